@@ -1,0 +1,19 @@
+// How positions and errors read as text.
+#include "base/result.h"
+
+namespace sluice {
+
+std::string to_string(const Position& position) {
+  std::string text = position.file;
+  if (!text.empty()) text += ':';
+  return text + std::to_string(position.line) + ':' + std::to_string(position.column);
+}
+
+std::string to_string(const Error& error) {
+  std::string text;
+  if (error.position) text += to_string(*error.position) + ": ";
+  if (!error.path.empty()) text += error.path + ": ";
+  return text + error.message;
+}
+
+}  // namespace sluice

@@ -1,0 +1,60 @@
+// Result and Error are values: they copy, move and compare, and an error reads as one line.
+#include "base/result.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace sluice {
+namespace {
+
+Result<int> half(int n) {
+  if (n % 2 != 0) return Error{.code = Code::invalid, .message = "odd", .next = "give an even number"};
+  return n / 2;
+}
+
+TEST(Result, HoldsAValueOrAnError) {
+  EXPECT_EQ(*half(4), 2);
+  auto bad = half(3);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().code, Code::invalid);
+  EXPECT_EQ(bad.error().next, "give an even number");
+}
+
+TEST(Result, CarriesTypesThatOnlyMove) {
+  Result<std::unique_ptr<int>> boxed = std::make_unique<int>(7);
+  std::unique_ptr<int> taken = *std::move(boxed);
+  EXPECT_EQ(*taken, 7);
+}
+
+TEST(Result, OfVoidIsDoneOrWhyNot) {
+  Result<void> done;
+  EXPECT_TRUE(done);
+  Result<void> failed = Error{.message = "no room"};
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Code::failed);
+}
+
+TEST(Error, ReadsAsOneLineWithPositionAndPath) {
+  Error error{.code = Code::invalid,
+              .message = "expected an integer, found a string",
+              .path = "/replicas",
+              .position = Position{"app.yaml", 3, 7}};
+  EXPECT_EQ(to_string(error), "app.yaml:3:7: /replicas: expected an integer, found a string");
+  EXPECT_EQ(to_string(Error{.message = "plain"}), "plain");
+  EXPECT_EQ(to_string(Position{"", 2, 5}), "2:5");
+  Error copy = error;
+  EXPECT_EQ(copy, error);
+}
+
+TEST(ResultDeathTest, TakingAValueThatIsNotThereStops) {
+  EXPECT_DEATH(
+      {
+        auto bad = half(3);
+        (void)*bad;
+      },
+      "has_value");
+}
+
+}  // namespace
+}  // namespace sluice
