@@ -1,0 +1,62 @@
+"""Runs the repository's rules over the repository, and proves for each rule that it can say no."""
+
+import subprocess
+
+import pytest
+import tidy
+
+PURPOSE = "// What this is for.\n"
+
+
+def test_the_repository_is_tidy(root):
+    findings = tidy.check_tree(root)
+    assert findings == [], "\n" + "\n".join(findings)
+
+
+def test_sources_are_formatted(root):
+    files = [f for f in tidy.repository_files(root) if f.endswith((".h", ".cc"))]
+    run = subprocess.run(["clang-format-16", "--dry-run", "-Werror", *files], cwd=root, capture_output=True, text=True)
+    assert run.returncode == 0, f"./dev fmt mends this:\n{run.stderr[:4000]}"
+
+
+@pytest.mark.parametrize("path, text, finding", [
+    ("src/base/a.cc", "int x;\n", "a file opens with a comment"),
+    ("tests/x/test_a.py", "import os\n", "a file opens with a comment"),
+    ("src/base/a.cc", PURPOSE + "// TODO later\n", "finish it or leave it out"),
+    ("src/base/a.cc", PURPOSE + "int f = open(path, 0);\n", "open belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "int f = ::open(path, 0);\n", "open belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "::rename(a, b);\n", "rename belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "fsync(fd);\n", "fsync belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "std::ofstream out(path);\n", "ofstream belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "auto t = std::chrono::system_clock::now();\n", "system_clock belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "auto t = std::chrono::steady_clock::now();\n", "steady_clock belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "getrandom(p, n, 0);\n", "getrandom belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "if (fork() == 0) {}\n", "fork belongs behind a seam"),
+    ("src/base/a.h", PURPOSE + "#define X 1\n", "instead of #define"),
+    ("src/base/a.cc", PURPOSE + '#include "lang/ast.h"\n', "base may not include lang/ast.h"),
+    ("src/lang/a.cc", PURPOSE + '#include "router/x.h"\n', "lang may not include router/x.h"),
+    ("src/router/a.cc", PURPOSE + '#include "engine/x.h"\n', "router may not include engine/x.h"),
+    ("src/engine/a.cc", PURPOSE + '#include "cli/x.h"\n', "engine may not include cli/x.h"),
+    ("src/lang/a.cc", PURPOSE + '#include "../base/x.h"\n', "includes start with the folder's name"),
+    ("src/lang/a.cc", PURPOSE + '#include "ast.h"\n', "includes start with the folder's name"),
+    ("src/newfolder/a.cc", PURPOSE + '#include "base/x.h"\n', "has no ring"),
+    ("docs/a.md", "see [there](nowhere.md)\n", "the link leads nowhere"),
+    ("README.md", "see [there](#no-such-heading)\n", "no such heading"),
+])
+def test_each_rule_refuses_what_it_is_for(root, path, text, finding):
+    assert any(finding in found for found in tidy.check_text(root, path, text))
+
+
+@pytest.mark.parametrize("path, text", [
+    ("src/base/disk.cc", PURPOSE + "int f = ::open(path, 0);\n"),
+    ("src/base/a.cc", PURPOSE + "disk.open(path); file->rename(b); // open(\n"),
+    ("src/base/a.cc", PURPOSE + 'auto s = "fork(";\n'),
+    ("src/engine/a.cc", PURPOSE + '#include "lang/ast.h"\n#include "base/result.h"\n'),
+])
+def test_the_rules_let_good_code_pass(root, path, text):
+    assert tidy.check_text(root, path, text) == []
+
+
+def test_code_without_a_test_is_refused():
+    assert list(tidy.missing_tests({"src/base/a.cc"})) == ["src/base/a.cc:1: no a_test.cc beside it"]
+    assert list(tidy.missing_tests({"src/base/a.cc", "src/base/a_test.cc", "src/cli/main.cc"})) == []

@@ -1,0 +1,174 @@
+"""The repository's own rules, beyond what the compiler, clang-format and clang-tidy know. Each rule is a function
+from a file (or the tree) to findings `path:line: text`; test_tidy.py runs them all and proves that each can fail."""
+
+import re
+import subprocess
+from pathlib import Path
+
+# Ring of each folder of src/; a folder uses only rings further in. Within ring 2 the machine and the tools stand side
+# by side and do not use each other.
+RINGS = {"base": 1, "crypto": 1, "deploy": 3, "api": 4, "cli": 4, "console": 4}
+MACHINE = ["lang", "store", "engine"]
+TOOLS = ["bundle", "process", "judge", "render", "kube", "mesh", "http", "git", "router"]
+RINGS.update({name: 2 for name in MACHINE + TOOLS})
+
+# The only files that touch the real disk, clock, randomness and processes: the seams.
+SEAMS = {
+    "src/base/disk.cc",
+    "src/base/clock.cc",
+    "src/base/random.cc",
+    "src/base/jail.cc",
+    "src/base/process_identity.cc",
+    "src/base/tool_probe.cc",
+}
+
+SEAM_CALLS = re.compile(
+    r"(?<![\w.>:])(?:::)?(open|openat|creat|rename|renameat|renameat2|fsync|fdatasync|getrandom|fork|vfork|time|gettimeofday|"
+    r"clock_gettime)\s*\("
+    r"|\bstd::(ofstream|fstream|fopen|rename|time|random_device|filesystem::rename)\b"
+    r"|\b(fopen)\s*\("
+    r"|\b(system_clock|steady_clock|high_resolution_clock)\b"
+)
+
+SOURCE = {".h", ".cc"}
+
+
+def repository_files(root):
+    """What git tracks or would track, that still exists."""
+    out = subprocess.run(["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
+                         check=True, capture_output=True).stdout.decode()
+    return sorted(name for name in set(out.split("\0")) if name and (root / name).is_file())
+
+
+def without_comments_and_strings(text):
+    """Blanks out comments and string literals and keeps the lines where they are."""
+    pattern = r'R"(\w*)\((?:.|\n)*?\)\1"|//[^\n]*|/\*(?:.|\n)*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def purpose(path, text):
+    """Every source file opens with a comment that says what it is for."""
+    lines = [line for line in text.splitlines()[:4] if line.strip() and not line.startswith("#!")]
+    first = lines[0] if lines else ""
+    opening = {".h": "//", ".cc": "//", ".py": '"""', ".cmake": "#", ".sh": "#", ".ts": "//"}
+    expected = opening.get(Path(path).suffix) or ("#" if text.startswith("#!") else None)
+    if Path(path).name == "CMakeLists.txt" and len(text.splitlines()) > 3:
+        expected = "#"
+    if expected and not first.startswith(expected):
+        yield f"{path}:1: a file opens with a comment that says its purpose"
+
+
+def leftovers(path, text):
+    """Work that is not done is not committed."""
+    if path.startswith("tests/tidy/"):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"\b(TODO|FIXME|XXX)\b", line):
+            yield f"{path}:{number}: finish it or leave it out: {line.strip()[:60]}"
+
+
+def seams(path, text):
+    """Disk, clock, randomness and processes are reached through base's interfaces, so that tests can make them fail."""
+    if Path(path).suffix not in SOURCE or not path.startswith("src/") or path in SEAMS or path.endswith("_test.cc"):
+        return
+    for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
+        found = SEAM_CALLS.search(line)
+        if found:
+            name = next(group for group in found.groups() if group)
+            yield f"{path}:{number}: {name} belongs behind a seam of base/ (Disk, Clock, Random, tool probe)"
+
+
+def macros(path, text):
+    """No macros but for the build."""
+    if Path(path).suffix in SOURCE and path.startswith("src/"):
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.lstrip().startswith("#define"):
+                yield f"{path}:{number}: a constant or a function instead of #define"
+
+
+def allowed_folders(folder):
+    """The folders that `folder` may include from, itself among them."""
+    ring = RINGS[folder]
+    side = MACHINE if folder in MACHINE else TOOLS
+    inner = {name for name, other in RINGS.items() if other < ring}
+    if ring == 2:
+        return inner | set(side)
+    return inner | {name for name, other in RINGS.items() if other == ring}
+
+
+def includes(path, text):
+    """An include leads inwards, and says its folder."""
+    parts = Path(path).parts
+    if Path(path).suffix not in SOURCE or parts[0] != "src":
+        return
+    folder = parts[1]
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'\s*#include\s+"([^"]+)"', line)
+        if not found:
+            continue
+        target = found.group(1)
+        top = target.split("/")[0]
+        if target.startswith(".") or "/" not in target and not target.endswith((".gen.h",)):
+            yield f"{path}:{number}: includes start with the folder's name: {target}"
+        elif folder not in RINGS:
+            yield f"{path}:{number}: src/{folder} has no ring; add it to RINGS in tests/tidy/tidy.py"
+        elif top in RINGS and top not in allowed_folders(folder):
+            yield f"{path}:{number}: {folder} may not include {target}: {top} is not further in"
+
+
+def links(root, path, text):
+    """A link in the docs leads to a file, and its anchor to a heading."""
+    if Path(path).suffix != ".md":
+        return
+    prose = re.sub(r"```.*?```", lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
+    for number, line in enumerate(prose.splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            file = (root / path).parent / name if name else root / path
+            if not file.exists():
+                yield f"{path}:{number}: the link leads nowhere: {target}"
+            elif anchor and file.suffix == ".md" and anchor not in headings(file.read_text()):
+                yield f"{path}:{number}: no such heading: {target}"
+
+
+def headings(markdown):
+    """The anchors of a Markdown file's headings."""
+    found = set()
+    for line in re.sub(r"```.*?```", "", markdown, flags=re.S).splitlines():
+        match = re.match(r"#+\s+(.*)", line)
+        if match:
+            text = re.sub(r"[`*]", "", match.group(1)).strip().lower()
+            found.add(re.sub(r"[^\w\- ]", "", text).replace(" ", "-"))
+    return found
+
+
+def missing_tests(files):
+    """Code and its test stand side by side."""
+    for path in files:
+        if path.startswith("src/") and path.endswith(".cc") and not path.endswith(("_test.cc", "main.cc", "conceptc.cc")):
+            if path[:-3] + "_test.cc" not in files:
+                yield f"{path}:1: no {Path(path).stem}_test.cc beside it"
+
+
+TEXT_RULES = [purpose, leftovers, seams, macros, includes]
+
+
+def check_text(root, path, text):
+    findings = [finding for rule in TEXT_RULES for finding in rule(path, text)]
+    return findings + list(links(root, path, text))
+
+
+def check_tree(root):
+    files = repository_files(root)
+    findings = list(missing_tests(set(files)))
+    for path in files:
+        if path.startswith("tests/fuzz/corpus/"):
+            continue
+        try:
+            text = (root / path).read_text()
+        except UnicodeDecodeError:
+            continue
+        findings += check_text(root, path, text)
+    return findings
