@@ -174,7 +174,16 @@ Descriptor open_by_component(int root, std::string_view relative, int bits, uint
       errno = EXDEV;
       return Descriptor();
     }
-    if (last) return Descriptor(::openat(folder.get(), component.c_str(), bits | O_NOFOLLOW, mode));
+    if (last) {
+      Descriptor fd(::openat(folder.get(), component.c_str(), bits | O_NOFOLLOW, mode));
+      struct ::stat raw;
+      // O_DIRECTORY speaks before O_NOFOLLOW does.
+      if (!fd.is_open() && errno == ENOTDIR) {
+        bool found = ::fstatat(folder.get(), component.c_str(), &raw, AT_SYMLINK_NOFOLLOW) == 0;
+        errno = found && S_ISLNK(raw.st_mode) ? ELOOP : ENOTDIR;
+      }
+      return fd;
+    }
     if (component.empty()) continue;
     Descriptor next(::openat(folder.get(), component.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct ::stat raw;
@@ -206,7 +215,7 @@ Error beneath_error(std::string_view action, const std::string& root, const std:
 }  // namespace
 
 Result<std::unique_ptr<File>> RealDisk::open(const std::string& path, const OpenFlags& flags) {
-  if (has_nul(path)) return error_from(EINVAL, "open", path);
+  if (has_nul(path) || (flags.truncate && !flags.write)) return error_from(EINVAL, "open", path);
   Descriptor fd(uninterrupted([&] { return ::open(path.c_str(), bits_of(flags), flags.mode); }));
   if (!fd.is_open()) return error_from(errno, flags.exclusive ? "create" : "open", path);
   return std::unique_ptr<File>(new RealFile(std::move(fd), path));
