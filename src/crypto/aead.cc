@@ -26,13 +26,13 @@ Result<Aead> Aead::with_key(SecretBuffer key) {
   return Aead(std::move(key));
 }
 
-Aead Aead::with_new_key() {
+Aead Aead::with_new_key(Random& random) {
   SecretBuffer key(kKeyBytes);
-  secure_random(key.writable());
+  random.fill(key.writable());
   return Aead(std::move(key));
 }
 
-Result<std::string> Aead::seal(std::string_view secret, std::string_view associated, const RandomSource& random) const {
+Result<std::string> Aead::seal(std::string_view secret, std::string_view associated, Random& random) const {
   if (secret.size() > kMaxSecretBytes) return too_long("the secret", secret.size(), kMaxSecretBytes);
   if (associated.size() > kMaxAssociatedBytes) {
     return too_long("the associated data", associated.size(), kMaxAssociatedBytes);
@@ -41,7 +41,7 @@ Result<std::string> Aead::seal(std::string_view secret, std::string_view associa
   auto* nonce = reinterpret_cast<unsigned char*>(sealed.data());
   unsigned char* text = nonce + kNonceBytes;
   unsigned char* tag = text + secret.size();
-  random(std::span(nonce, kNonceBytes));
+  random.fill(std::span(nonce, kNonceBytes));
 
   CipherPtr cipher(EVP_CIPHER_CTX_new());
   int length = 0;

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "base/result.h"
-#include "crypto/random.h"
 #include "crypto/secret_buffer.h"
 
 namespace sluice::crypto {
@@ -26,10 +26,9 @@ class Aead {
 
   // Fails unless the key is 32 bytes long.
   static Result<Aead> with_key(SecretBuffer key);
-  static Aead with_new_key();
+  static Aead with_new_key(Random& random);
 
-  Result<std::string> seal(std::string_view secret, std::string_view associated,
-                           const RandomSource& random = secure_random) const;
+  Result<std::string> seal(std::string_view secret, std::string_view associated, Random& random) const;
 
   // One error, verification_failed, whichever part was changed and whether the key is wrong: the difference would
   // help only an attacker.

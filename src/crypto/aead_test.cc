@@ -41,12 +41,19 @@ Aead with_hex_key(const std::string& key) {
   return Aead::with_key(SecretBuffer::copy_of(from_hex(key).value())).value();
 }
 
-RandomSource giving(std::string bytes) {
-  return [bytes](std::span<uint8_t> out) {
-    ASSERT_EQ(out.size(), bytes.size());
-    std::copy(bytes.begin(), bytes.end(), out.begin());
-  };
-}
+// Gives one nonce, once.
+class GivenRandom final : public Random {
+ public:
+  explicit GivenRandom(std::string bytes) : bytes_(std::move(bytes)) {}
+  void fill(std::span<uint8_t> out) override {
+    ASSERT_EQ(out.size(), bytes_.size());
+    std::copy(bytes_.begin(), bytes_.end(), out.begin());
+    bytes_.clear();
+  }
+
+ private:
+  std::string bytes_;
+};
 
 const std::string kRefused =
     "the sealed text does not open: it was changed, or sealed with another key or for another name";
@@ -54,25 +61,27 @@ const std::string kRefused =
 TEST(Aead, GivesThePublishedCiphertexts) {
   for (const Example& example : examples()) {
     Aead aead = with_hex_key(example.key);
-    auto sealed = aead.seal(from_hex(example.secret).value(), from_hex(example.associated).value(),
-                            giving(from_hex(example.nonce).value()));
+    GivenRandom nonce(from_hex(example.nonce).value());
+    auto sealed = aead.seal(from_hex(example.secret).value(), from_hex(example.associated).value(), nonce);
     EXPECT_EQ(to_hex(sealed.value()), example.nonce + example.sealed);
     EXPECT_EQ(to_hex(aead.open(*sealed, from_hex(example.associated).value()).value().reveal()), example.secret);
   }
 }
 
 TEST(Aead, EachSealHasItsOwnNonce) {
-  Aead aead = Aead::with_new_key();
-  auto first = aead.seal("secret", "name").value();
-  auto second = aead.seal("secret", "name").value();
+  RealRandom random;
+  Aead aead = Aead::with_new_key(random);
+  auto first = aead.seal("secret", "name", random).value();
+  auto second = aead.seal("secret", "name", random).value();
   EXPECT_NE(first.substr(0, 12), second.substr(0, 12));
   EXPECT_EQ(aead.open(first, "name").value().reveal(), "secret");
   EXPECT_EQ(aead.open(second, "name").value().reveal(), "secret");
 }
 
 TEST(Aead, RefusesAChangedByteWhereverItIs) {
-  Aead aead = Aead::with_new_key();
-  const std::string sealed = aead.seal("a secret", "name").value();
+  RealRandom random;
+  Aead aead = Aead::with_new_key(random);
+  const std::string sealed = aead.seal("a secret", "name", random).value();
   ASSERT_EQ(sealed.size(), 12 + 8 + 16U);
   for (size_t i = 0; i < sealed.size(); ++i) {
     for (int bit : {1, 128}) {
@@ -87,8 +96,9 @@ TEST(Aead, RefusesAChangedByteWhereverItIs) {
 }
 
 TEST(Aead, RefusesShorterLongerAndRearrangedTexts) {
-  Aead aead = Aead::with_new_key();
-  const std::string sealed = aead.seal("a secret", "name").value();
+  RealRandom random;
+  Aead aead = Aead::with_new_key(random);
+  const std::string sealed = aead.seal("a secret", "name", random).value();
   for (size_t size = 0; size < sealed.size(); ++size) EXPECT_FALSE(aead.open(sealed.substr(0, size), "name")) << size;
   EXPECT_FALSE(aead.open(sealed + '\0', "name"));
   EXPECT_FALSE(aead.open('\0' + sealed, "name"));
@@ -96,12 +106,13 @@ TEST(Aead, RefusesShorterLongerAndRearrangedTexts) {
 }
 
 TEST(Aead, RefusesOtherAssociatedDataAndAnotherKey) {
-  Aead aead = Aead::with_new_key();
-  const std::string sealed = aead.seal("a secret", "name").value();
+  RealRandom random;
+  Aead aead = Aead::with_new_key(random);
+  const std::string sealed = aead.seal("a secret", "name", random).value();
   for (std::string_view associated : {"", "Name", "nam", "names"}) {
     EXPECT_EQ(aead.open(sealed, associated).error().message, kRefused) << associated;
   }
-  EXPECT_EQ(Aead::with_new_key().open(sealed, "name").error().message, kRefused);
+  EXPECT_EQ(Aead::with_new_key(random).open(sealed, "name").error().message, kRefused);
 }
 
 TEST(Aead, RefusesKeysOfAnotherLength) {
@@ -111,11 +122,12 @@ TEST(Aead, RefusesKeysOfAnotherLength) {
 }
 
 TEST(Aead, RefusesToSealMoreThanItsLimits) {
-  Aead aead = Aead::with_new_key();
-  auto sealed = aead.seal(std::string(Aead::kMaxSecretBytes + 1, 'x'), "");
+  RealRandom random;
+  Aead aead = Aead::with_new_key(random);
+  auto sealed = aead.seal(std::string(Aead::kMaxSecretBytes + 1, 'x'), "", random);
   EXPECT_EQ(sealed.error().message, "the secret is 67108865 bytes long; at most 67108864 can be sealed");
   EXPECT_EQ(sealed.error().code, Code::limit);
-  EXPECT_EQ(aead.seal("x", std::string(Aead::kMaxAssociatedBytes + 1, 'x')).error().message,
+  EXPECT_EQ(aead.seal("x", std::string(Aead::kMaxAssociatedBytes + 1, 'x'), random).error().message,
             "the associated data is 1048577 bytes long; at most 1048576 can be sealed");
 }
 
