@@ -1,0 +1,362 @@
+// Parsing is Boost.JSON's basic_parser with a handler that builds the tree itself, because Boost's own takes the last
+// of two equal keys in silence. Positions come from a second, much simpler scan over text that is known to be valid.
+#include "base/json.h"
+
+#include <array>
+#include <boost/json.hpp>
+#include <boost/json/basic_parser_impl.hpp>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/json_place.h"
+#include "base/json_text.h"
+
+namespace sluice {
+namespace {
+
+std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
+
+// Builds the tree. A false return stops the parser; `problem` then says why.
+class TreeBuilder {
+ public:
+  // Bounds that basic_parser checks; the size of the text bounds all of them.
+  static constexpr size_t max_object_size = size_t{1} << 31;
+  static constexpr size_t max_array_size = size_t{1} << 31;
+  static constexpr size_t max_key_size = size_t{1} << 31;
+  static constexpr size_t max_string_size = size_t{1} << 31;
+
+  struct Problem {
+    std::string message;
+    std::string pointer;
+    bool at_key = false;  // the position is that of the last key, not where the parser stopped
+  };
+
+  json::value root;
+  std::optional<Problem> problem;
+
+  bool on_document_begin(json::error_code&) { return true; }
+  bool on_document_end(json::error_code&) { return true; }
+  bool on_object_begin(json::error_code&) { return open(json::value(json::object_kind)); }
+  bool on_object_end(size_t, json::error_code&) { return close(); }
+  bool on_array_begin(json::error_code&) { return open(json::value(json::array_kind)); }
+  bool on_array_end(size_t, json::error_code&) { return close(); }
+
+  bool on_key_part(json::string_view part, size_t, json::error_code&) {
+    partial_ += view(part);
+    return true;
+  }
+  bool on_key(json::string_view part, size_t, json::error_code& failure) {
+    std::string& key = open_.back().key;
+    std::swap(key, partial_);
+    partial_.clear();
+    key += view(part);
+    if (!open_.back().container->get_object().contains(key)) return true;
+    fail("duplicate key " + write(json::value(key)), failure);
+    problem->at_key = true;
+    return false;
+  }
+  bool on_string_part(json::string_view part, size_t, json::error_code&) {
+    partial_ += view(part);
+    return true;
+  }
+  bool on_string(json::string_view part, size_t, json::error_code&) {
+    if (partial_.empty()) {
+      add(json::value(part));
+    } else {
+      partial_ += view(part);
+      add(json::value(partial_));
+      partial_.clear();
+    }
+    return true;
+  }
+  // The whole text is given at once, so a number always comes in one part.
+  bool on_number_part(json::string_view, json::error_code&) { return true; }
+  bool on_int64(int64_t number, json::string_view, json::error_code&) {
+    add(json::value(number));
+    return true;
+  }
+  bool on_uint64(uint64_t number, json::string_view, json::error_code&) {
+    add(json::value(number));
+    return true;
+  }
+  // Boost 1.81 may be wrong in a double's last bit, so the digits are read again.
+  bool on_double(double estimate, json::string_view text, json::error_code& failure) {
+    double number = 0;
+    auto done = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (done.ec == std::errc::result_out_of_range) {
+      if (std::abs(estimate) > 1) return fail("the number is too large", failure);
+      number = std::copysign(0.0, estimate);
+    }
+    add(json::value(number));
+    return true;
+  }
+  bool on_bool(bool truth, json::error_code&) {
+    add(json::value(truth));
+    return true;
+  }
+  bool on_null(json::error_code&) {
+    add(json::value(nullptr));
+    return true;
+  }
+  bool on_comment_part(json::string_view, json::error_code&) { return true; }
+  bool on_comment(json::string_view, json::error_code&) { return true; }
+
+ private:
+  // A container that is not yet closed. It does not move: nothing is added to its parent meanwhile.
+  struct Open {
+    json::value* container;
+    std::string key;  // of the member that is being read, in an object
+  };
+
+  json::value& add(json::value value) {
+    if (open_.empty()) return root = std::move(value);
+    json::value& parent = *open_.back().container;
+    if (auto* array = parent.if_array()) return array->emplace_back(std::move(value));
+    return parent.get_object().emplace(open_.back().key, std::move(value)).first->value();
+  }
+
+  bool open(json::value container) {
+    json::value& added = add(std::move(container));
+    open_.push_back({.container = &added, .key = {}});
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  bool fail(std::string message, json::error_code& failure) {
+    problem = Problem{.message = std::move(message), .pointer = pointer()};
+    failure = json::error::exception;
+    return false;
+  }
+
+  // Of the value that comes next. It is not in its container yet; every container but the root is in its own.
+  std::string pointer() const {
+    std::string text;
+    for (const Open& open : open_) {
+      const auto* array = open.container->if_array();
+      if (array == nullptr) {
+        append_pointer_token(text, open.key);
+      } else {
+        append_pointer_token(text, std::to_string(&open == &open_.back() ? array->size() : array->size() - 1));
+      }
+    }
+    return text;
+  }
+
+  std::vector<Open> open_;
+  std::string partial_;
+};
+
+// Moves a mark past text, counting code points.
+void advance(Mark& mark, std::string_view text) {
+  for (char c : text) {
+    if (c == '\n') {
+      ++mark.line;
+      mark.column = 1;
+    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
+      ++mark.column;
+    }
+  }
+}
+
+// The size of the string token (quotes included) that the text begins with; all of it if the string does not end.
+size_t string_token_size(std::string_view text) {
+  size_t at = 1;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
+// One mark a node in pre-order, for text that is the valid beginning of a JSON document. A member's value has the mark
+// of its key.
+std::vector<Mark> mark_nodes(std::string_view text) {
+  std::vector<Mark> marks;
+  std::vector<bool> in_object;  // for each open container
+  bool expects_key = false;
+  bool keyed = false;  // the next value's mark has been set by its key
+  Mark here{1, 1};
+  auto node = [&] {
+    if (!keyed) marks.push_back(here);
+    keyed = false;
+  };
+  while (!text.empty()) {
+    size_t size = 1;
+    switch (text.front()) {
+      case '{':
+      case '[':
+        node();
+        in_object.push_back(text.front() == '{');
+        expects_key = in_object.back();
+        break;
+      case '}':
+      case ']':
+        in_object.pop_back();
+        expects_key = false;
+        break;
+      case ',':
+        expects_key = in_object.back();
+        break;
+      case '"':
+        size = string_token_size(text);
+        node();
+        keyed = expects_key;
+        expects_key = false;
+        break;
+      case ':':
+      case ' ':
+      case '\t':
+      case '\r':
+      case '\n':
+        break;
+      default:  // a number or a word
+        size = std::min(text.find_first_of(",]} \t\r\n"), text.size());
+        node();
+    }
+    advance(here, text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return marks;
+}
+
+// What the parser found, as a sentence about the place where it stopped.
+std::string message_of(const json::error_code& failure, std::string_view rest, const JsonLimits& limits) {
+  if (failure == json::error::incomplete) return "the JSON text ends too early";
+  if (failure == json::error::extra_data) return "unexpected text after the JSON value";
+  if (failure == json::error::too_deep) {
+    return "arrays and objects are nested deeper than " + std::to_string(limits.max_depth) + " levels";
+  }
+  if (failure == json::error::exponent_overflow) return "the number's exponent is too large";
+  if (failure == json::error::illegal_leading_surrogate || failure == json::error::illegal_trailing_surrogate ||
+      failure == json::error::expected_utf16_escape) {
+    return "a \\u escape is half of a surrogate pair";
+  }
+  if (failure == json::error::expected_hex_digit) return "a \\u escape needs four hexadecimal digits";
+  if (rest.empty()) return "the JSON text ends too early";
+  auto c = static_cast<unsigned char>(rest.front());
+  if (c >= 0x20 && c < 0x7F) return std::string("not valid JSON: unexpected '") + rest.front() + "'";
+  std::array<char, 3> hex{};
+  std::to_chars(hex.data(), hex.data() + 2, c, 16);
+  return std::string("not valid JSON: unexpected byte 0x") + (c < 16 ? "0" : "") + hex.data();
+}
+
+Error error_at(std::string message, const std::string& file, Mark mark) {
+  return Error{.code = Code::invalid,
+               .message = std::move(message),
+               .position = Position{.file = file, .line = mark.line, .column = mark.column}};
+}
+
+}  // namespace
+
+Result<Document> parse_json(std::string_view text, std::string file, JsonLimits limits) {
+  if (text.size() > limits.max_bytes) {
+    return error_at("the JSON text is larger than " + std::to_string(limits.max_bytes) + " bytes", file, {1, 1});
+  }
+  json::parse_options options;
+  options.max_depth = limits.max_depth;
+  json::basic_parser<TreeBuilder> parser(options);
+  json::error_code failure;
+  size_t parsed = parser.write_some(false, text.data(), text.size(), failure);
+  if (!failure && parsed < text.size()) failure = json::error::extra_data;
+  TreeBuilder& builder = parser.handler();
+  if (!failure) {
+    return Document{.root = std::move(builder.root), .file = std::move(file), .marks = mark_nodes(text)};
+  }
+
+  Mark stopped{1, 1};
+  advance(stopped, text.substr(0, parsed));
+  if (!builder.problem) return error_at(message_of(failure, text.substr(parsed), limits), file, stopped);
+  if (builder.problem->at_key) stopped = mark_nodes(text.substr(0, parsed)).back();
+  Error error = error_at(std::move(builder.problem->message), file, stopped);
+  error.path = std::move(builder.problem->pointer);
+  return error;
+}
+
+namespace {
+
+void append_double(std::string& out, double number) {
+  if (!std::isfinite(number)) {
+    out += "null";
+    return;
+  }
+  size_t start = out.size();
+  if (number == 0 && std::signbit(number)) out += '-';
+  append_json_number(out, number);
+  // Without a mark of a fraction it would read back as an integer.
+  if (out.find_first_of(".e", start) == std::string::npos) out += ".0";
+}
+
+// Writes a value at a level of indentation, or compactly if the level is negative.
+void append_value(std::string& out, const json::value& value, int level) {
+  bool pretty = level >= 0;
+  int inner = pretty ? level + 1 : level;
+  auto separate = [&](bool first, int indent) {
+    if (!first) out += ',';
+    if (pretty) out.append(1, '\n').append(static_cast<size_t>(indent) * 2, ' ');
+  };
+  switch (value.kind()) {
+    case json::kind::null:
+      out += "null";
+      break;
+    case json::kind::bool_:
+      out += value.get_bool() ? "true" : "false";
+      break;
+    case json::kind::int64:
+      out += std::to_string(value.get_int64());
+      break;
+    case json::kind::uint64:
+      out += std::to_string(value.get_uint64());
+      break;
+    case json::kind::double_:
+      append_double(out, value.get_double());
+      break;
+    case json::kind::string:
+      append_json_string(out, view(value.get_string()));
+      break;
+    case json::kind::array: {
+      out += '[';
+      bool first = true;
+      for (const json::value& element : value.get_array()) {
+        separate(std::exchange(first, false), inner);
+        append_value(out, element, inner);
+      }
+      if (pretty && !first) separate(true, level);
+      out += ']';
+      break;
+    }
+    case json::kind::object: {
+      out += '{';
+      bool first = true;
+      for (const auto& member : value.get_object()) {
+        separate(std::exchange(first, false), inner);
+        append_json_string(out, view(member.key()));
+        out += pretty ? ": " : ":";
+        append_value(out, member.value(), inner);
+      }
+      if (pretty && !first) separate(true, level);
+      out += '}';
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+std::string write(const json::value& value) {
+  std::string out;
+  append_value(out, value, -1);
+  return out;
+}
+
+std::string write_pretty(const json::value& value) {
+  std::string out;
+  append_value(out, value, 0);
+  out += '\n';
+  return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,32 @@
+// JSON text to a Document and back. Reading is strict RFC 8259: UTF-8 only, one value, no comments, no trailing
+// commas, and no key twice in an object, because readers disagree on which of two would count. Errors say line:column.
+//
+// Numbers: an integer that fits 64 bits stays one; every other number is the nearest double. One too large for a
+// double is refused.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/document.h"
+#include "base/result.h"
+
+namespace sluice {
+
+struct JsonLimits {
+  size_t max_depth = 200;  // of arrays and objects in each other
+  size_t max_bytes = size_t{64} << 20;
+};
+
+// Parses one JSON value, with a mark for each node. `file` is how errors name the text; it may be empty.
+Result<Document> parse_json(std::string_view text, std::string file = "", JsonLimits limits = {});
+
+// The value as text without white space, members in their order. What it writes reads back as an equal value. Strings
+// that are not UTF-8 get U+FFFD where they are broken; a NaN or an infinity, which JSON cannot say, becomes null.
+std::string write(const json::value& value);
+
+// The same for people: two spaces a level, "key": value, and a newline at the end.
+std::string write_pretty(const json::value& value);
+
+}  // namespace sluice

@@ -1,0 +1,74 @@
+// Escapes, broken UTF-8, and each of ECMAScript's layouts of a number.
+#include "base/json_text.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+std::string string_of(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+std::string number_of(double number) {
+  std::string out;
+  append_json_number(out, number);
+  return out;
+}
+
+TEST(JsonText, EscapesQuoteBackslashAndControlCharactersOnly) {
+  EXPECT_EQ(string_of("a\"b\\c/d"), R"("a\"b\\c/d")");
+  EXPECT_EQ(string_of("\b\t\n\f\r"), R"("\b\t\n\f\r")");
+  EXPECT_EQ(string_of(std::string_view("\0\x1F\x7F", 3)), "\"\\u0000\\u001f\x7F\"");
+  EXPECT_EQ(string_of("\u00e9\u20ac\U0001F600"), "\"\u00e9\u20ac\U0001F600\"");
+  EXPECT_EQ(string_of(""), "\"\"");
+}
+
+TEST(JsonText, ReplacesEachByteThatIsNotUtf8AndSaysSo) {
+  struct Row {
+    std::string_view text;
+    size_t replaced;
+  };
+  constexpr Row kRows[] = {
+      {"\x80", 1},              // a tail without its lead
+      {"\xC3", 1},              // a lead without its tail
+      {"\xC0\x80", 2},          // overlong
+      {"\xE0\x80\x80", 3},      // overlong
+      {"\xF0\x80\x80\x80", 4},  // overlong
+      {"\xED\xA0\x80", 3},      // a surrogate
+      {"\xF4\x90\x80\x80", 4},  // past U+10FFFF
+      {"\xF5\x80\x80\x80", 4},  // no such lead
+      {"\xE2\x82", 2},          // cut off
+      {"\xF0\x9F\x98", 3},      // cut off
+  };
+  for (const Row& row : kRows) {
+    std::string out;
+    EXPECT_FALSE(append_json_string(out, row.text));
+    std::string expected = "\"";
+    for (size_t i = 0; i < row.replaced; ++i) expected += "\uFFFD";
+    EXPECT_EQ(out, expected + "\"");
+  }
+  std::string out;
+  EXPECT_TRUE(append_json_string(out, "\uD7FF\uE000\uFFFF\U00010000\U0010FFFF\u0080\u07FF\u0800"));
+}
+
+TEST(JsonText, LaysNumbersOutAsEcmaScriptDoes) {
+  EXPECT_EQ(number_of(0.0), "0");
+  EXPECT_EQ(number_of(-0.0), "0");
+  EXPECT_EQ(number_of(1), "1");
+  EXPECT_EQ(number_of(-120), "-120");
+  EXPECT_EQ(number_of(123456789012345680000.0), "123456789012345680000");
+  EXPECT_EQ(number_of(1e21), "1e+21");
+  EXPECT_EQ(number_of(1.25e21), "1.25e+21");
+  EXPECT_EQ(number_of(123.456), "123.456");
+  EXPECT_EQ(number_of(0.5), "0.5");
+  EXPECT_EQ(number_of(0.000001), "0.000001");
+  EXPECT_EQ(number_of(0.0000001), "1e-7");
+  EXPECT_EQ(number_of(-1.5e-10), "-1.5e-10");
+  EXPECT_EQ(number_of(1e100), "1e+100");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,29 @@
+"""What every end-to-end test shares: where the repository, the build and the binary are. SLUICE_BUILD names another
+build folder than build/release."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def root():
+    """The repository."""
+    return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def build_dir(root):
+    """The build under test."""
+    folder = Path(os.environ.get("SLUICE_BUILD", root / "build" / "release")).resolve()
+    assert folder.is_dir(), f"there is no build in {folder}: run ./dev build"
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sluice(build_dir):
+    """The binary's path."""
+    path = build_dir / "sluice"
+    assert path.is_file(), f"there is no {path}: run ./dev build"
+    return path
