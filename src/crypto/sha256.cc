@@ -1,24 +1,74 @@
 // SHA-256 by OpenSSL.
 #include "crypto/sha256.h"
 
-#include <openssl/sha.h>
+#include <algorithm>
+
+#include "crypto/evp.h"
+#include "crypto/hex.h"
 
 namespace sluice::crypto {
 
+namespace {
+
+constexpr std::string_view kPrefix = "sha256:";
+
+}  // namespace
+
+const EVP_MD* sha256_algorithm() {
+  static const EVP_MD* const algorithm = [] {
+    const EVP_MD* fetched = EVP_MD_fetch(nullptr, "SHA2-256", nullptr);
+    must(fetched != nullptr, "EVP_MD_fetch");
+    return fetched;
+  }();
+  return algorithm;
+}
+
 Sha256 sha256(std::string_view bytes) {
   Sha256 digest;
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  must(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, sha256_algorithm(), nullptr) == 1, "EVP_Digest");
   return digest;
 }
 
-std::string to_string(const Sha256& digest) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string text = "sha256:";
-  for (uint8_t byte : digest) {
-    text += kHex[byte >> 4];
-    text += kHex[byte & 15];
+std::string to_string(const Sha256& digest) { return std::string(kPrefix) + to_hex(digest); }
+
+Result<Sha256> parse_sha256(std::string_view text) {
+  if (!text.starts_with(kPrefix)) {
+    return Error{.code = Code::invalid, .message = R"(a digest must begin with "sha256:")"};
   }
-  return text;
+  text.remove_prefix(kPrefix.size());
+  Sha256 digest;
+  if (text.size() != digest.size() * 2) {
+    return Error{
+        .code = Code::invalid,
+        .message = R"(a digest has 64 hex digits after "sha256:", this one has )" + std::to_string(text.size())};
+  }
+  auto bytes = from_hex(text);
+  if (!bytes) {
+    return Error{.code = Code::invalid, .message = R"(in the digest after "sha256:", )" + bytes.error().message};
+  }
+  std::copy(bytes->begin(), bytes->end(), digest.begin());
+  return digest;
+}
+
+void Sha256Stream::Free::operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+
+Sha256Stream::Sha256Stream() : context_(EVP_MD_CTX_new()) {
+  must(context_ && EVP_DigestInit_ex2(context_.get(), sha256_algorithm(), nullptr) == 1, "EVP_DigestInit_ex2");
+}
+
+Sha256Stream::~Sha256Stream() = default;
+Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
+Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
+
+void Sha256Stream::update(std::string_view bytes) {
+  must(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1, "EVP_DigestUpdate");
+}
+
+Sha256 Sha256Stream::finish() {
+  Sha256 digest;
+  must(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr) == 1, "EVP_DigestFinal_ex");
+  must(EVP_DigestInit_ex2(context_.get(), sha256_algorithm(), nullptr) == 1, "EVP_DigestInit_ex2");
+  return digest;
 }
 
 }  // namespace sluice::crypto
