@@ -134,7 +134,10 @@ class Builder {
   Document finish() {
     anchors_.clear();
     names_.clear();
-    return Document{.root = std::exchange(root_, nullptr), .file = file_, .marks = std::exchange(marks_, {})};
+    // The builder keeps its own room for marks: the next document need not grow it again, and this one's has no slack.
+    Document document{.root = std::exchange(root_, nullptr), .file = file_, .marks = marks_};
+    marks_.clear();
+    return document;
   }
 
   Error error() && { return std::move(error_); }
@@ -154,17 +157,12 @@ class Builder {
   bool charge(size_t nodes, size_t bytes, Mark mark) {
     nodes_ += nodes;
     bytes_ += bytes;
-    if (nodes_ > limits_.max_nodes) {
-      return fail(mark, "the text has more than " + std::to_string(limits_.max_nodes) + " values, aliases written out",
-                  "split it, or repeat less with aliases");
-    }
-    if (bytes_ > limits_.max_bytes) {
-      return fail(mark,
-                  "the text has more than " + std::to_string(limits_.max_bytes) +
-                      " bytes of strings and keys, aliases written out",
-                  "split it, or repeat less with aliases");
-    }
-    return true;
+    if (nodes_ <= limits_.max_nodes && bytes_ <= limits_.max_bytes) [[likely]]
+      return true;
+    std::string most = nodes_ > limits_.max_nodes ? std::to_string(limits_.max_nodes) + " values"
+                                                  : std::to_string(limits_.max_bytes) + " bytes of strings and keys";
+    return fail(mark, "the text has more than " + most + ", aliases written out",
+                "split it, or repeat less with aliases");
   }
 
   bool check_depth(size_t depth, Mark mark) {
