@@ -1,0 +1,112 @@
+// Texts are nearly all printable ASCII, which is skipped eight bytes at a time.
+#include "base/yaml_text.h"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+// Lines end at LF, CR or CR LF, as libyaml counts them once the other breaks are refused.
+Position position_at(std::string_view text, size_t offset, const std::string& file) {
+  Position position{file, 1, 1};
+  for (size_t i = 0; i < offset; ++i) {
+    bool line_end = text[i] == '\n' || (text[i] == '\r' && (i + 1 >= text.size() || text[i + 1] != '\n'));
+    if (line_end) {
+      ++position.line;
+      position.column = 1;
+    } else if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80 && text[i] != '\r') {
+      ++position.column;
+    }
+  }
+  return position;
+}
+
+std::string code_point(uint32_t code) {
+  std::array<char, 16> name{};
+  std::snprintf(name.data(), name.size(), "U+%04X", code);
+  return name.data();
+}
+
+Error bad_character(std::string_view text, size_t at, const std::string& file, std::string message, std::string next) {
+  return Error{.code = Code::invalid,
+               .message = std::move(message),
+               .next = std::move(next),
+               .position = position_at(text, at, file)};
+}
+
+// libyaml compares each %TAG line with all before it.
+constexpr int kMaxTagLines = 16;
+
+bool has_many_tag_lines(std::string_view text) {
+  int lines = 0;
+  for (size_t at = text.find("%TAG"); at != std::string_view::npos; at = text.find("%TAG", at + 1)) {
+    if ((at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r') && ++lines > kMaxTagLines) return true;
+  }
+  return false;
+}
+
+// The length of the run of bytes from 0x20 to 0x7E at `at`, in eights: rather too short than too long.
+size_t plain_run(std::string_view text, size_t at) {
+  constexpr uint64_t kOnes = 0x0101010101010101U;
+  constexpr uint64_t kHigh = kOnes * 0x80;
+  size_t from = at;
+  for (uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    uint64_t below_space = (word - kOnes * 0x20) & ~word;
+    uint64_t above_tilde = word + kOnes;
+    if (((below_space | above_tilde | word) & kHigh) != 0) break;
+  }
+  return at - from;
+}
+
+}  // namespace
+
+Utf8Character decode_utf8(std::string_view text, size_t at) {
+  auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U; };
+  uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  if (lead < 0xC2 || lead > 0xF4) return {};
+  size_t width = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  uint32_t code = lead & (0xFFU >> (width + 1));
+  for (size_t i = 1; i < width; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3FU);
+  }
+  bool overlong = (width == 3 && code < 0x800) || (width == 4 && code < 0x10000);
+  if (overlong || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
+  return {code, width};
+}
+
+bool is_yaml_printable(uint32_t code) {
+  if (code < 0x7F) return code >= 0x20 || code == '\n' || code == '\r' || code == '\t';
+  return code >= 0xA0 && code != 0x2028 && code != 0x2029 && code != 0xFEFF && code != 0xFFFE && code != 0xFFFF;
+}
+
+std::optional<Error> check_yaml_text(std::string_view text, const std::string& file) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    return bad_character(text, 0, file, "the text is UTF-16, not UTF-8", "save the file as UTF-8");
+  }
+  for (size_t at = plain_run(text, 0); at < text.size();) {
+    Utf8Character found = decode_utf8(text, at);
+    if (found.width == 0) {
+      return bad_character(text, at, file, "the text is not UTF-8 from here on", "save the file as UTF-8");
+    }
+    if (!is_yaml_printable(found.code)) {
+      bool line_break = found.code == 0x85 || found.code == 0x2028 || found.code == 0x2029;
+      std::string kind = line_break ? "line break " : found.code < 0xA0 ? "control character " : "character ";
+      return bad_character(text, at, file, "the " + kind + code_point(found.code) + " is not allowed here",
+                           "write it as an escape in double quotes, or remove it");
+    }
+    at += found.width;
+    if (found.code == '\n') at += plain_run(text, at);
+  }
+  if (has_many_tag_lines(text)) {
+    return bad_character(text, 0, file, "the text has more than " + std::to_string(kMaxTagLines) + " %TAG lines",
+                         "remove those that are not used");
+  }
+  return std::nullopt;
+}
+
+}  // namespace sluice
