@@ -1,0 +1,12 @@
+// The order of the commands.
+#include "cli/all_commands.h"
+
+namespace sluice::cli {
+
+Commands all_commands() {
+  Commands commands;
+  add_help_commands(commands);
+  return commands;
+}
+
+}  // namespace sluice::cli
