@@ -6,6 +6,7 @@
 namespace sluice::cli {
 
 void add_help_commands(Commands& commands);
+void add_completion_commands(Commands& commands);
 
 // The whole table, in the order in which help shows it.
 Commands all_commands();

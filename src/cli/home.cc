@@ -1,7 +1,6 @@
-// A folder is opened without following links and judged by what was opened, so that it cannot be swapped in between.
+// A folder is looked at without following links. Once it is known to be the caller's own, nobody else can change it.
 #include "cli/home.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,21 +32,15 @@ Result<void> ensure_private_folder(const std::filesystem::path& path) {
     std::string next = reason == ENOENT ? "mkdir -p " + quoted(path.parent_path()) : "sluice help home";
     return Error{.message = "cannot make the folder " + path.string() + ": " + std::strerror(reason), .next = next};
   }
-  int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) {
-    int reason = errno;
-    std::error_code ignored;
-    if (std::filesystem::is_symlink(path, ignored)) return link_refused(path);
-    if (reason == ENOTDIR) {
-      return Error{.code = Code::invalid, .message = path.string() + " is not a folder", .next = "sluice help home"};
-    }
-    return Error{.message = "cannot open the folder " + path.string() + ": " + std::strerror(reason),
+  struct stat status{};
+  if (lstat(path.c_str(), &status) != 0) {
+    return Error{.message = "cannot look at " + path.string() + ": " + std::strerror(errno),
                  .next = "ls -ld " + quoted(path)};
   }
-  struct stat status {};
-  int failed = fstat(fd, &status);
-  close(fd);
-  assert(failed == 0);
+  if (S_ISLNK(status.st_mode)) return link_refused(path);
+  if (!S_ISDIR(status.st_mode)) {
+    return Error{.code = Code::invalid, .message = path.string() + " is not a folder", .next = "sluice help home"};
+  }
   if (status.st_uid != geteuid()) {
     return Error{.code = Code::denied,
                  .message = path.string() + " belongs to user " + std::to_string(status.st_uid) + ", not to you (" +
