@@ -3,6 +3,8 @@
 
 namespace sluice::cli {
 
-std::string version_line() { return "sluice " SLUICE_VERSION " (" SLUICE_COMMIT ")"; }
+Version version() { return {SLUICE_VERSION, SLUICE_COMMIT}; }
+
+std::string version_line() { return "sluice " + version().number + " (" + version().commit + ")"; }
 
 }  // namespace sluice::cli

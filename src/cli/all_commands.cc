@@ -1,0 +1,13 @@
+// The order of the commands.
+#include "cli/all_commands.h"
+
+namespace sluice::cli {
+
+Commands all_commands() {
+  Commands commands;
+  add_help_commands(commands);
+  add_completion_commands(commands);
+  return commands;
+}
+
+}  // namespace sluice::cli

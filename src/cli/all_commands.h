@@ -1,0 +1,14 @@
+// Every noun's file adds its commands through one function; this is the list of them.
+#pragma once
+
+#include "cli/command.h"
+
+namespace sluice::cli {
+
+void add_help_commands(Commands& commands);
+void add_completion_commands(Commands& commands);
+
+// The whole table, in the order in which help shows it.
+Commands all_commands();
+
+}  // namespace sluice::cli

@@ -1,0 +1,24 @@
+// The program behind main(): parses the command line, runs the command, prints its error, and answers the exit code.
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string>
+
+#include "base/terminal.h"
+#include "cli/command.h"
+
+namespace sluice::cli {
+
+// The process as a command sees it; tests give their own.
+struct Process {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  Variables variables;
+  std::function<Terminal(int fd, bool no_color)> terminal;
+};
+
+int run(std::span<const std::string> words, const Commands& commands, const Process& process);
+
+}  // namespace sluice::cli

@@ -1,0 +1,305 @@
+// Every script does the same: it walks the words before the cursor to learn which noun and verb they are (the path),
+// skipping options and their values, and then offers what the table has at that path. A path is the words joined by
+// a blank: "", "kit", "kit check".
+#include "cli/completion.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "cli/topics.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Choice {
+  std::string word;
+  std::string help;
+};
+
+// What may follow a path, options aside.
+struct Place {
+  std::string path;
+  bool command = false;  // the path is complete: what follows are arguments
+  std::vector<Choice> words;
+  bool files = false;
+  std::vector<Option> options;  // its own and the global ones
+};
+
+std::vector<Choice> choices_of(const Arg& arg) {
+  std::vector<Choice> choices;
+  for (const std::string& word : arg.choices) choices.push_back({word, arg.help});
+  return choices;
+}
+
+Choice first_word(const Commands& commands, const std::string& word) {
+  const Noun* noun = commands.find_noun(word);
+  return {word, noun != nullptr ? noun->summary : commands.find(word)->summary};
+}
+
+// help's subject: topics, and every first word.
+std::vector<Choice> help_subjects(const Commands& commands) {
+  std::vector<Choice> choices;
+  for (const Topic& topic : topics()) choices.push_back({topic.name, topic.summary});
+  for (const std::string& word : commands.first_words()) choices.push_back(first_word(commands, word));
+  return choices;
+}
+
+std::vector<Place> places(const Commands& commands) {
+  std::vector<Place> all;
+  Place root{.path = "", .options = global_options()};
+  for (const std::string& word : commands.first_words()) root.words.push_back(first_word(commands, word));
+  all.push_back(std::move(root));
+  for (const Noun& noun : commands.nouns()) {
+    Place place{.path = noun.name, .options = global_options()};
+    for (const std::string& verb : commands.verbs_of(noun.name)) {
+      place.words.push_back({verb, commands.find(noun.name + ' ' + verb)->summary});
+    }
+    all.push_back(std::move(place));
+  }
+  for (const Command& command : commands.all()) {
+    Place place{.path = command.name, .command = true, .options = command.options};
+    place.options.insert(place.options.end(), global_options().begin(), global_options().end());
+    for (const Arg& arg : command.args) {
+      auto choices = choices_of(arg);
+      place.words.insert(place.words.end(), choices.begin(), choices.end());
+      if (arg.kind == Kind::path) place.files = true;
+    }
+    if (command.name == "help") place.words = help_subjects(commands);
+    all.push_back(std::move(place));
+  }
+  return all;
+}
+
+// A word in single quotes, as all three shells read it.
+std::string quoted(const std::string& text, const std::string& quote = "'\\''") {
+  std::string safe = "'";
+  for (char c : text) {
+    if (c == '\'') {
+      safe += quote;
+    } else {
+      safe += c;
+    }
+  }
+  return safe + "'";
+}
+
+std::string join(const std::vector<std::string>& parts, const std::string& between) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : between) + parts[i];
+  return text;
+}
+
+std::vector<std::string> names(const Option& option) {
+  std::vector<std::string> names = {"--" + option.name};
+  if (option.letter != 0) names.push_back(std::string{'-', option.letter});
+  return names;
+}
+
+// "--output|-o|…": every option that takes a value, anywhere in the table, as a case pattern. The walk over the words
+// skips what follows one. An option that is a flag of one command and takes a value in another would confuse it.
+std::string value_options(const Commands& commands) {
+  std::vector<std::string> patterns;
+  auto add = [&](const std::vector<Option>& options) {
+    for (const Option& option : options) {
+      if (option.value.empty()) continue;
+      for (const std::string& name : names(option)) {
+        if (std::find(patterns.begin(), patterns.end(), name) == patterns.end()) patterns.push_back(name);
+      }
+    }
+  };
+  add(global_options());
+  for (const Command& command : commands.all()) add(command.options);
+  return join(patterns, "|");
+}
+
+// "'kit check:--output'|'kit check:-o') …": the arms of the case on path and option that offer an option's values.
+std::string value_arms(const Place& place, const std::function<std::string(const Option&)>& offer) {
+  std::string arms;
+  for (const Option& option : place.options) {
+    if (option.value.empty()) continue;
+    std::vector<std::string> patterns;
+    for (const std::string& name : names(option)) patterns.push_back(quoted(place.path + ':' + name));
+    arms += "    " + join(patterns, "|") + ") " + offer(option) + " ;;\n";
+  }
+  return arms;
+}
+
+}  // namespace
+
+std::string bash_completion(const Commands& commands) {
+  std::string arms;
+  std::string values;
+  for (const Place& place : places(commands)) {
+    std::vector<std::string> words;
+    for (const Choice& choice : place.words) words.push_back(choice.word);
+    std::vector<std::string> options;
+    for (const Option& option : place.options) options.push_back("--" + option.name);
+    arms += "    " + quoted(place.path) + ") words=" + quoted(join(words, " ")) +
+            " options=" + quoted(join(options, " ")) + (place.files ? " files=yes" : "") + " ;;\n";
+    values += value_arms(place, [](const Option& option) {
+      return option.kind == Kind::path ? std::string("files=yes") : "words=" + quoted(join(option.choices, " "));
+    });
+  }
+  std::vector<std::string> nouns = {"''"};  // never empty: a case arm needs a pattern
+  for (const Noun& noun : commands.nouns()) nouns.push_back(quoted(noun.name));
+  return R"(# bash completion for sluice; made by: sluice completion bash
+_sluice() {
+  local current=${COMP_WORDS[COMP_CWORD]} option='' path='' word words='' options='' files=no state=words i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    # "--name=value" reaches us in three words.
+    if [[ $word == = ]]; then continue; fi
+    if [[ $state == value ]]; then state=words; option=''; continue; fi
+    case $word in
+    )" + value_options(commands) +
+         R"() state=value; option=$word ;;
+    -*) ;;
+    *) case $path in
+       )" +
+         join(nouns, "|") +
+         R"() path="${path:+$path }$word" ;;
+       esac ;;
+    esac
+  done
+  if [[ $current == = && $state == value ]]; then current=''; fi
+  if [[ $state == value ]]; then
+    case "$path:$option" in
+)" + values +
+         R"(    esac
+  else
+    case $path in
+)" + arms +
+         R"(    esac
+    if [[ $current == -* ]]; then words=$options files=no; fi
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ $files == yes ]]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
+  fi
+}
+complete -F _sluice sluice
+)";
+}
+
+std::string zsh_completion(const Commands& commands) {
+  // Descriptions follow a colon, so one in the word itself is escaped.
+  auto described = [](const std::string& word, const std::string& help) {
+    std::string safe;
+    for (char c : word) safe += c == ':' ? std::string("\\:") : std::string(1, c);
+    return quoted(safe + ':' + help);
+  };
+  std::string arms;
+  std::string values;
+  for (const Place& place : places(commands)) {
+    std::vector<std::string> words;
+    for (const Choice& choice : place.words) words.push_back(described(choice.word, choice.help));
+    std::vector<std::string> options;
+    for (const Option& option : place.options) options.push_back(described("--" + option.name, option.help));
+    arms += "    (" + quoted(place.path) + ")\n      offers=(" + join(words, " ") + ")\n      options=(" +
+            join(options, " ") + ")" + (place.files ? "\n      files=yes" : "") + " ;;\n";
+    values += value_arms(place, [](const Option& option) {
+      std::vector<std::string> choices;
+      for (const std::string& choice : option.choices) choices.push_back(quoted(choice));
+      return option.kind == Kind::path ? std::string("files=yes") : "offers=(" + join(choices, " ") + ")";
+    });
+  }
+  std::vector<std::string> nouns = {"''"};
+  for (const Noun& noun : commands.nouns()) nouns.push_back(quoted(noun.name));
+  return R"(#compdef sluice
+# zsh completion for sluice; made by: sluice completion zsh
+_sluice() {
+  local option='' commandpath='' word files=no state=words i
+  local -a before=("${(@)words[2,CURRENT-1]}") offers=() options=()
+  for word in "${before[@]}"; do
+    if [[ $state == value ]]; then state=words; option=''; continue; fi
+    case $word in
+    )" + value_options(commands) +
+         R"() state=value; option=$word ;;
+    -*) ;;
+    *) case $commandpath in
+       )" +
+         join(nouns, "|") +
+         R"() commandpath="${commandpath:+$commandpath }$word" ;;
+       esac ;;
+    esac
+  done
+  if [[ $state == words && $PREFIX == --*=* ]]; then
+    state=value
+    option=${PREFIX%%=*}
+    compset -P '*='
+  fi
+  if [[ $state == value ]]; then
+    case "$commandpath:$option" in
+)" + values +
+         R"(    esac
+  else
+    case $commandpath in
+)" + arms +
+         R"(    esac
+    if [[ $PREFIX == -* ]]; then offers=("${options[@]}") files=no; fi
+  fi
+  if (( ${#offers} )); then _describe -V sluice offers; fi
+  if [[ $files == yes ]]; then _files; fi
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _sluice "$@"; else compdef _sluice sluice; fi
+)";
+}
+
+std::string fish_completion(const Commands& commands) {
+  auto fish_quoted = [](const std::string& text) { return quoted(text, "\\'"); };
+  std::string lines;
+  for (const Place& place : places(commands)) {
+    std::string at = "complete -c sluice -n " + quoted("__sluice_at " + fish_quoted(place.path), "\\'");
+    for (const Choice& choice : place.words) {
+      lines += at + " -a " + fish_quoted(choice.word) + " -d " + fish_quoted(choice.help) + "\n";
+    }
+    if (place.files) lines += at + " -F\n";
+    if (!place.command && !place.path.empty()) continue;
+    for (const Option& option : place.options) {
+      bool global = !place.path.empty() && &option - place.options.data() >=
+                                               static_cast<ptrdiff_t>(place.options.size() - global_options().size());
+      if (global) continue;  // the root's stand for all
+      std::string where = place.path.empty() ? "complete -c sluice" : at;
+      lines += where + " -l " + option.name + (option.letter == 0 ? "" : std::string(" -s ") + option.letter) + " -d " +
+               fish_quoted(option.help);
+      if (!option.choices.empty()) lines += " -x -a " + fish_quoted(join(option.choices, " "));
+      if (option.choices.empty() && !option.value.empty()) lines += option.kind == Kind::path ? " -r -F" : " -x";
+      lines += '\n';
+    }
+  }
+  std::vector<std::string> nouns = {"''"};
+  for (const Noun& noun : commands.nouns()) nouns.push_back(quoted(noun.name));
+  std::string value_words = value_options(commands);
+  for (char& c : value_words) c = c == '|' ? ' ' : c;
+  return R"(# fish completion for sluice; made by: sluice completion fish
+function __sluice_at
+    set -l path ''
+    set -l skip no
+    for word in (commandline -opc)[2..-1]
+        if test $skip = yes
+            set skip no
+            continue
+        end
+        switch $word
+            case )" +
+         value_words +
+         R"(
+                set skip yes
+            case '-*'
+            case '*'
+                switch $path
+                    case )" +
+         join(nouns, " ") +
+         R"(
+                        set path (string trim -- "$path $word")
+                end
+        end
+    end
+    test "$path" = "$argv[1]"
+end
+complete -c sluice -f
+)" + lines;
+}
+
+}  // namespace sluice::cli

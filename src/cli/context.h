@@ -1,0 +1,20 @@
+// What a command's handler works with.
+#pragma once
+
+#include <iosfwd>
+
+#include "base/terminal.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace sluice::cli {
+
+struct Context {
+  const Commands& commands;
+  const Given& given;
+  Output& output;
+  const Variables& variables;  // the process's environment variables
+  std::istream& in;
+};
+
+}  // namespace sluice::cli

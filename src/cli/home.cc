@@ -1,0 +1,103 @@
+// A folder is looked at without following links. Once it is known to be the caller's own, nobody else can change it.
+#include "cli/home.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+namespace sluice::cli {
+namespace {
+
+constexpr mode_t kPrivate = 0700;
+
+std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+
+Error link_refused(const std::filesystem::path& path) {
+  std::error_code ignored;
+  auto target = std::filesystem::read_symlink(path, ignored);
+  if (target.is_relative()) target = path.parent_path() / target;
+  return {.code = Code::invalid,
+          .message = path.string() + " is a symbolic link; Sluice keeps keys there and does not follow links",
+          .next = "export SLUICE_HOME=" + quoted(target.lexically_normal())};
+}
+
+// Makes the folder if there is none, and checks that it is one to trust.
+Result<void> ensure_private_folder(const std::filesystem::path& path) {
+  if (mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST) {
+    int reason = errno;
+    std::string next = reason == ENOENT ? "mkdir -p " + quoted(path.parent_path()) : "sluice help home";
+    return Error{.message = "cannot make the folder " + path.string() + ": " + std::strerror(reason), .next = next};
+  }
+  struct stat status{};
+  if (lstat(path.c_str(), &status) != 0) {
+    return Error{.message = "cannot look at " + path.string() + ": " + std::strerror(errno),
+                 .next = "ls -ld " + quoted(path)};
+  }
+  if (S_ISLNK(status.st_mode)) return link_refused(path);
+  if (!S_ISDIR(status.st_mode)) {
+    return Error{.code = Code::invalid, .message = path.string() + " is not a folder", .next = "sluice help home"};
+  }
+  if (status.st_uid != geteuid()) {
+    return Error{.code = Code::denied,
+                 .message = path.string() + " belongs to user " + std::to_string(status.st_uid) + ", not to you (" +
+                            std::to_string(geteuid()) + ")",
+                 .next = "export SLUICE_HOME=/a/folder/of/your/own"};
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Error{.code = Code::invalid,
+                 .message = path.string() + " can be written by others; Sluice keeps keys there",
+                 .next = "chmod 700 " + quoted(path)};
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<HomeFolder>& home_layout() {
+  static const std::vector<HomeFolder> kLayout = {
+      {"kits", "kits that were installed"},      {"keys", "signing keys, readable by you alone"},
+      {"store", "the state and the journal"},    {"blobs", "bundles and other content, by digest"},
+      {"logs", "what background processes say"}, {"run", "sockets and locks of running processes"},
+  };
+  return kLayout;
+}
+
+Result<void> Home::ensure() const { return ensure_private_folder(root_); }
+
+Result<std::filesystem::path> Home::folder(std::string_view name) const {
+  const auto& layout = home_layout();
+  assert(std::any_of(layout.begin(), layout.end(), [&](const HomeFolder& folder) { return folder.name == name; }));
+  if (auto made = ensure(); !made) return std::move(made).error();
+  auto path = root_ / name;
+  if (auto made = ensure_private_folder(path); !made) return std::move(made).error();
+  return path;
+}
+
+Result<Home> find_home(const Variables& variables) {
+  std::string given = variables("SLUICE_HOME").value_or("");
+  std::filesystem::path path = given;
+  if (given.empty()) {
+    std::string user = variables("HOME").value_or("");
+    if (user.empty()) {
+      return Error{.code = Code::invalid,
+                   .message = "neither SLUICE_HOME nor HOME is set, so there is no place for Sluice's home",
+                   .next = "export SLUICE_HOME=/var/lib/sluice"};
+    }
+    path = std::filesystem::path(user) / ".sluice";
+  }
+  if (!path.is_absolute()) {
+    return Error{.code = Code::invalid,
+                 .message = "the home must be an absolute path, not '" + path.string() + "'",
+                 .next = "export SLUICE_HOME=\"$PWD/" + path.string() + "\""};
+  }
+  // A trailing slash would make the system follow a link.
+  path = path.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return Home(path);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,60 @@
+// Everything that a command says goes through here: data to stdout in the format that was asked for, narration and
+// errors to stderr. So `sluice … -o json | jq` sees data and nothing else.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/terminal.h"
+
+namespace sluice::cli {
+
+namespace json = boost::json;
+
+enum class Format { table, json, yaml };
+
+class Output {
+ public:
+  struct Settings {
+    Format format = Format::table;
+    bool quiet = false;
+    bool verbose = false;
+    Terminal out;  // what stdout is
+    Terminal err;  // what stderr is
+  };
+
+  Output(Settings settings, std::ostream& out, std::ostream& err) : settings_(settings), out_(out), err_(err) {}
+
+  const Settings& settings() const { return settings_; }
+
+  // Data. The renderer makes the form for people, and is called only when that is wanted; its text ends with a line
+  // break.
+  void print(const json::value& value, const std::function<std::string(const Terminal&)>& render);
+
+  // Data that is text in every format: a script, a formatted file.
+  void print_text(std::string_view text);
+
+  void note(std::string_view sentence);    // narration; not with --quiet
+  void detail(std::string_view sentence);  // narration that only --verbose shows
+  void warn(std::string_view sentence);    // always
+
+  // The error and its next step; with --output json one RFC 9457 problem on one line.
+  void error(const Error& error);
+
+  // Whether all data has been taken by stdout. A full disk or a closed pipe must not look like success.
+  bool flush();
+
+ private:
+  Settings settings_;
+  std::ostream& out_;
+  std::ostream& err_;
+};
+
+// RFC 9457: type, title, status, detail, and as extensions code, next, path and position where the error has them.
+json::object problem(const Error& error);
+
+}  // namespace sluice::cli

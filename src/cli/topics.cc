@@ -1,0 +1,121 @@
+// What can be derived is: exit codes come from the code table, the home's folders from its layout.
+#include "cli/topics.h"
+
+#include "base/code.h"
+#include "cli/home.h"
+
+namespace sluice::cli {
+namespace {
+
+Topic exit_codes() {
+  Topic topic{.name = "exit-codes",
+              .summary = "what a command's exit code means",
+              .text =
+                  "Scripts may rely on these numbers. Several codes can share a number; the code itself stands in "
+                  "the error that --output json prints.",
+              .columns = {"exit", "code", "meaning"}};
+  for (const CodeEntry& row : code_table()) {
+    topic.rows.push_back({std::to_string(row.exit_code), std::string(row.name), std::string(row.meaning)});
+  }
+  return topic;
+}
+
+Topic output() {
+  return {.name = "output",
+          .summary = "where a command prints what, and in which format",
+          .text =
+              "Data goes to stdout, everything else to stderr, so that a pipe carries data and nothing else. "
+              "A terminal gets tables that fit its width; a pipe gets them uncut and without color.\n\n"
+              "An error is two lines on stderr: what is wrong and where, then the next command to try. With "
+              "--output json it is one line of JSON instead, a problem as RFC 9457 describes it.\n\n"
+              "What takes longer than a second shows its progress on stderr, if that is a terminal.",
+          .columns = {"option", "meaning"},
+          .rows = {{"--output table", "for people; may change between versions"},
+                   {"--output json", "for programs; members are added, never renamed or removed"},
+                   {"--output yaml", "the same members as json"},
+                   {"--quiet", "data and errors only"},
+                   {"--verbose", "tell more of what is done"},
+                   {"--no-color", "no color, as with NO_COLOR=1"}}};
+}
+
+Topic home() {
+  Topic topic{.name = "home",
+              .summary = "where Sluice keeps what it writes",
+              .text =
+                  "Sluice writes nowhere but in its home: $SLUICE_HOME, else ~/.sluice. It is made, readable by you "
+                  "alone, when a command first needs it. A home that is a symbolic link, belongs to somebody else or "
+                  "can be written by others is refused, as it holds keys.",
+              .columns = {"folder", "holds"}};
+  for (const HomeFolder& folder : home_layout()) topic.rows.push_back({folder.name + "/", folder.holds});
+  return topic;
+}
+
+Topic glossary() {
+  return {
+      .name = "glossary",
+      .summary = "the words that Sluice uses, one for each thing",
+      .text = "",
+      .columns = {"word", "meaning"},
+      .rows = {
+          {"environment",
+           "a deploy target: local, staging, prod-eu. It extends a base, binds packs to slots and holds "
+           "config"},
+          {"slot",
+           "a capability that an environment needs, from a closed list: deployer, secrets, telemetry, sessions, "
+           "state, revocation, iac, gitops"},
+          {"pack", "a provider bound to a slot, named by an open descriptor: sluice.deployer.k8s@1.0.0"},
+          {"bundle", "a folder with bundle.yaml, packed into one content-addressed, signed archive: what a team ships"},
+          {"deployment",
+           "a bundle running in an environment for one customer; the key of routing, rollout, history and "
+           "usage"},
+          {"revision", "one immutable version of a deployment: a bundle digest plus a config digest"},
+          {"traffic split",
+           "basis points per revision of one deployment, summing to 10,000; changed atomically, with a "
+           "generation"},
+          {"release", "an immutable lockfile of everything that can be promoted"},
+          {"pin", "which release an environment runs"},
+          {"settings", "what differs per environment"},
+          {"plan", "the graph of operations that takes an environment to a wanted state"},
+          {"rollout", "the stepwise shift of traffic to a new revision, with gates"},
+          {"concept", "an independent state machine"},
+          {"action", "what a concept can be asked"},
+          {"variant", "a named outcome of asking"},
+          {"completion", "one finished action: its variant and fields"},
+          {"sync", "a rule: when these completions, where this holds, then these actions"},
+          {"flow", "everything caused by one outside stimulus"},
+          {"kit", "concepts and syncs with a suite.yaml; Sluice's own domain is the kit deploy"},
+          {"router", "the data plane process: takes requests, picks a deployment and a revision, proxies"},
+          {"snapshot", "what a router obeys: compiled, signed, stamped with a generation"},
+      }};
+}
+
+Topic environment() {
+  return {.name = "environment",
+          .summary = "the environment variables that Sluice reads",
+          .text =
+              "These are variables of the shell. A deploy target, which is also called an environment, is explained "
+              "by 'sluice help glossary'.",
+          .columns = {"variable", "meaning"},
+          .rows = {{"SLUICE_HOME", "the home, an absolute path; without it ~/.sluice (see 'sluice help home')"},
+                   {"HOME", "your own folder, in which the home stands"},
+                   {"NO_COLOR", "set to anything: no color"},
+                   {"TERM", "dumb: no color"},
+                   {"COLUMNS", "the width of lines where the terminal does not tell it"},
+                   {"PATH", "where external tools are looked for"}}};
+}
+
+}  // namespace
+
+const std::vector<Topic>& topics() {
+  static const std::vector<Topic> kTopics = {glossary(), output(), exit_codes(), home(), environment()};
+  return kTopics;
+}
+
+const Topic* find_topic(std::string_view name) {
+  for (const Topic& topic : topics()) {
+    if (topic.name == name) return &topic;
+  }
+  return nullptr;
+}
+
+}  // namespace sluice::cli
