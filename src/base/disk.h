@@ -29,6 +29,7 @@ struct FileStat {
   int64_t mtime_ns = 0;
   uint64_t inode = 0;
   uint64_t links = 0;
+  uint32_t owner = 0;  // user id
 };
 
 struct FolderEntry {

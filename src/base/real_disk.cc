@@ -65,7 +65,8 @@ FileStat stat_of(const struct ::stat& raw) {
           .mode = raw.st_mode & 07777,
           .mtime_ns = int64_t{raw.st_mtim.tv_sec} * 1'000'000'000 + raw.st_mtim.tv_nsec,
           .inode = raw.st_ino,
-          .links = raw.st_nlink};
+          .links = raw.st_nlink,
+          .owner = raw.st_uid};
 }
 
 // O_NONBLOCK: a FIFO must not make an open wait for its other end; files do not care.
