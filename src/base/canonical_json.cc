@@ -1,5 +1,5 @@
-// One pass over the tree into one string. Members are sorted as pointers on a stack that all objects share, so that an
-// object costs no allocation of its own.
+// One pass over the tree into one string. Members are sorted on a stack that all objects share, so that an object costs
+// no allocation of its own.
 #include "base/canonical_json.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,19 +23,34 @@ constexpr int64_t kMaxSafeInteger = int64_t{1} << 53;  // up to here doubles and
 
 std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
 
-// Whether a stands before b in the order of UTF-16 code units. That is the order of UTF-8's bytes but for one case:
-// code points past U+FFFF, whose surrogates D800–DFFF come before E000–FFFF. In UTF-8 the former begin with F0 or
-// more, the latter with EE or EF, so the first bytes that differ tell.
-bool utf16_before(std::string_view a, std::string_view b) {
-  size_t shorter = std::min(a.size(), b.size());
-  size_t at = 0;
-  while (at < shorter && a[at] == b[at]) ++at;
-  if (at == shorter) return a.size() < b.size();
-  auto x = static_cast<unsigned char>(a[at]);
-  auto y = static_cast<unsigned char>(b[at]);
-  if (x >= 0xEE && y >= 0xEE && (x >= 0xF0) != (y >= 0xF0)) return x >= 0xF0;
-  return x < y;
+// The order of UTF-16 code units is the order of UTF-8's bytes but for one case: code points past U+FFFF, whose
+// surrogates D800–DFFF come before E000–FFFF. In UTF-8 the former begin with F0 to F4, the latter with EE or EF, and no
+// other byte is as large; so moving these two past F4 gives bytes that sort as the code units do.
+unsigned char sort_byte(char c) {
+  auto byte = static_cast<unsigned char>(c);
+  return byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte;
 }
+
+// A member with the beginning of its key as a number that sorts alike: most comparisons need nothing else.
+struct SortedMember {
+  explicit SortedMember(const json::key_value_pair& pair) : member(&pair) {
+    std::string_view key = view(pair.key());
+    size_t size = std::min(key.size(), sizeof prefix);
+    for (size_t i = 0; i < size; ++i) prefix = prefix << 8 | sort_byte(key[i]);
+    if (size > 0) prefix <<= 8 * (sizeof prefix - size);
+  }
+
+  bool operator<(const SortedMember& other) const {
+    if (prefix != other.prefix) return prefix < other.prefix;
+    std::string_view a = view(member->key());
+    std::string_view b = view(other.member->key());
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                        [](char x, char y) { return sort_byte(x) < sort_byte(y); });
+  }
+
+  uint64_t prefix = 0;
+  const json::key_value_pair* member;
+};
 
 class CanonicalWriter {
  public:
@@ -42,10 +58,10 @@ class CanonicalWriter {
   bool append(const json::value& value, const Place& place, size_t depth) {
     switch (value.kind()) {
       case json::kind::null:
-        out += "null";
+        out.append("null");
         return true;
       case json::kind::bool_:
-        out += value.get_bool() ? "true" : "false";
+        out.append(value.get_bool() ? "true" : "false");
         return true;
       case json::kind::int64:
         return append_integer(value.get_int64(), place);
@@ -63,38 +79,35 @@ class CanonicalWriter {
     return false;
   }
 
-  std::string out;
+  TextBuffer out;
   std::optional<Error> error;
 
  private:
   bool append_array(const json::array& array, const Place& place, size_t depth) {
-    out += '[';
+    out.append('[');
     for (size_t i = 0; i < array.size(); ++i) {
-      if (i > 0) out += ',';
+      if (i > 0) out.append(',');
       if (!append(array[i], place.element(i), depth + 1)) return false;
     }
-    out += ']';
+    out.append(']');
     return true;
   }
 
   bool append_object(const json::object& object, const Place& place, size_t depth) {
-    auto before = [](const json::key_value_pair* a, const json::key_value_pair* b) {
-      return utf16_before(view(a->key()), view(b->key()));
-    };
     size_t first = members_.size();
-    for (const auto& member : object) members_.push_back(&member);
-    std::sort(members_.begin() + static_cast<ptrdiff_t>(first), members_.end(), before);
-    out += '{';
+    for (const auto& member : object) members_.emplace_back(member);
+    std::sort(members_.begin() + static_cast<ptrdiff_t>(first), members_.end());
+    out.append('{');
     for (size_t i = first; i < first + object.size(); ++i) {
-      const json::key_value_pair& member = *members_[i];
+      const json::key_value_pair& member = *members_[i].member;
       Place inner = place.member(view(member.key()));
-      if (i > first) out += ',';
+      if (i > first) out.append(',');
       if (!append_string(view(member.key()), inner)) return false;
-      out += ':';
+      out.append(':');
       if (!append(member.value(), inner, depth + 1)) return false;
     }
-    out += '}';
-    members_.resize(first);
+    out.append('}');
+    members_.erase(members_.begin() + static_cast<ptrdiff_t>(first), members_.end());
     return true;
   }
 
@@ -119,12 +132,12 @@ class CanonicalWriter {
     auto done = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
     std::string_view digits(buffer.data(), static_cast<size_t>(done.ptr - buffer.data()));
     if (std::cmp_less_equal(number, kMaxSafeInteger) && std::cmp_greater_equal(number, -kMaxSafeInteger)) {
-      out += digits;
+      out.append(digits);
       return true;
     }
     size_t start = out.size();
     append_json_number(out, static_cast<double>(number));
-    if (digits == std::string_view(out).substr(start) || is_exact(number)) return true;
+    if (digits == out.view().substr(start) || is_exact(number)) return true;
     return refuse("the integer " + std::string(digits) + " has no canonical form, a double cannot hold it exactly",
                   place);
   }
@@ -145,7 +158,7 @@ class CanonicalWriter {
     return false;
   }
 
-  std::vector<const json::key_value_pair*> members_;
+  std::vector<SortedMember> members_;  // of the objects that are open
 };
 
 }  // namespace
@@ -153,7 +166,7 @@ class CanonicalWriter {
 Result<std::string> canonical(const json::value& value) {
   CanonicalWriter writer;
   if (!writer.append(value, Place(), 0)) return *std::move(writer.error);
-  return std::move(writer.out);
+  return std::string(writer.out.view());
 }
 
 }  // namespace sluice

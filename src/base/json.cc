@@ -54,7 +54,7 @@ class TreeBuilder {
     partial_.clear();
     key += view(part);
     if (!open_.back().container->get_object().contains(key)) return true;
-    fail("duplicate key " + write(json::value(key)), failure);
+    fail("duplicate key " + json_quoted(key), failure);
     problem->at_key = true;
     return false;
   }
@@ -153,14 +153,16 @@ class TreeBuilder {
   std::string partial_;
 };
 
+bool begins_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
 // Moves a mark past text, counting code points.
 void advance(Mark& mark, std::string_view text) {
   for (char c : text) {
     if (c == '\n') {
       ++mark.line;
       mark.column = 1;
-    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
-      ++mark.column;
+    } else {
+      mark.column += begins_code_point(c) ? 1 : 0;
     }
   }
 }
@@ -278,38 +280,41 @@ Result<Document> parse_json(std::string_view text, std::string file, JsonLimits 
 
 namespace {
 
-void append_double(std::string& out, double number) {
+void append_double(TextBuffer& out, double number) {
   if (!std::isfinite(number)) {
-    out += "null";
+    out.append("null");
     return;
   }
   size_t start = out.size();
-  if (number == 0 && std::signbit(number)) out += '-';
+  if (number == 0 && std::signbit(number)) out.append('-');
   append_json_number(out, number);
   // Without a mark of a fraction it would read back as an integer.
-  if (out.find_first_of(".e", start) == std::string::npos) out += ".0";
+  if (out.view().find_first_of(".e", start) == std::string_view::npos) out.append(".0");
 }
 
 // Writes a value at a level of indentation, or compactly if the level is negative.
-void append_value(std::string& out, const json::value& value, int level) {
+void append_value(TextBuffer& out, const json::value& value, int level) {
   bool pretty = level >= 0;
   int inner = pretty ? level + 1 : level;
   auto separate = [&](bool first, int indent) {
-    if (!first) out += ',';
-    if (pretty) out.append(1, '\n').append(static_cast<size_t>(indent) * 2, ' ');
+    if (!first) out.append(',');
+    if (pretty) {
+      out.append('\n');
+      out.append(static_cast<size_t>(indent) * 2, ' ');
+    }
   };
   switch (value.kind()) {
     case json::kind::null:
-      out += "null";
+      out.append("null");
       break;
     case json::kind::bool_:
-      out += value.get_bool() ? "true" : "false";
+      out.append(value.get_bool() ? "true" : "false");
       break;
     case json::kind::int64:
-      out += std::to_string(value.get_int64());
+      out.append(std::to_string(value.get_int64()));
       break;
     case json::kind::uint64:
-      out += std::to_string(value.get_uint64());
+      out.append(std::to_string(value.get_uint64()));
       break;
     case json::kind::double_:
       append_double(out, value.get_double());
@@ -318,27 +323,27 @@ void append_value(std::string& out, const json::value& value, int level) {
       append_json_string(out, view(value.get_string()));
       break;
     case json::kind::array: {
-      out += '[';
+      out.append('[');
       bool first = true;
       for (const json::value& element : value.get_array()) {
         separate(std::exchange(first, false), inner);
         append_value(out, element, inner);
       }
       if (pretty && !first) separate(true, level);
-      out += ']';
+      out.append(']');
       break;
     }
     case json::kind::object: {
-      out += '{';
+      out.append('{');
       bool first = true;
       for (const auto& member : value.get_object()) {
         separate(std::exchange(first, false), inner);
         append_json_string(out, view(member.key()));
-        out += pretty ? ": " : ":";
+        out.append(pretty ? ": " : ":");
         append_value(out, member.value(), inner);
       }
       if (pretty && !first) separate(true, level);
-      out += '}';
+      out.append('}');
       break;
     }
   }
@@ -347,16 +352,16 @@ void append_value(std::string& out, const json::value& value, int level) {
 }  // namespace
 
 std::string write(const json::value& value) {
-  std::string out;
+  TextBuffer out;
   append_value(out, value, -1);
-  return out;
+  return std::string(out.view());
 }
 
 std::string write_pretty(const json::value& value) {
-  std::string out;
+  TextBuffer out;
   append_value(out, value, 0);
-  out += '\n';
-  return out;
+  out.append('\n');
+  return std::string(out.view());
 }
 
 }  // namespace sluice

@@ -14,12 +14,6 @@ Error invalid(std::string message, const Place& place) {
   return Error{.code = Code::invalid, .message = std::move(message), .path = place.pointer()};
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
 std::string found_text(const json::value& value) {
   switch (value.kind()) {
     case json::kind::null:
@@ -65,14 +59,15 @@ Error missing_field(std::string_view expected, const Place& field) {
 }
 
 Error unknown_field(std::string_view name, std::span<const std::string_view> known, const Place& field) {
-  if (auto meant = nearest(name, known)) return invalid("unknown field, did you mean " + quoted(*meant) + "?", field);
+  if (auto meant = nearest(name, known))
+    return invalid("unknown field, did you mean " + json_quoted(*meant) + "?", field);
   if (known.empty()) return invalid("unknown field, there are none here", field);
   return invalid("unknown field, expected one of " + joined(known), field);
 }
 
 Error unknown_name(std::string_view found, std::span<const std::string_view> known, const Place& place) {
-  std::string message = "expected one of " + joined(known) + ", found " + quoted(found);
-  if (auto meant = nearest(found, known)) message += "; did you mean " + quoted(*meant) + "?";
+  std::string message = "expected one of " + joined(known) + ", found " + json_quoted(found);
+  if (auto meant = nearest(found, known)) message += "; did you mean " + json_quoted(*meant) + "?";
   return invalid(std::move(message), place);
 }
 

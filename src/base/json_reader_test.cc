@@ -7,7 +7,7 @@
 #include "base/json_writer.h"
 
 namespace sluice {
-namespace {
+namespace reader_test {
 
 enum class Strategy { rolling, canary, delete_ };
 BOOST_DESCRIBE_ENUM(Strategy, rolling, canary, delete_)
@@ -50,22 +50,24 @@ BOOST_DESCRIBE_STRUCT(Wide, (), (i, u))
 struct Nothing {};
 BOOST_DESCRIBE_STRUCT(Nothing, (), ())
 
-}  // namespace
+}  // namespace reader_test
 
 template <>
-struct JsonScalar<Seconds> {
+struct JsonScalar<reader_test::Seconds> {
   static constexpr std::string_view kExpected = "a duration such as \"5s\"";
   static constexpr std::string_view kPattern = "^[0-9]+s$";
-  static Result<Seconds> parse(std::string_view text) {
+  static Result<reader_test::Seconds> parse(std::string_view text) {
     if (!text.ends_with('s')) {
       return Error{.message = "expected a duration that ends in s", .next = "write it as \"5s\""};
     }
-    return Seconds{std::stoll(std::string(text))};
+    return reader_test::Seconds{std::stoll(std::string(text))};
   }
-  static std::string print(const Seconds& seconds) { return std::to_string(seconds.count) + "s"; }
+  static std::string print(const reader_test::Seconds& seconds) { return std::to_string(seconds.count) + "s"; }
 };
 
 namespace {
+
+using namespace reader_test;  // NOLINT: the types of this test
 
 Result<App> read_app(std::string_view text) {
   auto document = parse_json(text, "app.json");

@@ -6,24 +6,45 @@
 namespace sluice {
 namespace {
 
-std::string string_of(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
+std::string number_of(double number) {
+  TextBuffer out;
+  append_json_number(out, number);
+  return std::string(out.view());
 }
 
-std::string number_of(double number) {
-  std::string out;
-  append_json_number(out, number);
-  return out;
+TEST(JsonText, BufferGrowsAndKeepsItsText) {
+  TextBuffer out;
+  std::string expected;
+  for (int i = 0; i < 3000; ++i) {
+    out.append("ab");
+    out.append('c');
+    out.append(2, 'd');
+    expected += "abcdd";
+  }
+  char* room = out.room(5000);
+  std::memset(room, 'e', 5000);
+  out.advance_to(room + 4000);
+  EXPECT_EQ(out.view(), expected + std::string(4000, 'e'));
+  EXPECT_EQ(out.size(), 19000U);
+}
+
+TEST(JsonText, FindsWhatNeedsCareAtEveryPlaceInAWord) {
+  for (size_t at = 0; at < 17; ++at) {
+    for (auto [c, escape] : {std::pair<char, std::string>{'"', "\\\""}, {'\\', "\\\\"}, {'\x1F', "\\u001f"}}) {
+      std::string text(17, '!');
+      text[at] = c;
+      std::string expected = "\"" + std::string(at, '!') + escape + std::string(16 - at, '!') + "\"";
+      EXPECT_EQ(json_quoted(text), expected);
+    }
+  }
 }
 
 TEST(JsonText, EscapesQuoteBackslashAndControlCharactersOnly) {
-  EXPECT_EQ(string_of("a\"b\\c/d"), R"("a\"b\\c/d")");
-  EXPECT_EQ(string_of("\b\t\n\f\r"), R"("\b\t\n\f\r")");
-  EXPECT_EQ(string_of(std::string_view("\0\x1F\x7F", 3)), "\"\\u0000\\u001f\x7F\"");
-  EXPECT_EQ(string_of("\u00e9\u20ac\U0001F600"), "\"\u00e9\u20ac\U0001F600\"");
-  EXPECT_EQ(string_of(""), "\"\"");
+  EXPECT_EQ(json_quoted("a\"b\\c/d"), R"("a\"b\\c/d")");
+  EXPECT_EQ(json_quoted("\b\t\n\f\r"), R"("\b\t\n\f\r")");
+  EXPECT_EQ(json_quoted(std::string_view("\0\x1F\x7F", 3)), "\"\\u0000\\u001f\x7F\"");
+  EXPECT_EQ(json_quoted("\u00e9\u20ac\U0001F600"), "\"\u00e9\u20ac\U0001F600\"");
+  EXPECT_EQ(json_quoted(""), "\"\"");
 }
 
 TEST(JsonText, ReplacesEachByteThatIsNotUtf8AndSaysSo) {
@@ -44,13 +65,13 @@ TEST(JsonText, ReplacesEachByteThatIsNotUtf8AndSaysSo) {
       {"\xF0\x9F\x98", 3},      // cut off
   };
   for (const Row& row : kRows) {
-    std::string out;
+    TextBuffer out;
     EXPECT_FALSE(append_json_string(out, row.text));
     std::string expected = "\"";
     for (size_t i = 0; i < row.replaced; ++i) expected += "\uFFFD";
-    EXPECT_EQ(out, expected + "\"");
+    EXPECT_EQ(out.view(), expected + "\"");
   }
-  std::string out;
+  TextBuffer out;
   EXPECT_TRUE(append_json_string(out, "\uD7FF\uE000\uFFFF\U00010000\U0010FFFF\u0080\u07FF\u0800"));
 }
 
