@@ -228,3 +228,84 @@ def test_generated_texts_read_alike(readers):
     different = [f"--- seed {seed}\n{text}ours:   {a}\ntheirs: {b}\n"
                  for seed, (text, a, b) in enumerate(zip(texts, ours(texts), theirs(texts))) if not agree(a, b)]
     assert not different, f"{len(different)} of {TEXTS} differ, among them\n" + "\n".join(different[:5])
+
+
+def test_emitted_texts_read_alike(readers):
+    """What emit_yaml writes, npm reads as the same values."""
+    ours, theirs = readers
+    read = [answer for answer in ours([seeded_text(seed) for seed in range(TEXTS)]) if "documents" in answer]
+    assert len(read) == TEXTS
+    for answer, again in zip(read, theirs([answer["emitted"] for answer in read])):
+        assert agree(answer, again), answer["emitted"]
+
+
+# --- meant differences --------------------------------------------------------------------------------------
+
+def error(text):
+    return {"error": text}
+
+
+def value(*documents):
+    return {"documents": list(documents)}
+
+
+ANY_ERROR = object()
+TAG = "a tag that is not honoured would change the value in silence"
+TEXT_KEYS = "a key is the text that is written; JavaScript prints the value's own form"
+NO_LOSS = "a number that cannot be kept is refused, not rounded"
+JSON_HAS_NONE = "JSON has no such number; npm's becomes null in JSON"
+AMBIGUOUS = "readers of YAML 1.1 take this for a line break, those of 1.2 do not"
+SCANNER = "libyaml's scanner is stricter here; a clear error, never another value"
+
+# (text, ours, npm's, why)
+DIFFERENCES = [
+    ("123456789012345678901", error("1:1: this integer does not fit into 64 bits"), value(123456789012345680000), NO_LOSS),
+    ("1e999", error("1:1: this number is larger than a double can hold"), value(None), NO_LOSS),
+    (".inf", error("1:1: infinity and not-a-number have no place in JSON"), value(None), JSON_HAS_NONE),
+    (".nan", error("1:1: infinity and not-a-number have no place in JSON"), value(None), JSON_HAS_NONE),
+    ("!secret x", error("1:1: the tag !secret is not known"), value("x"), TAG),
+    ("!!set {a}", error("1:1: the tag tag:yaml.org,2002:set is not known"), value({}), TAG),
+    ("!!int x", error("1:1: the tag !!int stands before a value that is not an integer"), value("x"), TAG),
+    ("!!map [a]", error("1:1: the tag !!map does not fit a list"), value(["a"]), TAG),
+    ("1.0: a", value({"1.0": "a"}), value({"1": "a"}), TEXT_KEYS),
+    ("0x10: a", value({"0x10": "a"}), value({"16": "a"}), TEXT_KEYS),
+    ("~: a", value({"~": "a"}), value({"": "a"}), TEXT_KEYS),
+    ("? [a]\n: 1", error("1:3: a map or a list cannot be a key"), value({"[ a ]": 1}), "JSON has no such key"),
+    ("{1: a, '1': b}", error('1:8: duplicate key "1": it stands at 1:2 already'), value({"1": "b"}),
+     "both keys have one text, so one of the values would be lost"),
+    ("&k a: 1\n*k : 2", error('2:1: duplicate key "a": it stands at 1:1 already'), value({"a": 2}),
+     "both keys have one text, so one of the values would be lost"),
+    ("- &a {x: 1}\n- {<<: *a, <<: *a}", error('2:12: duplicate key "<<": it stands at 2:4 already'),
+     value([{"x": 1}, {"x": 1}]), "`<<` is a key like any other; it takes a list of maps"),
+    ('"a\u2028b"', error("1:3: the line break U+2028 is not allowed here"), value("a\u2028b"), AMBIGUOUS),
+    ("a\u0085b", error("1:2: the line break U+0085 is not allowed here"), value("a\u0085b"), AMBIGUOUS),
+    ("a\x7f", error("1:2: the control character U+007F is not allowed here"), value("a\x7f"),
+     "YAML does not allow it; npm does not look"),
+    ("a\ufeff", error("1:2: the character U+FEFF is not allowed here"), value("a\ufeff"),
+     "nobody sees it; it is mostly the seam of two files"),
+    ('"\\ud83d\\ude00"', error("1:4: this escape is not a Unicode character"), value("\U0001F600"), SCANNER),
+    ("a\n...\nb\n", error("3:1: text follows the end of the document"), value("a", "b"), SCANNER),
+    ("{: 1}", error("1:2: a value is missing here"), value({"": 1}), SCANNER),
+    ("[:x]", error("1:2: a value is missing here"), value([":x"]), SCANNER),
+    ("[a:]", error("1:3: a ':' ends a plain value inside '[' or '{'"), value(["a:"]), SCANNER),
+    ("- \tb", error("1:3: a tab is used for indentation"), value(["b"]), SCANNER),
+    ("a: |\n \tx\n", error("2:2: a tab is used for indentation"), value({"a": "\tx\n"}), SCANNER),
+    ("a: &b.c x", error("1:6: a '&' must be followed by a name of letters, digits, '-' and '_'"), value({"a": "x"}), SCANNER),
+    ("%NOPE\n--- a", error("1:6: a line that begins with '%' is a directive, and this one is unknown"), value("a"), SCANNER),
+    ("%YAML 1.3\n--- a", error("1:1: this version of YAML is not known"), value("a"), SCANNER),
+    ("%YAML 1.1\n--- yes", value("yes"), value(True), "one set of rules for every text, whatever it calls itself"),
+    ("[?x]", value([{"x": None}]), value(["?x"]), "libyaml takes '?' inside '[' for a key, as YAML 1.1 does"),
+    ("a: {\nb: 1\n}", value({"a": {"b": 1}}), ANY_ERROR, "YAML 1.1 let brackets stand at any indentation"),
+    ("a: 1\rb: 2", value({"a": 1, "b": 2}), ANY_ERROR, "a lone carriage return is a line break in YAML; npm does not know it"),
+    ("a: |\n  x", value({"a": "x"}), value({"a": "x\n"}), "the last line has no line break to keep (YAML 1.2, 8.1.1.2)"),
+]
+
+
+def test_the_listed_differences_are_there(readers):
+    ours, theirs = readers
+    texts = [text for text, *_ in DIFFERENCES]
+    for (text, mine, npm, why), a, b in zip(DIFFERENCES, ours(texts), theirs(texts)):
+        a.pop("emitted", None)
+        assert exact(a) == exact(mine), (text, why)
+        assert "error" in b if npm is ANY_ERROR else exact(b) == exact(npm), (text, why, b)
+        assert not agree(a, b), (text, why)
