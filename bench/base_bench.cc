@@ -3,10 +3,12 @@
 
 namespace sluice::bench {
 void json_bench(Report& report);
+void yaml_bench(Report& report);
 }  // namespace sluice::bench
 
 int main() {
   sluice::bench::Report report;
   sluice::bench::json_bench(report);
+  sluice::bench::yaml_bench(report);
   report.print();
 }

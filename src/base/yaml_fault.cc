@@ -70,6 +70,10 @@ constexpr std::array kProblems = {
             "write %YAML 1.2, or leave it out"},
     Problem{"found duplicate %YAML directive", "", "a second %YAML line", "remove it"},
     Problem{"found duplicate %TAG directive", "", "a second %TAG line for the same prefix", "remove it"},
+    Problem{"found unexpected ':'", "", "a ':' ends a plain value inside '[' or '{'", "quote the value"},
+    Problem{"found unexpected non-alphabetical character", "while scanning a directive",
+            "a line that begins with '%' is a directive, and this one is not well formed",
+            "quote a key or value that begins with '%'"},
     Problem{"found unknown directive name", "", "a line that begins with '%' is a directive, and this one is unknown",
             "only %YAML and %TAG are known; quote a value that begins with '%'"},
 };

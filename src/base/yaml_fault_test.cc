@@ -82,6 +82,10 @@ TEST(YamlFault, SaysWhatIsWrongWithTheSyntax) {
       {"%YAML 2.0\n--- a", "1:1: this version of YAML is not known | write %YAML 1.2, or leave it out"},
       {"%YAML 1.2\n%YAML 1.2\n--- a", "2:1: a second %YAML line | remove it"},
       {"%TAG ! x\n%TAG ! y\n--- a", "2:1: a second %TAG line for the same prefix | remove it"},
+      {"[a:]", "1:3: a ':' ends a plain value inside '[' or '{' | quote the value"},
+      {"%a: b",
+       "1:3: a line that begins with '%' is a directive, and this one is not well formed | quote a key or value that "
+       "begins with '%'"},
       {"%NOPE\n--- a",
        "1:6: a line that begins with '%' is a directive, and this one is unknown | only %YAML and %TAG "
        "are known; quote a value that begins with '%'"},
