@@ -32,7 +32,7 @@ Result<void> ensure_private_folder(const std::filesystem::path& path) {
     std::string next = reason == ENOENT ? "mkdir -p " + quoted(path.parent_path()) : "sluice help home";
     return Error{.message = "cannot make the folder " + path.string() + ": " + std::strerror(reason), .next = next};
   }
-  struct stat status{};
+  struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
     return Error{.message = "cannot look at " + path.string() + ": " + std::strerror(errno),
                  .next = "ls -ld " + quoted(path)};
