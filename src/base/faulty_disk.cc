@@ -48,11 +48,12 @@ std::string_view operation_name(DiskOperation operation) {
 
 class FaultyDisk::Gate {
  public:
-  explicit Gate(Fault fault) : fault_(fault) {}
+  explicit Gate(Fault fault) : fault_(std::move(fault)) {}
 
   // The error that the operation must return instead of being done; nothing to let it through. For a write, torn says
   // whether its first half is written all the same.
   std::optional<Error> refuse(DiskOperation operation, const std::string& path, bool* torn = nullptr) {
+    if (fault_.before) fault_.before(operation);
     std::lock_guard guard(mutex_);
     ++operations_[operation];
     ++total_;
@@ -137,7 +138,7 @@ class FaultyDisk::FaultyFile final : public File {
   std::string path_;
 };
 
-FaultyDisk::FaultyDisk(Disk& under, Fault fault) : under_(under), gate_(std::make_unique<Gate>(fault)) {}
+FaultyDisk::FaultyDisk(Disk& under, Fault fault) : under_(under), gate_(std::make_unique<Gate>(std::move(fault))) {}
 FaultyDisk::~FaultyDisk() = default;
 
 uint64_t FaultyDisk::operations() const { return gate_->total(); }

@@ -7,10 +7,12 @@
 //     … run the code on `disk`, then under.crash(), then look at `under` …
 //   }
 //
-// Operations are counted from 1 and by kind, so a test can say which kinds it has reached. Closing is not one.
+// Operations are counted from 1 and by kind, so a test can say which kinds it has reached. Closing is not one. A test
+// that needs something else to happen just before an operation, such as another process's, gives `before`.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,6 +54,7 @@ struct Fault {
   uint64_t at = 0;                    // 0: never
   std::optional<DiskOperation> only;  // count just these towards `at`
   Code code = Code::failed;           // of the error: `limit` stands for a full disk
+  std::function<void(DiskOperation)> before;
 };
 
 class FaultyDisk final : public Disk {

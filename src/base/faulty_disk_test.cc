@@ -75,6 +75,17 @@ TEST(FaultyDisk, SaysWhichOperationItStruckAndWithWhichCode) {
   EXPECT_EQ(made.error().message, "cannot make_folder /d: fault at operation 2");
 }
 
+TEST(FaultyDisk, LetsTheTestActJustBeforeAnOperation) {
+  VolatileDisk under;
+  std::string seen;
+  FaultyDisk disk(under, {.before = [&](DiskOperation operation) {
+                    seen += std::string(operation_name(operation)) + " ";
+                    if (operation == DiskOperation::rename) (void)under.remove("/a");
+                  }});
+  EXPECT_EQ(run(disk), "+++-+");
+  EXPECT_EQ(seen, "open write sync rename sync_folder ");
+}
+
 TEST(FaultyDisk, EveryOperationCanBeStruck) {
   VolatileDisk under;
   ASSERT_TRUE(under.open("/f", {.write = true, .create = true}));
