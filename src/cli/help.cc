@@ -148,7 +148,10 @@ json::object to_json(const Topic& topic) {
   json::array rows;
   for (const auto& row : topic.rows) {
     json::object object;
-    for (size_t i = 0; i < row.size(); ++i) object[topic.columns[i]] = row[i];
+    for (size_t i = 0; i < row.size(); ++i) {
+      bool number = row[i].find_first_not_of("0123456789") == std::string::npos;
+      object[topic.columns[i]] = number ? json::value(std::stoi(row[i])) : json::value(row[i]);
+    }
     rows.push_back(std::move(object));
   }
   return {{"topic", topic.name}, {"summary", topic.summary}, {"text", topic.text}, {"rows", std::move(rows)}};
@@ -190,7 +193,9 @@ std::string overview(const Commands& commands, const Terminal& terminal) {
   Rows rows;
   for (const Topic& topic : topics()) rows.push_back({topic.name, topic.summary});
   text += section("Topics", listed(rows, terminal), terminal);
-  return text + "\nNext: sluice help <noun>, sluice help <noun> <verb> or sluice help <topic>\n";
+  return text + "\n" +
+         wrap_text("Next: sluice help <noun>, sluice help <noun> <verb> or sluice help <topic>", line_width(terminal)) +
+         "\n";
 }
 
 Result<Code> print_help(std::string_view words, Context& context) {
