@@ -48,7 +48,7 @@ void Progress::update(uint64_t done, std::optional<uint64_t> total) {
   tick();
 }
 
-void Progress::rename(std::string what) {
+void Progress::now_doing(std::string what) {
   what_ = std::move(what);
   done_.reset();
   total_.reset();

@@ -29,7 +29,7 @@ class Progress {
 
   void tick();  // time has passed, nothing else
   void update(uint64_t done, std::optional<uint64_t> total = std::nullopt);
-  void rename(std::string what);  // the work goes on with something else
+  void now_doing(std::string what);  // the work goes on with something else
 
   // Takes the line away, for instance before a note; the next tick draws it again.
   void erase();

@@ -63,7 +63,7 @@ TEST(Progress, RedrawsAtMostTenTimesASecond) {
   EXPECT_EQ(scene.take(), "\r\x1b[Kcopying 2/3 (1s)");
   progress.erase();
   EXPECT_EQ(scene.take(), "\r\x1b[K");
-  progress.rename("checking");
+  progress.now_doing("checking");
   EXPECT_EQ(scene.take(), "\r\x1b[Kchecking (1s)");
 }
 

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import termios
@@ -14,12 +15,12 @@ import yaml
 
 
 @pytest.fixture
-def run(sluice, tmp_path):
-    """Runs sluice with a home of its own; answers exit code, stdout and stderr."""
+def run(sluice, root, tmp_path):
+    """Runs sluice in the repository, with a home of its own; answers exit code, stdout and stderr."""
     def run(*words, **variables):
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **variables}
         return subprocess.run([sluice, *words], capture_output=True, text=True, env=environment, timeout=60,
-                              stdin=subprocess.DEVNULL)
+                              stdin=subprocess.DEVNULL, cwd=root)
     return run
 
 
@@ -100,6 +101,13 @@ def test_every_command_has_help(run):
         assert text.stdout.startswith(command["summary"] + ".\n")
         assert f"  {command['example']}\n" in text.stdout
         assert run("help", *command["name"].split()).stdout == text.stdout
+
+
+def test_the_example_of_every_command_works(run):
+    for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
+        done = run(*shlex.split(command["example"])[1:])
+        assert done.returncode == 0, f"{command['example']}\n{done.stderr}"
+        assert done.stdout != "", command["example"]
 
 
 @pytest.mark.parametrize("words, message, step", [
