@@ -13,19 +13,20 @@ constexpr int64_t kRedrawMs = 100;
 
 }  // namespace
 
-Progress::Progress(std::ostream& err, const Terminal& terminal, NowMs now_ms, std::string what, int64_t plain_every_ms)
+Progress::Progress(std::ostream& err, const Terminal& terminal, const Clock& clock, std::string what,
+                   int64_t plain_every_ms)
     : err_(err),
       terminal_(terminal),
-      now_ms_(std::move(now_ms)),
+      clock_(clock),
       what_(std::move(what)),
       plain_every_ms_(plain_every_ms),
-      begun_ms_(now_ms_()),
+      begun_ms_(now_ms()),
       drawn_ms_(begun_ms_) {}
 
 Progress::~Progress() { erase(); }
 
 void Progress::tick() {
-  int64_t now = now_ms_();
+  int64_t now = now_ms();
   int64_t elapsed = now - begun_ms_;
   if (elapsed < kPatienceMs) return;
   if (terminal_.tty) {
@@ -47,7 +48,7 @@ void Progress::update(uint64_t done, std::optional<uint64_t> total) {
   tick();
 }
 
-void Progress::rename(std::string what) {
+void Progress::now_doing(std::string what) {
   what_ = std::move(what);
   done_.reset();
   total_.reset();
@@ -59,6 +60,8 @@ void Progress::erase() {
   err_ << "\r\x1b[K" << std::flush;
   shown_ = false;
 }
+
+int64_t Progress::now_ms() const { return clock_.monotonic_ns() / 1'000'000; }
 
 std::string Progress::line(int64_t elapsed_ms) const {
   std::string text = printable(what_);

@@ -16,56 +16,58 @@ struct Choice {
   std::string help;
 };
 
-// What may follow a path, options aside.
+// What may follow a path.
 struct Place {
   std::string path;
-  bool command = false;  // the path is complete: what follows are arguments
-  std::vector<Choice> words;
+  bool open = false;  // a further word leads to another path
+  std::vector<Choice> words = {};
   bool files = false;
-  std::vector<Option> options;  // its own and the global ones
+  std::vector<Option> options = {};  // its own; the global ones stand everywhere
 };
-
-std::vector<Choice> choices_of(const Arg& arg) {
-  std::vector<Choice> choices;
-  for (const std::string& word : arg.choices) choices.push_back({word, arg.help});
-  return choices;
-}
 
 Choice first_word(const Commands& commands, const std::string& word) {
   const Noun* noun = commands.find_noun(word);
   return {word, noun != nullptr ? noun->summary : commands.find(word)->summary};
 }
 
-// help's subject: topics, and every first word.
-std::vector<Choice> help_subjects(const Commands& commands) {
+std::vector<Choice> first_words(const Commands& commands) {
   std::vector<Choice> choices;
-  for (const Topic& topic : topics()) choices.push_back({topic.name, topic.summary});
   for (const std::string& word : commands.first_words()) choices.push_back(first_word(commands, word));
   return choices;
 }
 
+std::vector<Choice> verbs(const Commands& commands, const Noun& noun) {
+  std::vector<Choice> choices;
+  for (const std::string& verb : commands.verbs_of(noun.name)) {
+    choices.push_back({verb, commands.find(noun.name + ' ' + verb)->summary});
+  }
+  return choices;
+}
+
+Place command_place(const Command& command) {
+  Place place{.path = command.name, .options = command.options};
+  for (const Arg& arg : command.args) {
+    for (const std::string& word : arg.choices) place.words.push_back({word, arg.help});
+    if (arg.kind == Kind::path) place.files = true;
+  }
+  return place;
+}
+
 std::vector<Place> places(const Commands& commands) {
-  std::vector<Place> all;
-  Place root{.path = "", .options = global_options()};
-  for (const std::string& word : commands.first_words()) root.words.push_back(first_word(commands, word));
-  all.push_back(std::move(root));
+  std::vector<Place> all = {{.path = "", .open = true, .words = first_words(commands)}};
   for (const Noun& noun : commands.nouns()) {
-    Place place{.path = noun.name, .options = global_options()};
-    for (const std::string& verb : commands.verbs_of(noun.name)) {
-      place.words.push_back({verb, commands.find(noun.name + ' ' + verb)->summary});
-    }
-    all.push_back(std::move(place));
+    all.push_back({.path = noun.name, .open = true, .words = verbs(commands, noun)});
   }
   for (const Command& command : commands.all()) {
-    Place place{.path = command.name, .command = true, .options = command.options};
-    place.options.insert(place.options.end(), global_options().begin(), global_options().end());
-    for (const Arg& arg : command.args) {
-      auto choices = choices_of(arg);
-      place.words.insert(place.words.end(), choices.begin(), choices.end());
-      if (arg.kind == Kind::path) place.files = true;
-    }
-    if (command.name == "help") place.words = help_subjects(commands);
-    all.push_back(std::move(place));
+    if (command.name != "help") all.push_back(command_place(command));
+  }
+  // help's own words are those of the table and the topics.
+  Place help{.path = "help", .open = true};
+  for (const Topic& topic : topics()) help.words.push_back({topic.name, topic.summary});
+  for (const Choice& choice : first_words(commands)) help.words.push_back(choice);
+  all.push_back(std::move(help));
+  for (const Noun& noun : commands.nouns()) {
+    all.push_back({.path = "help " + noun.name, .words = verbs(commands, noun)});
   }
   return all;
 }
@@ -112,36 +114,52 @@ std::string value_options(const Commands& commands) {
   return join(patterns, "|");
 }
 
-// "'kit check:--output'|'kit check:-o') …": the arms of the case on path and option that offer an option's values.
-std::string value_arms(const Place& place, const std::function<std::string(const Option&)>& offer) {
-  std::string arms;
-  for (const Option& option : place.options) {
-    if (option.value.empty()) continue;
-    std::vector<std::string> patterns;
-    for (const std::string& name : names(option)) patterns.push_back(quoted(place.path + ':' + name));
-    arms += "    " + join(patterns, "|") + ") " + offer(option) + " ;;\n";
+// The paths that a further word leads on from, as case patterns.
+std::string open_paths(const std::vector<Place>& places, const std::string& between) {
+  std::vector<std::string> patterns;
+  for (const Place& place : places) {
+    if (place.open) patterns.push_back(quoted(place.path));
   }
+  return join(patterns, between);
+}
+
+// The arms of the case on "path:option" that offer an option's values; the global options' under any path.
+std::string value_arms(const std::vector<Place>& places, const std::function<std::string(const Option&)>& offer) {
+  std::string arms;
+  auto add = [&](const std::string& path, const std::vector<Option>& options) {
+    for (const Option& option : options) {
+      if (option.value.empty()) continue;
+      std::vector<std::string> patterns;
+      for (const std::string& name : names(option)) patterns.push_back(path + quoted(':' + name));
+      arms += "    " + join(patterns, "|") + ") " + offer(option) + " ;;\n";
+    }
+  };
+  for (const Place& place : places) add(quoted(place.path), place.options);
+  add("*", global_options());
   return arms;
 }
 
 }  // namespace
 
 std::string bash_completion(const Commands& commands) {
+  const std::vector<Place> all = places(commands);
+  auto option_words = [](const std::vector<Option>& options) {
+    std::vector<std::string> words;
+    for (const Option& option : options) words.push_back("--" + option.name);
+    return join(words, " ");
+  };
   std::string arms;
-  std::string values;
-  for (const Place& place : places(commands)) {
+  for (const Place& place : all) {
     std::vector<std::string> words;
     for (const Choice& choice : place.words) words.push_back(choice.word);
-    std::vector<std::string> options;
-    for (const Option& option : place.options) options.push_back("--" + option.name);
-    arms += "    " + quoted(place.path) + ") words=" + quoted(join(words, " ")) +
-            " options=" + quoted(join(options, " ")) + (place.files ? " files=yes" : "") + " ;;\n";
-    values += value_arms(place, [](const Option& option) {
-      return option.kind == Kind::path ? std::string("files=yes") : "words=" + quoted(join(option.choices, " "));
-    });
+    arms += "    " + quoted(place.path) + ") words=" + quoted(join(words, " "));
+    if (!place.options.empty()) arms += " options=" + quoted(option_words(place.options));
+    if (place.files) arms += " files=yes";
+    arms += " ;;\n";
   }
-  std::vector<std::string> nouns = {"''"};  // never empty: a case arm needs a pattern
-  for (const Noun& noun : commands.nouns()) nouns.push_back(quoted(noun.name));
+  std::string values = value_arms(all, [](const Option& option) {
+    return option.kind == Kind::path ? std::string("files=yes") : "words=" + quoted(join(option.choices, " "));
+  });
   return R"(# bash completion for sluice; made by: sluice completion bash
 _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} option='' path='' word words='' options='' files=no state=words i
@@ -156,7 +174,7 @@ _sluice() {
     -*) ;;
     *) case $path in
        )" +
-         join(nouns, "|") +
+         open_paths(all, "|") +
          R"() path="${path:+$path }$word" ;;
        esac ;;
     esac
@@ -170,7 +188,9 @@ _sluice() {
     case $path in
 )" + arms +
          R"(    esac
-    if [[ $current == -* ]]; then words=$options files=no; fi
+    if [[ $current == -* ]]; then words="$options )" +
+         option_words(global_options()) +
+         R"(" files=no; fi
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [[ $files == yes ]]; then
@@ -189,23 +209,26 @@ std::string zsh_completion(const Commands& commands) {
     for (char c : word) safe += c == ':' ? std::string("\\:") : std::string(1, c);
     return quoted(safe + ':' + help);
   };
+  auto option_words = [&](const std::vector<Option>& options) {
+    std::vector<std::string> words;
+    for (const Option& option : options) words.push_back(described("--" + option.name, option.help));
+    return join(words, " ");
+  };
+  const std::vector<Place> all = places(commands);
   std::string arms;
-  std::string values;
-  for (const Place& place : places(commands)) {
+  for (const Place& place : all) {
     std::vector<std::string> words;
     for (const Choice& choice : place.words) words.push_back(described(choice.word, choice.help));
-    std::vector<std::string> options;
-    for (const Option& option : place.options) options.push_back(described("--" + option.name, option.help));
-    arms += "    (" + quoted(place.path) + ")\n      offers=(" + join(words, " ") + ")\n      options=(" +
-            join(options, " ") + ")" + (place.files ? "\n      files=yes" : "") + " ;;\n";
-    values += value_arms(place, [](const Option& option) {
-      std::vector<std::string> choices;
-      for (const std::string& choice : option.choices) choices.push_back(quoted(choice));
-      return option.kind == Kind::path ? std::string("files=yes") : "offers=(" + join(choices, " ") + ")";
-    });
+    arms += "    (" + quoted(place.path) + ")\n      offers=(" + join(words, " ") + ")";
+    if (!place.options.empty()) arms += "\n      options=(" + option_words(place.options) + ")";
+    if (place.files) arms += "\n      files=yes";
+    arms += " ;;\n";
   }
-  std::vector<std::string> nouns = {"''"};
-  for (const Noun& noun : commands.nouns()) nouns.push_back(quoted(noun.name));
+  std::string values = value_arms(all, [](const Option& option) {
+    std::vector<std::string> choices;
+    for (const std::string& choice : option.choices) choices.push_back(quoted(choice));
+    return option.kind == Kind::path ? std::string("files=yes") : "offers=(" + join(choices, " ") + ")";
+  });
   return R"(#compdef sluice
 # zsh completion for sluice; made by: sluice completion zsh
 _sluice() {
@@ -219,7 +242,7 @@ _sluice() {
     -*) ;;
     *) case $commandpath in
        )" +
-         join(nouns, "|") +
+         open_paths(all, "|") +
          R"() commandpath="${commandpath:+$commandpath }$word" ;;
        esac ;;
     esac
@@ -237,7 +260,9 @@ _sluice() {
     case $commandpath in
 )" + arms +
          R"(    esac
-    if [[ $PREFIX == -* ]]; then offers=("${options[@]}") files=no; fi
+    if [[ $PREFIX == -* ]]; then offers=("${options[@]}" )" +
+         option_words(global_options()) +
+         R"() files=no; fi
   fi
   if (( ${#offers} )); then _describe -V sluice offers; fi
   if [[ $files == yes ]]; then _files; fi
@@ -249,27 +274,23 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _sluice "$@"; else compdef 
 std::string fish_completion(const Commands& commands) {
   auto fish_quoted = [](const std::string& text) { return quoted(text, "\\'"); };
   std::string lines;
-  for (const Place& place : places(commands)) {
-    std::string at = "complete -c sluice -n " + quoted("__sluice_at " + fish_quoted(place.path), "\\'");
+  auto add_option = [&](const std::string& at, const Option& option) {
+    lines += at + " -l " + option.name + (option.letter == 0 ? "" : std::string(" -s ") + option.letter) + " -d " +
+             fish_quoted(option.help);
+    if (!option.choices.empty()) lines += " -x -a " + fish_quoted(join(option.choices, " "));
+    if (option.choices.empty() && !option.value.empty()) lines += option.kind == Kind::path ? " -r -F" : " -x";
+    lines += '\n';
+  };
+  const std::vector<Place> all = places(commands);
+  for (const Place& place : all) {
+    std::string at = "complete -c sluice -n " + fish_quoted("__sluice_at " + quoted(place.path));
     for (const Choice& choice : place.words) {
       lines += at + " -a " + fish_quoted(choice.word) + " -d " + fish_quoted(choice.help) + "\n";
     }
     if (place.files) lines += at + " -F\n";
-    if (!place.command && !place.path.empty()) continue;
-    for (const Option& option : place.options) {
-      bool global = !place.path.empty() && &option - place.options.data() >=
-                                               static_cast<ptrdiff_t>(place.options.size() - global_options().size());
-      if (global) continue;  // the root's stand for all
-      std::string where = place.path.empty() ? "complete -c sluice" : at;
-      lines += where + " -l " + option.name + (option.letter == 0 ? "" : std::string(" -s ") + option.letter) + " -d " +
-               fish_quoted(option.help);
-      if (!option.choices.empty()) lines += " -x -a " + fish_quoted(join(option.choices, " "));
-      if (option.choices.empty() && !option.value.empty()) lines += option.kind == Kind::path ? " -r -F" : " -x";
-      lines += '\n';
-    }
+    for (const Option& option : place.options) add_option(at, option);
   }
-  std::vector<std::string> nouns = {"''"};
-  for (const Noun& noun : commands.nouns()) nouns.push_back(quoted(noun.name));
+  for (const Option& option : global_options()) add_option("complete -c sluice", option);
   std::string value_words = value_options(commands);
   for (char& c : value_words) c = c == '|' ? ' ' : c;
   return R"(# fish completion for sluice; made by: sluice completion fish
@@ -290,7 +311,7 @@ function __sluice_at
             case '*'
                 switch $path
                     case )" +
-         join(nouns, " ") +
+         open_paths(all, " ") +
          R"(
                         set path (string trim -- "$path $word")
                 end

@@ -10,29 +10,35 @@
 namespace sluice::cli {
 namespace {
 
-constexpr size_t kWidestLine = 100;  // longer lines are hard to read, however wide the terminal
+constexpr size_t kWidestLine = 100;    // longer lines are hard to read, however wide the terminal
+constexpr size_t kNarrowestText = 24;  // with less room the last column moves below the others
 
 using Rows = std::vector<std::vector<std::string>>;
 
 size_t line_width(const Terminal& terminal) { return std::clamp<size_t>(terminal.width, 40, kWidestLine); }
 
-// Rows indented by two, columns two apart, the last wrapped under itself.
+// Rows indented by two, columns two apart, the last wrapped under itself or, on a narrow terminal, below the others.
 std::string listed(const Rows& rows, const Terminal& terminal) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
+  const size_t width = line_width(terminal);
   std::string text;
   for (const auto& row : rows) {
     size_t indent = 2;
     text.append(indent, ' ');
     for (size_t i = 0; i + 1 < row.size(); ++i) {
       text += terminal.paint(i == 0 ? Style::accent : Style::plain, row[i]);
-      text.append(widths[i] - display_width(row[i]) + 2, ' ');
       indent += widths[i] + 2;
+      if (indent + kNarrowestText <= width) text.append(widths[i] - display_width(row[i]) + 2, ' ');
     }
-    std::string last = wrap_text(row.back(), line_width(terminal) - std::min(indent, line_width(terminal) - 20));
+    if (row.size() > 1 && indent + kNarrowestText > width) {
+      indent = 6;
+      text.append(1, '\n').append(indent, ' ');
+    }
+    std::string last = wrap_text(row.back(), width - indent);
     for (char c : last) {
       text += c;
       if (c == '\n') text.append(indent, ' ');
@@ -73,7 +79,10 @@ std::string options_listed(const std::vector<Option>& options, const Terminal& t
 Rows group_rows(const Commands& commands, Group group) {
   Rows rows;
   for (const Noun& noun : commands.nouns()) {
-    if (noun.group == group) rows.push_back({noun.name, noun.summary});
+    if (noun.group != group) continue;
+    std::string verbs;
+    for (const std::string& verb : commands.verbs_of(noun.name)) verbs += (verbs.empty() ? "" : ", ") + verb;
+    rows.push_back({noun.name, noun.summary + " (" + verbs + ")"});
   }
   for (const Command& command : commands.all()) {
     bool alone = command.name.find(' ') == std::string::npos;
@@ -107,7 +116,8 @@ std::string command_help(const Command& command, const Terminal& terminal) {
 }
 
 std::string topic_help(const Topic& topic, const Terminal& terminal) {
-  std::string text = terminal.paint(Style::strong, topic.name) + ": " + topic.summary + "\n\n";
+  std::string text =
+      wrap_text(terminal.paint(Style::strong, topic.name) + ": " + topic.summary, line_width(terminal)) + "\n\n";
   if (!topic.text.empty()) text += wrap_text(topic.text, line_width(terminal)) + "\n\n";
   return text + listed(topic.rows, terminal);
 }
@@ -148,7 +158,10 @@ json::object to_json(const Topic& topic) {
   json::array rows;
   for (const auto& row : topic.rows) {
     json::object object;
-    for (size_t i = 0; i < row.size(); ++i) object[topic.columns[i]] = row[i];
+    for (size_t i = 0; i < row.size(); ++i) {
+      bool number = row[i].find_first_not_of("0123456789") == std::string::npos;
+      object[topic.columns[i]] = number ? json::value(std::stoi(row[i])) : json::value(row[i]);
+    }
     rows.push_back(std::move(object));
   }
   return {{"topic", topic.name}, {"summary", topic.summary}, {"text", topic.text}, {"rows", std::move(rows)}};
@@ -190,7 +203,9 @@ std::string overview(const Commands& commands, const Terminal& terminal) {
   Rows rows;
   for (const Topic& topic : topics()) rows.push_back({topic.name, topic.summary});
   text += section("Topics", listed(rows, terminal), terminal);
-  return text + "\nNext: sluice help <noun>, sluice help <noun> <verb> or sluice help <topic>\n";
+  return text + "\n" +
+         wrap_text("Next: sluice help <noun>, sluice help <noun> <verb> or sluice help <topic>", line_width(terminal)) +
+         "\n";
 }
 
 Result<Code> print_help(std::string_view words, Context& context) {

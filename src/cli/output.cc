@@ -4,40 +4,10 @@
 #include <boost/json.hpp>
 #include <ostream>
 
+#include "base/json.h"
+#include "base/yaml_writer.h"
+
 namespace sluice::cli {
-namespace {
-
-// Indented by two, members in the order they were put.
-void write_json(const json::value& value, size_t indent, std::string& text) {
-  auto new_line = [&](size_t depth) { text.append(1, '\n').append(depth, ' '); };
-  if (const auto* object = value.if_object(); object != nullptr && !object->empty()) {
-    char before = '{';
-    for (const auto& member : *object) {
-      text += before;
-      new_line(indent + 2);
-      text += json::serialize(json::value(member.key())) + ": ";
-      write_json(member.value(), indent + 2, text);
-      before = ',';
-    }
-    new_line(indent);
-    text += '}';
-  } else if (const auto* array = value.if_array(); array != nullptr && !array->empty()) {
-    char before = '[';
-    for (const auto& element : *array) {
-      text += before;
-      new_line(indent + 2);
-      write_json(element, indent + 2, text);
-      before = ',';
-    }
-    new_line(indent);
-    text += ']';
-  } else {
-    text += json::serialize(value);
-  }
-}
-
-}  // namespace
-
 void Output::print(const json::value& value, const std::function<std::string(const Terminal&)>& render) {
   std::string text;
   switch (settings_.format) {
@@ -45,9 +15,10 @@ void Output::print(const json::value& value, const std::function<std::string(con
       text = render(settings_.out);
       break;
     case Format::json:
+      text = write_pretty(value);
+      break;
     case Format::yaml:
-      write_json(value, 0, text);
-      text += '\n';
+      text = write_yaml(value);
       break;
   }
   out_ << text;
@@ -70,7 +41,7 @@ void Output::warn(std::string_view sentence) {
 
 void Output::error(const Error& error) {
   if (settings_.format == Format::json) {
-    err_ << json::serialize(problem(error)) << '\n';
+    err_ << write(problem(error)) << '\n';
     return;
   }
   err_ << settings_.err.paint(Style::bad, "error:") << ' ' << printable(to_string(error), true) << '\n';

@@ -1,6 +1,8 @@
 """Completion in the real shells: each is given a command line and asked what could follow."""
 
+import contextlib
 import os
+import pty
 import subprocess
 
 import pytest
@@ -104,6 +106,23 @@ def test_a_shell_offers_the_words_that_fit(shell, line, words, scripts):
 def test_an_option_joined_to_its_value_is_completed(shell, scripts):
     found = {word.removeprefix("--output=") for word in shell("sluice --output=y", scripts)}
     assert found == {"yaml"}
+
+
+def test_bash_completes_as_a_person_types(scripts):
+    """An interactive bash in a pseudoterminal, which cuts the words itself, runs the lines that Tab completed."""
+    main, end = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(scripts), "TERM": "dumb", "PS1": ""}
+    typed = "source ./bash; sluice() { printf '<%s>' \"$@\" >> typed; }\nsluice --output=y\t comp\tzs\t\nexit\n"
+    with subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], stdin=end, stdout=end, stderr=end, env=environment,
+                          cwd=scripts, start_new_session=True) as shell:
+        os.close(end)
+        os.write(main, typed.encode())
+        with contextlib.suppress(OSError):  # the end of the other side
+            while os.read(main, 65536):
+                pass
+        shell.wait(timeout=60)
+    os.close(main)
+    assert (scripts / "typed").read_text() == "<--output=yaml><completion><zsh>"
 
 
 def test_scripts_are_accepted_by_their_shells(scripts):

@@ -1,0 +1,40 @@
+// Rules that hold for every command that is ever added.
+#include "cli/all_commands.h"
+
+#include <gtest/gtest.h>
+
+#include "base/terminal.h"
+
+namespace sluice::cli {
+namespace {
+
+TEST(AllCommands, ReadAlike) {
+  const Commands commands = all_commands();
+  ASSERT_FALSE(commands.all().empty());
+  for (const Command& command : commands.all()) {
+    EXPECT_LE(display_width(command.summary), 60U) << command.name;
+    EXPECT_TRUE(isupper(command.summary.front())) << command.name;
+    EXPECT_FALSE(command.summary.ends_with('.')) << command.name;
+    for (const Option& option : command.options) {
+      EXPECT_FALSE(option.help.empty() || option.help.ends_with('.')) << command.name << " --" << option.name;
+      EXPECT_FALSE(isupper(option.help.front()) && islower(option.help[1])) << command.name << " --" << option.name;
+    }
+    for (const Arg& arg : command.args) EXPECT_FALSE(arg.help.empty()) << command.name << ' ' << arg.name;
+  }
+  for (const Noun& noun : commands.nouns()) EXPECT_FALSE(commands.verbs_of(noun.name).empty()) << noun.name;
+}
+
+// The completion scripts skip what follows an option that takes a value, whatever the command.
+TEST(AllCommands, GiveAnOptionOneShape) {
+  std::map<std::string, bool> takes_value;
+  const Commands commands = all_commands();
+  for (const Command& command : commands.all()) {
+    for (const Option& option : command.options) {
+      auto [known, added] = takes_value.emplace(option.name, !option.value.empty());
+      EXPECT_EQ(known->second, !option.value.empty()) << command.name << " --" << option.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,131 @@
+// On the real file system, as what is tested are its modes and links.
+#include "cli/home.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+
+#include "base/testing_folder.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<Home> find(std::map<std::string, std::string> set) {
+  return find_home([set](const std::string& name) -> std::optional<std::string> {
+    auto found = set.find(name);
+    if (found == set.end()) return std::nullopt;
+    return found->second;
+  });
+}
+
+unsigned mode(const fs::path& path) { return static_cast<unsigned>(fs::status(path).permissions()) & 0777; }
+
+TEST(Home, IsWhereTheVariablesSay) {
+  EXPECT_EQ(find({{"HOME", "/home/a"}})->root(), "/home/a/.sluice");
+  EXPECT_EQ(find({{"HOME", "/home/a"}, {"SLUICE_HOME", "/srv/s"}})->root(), "/srv/s");
+  EXPECT_EQ(find({{"HOME", "/home/a"}, {"SLUICE_HOME", "/srv/x/../s/"}})->root(), "/srv/s");
+  EXPECT_EQ(find({{"HOME", "/home/a"}, {"SLUICE_HOME", ""}})->root(), "/home/a/.sluice");
+}
+
+TEST(Home, MustBeAbsoluteAndKnown) {
+  auto relative = find({{"SLUICE_HOME", "here"}});
+  ASSERT_FALSE(relative);
+  EXPECT_EQ(relative.error().message, "the home must be an absolute path, not 'here'");
+  EXPECT_EQ(relative.error().next, "export SLUICE_HOME=\"$PWD/here\"");
+  auto unknown = find({});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message, "neither SLUICE_HOME nor HOME is set, so there is no place for Sluice's home");
+}
+
+TEST(Home, IsMadePrivateWhenItIsFirstNeeded) {
+  TestingFolder folder;
+  Home home = *find({{"HOME", folder.path()}});
+  EXPECT_FALSE(fs::exists(home.root()));
+  auto keys = home.folder("keys");
+  ASSERT_TRUE(keys) << keys.error().message;
+  EXPECT_EQ(*keys, folder.path(".sluice/keys"));
+  EXPECT_EQ(mode(home.root()), 0700U);
+  EXPECT_EQ(mode(*keys), 0700U);
+  EXPECT_TRUE(home.folder("keys"));
+}
+
+TEST(Home, MayBeReadButNotWrittenByOthers) {
+  TestingFolder folder;
+  Home home(folder.path("home"));
+  fs::create_directory(home.root());
+  fs::permissions(home.root(), fs::perms(0755));
+  EXPECT_TRUE(home.ensure());
+  for (unsigned bad : {0770U, 0707U, 0720U}) {
+    fs::permissions(home.root(), fs::perms(bad));
+    auto refused = home.folder("keys");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, home.root().string() + " can be written by others; Sluice keeps keys there");
+    EXPECT_EQ(refused.error().next, "chmod 700 '" + home.root().string() + "'");
+  }
+  EXPECT_TRUE(fs::is_empty(home.root()));
+}
+
+TEST(Home, IsNeverALink) {
+  TestingFolder folder;
+  fs::create_directory(folder.path("elsewhere"));
+  fs::create_directory_symlink("elsewhere", folder.path("home"));
+  auto refused = find({{"SLUICE_HOME", folder.path("home/")}})->ensure();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            folder.path("home") + " is a symbolic link; Sluice keeps keys there and does not follow links");
+  EXPECT_EQ(refused.error().next, "export SLUICE_HOME='" + folder.path("elsewhere") + "'");
+  EXPECT_TRUE(fs::is_empty(folder.path("elsewhere")));
+}
+
+TEST(Home, FoldersAreNoLinksEither) {
+  TestingFolder folder;
+  Home home(folder.path());
+  fs::create_directory_symlink("/tmp", folder.path("keys"));
+  auto refused = home.folder("keys");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::invalid);
+}
+
+TEST(Home, MustBeAFolderInAFolder) {
+  TestingFolder folder;
+  std::ofstream(folder.path("file")) << "x";
+  auto file = Home(folder.path("file")).ensure();
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().message, folder.path("file") + " is not a folder");
+  auto parentless = Home(folder.path("a/b")).ensure();
+  ASSERT_FALSE(parentless);
+  EXPECT_EQ(parentless.error().message, "cannot make the folder " + folder.path("a/b") + ": No such file or directory");
+  EXPECT_EQ(parentless.error().next, "mkdir -p '" + folder.path("a") + "'");
+}
+
+TEST(Home, BelongsToTheCaller) {
+  Home home("/proc/1");  // a folder of root's
+  if (geteuid() == 0) {
+    TestingFolder folder;
+    home = Home(folder.path("home"));
+    fs::create_directory(home.root());
+    ASSERT_EQ(chown(home.root().c_str(), 12345, 12345), 0);
+    auto refused = home.ensure();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, home.root().string() + " belongs to user 12345, not to you (0)");
+    EXPECT_EQ(refused.error().code, Code::denied);
+  } else {
+    auto refused = home.ensure();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "/proc/1 belongs to user 0, not to you (" + std::to_string(geteuid()) + ")");
+  }
+}
+
+TEST(HomeDeathTest, HasNoFoldersBesideItsLayout) {
+  TestingFolder folder;
+  Home home(folder.path());
+  EXPECT_DEATH((void)home.folder("stuff"), "layout");
+}
+
+}  // namespace
+}  // namespace sluice::cli

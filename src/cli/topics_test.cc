@@ -1,0 +1,37 @@
+// Topics that restate a table follow it.
+#include "cli/topics.h"
+
+#include <gtest/gtest.h>
+
+#include "base/code.h"
+#include "cli/home.h"
+
+namespace sluice::cli {
+namespace {
+
+TEST(Topics, AreTheOnesThatHelpPromises) {
+  std::vector<std::string> names;
+  for (const Topic& topic : topics()) names.push_back(topic.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"glossary", "output", "exit-codes", "home", "environment"}));
+  EXPECT_EQ(find_topic("home"), &topics()[3]);
+  EXPECT_EQ(find_topic("nowhere"), nullptr);
+}
+
+TEST(Topics, FollowTheTablesThatTheyPrint) {
+  const Topic& codes = *find_topic("exit-codes");
+  ASSERT_EQ(codes.rows.size(), code_table().size());
+  for (size_t i = 0; i < codes.rows.size(); ++i) {
+    EXPECT_EQ(codes.rows[i][0], std::to_string(code_table()[i].exit_code));
+    EXPECT_EQ(codes.rows[i][1], code_table()[i].name);
+  }
+  EXPECT_EQ(find_topic("home")->rows.size(), home_layout().size());
+}
+
+TEST(Topics, HaveRowsAsWideAsTheirColumns) {
+  for (const Topic& topic : topics()) {
+    for (const auto& row : topic.rows) EXPECT_EQ(row.size(), topic.columns.size()) << topic.name;
+  }
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,187 @@
+"""The command line as people and scripts meet it: the real binary, its streams and its exit codes."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import shlex
+import struct
+import subprocess
+import termios
+
+import pytest
+import yaml
+
+
+@pytest.fixture
+def run(sluice, root, tmp_path):
+    """Runs sluice in the repository, with a home of its own; answers exit code, stdout and stderr."""
+    def run(*words, **variables):
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **variables}
+        return subprocess.run([sluice, *words], capture_output=True, text=True, env=environment, timeout=60,
+                              stdin=subprocess.DEVNULL, cwd=root)
+    return run
+
+
+def on_a_terminal(sluice, words, columns=80, **variables):
+    """What sluice writes to a terminal."""
+    main, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {"HOME": "/nonexistent", "TERM": "xterm", **variables}
+    with subprocess.Popen([sluice, *words], stdin=end, stdout=end, stderr=end, env=environment) as process:
+        os.close(end)
+        text = b""
+        while True:
+            try:
+                chunk = os.read(main, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not chunk:
+                break
+            text += chunk
+        process.wait(timeout=60)
+    os.close(main)
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_version_names_program_number_and_commit(run):
+    done = run("--version")
+    assert done.returncode == 0
+    assert re.fullmatch(r"sluice \d+\.\d+\.\d+ \([0-9a-f]{12}\)\n", done.stdout)
+    assert done.stderr == ""
+    assert set(json.loads(run("--version", "-o", "json").stdout)) == {"name", "version", "commit"}
+
+
+def test_help_teaches(run):
+    text = run("help").stdout
+    assert text.startswith("Sluice takes software from a folder to production traffic, and back, safely.")
+    for part in ("usage: sluice [options] <noun> <verb>", "Global options", "Examples", "Topics", "Next: sluice help"):
+        assert part in text
+    assert run("--help").stdout == text
+
+
+def test_the_examples_of_help_work(run):
+    text = run("help").stdout
+    examples = re.findall(r"^  (sluice .*?)  ", text.split("\nExamples\n")[1].split("\n\n")[0], re.M)
+    assert len(examples) == 3
+    for example in examples:
+        assert run(*example.split()[1:]).returncode == 0, example
+
+
+def test_exit_codes_are_those_of_the_table(run):
+    rows = json.loads(run("help", "exit-codes", "-o", "json").stdout)["rows"]
+    assert {row["code"]: row["exit"] for row in rows} == {
+        "ok": 0, "failed": 1, "invalid": 1, "faults_found": 1, "unavailable": 1, "limit": 1, "usage": 2,
+        "changes_pending": 3, "unauthenticated": 4, "denied": 4, "not_found": 5, "conflict": 6, "gate_rejected": 7,
+        "timeout": 8, "rolled_back": 9, "waiting_for_approval": 10, "verification_failed": 11,
+    }
+
+
+@pytest.mark.parametrize("topic", ["glossary", "output", "exit-codes", "home", "environment"])
+def test_topics_say_the_same_in_every_format(run, topic):
+    as_json = json.loads(run("help", topic, "--output", "json").stdout)
+    assert as_json["topic"] == topic
+    assert yaml.safe_load(run("help", topic, "--output", "yaml").stdout) == as_json
+    text = " ".join(run("help", topic).stdout.split())
+    for row in as_json["rows"]:
+        for cell in row.values():
+            assert str(cell) in text
+
+
+def test_the_whole_table_reads_back_as_yaml(run):
+    assert yaml.safe_load(run("help", "-o", "yaml").stdout) == json.loads(run("help", "-o", "json").stdout)
+
+
+def test_every_command_has_help(run):
+    table = json.loads(run("help", "-o", "json").stdout)
+    for command in table["commands"]:
+        text = run(*command["name"].split(), "--help")
+        assert text.returncode == 0
+        assert text.stdout.startswith(command["summary"] + ".\n")
+        assert f"  {command['example']}\n" in text.stdout
+        assert run("help", *command["name"].split()).stdout == text.stdout
+
+
+def test_the_example_of_every_command_works(run):
+    for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
+        done = run(*shlex.split(command["example"])[1:])
+        assert done.returncode == 0, f"{command['example']}\n{done.stderr}"
+        assert done.stdout != "", command["example"]
+
+
+@pytest.mark.parametrize("words, message, step", [
+    (["hlep"], "unknown command 'hlep'; did you mean 'sluice help'?", "sluice help"),
+    (["frobnicate"], "unknown command 'frobnicate'", "sluice help"),
+    (["--qiet", "help"], "unknown option '--qiet'; did you mean --quiet?", "sluice help"),
+    (["help", "--verbos"], "unknown option '--verbos'; did you mean --verbose?", "sluice help help"),
+    (["help", "glosary"], "there is no help on 'glosary'; did you mean 'glossary'?", "sluice help glossary"),
+    (["completion", "fihs"], "<shell> is bash, zsh or fish, not 'fihs'; did you mean fish?", "sluice help completion"),
+    (["-o", "jsn", "help"], "-o is table, json or yaml, not 'jsn'; did you mean json?", "sluice help"),
+    (["completion", "bash", "zsh"], "'sluice completion' takes no further argument 'zsh'", "sluice help completion"),
+])
+def test_a_wrong_command_line_exits_2_and_says_what_was_meant(run, words, message, step):
+    done = run(*words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == f"error: {message}\nnext:  {step}\n"
+
+
+@pytest.mark.parametrize("words", [["-o", "json", "hlep"], ["hlep", "--output=json"], ["hlep", "--bogus", "-ojson"]])
+def test_errors_are_problems_for_programs(run, words):
+    done = run(*words)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert json.loads(done.stderr) == {
+        "type": "urn:sluice:problem:usage", "title": "the command line is wrong", "status": 400,
+        "detail": "unknown command 'hlep'; did you mean 'sluice help'?", "code": "usage", "next": "sluice help",
+    }
+
+
+def test_without_a_command_help_goes_to_stderr(run):
+    done = run()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == run("help").stdout + "\nerror: a command is missing\nnext:  sluice help\n"
+
+
+def test_hostile_words_cannot_reach_the_screen(run):
+    done = run("\x1b[2J\nx")
+    assert done.returncode == 2
+    assert done.stderr == "error: unknown command '\\x1b[2J\\nx'\nnext:  sluice help\n"
+
+
+def test_bytes_that_are_not_text_are_answered(sluice):
+    done = subprocess.run([sluice, b"\xff\xfe", b"-o", b"json"], capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["detail"] == "unknown command '\\xff\\xfe'"
+
+
+def test_output_that_cannot_be_written_is_a_failure(sluice):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sluice, "help"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == b"error: stdout did not take all of the output\n"
+
+
+def test_color_is_for_terminals_that_want_it(sluice):
+    assert "\x1b[" in on_a_terminal(sluice, ["help"])
+    assert "\x1b[" not in on_a_terminal(sluice, ["help"], NO_COLOR="1")
+    assert "\x1b[" not in on_a_terminal(sluice, ["help"], TERM="dumb")
+    assert "\x1b[" not in on_a_terminal(sluice, ["help", "--no-color"])
+    assert "\x1b[" not in on_a_terminal(sluice, ["--no-color", "hlep"])
+    piped = subprocess.run([sluice, "help"], capture_output=True, text=True, env={"TERM": "xterm"})
+    assert "\x1b[" not in piped.stdout
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+def test_help_fits_the_terminal(sluice, columns):
+    for topic in ([], ["glossary"], ["exit-codes"], ["output"], ["home"], ["environment"]):
+        for line in on_a_terminal(sluice, ["--no-color", "help", *topic], columns=columns).splitlines():
+            assert len(line) <= columns, line
+
+
+def test_explaining_touches_nothing_and_needs_no_home(run, tmp_path):
+    for words in (["--version"], ["help"], ["--help"], ["help", "home"], ["completion", "bash"], ["hlep"]):
+        run(*words)
+        run(*words, HOME="", SLUICE_HOME="")
+    assert list(tmp_path.iterdir()) == []
