@@ -1,5 +1,6 @@
 // DSSE envelopes: any text gives an envelope or an error. One that is read is written and read back equal, and
 // verifying it against a key that signed nothing names nobody.
+// covers: src/crypto/dsse.cc
 #include <array>
 #include <cassert>
 #include <cstdint>

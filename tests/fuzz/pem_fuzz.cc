@@ -1,5 +1,6 @@
 // Keys in PEM: any text gives a key or an error, as a private key and as a public one. A key that is read is written
 // and read back equal.
+// covers: src/crypto/pem.cc src/crypto/ed25519.cc
 #include <cassert>
 #include <cstdint>
 #include <string_view>
