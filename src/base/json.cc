@@ -39,10 +39,10 @@ class TreeBuilder {
 
   bool on_document_begin(json::error_code&) { return true; }
   bool on_document_end(json::error_code&) { return true; }
-  bool on_object_begin(json::error_code&) { return open(json::value(json::object_kind)); }
-  bool on_object_end(size_t, json::error_code&) { return close(); }
-  bool on_array_begin(json::error_code&) { return open(json::value(json::array_kind)); }
-  bool on_array_end(size_t, json::error_code&) { return close(); }
+  bool on_object_begin(json::error_code&) { return begin(json::value(json::object_kind)); }
+  bool on_object_end(size_t, json::error_code&) { return end(); }
+  bool on_array_begin(json::error_code&) { return begin(json::value(json::array_kind)); }
+  bool on_array_end(size_t, json::error_code&) { return end(); }
 
   bool on_key_part(json::string_view part, size_t, json::error_code&) {
     partial_ += view(part);
@@ -118,13 +118,13 @@ class TreeBuilder {
     return parent.get_object().emplace(open_.back().key, std::move(value)).first->value();
   }
 
-  bool open(json::value container) {
+  bool begin(json::value container) {
     json::value& added = add(std::move(container));
     open_.push_back({.container = &added, .key = {}});
     return true;
   }
 
-  bool close() {
+  bool end() {
     open_.pop_back();
     return true;
   }
