@@ -1,0 +1,73 @@
+"""Runs the examples of README.md and docs/guide/*.md, each document in a fresh folder of its own, from top to bottom.
+
+A fenced block counts by the first words behind its fence:
+
+    ```concept parcels/concepts/parcel.concept     a language and a path: the block is written to that file
+    ```console                                     `$ command` lines are run in a shell; what follows each is exactly
+                                                   what it prints (stdout, then stderr), where a line `…` stands for
+                                                   any lines; `[exit 1]` as the last line is its exit code
+Other blocks are for reading only."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/guide/*.md")])
+
+
+def blocks(text):
+    for match in re.finditer(r"^```([^\n]*)\n(.*?)^```", text, flags=re.M | re.S):
+        yield match.group(1).split(), match.group(2), text[:match.start()].count("\n") + 2
+
+
+def commands(block):
+    """Splits a console block into (command, expected lines, exit code)."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append([line[2:], [], 0])
+        elif line.startswith("> ") and not found[-1][1]:
+            found[-1][0] += "\n" + line[2:]
+        elif match := re.fullmatch(r"\[exit (\d+)\]", line):
+            found[-1][2] = int(match.group(1))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def agrees(expected, printed):
+    pattern = "\n".join(".*?" if line.strip() == "…" else re.escape(line.rstrip()) for line in expected)
+    return re.fullmatch(pattern, "\n".join(line.rstrip() for line in printed), flags=re.S) is not None
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_examples_do_what_they_show(document, build_dir, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    place = tmp_path / "place"
+    place.mkdir()
+    environment = {"PATH": f"{build_dir}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8", "NO_COLOR": "1",
+                   "COLUMNS": "100"}
+    for words, block, line in blocks(document.read_text()):
+        if len(words) == 2 and "/" in words[1] or len(words) == 2 and "." in words[1]:
+            file = place / words[1]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block)
+        elif words[:1] == ["console"]:
+            for command, expected, code in commands(block):
+                run = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True,
+                                     timeout=60)
+                printed = (run.stdout + run.stderr).splitlines()
+                where = f"{document.relative_to(ROOT)}:{line}: $ {command}"
+                assert run.returncode == code, f"{where}\nexit {run.returncode}\n" + "\n".join(printed)
+                assert agrees(expected, printed), f"{where}\nprinted:\n" + "\n".join(printed)
+
+
+def test_the_comparison_can_fail():
+    assert agrees(["a", "…", "c"], ["a", "b", "b", "c"])
+    assert not agrees(["a", "…", "c"], ["a", "b"])
+    assert not agrees(["a"], ["a", "b"])
