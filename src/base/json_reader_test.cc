@@ -55,7 +55,7 @@ BOOST_DESCRIBE_STRUCT(Nothing, (), ())
 template <>
 struct JsonScalar<reader_test::Seconds> {
   static constexpr std::string_view kExpected = "a duration such as \"5s\"";
-  static constexpr std::string_view kPattern = "^[0-9]+s$";
+  [[maybe_unused]] static constexpr std::string_view kPattern = "^[0-9]+s$";
   static Result<reader_test::Seconds> parse(std::string_view text) {
     if (!text.ends_with('s')) {
       return Error{.message = "expected a duration that ends in s", .next = "write it as \"5s\""};

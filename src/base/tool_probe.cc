@@ -11,12 +11,13 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <regex>
+
+#include "base/clock.h"
 
 namespace sluice {
 namespace {
-
-using std::chrono::steady_clock;
 
 constexpr size_t kMostOutput = 4096;  // versions come first; also keeps the regular expression's work small
 
@@ -38,12 +39,12 @@ std::string find_on_path(const std::string& name, const std::string& path) {
 }
 
 // Reads until the tool is silent for good, the room is full or the deadline has passed; true unless it passed.
-bool read_until(int fd, steady_clock::time_point deadline, std::string& text) {
+bool read_until(int fd, const Clock& clock, int64_t deadline_ns, std::string& text) {
   while (text.size() < kMostOutput) {
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
-    if (left <= 0) return false;
+    int64_t left_ms = (deadline_ns - clock.monotonic_ns() + 999'999) / 1'000'000;
+    if (left_ms <= 0) return false;
     pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
-    int ready = poll(&wait, 1, static_cast<int>(left));
+    int ready = poll(&wait, 1, static_cast<int>(left_ms));
     if (ready < 0 && errno != EINTR) return true;
     if (ready <= 0) continue;
     std::array<char, 1024> chunk;
@@ -78,7 +79,9 @@ std::string ask(const std::string& path, const ToolQuestion& question) {
   close(pipe_fds[1]);
   std::string text;
   if (failed == 0) {
-    bool in_time = read_until(pipe_fds[0], steady_clock::now() + question.deadline, text);
+    RealClock clock;  // the tool lives in real time, whatever the rest of a test does
+    int64_t deadline_ns = clock.monotonic_ns() + std::chrono::nanoseconds(question.deadline).count();
+    bool in_time = read_until(pipe_fds[0], clock, deadline_ns, text);
     // The tool has been heard. Until it is waited for, its id cannot become another group's.
     kill(-pid, SIGKILL);
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {

@@ -17,9 +17,6 @@ SEAMS = {
     "src/base/real_disk.cc",
     "src/base/clock.cc",
     "src/base/random.cc",
-    "src/base/jail.cc",
-    "src/base/process_identity.cc",
-    "src/base/tool_probe.cc",
 }
 
 # Calls that belong to the seams. The first group is unmistakable; the names of the second are ordinary words, and
