@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "base/yaml_scalar.h"
 #include "base/yaml_text.h"
 
@@ -67,11 +68,11 @@ bool can_be_literal(std::string_view text) {
       ++at;
       continue;
     }
-    Utf8Character c = decode_utf8(text, at);
-    if (c.width == 0 || !is_yaml_printable(c.code) || c.code == '\r') return false;
-    if (c.code != ' ' && c.code != '\t') blank = false;
+    CodePoint c = first_code_point(text.substr(at));
+    if (!c.valid || !is_yaml_printable(c.value) || c.value == '\r') return false;
+    if (c.value != ' ' && c.value != '\t') blank = false;
     ++width;
-    at += c.width;
+    at += c.bytes;
   }
   return !blank || width == 0;
 }
@@ -79,13 +80,13 @@ bool can_be_literal(std::string_view text) {
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (size_t at = 0; at < text.size();) {
-    Utf8Character c = decode_utf8(text, at);
-    if (c.width == 0) {
+    CodePoint c = first_code_point(text.substr(at));
+    if (!c.valid) {
       out += "\\uFFFD";
       ++at;
       continue;
     }
-    switch (c.code) {
+    switch (c.value) {
       case '"':
         out += "\\\"";
         break;
@@ -102,15 +103,15 @@ void append_quoted(std::string& out, std::string_view text) {
         out += "\\r";
         break;
       default:
-        if (is_yaml_printable(c.code)) {
-          out += text.substr(at, c.width);
+        if (is_yaml_printable(c.value)) {
+          out += text.substr(at, c.bytes);
         } else {
           std::array<char, 8> escape{};
-          std::snprintf(escape.data(), escape.size(), "\\u%04X", c.code);
+          std::snprintf(escape.data(), escape.size(), "\\u%04X", static_cast<unsigned>(c.value));
           out += escape.data();
         }
     }
-    at += c.width;
+    at += c.bytes;
   }
   out += '"';
 }

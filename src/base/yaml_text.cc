@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/utf8.h"
+
 namespace sluice {
 namespace {
 
@@ -63,22 +65,6 @@ size_t plain_run(std::string_view text, size_t at) {
 
 }  // namespace
 
-Utf8Character decode_utf8(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U; };
-  uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  if (lead < 0xC2 || lead > 0xF4) return {};
-  size_t width = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  uint32_t code = lead & (0xFFU >> (width + 1));
-  for (size_t i = 1; i < width; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3FU);
-  }
-  bool overlong = (width == 3 && code < 0x800) || (width == 4 && code < 0x10000);
-  if (overlong || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
-  return {code, width};
-}
-
 bool is_yaml_printable(uint32_t code) {
   if (code < 0x7F) return code >= 0x20 || code == '\n' || code == '\r' || code == '\t';
   return code >= 0xA0 && code != 0x2028 && code != 0x2029 && code != 0xFEFF && code != 0xFFFE && code != 0xFFFF;
@@ -89,18 +75,18 @@ std::optional<Error> check_yaml_text(std::string_view text, const std::string& f
     return bad_character(text, 0, file, "the text is UTF-16, not UTF-8", "save the file as UTF-8");
   }
   for (size_t at = plain_run(text, 0); at < text.size();) {
-    Utf8Character found = decode_utf8(text, at);
-    if (found.width == 0) {
+    CodePoint found = first_code_point(text.substr(at));
+    if (!found.valid) {
       return bad_character(text, at, file, "the text is not UTF-8 from here on", "save the file as UTF-8");
     }
-    if (!is_yaml_printable(found.code)) {
-      bool line_break = found.code == 0x85 || found.code == 0x2028 || found.code == 0x2029;
-      std::string kind = line_break ? "line break " : found.code < 0xA0 ? "control character " : "character ";
-      return bad_character(text, at, file, "the " + kind + code_point(found.code) + " is not allowed here",
+    if (!is_yaml_printable(found.value)) {
+      bool line_break = found.value == 0x85 || found.value == 0x2028 || found.value == 0x2029;
+      std::string kind = line_break ? "line break " : found.value < 0xA0 ? "control character " : "character ";
+      return bad_character(text, at, file, "the " + kind + code_point(found.value) + " is not allowed here",
                            "write it as an escape in double quotes, or remove it");
     }
-    at += found.width;
-    if (found.code == '\n') at += plain_run(text, at);
+    at += found.bytes;
+    if (found.value == '\n') at += plain_run(text, at);
   }
   if (has_many_tag_lines(text)) {
     return bad_character(text, 0, file, "the text has more than " + std::to_string(kMaxTagLines) + " %TAG lines",

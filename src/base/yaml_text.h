@@ -11,15 +11,6 @@
 
 namespace sluice {
 
-struct Utf8Character {
-  uint32_t code = 0;
-  size_t width = 0;  // in bytes; 0 if they are not UTF-8
-};
-
-// The character that begins at a byte of the text. Overlong forms, surrogates and what lies beyond U+10FFFF are not
-// UTF-8.
-Utf8Character decode_utf8(std::string_view text, size_t at);
-
 // Whether a character may stand in a text as itself: not control characters, U+FEFF and noncharacters, nor the line
 // breaks that YAML 1.1 and 1.2 take differently (U+0085, U+2028, U+2029).
 bool is_yaml_printable(uint32_t code);

@@ -52,14 +52,6 @@ TEST(YamlText, FindsABadCharacterAtEveryPlaceOfALongLine) {
   }
 }
 
-TEST(YamlText, DecodesUtf8) {
-  EXPECT_EQ(decode_utf8("a", 0).code, 0x61U);
-  EXPECT_EQ(decode_utf8("xä", 1).code, 0xE4U);
-  EXPECT_EQ(decode_utf8("€", 0).width, 3U);
-  EXPECT_EQ(decode_utf8("😀", 0).code, 0x1F600U);
-  EXPECT_EQ(decode_utf8("😀", 1).width, 0U);
-}
-
 TEST(YamlText, RefusesManyTagLinesWhichAreSlowToCompare) {
   std::string text;
   for (int i = 0; i < 17; ++i) text += "%TAG !" + std::to_string(i) + "! x\n";

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "base/json.h"
-#include "base/yaml_writer.h"
+#include "base/yaml_emit.h"
 
 namespace sluice::cli {
 void Output::print(const json::value& value, const std::function<std::string(const Terminal&)>& render) {
@@ -18,7 +18,7 @@ void Output::print(const json::value& value, const std::function<std::string(con
       text = write_pretty(value);
       break;
     case Format::yaml:
-      text = write_yaml(value);
+      text = emit_yaml(value);
       break;
   }
   out_ << text;
