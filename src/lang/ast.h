@@ -22,11 +22,15 @@ struct At : Mark {
   bool operator==(const At&) const { return true; }
 };
 
-// A `#` or `//` comment, without its sign and one leading blank. `own_line` tells it from one that follows code.
+// A `#` or `//` comment, without its sign and one leading blank. `own_line` tells it from one that follows code; the
+// rest says where it stood, so that the formatter can put it back.
 struct Comment {
   At at;
   std::string text;
   bool own_line = true;
+  uint32_t depth = 0;   // braces open around it
+  bool inside = false;  // within brackets or parentheses
+  bool closes = false;  // what follows is the end of a block or of the file
 
   bool operator==(const Comment&) const = default;
 };
@@ -200,10 +204,12 @@ struct StateField {
   bool operator==(const StateField&) const = default;
 };
 
-// `plan(manifest: m, environment: "staging") -> ok(plan: p)`
+// `plan(manifest: m, environment: "staging") -> ok(plan: p)`, or a condition: `p = "x"`.
 struct Step {
   At at;
-  std::string action;
+  std::string concept_;           // `Item/get(…)` in a scenario; empty: the concept itself
+  std::string action;             // empty: a condition
+  std::optional<Expr> condition;  // and then this is set
   std::vector<Argument> input;
   std::string variant;
   std::vector<Argument> output;
@@ -213,13 +219,15 @@ struct Step {
 
 struct Invariant {
   enum class Kind { example, forall, always, never, eventually, scenario, contract };
-  struct Given {  // forall: `given x in { … }` or in a named set
+  struct Given {  // forall: `given x in [ … ] where …`, or in a state field or type
     At at;
     std::string variable;
     Expr in;
+    std::optional<Expr> where;
     bool operator==(const Given&) const = default;
   };
-  struct Settlement {  // scenario: sync, or async with a timeout or an anchor
+  struct Settlement {      // scenario: `sync`, `async-eventually` with a timeout, `async-with-anchor` with an anchor
+    std::optional<At> at;  // none: not written
     std::string kind = "sync";
     int64_t timeout_ms = 0;
     std::string anchor;
@@ -235,11 +243,12 @@ struct Invariant {
   At at;
   Kind kind = Kind::example;
   std::string name;               // may be empty
-  std::vector<Step> after;        // example, forall, scenario (`when`)
+  std::vector<Step> after;        // example, forall; scenario's `when`
   std::vector<Step> then;         // example, forall, scenario
-  std::vector<Given> given;       // forall, scenario
+  std::vector<Given> given;       // forall
+  std::vector<Step> before;       // scenario (`given`)
   std::vector<Fixture> fixtures;  // scenario
-  std::vector<Expr> conditions;   // always, never, eventually; scenario's given{} and then{} when they are conditions
+  std::vector<Expr> conditions;   // always, never, eventually, forall: all must hold
   Settlement settlement;          // scenario
   std::string action;             // contract: the action it speaks of
   std::vector<Clause> clauses;    // contract
@@ -263,8 +272,9 @@ struct Concept {
   int64_t parallel = 32;
   std::optional<At> parallel_at;
   std::vector<Comment> comments;
+  std::vector<uint32_t> blank_lines;  // of the source, for the formatter
 
-  bool operator==(const Concept& other) const;  // all but file and comments
+  bool operator==(const Concept& other) const;  // all but file, comments and blank lines
 };
 
 // --------------------------------------------------------------------------------------------------------- sync
@@ -273,7 +283,8 @@ struct Concept {
 struct FieldPattern {
   At at;
   std::string field;
-  Expr match;  // literal, variable, wildcard, or record of such
+  Expr match;              // literal, variable, wildcard, or record of such
+  std::optional<Name> as;  // in a query, `field: ?v as ?x`: a second name for the value, without the `?`
 
   bool operator==(const FieldPattern&) const = default;
 };
@@ -349,7 +360,7 @@ struct Sync {
   At at;
   Name name;
   std::string purpose;
-  std::vector<Name> annotations;  // eager, eventual, loop, idempotent, local, …, as written
+  std::vector<Name> annotations;  // eager, eventual, loop, idempotent, local, …, as written; retry(…) is apart
   bool eventual = false;
   bool loop = false;
   std::vector<Name> retry_variants;  // [eventual retry(backendUnavailable)]
@@ -381,6 +392,7 @@ struct SyncFile {
   std::string file;
   std::vector<std::variant<Sync, Guard>> rules;
   std::vector<Comment> comments;
+  std::vector<uint32_t> blank_lines;  // of the source, for the formatter
 
   bool operator==(const SyncFile& other) const { return rules == other.rules; }
 };
