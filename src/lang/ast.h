@@ -17,7 +17,7 @@
 
 namespace sluice::lang {
 
-// A Mark that never makes two nodes differ.
+// A Mark that never makes two nodes differ. Line 0: not written.
 struct At : Mark {
   bool operator==(const At&) const { return true; }
 };
@@ -187,6 +187,7 @@ struct Action {
   int64_t deadline_s = 60;
   // Where these were written, for `kit fmt` and for messages; a clause that was left out has none.
   std::optional<At> runs_at, retry_at, deadline_at;
+  At description_at;
   std::optional<Reversal> reversal;
   std::vector<Variant> variants;
   std::vector<Fixture> fixtures;
@@ -197,6 +198,7 @@ struct Action {
 // One component of `state {}`. Groups are headings: they are printed, and mean nothing.
 struct StateField {
   At at;
+  At group_at;
   std::string group;  // empty outside groups
   std::string name;
   Type type;
@@ -271,6 +273,8 @@ struct Concept {
   std::vector<Invariant> invariants;
   int64_t parallel = 32;
   std::optional<At> parallel_at;
+  At begins_at;  // the first annotation, or the word `concept`
+  At purpose_at, state_at, actions_at, capabilities_at;
   std::vector<Comment> comments;
   std::vector<uint32_t> blank_lines;  // of the source, for the formatter
 
@@ -367,6 +371,7 @@ struct Sync {
   std::vector<Pattern> when;
   std::vector<Condition> where;
   std::vector<Effect> then;
+  At purpose_at, when_at, where_at, then_at;
 
   bool operator==(const Sync& other) const;  // all but file
 };
@@ -383,6 +388,7 @@ struct Guard {
   bool engine = false;  // else engine.refused[ … ]
   Name variant;
   std::vector<Argument> arguments;
+  At purpose_at, before_at, where_at, require_at, else_at;  // before_at: of `before` or `over`
 
   bool operator==(const Guard& other) const;  // all but file
 };

@@ -32,6 +32,7 @@ class ConceptParser {
   }
 
   Concept parse() {
+    concept_.begins_at = cursor_.peek().at;
     while (cursor_.at("@")) parse_annotation();
     if (!cursor_.at("concept")) {
       cursor_.fail_here("`concept`", "a file is one `concept Name { … }`");
@@ -57,6 +58,7 @@ class ConceptParser {
     cursor_.expect("}", "to close the concept");
     if (!cursor_.ended()) cursor_.fail_here("the end of the file", "a file holds one concept");
     concept_.comments = cursor_.take_comments();
+    lift_comments(concept_.comments, wrappers_);
     return std::move(concept_);
   }
 
@@ -114,22 +116,26 @@ class ConceptParser {
     if (cursor_.at("@")) return parse_annotation();
     Token word = cursor_.peek();
     if (word.is("action") || word.is("invariant") || is_invariant_kind(word)) {
-      parse_invariants(cursor_, concept_.invariants);
+      parse_invariants(cursor_, concept_.invariants, wrappers_);
       return;
     }
     if (!cursor_.at_word()) return cursor_.fail_here("a section", "sections are purpose, state, actions and invariant");
     if (word.is("purpose")) {
       once(word, "purpose");
+      concept_.purpose_at = word.at;
       cursor_.take();
       concept_.purpose = cursor_.expect_prose("the purpose");
     } else if (word.is("state")) {
       once(word, "state");
+      concept_.state_at = word.at;
       parse_state();
     } else if (word.is("actions")) {
       once(word, "actions");
+      concept_.actions_at = word.at;
       parse_actions();
     } else if (word.is("capabilities")) {
       once(word, "capabilities");
+      concept_.capabilities_at = word.at;
       parse_capabilities();
     } else if (word.is("parallel")) {
       once(word, "parallel");
@@ -162,19 +168,18 @@ class ConceptParser {
       if (cursor_.accept("{")) {
         cursor_.skip_separators();
         if (cursor_.at("}")) cursor_.fail_here("a component of the group " + name.text);
-        while (!cursor_.at("}") && !cursor_.ended())
-          parse_component(name.text, cursor_.expect_name("a component's name"));
+        while (!cursor_.at("}") && !cursor_.ended()) parse_component(name, cursor_.expect_name("a component's name"));
         cursor_.expect("}", "to close the group " + name.text);
         cursor_.skip_separators();
       } else {
-        parse_component("", name);
+        parse_component({}, name);
       }
     }
     cursor_.expect("}", "to close the state");
   }
 
-  void parse_component(const std::string& group, const Name& name) {
-    StateField field{.at = name.at, .group = group, .name = name.text};
+  void parse_component(const Name& group, const Name& name) {
+    StateField field{.at = name.at, .group_at = group.at, .group = group.text, .name = name.text};
     cursor_.expect(":", "after the component's name");
     field.type = parse_type(cursor_);
     concept_.state.push_back(std::move(field));
@@ -250,7 +255,7 @@ class ConceptParser {
     }
     if (word.is("description")) {
       if (!action.description.empty()) cursor_.fail(word, "a second `description`", "", "repeated-clause");
-      cursor_.take();
+      action.description_at = cursor_.take().at;
       action.description = cursor_.expect_prose("the description");
       return;
     }
@@ -347,6 +352,7 @@ class ConceptParser {
   Cursor cursor_;
   Concept concept_;
   std::vector<std::string_view> seen_;
+  std::vector<Span> wrappers_;  // `invariant { … }`, which the canonical form leaves out
 };
 
 }  // namespace

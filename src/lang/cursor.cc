@@ -21,6 +21,15 @@ std::string describe(const Token& token) {
   }
 }
 
+void lift_comments(std::vector<Comment>& comments, const std::vector<Span>& spans) {
+  auto before = [](Mark a, Mark b) { return std::pair(a.line, a.column) < std::pair(b.line, b.column); };
+  size_t next = 0;  // spans are in order and apart
+  for (auto& comment : comments) {
+    while (next < spans.size() && before(spans[next].end, comment.at)) ++next;
+    if (next < spans.size() && before(spans[next].begin, comment.at) && comment.depth > 0) --comment.depth;
+  }
+}
+
 Cursor::Cursor(std::string_view text, std::string file, Diagnostics& found)
     : lexer_(text), file_(std::move(file)), found_(found) {
   advance();

@@ -90,6 +90,14 @@ class Cursor {
   int nesting_ = 0;
 };
 
+// From one place of a file to another.
+struct Span {
+  Mark begin, end;
+};
+
+// Comments within one of the spans move one brace outwards: the canonical form does without these braces.
+void lift_comments(std::vector<Comment>& comments, const std::vector<Span>& spans);
+
 // A token as a message names it: "`}`", "the end of the file".
 std::string describe(const Token& token);
 

@@ -2,12 +2,17 @@
 #include "lang/expression_parser.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 
 namespace sluice::lang {
 namespace {
 
 using Op = Expr::Op;
+
+// Words that cannot name a value, so that conditions may follow each other without a separator.
+constexpr std::array<std::string_view, 10> kReserved = {"and",    "or",     "not",   "in",   "where",
+                                                        "forall", "exists", "after", "then", "given"};
 
 Expr make(const Token& at, Op op, std::vector<Expr> args = {}) {
   Expr expr;
@@ -123,7 +128,9 @@ Expr parse_word(Cursor& cursor, Dialect dialect) {
     cursor.expect(")", "after the arguments of " + word.text);
     return call;
   }
-  if (dialect == Dialect::sync) {
+  if (dialect == Dialect::invariant && std::ranges::find(kReserved, word.text) != kReserved.end()) {
+    cursor.fail(word, "expected a value, found `" + word.text + "`");
+  } else if (dialect == Dialect::sync) {
     cursor.fail(word, "`" + word.text + "` is not a value",
                 "write `?" + word.text + "` for a variable or \"" + word.text + "\" for text");
   } else if (dialect == Dialect::fixture) {
@@ -132,7 +139,10 @@ Expr parse_word(Cursor& cursor, Dialect dialect) {
   return parse_path(cursor, make_path(word, word.text));
 }
 
+// Counts as two levels more, those of the parentheses that the formatter may put around it.
 Expr parse_quantified(Cursor& cursor, Dialect dialect) {
+  Cursor::Nested parentheses(cursor);
+  Cursor::Nested condition(cursor);
   Token word = cursor.take();
   Expr expr = make(word, word.text == "forall" ? Op::forall : Op::exists);
   expr.name = dialect == Dialect::sync ? cursor.expect_variable("a variable after `" + word.text + "`").text
@@ -197,7 +207,7 @@ Expr parse_plain_condition(Cursor& cursor, Dialect dialect) {
     expr.args.push_back(parse_plain_condition(cursor, dialect));
     return expr;
   }
-  if ((cursor.at("forall") || cursor.at("exists")) && !cursor.after().is("(")) return parse_quantified(cursor, dialect);
+  if (cursor.at("forall") || cursor.at("exists")) return parse_quantified(cursor, dialect);
   return parse_comparison(cursor, dialect);
 }
 

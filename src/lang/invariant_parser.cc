@@ -28,7 +28,9 @@ Step parse_step(Cursor& cursor) {
   Step step;
   step.at = cursor.peek().at;
   bool foreign = cursor.at_word() && cursor.after().is("/");
-  if (!foreign && !(cursor.at_word() && cursor.after().is("("))) {
+  Token next = cursor.after();
+  bool call = cursor.at_word() && next.is("(") && !next.first_on_line;
+  if (!foreign && !call) {
     step.condition = parse_plain_condition(cursor, Dialect::invariant);
     return step;
   }
@@ -223,19 +225,20 @@ bool is_invariant_kind(const Token& word) {
          std::ranges::any_of(kKinds, [&](const KindName& known) { return known.word == word.text; });
 }
 
-void parse_invariants(Cursor& cursor, std::vector<Invariant>& into) {
+void parse_invariants(Cursor& cursor, std::vector<Invariant>& into, std::vector<Span>& wrappers) {
   if (!cursor.at("invariant")) {
     into.push_back(parse_entry(cursor));
     return;
   }
   constexpr uint32_t kEntryDepth = 2;
-  cursor.take();
+  Mark begin = cursor.take().at;
   cursor.expect("{", "after `invariant`");
   while (!cursor.at("}") && !cursor.ended()) {
     into.push_back(parse_entry(cursor));
     cursor.skip_separators();
     cursor.recover(kEntryDepth, {"example", "always", "never", "eventually", "scenario", "action"});
   }
+  wrappers.push_back({begin, cursor.peek().at});
   cursor.expect("}", "to close the invariants");
 }
 

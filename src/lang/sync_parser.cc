@@ -41,6 +41,7 @@ class SyncParser {
       resume();
     }
     file_.comments = cursor_.take_comments();
+    lift_comments(file_.comments, outer_braces_);
     return std::move(file_);
   }
 
@@ -58,14 +59,17 @@ class SyncParser {
     while (cursor_.at("[")) parse_annotations(sync);
     check_annotations(sync);
     bool braces = cursor_.accept("{");
-    sync.purpose = parse_purpose();
+    sync.purpose = parse_purpose(sync.purpose_at);
+    sync.when_at = cursor_.peek().at;
     cursor_.expect("when", "after the sync's name and purpose");
     parse_when(sync.when);
+    sync.where_at = cursor_.peek().at;
     if (cursor_.at("where")) sync.where = parse_where(&sync.when);
     refuse_for_each();
+    sync.then_at = cursor_.peek().at;
     if (!cursor_.at("then")) cursor_.fail_here("`then` after `when` and `where`");
     while (cursor_.accept("then")) parse_then(sync.then);
-    if (braces) cursor_.expect("}", "to close the sync");
+    if (braces) close_braces(sync.at, "to close the sync");
     check_rule_end("sync");
     file_.rules.emplace_back(std::move(sync));
   }
@@ -76,7 +80,8 @@ class SyncParser {
     guard.at = cursor_.take().at;
     guard.name = cursor_.expect_name("the guard's name");
     bool braces = cursor_.accept("{");
-    guard.purpose = parse_purpose();
+    guard.purpose = parse_purpose(guard.purpose_at);
+    guard.before_at = cursor_.peek().at;
     if (cursor_.accept("before")) {
       cursor_.expect("{", "after `before`");
       Pattern pattern;
@@ -95,14 +100,22 @@ class SyncParser {
     } else {
       cursor_.fail_here("`before { … }` or `over { … }`");
     }
+    guard.where_at = cursor_.peek().at;
     if (cursor_.at("where")) guard.where = parse_where(nullptr);
+    guard.require_at = cursor_.peek().at;
     cursor_.expect("require", "after `before`, `over` or `where`");
     parse_require(guard.require);
+    guard.else_at = cursor_.peek().at;
     cursor_.expect("else", "after `require { … }`");
     parse_refusal(guard);
-    if (braces) cursor_.expect("}", "to close the guard");
+    if (braces) close_braces(guard.at, "to close the guard");
     check_rule_end("guard");
     file_.rules.emplace_back(std::move(guard));
+  }
+
+  void close_braces(Mark begin, std::string_view where) {
+    outer_braces_.push_back({begin, cursor_.peek().at});
+    cursor_.expect("}", where);
   }
 
   void check_rule_end(std::string_view what) {
@@ -165,7 +178,8 @@ class SyncParser {
     }
   }
 
-  std::string parse_purpose() {
+  std::string parse_purpose(At& at) {
+    at = cursor_.peek().at;
     if (!cursor_.accept("purpose")) return {};
     if (cursor_.at("{")) return cursor_.expect_prose("the purpose");
     cursor_.expect(":", "after `purpose`");
@@ -525,6 +539,7 @@ class SyncParser {
 
   Cursor cursor_;
   SyncFile file_;
+  std::vector<Span> outer_braces_;
 };
 
 }  // namespace
