@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "base/nearest.h"
 #include "lang/cursor.h"
 #include "lang/expression_parser.h"
 #include "lang/invariant_parser.h"
@@ -86,9 +87,9 @@ class ConceptParser {
     auto known = std::ranges::find(kAnnotations, name.text);
     if (cursor_.stopped()) return;
     if (known == kAnnotations.end()) {
-      std::string near = nearest(name.text, kAnnotations);
+      auto near = nearest(name.text, kAnnotations);
       cursor_.fail(name, "unknown annotation `@" + name.text + "`",
-                   near.empty() ? "the annotations are @version @gate @category @visibility" : "write `@" + near + "`",
+                   !near ? "the annotations are @version @gate @category @visibility" : "write `@" + *near + "`",
                    "unknown-annotation");
       return;
     }
@@ -141,10 +142,10 @@ class ConceptParser {
       once(word, "parallel");
       parse_parallel();
     } else {
-      std::string near = nearest(word.text, kSections);
+      auto near = nearest(word.text, kSections);
       cursor_.fail(word, "unknown section `" + word.text + "`",
-                   near.empty() ? "sections are purpose, state, actions, capabilities, parallel and invariant"
-                                : "write `" + near + "`",
+                   !near ? "sections are purpose, state, actions, capabilities, parallel and invariant"
+                         : "write `" + *near + "`",
                    "unknown-section");
     }
   }
@@ -264,10 +265,10 @@ class ConceptParser {
     if (word.is("deadline")) return parse_deadline(action);
     if (word.is("reversal")) return parse_reversal(action);
     if (!cursor_.at_word()) return cursor_.fail_here("a variant (`-> ok(…)`), a clause or `}`");
-    std::string near = nearest(word.text, kActionClauses);
+    auto near = nearest(word.text, kActionClauses);
     cursor_.fail(word, "unknown clause `" + word.text + "` in action `" + action.name + "`",
-                 near.empty() ? "clauses are description, runs, retry, deadline, reversal, fixture and `-> variant(…)`"
-                              : "write `" + near + "`",
+                 !near ? "clauses are description, runs, retry, deadline, reversal, fixture and `-> variant(…)`"
+                       : "write `" + *near + "`",
                  "unknown-clause");
   }
 

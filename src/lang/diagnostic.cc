@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/terminal.h"
+#include "base/utf8.h"
 #include "lang/text.h"
 
 namespace sluice::lang {
@@ -26,7 +28,7 @@ std::string_view source_line(std::string_view source, uint32_t line) {
 }
 
 // A control or bidi character must not reach the terminal raw: it could hide the very fault that is reported.
-void append_visible(std::string& out, uint32_t point, std::string_view bytes) {
+void append_visible(std::string& out, char32_t point, std::string_view bytes) {
   if (point == '\t' || (point >= 0x20 && point != 0x7F && !is_forbidden(point))) {
     out += bytes;
   } else {
@@ -40,15 +42,15 @@ void append_excerpt(std::string& out, const Diagnostic& diagnostic, std::string_
   std::string shown, caret;
   uint32_t column = 1;
   for (size_t at = 0; at < line.size(); ++column) {
-    CodePoint next = decode(line, at);
-    std::string_view bytes = next.valid ? line.substr(at, next.size) : std::string_view("\xEF\xBF\xBD");
-    append_visible(shown, next.valid ? next.value : 0xFFFD, bytes);
+    CodePoint next = first_code_point(line.substr(at));
+    std::string_view bytes = next.valid ? line.substr(at, next.bytes) : std::string_view("\xEF\xBF\xBD");
+    append_visible(shown, next.value, bytes);
     if (column < diagnostic.mark.column) {
-      caret.append(next.value == '\t' ? 1 : display_width(next.value), next.value == '\t' ? '\t' : ' ');
+      caret.append(next.value == '\t' ? 1 : display_width(bytes), next.value == '\t' ? '\t' : ' ');
     } else if (column < diagnostic.mark.column + std::max(diagnostic.length, 1u)) {
-      caret.append(next.value == '\t' ? 1 : display_width(next.value), '^');
+      caret.append(next.value == '\t' ? 1 : display_width(bytes), '^');
     }
-    at += next.size;
+    at += next.bytes;
   }
   if (column > kMaxShownColumns) return;
   if (column <= diagnostic.mark.column) caret.append(diagnostic.mark.column - column, ' ').append(1, '^');

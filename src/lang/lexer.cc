@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/utf8.h"
 #include "lang/text.h"
 
 namespace sluice::lang {
@@ -61,8 +62,7 @@ void Lexer::advance() {
     ++at_;
     return;
   }
-  CodePoint point = decode(text_, at_);
-  at_ += point.size;
+  at_ += first_code_point(text_.substr(at_)).bytes;
   ++mark_.column;
 }
 
@@ -249,7 +249,7 @@ Token Lexer::string() {
     }
     advance();
     if (!more() || here() == '\n' || here() == '\r') break;
-    std::string_view escape = text_.substr(at_, decode(text_, at_).size);
+    std::string_view escape = text_.substr(at_, first_code_point(text_.substr(at_)).bytes);
     advance();
     if (escape == "n") {
       token.text += '\n';
@@ -294,7 +294,7 @@ Token Lexer::symbol() {
     for (size_t i = 0; i < foreign.spelling.size(); ++i) advance();
     return bad("unexpected `" + std::string(foreign.spelling) + "`", std::string(foreign.hint));
   }
-  std::string_view one = rest.substr(0, decode(text_, at_).size);
+  std::string_view one = rest.substr(0, first_code_point(text_.substr(at_)).bytes);
   advance();
   if (one.size() > 1 || kSymbols.find(one[0]) == std::string_view::npos) {
     return bad("unexpected character `" + std::string(one) + "`", one == "?" ? "a variable is `?name`" : "");

@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "base/nearest.h"
 #include "lang/cursor.h"
 #include "lang/expression_parser.h"
 #include "lang/text.h"
@@ -130,9 +131,9 @@ class SyncParser {
       Token word = cursor_.peek();
       Name name = cursor_.expect_name("an annotation");
       if (!cursor_.stopped() && std::ranges::find(kAnnotations, name.text) == kAnnotations.end()) {
-        std::string near = nearest(name.text, kAnnotations);
+        auto near = nearest(name.text, kAnnotations);
         cursor_.fail(word, "unknown annotation `" + name.text + "`",
-                     near.empty() ? "the annotations are eager, eventual, retry(…) and loop" : "write `" + near + "`",
+                     !near ? "the annotations are eager, eventual, retry(…) and loop" : "write `" + *near + "`",
                      "unknown-annotation");
       } else if (name.text == "retry") {
         parse_retry(sync);
