@@ -217,6 +217,7 @@ struct SqliteStore::State {
   std::mutex waking;  // of what tells the thread what to do
   std::condition_variable wake;
   uint64_t log_pages = 0;
+  uint64_t tried_pages = 0;  // how long the log was at the last checkpoint; it need not have begun anew since
   bool ending = false;
   std::thread thread;
 
@@ -262,19 +263,23 @@ struct SqliteStore::State {
     auto& self = *static_cast<State*>(state);
     std::lock_guard guard(self.waking);
     self.log_pages = static_cast<uint64_t>(pages);
-    if (self.log_pages >= self.options.checkpoint_pages) self.wake.notify_one();
+    if (self.log_pages < self.tried_pages) self.tried_pages = 0;
+    if (self.checkpoint_due()) self.wake.notify_one();
     return SQLITE_OK;
   }
+
+  bool checkpoint_due() const { return log_pages >= tried_pages + options.checkpoint_pages; }
 
   void run() {
     while (true) {
       std::unique_lock guard(waking);
-      wake.wait(guard, [&] { return ending || log_pages >= options.checkpoint_pages; });
+      wake.wait(guard, [&] { return ending || checkpoint_due(); });
       if (ending) return;
       bool too_long = log_pages >= options.checkpoint_pages * kLogTooLong;
-      log_pages = 0;
+      tried_pages = log_pages;
       guard.unlock();
-      // A checkpoint that fails is tried again after the next commit, which says what is wrong if it concerns it too.
+      // A checkpoint that fails is tried again when the log has grown further; commits say what is wrong if it concerns
+      // them.
       (void)checkpoint(SQLITE_CHECKPOINT_PASSIVE);
       if (!too_long) continue;
       std::lock_guard no_commits(writing);
