@@ -252,7 +252,7 @@ Result<Code> show(Context& context) {
   }
   const lang::CheckedKit& kit = *checked.kit;
   std::string name = context.given.text("name");
-  if (context.given.flag("dot")) {
+  if (context.given.text("output") == "dot") {
     context.output.print_text(kit_dot(kit));
     return Code::ok;
   }
@@ -457,13 +457,14 @@ void add_kit_commands(Commands& commands) {
                 .run = format_kit});
   commands.add({.name = "kit show",
                 .summary = "Show a kit, a concept or a sync, and what follows from what",
+                .details = "With --output dot it prints the whole kit as a picture for Graphviz.",
                 .args = {{.name = "name", .help = "a concept or a sync", .optional = true}},
                 .options = {{.name = "kit",
                              .value = "FOLDER",
                              .help = "the kit's folder, or its name",
                              .kind = Kind::path,
-                             .fallback = "."},
-                            {.name = "dot", .help = "print the kit as a picture for Graphviz"}},
+                             .fallback = "."}},
+                .formats = {"dot"},
                 .example = "sluice kit show Task --kit tests/lang/kits/tasks",
                 .run = show});
   commands.add({.name = "kit init",
