@@ -1,4 +1,6 @@
 // Any bytes as a `.concept` file: a tree or errors with places, never a crash.
+// covers: src/lang/concept_parser.cc src/lang/invariant_parser.cc src/lang/expression_parser.cc src/lang/type_parser.cc
+// covers: src/lang/lexer.cc src/lang/cursor.cc
 #include <cstdint>
 #include <cstdlib>
 

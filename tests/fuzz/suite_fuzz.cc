@@ -1,4 +1,5 @@
 // Any bytes as a `suite.yaml`: a suite or errors with places, never a crash.
+// covers: src/lang/suite_parser.cc
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,4 +1,5 @@
 // Any bytes as a `.sync` file: a tree or errors with places, never a crash.
+// covers: src/lang/sync_parser.cc src/lang/expression_parser.cc src/lang/lexer.cc src/lang/cursor.cc
 #include <cstdint>
 #include <cstdlib>
 
