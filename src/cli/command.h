@@ -77,7 +77,8 @@ struct Command {
   std::string details;         // paragraphs for its own help; may be empty
   std::vector<Arg> args;
   std::vector<Option> options;
-  std::string example;  // a command line that works as it stands; the tests run it
+  std::vector<std::string> formats;  // that --output takes after this command, besides table, json and yaml
+  std::string example;               // a command line that works as it stands; the tests run it
   std::function<Result<Code>(Context&)> run;
 };
 

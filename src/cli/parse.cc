@@ -93,9 +93,13 @@ class Parser {
       given_.set(option.name, "");
       return {};
     }
+    std::vector<std::string> choices = option.choices;
+    if (option.name == "output" && given_.command != nullptr) {
+      choices.insert(choices.end(), given_.command->formats.begin(), given_.command->formats.end());
+    }
     if (!value && at_ < words_.size()) value = words_[at_++];
-    if (!value) return usage(shown + " needs a value: " + expectation(option.value, option.choices), help_command());
-    return keep(option.name, shown, option.kind, option.choices, std::move(*value));
+    if (!value) return usage(shown + " needs a value: " + expectation(option.value, choices), help_command());
+    return keep(option.name, shown, option.kind, choices, std::move(*value));
   }
 
   static std::string expectation(const std::string& name, const std::vector<std::string>& choices) {

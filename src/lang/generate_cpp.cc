@@ -101,7 +101,7 @@ std::string handler_declarations(const Concept& spec) {
     if (action.runs == Runs::effect) {
       text += "  static " + type + "::Performed perform_" + name + "(const " + type + "Work& work, Effect& effect);\n";
     }
-    if (action.retry == Retry::probe) {
+    if (action.runs == Runs::effect && action.retry == Retry::probe) {
       text += "  static lang::Probed<" + type + "::Result> probe_" + name + "(const " + type +
               "Work& work, Effect& effect);\n";
     }

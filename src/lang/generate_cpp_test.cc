@@ -43,7 +43,7 @@ TEST(GenerateCpp, MakesAStructAnActionWithItsVariants) {
 TEST(GenerateCpp, GivesHandlersTheShapeOfHowTheyRun) {
   auto files = generate(
       "action a() { runs: query -> ok }\n action b() { runs: effect retry: probe deadline: 5m -> ok }\n"
-      "action c() { runs: effect retry: safe -> ok }\n action d() { runs: answered outside -> ok }");
+      "action c() { runs: effect retry: safe -> ok }\n action d() { runs: answered outside retry: probe -> ok }");
   ASSERT_TRUE(files);
   for (const char* line :
        {"static A::Result a(const A& ask, const State& state);", "static B::Begun begin_b(const B& ask, State& state);",
@@ -55,6 +55,7 @@ TEST(GenerateCpp, GivesHandlersTheShapeOfHowTheyRun) {
   }
   EXPECT_THAT(files->header, Not(HasSubstr("probe_c")));
   EXPECT_THAT(files->header, Not(HasSubstr("perform_d")));
+  EXPECT_THAT(files->header, Not(HasSubstr("probe_d")));
   EXPECT_THAT(files->source, HasSubstr("#include \"kit/box_work.h\"\n"));
   EXPECT_THAT(files->source, HasSubstr("lang::bind::query<A, State>(&Box::a),"));
   EXPECT_THAT(files->source,

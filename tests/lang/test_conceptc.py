@@ -119,7 +119,7 @@ def test_an_error_names_the_place_and_nothing_is_written(build_dir, tmp_path, te
 
 def test_the_schemas_are_schemas(build_dir):
     schemas = sorted((build_dir / "concepts").rglob("*.schema.json"))
-    assert len(schemas) == 18
+    assert len(schemas) == 19
     for path in schemas:
         schema = json.loads(path.read_text())
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
