@@ -244,16 +244,17 @@ struct Invariant {
   };
   At at;
   Kind kind = Kind::example;
-  std::string name;               // may be empty
-  std::vector<Step> after;        // example, forall; scenario's `when`
-  std::vector<Step> then;         // example, forall, scenario
-  std::vector<Given> given;       // forall
-  std::vector<Step> before;       // scenario (`given`)
-  std::vector<Fixture> fixtures;  // scenario
-  std::vector<Expr> conditions;   // always, never, eventually, forall: all must hold
-  Settlement settlement;          // scenario
-  std::string action;             // contract: the action it speaks of
-  std::vector<Clause> clauses;    // contract
+  std::string name;                 // may be empty
+  std::vector<Step> after;          // example, forall; scenario's `when`
+  std::vector<Step> then;           // example, forall, scenario
+  std::vector<Given> given;         // forall
+  std::vector<Step> before;         // scenario (`given`)
+  At before_at, after_at, then_at;  // scenario: where each part was first written
+  std::vector<Fixture> fixtures;    // scenario
+  std::vector<Expr> conditions;     // always, never, eventually, forall: all must hold
+  Settlement settlement;            // scenario
+  std::string action;               // contract: the action it speaks of
+  std::vector<Clause> clauses;      // contract
 
   bool operator==(const Invariant&) const = default;
 };

@@ -167,8 +167,6 @@ void add_sequence(Block& block, std::string_view word, const std::vector<Step>& 
   }
 }
 
-Block scenario_steps(std::string head, const std::vector<Step>& steps) { return compact({}, std::move(head), steps); }
-
 Block invariant_block(const Invariant& invariant) {
   Block block{.shape = Shape::braces, .anchor = invariant.at, .head = invariant_head(invariant)};
   auto& body = block.children;
@@ -179,9 +177,9 @@ Block invariant_block(const Invariant& invariant) {
   }
   for (const auto& fixture : invariant.fixtures) body.push_back(line(fixture.at, print(fixture)));
   if (invariant.kind == Invariant::Kind::scenario) {
-    if (!invariant.before.empty()) body.push_back(scenario_steps("given", invariant.before));
-    if (!invariant.after.empty()) body.push_back(scenario_steps("when", invariant.after));
-    if (!invariant.then.empty()) body.push_back(scenario_steps("then", invariant.then));
+    if (!invariant.before.empty()) body.push_back(compact(invariant.before_at, "given", invariant.before));
+    if (!invariant.after.empty()) body.push_back(compact(invariant.after_at, "when", invariant.after));
+    if (!invariant.then.empty()) body.push_back(compact(invariant.then_at, "then", invariant.then));
   } else {
     add_sequence(block, "after", invariant.after);
     add_sequence(block, "then", invariant.then);

@@ -109,6 +109,13 @@ TEST(Format, ConditionsKeepTheirGrouping) {
                                  "(forall y in ys: y): x = 1)\n           A/b() -> ok }\n"));
 }
 
+TEST(Format, TheStepsOfAScenarioKeepTheirComments) {
+  EXPECT_EQ(concept_("concept A {\n  scenario {\n    fixture f {\n    # before when\n    }\n    when { a() -> ok }\n"
+                     "    # before then\n    then { # opens\n      z # behind\n    } # closed\n  }\n}\n"),
+            "concept A {\n  scenario {\n    fixture f {}\n    # before when\n    when { a() -> ok }\n"
+            "    # before then\n    # opens\n    # behind\n    then { z }  # closed\n  }\n}\n");
+}
+
 TEST(Format, WrapsLongProse) {
   std::string words;
   for (int i = 0; i < 30; ++i) words += "word" + std::to_string(i) + "  \n";

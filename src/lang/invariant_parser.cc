@@ -110,8 +110,9 @@ void parse_settlement(Cursor& cursor, Invariant& invariant) {
 }
 
 void parse_scenario(Cursor& cursor, Invariant& invariant) {
-  auto block = [&](std::vector<Step>& into) {
-    cursor.take();
+  auto block = [&](std::vector<Step>& into, At& at) {
+    Token word = cursor.take();
+    if (into.empty()) at = word.at;
     cursor.expect("{", "before the steps");
     while (!cursor.at("}") && !cursor.ended()) {
       cursor.accept("and");
@@ -124,11 +125,11 @@ void parse_scenario(Cursor& cursor, Invariant& invariant) {
     if (cursor.at("fixture")) {
       invariant.fixtures.push_back(parse_fixture(cursor, false));
     } else if (cursor.at("given")) {
-      block(invariant.before);
+      block(invariant.before, invariant.before_at);
     } else if (cursor.at("when")) {
-      block(invariant.after);
+      block(invariant.after, invariant.after_at);
     } else if (cursor.at("then")) {
-      block(invariant.then);
+      block(invariant.then, invariant.then_at);
     } else if (cursor.at("settlement")) {
       parse_settlement(cursor, invariant);
     } else {
