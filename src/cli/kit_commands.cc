@@ -442,7 +442,7 @@ void add_kit_commands(Commands& commands) {
        .args = {{.name = "folder", .help = "the kit's folder, or its name", .kind = Kind::path, .optional = true}},
        .options = {{.name = "strict", .help = "make misaligned parameters errors"},
                    {.name = "watch", .help = "check again whenever a file changes"}},
-       .example = "sluice kit check tests/lang/kits/tasks",
+       .example = "sluice kit check tasks",
        .run = check_kit});
   commands.add({.name = "kit fmt",
                 .summary = "Write .concept and .sync files in their canonical form",
@@ -453,7 +453,7 @@ void add_kit_commands(Commands& commands) {
                           .optional = true,
                           .repeated = true}},
                 .options = {{.name = "check", .help = "change nothing; exit with 1 if a file would change"}},
-                .example = "sluice kit fmt --check tests/lang/kits/tasks",
+                .example = "sluice kit fmt --check tasks",
                 .run = format_kit});
   commands.add({.name = "kit show",
                 .summary = "Show a kit, a concept or a sync, and what follows from what",
@@ -465,7 +465,7 @@ void add_kit_commands(Commands& commands) {
                              .kind = Kind::path,
                              .fallback = "."}},
                 .formats = {"dot"},
-                .example = "sluice kit show Task --kit tests/lang/kits/tasks",
+                .example = "sluice kit show Task --kit tasks",
                 .run = show});
   commands.add({.name = "kit init",
                 .summary = "Begin a kit in a new folder",

@@ -212,7 +212,10 @@ struct Checker {
     mark_indexed(kit, checked.syncs_, checked.guards_, checked.symbols_);
     checked.cycles_ = find_cycles(kit, checked.symbols_, checked.syncs_);
     // A sync that did not load would be told as one that is missing.
-    if (!kit.incomplete) check_flow(kit, checked.symbols_, checked.syncs_, checked.cycles_, report);
+    if (!kit.incomplete) {
+      check_flow(kit, checked.symbols_, checked.syncs_, checked.cycles_, report);
+      check_causes(kit, checked.symbols_, checked.syncs_, report);
+    }
 
     Checked result{.sources = kit.sources,
                    .concepts = kit.concepts.size(),

@@ -5,7 +5,7 @@
 //   if (!result.kit) print(result.diagnostics);
 //
 // Costs about one look-up a name; what follows from what (check_flow.cc) is linear in syncs and in the pairs
-// (action started, action matched).
+// (action started, action matched); causes (check_cause.cc) cost as much for each distinct `caused by`.
 #pragma once
 
 #include <memory>

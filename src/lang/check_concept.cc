@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "lang/check_parts.h"
+#include "lang/cpp_names.h"
+#include "lang/cpp_types.h"
+#include "lang/relations.h"
 
 namespace sluice::lang {
 namespace {
@@ -14,30 +17,38 @@ const std::vector<std::string> kPrimitiveNames = {"String",   "Int", "Float",   
 
 std::string line_of(const At& at) { return "line " + std::to_string(at.line); }
 
-// Tells of the second of two equal names.
+// Tells of the second of two equal names. False: it was the second.
 class Unique {
  public:
   Unique(Report& report, std::string_view file, std::string what)
       : report_(report), file_(file), what_(std::move(what)) {}
 
-  void add(const std::string& name, const At& at) {
-    auto [first, fresh] = seen_.try_emplace(name, at);
-    if (fresh) return;
-    report_.error(report_.word(file_, at, name), "duplicate", "a second " + what_ + " " + quoted(name),
-                  "the first is at " + line_of(first->second));
-  }
+  bool add(const std::string& name, const At& at) { return add(name, at, name); }
+
+  // Actions and variants are types in C++, where `get_it` and `getIt` are one name.
+  bool add_type(const std::string& name, const At& at) { return add(name, at, camel_case(name)); }
 
  private:
+  bool add(const std::string& name, const At& at, std::string key) {
+    auto [first, fresh] = seen_.try_emplace(std::move(key), Name{at, name});
+    if (fresh) return true;
+    const Name& other = first->second;
+    std::string text = "a second " + what_ + " " + quoted(name);
+    if (other.text != name) text = quoted(name) + " and " + quoted(other.text) + " are one name in C++";
+    report_.error(report_.word(file_, at, name), "duplicate", text, "the first is at " + line_of(other.at));
+    return false;
+  }
+
   Report& report_;
   std::string_view file_;
   std::string what_;
-  std::unordered_map<std::string, At> seen_;
+  std::unordered_map<std::string, Name> seen_;
 };
 
 class Declarer {
  public:
   Declarer(const Concept& tree, const SuiteConcept* entry, Symbols& symbols, Report& report)
-      : tree_(tree), symbols_(symbols), report_(report) {
+      : tree_(tree), symbols_(symbols), report_(report), cpp_(tree) {
     Unique unique(report, tree.file, "type parameter");
     for (const Name& param : tree.params) {
       unique.add(param.text, param.at);
@@ -57,7 +68,7 @@ class Declarer {
     declare_state(symbol);
     Unique unique(report_, tree_.file, "action");
     for (const Action& action : tree_.actions) {
-      unique.add(action.name, action.at);
+      unique.add_type(action.name, action.at);
       symbol.actions.push_back(declare_action(action));
     }
     return symbol;
@@ -121,46 +132,65 @@ class Declarer {
     return result;
   }
 
-  // The rows with this key, made if there are none yet.
-  RelationSymbol& rows(ConceptSymbol& symbol, std::optional<TypeId> key) {
-    for (RelationSymbol& relation : symbol.relations) {
-      if (relation.name.empty() && relation.keyed == key.has_value() && relation.key == key.value_or(kUnknownType)) {
-        return relation;
-      }
-    }
-    symbol.relations.push_back({.keyed = key.has_value(), .key = key.value_or(kUnknownType)});
-    return symbol.relations.back();
+  // Fields of an action or a variant, which conceptc must be able to make.
+  std::vector<FieldSymbol> members(const std::vector<FieldDecl>& declared, const std::string& what) {
+    size_t told = report_.diagnostics.size();
+    std::vector<FieldSymbol> result = fields(declared, what);
+    if (report_.diagnostics.size() > told) return result;
+    for (const FieldDecl& field : declared) tell(cpp_.member(field, ""));
+    return result;
   }
 
+  // Types are judged by what makes C++ of them, so that a kit that checks can be built.
+  template <typename Made>
+  void tell(const Result<Made>& made) {
+    if (made || !made.error().position) return;
+    const Position& position = *made.error().position;
+    report_.error({tree_.file, At{{position.line, position.column}}}, "bad-type", made.error().message);
+  }
+
+  TypeId key_of(const std::string& domain) const {
+    auto param = params_.find(domain);
+    if (param != params_.end()) return param->second;
+    return Types::of(domain == "ID" ? Kind::id : Kind::string);
+  }
+
+  // The relations are those that the store will have: lang/relations.h alone decides what a component becomes.
   void declare_state(ConceptSymbol& symbol) {
     Unique unique(report_, tree_.file, "state field");
+    std::unordered_map<std::string, TypeId> kept;  // the type of a component, without its domain
+    std::unordered_set<const StateField*> told;
     for (const StateField& field : tree_.state) {
-      unique.add(field.name, field.at);
+      size_t before = report_.diagnostics.size();
+      bool first = unique.add(field.name, field.at);
       TypeId type = resolve(field.type);
-      Shape shape = symbols_.types[type];
-      std::optional<TypeId> key;
-      if (shape.kind == Kind::mapping) {
-        key = shape.inner[0];
-        type = shape.inner[1];
-        shape = symbols_.types[type];
-      } else if (shape.kind == Kind::set && symbols_.types[shape.inner[0]].kind != Kind::record) {
-        rows(symbol, shape.inner[0]);  // `set D`: the rows' existence
-        continue;
+      if (symbols_.types[type].kind == Kind::mapping) type = symbols_.types[type].inner[1];
+      if (first) kept[field.name] = type;
+      if (report_.diagnostics.size() > before) told.insert(&field);
+    }
+    StateRelations state = read_state(tree_);
+    for (const auto& [component, why] : state.unkept) {
+      if (told.contains(component)) continue;
+      report_.error({tree_.file, component->at, component->name.size()}, "bad-state", why);
+    }
+    for (const Relation& relation : state.relations) {
+      RelationSymbol rows{.name = relation.field, .keyed = !relation.domain.empty()};
+      if (rows.keyed) rows.key = key_of(relation.domain);
+      for (const FieldDecl& field : relation.fields) {
+        rows.fields.push_back({field.name, kept[field.name], field.at});
+        if (told.empty()) tell(cpp_.member(field, ""));
       }
-      if (shape.kind != Kind::list && shape.kind != Kind::set) {
-        rows(symbol, key).fields.push_back({field.name, type, field.at});
-        continue;
-      }
-      RelationSymbol child{.name = field.name, .keyed = key.has_value(), .key = key.value_or(kUnknownType)};
-      const Shape& element = symbols_.types[shape.inner[0]];
-      if (element.kind == Kind::record) {
-        for (size_t i = 0; i < element.names.size(); ++i) {
-          child.fields.push_back({element.names[i], element.inner[i], field.at});
+      if (relation.kind != Relation::Kind::rows) {
+        TypeId value = symbols_.types[kept[relation.field]].inner[0];
+        const Shape& element = symbols_.types[value];
+        At at = relation.element[0].at;
+        if (element.kind != Kind::record) rows.fields.push_back({"value", value, at});
+        for (size_t i = 0; element.kind == Kind::record && i < element.names.size(); ++i) {
+          rows.fields.push_back({element.names[i], element.inner[i], at});
         }
-      } else {
-        child.fields.push_back({"value", shape.inner[0], field.at});
+        if (told.empty()) tell(cpp_.element_of(relation.element[0], relation.field, ""));
       }
-      symbol.relations.push_back(std::move(child));
+      symbol.relations.push_back(std::move(rows));
     }
     // Rows of the first type parameter come first, so that a query without fields means them.
     if (!tree_.params.empty()) {
@@ -173,11 +203,11 @@ class Declarer {
 
   ActionSymbol declare_action(const Action& action) {
     ActionSymbol symbol{.source = &action, .name = action.name, .runs = action.runs};
-    symbol.params = fields(action.params, "argument");
+    symbol.params = members(action.params, "argument");
     Unique unique(report_, tree_.file, "variant");
     for (const Variant& variant : action.variants) {
-      unique.add(variant.name, variant.at);
-      VariantSymbol result{.name = variant.name, .fields = fields(variant.fields, "field")};
+      unique.add_type(variant.name, variant.at);
+      VariantSymbol result{.name = variant.name, .fields = members(variant.fields, "field")};
       if (variant.code) {
         result.code = code_named(variant.code->text);
         if (!result.code) {
@@ -207,6 +237,7 @@ class Declarer {
   const Concept& tree_;
   Symbols& symbols_;
   Report& report_;
+  CppTypes cpp_;
   std::unordered_map<std::string, TypeId> params_;
 };
 

@@ -104,6 +104,7 @@ TEST(CheckConcept, RowsHaveOneDomainAndListsAreRelationsOfTheirOwn) {
     parts: T -> list { id: String }
     marks: T -> set String
     total: Int
+    sizes: set Int
   }
   actions { action go() { -> ok } }
 })"},
@@ -115,8 +116,72 @@ TEST(CheckConcept, RowsHaveOneDomainAndListsAreRelationsOfTheirOwn) {
     for (const FieldSymbol& field : each.fields) line += " " + field.name;
     found.push_back(line);
   }
-  EXPECT_THAT(found, ElementsAre("(T of A) name size", "(U of A) peers", "parts(T of A) id", "marks(T of A) value",
-                                 "() total"));
+  EXPECT_THAT(found, ElementsAre("(T of A) name size", "(U of A) peers", "() total", "parts(T of A) id",
+                                 "marks(T of A) value", "sizes() value"));
+}
+
+TEST(CheckConcept, ASetOfWhatIsNoKeyIsQueriedByItsName) {
+  std::string text = "concept A [T] { state { sizes: set Int } actions { action go(n: Int) { -> ok } } }";
+  EXPECT_THAT(told(kit_of({text},
+                          "sync S when { A/go: [ n: ?n ] => ok[] } where { A.sizes: { value: ?n } } then { "
+                          "A/go: [ n: 1 ] }")),
+              IsEmpty());
+  EXPECT_THAT(told(kit_of({text},
+                          "sync S when { A/go: [ n: ?n ] => ok[] } where { A: { ?n } } then { A/go: [ n: 1 ] "
+                          "}")),
+              ElementsAre("rules.sync:1:54+2 error unknown-field: `A` has no key"));
+}
+
+TEST(CheckConcept, StateThatCannotBeKeptIsRefused) {
+  EXPECT_THAT(told_of(R"(concept A [T] {
+  state {
+    all: set T
+    names: Int -> String
+    inside { closed: set T }
+    size: T -> Int
+  }
+  actions { action go() { -> ok } }
+})"),
+              ElementsAre("0.concept:4:5+5 error bad-state: `names` maps from something that cannot be a key; a domain "
+                          "is a type parameter, String or ID",
+                          "0.concept:5:14+6 error bad-state: `closed` is a second set of T; a set is the existence of "
+                          "its rows: write `closed: T -> Bool`"));
+}
+
+TEST(CheckConcept, TypesThatConceptcCannotMakeAreRefused) {
+  EXPECT_THAT(
+      told_of(R"(concept A [T] {
+  state {
+    notes: T -> list option String
+    sizes: T -> { by: Int -> String }
+    fine: T -> option { note: option String }
+  }
+  actions {
+    action go(names: list option T, may: option Int) {
+      -> ok(prices: { of: Float -> Int })
+      -> bad(twice: option option Int)
+    }
+  }
+})"),
+      ElementsAre("0.concept:3:22+1 error bad-type: only a field can be an option; here it is part of another type",
+                  "0.concept:4:23+1 error bad-type: a map inside a field maps from a type parameter, String or ID",
+                  "0.concept:8:27+1 error bad-type: only a field can be an option; here it is part of another type",
+                  "0.concept:9:27+1 error bad-type: a map inside a field maps from a type parameter, String or ID",
+                  "0.concept:10:28+1 error bad-type: only a field can be an option; here it is part of another type"));
+}
+
+TEST(CheckConcept, NamesThatAreOneInCppAreRefused) {
+  EXPECT_THAT(
+      told_of(R"(concept A {
+  actions {
+    action getIt() { -> ok -> notThere -> not_there }
+    action get_it() { -> ok }
+  }
+})"),
+      ElementsAre("0.concept:3:43+9 error duplicate: `not_there` and `notThere` are one name in C++ [the first is "
+                  "at line 3]",
+                  "0.concept:4:12+6 error duplicate: `get_it` and `getIt` are one name in C++ [the first is at "
+                  "line 3]"));
 }
 
 TEST(CheckConcept, TheEnginesNamesAreTaken) {

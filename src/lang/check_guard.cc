@@ -13,6 +13,19 @@ namespace {
 
 const std::vector<FieldSymbol> kRefusedFields = {{"message", Types::of(Shape::Kind::string), {}}};
 
+// A guard of every action could be judged against none of them.
+void check_target(const Pattern& before, const Rule& rule) {
+  for (const Name* name : {&before.concept_, &before.action}) {
+    if (!name->text.starts_with('?')) continue;
+    rule.report.error(
+        place_of(rule.file, *name), "guard-target",
+        "a guard names its concept and its action, but " + quoted(name->text) + " is a variable",
+        "write `before { Concept/action: [ … ] }`, one guard an action, or guard the rows that they write "
+        "with `over { Concept: { … } }`");
+    return;
+  }
+}
+
 // The fields of the variant with which the guard refuses; nothing when there is no such variant.
 const std::vector<FieldSymbol>* refusal(const Guard& guard, const GuardSymbol& symbol, const Rule& rule) {
   const Symbols& symbols = rule.symbols;
@@ -55,6 +68,7 @@ GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
   Rule rule(symbols, absent, report, guard.file, "guard " + quoted(guard.name.text));
   if (guard.before) {
     rule.clause = "before";
+    check_target(*guard.before, rule);
     Pattern opening = *guard.before;
     opening.outcome = Pattern::Outcome::any;  // a guard looks at arguments alone
     opening.output.clear();

@@ -24,6 +24,21 @@ guard LinesAreSmall
               IsEmpty());
 }
 
+TEST(CheckGuard, AGuardNamesItsConceptAndItsAction) {
+  std::string hint =
+      " [write `before { Concept/action: [ … ] }`, one guard an action, or guard the rows that they write with `over { "
+      "Concept: { … } }`]";
+  EXPECT_THAT(
+      told_of("guard G before { ?c/?a: [ order: ?o ] } require { Order: { ?o } } else invented[ made: \"up\" ]"),
+      ElementsAre("rules.sync:1:18+2 error guard-target: a guard names its concept and its action, but `?c` is a "
+                  "variable" +
+                  hint));
+  EXPECT_THAT(told_of("guard G before { Order/?a: [ order: ?o ] } require { Order: { ?o } } else lost[ order: ?o ]"),
+              ElementsAre("rules.sync:1:24+2 error guard-target: a guard names its concept and its action, but `?a` is "
+                          "a variable" +
+                          hint));
+}
+
 TEST(CheckGuard, TheBoundActionDeclaresTheVariant) {
   EXPECT_THAT(
       told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o status: \"paid\" } } else unpaid[]"),

@@ -135,6 +135,9 @@ void mark_indexed(const Kit& kit, const std::vector<SyncSymbol>& syncs, const st
 void check_flow(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs,
                 const std::vector<Cycle>& cycles, Report& report);
 
+// check_cause.cc: causes that cannot be.
+void check_causes(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, Report& report);
+
 // cycles.cc: every strongly connected part of the graph of syncs gives one cycle.
 std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs);
 

@@ -191,7 +191,7 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
       return;
     }
     default:
-      report.error(place_of(file, match), "bad-pattern", "a pattern takes a variable, a literal, a record or `_`");
+      return;  // the parser lets nothing else into a pattern
   }
 }
 

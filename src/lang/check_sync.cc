@@ -83,11 +83,6 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
                         quoted(effect.concept_.text) + " is " + rule.symbols.types.name(rule.variable_type(variable)) +
                             ", not the name of a concept");
     }
-    if (owners.empty()) {
-      rule.report.error(place_of(rule.file, effect.concept_), "no-candidates",
-                        "what " + quoted(effect.concept_.text + "/" + effect.action.text) + " starts cannot be checked",
-                        "name its candidates: " + quoted(effect.concept_.text + " in {A, B}/" + effect.action.text));
-    }
     // A candidate that is not loaded cannot be meant; the others can.
     bool some = std::ranges::any_of(owners, [&](const Name& name) { return !rule.absent.contains(name.text); });
     if (some) std::erase_if(owners, [&](const Name& name) { return rule.absent.contains(name.text); });

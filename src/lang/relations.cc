@@ -6,12 +6,6 @@
 namespace sluice::lang {
 namespace {
 
-Error at(const Concept& spec, const At& mark, std::string message) {
-  return {.code = Code::invalid,
-          .message = std::move(message),
-          .position = Position{.file = spec.file, .line = mark.line, .column = mark.column}};
-}
-
 bool is_key(const Concept& spec, const Type& type) {
   return (type.kind == Type::Kind::named && is_type_parameter(spec, type.name)) ||
          (type.kind == Type::Kind::primitive && (type.name == "String" || type.name == "ID"));
@@ -21,44 +15,47 @@ class StateReader {
  public:
   explicit StateReader(const Concept& spec) : spec_(spec) {}
 
-  Result<void> add(const StateField& component) {
+  void add(const StateField& component) {
     if (std::find(names_.begin(), names_.end(), component.name) != names_.end()) {
-      return at(spec_, component.at,
-                "the state has two fields \"" + component.name + "\"; names are unique in a concept");
+      refuse(component, "the state has two fields `" + component.name + "`; names are unique in a concept");
+      return;
     }
     names_.push_back(component.name);
     const Type& type = component.type;
-    if (type.kind == Type::Kind::set && is_key(spec_, type.inner[0])) return add_existence(component);
-    if (type.kind != Type::Kind::mapping) return add_to("", component, type);
-    if (!is_key(spec_, type.inner[0])) {
-      return at(spec_, component.at,
-                "\"" + component.name +
-                    "\" maps from something that cannot be a key; a domain is a type parameter, "
-                    "String or ID");
+    if (type.kind == Type::Kind::set && is_key(spec_, type.inner[0])) {
+      add_existence(component);
+    } else if (type.kind != Type::Kind::mapping) {
+      add_to("", component, type);
+    } else if (is_key(spec_, type.inner[0])) {
+      add_to(type.inner[0].name, component, type.inner[1]);
+    } else {
+      refuse(component, "`" + component.name +
+                            "` maps from something that cannot be a key; a domain is a type parameter, String or ID");
     }
-    return add_to(type.inner[0].name, component, type.inner[1]);
   }
 
-  std::vector<Relation> take() {
-    std::vector<Relation> all = std::move(rows_);
-    std::move(children_.begin(), children_.end(), std::back_inserter(all));
+  StateRelations take() {
+    StateRelations all{.relations = std::move(rows_), .unkept = std::move(unkept_)};
+    std::move(children_.begin(), children_.end(), std::back_inserter(all.relations));
     return all;
   }
 
  private:
-  Result<void> add_existence(const StateField& component) {
+  void refuse(const StateField& component, std::string why) { unkept_.push_back({&component, std::move(why)}); }
+
+  void add_existence(const StateField& component) {
     const std::string& domain = component.type.inner[0].name;
     if (std::find(existence_.begin(), existence_.end(), domain) != existence_.end()) {
-      return at(spec_, component.at,
-                "\"" + component.name + "\" is a second set of " + domain +
-                    "; a set is the existence of its rows: write `" + component.name + ": " + domain + " -> Bool`");
+      refuse(component, "`" + component.name + "` is a second set of " + domain +
+                            "; a set is the existence of its rows: write `" + component.name + ": " + domain +
+                            " -> Bool`");
+      return;
     }
     existence_.push_back(domain);
     rows_of(domain);
-    return {};
   }
 
-  Result<void> add_to(const std::string& domain, const StateField& component, const Type& type) {
+  void add_to(const std::string& domain, const StateField& component, const Type& type) {
     if (type.kind == Type::Kind::list || type.kind == Type::Kind::set) {
       rows_of(domain);
       children_.push_back({.kind = type.kind == Type::Kind::list ? Relation::Kind::list : Relation::Kind::set,
@@ -66,10 +63,9 @@ class StateReader {
                            .domain = domain,
                            .field = component.name,
                            .element = {type.inner[0]}});
-      return {};
+      return;
     }
     rows_of(domain).fields.push_back({.at = component.at, .name = component.name, .type = {type}});
-    return {};
   }
 
   Relation& rows_of(const std::string& domain) {
@@ -86,6 +82,7 @@ class StateReader {
   std::vector<std::string> existence_;
   std::vector<Relation> rows_;
   std::vector<Relation> children_;
+  std::vector<UnkeptComponent> unkept_;
 };
 
 }  // namespace
@@ -94,12 +91,19 @@ bool is_type_parameter(const Concept& spec, std::string_view name) {
   return std::any_of(spec.params.begin(), spec.params.end(), [&](const Name& param) { return param.text == name; });
 }
 
-Result<std::vector<Relation>> relations_of(const Concept& spec) {
+StateRelations read_state(const Concept& spec) {
   StateReader reader(spec);
-  for (const StateField& component : spec.state) {
-    if (auto added = reader.add(component); !added) return added.error();
-  }
+  for (const StateField& component : spec.state) reader.add(component);
   return reader.take();
+}
+
+Result<std::vector<Relation>> relations_of(const Concept& spec) {
+  StateRelations state = read_state(spec);
+  if (state.unkept.empty()) return std::move(state.relations);
+  const auto& [component, why] = state.unkept.front();
+  return Error{.code = Code::invalid,
+               .message = why,
+               .position = Position{.file = spec.file, .line = component->at.line, .column = component->at.column}};
 }
 
 }  // namespace sluice::lang

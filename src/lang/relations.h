@@ -30,8 +30,20 @@ struct Relation {
   std::vector<Type> element;      // list, set: exactly one
 };
 
-// The relations, rows before their children, domains in the order in which the state names them. The error points at
-// the component that cannot be kept.
+// A component that cannot be kept, and why.
+struct UnkeptComponent {
+  const StateField* component;
+  std::string why;
+};
+
+struct StateRelations {
+  std::vector<Relation> relations;  // rows before their children, domains in the order in which the state names them
+  std::vector<UnkeptComponent> unkept;
+};
+
+StateRelations read_state(const Concept& spec);
+
+// The same of a state of which everything can be kept; else an error that points at the first component that cannot.
 Result<std::vector<Relation>> relations_of(const Concept& spec);
 
 bool is_type_parameter(const Concept& spec, std::string_view name);

@@ -41,13 +41,23 @@ std::string error_of(const std::string& state) {
 
 TEST(Relations, RefuseStatesThatHaveNoRows) {
   EXPECT_EQ(error_of("a: B -> Int\n a: B -> Int"),
-            "box.concept:4:2: the state has two fields \"a\"; names are unique in a concept");
+            "box.concept:4:2: the state has two fields `a`; names are unique in a concept");
   EXPECT_EQ(error_of("all: set B\n closed: set B"),
-            "box.concept:4:2: \"closed\" is a second set of B; a set is the existence of its rows: write `closed: B -> "
+            "box.concept:4:2: `closed` is a second set of B; a set is the existence of its rows: write `closed: B -> "
             "Bool`");
   EXPECT_EQ(error_of("a: Int -> String"),
-            "box.concept:3:1: \"a\" maps from something that cannot be a key; a domain is a type parameter, String or "
+            "box.concept:3:1: `a` maps from something that cannot be a key; a domain is a type parameter, String or "
             "ID");
+}
+
+TEST(Relations, TellEveryComponentThatCannotBeKeptAndKeepTheRest) {
+  Concept spec = with_state("all: set B\n closed: set B\n size: B -> Int\n colour: Float -> String");
+  StateRelations state = read_state(spec);
+  ASSERT_EQ(state.relations.size(), 1);
+  EXPECT_EQ(state.relations[0].fields.size(), 1);
+  ASSERT_EQ(state.unkept.size(), 2);
+  EXPECT_EQ(state.unkept[0].component, &spec.state[1]);
+  EXPECT_EQ(state.unkept[1].component, &spec.state[3]);
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 // What the names of a kit lead to, once checked: concepts, actions, variants, fields and relations by number. The
 // engine works with these numbers and never looks a name up again.
 //
-// Relations follow one rule (the state of a concept): all `D -> scalar, option or record` components of one domain
-// type D are one row keyed by D, and `set D` is that row's existence. `D -> list T` and `D -> set T` are child
-// relations named after their field; their elements' fields are T's if T is a record, else the one field `value`.
-// A component without a domain belongs to a row without a key.
+// Relations are those of lang/relations.h, by which the store is made. The elements of a child relation have T's fields
+// if T is a record, else the one field `value`.
 #pragma once
 
 #include <set>

@@ -16,11 +16,12 @@ import yaml
 
 @pytest.fixture
 def run(sluice, root, tmp_path):
-    """Runs sluice in the repository, with a home of its own; answers exit code, stdout and stderr."""
-    def run(*words, **variables):
+    """Runs sluice in the repository, or in another folder, with a home of its own; answers exit code, stdout and
+    stderr."""
+    def run(*words, cwd=root, **variables):
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **variables}
         return subprocess.run([sluice, *words], capture_output=True, text=True, env=environment, timeout=60,
-                              stdin=subprocess.DEVNULL, cwd=root)
+                              stdin=subprocess.DEVNULL, cwd=cwd)
     return run
 
 
@@ -103,9 +104,11 @@ def test_every_command_has_help(run):
         assert run("help", *command["name"].split()).stdout == text.stdout
 
 
-def test_the_example_of_every_command_works(run):
+def test_the_example_of_every_command_works(run, tmp_path):
+    """In an empty folder, in which the kit that examples speak of has been made."""
+    assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
     for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
-        done = run(*shlex.split(command["example"])[1:])
+        done = run(*shlex.split(command["example"])[1:], cwd=tmp_path)
         assert done.returncode == 0, f"{command['example']}\n{done.stderr}"
         assert done.stdout != "", command["example"]
 

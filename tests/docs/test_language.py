@@ -29,7 +29,8 @@ def test_every_rule_is_explained_and_nothing_else(root):
 def test_warnings_are_marked_as_warnings(root):
     text = (root / "docs/internals/language.md").read_text()
     code = "".join((root / "src/lang" / name).read_text() for name in
-                   ["check_expr.cc", "check_flow.cc", "check_guard.cc", "check_rule.cc", "check_sync.cc"])
+                   ["check_cause.cc", "check_expr.cc", "check_flow.cc", "check_guard.cc", "check_rule.cc",
+                    "check_sync.cc"])
     warned = set(re.findall(r'warning\((?:[^;"]|\n)*?"([a-z-]+)"', code))
     failed = set(re.findall(r'error\((?:[^;"]|\n)*?"([a-z-]+)"', code))
     for rule in warned - failed:

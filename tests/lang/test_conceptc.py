@@ -105,7 +105,7 @@ def test_a_file_that_stays_the_same_is_not_written(root, build_dir, tmp_path):
     ("concept A [T] {\n  actions { action a(x: Nail) { -> ok } }\n}\n",
      ":2:25: \"Nail\" is neither a primitive type nor a type parameter of A\n"),
     ("concept A [T] {\n  state { x: Int -> Int }\n  actions { action a() { -> ok } }\n}\n",
-     ":2:11: \"x\" maps from something that cannot be a key; a domain is a type parameter, String or ID\n"),
+     ":2:11: `x` maps from something that cannot be a key; a domain is a type parameter, String or ID\n"),
     ("concept A [T] {\n  actions { action a() { -> } }\n}\n", ":2:29: error: "),
 ])
 def test_an_error_names_the_place_and_nothing_is_written(build_dir, tmp_path, text, said):
