@@ -17,16 +17,20 @@
 
 namespace sluice::lang {
 
-// A Mark that never makes two nodes differ.
+// A Mark that never makes two nodes differ. Line 0: not written.
 struct At : Mark {
   bool operator==(const At&) const { return true; }
 };
 
-// A `#` or `//` comment, without its sign and one leading blank. `own_line` tells it from one that follows code.
+// A `#` or `//` comment, without its sign and one leading blank. `own_line` tells it from one that follows code; the
+// rest says where it stood, so that the formatter can put it back.
 struct Comment {
   At at;
   std::string text;
   bool own_line = true;
+  uint32_t depth = 0;   // braces open around it
+  bool inside = false;  // within brackets or parentheses
+  bool closes = false;  // what follows is the end of a block or of the file
 
   bool operator==(const Comment&) const = default;
 };
@@ -183,6 +187,7 @@ struct Action {
   int64_t deadline_s = 60;
   // Where these were written, for `kit fmt` and for messages; a clause that was left out has none.
   std::optional<At> runs_at, retry_at, deadline_at;
+  At description_at;
   std::optional<Reversal> reversal;
   std::vector<Variant> variants;
   std::vector<Fixture> fixtures;
@@ -193,6 +198,7 @@ struct Action {
 // One component of `state {}`. Groups are headings: they are printed, and mean nothing.
 struct StateField {
   At at;
+  At group_at;
   std::string group;  // empty outside groups
   std::string name;
   Type type;
@@ -200,10 +206,12 @@ struct StateField {
   bool operator==(const StateField&) const = default;
 };
 
-// `plan(manifest: m, environment: "staging") -> ok(plan: p)`
+// `plan(manifest: m, environment: "staging") -> ok(plan: p)`, or a condition: `p = "x"`.
 struct Step {
   At at;
-  std::string action;
+  std::string concept_;           // `Item/get(…)` in a scenario; empty: the concept itself
+  std::string action;             // empty: a condition
+  std::optional<Expr> condition;  // and then this is set
   std::vector<Argument> input;
   std::string variant;
   std::vector<Argument> output;
@@ -213,13 +221,15 @@ struct Step {
 
 struct Invariant {
   enum class Kind { example, forall, always, never, eventually, scenario, contract };
-  struct Given {  // forall: `given x in { … }` or in a named set
+  struct Given {  // forall: `given x in [ … ] where …`, or in a state field or type
     At at;
     std::string variable;
     Expr in;
+    std::optional<Expr> where;
     bool operator==(const Given&) const = default;
   };
-  struct Settlement {  // scenario: sync, or async with a timeout or an anchor
+  struct Settlement {      // scenario: `sync`, `async-eventually` with a timeout, `async-with-anchor` with an anchor
+    std::optional<At> at;  // none: not written
     std::string kind = "sync";
     int64_t timeout_ms = 0;
     std::string anchor;
@@ -235,11 +245,12 @@ struct Invariant {
   At at;
   Kind kind = Kind::example;
   std::string name;               // may be empty
-  std::vector<Step> after;        // example, forall, scenario (`when`)
+  std::vector<Step> after;        // example, forall; scenario's `when`
   std::vector<Step> then;         // example, forall, scenario
-  std::vector<Given> given;       // forall, scenario
+  std::vector<Given> given;       // forall
+  std::vector<Step> before;       // scenario (`given`)
   std::vector<Fixture> fixtures;  // scenario
-  std::vector<Expr> conditions;   // always, never, eventually; scenario's given{} and then{} when they are conditions
+  std::vector<Expr> conditions;   // always, never, eventually, forall: all must hold
   Settlement settlement;          // scenario
   std::string action;             // contract: the action it speaks of
   std::vector<Clause> clauses;    // contract
@@ -262,9 +273,12 @@ struct Concept {
   std::vector<Invariant> invariants;
   int64_t parallel = 32;
   std::optional<At> parallel_at;
+  At begins_at;  // the first annotation, or the word `concept`
+  At purpose_at, state_at, actions_at, capabilities_at;
   std::vector<Comment> comments;
+  std::vector<uint32_t> blank_lines;  // of the source, for the formatter
 
-  bool operator==(const Concept& other) const;  // all but file and comments
+  bool operator==(const Concept& other) const;  // all but file, comments and blank lines
 };
 
 // --------------------------------------------------------------------------------------------------------- sync
@@ -273,7 +287,8 @@ struct Concept {
 struct FieldPattern {
   At at;
   std::string field;
-  Expr match;  // literal, variable, wildcard, or record of such
+  Expr match;              // literal, variable, wildcard, or record of such
+  std::optional<Name> as;  // in a query, `field: ?v as ?x`: a second name for the value, without the `?`
 
   bool operator==(const FieldPattern&) const = default;
 };
@@ -349,13 +364,14 @@ struct Sync {
   At at;
   Name name;
   std::string purpose;
-  std::vector<Name> annotations;  // eager, eventual, loop, idempotent, local, …, as written
+  std::vector<Name> annotations;  // eager, eventual, loop, idempotent, local, …, as written; retry(…) is apart
   bool eventual = false;
   bool loop = false;
   std::vector<Name> retry_variants;  // [eventual retry(backendUnavailable)]
   std::vector<Pattern> when;
   std::vector<Condition> where;
   std::vector<Effect> then;
+  At purpose_at, when_at, where_at, then_at;
 
   bool operator==(const Sync& other) const;  // all but file
 };
@@ -372,6 +388,7 @@ struct Guard {
   bool engine = false;  // else engine.refused[ … ]
   Name variant;
   std::vector<Argument> arguments;
+  At purpose_at, before_at, where_at, require_at, else_at;  // before_at: of `before` or `over`
 
   bool operator==(const Guard& other) const;  // all but file
 };
@@ -381,6 +398,7 @@ struct SyncFile {
   std::string file;
   std::vector<std::variant<Sync, Guard>> rules;
   std::vector<Comment> comments;
+  std::vector<uint32_t> blank_lines;  // of the source, for the formatter
 
   bool operator==(const SyncFile& other) const { return rules == other.rules; }
 };

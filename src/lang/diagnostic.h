@@ -1,0 +1,63 @@
+// What is wrong with a source file, and how it is shown. Parsers and the checker put Diagnostics into a sink and go
+// on, so that one run shows several faults; nothing is thrown and nothing is printed here.
+//
+//   Diagnostics found;
+//   auto kit = parse_sync(text, "guards.sync", found);
+//   if (!kit) std::cerr << render(found, text);
+//
+// A rendered diagnostic starts at column 1 with `path:line:column: error: text`, which editors understand; below it
+// stand the source line, a caret under the place, and the hint.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document.h"
+
+namespace sluice::lang {
+
+struct Diagnostic {
+  enum class Severity { error, warning };
+  Severity severity = Severity::error;
+  std::string file;
+  Mark mark;            // line 0: it concerns the whole file
+  uint32_t length = 1;  // in code points, on the mark's line
+  std::string text;     // what is wrong and what was expected
+  std::string hint;     // what to write instead; may be empty
+  std::string rule;     // a stable name of the rule that was broken, such as `unknown-section`
+
+  bool operator==(const Diagnostic&) const = default;
+};
+
+// Collects diagnostics in the order found. Errors beyond kMaxErrors are counted, not kept: a file of noise must not
+// cost memory.
+class Diagnostics {
+ public:
+  static constexpr size_t kMaxErrors = 100;
+
+  void add(Diagnostic diagnostic);
+  const std::vector<Diagnostic>& all() const { return all_; }
+  size_t errors() const { return errors_; }  // dropped ones included
+  bool failed() const { return errors_ > 0; }
+
+ private:
+  std::vector<Diagnostic> all_;
+  size_t errors_ = 0;
+};
+
+// One diagnostic as text that ends in a newline. `source` is the file's text; empty leaves the excerpt out.
+std::string render(const Diagnostic& diagnostic, std::string_view source);
+
+// All of one file's diagnostics, in order of place.
+std::string render(const Diagnostics& diagnostics, std::string_view source);
+
+// {severity, file, line, column, length, text, hint?, rule}
+json::value to_json(const Diagnostic& diagnostic);
+
+// The first error as an Error with its position, for callers that deal in Results.
+Error to_error(const Diagnostics& diagnostics);
+
+}  // namespace sluice::lang

@@ -1,0 +1,244 @@
+// Trees of source as trees of blocks, in canonical order.
+#include "lang/format.h"
+
+#include "lang/layout.h"
+#include "lang/print.h"
+#include "lang/text.h"
+
+namespace sluice::lang {
+namespace {
+
+using Shape = Block::Shape;
+using Blanks = Block::Blanks;
+
+Block line(Mark anchor, std::string head) { return {.anchor = anchor, .head = std::move(head)}; }
+
+Block prose(Mark anchor, std::string head, std::string text) {
+  return {.shape = Shape::prose, .anchor = anchor, .head = std::move(head), .text = std::move(text)};
+}
+
+template <typename Node>
+Block compact(Mark anchor, std::string head, const std::vector<Node>& nodes) {
+  Block block{.shape = Shape::compact, .anchor = anchor, .head = std::move(head)};
+  for (const auto& node : nodes) block.children.push_back(line(node.at, print(node)));
+  return block;
+}
+
+// ---------------------------------------------------------------------------------------------------------- sync
+
+std::string sync_head(const Sync& sync) {
+  std::string annotations;
+  for (const auto& name : sync.annotations) {
+    if (!annotations.empty()) annotations += ' ';
+    annotations += name.text;
+  }
+  std::string variants;
+  for (const auto& variant : sync.retry_variants) variants += (variants.empty() ? "" : ", ") + variant.text;
+  if (!variants.empty()) annotations += " retry(" + variants + ")";
+  return "sync " + sync.name.text + (annotations.empty() ? "" : " [" + annotations + "]");
+}
+
+Block rule(const Sync& sync) {
+  Block block{.shape = Shape::indented, .anchor = sync.at, .head = sync_head(sync)};
+  if (!sync.purpose.empty()) block.children.push_back(line(sync.purpose_at, "purpose: " + quote(sync.purpose)));
+  block.children.push_back(compact(sync.when_at, "when", sync.when));
+  if (!sync.where.empty()) block.children.push_back(compact(sync.where_at, "where", sync.where));
+  block.children.push_back(compact(sync.then_at, "then", sync.then));
+  return block;
+}
+
+Block rule(const Guard& guard) {
+  Block block{.shape = Shape::indented, .anchor = guard.at, .head = "guard " + guard.name.text};
+  if (!guard.purpose.empty()) block.children.push_back(line(guard.purpose_at, "purpose: " + quote(guard.purpose)));
+  Block target{.shape = Shape::compact, .anchor = guard.before_at, .head = guard.before ? "before" : "over"};
+  target.children.push_back(guard.before ? line(guard.before->at, print(*guard.before, false))
+                                         : line(guard.over->at, print(*guard.over)));
+  block.children.push_back(std::move(target));
+  if (!guard.where.empty()) block.children.push_back(compact(guard.where_at, "where", guard.where));
+  block.children.push_back(compact(guard.require_at, "require", guard.require));
+  block.children.push_back(line(guard.else_at, "else " + std::string(guard.engine ? "engine." : "") +
+                                                   guard.variant.text +
+                                                   print(guard.arguments, Dialect::sync, "[", ";", "]")));
+  return block;
+}
+
+// ------------------------------------------------------------------------------------------------------- concept
+
+std::string concept_head(const Concept& source) {
+  std::string head;
+  if (source.version) head += "@version(" + std::to_string(*source.version) + ")\n";
+  if (source.gate) head += "@gate\n";
+  if (!source.category.empty()) head += "@category(" + quote(source.category) + ")\n";
+  if (!source.visibility.empty()) head += "@visibility(" + quote(source.visibility) + ")\n";
+  head += "concept " + source.name;
+  std::string params;
+  for (const auto& param : source.params) params += (params.empty() ? "" : ", ") + param.text;
+  return params.empty() ? head : head + " [" + params + "]";
+}
+
+Block state_block(const Concept& source) {
+  Block block{.shape = Shape::braces, .anchor = source.state_at, .head = "state", .blanks = Blanks::kept};
+  Block* group = nullptr;
+  for (const auto& field : source.state) {
+    Block component = line(field.at, field.name + ": " + print(field.type));
+    if (field.group.empty()) {
+      group = nullptr;
+      block.children.push_back(std::move(component));
+      continue;
+    }
+    if (group == nullptr || group->head != field.group) {
+      block.children.push_back(
+          {.shape = Shape::braces, .anchor = field.group_at, .head = field.group, .blanks = Blanks::kept});
+      group = &block.children.back();
+    }
+    group->children.push_back(std::move(component));
+  }
+  return block;
+}
+
+std::string print_duration(int64_t seconds) {
+  for (auto [unit, length] : {std::pair{'d', 86400}, {'h', 3600}, {'m', 60}}) {
+    if (seconds % length == 0) return std::to_string(seconds / length) + unit;
+  }
+  return std::to_string(seconds) + "s";
+}
+
+std::string_view runs_name(Runs runs) {
+  switch (runs) {
+    case Runs::pure:
+      return "pure";
+    case Runs::query:
+      return "query";
+    case Runs::effect:
+      return "effect";
+    case Runs::answered:
+      return "answered";
+    case Runs::answered_outside:
+      return "answered outside";
+  }
+  return "";
+}
+
+std::string print_reversal(const Reversal& reversal) {
+  std::string variants;
+  for (const auto& variant : reversal.variants) variants += (variants.empty() ? "" : ", ") + variant.text;
+  std::string text = "reversal: " + (reversal.action.empty() ? "none" : reversal.action);
+  return variants.empty() ? text : text + " (" + variants + ")";
+}
+
+Block action_block(const Action& action) {
+  Block block{.shape = Shape::braces,
+              .anchor = action.at,
+              .head = "action " + action.name + "(" + print(action.params) + ")",
+              .blanks = Blanks::kept};
+  auto& clauses = block.children;
+  if (!action.description.empty()) clauses.push_back(prose(action.description_at, "description", action.description));
+  if (action.runs_at) clauses.push_back(line(*action.runs_at, "runs: " + std::string(runs_name(action.runs))));
+  if (action.retry_at) {
+    std::string_view retry = action.retry == Retry::safe ? "safe" : action.retry == Retry::probe ? "probe" : "never";
+    clauses.push_back(line(*action.retry_at, "retry: " + std::string(retry)));
+  }
+  if (action.deadline_at) {
+    clauses.push_back(line(*action.deadline_at, "deadline: " + print_duration(action.deadline_s)));
+  }
+  if (action.reversal) clauses.push_back(line(action.reversal->at, print_reversal(*action.reversal)));
+  for (const auto& variant : action.variants) {
+    std::string head = "-> " + variant.name;
+    if (!variant.fields.empty()) head += "(" + print(variant.fields) + ")";
+    if (variant.code) head += " @code(" + variant.code->text + ")";
+    clauses.push_back(prose(variant.at, head, variant.prose));
+  }
+  for (const auto& fixture : action.fixtures) clauses.push_back(line(fixture.at, print(fixture)));
+  return block;
+}
+
+std::string invariant_head(const Invariant& invariant) {
+  static constexpr std::string_view kNames[] = {"example",    "forall",   "always", "never",
+                                                "eventually", "scenario", "action"};
+  std::string head(kNames[static_cast<size_t>(invariant.kind)]);
+  if (invariant.kind == Invariant::Kind::contract) return head + " " + invariant.action;
+  return invariant.name.empty() ? head : head + " " + quote(invariant.name);
+}
+
+// `word a`, `and b`, …
+void add_sequence(Block& block, std::string_view word, const std::vector<Step>& steps) {
+  for (const auto& step : steps) {
+    block.children.push_back(line(step.at, std::string(&step == steps.data() ? word : "and") + " " + print(step)));
+  }
+}
+
+Block scenario_steps(std::string head, const std::vector<Step>& steps) { return compact({}, std::move(head), steps); }
+
+Block invariant_block(const Invariant& invariant) {
+  Block block{.shape = Shape::braces, .anchor = invariant.at, .head = invariant_head(invariant)};
+  auto& body = block.children;
+  for (const auto& given : invariant.given) {
+    std::string text = "given " + given.variable + " in " + print_value(given.in, Dialect::invariant);
+    if (given.where) text += " where " + print_condition(*given.where, Dialect::invariant);
+    body.push_back(line(given.at, text));
+  }
+  for (const auto& fixture : invariant.fixtures) body.push_back(line(fixture.at, print(fixture)));
+  if (invariant.kind == Invariant::Kind::scenario) {
+    if (!invariant.before.empty()) body.push_back(scenario_steps("given", invariant.before));
+    if (!invariant.after.empty()) body.push_back(scenario_steps("when", invariant.after));
+    if (!invariant.then.empty()) body.push_back(scenario_steps("then", invariant.then));
+  } else {
+    add_sequence(block, "after", invariant.after);
+    add_sequence(block, "then", invariant.then);
+  }
+  for (const auto& condition : invariant.conditions) {
+    body.push_back(line(condition.at, print_condition(condition, Dialect::invariant)));
+  }
+  for (const auto& clause : invariant.clauses) {
+    std::string head = clause.requires_ ? "requires" : clause.variant.empty() ? "ensures" : "ensures " + clause.variant;
+    body.push_back(line(clause.at, head + ": " + print_condition(clause.condition, Dialect::invariant)));
+  }
+  if (const auto& settlement = invariant.settlement; settlement.at) {
+    std::string text = "settlement: ";
+    if (settlement.kind == "sync") {
+      text += "sync";
+    } else if (settlement.kind == "async-eventually") {
+      text += quote(settlement.kind) + " { timeoutMs: " + std::to_string(settlement.timeout_ms) + " }";
+    } else {
+      text += quote(settlement.kind) + " { anchor: " + quote(settlement.anchor) + " }";
+    }
+    body.push_back(line(*settlement.at, text));
+  }
+  return block;
+}
+
+}  // namespace
+
+std::string format(const Concept& source) {
+  Block block{
+      .shape = Shape::braces, .anchor = source.begins_at, .head = concept_head(source), .blanks = Blanks::always};
+  auto& sections = block.children;
+  if (!source.purpose.empty()) sections.push_back(prose(source.purpose_at, "purpose", source.purpose));
+  if (source.parallel_at) sections.push_back(line(*source.parallel_at, "parallel: " + std::to_string(source.parallel)));
+  if (!source.state.empty()) sections.push_back(state_block(source));
+  if (!source.actions.empty()) {
+    Block actions{.shape = Shape::braces, .anchor = source.actions_at, .head = "actions", .blanks = Blanks::kept};
+    for (const auto& action : source.actions) actions.children.push_back(action_block(action));
+    sections.push_back(std::move(actions));
+  }
+  if (!source.capabilities.empty()) {
+    Block capabilities{.shape = Shape::braces, .anchor = source.capabilities_at, .head = "capabilities"};
+    for (const auto& name : source.capabilities)
+      capabilities.children.push_back(line(name.at, "requires " + name.text));
+    sections.push_back(std::move(capabilities));
+  }
+  for (const auto& invariant : source.invariants) sections.push_back(invariant_block(invariant));
+  Block root{.shape = Shape::indented, .blanks = Blanks::kept};
+  root.children.push_back(std::move(block));
+  return lay_out(std::move(root), source.comments, source.blank_lines);
+}
+
+std::string format(const SyncFile& source) {
+  Block root{.shape = Shape::indented, .blanks = Blanks::kept};
+  for (const auto& one : source.rules) {
+    root.children.push_back(std::visit([](const auto& written) { return rule(written); }, one));
+  }
+  return lay_out(std::move(root), source.comments, source.blank_lines);
+}
+
+}  // namespace sluice::lang

@@ -1,0 +1,267 @@
+// Two passes: comments find their blocks, then blocks become lines.
+//
+// Comments attach by place in the source, so it does not matter that the formatter may have put the blocks in another
+// order. Whatever a comment forces on the layout (a block over several lines) must be forced again when the result is
+// read, or formatting twice would differ from formatting once: so only own-line comments force anything.
+#include "lang/layout.h"
+
+#include <algorithm>
+
+#include "lang/print.h"
+#include "lang/text.h"
+
+namespace sluice::lang {
+namespace {
+
+constexpr uint32_t kIndent = 2;
+
+bool before(Mark a, Mark b) { return std::pair(a.line, a.column) < std::pair(b.line, b.column); }
+
+std::string flat(std::string text) {
+  std::ranges::replace(text, kSoftBreak, ' ');
+  std::ranges::replace(text, kStrongBreak, ' ');
+  return text;
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts(1);
+  for (char c : text) {
+    if (c == at) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// Fills lines of `columns` with the pieces of `text` between breaks; every line after the first begins with `next`.
+std::vector<std::string> fill(const std::string& text, char at, uint32_t columns, const std::string& next) {
+  std::vector<std::string> lines;
+  for (const auto& piece : split(text, at)) {
+    if (!lines.empty() && count_code_points(lines.back()) + 1 + count_code_points(piece) <= columns) {
+      lines.back() += ' ' + piece;
+    } else {
+      lines.push_back(lines.empty() ? piece : next + piece);
+    }
+  }
+  return lines;
+}
+
+// A head as lines: whole if it fits, else broken at strong breaks, and where that is not enough at soft ones.
+std::vector<std::string> wrap(const std::string& text, uint32_t columns) {
+  if (count_code_points(flat(text)) <= columns) return {flat(text)};
+  std::vector<std::string> lines;
+  for (const auto& part : split(text, kStrongBreak)) {
+    std::string indent = lines.empty() ? "" : std::string(kIndent, ' ');
+    for (auto& line : fill(indent + part, kSoftBreak, columns, std::string(2 * kIndent, ' '))) lines.push_back(line);
+  }
+  return lines;
+}
+
+// ------------------------------------------------------------------------------------- comments find their blocks
+
+struct Place {
+  Block* block;
+  std::vector<std::pair<Block*, size_t>> path;  // from the root: parent, and which child leads on
+};
+
+class Attachment {
+ public:
+  explicit Attachment(Block& root) : root_(root) {
+    collect(root, {});
+    std::ranges::stable_sort(places_,
+                             [](const Place& a, const Place& b) { return before(a.block->anchor, b.block->anchor); });
+    uint32_t line = 0;
+    for (auto& place : places_) {
+      place.block->first_on_line = place.block->anchor.line != line;
+      line = place.block->anchor.line;
+    }
+  }
+
+  void attach(const Comment& comment) {
+    auto next =
+        std::ranges::find_if(places_, [&](const Place& place) { return before(comment.at, place.block->anchor); });
+    const Place* last = next == places_.begin() ? nullptr : &*std::prev(next);
+    if (last != nullptr && !comment.own_line) {
+      last->block->trailing.push_back(&comment);
+    } else if (last != nullptr && comment.inside) {
+      last->block->leading.push_back(&comment);
+    } else if (next == places_.end() || (comment.closes && last != nullptr)) {
+      attach_after(comment, last);
+    } else {
+      next->block->leading.push_back(&comment);
+    }
+  }
+
+ private:
+  void collect(Block& block, const std::vector<std::pair<Block*, size_t>>& path) {
+    if (block.anchor.line > 0) places_.push_back({&block, path});
+    for (size_t i = 0; i < block.children.size(); ++i) {
+      auto longer = path;
+      longer.emplace_back(&block, i);
+      collect(block.children[i], longer);
+    }
+  }
+
+  // At the end of the block whose braces are the innermost around the comment.
+  void attach_after(const Comment& comment, const Place* last) {
+    Block* around = &root_;
+    size_t child = root_.children.size();
+    uint32_t depth = 0;
+    if (last != nullptr) {
+      auto path = last->path;
+      path.emplace_back(last->block, last->block->children.size());
+      for (const auto& [block, index] : path) {
+        bool braces = block->shape == Block::Shape::braces || block->shape == Block::Shape::compact;
+        if (block != &root_ && !braces) continue;
+        if (braces && ++depth > comment.depth) break;
+        around = block;
+        child = index;
+      }
+    }
+    if (child + 1 < around->children.size()) {
+      around->children[child + 1].leading.push_back(&comment);
+    } else {
+      around->closing.push_back(&comment);
+    }
+  }
+
+  Block& root_;
+  std::vector<Place> places_;
+};
+
+// -------------------------------------------------------------------------------------------- blocks become lines
+
+class Printer {
+ public:
+  explicit Printer(const std::vector<uint32_t>& blank_lines) : blank_lines_(blank_lines) {}
+
+  std::string print(const Block& root) {
+    print_children(root, 0);
+    return std::move(out_);
+  }
+
+ private:
+  using Comments = std::vector<const Comment*>;
+
+  bool blank_before(Mark mark) const { return std::ranges::binary_search(blank_lines_, mark.line - 1); }
+
+  void blank_line() {
+    if (!out_.empty() && !out_.ends_with("\n\n")) out_ += '\n';
+  }
+
+  void line(uint32_t indent, const std::string& text) { out_ += std::string(indent, ' ') + text + '\n'; }
+
+  static std::string sign(const Comment& comment) {
+    bool tight = comment.text.empty() || comment.text[0] == '#' || comment.text[0] == '!';
+    return tight ? "#" + comment.text : "# " + comment.text;
+  }
+
+  // Lines of code with the comments behind them: the last comment ends the last line, the others go above.
+  void code(uint32_t indent, const std::vector<std::string>& lines, const Comments& trailing) {
+    for (size_t i = 0; i + 1 < trailing.size(); ++i) line(indent, sign(*trailing[i]));
+    for (size_t i = 0; i < lines.size(); ++i) {
+      bool last = i + 1 == lines.size();
+      line(indent, lines[i] + (last && !trailing.empty() ? "  " + sign(*trailing.back()) : ""));
+    }
+  }
+
+  void print_children(const Block& parent, uint32_t indent) {
+    bool first = true;
+    for (const auto& child : parent.children) {
+      bool blank = parent.blanks == Block::Blanks::always;
+      bool kept = parent.blanks != Block::Blanks::none;
+      bool any = false;
+      for (const Comment* comment : child.leading) {
+        if (!first && ((blank && !any) || (kept && blank_before(comment->at)))) blank_line();
+        line(indent, sign(*comment));
+        any = true;
+        first = false;
+      }
+      bool source_blank = child.first_on_line && blank_before(child.anchor);
+      if (!first && ((blank && !any) || (kept && source_blank))) blank_line();
+      print_block(child, indent);
+      first = false;
+    }
+    for (const Comment* comment : parent.closing) {
+      if (!first && parent.blanks != Block::Blanks::none && blank_before(comment->at)) blank_line();
+      line(indent, sign(*comment));
+      first = false;
+    }
+  }
+
+  void print_block(const Block& block, uint32_t indent) {
+    switch (block.shape) {
+      case Block::Shape::line:
+        return code(indent, wrap(block.head, kLineColumns - indent), block.trailing);
+      case Block::Shape::prose:
+        return print_prose(block, indent);
+      case Block::Shape::indented:
+        code(indent, wrap(block.head, kLineColumns - indent), block.trailing);
+        return print_children(block, indent + kIndent);
+      case Block::Shape::compact:
+        if (print_hanging(block, indent)) return;
+        [[fallthrough]];
+      case Block::Shape::braces:
+        print_head(block, indent);
+        print_children(block, indent + kIndent);
+        return line(indent, "}");
+    }
+  }
+
+  // A head may begin with lines of its own (annotations) and is followed by an open brace.
+  void print_head(const Block& block, uint32_t indent) {
+    auto parts = split(block.head, '\n');
+    std::vector<std::string> lines(parts.begin(), parts.end() - 1);
+    for (auto& one : wrap(parts.back() + " {", kLineColumns - indent)) lines.push_back(one);
+    code(indent, lines, block.trailing);
+  }
+
+  void print_prose(const Block& block, uint32_t indent) {
+    uint32_t columns = kLineColumns - indent;
+    if (block.text.empty()) return code(indent, wrap(block.head, columns), block.trailing);
+    std::string whole = flat(block.head) + " { " + block.text + " }";
+    if (count_code_points(whole) <= columns) return code(indent, {whole}, block.trailing);
+    auto lines = wrap(block.head + " {", columns);
+    for (const auto& text : fill(block.text, ' ', columns - kIndent, "")) lines.push_back("  " + text);
+    lines.push_back("}");
+    code(indent, lines, block.trailing);
+  }
+
+  // `when { first` with the other children below the first; false if something does not fit or a comment stands
+  // between.
+  bool print_hanging(const Block& block, uint32_t indent) {
+    std::string open = flat(block.head) + " { ";
+    uint32_t hang = indent + count_code_points(open);
+    if (!block.closing.empty() || block.children.empty()) return false;
+    for (const auto& child : block.children) {
+      if (!child.leading.empty() || child.shape != Block::Shape::line) return false;
+      // Only one comment fits behind a line, and none may stand between the lines of a hanging block.
+      if (&child != &block.children.front() && child.trailing.size() > 1) return false;
+      if (hang + count_code_points(flat(child.head)) + 2 > kLineColumns) return false;
+    }
+    for (size_t i = 0; i < block.children.size(); ++i) {
+      const Block& child = block.children[i];
+      bool last = i + 1 == block.children.size();
+      Comments trailing = i == 0 ? block.trailing : Comments();
+      trailing.insert(trailing.end(), child.trailing.begin(), child.trailing.end());
+      std::string text = flat(child.head) + (last ? " }" : "");
+      code(i == 0 ? indent : hang, {i == 0 ? open + text : text}, trailing);
+    }
+    return true;
+  }
+
+  const std::vector<uint32_t>& blank_lines_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string lay_out(Block root, const std::vector<Comment>& comments, const std::vector<uint32_t>& blank_lines) {
+  Attachment attachment(root);
+  for (const auto& comment : comments) attachment.attach(comment);
+  return Printer(blank_lines).print(root);
+}
+
+}  // namespace sluice::lang

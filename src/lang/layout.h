@@ -1,0 +1,39 @@
+// Lines, indentation and comments of formatted source. The formatter says what there is as a tree of Blocks; the
+// layout decides what shares a line, breaks what is too long, and puts every comment back: one on a line of its own
+// before the block that it stood before, one behind code at the end of that code's line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lang/ast.h"
+
+namespace sluice::lang {
+
+constexpr uint32_t kLineColumns = 110;
+
+struct Block {
+  enum class Shape {
+    line,      // head
+    prose,     // head { text }
+    braces,    // head { children, a line each }
+    compact,   // the same, but on one line, or hanging from the first, where that fits
+    indented,  // head, then children below it without braces
+  };
+  Shape shape = Shape::line;
+  Mark anchor;       // where it stood in the source; line 0: comments cannot attach to it
+  std::string head;  // with the breaks of print.h; may hold line ends
+  std::string text;  // prose
+  std::vector<Block> children;
+  enum class Blanks { none, kept, always } blanks = Blanks::none;  // blank lines between the children
+
+  // What the layout finds out.
+  std::vector<const Comment*> leading, trailing, closing;  // before it, at its line's end, after its last child
+  bool first_on_line = false;                              // in the source
+};
+
+// `root` is an indented block without a head.
+std::string lay_out(Block root, const std::vector<Comment>& comments, const std::vector<uint32_t>& blank_lines);
+
+}  // namespace sluice::lang

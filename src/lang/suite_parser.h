@@ -1,0 +1,24 @@
+// Reads a `suite.yaml`: which concepts, syncs and guards make a kit, in what tiers, and what it needs from others.
+// Keys that are not known are errors, with the nearest known one; `infrastructure` and `chainConfigs` belong to Clef's
+// own tools and are passed over.
+//
+// Returns nothing if there was an error; the sink has all that were found.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/document.h"
+#include "lang/ast.h"
+#include "lang/diagnostic.h"
+
+namespace sluice::lang {
+
+std::optional<Suite> parse_suite(const Document& document, Diagnostics& found);
+std::optional<Suite> parse_suite(std::string_view text, const std::string& file, Diagnostics& found);
+
+// The same from a file, which is not read if it is too large.
+std::optional<Suite> load_suite(const std::string& path, Diagnostics& found);
+
+}  // namespace sluice::lang

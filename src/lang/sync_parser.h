@@ -1,0 +1,21 @@
+// Reads a `.sync` file: synchronizations and guards. docs/internals/language.md has the grammar; both spellings of a
+// sync are accepted (with and without outer braces), and Clef's action form in a `where` becomes a `latest` pattern.
+//
+// Returns nothing if there was an error; the sink has all that could be found in one run, and warnings.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lang/ast.h"
+#include "lang/diagnostic.h"
+
+namespace sluice::lang {
+
+std::optional<SyncFile> parse_sync(std::string_view text, const std::string& file, Diagnostics& found);
+
+// The same from a file, which is not read if it is too large.
+std::optional<SyncFile> load_sync(const std::string& path, Diagnostics& found);
+
+}  // namespace sluice::lang

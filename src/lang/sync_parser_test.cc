@@ -1,0 +1,210 @@
+// What `.sync` files say and how their faults are told.
+#include "lang/sync_parser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+namespace sluice::lang {
+namespace {
+
+SyncFile parsed(std::string_view text) {
+  Diagnostics found;
+  auto file = parse_sync(text, "x.sync", found);
+  EXPECT_TRUE(file) << render(found, text);
+  return file.value_or(SyncFile{});
+}
+
+const Sync& sync_of(const SyncFile& file, size_t index = 0) { return std::get<Sync>(file.rules.at(index)); }
+const Guard& guard_of(const SyncFile& file, size_t index = 0) { return std::get<Guard>(file.rules.at(index)); }
+
+// All diagnostics as `line:column text | hint`.
+std::vector<std::string> faults(std::string_view text) {
+  Diagnostics found;
+  auto file = parse_sync(text, "x.sync", found);
+  EXPECT_EQ(file.has_value(), !found.failed());
+  std::vector<std::string> lines;
+  for (const auto& one : found.all()) {
+    lines.push_back(std::to_string(one.mark.line) + ":" + std::to_string(one.mark.column) + " " + one.text +
+                    (one.hint.empty() ? "" : " | " + one.hint));
+  }
+  return lines;
+}
+
+using testing::ElementsAre;
+
+TEST(SyncParser, BothSpellingsMeanTheSame) {
+  SyncFile seed =
+      parsed("sync A [eager] {\n  when { X/do: [ a: ?a ] => ok[ b: ?b ] }\n  then { Y/go: [ b: ?b ] }\n}\n");
+  SyncFile plain = parsed("sync A [eager]\n  when { X/do: [ a: ?a; ] => [ ok(b: ?b) ] }\n  then { Y/go: [ b: ?b ] }\n");
+  EXPECT_EQ(seed, plain);
+  EXPECT_EQ(sync_of(seed).when[0].outcome, Pattern::Outcome::variant);
+  EXPECT_EQ(sync_of(seed).when[0].variant.text, "ok");
+}
+
+TEST(SyncParser, ReadsEverySpellingOfAnOutcome) {
+  SyncFile file = parsed(R"(sync A
+  when {
+    X/a: [] => ok[ b: ?b ]
+    X/a: [] => ok(b: ?b)
+    X/a: [] => [ok; b: ?b]
+    X/a: [] => [ok]
+    X/a: [] => ok
+    X/a: [] => [ b: ?b ]
+    X/a: [] => requested as ?r
+    X/a: [] => engine.fault[ message: ?m ]
+  }
+  then { Y/b: [] })");
+  const auto& when = sync_of(file).when;
+  ASSERT_EQ(when.size(), 8u);
+  EXPECT_EQ(when[0], when[1]);
+  EXPECT_EQ(when[0], when[2]);
+  EXPECT_EQ(when[3], when[4]);
+  EXPECT_EQ(when[4].variant.text, "ok");
+  EXPECT_EQ(when[5].outcome, Pattern::Outcome::any);
+  EXPECT_EQ(when[6].outcome, Pattern::Outcome::requested);
+  EXPECT_EQ(when[6].as->text, "r");
+  EXPECT_EQ(when[7].outcome, Pattern::Outcome::engine);
+  EXPECT_EQ(when[7].variant.text, "fault");
+}
+
+TEST(SyncParser, KeepsNumbersTheirSignAndKind) {
+  SyncFile file = parsed("sync A when { X/a: [ n: -5; f: -0.5; i: 5 ] => ok } then { Y/b: [] }");
+  const auto& input = sync_of(file).when[0].input;
+  EXPECT_EQ(input[0].match.value, json::value(-5));
+  EXPECT_EQ(input[1].match.value, json::value(-0.5));
+  EXPECT_TRUE(input[2].match.value.is_int64());
+}
+
+TEST(SyncParser, AnActionInAWhereBecomesALatestPattern) {
+  SyncFile clef = parsed("sync A when { X/a: [] => ok } where { Z/q: [ k: ?k ] => [ v: ?v ] } then { Y/b: [ v: ?v ] }");
+  SyncFile ours = parsed("sync A when { X/a: [] => ok latest Z/q: [ k: ?k ] => [ v: ?v ] } then { Y/b: [ v: ?v ] }");
+  EXPECT_EQ(clef, ours);
+  EXPECT_EQ(sync_of(clef).when[1].link, Pattern::Link::latest);
+  EXPECT_TRUE(sync_of(clef).where.empty());
+}
+
+TEST(SyncParser, ReadsEveryConditionOfAWhere) {
+  SyncFile file = parsed(R"(sync A
+  when { X/a: [] => ok[ list: ?l ] }
+  where {
+    Rollout: { ?r plan: ?p; status: "open" as ?s; criteria.maxErrorRate: ?m }
+    Rollout.steps: { ?r weight: 5 }
+    no Freeze: { environment: ?env }
+    filter(?p.strategy != "immediate" and not ?m > 0.5)
+    guard(isOpen(?p))
+    any(?a = 1; ?a in [2, 3]; ?a not in ?l)
+    bind(uuid() as ?id)
+    each(?l as { node: ?n, kind: "x" })
+  }
+  then { Y/b: [] })");
+  const auto& where = sync_of(file).where;
+  using Kind = Condition::Kind;
+  std::vector<Kind> kinds;
+  for (const auto& condition : where) kinds.push_back(condition.kind);
+  EXPECT_THAT(kinds, ElementsAre(Kind::query, Kind::query, Kind::no, Kind::filter, Kind::filter, Kind::any, Kind::bind,
+                                 Kind::each));
+  EXPECT_EQ(where[0].query.key->text, "r");
+  EXPECT_EQ(where[0].query.fields[1].as->text, "s");
+  EXPECT_EQ(where[0].query.fields[2].field, "criteria.maxErrorRate");
+  EXPECT_EQ(where[1].query.relation->text, "steps");
+  EXPECT_EQ(where[3].exprs[0].op, Expr::Op::all);
+  EXPECT_EQ(where[3].exprs[0].args[0].op, Expr::Op::not_equal);
+  EXPECT_EQ(where[3].exprs[0].args[1].op, Expr::Op::negation);
+  EXPECT_EQ(where[5].exprs[2].op, Expr::Op::not_in);
+  EXPECT_EQ(where[6].name, "id");
+  EXPECT_EQ(where[7].fields[0].match.name, "n");
+}
+
+TEST(SyncParser, ReadsEveryValueOfAThen) {
+  SyncFile file = parsed(R"(sync A
+  when { ?c/?a: [] => [] }
+  then {
+    Y/b: [ v: ?c.name.first; s: "a\n{{x}} of {{y.z}}"; n: null; l: [1, "two"]; k: [a: 1]; r: { a: ?a; b: -2 }
+           h: { ?a, ?b }; f: concat(?a, "-", cond(?x, 1, 2)) ]
+    answer ?r => failed[ reason: "no" ]
+    ?p in {Local, Cloud.K8s}/provision: []
+  }
+  then { Z/c: [] })");
+  const Sync& sync = sync_of(file);
+  EXPECT_EQ(sync.when[0].concept_.text, "?c");
+  EXPECT_EQ(sync.when[0].action.text, "?a");
+  ASSERT_EQ(sync.then.size(), 4u);
+  const auto& args = sync.then[0].arguments;
+  EXPECT_EQ(args[0].value.op, Expr::Op::path);
+  EXPECT_EQ(args[0].value.name, "first");
+  EXPECT_EQ(args[1].value.op, Expr::Op::text);
+  EXPECT_THAT(args[1].value.parts, ElementsAre("a\n", " of ", ""));
+  EXPECT_EQ(args[1].value.args[1].name, "z");
+  EXPECT_TRUE(args[2].value.value.is_null());
+  EXPECT_EQ(args[3].value.args.size(), 2u);
+  EXPECT_EQ(args[4].value.op, Expr::Op::record);
+  EXPECT_EQ(args[5].value.args[1].value, json::value(-2));
+  EXPECT_THAT(args[6].value.keys, ElementsAre("a", "b"));
+  EXPECT_EQ(args[7].value.args[2].name, "cond");
+  EXPECT_EQ(sync.then[1].kind, Effect::Kind::answer);
+  EXPECT_EQ(sync.then[1].request->text, "r");
+  EXPECT_EQ(sync.then[2].candidates[1].text, "Cloud.K8s");
+  EXPECT_EQ(sync.then[3].concept_.text, "Z");
+}
+
+TEST(SyncParser, ReadsGuards) {
+  SyncFile file = parsed(R"(guard OnlyReady
+  purpose: "Traffic goes where it is served."
+  over    { Traffic.entries: { ?d revision: ?v } }            # whatever would write
+  require { Revision: { ?v deployment: ?d; lifecycle: "ready" } }
+  else notReady[ revision: ?v; message: "{{v}} is not ready" ]
+guard Stays
+  before { Traffic/set: [ deployment: ?d; entries: ?es ] }
+  where { each(?es as { revision: ?v }) }
+  require { no Traffic.entries: { revision: ?v } filter(?d != "x") }
+  else engine.refused[ message: "no" ]
+)");
+  const Guard& over = guard_of(file);
+  EXPECT_EQ(over.over->relation->text, "entries");
+  EXPECT_FALSE(over.before);
+  EXPECT_EQ(over.variant.text, "notReady");
+  EXPECT_EQ(over.purpose, "Traffic goes where it is served.");
+  const Guard& before = guard_of(file, 1);
+  EXPECT_EQ(before.before->action.text, "set");
+  EXPECT_TRUE(before.engine);
+  EXPECT_EQ(before.require.size(), 2u);
+  ASSERT_EQ(file.comments.size(), 1u);
+  EXPECT_EQ(file.comments[0].text, "whatever would write");
+  EXPECT_FALSE(file.comments[0].own_line);
+}
+
+TEST(SyncParser, ReadsAnnotations) {
+  SyncFile file = parsed("sync A [eventual retry(down, busy)] [loop] when { X/a: [] => ok } then { Y/b: [] }");
+  const Sync& sync = sync_of(file);
+  EXPECT_TRUE(sync.eventual);
+  EXPECT_TRUE(sync.loop);
+  EXPECT_EQ(sync.retry_variants.size(), 2u);
+}
+
+TEST(SyncParser, PurposeHasTwoForms) {
+  SyncFile text = parsed("sync A purpose: \"It's so.\" when { X/a: [] => ok } then { Y/b: [] }");
+  SyncFile prose = parsed("sync A purpose {\n  It's\n  so. } when { X/a: [] => ok } then { Y/b: [] }");
+  EXPECT_EQ(text, prose);
+}
+
+TEST(SyncParser, RefusesForEach) {
+  EXPECT_THAT(faults("sync A\n when { X/a: [] => ok[ l: ?l ] }\n then { for each ?x in ?l { Y/b: [] } }\n"),
+              ElementsAre("3:9 `for each` is not part of the language | write `each(?list as { field: ?v })` in "
+                          "`where`: `then` runs once for each row"));
+}
+
+TEST(SyncParser, ShowsSeveralFaultsInOneRun) {
+  EXPECT_THAT(faults("sync A [eagre]\n  when { X/a: [] => ok }\n  then { Y/b: [] }\n"
+                     "sync B\n  when { X/a [] => ok }\n  then { Y/b: [] }\n"
+                     "sync C\n  when { X/a: [] => ok }\n  then { Y/b: [ a: b ] }\n"
+                     "guard D\n  before { X/a: [] }\n  else no[]\n"),
+              ElementsAre("1:9 unknown annotation `eagre` | write `eager`",
+                          "5:14 expected `:` after the action's name, found `[`",
+                          "9:20 `b` is not a value | write `?b` for a variable or \"b\" for text",
+                          "12:3 expected `require` after `before`, `over` or `where`, found `else`"));
+}
+
+}  // namespace
+}  // namespace sluice::lang

@@ -1,0 +1,14 @@
+// Any bytes as a `.concept` file: a tree or errors with places, never a crash.
+#include <cstdint>
+#include <cstdlib>
+
+#include "lang/concept_parser.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  sluice::lang::Diagnostics found;
+  auto parsed = sluice::lang::parse_concept(text, "x.concept", found);
+  if (parsed.has_value() == found.failed()) std::abort();
+  sluice::lang::render(found, text);
+  return 0;
+}
