@@ -1,0 +1,234 @@
+// The order of the passes, and the small things that all of them use.
+#include "lang/check.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json/serialize.hpp>
+#include <cassert>
+#include <charconv>
+#include <tuple>
+
+#include "base/nearest.h"
+#include "lang/check_parts.h"
+#include "lang/concept_parser.h"
+
+namespace sluice::lang {
+namespace {
+
+constexpr std::string_view kEngineConcepts[] = {
+    R"(concept Timer [T] {
+  purpose { A durable pause. A second wait of the same name beneath the same request supersedes the first. }
+  actions {
+    action wait(name: String, seconds: Int) {
+      runs: effect
+      -> ok(at: DateTime)
+      -> superseded
+    }
+  }
+})",
+    R"(concept Flow [F] {
+  purpose { Undoes what completed beneath a request, newest first. }
+  actions {
+    action undo(request: Request) {
+      runs: answered
+      -> ok(undone: list String)
+      -> stuck(undone: list String, stuck: list String, reason: String)
+    }
+  }
+})",
+};
+
+constexpr std::string_view kEngineOutcomes[] = {"fault",      "unavailable", "timeout",       "unknown",
+                                                "unanswered", "refused",     "denied",        "conflict",
+                                                "cancelled",  "limit",       "needsMigration"};
+
+// Whether a rule names a concept whose file did not parse: what it says cannot be judged.
+bool names_any(const Sync& sync, const std::unordered_set<std::string>& names) {
+  auto any = [&](const Name& name) { return names.contains(name.text); };
+  auto queried = [&](const Condition& condition) { return names.contains(condition.query.concept_.text); };
+  return std::ranges::any_of(sync.when, any, &Pattern::concept_) || std::ranges::any_of(sync.where, queried) ||
+         std::ranges::any_of(sync.then, [&](const Effect& effect) {
+           return any(effect.concept_) || std::ranges::any_of(effect.candidates, any);
+         });
+}
+
+bool names_any(const Guard& guard, const std::unordered_set<std::string>& names) {
+  auto queried = [&](const Condition& condition) { return names.contains(condition.query.concept_.text); };
+  return (guard.before && names.contains(guard.before->concept_.text)) ||
+         (guard.over && names.contains(guard.over->concept_.text)) || std::ranges::any_of(guard.where, queried) ||
+         std::ranges::any_of(guard.require, queried);
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------------ report
+
+void Report::error(const Place& place, std::string_view rule, std::string text, std::string hint) {
+  diagnostics.push_back({.severity = Diagnostic::Severity::error,
+                         .file = std::string(place.file),
+                         .mark = place.at,
+                         .length = static_cast<uint32_t>(std::max<size_t>(place.length, 1)),
+                         .text = std::move(text),
+                         .hint = std::move(hint),
+                         .rule = std::string(rule)});
+}
+
+void Report::warning(const Place& place, std::string_view rule, std::string text, std::string hint) {
+  error(place, rule, std::move(text), std::move(hint));
+  diagnostics.back().severity = Diagnostic::Severity::warning;
+}
+
+void Report::misaligned(const Place& place, std::string text) {
+  error(place, "alignment", std::move(text), "the suite tags them as ids of different things");
+  if (!strict_) diagnostics.back().severity = Diagnostic::Severity::warning;
+}
+
+Place Report::word(std::string_view file, const At& at, std::string_view word) const {
+  auto source = sources_.find(std::string(file));
+  if (source == sources_.end()) return {file, at, word.size()};
+  std::string_view text = source->second;
+  for (uint32_t line = 1; line < at.line; ++line) {
+    size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {file, at, word.size()};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  // Columns count code points; what stands before the mark may hold wider ones.
+  size_t byte = 0;
+  uint32_t column = 1;
+  auto step = [&] {
+    ++byte;
+    while (byte < text.size() && (static_cast<unsigned char>(text[byte]) & 0xC0) == 0x80) ++byte;
+    ++column;
+  };
+  while (byte < text.size() && column < at.column) step();
+  for (; byte < text.size(); step()) {
+    if (text.compare(byte, word.size(), word) != 0) continue;
+    bool whole = (byte == 0 || !is_part(text[byte - 1])) &&
+                 (byte + word.size() >= text.size() || !is_part(text[byte + word.size()]));
+    if (whole) return {file, At{{at.line, column}}, word.size()};
+  }
+  return {file, at, word.size()};
+}
+
+std::string literal_text(const json::value& value) {
+  if (!value.is_double()) return json::serialize(value);
+  std::array<char, 32> text;
+  auto end = std::to_chars(text.begin(), text.end(), value.get_double()).ptr;
+  return {text.begin(), end};
+}
+
+std::string quoted(std::string_view word) { return "`" + std::string(word) + "`"; }
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
+  auto found = nearest(word, std::span<const std::string>(names));
+  return found ? "did you mean " + quoted(*found) + "?" : "";
+}
+
+std::vector<std::string> names_of(const std::vector<FieldSymbol>& fields) {
+  std::vector<std::string> names;
+  for (const FieldSymbol& each : fields) names.push_back(each.name);
+  return names;
+}
+
+std::vector<std::string> names_of(const std::vector<VariantSymbol>& variants) {
+  std::vector<std::string> names;
+  for (const VariantSymbol& each : variants) names.push_back(each.name);
+  return names;
+}
+
+std::vector<std::string> names_of(const std::vector<ActionSymbol>& actions) {
+  std::vector<std::string> names;
+  for (const ActionSymbol& each : actions) names.push_back(each.name);
+  return names;
+}
+
+std::string join(const std::vector<std::string>& words, std::string_view last) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " " + std::string(last) + " " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+Place place_of(std::string_view file, const Name& name) { return {file, name.at, name.text.size()}; }
+Place place_of_variable(std::string_view file, const Name& name) { return {file, name.at, name.text.size() + 1}; }
+
+Place place_of(std::string_view file, const Expr& expr) {
+  switch (expr.op) {
+    case Expr::Op::variable:
+      return {file, expr.at, expr.name.size() + 1};
+    case Expr::Op::literal:
+      return {file, expr.at, literal_text(expr.value).size()};
+    default:
+      return {file, expr.at, 1};
+  }
+}
+
+bool is_engine_outcome(std::string_view name) {
+  return std::ranges::find(kEngineOutcomes, name) != std::end(kEngineOutcomes);
+}
+
+const std::vector<Concept>& engine_concepts() {
+  static const std::vector<Concept> kParsed = [] {
+    std::vector<Concept> parsed;
+    for (std::string_view text : kEngineConcepts) {
+      Diagnostics found;
+      auto tree = parse_concept(text, "(engine)", found);
+      assert(tree && "the engine's own concepts parse");
+      parsed.push_back(std::move(*tree));
+    }
+    return parsed;
+  }();
+  return kParsed;
+}
+
+// ------------------------------------------------------------------------------------------------------- check
+
+struct Checker {
+  static Checked run(Kit given, const CheckOptions& options) {
+    CheckedKit checked;
+    checked.kit_ = std::make_unique<const Kit>(std::move(given));
+    const Kit& kit = *checked.kit_;
+    Report report(options.strict, kit.sources);
+    report.diagnostics = kit.diagnostics;
+
+    checked.symbols_ = declare(kit, report);
+    check_concepts(kit, checked.symbols_, report);
+    check_suite(kit, checked.symbols_, report);
+
+    std::unordered_set<std::string> absent, broken(kit.broken.begin(), kit.broken.end());
+    for (const AbsentConcept& each : kit.absent) absent.insert(each.name);
+    for (size_t i = 0; i < kit.syncs.size(); ++i) {
+      if (!kit.syncs[i].active() || names_any(kit.syncs[i].tree, broken)) continue;
+      checked.syncs_.push_back(check_sync(kit, i, checked.symbols_, absent, report));
+    }
+    for (size_t i = 0; i < kit.guards.size(); ++i) {
+      if (!kit.guards[i].active() || names_any(kit.guards[i].tree, broken)) continue;
+      checked.guards_.push_back(check_guard(kit, i, checked.symbols_, absent, report));
+    }
+    mark_indexed(kit, checked.syncs_, checked.guards_, checked.symbols_);
+    checked.cycles_ = find_cycles(kit, checked.symbols_, checked.syncs_);
+    // A sync that did not load would be told as one that is missing.
+    if (!kit.incomplete) check_flow(kit, checked.symbols_, checked.syncs_, checked.cycles_, report);
+
+    Checked result{.sources = kit.sources,
+                   .concepts = kit.concepts.size(),
+                   .syncs = kit.syncs.size(),
+                   .guards = kit.guards.size()};
+    result.diagnostics = std::move(report.diagnostics);
+    std::ranges::stable_sort(result.diagnostics, {}, [](const Diagnostic& each) {
+      return std::tuple<const std::string&, uint32_t, uint32_t>(each.file, each.mark.line, each.mark.column);
+    });
+    bool failed = std::ranges::any_of(
+        result.diagnostics, [](const Diagnostic& each) { return each.severity == Diagnostic::Severity::error; });
+    if (!failed) result.kit = std::move(checked);
+    return result;
+  }
+};
+
+Checked check(Kit kit, const CheckOptions& options) { return Checker::run(std::move(kit), options); }
+
+}  // namespace sluice::lang

@@ -1,0 +1,71 @@
+// Checks a kit completely: every concept, action, variant, field, type and variable, and what follows from what.
+// A CheckedKit can only be made here, and only from a kit without errors: whoever holds one may run it unseen.
+//
+//   Checked result = check(load_kit(folder, read));
+//   if (!result.kit) print(result.diagnostics);
+//
+// Costs about one look-up a name; what follows from what (check_flow.cc) is linear in syncs and in the pairs
+// (action started, action matched).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lang/diagnostic.h"
+#include "lang/kit.h"
+#include "lang/symbols.h"
+
+namespace sluice::lang {
+
+struct CheckOptions {
+  bool strict = false;  // misaligned parameters are errors
+};
+
+// A cycle of syncs: each starts, or answers, the action that the next one matches.
+struct Cycle {
+  struct Turn {
+    size_t sync;  // in Kit::syncs
+    ActionRef action;
+  };
+  std::vector<Turn> turns;
+  bool outside = false;  // passes through an effect or a timer, so that it is no endless cascade
+  bool loop = false;     // a sync on it says [loop]
+};
+
+// "A → Concept/action → B → Concept/action → A"
+std::string to_string(const Cycle& cycle, const Kit& kit, const Symbols& symbols);
+
+class CheckedKit {
+ public:
+  const Kit& kit() const { return *kit_; }
+  const Symbols& symbols() const { return symbols_; }
+  const std::vector<SyncSymbol>& syncs() const { return syncs_; }  // the active ones
+  const std::vector<GuardSymbol>& guards() const { return guards_; }
+  const std::vector<Cycle>& cycles() const { return cycles_; }
+
+ private:
+  friend struct Checker;
+  CheckedKit() = default;
+
+  std::unique_ptr<const Kit> kit_;  // symbols point into it
+  Symbols symbols_;
+  std::vector<SyncSymbol> syncs_;
+  std::vector<GuardSymbol> guards_;
+  std::vector<Cycle> cycles_;
+};
+
+struct Checked {
+  std::optional<CheckedKit> kit;        // only without errors
+  std::vector<Diagnostic> diagnostics;  // the loader's too; by file and place
+  std::map<std::string, std::string> sources;
+  size_t concepts = 0, syncs = 0, guards = 0;
+};
+
+Checked check(Kit kit, const CheckOptions& options = {});
+
+// The engine's own concepts, Timer and Flow.
+const std::vector<Concept>& engine_concepts();
+
+}  // namespace sluice::lang

@@ -1,0 +1,354 @@
+// Concepts: their names, types and relations, and the clauses of their actions. Fixtures and invariants are walked in
+// check_invariant.cc.
+#include <algorithm>
+
+#include "lang/check_parts.h"
+
+namespace sluice::lang {
+namespace {
+
+using Kind = Shape::Kind;
+
+const std::vector<std::string> kPrimitiveNames = {"String",   "Int", "Float",   "Bool",  "Bytes",
+                                                  "DateTime", "ID",  "Request", "Sealed"};
+
+std::string line_of(const At& at) { return "line " + std::to_string(at.line); }
+
+// Tells of the second of two equal names.
+class Unique {
+ public:
+  Unique(Report& report, std::string_view file, std::string what)
+      : report_(report), file_(file), what_(std::move(what)) {}
+
+  void add(const std::string& name, const At& at) {
+    auto [first, fresh] = seen_.try_emplace(name, at);
+    if (fresh) return;
+    report_.error(report_.word(file_, at, name), "duplicate", "a second " + what_ + " " + quoted(name),
+                  "the first is at " + line_of(first->second));
+  }
+
+ private:
+  Report& report_;
+  std::string_view file_;
+  std::string what_;
+  std::unordered_map<std::string, At> seen_;
+};
+
+class Declarer {
+ public:
+  Declarer(const Concept& tree, const SuiteConcept* entry, Symbols& symbols, Report& report)
+      : tree_(tree), symbols_(symbols), report_(report) {
+    Unique unique(report, tree.file, "type parameter");
+    for (const Name& param : tree.params) {
+      unique.add(param.text, param.at);
+      std::string tag;
+      if (entry != nullptr) {
+        for (const SuiteConcept::Param& given : entry->params) {
+          if (given.name == param.text) tag = given.as;
+        }
+      }
+      params_[param.text] =
+          symbols.types.add({.kind = Kind::parameter, .name = param.text, .owner = tree.name, .tag = tag});
+    }
+  }
+
+  ConceptSymbol declare() {
+    ConceptSymbol symbol{.source = &tree_, .name = tree_.name};
+    declare_state(symbol);
+    Unique unique(report_, tree_.file, "action");
+    for (const Action& action : tree_.actions) {
+      unique.add(action.name, action.at);
+      symbol.actions.push_back(declare_action(action));
+    }
+    return symbol;
+  }
+
+ private:
+  TypeId resolve(const Type& type) {
+    Types& types = symbols_.types;
+    switch (type.kind) {
+      case Type::Kind::primitive:
+      case Type::Kind::named: {
+        if (auto param = params_.find(type.name); param != params_.end()) return param->second;
+        auto primitive = std::ranges::find(kPrimitiveNames, type.name);
+        if (primitive != kPrimitiveNames.end()) {
+          return Types::of(static_cast<Kind>(static_cast<size_t>(Kind::string) +
+                                             static_cast<size_t>(primitive - kPrimitiveNames.begin())));
+        }
+        std::vector<std::string> known = kPrimitiveNames;
+        for (const Name& param : tree_.params) known.push_back(param.text);
+        std::string hint = did_you_mean(type.name, known);
+        report_.error(
+            {tree_.file, type.at, type.name.size()}, "unknown-type", "there is no type " + quoted(type.name),
+            hint.empty() ? "declare it as a type parameter: " + quoted("concept " + tree_.name + " [" + type.name + "]")
+                         : hint);
+        return kUnknownType;
+      }
+      case Type::Kind::set:
+      case Type::Kind::list:
+      case Type::Kind::option: {
+        Kind kind = type.kind == Type::Kind::set    ? Kind::set
+                    : type.kind == Type::Kind::list ? Kind::list
+                                                    : Kind::option;
+        return types.add({.kind = kind, .inner = {resolve(type.inner.at(0))}});
+      }
+      case Type::Kind::mapping: {
+        TypeId from = resolve(type.inner.at(0));
+        return types.add({.kind = Kind::mapping, .inner = {from, resolve(type.inner.at(1))}});
+      }
+      case Type::Kind::names:
+      case Type::Kind::literals:
+        return types.add({.kind = Kind::literals, .names = type.literals});
+      case Type::Kind::record: {
+        Shape shape{.kind = Kind::record};
+        for (const FieldSymbol& field : fields(type.fields, "field")) {
+          shape.names.push_back(field.name);
+          shape.inner.push_back(field.type);
+        }
+        return types.add(std::move(shape));
+      }
+    }
+    return kUnknownType;
+  }
+
+  std::vector<FieldSymbol> fields(const std::vector<FieldDecl>& declared, const std::string& what) {
+    std::vector<FieldSymbol> result;
+    Unique unique(report_, tree_.file, what);
+    for (const FieldDecl& field : declared) {
+      unique.add(field.name, field.at);
+      result.push_back({field.name, resolve(field.type.at(0)), field.at});
+    }
+    return result;
+  }
+
+  // The rows with this key, made if there are none yet.
+  RelationSymbol& rows(ConceptSymbol& symbol, std::optional<TypeId> key) {
+    for (RelationSymbol& relation : symbol.relations) {
+      if (relation.name.empty() && relation.keyed == key.has_value() && relation.key == key.value_or(kUnknownType)) {
+        return relation;
+      }
+    }
+    symbol.relations.push_back({.keyed = key.has_value(), .key = key.value_or(kUnknownType)});
+    return symbol.relations.back();
+  }
+
+  void declare_state(ConceptSymbol& symbol) {
+    Unique unique(report_, tree_.file, "state field");
+    for (const StateField& field : tree_.state) {
+      unique.add(field.name, field.at);
+      TypeId type = resolve(field.type);
+      Shape shape = symbols_.types[type];
+      std::optional<TypeId> key;
+      if (shape.kind == Kind::mapping) {
+        key = shape.inner[0];
+        type = shape.inner[1];
+        shape = symbols_.types[type];
+      } else if (shape.kind == Kind::set && symbols_.types[shape.inner[0]].kind != Kind::record) {
+        rows(symbol, shape.inner[0]);  // `set D`: the rows' existence
+        continue;
+      }
+      if (shape.kind != Kind::list && shape.kind != Kind::set) {
+        rows(symbol, key).fields.push_back({field.name, type, field.at});
+        continue;
+      }
+      RelationSymbol child{.name = field.name, .keyed = key.has_value(), .key = key.value_or(kUnknownType)};
+      const Shape& element = symbols_.types[shape.inner[0]];
+      if (element.kind == Kind::record) {
+        for (size_t i = 0; i < element.names.size(); ++i) {
+          child.fields.push_back({element.names[i], element.inner[i], field.at});
+        }
+      } else {
+        child.fields.push_back({"value", shape.inner[0], field.at});
+      }
+      symbol.relations.push_back(std::move(child));
+    }
+    // Rows of the first type parameter come first, so that a query without fields means them.
+    if (!tree_.params.empty()) {
+      TypeId first = params_[tree_.params[0].text];
+      std::stable_partition(symbol.relations.begin(), symbol.relations.end(), [&](const RelationSymbol& each) {
+        return each.name.empty() && each.keyed && each.key == first;
+      });
+    }
+  }
+
+  ActionSymbol declare_action(const Action& action) {
+    ActionSymbol symbol{.source = &action, .name = action.name, .runs = action.runs};
+    symbol.params = fields(action.params, "argument");
+    Unique unique(report_, tree_.file, "variant");
+    for (const Variant& variant : action.variants) {
+      unique.add(variant.name, variant.at);
+      VariantSymbol result{.name = variant.name, .fields = fields(variant.fields, "field")};
+      if (variant.code) {
+        result.code = code_named(variant.code->text);
+        if (!result.code) {
+          std::vector<std::string> known;
+          for (const CodeEntry& row : code_table()) known.emplace_back(row.name);
+          report_.error(place_of(tree_.file, *variant.code), "unknown-code",
+                        "there is no outcome code " + quoted(variant.code->text),
+                        did_you_mean(variant.code->text, known));
+        }
+      }
+      symbol.variants.push_back(std::move(result));
+    }
+    bool effect = action.runs == Runs::effect;
+    if (action.retry_at && !effect) {
+      report_.error({tree_.file, *action.retry_at, 5}, "not-an-effect",
+                    "only an effect is repeated: `retry:` has no meaning for " + quoted(action.name),
+                    "declare it `runs: effect`, or leave `retry:` out");
+    }
+    if (action.deadline_at && !effect) {
+      report_.error({tree_.file, *action.deadline_at, 8}, "not-an-effect",
+                    "only an effect has a deadline: `deadline:` has no meaning for " + quoted(action.name),
+                    "declare it `runs: effect`, or leave `deadline:` out");
+    }
+    return symbol;
+  }
+
+  const Concept& tree_;
+  Symbols& symbols_;
+  Report& report_;
+  std::unordered_map<std::string, TypeId> params_;
+};
+
+// Arguments of a compensation are taken by name, from the completion, then from the request.
+void check_reversal(ConceptSymbol& owner, ActionSymbol& action, const Symbols& symbols, Report& report) {
+  if (!action.source->reversal || action.source->reversal->action.empty()) return;
+  const Reversal& reversal = *action.source->reversal;
+  const std::string& file = owner.source->file;
+  Place place = report.word(file, reversal.at, reversal.action);
+  auto found = std::ranges::find(owner.actions, reversal.action, &ActionSymbol::name);
+  if (found == owner.actions.end()) {
+    report.error(place, "reversal", quoted(owner.name) + " has no action " + quoted(reversal.action),
+                 did_you_mean(reversal.action, names_of(owner.actions)));
+    return;
+  }
+  ReversalSymbol result{.action = static_cast<size_t>(found - owner.actions.begin())};
+  std::vector<const VariantSymbol*> compensated;
+  if (auto ok = find_variant(action, "ok")) compensated.push_back(&action.variants[*ok]);
+  for (const Name& name : reversal.variants) {
+    if (auto variant = find_variant(action, name.text)) {
+      result.variants.push_back(*variant);
+      compensated.push_back(&action.variants[*variant]);
+    } else {
+      report.error(place_of(file, name), "reversal", quoted(action.name) + " has no variant " + quoted(name.text),
+                   did_you_mean(name.text, names_of(action.variants)));
+    }
+  }
+  for (const FieldSymbol& param : found->params) {
+    if (symbols.types[param.type].kind == Kind::option) continue;
+    auto request = find_field(action.params, param.name);
+    for (const VariantSymbol* variant : compensated) {
+      auto completion = find_field(variant->fields, param.name);
+      if (!completion && !request) {
+        report.error(place, "reversal",
+                     quoted(reversal.action) + " needs " + quoted(param.name) + ", which neither " +
+                         quoted(action.name + " => " + variant->name) + " nor its arguments have",
+                     "add the field, or name an action that can do without it");
+        break;
+      }
+      TypeId given = completion ? variant->fields[*completion].type : action.params[*request].type;
+      if (symbols.types.assignable(given, param.type) == Fit::no) {
+        report.error(place, "reversal",
+                     quoted(param.name) + " of " + quoted(reversal.action) + " is " + symbols.types.name(param.type) +
+                         ", but " + quoted(action.name) + " gives " + symbols.types.name(given));
+        break;
+      }
+    }
+  }
+  action.reversal = std::move(result);
+}
+
+}  // namespace
+
+Symbols declare(const Kit& kit, Report& report) {
+  Symbols symbols;
+  auto add = [&](const Concept& tree, const SuiteConcept* entry, bool built_in) {
+    if (symbols.by_name.contains(tree.name)) return;  // told by the loader
+    symbols.by_name[tree.name] = symbols.concepts.size();
+    ConceptSymbol symbol = Declarer(tree, entry, symbols, report).declare();
+    symbol.built_in = built_in;
+    symbols.concepts.push_back(std::move(symbol));
+  };
+  for (const KitConcept& each : kit.concepts) {
+    bool taken = std::ranges::any_of(engine_concepts(), [&](const Concept& own) { return own.name == each.tree.name; });
+    if (taken) {
+      report.error(report.word(each.tree.file, each.tree.at, each.tree.name), "duplicate",
+                   quoted(each.tree.name) + " is the engine's own concept", "give this one another name");
+      continue;
+    }
+    add(each.tree, &each.entry, false);
+  }
+  for (const Concept& own : engine_concepts()) add(own, nullptr, true);
+  return symbols;
+}
+
+void check_concepts(const Kit& kit, Symbols& symbols, Report& report) {
+  (void)kit;
+  for (ConceptSymbol& owner : symbols.concepts) {
+    for (ActionSymbol& action : owner.actions) check_reversal(owner, action, symbols, report);
+    check_fixtures(owner, symbols, report);
+    check_invariants(owner, symbols, report);
+  }
+}
+
+// `Traffic: deployment -> Deployment.environment`: an argument, then fields of rows.
+void check_suite(const Kit& kit, const Symbols& symbols, Report& report) {
+  const std::string& file = kit.suite.file;
+  for (const KitConcept& each : kit.concepts) {
+    for (const SuiteConcept::Param& param : each.entry.params) {
+      bool declared = std::ranges::any_of(each.tree.params, [&](const Name& name) { return name.text == param.name; });
+      if (declared) continue;
+      std::vector<std::string> known;
+      for (const Name& name : each.tree.params) known.push_back(name.text);
+      report.error({file, param.at, param.name.size()}, "unknown-parameter",
+                   quoted(each.tree.name) + " has no type parameter " + quoted(param.name),
+                   did_you_mean(param.name, known));
+    }
+  }
+  for (const SuiteScope& scope : kit.suite.scopes) {
+    auto owner = symbols.find_concept(scope.concept_);
+    if (!owner) {
+      std::vector<std::string> known;
+      for (const ConceptSymbol& each : symbols.concepts) known.push_back(each.name);
+      report.error({file, scope.at, scope.concept_.size()}, "unknown-concept",
+                   "there is no concept " + quoted(scope.concept_), did_you_mean(scope.concept_, known));
+      continue;
+    }
+    std::vector<std::string> parts;
+    std::string rest = scope.path;
+    auto trimmed = [](std::string text) {
+      text.erase(0, text.find_first_not_of(' '));
+      text.erase(text.find_last_not_of(' ') + 1);
+      return text;
+    };
+    for (size_t arrow; (arrow = rest.find("->")) != std::string::npos; rest = rest.substr(arrow + 2)) {
+      parts.push_back(trimmed(rest.substr(0, arrow)));
+    }
+    parts.push_back(trimmed(rest));
+    std::vector<std::string> known;
+    for (const ActionSymbol& action : symbols.concepts[*owner].actions) {
+      for (const FieldSymbol& param : action.params) known.push_back(param.name);
+    }
+    if (std::ranges::find(known, parts[0]) == known.end()) {
+      report.error({file, scope.at, scope.concept_.size()}, "unknown-field",
+                   "no action of " + quoted(scope.concept_) + " has an argument " + quoted(parts[0]),
+                   did_you_mean(parts[0], known));
+    }
+    for (size_t i = 1; i < parts.size(); ++i) {
+      size_t dot = parts[i].find('.');
+      auto next = symbols.find_concept(parts[i].substr(0, dot));
+      bool found = false;
+      if (next && dot != std::string::npos) {
+        for (const RelationSymbol& relation : symbols.concepts[*next].relations) {
+          found = found || (relation.name.empty() && find_field(relation.fields, parts[i].substr(dot + 1)));
+        }
+      }
+      if (!found) {
+        report.error({file, scope.at, scope.concept_.size()}, "unknown-field",
+                     "the scope's " + quoted(parts[i]) + " is no field of a row", "write `Concept.field`");
+      }
+    }
+  }
+}
+
+}  // namespace sluice::lang

@@ -1,0 +1,152 @@
+// Concepts: types, duplicates, relations, clauses and the suite's own words.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> told_of(const std::string& text) { return told(kit_of({text}, "")); }
+
+TEST(CheckConcept, UnknownTypes) {
+  EXPECT_THAT(
+      told_of("concept A [T] {\n  state { names: T -> Strin }\n  actions { action go(x: Widget) { -> ok } }\n}"),
+      ElementsAre("0.concept:2:23+5 error unknown-type: there is no type `Strin` [did you mean `String`?]",
+                  "0.concept:3:26+6 error unknown-type: there is no type `Widget` [declare it as a type parameter: "
+                  "`concept A [Widget]`]"));
+}
+
+TEST(CheckConcept, DuplicatesPointAtTheSecondAndNameTheFirst) {
+  EXPECT_THAT(told_of(R"(concept A [T, T] {
+  state {
+    x: T -> Int
+    g { x: T -> String }
+  }
+  actions {
+    action go(a: Int, a: String) {
+      -> ok(b: Int, b: Int)
+      -> ok
+    }
+    action go() { -> ok }
+  }
+})"),
+              ElementsAre("0.concept:1:15+1 error duplicate: a second type parameter `T` [the first is at line 1]",
+                          "0.concept:4:9+1 error duplicate: a second state field `x` [the first is at line 3]",
+                          "0.concept:7:23+1 error duplicate: a second argument `a` [the first is at line 7]",
+                          "0.concept:8:21+1 error duplicate: a second field `b` [the first is at line 8]",
+                          "0.concept:9:10+2 error duplicate: a second variant `ok` [the first is at line 8]",
+                          "0.concept:11:12+2 error duplicate: a second action `go` [the first is at line 7]"));
+}
+
+TEST(CheckConcept, CodesComeFromTheTable) {
+  EXPECT_THAT(
+      told_of("concept A { actions { action go() { -> ok -> bad @code(rolledback) } } }"),
+      ElementsAre(
+          "0.concept:1:56+10 error unknown-code: there is no outcome code `rolledback` [did you mean `rolled_back`?]"));
+}
+
+TEST(CheckConcept, OnlyEffectsAreRepeatedAndHaveDeadlines) {
+  EXPECT_THAT(
+      told_of("concept A { actions { action go() {\n  retry: safe\n  deadline: 5s\n  -> ok } } }"),
+      ElementsAre(
+          "0.concept:2:3+5 error not-an-effect: only an effect is repeated: `retry:` has no meaning for `go` "
+          "[declare it `runs: effect`, or leave `retry:` out]",
+          "0.concept:3:3+8 error not-an-effect: only an effect has a deadline: `deadline:` has no meaning for `go` "
+          "[declare it `runs: effect`, or leave `deadline:` out]"));
+}
+
+TEST(CheckConcept, ReversalsTakeTheirArgumentsByName) {
+  std::string text = R"(concept A [T] { actions {
+  action make(name: String) {
+    reversal: REVERSAL
+    -> ok(thing: T)
+    -> half(name: String)
+  }
+  action drop(thing: T, why: option String) { -> ok }
+  action rename(thing: T, other: String) { -> ok }
+  action clear(name: String) { -> ok }
+  action count(name: Int) { -> ok }
+} })";
+  auto with = [&](const std::string& reversal) {
+    std::string changed = text;
+    return told_of(changed.replace(changed.find("REVERSAL"), 8, reversal));
+  };
+  EXPECT_THAT(with("drop"), IsEmpty());
+  EXPECT_THAT(with("none"), IsEmpty());
+  EXPECT_THAT(with("clear (half)"), IsEmpty());
+  EXPECT_THAT(with("dorp"),
+              ElementsAre("0.concept:3:15+4 error reversal: `A` has no action `dorp` [did you mean `drop`?]"));
+  EXPECT_THAT(
+      with("rename"),
+      ElementsAre(
+          "0.concept:3:15+6 error reversal: `rename` needs `other`, which neither `make => ok` nor its arguments "
+          "have [add the field, or name an action that can do without it]"));
+  EXPECT_THAT(with("drop (half)"),
+              ElementsAre("0.concept:3:15+4 error reversal: `drop` needs `thing`, which neither `make => half` nor its "
+                          "arguments have [add the field, or name an action that can do without it]"));
+  EXPECT_THAT(with("count"),
+              ElementsAre("0.concept:3:15+5 error reversal: `name` of `count` is Int, but `make` gives String"));
+  EXPECT_THAT(with("clear (hafl)"),
+              ElementsAre("0.concept:3:22+4 error reversal: `make` has no variant `hafl` [did you mean `half`?]"));
+}
+
+TEST(CheckConcept, RowsHaveOneDomainAndListsAreRelationsOfTheirOwn) {
+  Checked checked = check(kit_of({R"(concept A [T, U] {
+  state {
+    peers: U -> String
+    things: set T
+    name: T -> String
+    size: T -> { w: Int, h: Int }
+    parts: T -> list { id: String }
+    marks: T -> set String
+    total: Int
+  }
+  actions { action go() { -> ok } }
+})"},
+                                 ""));
+  ASSERT_TRUE(checked.kit);
+  std::vector<std::string> found;
+  for (const RelationSymbol& each : checked.kit->symbols().concepts[0].relations) {
+    std::string line = each.name + "(" + (each.keyed ? checked.kit->symbols().types.name(each.key) : "") + ")";
+    for (const FieldSymbol& field : each.fields) line += " " + field.name;
+    found.push_back(line);
+  }
+  EXPECT_THAT(found, ElementsAre("(T of A) name size", "(U of A) peers", "parts(T of A) id", "marks(T of A) value",
+                                 "() total"));
+}
+
+TEST(CheckConcept, TheEnginesNamesAreTaken) {
+  EXPECT_THAT(
+      told_of("concept Timer { actions { action wait() { -> ok } } }"),
+      ElementsAre("0.concept:1:9+5 error duplicate: `Timer` is the engine's own concept [give this one another name]"));
+}
+
+TEST(CheckConcept, ScopesLeadFromAnArgumentToAField) {
+  Kit kit = kit_of({kOrder, kCard}, "");
+  kit.suite.file = "suite.yaml";
+  kit.suite.scopes = {{{{3, 3}}, "Order", "order -> Order.note"}};
+  EXPECT_THAT(told(kit), IsEmpty());
+  kit.suite.scopes = {
+      {{{3, 3}}, "Ordr", "order"}, {{{4, 3}}, "Order", "ordre"}, {{{5, 3}}, "Order", "order -> Order.nte"}};
+  EXPECT_THAT(
+      told(kit),
+      ElementsAre(
+          "suite.yaml:3:3+4 error unknown-concept: there is no concept `Ordr` [did you mean `Order`?]",
+          "suite.yaml:4:3+5 error unknown-field: no action of `Order` has an argument `ordre` [did you mean `order`?]",
+          "suite.yaml:5:3+5 error unknown-field: the scope's `Order.nte` is no field of a row [write "
+          "`Concept.field`]"));
+}
+
+TEST(CheckConcept, SuiteParametersAreTheConcepts) {
+  Kit kit = kit_of({kOrder}, "");
+  kit.suite.file = "suite.yaml";
+  kit.concepts[0].entry.params = {{{{7, 7}}, "Q", "order-ref", ""}};
+  EXPECT_THAT(told(kit), ElementsAre("suite.yaml:7:7+1 error unknown-parameter: `Order` has no type parameter `Q`"));
+}
+
+}  // namespace
+}  // namespace sluice::lang

@@ -1,0 +1,262 @@
+// Expressions of rules: what type they have, what may be given where, and what may be compared.
+#include <algorithm>
+#include <array>
+
+#include "lang/check_parts.h"
+
+namespace sluice::lang {
+namespace {
+
+using Kind = Shape::Kind;
+using Op = Expr::Op;
+
+struct Function {
+  std::string_view name;
+  size_t least, most;
+};
+constexpr size_t kAny = 1000;
+constexpr std::array kFunctions = {Function{"uuid", 0, 0}, Function{"now", 0, 0}, Function{"concat", 1, kAny},
+                                   Function{"cond", 3, 3}, Function{"nameOf", 1, 1}};
+
+bool is_many(Kind kind) { return kind == Kind::list || kind == Kind::set; }
+
+std::string shown(const Expr& expr, const std::string& type) {
+  if (expr.op == Op::variable) return quoted("?" + expr.name) + " is " + type;
+  if (expr.op == Op::literal) return literal_text(expr.value) + " is " + type;
+  return "this is " + type;
+}
+
+}  // namespace
+
+TypeId Rule::type_of(const Expr& expr, In in, TypeId wanted, std::string_view field) {
+  switch (expr.op) {
+    case Op::literal:
+      return Types::of_literal(expr.value);
+    case Op::variable:
+      return variable(expr.name, place_of(file, expr), in, wanted, field);
+    case Op::wildcard:
+      report.error(place_of(file, expr), "bad-value", "`_` is no value: it only matches");
+      return kUnknownType;
+    case Op::path:
+      return path(expr, in);
+    case Op::call:
+      return call(expr, in);
+    case Op::text:
+      // A template may not show what is Sealed. Holes are marked where their text begins.
+      for (const Expr& hole : expr.args) {
+        if (hole.op == Op::variable) {
+          variable(hole.name, report.word(file, hole.at, hole.name), In::where, kUnknownType, {});
+        } else {
+          type_of(hole, In::where);
+        }
+      }
+      return Types::of(Kind::string);
+    case Op::list:
+    case Op::record:
+      for (const Expr& part : expr.args) type_of(part, in);
+      return kUnknownType;
+    case Op::equal:
+    case Op::not_equal:
+    case Op::less:
+    case Op::less_equal:
+    case Op::greater:
+    case Op::greater_equal:
+    case Op::in:
+    case Op::not_in:
+      compare(expr, in);
+      return Types::of(Kind::boolean);
+    case Op::all:
+    case Op::any:
+    case Op::negation:
+      for (const Expr& part : expr.args) must_hold(part);
+      return Types::of(Kind::boolean);
+    case Op::forall:
+    case Op::exists:
+    case Op::fixture:
+      report.error(place_of(file, expr), "bad-value", "this belongs to a concept's invariants, not to a rule");
+      return kUnknownType;
+  }
+  return kUnknownType;
+}
+
+TypeId Rule::variable(const std::string& name, const Place& place, In in, TypeId wanted, std::string_view field) {
+  if (!is_bound(name)) {
+    unbound(place, name, wanted, field);
+    return kUnknownType;
+  }
+  TypeId type = variable_type(name);
+  if (in == In::where && symbols.types.holds_sealed(type)) {
+    report.error(place, "sealed", quoted("?" + name) + " is Sealed: no where, filter or template may use it");
+    return kUnknownType;
+  }
+  return type;
+}
+
+TypeId Rule::path(const Expr& expr, In in) {
+  const Types& types = symbols.types;
+  if (expr.args.empty()) return kUnknownType;
+  TypeId base = types.present(type_of(expr.args[0], in));
+  if (auto field = types.field(base, expr.name)) return *field;
+  const Shape& shape = types[base];
+  std::string hint;
+  if (shape.kind == Kind::parameter && expr.args[0].op == Op::variable) {
+    hint = "bind it where the row is read: " +
+           quoted(shape.owner + ": { ?" + expr.args[0].name + " " + expr.name + ": ?" + expr.name + " }");
+  } else if (shape.kind == Kind::record) {
+    hint = did_you_mean(expr.name, shape.names);
+  }
+  report.error(place_of(file, expr.args[0]), "unknown-field",
+               shown(expr.args[0], types.name(base)) + ", without a field " + quoted(expr.name), hint);
+  return kUnknownType;
+}
+
+TypeId Rule::call(const Expr& expr, In in) {
+  auto function = std::ranges::find(kFunctions, expr.name, &Function::name);
+  if (function == kFunctions.end()) {
+    std::vector<std::string> names;
+    for (const Function& each : kFunctions) names.emplace_back(each.name);
+    report.error({file, expr.at, expr.name.size()}, "unknown-function", "there is no function " + quoted(expr.name),
+                 did_you_mean(expr.name, names));
+    for (const Expr& arg : expr.args) type_of(arg, in);
+    return kUnknownType;
+  }
+  if (expr.args.size() < function->least || expr.args.size() > function->most) {
+    report.error({file, expr.at, expr.name.size()}, "unknown-function",
+                 quoted(expr.name) + " takes " + std::to_string(function->least) + " arguments, not " +
+                     std::to_string(expr.args.size()));
+  }
+  std::vector<TypeId> given;
+  for (const Expr& arg : expr.args) given.push_back(type_of(arg, expr.name == "concat" ? In::where : in));
+  if (expr.name == "now") return Types::of(Kind::date_time);
+  if (expr.name == "cond") return given.size() == 3 ? given[1] : kUnknownType;
+  return Types::of(Kind::string);
+}
+
+void Rule::must_hold(const Expr& expr) {
+  TypeId type = type_of(expr, In::where);
+  if (symbols.types.comparable(type, Types::of(Kind::boolean)) == Fit::no) {
+    report.error(place_of(file, expr), "type-mismatch",
+                 "a condition is true or false, but " + shown(expr, symbols.types.name(type)));
+  }
+}
+
+void Rule::compare(const Expr& expr, In in) {
+  const Types& types = symbols.types;
+  if (expr.args.size() < 2) return;
+  const Expr& left = expr.args[0];
+  const Expr& right = expr.args[1];
+  bool membership = expr.op == Op::in || expr.op == Op::not_in;
+  TypeId left_type = type_of(left, in);
+  if (membership && (right.op == Op::list || right.op == Op::record)) {
+    for (const Expr& each : right.args) {
+      Expr pair{.at = each.at, .op = Op::equal, .args = {left, each}};
+      compare(pair, in);
+    }
+    return;
+  }
+  TypeId right_type = type_of(right, in);
+  if (membership) {
+    Kind kind = types[types.present(right_type)].kind;
+    if (kind != Kind::unknown && !is_many(kind)) {
+      report.error(place_of(file, right), "type-mismatch",
+                   "`in` needs a list or a set, but " + shown(right, types.name(right_type)));
+      return;
+    }
+    right_type = types.element(right_type);
+  }
+  Fit fit = Fit::yes;
+  if (left.op == Op::literal && right.op != Op::literal) {
+    fit = types.literal_compares(left.value, right_type);
+  } else if (right.op == Op::literal && left.op != Op::literal) {
+    fit = types.literal_compares(right.value, left_type);
+  } else {
+    fit = types.comparable(left_type, right_type);
+  }
+  const Expr& place = left.op == Op::literal && right.op != Op::literal ? left : right;
+  if (fit == Fit::no) {
+    report.error(
+        place_of(file, place), "type-mismatch",
+        "these are never equal: " + shown(left, types.name(left_type)) + ", " + shown(right, types.name(right_type)));
+    return;
+  }
+  if (fit == Fit::misaligned) {
+    report.misaligned(place_of(file, place),
+                      shown(left, types.name(left_type)) + ", " + shown(right, types.name(right_type)));
+  }
+  bool ordered = expr.op != Op::equal && expr.op != Op::not_equal && !membership;
+  Kind kind = types[types.present(left.op == Op::literal ? right_type : left_type)].kind;
+  bool has_order = kind == Kind::unknown || kind == Kind::integer || kind == Kind::floating || kind == Kind::string ||
+                   kind == Kind::date_time || kind == Kind::parameter || kind == Kind::id;
+  if (ordered && !has_order) {
+    report.error(place_of(file, place), "type-mismatch",
+                 "values of type " + types.name(left_type) + " have no order; compare with = or !=");
+  }
+}
+
+void Rule::give(const Expr& value, TypeId to, const std::string& what, std::string_view field) {
+  const Types& types = symbols.types;
+  const Shape& target = types[types.present(to)];
+  if (value.op == Op::literal) {
+    if (types.literal_fits(value.value, to) == Fit::yes) return;
+    report.error(place_of(file, value), "type-mismatch",
+                 what + " takes " + types.name(to) + ", not " + literal_text(value.value));
+    return;
+  }
+  if (value.op == Op::list) {
+    if (target.kind != Kind::unknown && !is_many(target.kind)) {
+      report.error(place_of(file, value), "list-for-scalar", what + " takes " + types.name(to) + ", not a list");
+      return;
+    }
+    for (const Expr& part : value.args) give(part, types.element(to), "an element of " + what, field);
+    return;
+  }
+  if (value.op == Op::record) {
+    if (target.kind == Kind::unknown) {
+      for (const Expr& part : value.args) type_of(part, In::then);
+      return;
+    }
+    if (target.kind != Kind::record) {
+      report.error(place_of(file, value), "type-mismatch", what + " takes " + types.name(to) + ", not a record");
+      return;
+    }
+    for (size_t i = 0; i < value.keys.size(); ++i) {
+      auto inner = types.field(to, value.keys[i]);
+      if (!inner) {
+        report.error(place_of(file, value.args[i]), "unknown-field",
+                     what + " is " + types.name(to) + ", without a field " + quoted(value.keys[i]),
+                     did_you_mean(value.keys[i], target.names));
+      }
+      give(value.args[i], inner.value_or(kUnknownType), quoted(value.keys[i]) + " of " + what, value.keys[i]);
+    }
+    for (size_t i = 0; i < target.names.size(); ++i) {
+      bool given = std::ranges::find(value.keys, target.names[i]) != value.keys.end();
+      if (given || types[target.inner[i]].kind == Kind::option) continue;
+      report.error(place_of(file, value), "missing-argument", what + " lacks its field " + quoted(target.names[i]));
+    }
+    return;
+  }
+  TypeId type = type_of(value, In::then, to, field);
+  switch (types.assignable(type, to)) {
+    case Fit::yes:
+      return;
+    case Fit::misaligned:
+      report.misaligned(place_of(file, value),
+                        shown(value, types.name(type)) + ", but " + what + " takes " + types.name(types.present(to)));
+      return;
+    case Fit::no:
+      if (is_many(types[type].kind) && !is_many(target.kind)) {
+        std::string element =
+            types[types.element(type)].kind == Kind::record ? types[types.element(type)].names[0] : "value";
+        report.error(place_of(file, value), "list-for-scalar",
+                     label + ": " + shown(value, types.name(type)) + ", but " + what + " takes one " + types.name(to),
+                     value.op == Op::variable ? "take it apart in where: " + quoted("each(?" + value.name + " as { " +
+                                                                                    element + ": ?" + element + " })")
+                                              : "");
+        return;
+      }
+      report.error(place_of(file, value), "type-mismatch",
+                   shown(value, types.name(type)) + ", but " + what + " takes " + types.name(to));
+  }
+}
+
+}  // namespace sluice::lang

@@ -1,0 +1,124 @@
+// Values given, compared and shown.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> with_where(const std::string& where) {
+  return told(
+      kit_of({kOrder, kCard},
+             "sync A when { Order/place: [ customer: ?c; lines: ?ls ] => ok[ order: ?o; total: ?t ] }\nwhere { " +
+                 where + " }\nthen { Card/hold: [ card: \"c\" ] }"));
+}
+
+std::vector<std::string> with_then(const std::string& then) {
+  return told(kit_of(
+      {kOrder, kCard},
+      "sync A when { Order/place: [ customer: ?c; lines: ?ls; note: ?n ] => ok[ order: ?o; total: ?t ] }\nthen { " +
+          then + " }"));
+}
+
+TEST(CheckExpr, ComparesOnlyWhatCanBeEqual) {
+  EXPECT_THAT(with_where("filter(?t = 1) filter(?t < 1.5) filter(?c != \"x\") filter(?c in [\"a\", \"b\"])"),
+              IsEmpty());
+  EXPECT_THAT(
+      with_where("filter(?t = \"1\")"),
+      ElementsAre("rules.sync:2:21+3 error type-mismatch: these are never equal: `?t` is Int, \"1\" is String"));
+  EXPECT_THAT(with_where("filter(?c = ?t)"),
+              ElementsAre("rules.sync:2:21+2 error type-mismatch: these are never equal: `?c` is String, `?t` is Int"));
+  EXPECT_THAT(with_where("filter(?c in ?t)"),
+              ElementsAre("rules.sync:2:22+2 error type-mismatch: `in` needs a list or a set, but `?t` is Int"));
+}
+
+TEST(CheckExpr, OnlySomeTypesHaveAnOrder) {
+  EXPECT_THAT(
+      with_where("filter(?ls < ?ls)"),
+      ElementsAre(
+          "rules.sync:2:22+3 error type-mismatch: values of type list { item: String, count: Int } have no order; "
+          "compare with = or !="));
+}
+
+TEST(CheckExpr, ConditionsAreTrueOrFalse) {
+  EXPECT_THAT(with_where("filter(?t)"),
+              ElementsAre("rules.sync:2:16+2 error type-mismatch: a condition is true or false, but `?t` is Int"));
+}
+
+TEST(CheckExpr, FiltersNeedBoundVariables) {
+  EXPECT_THAT(
+      with_where("filter(?x > 1)"),
+      ElementsAre(
+          "rules.sync:2:16+2 error unbound-variable: sync `A`: `?x` in where is not bound by any pattern or query "
+          "[no field of this kit has that name; write a value, or bind it in when or where]"));
+}
+
+TEST(CheckExpr, IdsHaveNoFields) {
+  EXPECT_THAT(with_where("filter(?o.total > 1)"),
+              ElementsAre("rules.sync:2:16+2 error unknown-field: `?o` is O of Order, without a field `total` "
+                          "[bind it where the row is read: `Order: { ?o total: ?total }`]"));
+}
+
+TEST(CheckExpr, FunctionsAreAClosedList) {
+  EXPECT_THAT(with_where("bind(uuid() as ?id) bind(now() as ?when) bind(concat(?c, \"x\") as ?d)"), IsEmpty());
+  EXPECT_THAT(
+      with_where("bind(uid() as ?id)"),
+      ElementsAre("rules.sync:2:14+3 error unknown-function: there is no function `uid` [did you mean `uuid`?]"));
+  EXPECT_THAT(with_where("bind(cond(true, 1) as ?id)"),
+              ElementsAre("rules.sync:2:14+4 error unknown-function: `cond` takes 3 arguments, not 2"));
+}
+
+TEST(CheckExpr, ArgumentsHaveTheParametersType) {
+  EXPECT_THAT(
+      with_then("Order/pay: [ order: ?o; amount: ?c ]"),
+      ElementsAre("rules.sync:2:40+2 error type-mismatch: `?c` is String, but `amount` of Order/pay takes Int"));
+  EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: \"1\" ]"),
+              ElementsAre("rules.sync:2:40+3 error type-mismatch: `amount` of Order/pay takes Int, not \"1\""));
+  EXPECT_THAT(
+      with_then("Order/ship: [ order: ?o; priority: \"quick\" ]"),
+      ElementsAre(
+          "rules.sync:2:43+7 error type-mismatch: `priority` of Order/ship takes \"slow\" | \"fast\", not \"quick\""));
+}
+
+TEST(CheckExpr, AListIsNotOneValue) {
+  EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: ?ls ]"),
+              ElementsAre("rules.sync:2:40+3 error list-for-scalar: sync `A`: `?ls` is list { item: String, count: Int "
+                          "}, but `amount` of "
+                          "Order/pay takes one Int [take it apart in where: `each(?ls as { item: ?item })`]"));
+  EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: [1] ]"),
+              ElementsAre("rules.sync:2:40+1 error list-for-scalar: `amount` of Order/pay takes Int, not a list"));
+}
+
+TEST(CheckExpr, RecordsAndListsMatchStructurally) {
+  EXPECT_THAT(with_then("Order/place: [ customer: ?n; lines: [ { item: \"x\", count: 1 } ] ]"), IsEmpty());
+  EXPECT_THAT(
+      with_then("Order/place: [ customer: ?c; lines: [ { item: \"x\", cnt: 1 } ] ]"),
+      ElementsAre(
+          "rules.sync:2:46+1 error missing-argument: an element of `lines` of Order/place lacks its field `count`",
+          "rules.sync:2:64+1 error unknown-field: an element of `lines` of Order/place is { item: String, count: Int "
+          "}, "
+          "without a field `cnt`"));
+}
+
+TEST(CheckExpr, TemplatesNeedBoundVariablesThatAreNotSealed) {
+  EXPECT_THAT(with_then("Card/charge: [ order: \"for {{c}}\"; amount: 1 ]"), IsEmpty());
+  EXPECT_THAT(with_then("Card/charge: [ order: \"for {{customer}}\"; amount: 1 ]"),
+              ElementsAre("rules.sync:2:37+8 error unbound-variable: sync `A`: `?customer` in then is not bound by any "
+                          "pattern or query "
+                          "[it could be bound by `Order/place: [ customer: ?customer ]` in when]"));
+  EXPECT_THAT(
+      told(kit_of(
+          {kOrder, kCard},
+          "sync A when { Card/unlock: [] => ok[ token: ?t ] }\nthen { Card/charge: [ order: \"{{t}}\"; amount: 1 ] }")),
+      ElementsAre("rules.sync:2:33+1 error sealed: `?t` is Sealed: no where, filter or template may use it"));
+  EXPECT_THAT(told(kit_of({kOrder, kCard},
+                          "sync A when { Card/unlock: [] => ok[ token: ?t ] } then { Card/unlock: [ key: ?t ] }")),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice::lang

@@ -1,0 +1,105 @@
+// What follows from what.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Work is asked for and answered; Step runs, Log records.
+const std::string kWork =
+    "concept Work [W] { actions { action run(work: W) { runs: answered -> ok(work: W) -> failed(reason: String) } } }";
+const std::string kStep =
+    "concept Step [S] { actions { action go(name: String) { runs: effect -> ok(step: S) -> broken(reason: String) }\n"
+    "action tick(n: Int) { -> ok(n: Int) } } }";
+const std::string kLog = "concept Log [L] { actions { action write(text: String) { -> ok(entry: L) -> full } } }";
+
+std::vector<std::string> flow_of(const std::string& rules) { return told_of_flow(kit_of({kStep, kLog}, rules)); }
+std::vector<std::string> work_of(const std::string& rules) { return told_of_flow(kit_of({kWork, kStep, kLog}, rules)); }
+
+TEST(CheckFlow, VariantsOfStartedActionsAreHandled) {
+  EXPECT_THAT(
+      flow_of("sync A when { Log/write: [] => ok[] } then { Step/go: [ name: \"x\" ] }\nsync B [eventual] when { "
+              "Step/go: [] => ok[] } then { Step/tick: [ n: 1 ] }"),
+      ElementsAre(
+          "rules.sync:1:46+7 warning unhandled-variant: sync `A` starts `Step/go`, but no sync matches its `broken` "
+          "[write a sync: `when { Step/go: [] => broken[] }`]"));
+}
+
+TEST(CheckFlow, AnAnyVariantPatternHandlesAll) {
+  EXPECT_THAT(flow_of("sync A when { Log/write: [] => ok[] } then { Step/go: [ name: \"x\" ] }\nsync B when { Step/go: "
+                      "[] => [] } then { Step/tick: [ n: 1 ] }"),
+              IsEmpty());
+}
+
+TEST(CheckFlow, APatternOnEverythingHandlesNothing) {
+  EXPECT_THAT(flow_of("sync A when { Log/write: [] => ok[] } then { Step/go: [ name: \"x\" ] }\nsync B when { ?c/?a: "
+                      "[] => [] } then { Step/tick: [ n: 1 ] }"),
+              testing::SizeIs(2));
+}
+
+TEST(CheckFlow, RepetitionHandlesAVariant) {
+  EXPECT_THAT(
+      flow_of("sync A [eventual retry(full)] when { Step/tick: [] => ok[] } then { Log/write: [ text: \"x\" ] }"),
+      IsEmpty());
+}
+
+TEST(CheckFlow, WhatTheCallerStartsIsTheCallers) {
+  EXPECT_THAT(flow_of("sync A when { Step/go: [] => ok[] } then { Step/tick: [ n: 1 ] }"), IsEmpty());
+}
+
+TEST(CheckFlow, AnOkThatMakesSomethingLeadsSomewhere) {
+  std::string handled = "\nsync B when { Log/write: [] => full[] } then { Step/tick: [ n: 1 ] }";
+  EXPECT_THAT(flow_of("sync A when { Step/tick: [] => ok[] } then { Log/write: [ text: \"x\" ] }" + handled),
+              testing::Contains("rules.sync:1:46+9 warning leads-nowhere: `Log/write => ok` leads nowhere: sync `A` "
+                                "starts it, and no sync takes its "
+                                "`entry` [match `Log/write: [] => ok[ … ]`, or start it from an [eventual] sync]"));
+}
+
+TEST(CheckFlow, AnswersAreReachedFromEveryOutcome) {
+  std::string route = "sync Route when { Work/run: [] => requested } then { Step/go: [ name: \"x\" ] }\n";
+  std::string done =
+      "sync Done when { Step/go: [] => ok[]  caused by Work/run: [] => requested as ?r } then { answer ?r => ok[] }\n";
+  std::string broken =
+      "sync Broken when { Step/go: [] => broken[ reason: ?x ]  caused by Work/run: [] => requested as ?r } then { "
+      "answer ?r => failed[ reason: ?x ] }\n";
+  EXPECT_THAT(work_of(route + done + broken), IsEmpty());
+  EXPECT_THAT(work_of(route + done),
+              ElementsAre("rules.sync:1:54+7 warning no-answer: `Work/run` is never answered after `Step/go` => "
+                          "`broken` [write a sync: `when { Step/go: [] "
+                          "=> …  caused by Work/run: [] => requested as ?ask } then { answer ?ask => … }`]"));
+  EXPECT_THAT(work_of(route + broken),
+              testing::Contains(testing::HasSubstr("`Work/run` is never answered after `Step/go` => `ok`")));
+  EXPECT_THAT(work_of("sync Other when { Step/go: [] => [] } then { Step/tick: [ n: 1 ] }"),
+              ElementsAre("0.concept:1:37+3 warning no-answer: no active sync matches `Work/run: [] => requested`: "
+                          "every request ends in engine.unanswered "
+                          "[write the sync that does its work, or declare it `answered outside`]"));
+}
+
+TEST(CheckFlow, SideWorkNeedsNoAnswer) {
+  EXPECT_THAT(
+      work_of(
+          "sync Route when { Work/run: [] => requested } then { Step/go: [ name: \"x\" ] Step/tick: [ n: 1 ] }\n"
+          "sync Done when { Step/go: [] => []  caused by Work/run: [] => requested as ?r } then { answer ?r => ok[] }"),
+      IsEmpty());
+}
+
+TEST(CheckFlow, ARenewedWaitEndsQuietly) {
+  EXPECT_THAT(work_of("sync Route when { Work/run: [] => requested } then { Timer/wait: [ name: \"x\"; seconds: 1 ] }\n"
+                      "sync Done when { Timer/wait: [] => ok[]  caused by Work/run: [] => requested as ?r } then { "
+                      "answer ?r => ok[] }"),
+              IsEmpty());
+}
+
+TEST(CheckFlow, FlowIsNotJudgedWhenAFileHasErrors) {
+  Kit kit = kit_of({kStep, kLog}, "sync A when { Step/tick: [] => ok[] } then { Log/write: [ text: \"x\" ] }");
+  kit.incomplete = true;
+  EXPECT_THAT(told_of_flow(kit), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sluice::lang

@@ -1,0 +1,149 @@
+// One guard: what it looks at, what it requires, and whether the variant with which it refuses is one that the actions
+// it binds can end in.
+//
+// A guard `before` binds one action, which must declare the variant. A guard `over` a relation binds whatever action of
+// that concept writes the relation: at least one action must declare the variant; for those that do not, the engine
+// refuses with engine.refused.
+#include <algorithm>
+
+#include "lang/check_parts.h"
+
+namespace sluice::lang {
+namespace {
+
+const std::vector<FieldSymbol> kRefusedFields = {{"message", Types::of(Shape::Kind::string), {}}};
+
+// The fields of the variant with which the guard refuses; nothing when there is no such variant.
+const std::vector<FieldSymbol>* refusal(const Guard& guard, const GuardSymbol& symbol, const Rule& rule) {
+  const Symbols& symbols = rule.symbols;
+  if (guard.engine) {
+    if (guard.variant.text == "refused") return &kRefusedFields;
+    rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
+                      "a guard refuses with `engine.refused`, not with " + quoted("engine." + guard.variant.text));
+    return nullptr;
+  }
+  if (symbol.before && symbol.before->ref()) {
+    const ActionSymbol& action = symbols.action(*symbol.before->ref());
+    if (auto variant = find_variant(action, guard.variant.text)) return &action.variants[*variant].fields;
+    std::string hint = did_you_mean(guard.variant.text, names_of(action.variants));
+    rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
+                      quoted(symbols.name(*symbol.before->ref())) + " has no variant " + quoted(guard.variant.text),
+                      hint.empty() ? "declare it, or write `else engine.refused[ message: \"…\" ]`" : hint);
+    return nullptr;
+  }
+  if (symbol.over) {
+    const ConceptSymbol& owner = symbols.concepts[symbol.over->concept_];
+    std::vector<std::string> known;
+    for (const ActionSymbol& action : owner.actions) {
+      if (auto variant = find_variant(action, guard.variant.text)) return &action.variants[*variant].fields;
+      for (const VariantSymbol& each : action.variants) known.push_back(each.name);
+    }
+    std::string hint = did_you_mean(guard.variant.text, known);
+    rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
+                      "no action of " + quoted(owner.name) + " has a variant " + quoted(guard.variant.text),
+                      hint.empty() ? "declare it, or write `else engine.refused[ message: \"…\" ]`" : hint);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
+                        const std::unordered_set<std::string>& absent, Report& report) {
+  const Guard& guard = kit.guards[index].tree;
+  GuardSymbol result{.guard = index};
+  Rule rule(symbols, absent, report, guard.file, "guard " + quoted(guard.name.text));
+  if (guard.before) {
+    rule.clause = "before";
+    Pattern opening = *guard.before;
+    opening.outcome = Pattern::Outcome::any;  // a guard looks at arguments alone
+    opening.output.clear();
+    result.before = rule.pattern(opening);
+    rule.patterns.clear();  // it pointed at the copy
+  }
+  if (guard.over) {
+    rule.clause = "over";
+    result.over = rule.query(*guard.over, false);
+  }
+  rule.clause = "where";
+  for (const Condition& condition : guard.where) result.where.push_back(rule.condition(condition));
+  rule.clause = "require";
+  // What `require` finds is not there when it fails, so `else` sees only what was bound before it.
+  std::vector<VariableSymbol> before = rule.variables;
+  for (const Condition& condition : guard.require) result.require.push_back(rule.condition(condition));
+  result.variables = rule.variables;
+  Rule otherwise(symbols, absent, report, guard.file, rule.label);
+  otherwise.clause = "else";
+  otherwise.adopt(before);
+  const std::vector<FieldSymbol>* fields = refusal(guard, result, otherwise);
+  for (const Argument& argument : guard.arguments) {
+    auto field = fields ? find_field(*fields, argument.name) : std::nullopt;
+    if (fields && !field) {
+      report.error(
+          {guard.file, argument.at, argument.name.size()}, "unknown-field",
+          quoted((guard.engine ? "engine." : "") + guard.variant.text) + " has no field " + quoted(argument.name),
+          did_you_mean(argument.name, names_of(*fields)));
+    }
+    otherwise.give(argument.value, field ? (*fields)[*field].type : kUnknownType,
+                   quoted(argument.name) + " of " + guard.variant.text, argument.name);
+  }
+  return result;
+}
+
+void mark_indexed(const Kit& kit, const std::vector<SyncSymbol>& syncs, const std::vector<GuardSymbol>& guards,
+                  Symbols& symbols) {
+  // A field is looked up by when it is matched with a literal or a variable that an earlier clause has bound; which
+  // variables those are is told by the order in which they were bound, so it is enough to replay the names.
+  std::unordered_set<std::string> bound;
+  auto replay = [&](const std::vector<Condition>& conditions, const std::vector<std::optional<QuerySymbol>>& found) {
+    for (size_t i = 0; i < conditions.size(); ++i) {
+      if (found[i]) {
+        RelationSymbol& rows = symbols.concepts[found[i]->concept_].relations[found[i]->relation];
+        const Query& query = conditions[i].query;
+        std::vector<std::string> fresh;
+        for (size_t f = 0; f < query.fields.size(); ++f) {
+          const Expr& match = query.fields[f].match;
+          bool top = query.fields[f].field.find('.') == std::string::npos;
+          bool known = match.op == Expr::Op::literal || (match.op == Expr::Op::variable && bound.contains(match.name));
+          if (top && known) rows.indexed.insert(found[i]->fields[f]);
+          if (match.op == Expr::Op::variable) fresh.push_back(match.name);
+          if (query.fields[f].as) fresh.push_back(query.fields[f].as->text);
+        }
+        if (query.key) fresh.push_back(query.key->text);
+        bound.insert(fresh.begin(), fresh.end());
+      }
+      for (const FieldPattern& field : conditions[i].fields) {
+        if (field.match.op == Expr::Op::variable) bound.insert(field.match.name);
+      }
+      if (!conditions[i].name.empty()) bound.insert(conditions[i].name);
+    }
+  };
+  auto take = [&](const std::vector<FieldPattern>& fields) {
+    for (const FieldPattern& field : fields) {
+      if (field.match.op == Expr::Op::variable) bound.insert(field.match.name);
+    }
+  };
+  for (const SyncSymbol& symbol : syncs) {
+    const Sync& sync = kit.syncs[symbol.sync].tree;
+    bound.clear();
+    for (const Pattern& pattern : sync.when) {
+      take(pattern.input);
+      take(pattern.output);
+      if (pattern.as) bound.insert(pattern.as->text);
+    }
+    replay(sync.where, symbol.where);
+  }
+  for (const GuardSymbol& symbol : guards) {
+    const Guard& guard = kit.guards[symbol.guard].tree;
+    bound.clear();
+    if (guard.before) take(guard.before->input);
+    if (guard.over) {
+      take(guard.over->fields);
+      if (guard.over->key) bound.insert(guard.over->key->text);
+    }
+    replay(guard.where, symbol.where);
+    replay(guard.require, symbol.require);
+  }
+}
+
+}  // namespace sluice::lang

@@ -1,0 +1,59 @@
+// Guards: what they look at, and the variant with which they refuse.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> told_of(const std::string& rules) { return told(kit_of({kOrder, kCard}, rules)); }
+
+TEST(CheckGuard, AcceptsBothForms) {
+  EXPECT_THAT(told_of(R"(guard PaidBeforeShipped
+  before { Order/ship: [ order: ?o ] }
+  require { Order: { ?o status: "paid" } }
+  else lost[ order: ?o ]
+guard LinesAreSmall
+  over { Order.lines: { ?o item: ?i; count: ?n } }
+  require { filter(?n < 100) no Card: { owner: ?i } }
+  else engine.refused[ message: "too many of {{i}} in {{o}}" ])"),
+              IsEmpty());
+}
+
+TEST(CheckGuard, TheBoundActionDeclaresTheVariant) {
+  EXPECT_THAT(
+      told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o status: \"paid\" } } else unpaid[]"),
+      ElementsAre("rules.sync:1:92+6 error guard-variant: `Order/ship` has no variant `unpaid` "
+                  "[declare it, or write `else engine.refused[ message: \"…\" ]`]"));
+}
+
+TEST(CheckGuard, SomeActionOfTheGuardedConceptDeclaresTheVariant) {
+  EXPECT_THAT(
+      told_of("guard G over { Order: { ?o total: ?t } } require { filter(?t > 0) } else empty[ message: \"x\" ]"),
+      IsEmpty());
+  EXPECT_THAT(
+      told_of("guard G over { Order: { ?o total: ?t } } require { filter(?t > 0) } else emty[]"),
+      ElementsAre(
+          "rules.sync:1:74+4 error guard-variant: no action of `Order` has a variant `emty` [did you mean `empty`?]"));
+}
+
+TEST(CheckGuard, ElseSeesWhatWasBoundBeforeRequire) {
+  EXPECT_THAT(
+      told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o note: ?n } } else engine.refused[ "
+              "message: \"{{n}}\" ]"),
+      ElementsAre(
+          "rules.sync:1:114+1 error unbound-variable: guard `G`: `?n` in else is not bound by any pattern or query "
+          "[no field of this kit has that name; write a value, or bind it in when or where]"));
+}
+
+TEST(CheckGuard, FieldsOfTheVariantAreChecked) {
+  EXPECT_THAT(told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[ ordr: ?o ]"),
+              ElementsAre("rules.sync:1:83+4 error unknown-field: `lost` has no field `ordr` [did you mean `order`?]"));
+}
+
+}  // namespace
+}  // namespace sluice::lang

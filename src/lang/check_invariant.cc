@@ -1,0 +1,333 @@
+// Fixtures and invariants of a concept: the actions, variants and fields that they name, the types of what they give,
+// and their variables.
+//
+// A variable of an invariant is bound where it first stands in a step; free ones of `after` come from fixtures. In a
+// step of `then` an argument must be known by then. A condition may name variables, state fields and, in a contract,
+// the action's arguments and the variant's fields.
+#include <algorithm>
+
+#include "lang/check_parts.h"
+
+namespace sluice::lang {
+namespace {
+
+using Kind = Shape::Kind;
+using Op = Expr::Op;
+
+// All fixtures of a concept by name, with their action.
+using Fixtures = std::unordered_map<std::string, std::pair<const Fixture*, const ActionSymbol*>>;
+
+class InvariantWalk {
+ public:
+  InvariantWalk(const ConceptSymbol& owner, const Symbols& symbols, Report& report)
+      : owner_(owner), symbols_(symbols), report_(report), file_(owner.source->file) {}
+
+  void fixture(const Fixture& fixture, const ActionSymbol& action, const Fixtures& all) {
+    arguments(
+        fixture.input, action.params, action.name, "argument",
+        [&](const Expr& value, TypeId type, const std::string& what) { this->value(value, type, what, &all, false); });
+    for (const FieldSymbol& param : action.params) {
+      bool given = std::ranges::any_of(fixture.input, [&](const Argument& each) { return each.name == param.name; });
+      if (given || symbols_.types[param.type].kind == Kind::option) continue;
+      report_.error(report_.word(file_, fixture.at, fixture.name), "missing-argument",
+                    "fixture " + quoted(fixture.name) + " lacks the argument " + quoted(param.name) + " of " +
+                        quoted(action.name));
+    }
+    for (const Name& name : fixture.after) {
+      if (all.contains(name.text)) continue;
+      std::vector<std::string> known;
+      for (const auto& [each, place] : all) known.push_back(each);
+      std::ranges::sort(known);
+      report_.error(place_of(file_, name), "unknown-fixture", "there is no fixture " + quoted(name.text),
+                    did_you_mean(name.text, known));
+    }
+    variant(fixture.at, action, fixture.variant);
+  }
+
+  void invariant(const Invariant& tree) {
+    for (const Invariant::Given& given : tree.given) {
+      TypeId many = type_of(given.in, true);
+      variables_[given.variable] = symbols_.types.element(many);
+      if (given.where) type_of(*given.where, false);
+    }
+    for (const Fixture& fixture : tree.fixtures) {
+      variables_[fixture.name] = kUnknownType;
+      for (const Argument& argument : fixture.input) variables_[argument.name] = kUnknownType;
+    }
+    for (const Step& each : tree.before) step(each, true);
+    for (const Step& each : tree.after) step(each, true);
+    for (const Step& each : tree.then) step(each, false);
+    for (const Expr& condition : tree.conditions) type_of(condition, false);
+    if (tree.kind == Invariant::Kind::contract) contract(tree);
+  }
+
+ private:
+  const VariantSymbol* variant(const At& at, const ActionSymbol& action, const std::string& name) {
+    if (auto found = find_variant(action, name)) return &action.variants[*found];
+    report_.error(report_.word(file_, at, name), "unknown-variant",
+                  quoted(action.name) + " has no variant " + quoted(name),
+                  did_you_mean(name, names_of(action.variants)));
+    return nullptr;
+  }
+
+  const ActionSymbol* action(const At& at, const std::string& name) {
+    auto found = std::ranges::find(owner_.actions, name, &ActionSymbol::name);
+    if (found != owner_.actions.end()) return &*found;
+    report_.error(report_.word(file_, at, name), "unknown-action",
+                  quoted(owner_.name) + " has no action " + quoted(name), did_you_mean(name, names_of(owner_.actions)));
+    return nullptr;
+  }
+
+  template <typename Visit>
+  void arguments(const std::vector<Argument>& given, const std::vector<FieldSymbol>& fields, const std::string& title,
+                 const std::string& what, const Visit& visit) {
+    for (const Argument& argument : given) {
+      auto field = find_field(fields, argument.name);
+      if (!field) {
+        report_.error({file_, argument.at, argument.name.size()}, "unknown-field",
+                      quoted(title) + " has no " + what + " " + quoted(argument.name),
+                      did_you_mean(argument.name, names_of(fields)));
+      }
+      visit(argument.value, field ? fields[*field].type : kUnknownType, quoted(argument.name) + " of " + title);
+    }
+  }
+
+  void step(const Step& tree, bool setup) {
+    if (tree.condition) {
+      type_of(*tree.condition, false);
+      return;
+    }
+    if (!tree.concept_.empty() && tree.concept_ != owner_.name) {
+      // A scenario may speak of other concepts; it runs in kit tests, which know them.
+      for (const auto* given : {&tree.input, &tree.output}) {
+        for (const Argument& argument : *given) value(argument.value, kUnknownType, {}, nullptr, true);
+      }
+      return;
+    }
+    const ActionSymbol* asked = action(tree.at, tree.action);
+    if (asked == nullptr) {
+      for (const auto* given : {&tree.input, &tree.output}) {
+        for (const Argument& argument : *given) value(argument.value, kUnknownType, {}, nullptr, true);
+      }
+      return;
+    }
+    arguments(
+        tree.input, asked->params, asked->name, "argument",
+        [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, nullptr, setup); });
+    const VariantSymbol* outcome = variant(tree.at, *asked, tree.variant);
+    static const std::vector<FieldSymbol> kNone;
+    if (outcome == nullptr) return;
+    arguments(
+        tree.output, outcome->fields, asked->name + " -> " + outcome->name, "field",
+        [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, nullptr, true); });
+  }
+
+  // A value that is given for a field. A variable that is not known yet is bound if it may be.
+  void value(const Expr& expr, TypeId type, const std::string& what, const Fixtures* fixtures, bool binds) {
+    const Types& types = symbols_.types;
+    switch (expr.op) {
+      case Op::wildcard:
+        return;
+      case Op::literal:
+        if (types.literal_fits(expr.value, type) != Fit::yes) {
+          report_.error(place_of(file_, expr), "type-mismatch",
+                        what + " is " + types.name(type) + ", not " + literal_text(expr.value));
+        }
+        return;
+      case Op::variable: {
+        auto known = variables_.find(expr.name);
+        if (known == variables_.end()) {
+          if (!binds) unbound(expr);
+          variables_[expr.name] = types.present(type);
+        } else if (types.comparable(known->second, type) == Fit::no) {
+          report_.error(
+              place_of(file_, expr), "type-mismatch",
+              quoted(expr.name) + " is " + types.name(known->second) + ", but " + what + " is " + types.name(type));
+        }
+        return;
+      }
+      case Op::list: {
+        Kind kind = types[types.present(type)].kind;
+        if (kind != Kind::unknown && kind != Kind::list && kind != Kind::set) {
+          report_.error(place_of(file_, expr), "list-for-scalar", what + " is " + types.name(type) + ", not a list");
+          return;
+        }
+        for (const Expr& part : expr.args) value(part, types.element(type), "an element of " + what, fixtures, binds);
+        return;
+      }
+      case Op::record: {
+        Kind kind = types[types.present(type)].kind;
+        if (kind == Kind::mapping) return;
+        if (kind != Kind::unknown && kind != Kind::record) {
+          report_.error(place_of(file_, expr), "type-mismatch", what + " is " + types.name(type) + ", not a record");
+          return;
+        }
+        for (size_t i = 0; i < expr.keys.size(); ++i) {
+          auto field = types.field(type, expr.keys[i]);
+          if (!field) {
+            report_.error(place_of(file_, expr.args[i]), "unknown-field",
+                          what + " is " + types.name(type) + ", without a field " + quoted(expr.keys[i]),
+                          did_you_mean(expr.keys[i], types[types.present(type)].names));
+          }
+          value(expr.args[i], field.value_or(kUnknownType), quoted(expr.keys[i]) + " of " + what, fixtures, binds);
+        }
+        return;
+      }
+      case Op::fixture: {
+        if (fixtures == nullptr) return;
+        auto found = fixtures->find(expr.name);
+        if (found == fixtures->end()) {
+          report_.error({file_, expr.at, expr.name.size() + 1}, "unknown-fixture",
+                        "there is no fixture " + quoted(expr.name));
+          return;
+        }
+        const auto& [fixture, action] = found->second;
+        auto outcome = find_variant(*action, fixture->variant);
+        if (expr.keys.empty() || !outcome) return;
+        const auto& fields = action->variants[*outcome].fields;
+        auto field = find_field(fields, expr.keys[0]);
+        auto param = find_field(action->params, expr.keys[0]);
+        if (!field && !param) {
+          report_.error({file_, expr.at, expr.name.size() + expr.keys[0].size() + 2}, "unknown-field",
+                        quoted(action->name + " -> " + fixture->variant) + " has no field " + quoted(expr.keys[0]),
+                        did_you_mean(expr.keys[0], names_of(fields)));
+          return;
+        }
+        TypeId given = field ? fields[*field].type : action->params[*param].type;
+        if (types.assignable(types.present(given), type) == Fit::no) {
+          report_.error({file_, expr.at, expr.name.size() + expr.keys[0].size() + 2}, "type-mismatch",
+                        what + " is " + types.name(type) + ", but this is " + types.name(given));
+        }
+        return;
+      }
+      default:
+        type_of(expr, binds);
+    }
+  }
+
+  void unbound(const Expr& expr) {
+    report_.error(place_of(file_, expr), "unbound-variable", quoted(expr.name) + " is not bound by any step before it",
+                  "bind it in a step of `after`: its arguments may be free, its outcome gives values");
+  }
+
+  // The type of a name in a condition: a variable, or a component of the state.
+  TypeId name_type(const Expr& expr, bool binds) {
+    if (auto known = variables_.find(expr.name); known != variables_.end()) return known->second;
+    bool state =
+        std::ranges::any_of(owner_.source->state, [&](const StateField& each) { return each.name == expr.name; });
+    if (state) return kUnknownType;
+    bool parameter =
+        std::ranges::any_of(owner_.source->params, [&](const Name& each) { return each.text == expr.name; });
+    if (parameter) return kUnknownType;
+    if (!binds) unbound(expr);
+    variables_[expr.name] = kUnknownType;
+    return kUnknownType;
+  }
+
+  TypeId type_of(const Expr& expr, bool binds) {
+    const Types& types = symbols_.types;
+    switch (expr.op) {
+      case Op::literal:
+        return Types::of_literal(expr.value);
+      case Op::variable:
+        return name_type(expr, binds);
+      case Op::path: {
+        TypeId base = type_of(expr.args.at(0), binds);
+        if (auto field = types.field(base, expr.name)) return *field;
+        if (types[base].kind != Kind::parameter) return kUnknownType;
+        for (const RelationSymbol& relation : owner_.relations) {
+          if (relation.key != base) continue;
+          if (relation.name == expr.name) return kUnknownType;
+          if (auto field = find_field(relation.fields, expr.name); field && relation.name.empty()) {
+            return relation.fields[*field].type;
+          }
+        }
+        return kUnknownType;
+      }
+      case Op::equal:
+      case Op::not_equal:
+      case Op::less:
+      case Op::less_equal:
+      case Op::greater:
+      case Op::greater_equal: {
+        const Expr& left = expr.args.at(0);
+        const Expr& right = expr.args.at(1);
+        TypeId a = type_of(left, binds), b = type_of(right, binds);
+        Fit fit = right.op == Op::literal && left.op != Op::literal   ? types.literal_compares(right.value, a)
+                  : left.op == Op::literal && right.op != Op::literal ? types.literal_compares(left.value, b)
+                                                                      : types.comparable(a, b);
+        if (fit == Fit::no && a != Types::of(Kind::null) && b != Types::of(Kind::null)) {
+          report_.error(place_of(file_, right), "type-mismatch",
+                        "these are never equal: one is " + types.name(a) + ", the other " + types.name(b));
+        }
+        return Types::of(Kind::boolean);
+      }
+      case Op::forall:
+      case Op::exists: {
+        TypeId many = type_of(expr.args.at(0), binds);
+        auto shadowed = variables_.find(expr.name);
+        std::optional<TypeId> before = shadowed == variables_.end() ? std::nullopt : std::optional(shadowed->second);
+        variables_[expr.name] = types.element(many);
+        for (size_t i = 1; i < expr.args.size(); ++i) type_of(expr.args[i], false);
+        variables_.erase(expr.name);
+        if (before) variables_[expr.name] = *before;
+        return Types::of(Kind::boolean);
+      }
+      default:
+        for (const Expr& arg : expr.args) type_of(arg, binds);
+        return kUnknownType;
+    }
+  }
+
+  void contract(const Invariant& tree) {
+    const ActionSymbol* asked = action(tree.at, tree.action);
+    if (asked == nullptr) return;
+    for (const Invariant::Clause& clause : tree.clauses) {
+      variables_.clear();
+      for (const FieldSymbol& param : asked->params) variables_[param.name] = symbols_.types.present(param.type);
+      if (!clause.variant.empty()) {
+        const VariantSymbol* outcome = variant(clause.at, *asked, clause.variant);
+        if (outcome == nullptr) continue;
+        for (const FieldSymbol& field : outcome->fields) variables_[field.name] = symbols_.types.present(field.type);
+      } else if (!clause.requires_) {
+        for (const VariantSymbol& each : asked->variants) {
+          for (const FieldSymbol& field : each.fields) variables_.try_emplace(field.name, kUnknownType);
+        }
+      }
+      type_of(clause.condition, false);
+    }
+  }
+
+  const ConceptSymbol& owner_;
+  const Symbols& symbols_;
+  Report& report_;
+  const std::string& file_;
+  std::unordered_map<std::string, TypeId> variables_;
+};
+
+}  // namespace
+
+void check_fixtures(const ConceptSymbol& owner, const Symbols& symbols, Report& report) {
+  Fixtures all;
+  for (const ActionSymbol& action : owner.actions) {
+    for (const Fixture& fixture : action.source->fixtures) {
+      auto [first, fresh] = all.try_emplace(fixture.name, &fixture, &action);
+      if (fresh) continue;
+      report.error(report.word(owner.source->file, fixture.at, fixture.name), "duplicate",
+                   "a second fixture " + quoted(fixture.name),
+                   "the first is at line " + std::to_string(first->second.first->at.line));
+    }
+  }
+  for (const ActionSymbol& action : owner.actions) {
+    for (const Fixture& fixture : action.source->fixtures) {
+      InvariantWalk(owner, symbols, report).fixture(fixture, action, all);
+    }
+  }
+}
+
+void check_invariants(const ConceptSymbol& owner, const Symbols& symbols, Report& report) {
+  for (const Invariant& invariant : owner.source->invariants)
+    InvariantWalk(owner, symbols, report).invariant(invariant);
+}
+
+}  // namespace sluice::lang

@@ -1,0 +1,71 @@
+// Fixtures and invariants.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A concept with one more thing inside an action, and one beside the actions.
+std::vector<std::string> with(const std::string& fixture, const std::string& invariant) {
+  return told(
+      kit_of({"concept A [T] {\n  state { things: set T\n size: T -> Int }\n  actions {\n    action make(name: String, "
+              "size: Int) {\n"
+              "      -> ok(thing: T)\n      -> bad(message: String)\n      fixture first { name: \"a\", size: 1 }\n" +
+              fixture + "\n    }\n    action get(thing: T) { -> ok(name: String, size: Int) -> gone }\n  }\n" +
+              invariant + "\n}"},
+             ""));
+}
+
+TEST(CheckInvariant, FixturesGiveEveryArgumentItsType) {
+  EXPECT_THAT(with("fixture second { name: $first.name, size: 2 } after first -> bad", ""), IsEmpty());
+  EXPECT_THAT(
+      with("fixture second { nme: \"b\", size: \"2\" } after frist -> bda", ""),
+      ElementsAre("0.concept:9:9+6 error missing-argument: fixture `second` lacks the argument `name` of `make`",
+                  "0.concept:9:18+3 error unknown-field: `make` has no argument `nme` [did you mean `name`?]",
+                  "0.concept:9:34+3 error type-mismatch: `size` of make is Int, not \"2\"",
+                  "0.concept:9:46+5 error unknown-fixture: there is no fixture `frist` [did you mean `first`?]",
+                  "0.concept:9:55+3 error unknown-variant: `make` has no variant `bda` [did you mean `bad`?]"));
+  EXPECT_THAT(with("fixture first { name: \"b\", size: 2 }", ""),
+              ElementsAre("0.concept:9:9+5 error duplicate: a second fixture `first` [the first is at line 8]"));
+  EXPECT_THAT(
+      with("fixture second { name: $first.thng, size: $fist.size } after first", ""),
+      ElementsAre("0.concept:9:24+11 error unknown-field: `make -> ok` has no field `thng` [did you mean `thing`?]",
+                  "0.concept:9:43+5 error unknown-fixture: there is no fixture `fist`"));
+}
+
+TEST(CheckInvariant, StepsNameActionsVariantsAndFields) {
+  EXPECT_THAT(
+      with("", "invariant { after make(name: n, size: 1) -> ok(thing: t)\n then get(thing: t) -> ok(name: n) }"),
+      IsEmpty());
+  EXPECT_THAT(with("",
+                   "invariant { after mak(name: n) -> ok(thing: t)\n then get(thng: t) -> okay\n and get(thing: t) -> "
+                   "ok(size: \"x\") }"),
+              ElementsAre("0.concept:13:19+3 error unknown-action: `A` has no action `mak` [did you mean `make`?]",
+                          "0.concept:14:11+4 error unknown-field: `get` has no argument `thng` [did you mean `thing`?]",
+                          "0.concept:14:23+4 error unknown-variant: `get` has no variant `okay`",
+                          "0.concept:15:32+3 error type-mismatch: `size` of get -> ok is Int, not \"x\""));
+}
+
+TEST(CheckInvariant, StepsOfThenKnowTheirArguments) {
+  EXPECT_THAT(
+      with("", "invariant { after make(name: n, size: 1) -> ok(thing: t)\n then get(thing: u) -> ok(name: n) }"),
+      ElementsAre("0.concept:14:18+2 error unbound-variable: `u` is not bound by any step before it "
+                  "[bind it in a step of `after`: its arguments may be free, its outcome gives values]"));
+}
+
+TEST(CheckInvariant, ContractsSeeArgumentsAndFields) {
+  EXPECT_THAT(with("", "action make {\n requires: size > 0\n ensures ok: thing != name }"), IsEmpty());
+  EXPECT_THAT(with("", "action make {\n requires: size > \"0\"\n ensures ok: message != name\n ensures okk: true }"),
+              ElementsAre("0.concept:14:19+3 error type-mismatch: these are never equal: one is Int, the other String",
+                          "0.concept:15:14+8 error unbound-variable: `message` is not bound by any step before it "
+                          "[bind it in a step of `after`: its arguments may be free, its outcome gives values]",
+                          "0.concept:16:10+3 error unknown-variant: `make` has no variant `okk` [did you mean `ok`?]"));
+}
+
+}  // namespace
+}  // namespace sluice::lang

@@ -1,0 +1,141 @@
+// The parts of the checker, for its own files only. A Report gathers what is found; a Rule holds the variables of one
+// sync or guard while it is walked; the functions below are the passes, in the order in which check.cc runs them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lang/check.h"
+
+namespace sluice::lang {
+
+// A stretch of a file that a message points at.
+struct Place {
+  std::string_view file;
+  At at;
+  size_t length = 1;
+};
+
+class Report {
+ public:
+  Report(bool strict, const std::map<std::string, std::string>& sources) : strict_(strict), sources_(sources) {}
+
+  // Where a word is written, at a mark or after it on the same line: nodes are marked at their first character, and a
+  // message points at the name.
+  Place word(std::string_view file, const At& at, std::string_view word) const;
+
+  void error(const Place& place, std::string_view rule, std::string text, std::string hint = {});
+  void warning(const Place& place, std::string_view rule, std::string text, std::string hint = {});
+  // A parameter given for one of another identity space: an error when strict.
+  void misaligned(const Place& place, std::string text);
+
+  std::vector<Diagnostic> diagnostics;
+
+ private:
+  bool strict_;
+  const std::map<std::string, std::string>& sources_;
+};
+
+// "did you mean `x`?", or nothing when no name is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
+std::vector<std::string> names_of(const std::vector<FieldSymbol>& fields);
+std::vector<std::string> names_of(const std::vector<VariantSymbol>& variants);
+std::vector<std::string> names_of(const std::vector<ActionSymbol>& actions);
+// "a", "a and b", "a, b and c"
+std::string join(const std::vector<std::string>& words, std::string_view last = "and");
+std::string quoted(std::string_view word);
+std::string literal_text(const json::value& value);  // as JSON
+Place place_of(std::string_view file, const Name& name);
+Place place_of_variable(std::string_view file, const Name& name);  // a name that is kept without its `?`
+Place place_of(std::string_view file, const Expr& expr);
+
+// Names of the engine outcomes, as in `engine.fault`.
+bool is_engine_outcome(std::string_view name);
+
+class Rule {
+ public:
+  enum class In { pattern, where, then };
+
+  Rule(const Symbols& symbols, const std::unordered_set<std::string>& absent, Report& report, std::string_view file,
+       std::string label)
+      : symbols(symbols), absent(absent), report(report), file(file), label(std::move(label)) {}
+
+  const Symbols& symbols;
+  const std::unordered_set<std::string>& absent;
+  Report& report;
+  std::string_view file;
+  std::string label;                 // "sync `X`"
+  std::string_view clause = "when";  // the clause being walked
+  std::vector<VariableSymbol> variables;
+  // Patterns walked so far, for hints at what could bind a variable.
+  std::vector<std::pair<const Pattern*, PatternSymbol>> patterns;
+
+  PatternSymbol pattern(const Pattern& pattern);
+  std::optional<QuerySymbol> condition(const Condition& condition);
+  std::optional<QuerySymbol> query(const Query& query, bool negated);
+  // The concept and action that are written, or an error.
+  std::optional<size_t> concept_named(const Name& name);
+  std::optional<size_t> action_named(size_t concept_, const Name& name);
+
+  // Checks that a value may be given for `to`; `what` names the receiver: "`plan` of DeployPlan/execute".
+  void give(const Expr& value, TypeId to, const std::string& what, std::string_view field);
+  TypeId type_of(const Expr& expr, In in, TypeId wanted = kUnknownType, std::string_view field = {});
+  void must_hold(const Expr& expr);
+
+  // Takes over what another clause of the same rule has bound.
+  void adopt(const std::vector<VariableSymbol>& bound);
+
+  bool is_bound(const std::string& name) const { return bound_.contains(name); }
+  // The requests that a bound variable may stand for, for `answer`.
+  const std::vector<ActionRef>* requests(const std::string& name) const;
+  TypeId variable_type(const std::string& name) const;
+  void unbound(const Place& place, const std::string& name, TypeId wanted, std::string_view field);
+
+ private:
+  struct Bound {
+    size_t variable;
+    std::vector<ActionRef> requests;
+  };
+
+  void match(const Expr& match, TypeId type, const std::string& what, In in, bool negated, size_t owner);
+  void second_name(const Name& name, TypeId type, const std::string& what, bool negated, size_t owner);
+  void bind(const std::string& name, TypeId type, std::vector<ActionRef> requests);
+  TypeId variable(const std::string& name, const Place& place, In in, TypeId wanted, std::string_view field);
+  void compare(const Expr& expr, In in);
+  TypeId call(const Expr& expr, In in);
+  TypeId path(const Expr& expr, In in);
+  std::string binders(const std::string& name, TypeId wanted, std::string_view field) const;
+  std::vector<ActionRef> answered_actions(std::optional<size_t> concept_) const;
+
+  std::unordered_map<std::string, Bound> bound_;
+};
+
+// check_concept.cc: declares all concepts, then checks what is inside them.
+Symbols declare(const Kit& kit, Report& report);
+void check_concepts(const Kit& kit, Symbols& symbols, Report& report);
+void check_suite(const Kit& kit, const Symbols& symbols, Report& report);
+
+// check_invariant.cc
+void check_fixtures(const ConceptSymbol& owner, const Symbols& symbols, Report& report);
+void check_invariants(const ConceptSymbol& owner, const Symbols& symbols, Report& report);
+
+// check_sync.cc, check_guard.cc
+SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
+                      const std::unordered_set<std::string>& absent, Report& report);
+GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
+                        const std::unordered_set<std::string>& absent, Report& report);
+// Marks the fields that queries look rows up by.
+void mark_indexed(const Kit& kit, const std::vector<SyncSymbol>& syncs, const std::vector<GuardSymbol>& guards,
+                  Symbols& symbols);
+
+// check_flow.cc: what follows from what.
+void check_flow(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs,
+                const std::vector<Cycle>& cycles, Report& report);
+
+// cycles.cc: every strongly connected part of the graph of syncs gives one cycle.
+std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs);
+
+}  // namespace sluice::lang

@@ -1,0 +1,246 @@
+// One sync: its patterns in order, then its conditions, then what it starts and answers.
+#include <algorithm>
+
+#include "lang/check_parts.h"
+
+namespace sluice::lang {
+namespace {
+
+using Kind = Shape::Kind;
+
+// Two plain patterns must be tied by a variable, a cause or a condition: else every pair in the flow matches.
+void check_joins(const Sync& sync, Report& report) {
+  std::vector<size_t> group(sync.when.size());
+  for (size_t i = 0; i < group.size(); ++i) group[i] = i;
+  auto root = [&](size_t i) {
+    while (group[i] != i) i = group[i] = group[group[i]];
+    return i;
+  };
+  std::unordered_map<std::string, size_t> seen;
+  auto visit = [&](auto&& self, const Expr& expr, size_t pattern) -> void {
+    if (expr.op == Expr::Op::variable) {
+      auto [place, fresh] = seen.try_emplace(expr.name, pattern);
+      if (!fresh) group[root(pattern)] = root(place->second);
+    }
+    for (const Expr& arg : expr.args) self(self, arg, pattern);
+  };
+  size_t above = 0;
+  for (size_t i = 0; i < sync.when.size(); ++i) {
+    for (const auto* fields : {&sync.when[i].input, &sync.when[i].output}) {
+      for (const FieldPattern& field : *fields) visit(visit, field.match, i);
+    }
+    if (sync.when[i].link == Pattern::Link::plain) above = i;
+    if (sync.when[i].link == Pattern::Link::caused_by) group[root(i)] = root(above);
+  }
+  // A condition that names variables of both ties them: a row, or a comparison.
+  for (const Condition& condition : sync.where) {
+    std::vector<std::string> names;
+    auto gather = [&](auto&& self, const Expr& expr) -> void {
+      if (expr.op == Expr::Op::variable) names.push_back(expr.name);
+      for (const Expr& arg : expr.args) self(self, arg);
+    };
+    for (const Expr& expr : condition.exprs) gather(gather, expr);
+    for (const FieldPattern& field : condition.fields) gather(gather, field.match);
+    if (condition.kind == Condition::Kind::query) {
+      if (condition.query.key) names.push_back(condition.query.key->text);
+      for (const FieldPattern& field : condition.query.fields) gather(gather, field.match);
+    }
+    std::optional<size_t> first;
+    for (const std::string& name : names) {
+      auto found = seen.find(name);
+      if (found == seen.end()) continue;
+      if (first) group[root(found->second)] = root(*first);
+      if (!first) first = found->second;
+    }
+    for (const std::string& name : names) {
+      if (first) seen.try_emplace(name, *first);
+    }
+  }
+  for (size_t i = 1; i < sync.when.size(); ++i) {
+    if (sync.when[i].link != Pattern::Link::plain || root(i) == root(0)) continue;
+    const Pattern& first = sync.when[0];
+    const Pattern& second = sync.when[i];
+    std::string one = first.concept_.text + "/" + first.action.text;
+    std::string other = second.concept_.text + "/" + second.action.text;
+    report.warning({sync.file, second.at, other.size()}, "join-without-key",
+                   "sync " + quoted(sync.name.text) + " joins " + quoted(one) + " with every " + quoted(other) +
+                       " of the flow: they share no variable and neither causes the other",
+                   "write " + quoted("caused by " + other + ": …") + ", or match a field of both with one variable");
+    return;
+  }
+}
+
+std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
+  std::vector<TargetSymbol> targets;
+  std::vector<Name> owners = {effect.concept_};
+  if (effect.concept_.text.starts_with('?')) {
+    owners = effect.candidates;
+    std::string variable = effect.concept_.text.substr(1);
+    if (!rule.is_bound(variable)) {
+      rule.unbound(place_of(rule.file, effect.concept_), variable, Types::of(Kind::string), {});
+    } else if (rule.symbols.types.assignable(rule.variable_type(variable), Types::of(Kind::string)) == Fit::no) {
+      rule.report.error(place_of(rule.file, effect.concept_), "type-mismatch",
+                        quoted(effect.concept_.text) + " is " + rule.symbols.types.name(rule.variable_type(variable)) +
+                            ", not the name of a concept");
+    }
+    if (owners.empty()) {
+      rule.report.error(place_of(rule.file, effect.concept_), "no-candidates",
+                        "what " + quoted(effect.concept_.text + "/" + effect.action.text) + " starts cannot be checked",
+                        "name its candidates: " + quoted(effect.concept_.text + " in {A, B}/" + effect.action.text));
+    }
+    // A candidate that is not loaded cannot be meant; the others can.
+    bool some = std::ranges::any_of(owners, [&](const Name& name) { return !rule.absent.contains(name.text); });
+    if (some) std::erase_if(owners, [&](const Name& name) { return rule.absent.contains(name.text); });
+  }
+  size_t told = rule.report.diagnostics.size();
+  for (const Name& name : owners) {
+    auto owner = rule.concept_named(name);
+    auto action = owner ? rule.action_named(*owner, effect.action) : std::nullopt;
+    if (!action) continue;
+    TargetSymbol target{.action = {*owner, *action}};
+    const ActionSymbol& symbol = rule.symbols.action(target.action);
+    std::string title = rule.symbols.name(target.action);
+    if (symbol.runs == Runs::query) {
+      rule.report.warning(place_of(rule.file, effect.action), "query-started",
+                          quoted(title) + " is a query: it changes nothing and nothing can follow from it");
+    }
+    for (const Argument& argument : effect.arguments) {
+      auto param = find_field(symbol.params, argument.name);
+      target.fields.push_back(param.value_or(0));
+      if (!param) {
+        rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
+                          quoted(title) + " has no argument " + quoted(argument.name),
+                          did_you_mean(argument.name, names_of(symbol.params)));
+      }
+      rule.give(argument.value, param ? symbol.params[*param].type : kUnknownType,
+                quoted(argument.name) + " of " + title, argument.name);
+    }
+    for (const FieldSymbol& param : symbol.params) {
+      bool given = std::ranges::any_of(effect.arguments, [&](const Argument& each) { return each.name == param.name; });
+      if (given || rule.symbols.types[param.type].kind == Kind::option) continue;
+      rule.report.error(
+          place_of(rule.file, effect.action), "missing-argument",
+          quoted(title) + " needs the argument " + quoted(param.name + ": " + rule.symbols.types.name(param.type)));
+    }
+    targets.push_back(std::move(target));
+  }
+  if (targets.empty() && rule.report.diagnostics.size() > told) {
+    for (const Argument& argument : effect.arguments) rule.type_of(argument.value, Rule::In::then);
+  }
+  return targets;
+}
+
+std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
+  std::vector<TargetSymbol> targets;
+  const Symbols& symbols = rule.symbols;
+  auto check_arguments = [&] {
+    for (const Argument& argument : effect.arguments) rule.type_of(argument.value, Rule::In::then);
+  };
+  if (!effect.request) return targets;
+  const std::string& name = effect.request->text;
+  if (!rule.is_bound(name)) {
+    rule.unbound(place_of_variable(rule.file, *effect.request), name, Types::of(Kind::request), {});
+    check_arguments();
+    return targets;
+  }
+  TypeId type = rule.variable_type(name);
+  if (symbols.types[type].kind != Kind::request) {
+    if (type != kUnknownType) {
+      rule.report.error(place_of_variable(rule.file, *effect.request), "bad-answer",
+                        "only a Request can be answered, but " + quoted("?" + name) + " is " + symbols.types.name(type),
+                        "bind it with " + quoted("=> requested as ?" + name));
+    }
+    check_arguments();
+    return targets;
+  }
+  const std::vector<ActionRef>& asked = *rule.requests(name);
+  std::vector<std::string> variants;
+  for (ActionRef ref : asked) {
+    const ActionSymbol& action = symbols.action(ref);
+    for (const VariantSymbol& variant : action.variants) variants.push_back(variant.name);
+    auto variant = find_variant(action, effect.variant.text);
+    if (!variant) continue;
+    targets.push_back({.action = ref, .variant = *variant});
+  }
+  if (targets.empty()) {
+    if (!asked.empty()) {
+      std::string who = asked.size() == 1 ? quoted(symbols.name(asked[0]))
+                                          : "no answered action that " + quoted("?" + name) + " may stand for";
+      rule.report.error(
+          place_of(rule.file, effect.variant), "unknown-variant",
+          who + (asked.size() == 1 ? " has no variant " : " has a variant ") + quoted(effect.variant.text),
+          did_you_mean(effect.variant.text, variants));
+    } else {
+      rule.report.error(place_of_variable(rule.file, *effect.request), "not-answered",
+                        "no action of this kit is answered");
+    }
+    check_arguments();
+    return targets;
+  }
+  // Of several actions that a request from state may be, those count that have all the fields.
+  auto has_all = [&](const TargetSymbol& target) {
+    const auto& fields = symbols.action(target.action).variants[target.variant].fields;
+    return std::ranges::all_of(effect.arguments,
+                               [&](const Argument& each) { return find_field(fields, each.name).has_value(); });
+  };
+  if (std::ranges::any_of(targets, has_all))
+    std::erase_if(targets, [&](const TargetSymbol& each) { return !has_all(each); });
+  const ActionSymbol& action = symbols.action(targets[0].action);
+  const VariantSymbol& variant = action.variants[targets[0].variant];
+  std::string title = symbols.name(targets[0].action) + " => " + variant.name;
+  for (const Argument& argument : effect.arguments) {
+    auto field = find_field(variant.fields, argument.name);
+    if (!field) {
+      rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
+                        quoted(title) + " has no field " + quoted(argument.name),
+                        did_you_mean(argument.name, names_of(variant.fields)));
+    }
+    rule.give(argument.value, field ? variant.fields[*field].type : kUnknownType,
+              quoted(argument.name) + " of " + title, argument.name);
+    for (TargetSymbol& target : targets) {
+      const auto& fields = symbols.action(target.action).variants[target.variant].fields;
+      target.fields.push_back(find_field(fields, argument.name).value_or(0));
+    }
+  }
+  return targets;
+}
+
+void check_retry(const Sync& sync, const SyncSymbol& symbol, const Symbols& symbols, Report& report) {
+  for (const Name& name : sync.retry_variants) {
+    std::vector<std::string> known;
+    bool found = false;
+    for (size_t i = 0; i < sync.then.size(); ++i) {
+      if (sync.then[i].kind != Effect::Kind::invoke) continue;
+      for (const TargetSymbol& target : symbol.then[i]) {
+        found = found || find_variant(symbols.action(target.action), name.text);
+        for (const std::string& each : names_of(symbols.action(target.action).variants)) known.push_back(each);
+      }
+    }
+    if (found || known.empty()) continue;
+    report.error(place_of(sync.file, name), "unknown-variant",
+                 "nothing that this sync starts has a variant " + quoted(name.text), did_you_mean(name.text, known));
+  }
+}
+
+}  // namespace
+
+SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
+                      const std::unordered_set<std::string>& absent, Report& report) {
+  const Sync& sync = kit.syncs[index].tree;
+  SyncSymbol result{.sync = index};
+  Rule rule(symbols, absent, report, sync.file, "sync " + quoted(sync.name.text));
+  for (const Pattern& pattern : sync.when) result.when.push_back(rule.pattern(pattern));
+  rule.clause = "where";
+  for (const Condition& condition : sync.where) result.where.push_back(rule.condition(condition));
+  rule.clause = "then";
+  for (const Effect& effect : sync.then) {
+    result.then.push_back(effect.kind == Effect::Kind::invoke ? check_invocation(effect, rule)
+                                                              : check_answer(effect, rule));
+  }
+  check_joins(sync, report);
+  check_retry(sync, result, symbols, report);
+  result.variables = std::move(rule.variables);
+  return result;
+}
+
+}  // namespace sluice::lang

@@ -1,0 +1,149 @@
+// Syncs: joins, what they start, and what they answer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> told_of(const std::string& rules) { return told(kit_of({kOrder, kCard}, rules)); }
+
+TEST(CheckSync, UnboundVariablesNameWhatCouldBindThem) {
+  EXPECT_THAT(
+      told_of("sync Pay\nwhen { Card/charge: [] => ok[] }\nthen { Order/pay: [ order: ?o; amount: ?amount ] }"),
+      ElementsAre(
+          "rules.sync:3:28+2 error unbound-variable: sync `Pay`: `?o` in then is not bound by any pattern or query "
+          "[it could be bound by `Order: { ?o … }` in where, `caused by Order/place: [] => ok[ order: ?o ]` in when or "
+          "`caused by Order/pay: [] => ok[ order: ?o ]` in when]",
+          "rules.sync:3:40+7 error unbound-variable: sync `Pay`: `?amount` in then is not bound by any pattern or "
+          "query "
+          "[it could be bound by `Card/charge: [ amount: ?amount ]` in when]"));
+}
+
+TEST(CheckSync, AnUnboundVariableIsToldOnce) {
+  EXPECT_THAT(told_of("sync A when { Card/charge: [] => ok[ card: ?c ] } then { Card/charge: [ order: ?x; amount: 1 ] "
+                      "Card/charge: [ order: ?x; amount: 2 ] }"),
+              testing::SizeIs(1));
+}
+
+TEST(CheckSync, ArgumentsWithoutOptionAreNeeded) {
+  EXPECT_THAT(
+      told_of("sync A when { Card/charge: [] => ok[ card: ?c ] } then { Order/place: [ customer: \"x\"; linse: [] ] }"),
+      ElementsAre(
+          "rules.sync:1:64+5 error missing-argument: `Order/place` needs the argument "
+          "`lines: list { item: String, count: Int }`",
+          "rules.sync:1:88+5 error unknown-field: `Order/place` has no argument `linse` [did you mean `lines`?]"));
+}
+
+TEST(CheckSync, EveryCandidateIsChecked) {
+  EXPECT_THAT(told_of("sync A when { Order/pay: [ order: ?o ] => requested } where { Order: { ?o note: ?p } } then { "
+                      "?p in {Card, Order}/hold: [ card: \"x\" ] }"),
+              ElementsAre("rules.sync:1:115+4 error unknown-action: `Order` has no action `hold`"));
+  EXPECT_THAT(
+      told_of("sync A when { Order/pay: [ amount: ?p ] => requested } then { ?p in {Card}/hold: [ card: \"x\" ] }"),
+      ElementsAre("rules.sync:1:63+2 error type-mismatch: `?p` is Int, not the name of a concept"));
+}
+
+TEST(CheckSync, StartingAQueryIsPointless) {
+  EXPECT_THAT(told_of("sync A when { Order/place: [] => ok[ order: ?o ] } then { Order/look: [ order: ?o ] }"),
+              ElementsAre("rules.sync:1:65+4 warning query-started: `Order/look` is a query: it changes nothing and "
+                          "nothing can follow from it"));
+}
+
+TEST(CheckSync, PatternsWithoutAKeyOrACauseJoinEverything) {
+  std::string text =
+      "rules.sync:2:39+10 warning join-without-key: sync `A` joins `Card/charge` with every `Order/ship` of the flow: "
+      "they "
+      "share no variable and neither causes the other [write `caused by Order/ship: …`, or match a field of both with "
+      "one variable]";
+  EXPECT_THAT(told_of("sync A\nwhen { Card/charge: [ order: ?o ] => ok[]  Order/ship: [ order: ?p ] => ok[] }\nthen { "
+                      "Card/hold: [ card: \"c\" ] }"),
+              ElementsAre("rules.sync:2:44+10 " + text.substr(text.find("warning"))));
+  EXPECT_THAT(told_of("sync A\nwhen { Card/charge: [ order: ?o ] => ok[]  Order/ship: [ order: ?o ] => ok[] }\nthen { "
+                      "Card/hold: [ card: \"c\" ] }"),
+              IsEmpty());
+  EXPECT_THAT(told_of("sync A\nwhen { Card/charge: [] => ok[]  caused by Order/pay: [] => requested }\nthen { "
+                      "Card/hold: [ card: \"c\" ] }"),
+              IsEmpty());
+  EXPECT_THAT(told_of("sync A\nwhen { Card/charge: [ amount: ?a ] => ok[]  Order/ship: [ order: ?p ] => ok[] }\nwhere "
+                      "{ Order: { ?p total: ?a } }\nthen { Card/hold: [ card: \"c\" ] }"),
+              IsEmpty());
+}
+
+TEST(CheckSync, AnswersAreOfTheRequestsAction) {
+  std::string head =
+      "sync A when { Card/charge: [] => ok[ receipt: ?x ]  caused by Order/pay: [ order: ?o ] => requested as ?ask } "
+      "then { ";
+  EXPECT_THAT(told_of(head + "answer ?ask => ok[ order: ?o ] }"), IsEmpty());
+  EXPECT_THAT(told_of(head + "answer ?ask => ok[] }"), IsEmpty());
+  EXPECT_THAT(told_of(head + "answer ?ask => okay[] }"),
+              ElementsAre("rules.sync:1:133+4 error unknown-variant: `Order/pay` has no variant `okay`"));
+  EXPECT_THAT(told_of(head + "answer ?ask => declined[ reson: ?x ] }"),
+              ElementsAre("rules.sync:1:143+5 error unknown-field: `Order/pay => declined` has no field `reson` [did "
+                          "you mean `reason`?]"));
+  EXPECT_THAT(told_of(head + "answer ?x => ok[] }"),
+              ElementsAre("rules.sync:1:125+2 error bad-answer: only a Request can be answered, but `?x` is String "
+                          "[bind it with `=> requested as ?x`]"));
+}
+
+TEST(CheckSync, ARequestMayComeFromState) {
+  EXPECT_THAT(told_of("sync A when { Card/charge: [ order: ?o ] => ok[] } where { Order: { ?o asked: ?r } } then { "
+                      "answer ?r => declined[ reason: \"x\" ] }"),
+              IsEmpty());
+  EXPECT_THAT(told_of("sync A when { Card/charge: [ order: ?o ] => ok[] } where { Order: { ?o asked: ?r } } then { "
+                      "answer ?r => lost[] }"),
+              ElementsAre("rules.sync:1:106+4 error unknown-variant: `Order/pay` has no variant `lost`"));
+}
+
+TEST(CheckSync, OnlyRequestsAreNamedWithAs) {
+  EXPECT_THAT(
+      told_of("sync A when { Order/pay: [] => ok[] as ?x } then { Card/hold: [ card: \"c\" ] }"),
+      ElementsAre(
+          "rules.sync:1:40+2 error bad-answer: `as ?x` names a request: it belongs to a `=> requested` pattern"));
+}
+
+TEST(CheckSync, RepeatedVariantsBelongToWhatIsStarted) {
+  EXPECT_THAT(told_of("sync A [eventual retry(refusd)] when { Order/pay: [] => ok[ order: ?o ] } then { Card/charge: [ "
+                      "order: ?o; amount: 1 ] }"),
+              ElementsAre("rules.sync:1:24+6 error unknown-variant: nothing that this sync starts has a variant "
+                          "`refusd` [did you mean `refused`?]"));
+}
+
+TEST(CheckSync, TheEnginesConceptsAreThere) {
+  EXPECT_THAT(told_of("sync A when { Order/pay: [ amount: ?a ] => requested as ?r } then { Timer/wait: [ name: \"x\"; "
+                      "seconds: ?a ] Flow/undo: [ request: ?r ] }"),
+              IsEmpty());
+  EXPECT_THAT(
+      told_of("sync A when { Timer/wait: [ name: \"x\" ] => ok[ at: ?t ] } then { Timer/wait: [ name: \"x\" ] }"),
+      ElementsAre("rules.sync:1:72+4 error missing-argument: `Timer/wait` needs the argument `seconds: Int`"));
+}
+
+TEST(CheckSync, SymbolsAreResolvedForTheEngine) {
+  Checked checked = check(kit_of({kOrder, kCard}, R"(sync A
+  when { Card/charge: [ amount: ?a; order: ?o ] => ok[ receipt: ?x ] }
+  where { Order: { ?o status: "open"; total: ?a; note: ?n }  Order.lines: { ?o item: ?n; count: ?k } }
+  then { Order/pay: [ amount: ?k; order: ?o ] })"));
+  ASSERT_TRUE(checked.kit);
+  const SyncSymbol& sync = checked.kit->syncs().at(0);
+  EXPECT_THAT(sync.when[0].input, ElementsAre(1, 0));
+  EXPECT_THAT(sync.when[0].variants, ElementsAre(0));
+  EXPECT_THAT(sync.when[0].output, ElementsAre(ElementsAre(1)));
+  EXPECT_THAT(sync.then[0][0].fields, ElementsAre(1, 0));
+  std::vector<std::string> variables;
+  for (const VariableSymbol& each : sync.variables)
+    variables.push_back(each.name + ": " + checked.kit->symbols().types.name(each.type));
+  EXPECT_THAT(variables, ElementsAre("a: Int", "o: String", "x: String", "n: String", "k: Int"));
+  const ConceptSymbol& order = checked.kit->symbols().concepts[0];
+  EXPECT_EQ(order.relations[0].name, "");
+  EXPECT_THAT(order.relations[0].indexed, ElementsAre(*find_field(order.relations[0].fields, "status"),
+                                                      *find_field(order.relations[0].fields, "total")));
+  EXPECT_EQ(order.relations[1].name, "lines");
+  EXPECT_THAT(order.relations[1].indexed, ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace sluice::lang

@@ -1,0 +1,52 @@
+// The whole of it: what makes a CheckedKit, and the order of what is told.
+#include "lang/check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+TEST(Check, WarningsDoNotForbidAKitAndErrorsDo) {
+  EXPECT_TRUE(
+      check(kit_of({kOrder, kCard},
+                   "sync A when { Order/ship: [ priority: \"x\" ] => ok[] } then { Card/hold: [ card: \"c\" ] }"))
+          .kit);
+  EXPECT_FALSE(
+      check(kit_of({kOrder, kCard}, "sync A when { Order/ship: [] => okk[] } then { Card/hold: [ card: \"c\" ] }"))
+          .kit);
+}
+
+TEST(Check, WhatTheLoaderFoundForbidsAKit) {
+  Kit kit = kit_of({kOrder}, "");
+  kit.diagnostics.push_back({.file = "suite.yaml", .text = "x"});
+  EXPECT_FALSE(check(kit).kit);
+}
+
+TEST(Check, TellsByFileAndPlace) {
+  Checked checked = check(
+      kit_of({"concept B { state { x: Q } actions { action go() { -> ok } } }"},
+             "sync A when { C/x: [] => ok[] } then { B/stop: [] }\nsync D when { B/g: [] => ok[] } then { B/go: [] }"));
+  std::vector<std::string> places;
+  for (const Diagnostic& each : checked.diagnostics)
+    places.push_back(each.file + ":" + std::to_string(each.mark.line) + ":" + std::to_string(each.mark.column));
+  EXPECT_THAT(places, testing::ElementsAre("0.concept:1:24", "rules.sync:1:15", "rules.sync:1:42", "rules.sync:2:17"));
+}
+
+TEST(Check, TheEnginesConceptsParse) {
+  ASSERT_EQ(engine_concepts().size(), 2u);
+  EXPECT_EQ(engine_concepts()[0].actions[0].runs, Runs::effect);
+  EXPECT_EQ(engine_concepts()[1].actions[0].variants[1].name, "stuck");
+}
+
+TEST(Check, ACheckedKitMayBeMoved) {
+  Checked checked = check(kit_of({kOrder, kCard}, ""));
+  ASSERT_TRUE(checked.kit);
+  CheckedKit moved = std::move(*checked.kit);
+  EXPECT_EQ(moved.symbols().concepts[0].source->name, "Order");
+}
+
+}  // namespace
+}  // namespace sluice::lang

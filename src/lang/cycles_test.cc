@@ -1,0 +1,71 @@
+// Cycles of syncs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const std::string kA =
+    "concept A { actions { action x(kind: String) { -> ok(kind: String) } action slow(kind: String) { runs: effect -> "
+    "ok } } }";
+const std::string kB =
+    "concept B { actions { action y(kind: String) { -> ok(kind: String) } action ask(kind: String) { runs: answered -> "
+    "ok } } }";
+
+std::vector<std::string> cycles_of(const std::string& rules) {
+  Checked checked = check(kit_of({kA, kB}, rules));
+  std::vector<std::string> found;
+  if (!checked.kit) return {"the kit has errors"};
+  for (const Cycle& each : checked.kit->cycles()) {
+    found.push_back(to_string(each, checked.kit->kit(), checked.kit->symbols()) + (each.outside ? " outside" : "") +
+                    (each.loop ? " loop" : ""));
+  }
+  return found;
+}
+
+TEST(Cycles, PureOnesAreWarnedOfWithTheirPath) {
+  std::string rules =
+      "sync S when { A/x: [ kind: ?k ] => ok[] } then { B/y: [ kind: ?k ] }\nsync T when { B/y: [ kind: ?k ] => ok[] } "
+      "then { A/x: [ kind: ?k ] }";
+  EXPECT_THAT(cycles_of(rules), ElementsAre("S → B/y → T → A/x → S"));
+  EXPECT_THAT(told_of_flow(kit_of({kA, kB}, rules)),
+              testing::Contains("rules.sync:1:6+1 warning cycle: an endless cascade: S → B/y → T → A/x → S [break it, "
+                                "or mark a sync on it [loop] if it ends by itself]"));
+}
+
+TEST(Cycles, ALoopIsMeant) {
+  std::string rules = "sync S [loop] when { A/x: [ kind: ?k ] => ok[] } then { A/x: [ kind: ?k ] }";
+  EXPECT_THAT(cycles_of(rules), ElementsAre("S → A/x → S loop"));
+  EXPECT_THAT(told_of_flow(kit_of({kA, kB}, rules)),
+              testing::Not(testing::Contains(testing::HasSubstr("warning cycle"))));
+}
+
+TEST(Cycles, ThroughAnEffectTheyAreOnlyListed) {
+  std::string rules =
+      "sync S when { A/slow: [ kind: ?k ] => ok[] } then { B/y: [ kind: ?k ] }\nsync T when { B/y: [ kind: ?k ] => "
+      "ok[] } then { A/slow: [ kind: ?k ] }";
+  EXPECT_THAT(cycles_of(rules), ElementsAre("S → B/y → T → A/slow → S outside"));
+  EXPECT_THAT(told_of_flow(kit_of({kA, kB}, rules)),
+              testing::Not(testing::Contains(testing::HasSubstr("warning cycle"))));
+}
+
+TEST(Cycles, LiteralsThatDifferBreakTheCycle) {
+  EXPECT_THAT(cycles_of("sync S when { A/x: [ kind: \"one\" ] => ok[] } then { A/x: [ kind: \"two\" ] }"), IsEmpty());
+  EXPECT_THAT(cycles_of("sync S when { A/x: [ kind: \"one\" ] => ok[] } then { A/x: [ kind: \"one\" ] }"),
+              ElementsAre("S → A/x → S"));
+}
+
+TEST(Cycles, AnAnsweredActionLeadsOnOnlyWhenItIsAnswered) {
+  EXPECT_THAT(cycles_of("sync S when { B/ask: [ kind: ?k ] => ok[] } then { B/ask: [ kind: ?k ] }"), IsEmpty());
+  EXPECT_THAT(cycles_of("sync S when { B/ask: [ kind: ?k ] => ok[] } then { B/ask: [ kind: ?k ] }\n"
+                        "sync T when { B/ask: [] => requested as ?r } then { answer ?r => ok[] }"),
+              ElementsAre("S → B/ask → T → B/ask → S"));
+}
+
+}  // namespace
+}  // namespace sluice::lang

@@ -1,0 +1,194 @@
+// Loading: which files are read, and which syncs are active.
+#include "lang/kit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::lang {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using Files = std::map<std::string, std::string>;
+
+Kit load(const Files& files, const KitOptions& options = {}) {
+  return load_kit(
+      "k",
+      [&](const std::string& path) -> Result<std::string> {
+        auto found = files.find(path);
+        if (found == files.end()) return Error{.code = Code::not_found, .message = "cannot open " + path};
+        return found->second;
+      },
+      options);
+}
+
+std::vector<std::string> found_in(const Kit& kit) {
+  std::vector<std::string> lines;
+  for (const Diagnostic& each : kit.diagnostics) lines.push_back(line_of(each));
+  return lines;
+}
+
+std::vector<std::string> syncs_of(const Kit& kit) {
+  std::vector<std::string> lines;
+  for (const KitSync& each : kit.syncs) {
+    lines.push_back(each.alias + " = " + each.tree.name.text + " " + std::string(tier_name(each.tier)) +
+                    (each.active() ? "" : ": " + each.inactive));
+  }
+  return lines;
+}
+
+const std::string kConcepts =
+    "concepts:\n  Order: { spec: ./order.concept }\n  Card: { spec: ./card.concept, optional: true }\n";
+const std::string kSyncs =
+    "syncs:\n  required:\n    - { path: ./a.sync, sync: Keep }\n  recommended:\n    - { path: ./a.sync, sync: Usual, "
+    "name: Habit }\n"
+    "  integration:\n    - { path: ./pay.sync }\n";
+const std::string kHead = "kit: { name: shop, version: 1.0.0 }\n";
+
+Files shop(const std::string& more = "") {
+  return {
+      {"k/suite.yaml", kHead + kConcepts + kSyncs + more},
+      {"k/order.concept", kOrder},
+      {"k/card.concept", kCard},
+      {"k/a.sync",
+       "sync Keep when { Order/place: [] => ok[ order: ?o ] } then { Order/ship: [ order: ?o; priority: \"slow\" ] }\n"
+       "sync Usual when { Order/ship: [] => lost[ order: ?o ] } then { Order/ship: [ order: ?o; priority: \"fast\" ] "
+       "}\n"},
+      {"k/pay.sync",
+       "sync Charge when { Order/pay: [ order: ?o; amount: ?a ] => requested } then { Card/charge: [ order: ?o; "
+       "amount: ?a ] }\n"},
+      {"k/mine.sync",
+       "sync Mine when { Order/ship: [] => lost[ order: ?o ] } then { Order/ship: [ order: ?o; priority: \"slow\" ] "
+       "}\n"}};
+}
+
+TEST(Kit, LoadsConceptsAndSyncsWithTiersAndAliases) {
+  Kit kit = load(shop());
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  EXPECT_EQ(kit.suite.name, "shop");
+  ASSERT_EQ(kit.concepts.size(), 2u);
+  EXPECT_THAT(syncs_of(kit),
+              ElementsAre("Keep = Keep required", "Habit = Usual recommended", "Charge = Charge integration"));
+}
+
+TEST(Kit, IntegrationSyncsWaitForTheirProvider) {
+  Files files = shop();
+  files.erase("k/card.concept");
+  Kit kit = load(files);
+  EXPECT_THAT(found_in(kit), ElementsAre("k/suite.yaml:4:3+4 warning missing-file: the optional concept `Card` is not "
+                                         "loaded: there is no k/card.concept"));
+  EXPECT_THAT(syncs_of(kit), ElementsAre("Keep = Keep required", "Habit = Usual recommended",
+                                         "Charge = Charge integration: `Card` is not loaded"));
+  kit = load(shop(), {.load = std::vector<std::string>{}});
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  EXPECT_EQ(kit.syncs[2].inactive, "`Card` is not loaded");
+}
+
+TEST(Kit, AMissingConceptIsAnError) {
+  Files files = shop();
+  files.erase("k/order.concept");
+  EXPECT_THAT(found_in(load(files)),
+              ElementsAre("k/suite.yaml:3:3+5 error missing-file: the concept `Order` has no file k/order.concept"));
+}
+
+TEST(Kit, ARecommendedSyncIsReplacedByName) {
+  for (const std::string name : {"Habit", "Usual"}) {
+    Kit kit = load(shop("overrides: { " + name + ": ./mine.sync }\n"));
+    EXPECT_THAT(found_in(kit), IsEmpty());
+    EXPECT_THAT(syncs_of(kit),
+                ElementsAre("Keep = Keep required", "Habit = Usual recommended: overridden by k/mine.sync",
+                            "Charge = Charge integration", "Habit = Mine recommended"));
+  }
+}
+
+TEST(Kit, ARequiredSyncStays) {
+  EXPECT_THAT(
+      found_in(load(shop("disable: [ Keep ]\n"))),
+      ElementsAre(
+          "k/suite.yaml:12:12+4 error required-sync: sync `Keep` of suite `shop` is required: it cannot be disabled"));
+  EXPECT_THAT(found_in(load(shop("overrides: { Keep: ./mine.sync }\n"))),
+              ElementsAre("k/suite.yaml:12:14+4 error required-sync: sync `Keep` of suite `shop` is required: it "
+                          "cannot be overridden"));
+}
+
+TEST(Kit, OverlaysChangeWhatIsActive) {
+  Files files = shop();
+  files["home/shop/overrides.yaml"] = "disable: [ Habit ]\n";
+  Kit kit = load(files, {.overlay_folder = "home"});
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  EXPECT_EQ(kit.syncs[1].inactive, "disabled in home/shop/overrides.yaml");
+  files["home/shop/overrides.yaml"] = "disable: [ Habbit ]\ndisabel: [ Usual ]\n";
+  EXPECT_THAT(found_in(load(files, {.overlay_folder = "home"})),
+              ElementsAre("home/shop/overrides.yaml:2:1+1 error overlay: an overlay has no `disabel` of this shape "
+                          "[an overlay has `overrides: { Name: file.sync }` and `disable: [ Name ]`]",
+                          "home/shop/overrides.yaml:1:12+6 error unknown-sync: there is no sync `Habbit` to be "
+                          "disabled [did you mean `Habit`?]"));
+}
+
+TEST(Kit, DuplicateNamesNameTheFirst) {
+  Files files = shop();
+  files["k/pay.sync"] +=
+      "sync Keep when { Card/charge: [] => ok[ card: ?c ] } then { Card/hold: [ card: ?c ] }\n"
+      "guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[]\n"
+      "guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[]\n";
+  EXPECT_THAT(found_in(load(files)),
+              ElementsAre("k/pay.sync:2:6+4 error duplicate: a second sync `Keep` [the first is at k/a.sync:1]",
+                          "k/pay.sync:4:7+1 error duplicate: a second guard `G` [the first is at k/pay.sync:3]"));
+}
+
+TEST(Kit, SyncsThatNoSuiteListsAreTold) {
+  Files files = shop();
+  files["k/a.sync"] +=
+      "sync Lost when { Order/pay: [] => ok[ order: ?o ] } then { Order/ship: [ order: ?o; priority: \"fast\" ] }\n";
+  EXPECT_THAT(found_in(load(files)), ElementsAre("k/a.sync:3:6+4 warning unlisted-sync: sync `Lost` is not loaded: no "
+                                                 "suite lists it [add it to suite.yaml with its tier]"));
+}
+
+TEST(Kit, UsedKitsAreFoundByName) {
+  Files files = shop("uses:\n  - suite: base\n");
+  files["lib/base/suite.yaml"] = "kit: { name: base, version: 1.0.0 }\nconcepts:\n  Log: { spec: log.concept }\n";
+  files["lib/base/log.concept"] = "concept Log { actions { action write(text: String) { -> ok } } }";
+  Kit kit = load(files, {.search_path = {"lib"}});
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  ASSERT_EQ(kit.concepts.size(), 3u);
+  EXPECT_EQ(kit.concepts[0].tree.name, "Log");
+  EXPECT_EQ(kit.concepts[0].kit, "base");
+  EXPECT_THAT(found_in(load(files)),
+              ElementsAre(testing::HasSubstr("error unknown-suite: the kit `base` is not installed")));
+}
+
+TEST(Kit, CyclicUsesNameTheCycle) {
+  Files files = shop("uses:\n  - suite: base\n");
+  files["lib/base/suite.yaml"] = "kit: { name: base, version: 1.0.0 }\nuses:\n  - suite: shop\n";
+  EXPECT_THAT(
+      found_in(load(files, {.search_path = {"lib"}})),
+      ElementsAre(testing::HasSubstr(
+          "error uses-cycle: suites use one another in a circle: shop → base → shop [take out one of these `uses`]")));
+}
+
+TEST(Kit, RulesThatNameABrokenConceptAreNotJudged) {
+  Files files = shop();
+  files["k/card.concept"] = "concept Card {";
+  Checked checked = check(load(files));
+  EXPECT_FALSE(checked.kit);
+  for (const Diagnostic& each : checked.diagnostics) {
+    if (each.severity == Diagnostic::Severity::error) {
+      EXPECT_EQ(each.file, "k/card.concept") << each.text;
+    }
+  }
+}
+
+TEST(Kit, AFolderWithoutASuiteIsNoKit) {
+  Kit kit = load({});
+  EXPECT_THAT(
+      found_in(kit),
+      ElementsAre(
+          "k/suite.yaml:0:0+1 error missing-file: cannot open k/suite.yaml [a kit is a folder with a suite.yaml]"));
+  EXPECT_FALSE(check(kit).kit);
+}
+
+}  // namespace
+}  // namespace sluice::lang
