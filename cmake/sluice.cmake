@@ -39,6 +39,7 @@ endif()
 set(Boost_NO_BOOST_CMAKE OFF)
 find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(OpenSSL 3 REQUIRED)
+find_package(SQLite3 3.40 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
@@ -58,7 +59,8 @@ function(sluice_root target folder)
 endfunction()
 
 # sluice_folder(NAME [LINK target…]): src/NAME as a library `NAME` of all its .cc files, and its *_test.cc files as
-# one test program `NAME_test`. Every header is also compiled alone (target all_verify_interface_header_sets).
+# one test program `NAME_test`, whose tests get the properties in SLUICE_TEST_PROPERTIES as well. Every header is also
+# compiled alone (target all_verify_interface_header_sets).
 function(sluice_folder name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
@@ -79,6 +81,7 @@ function(sluice_folder name)
     target_link_libraries(${name}_test PRIVATE ${name} GTest::gtest GTest::gmock GTest::gtest_main)
     target_precompile_headers(${name}_test PRIVATE <gmock/gmock.h> <gtest/gtest.h> <string> <vector>)
     target_compile_definitions(${name}_test PRIVATE SLUICE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+                         PROPERTIES TIMEOUT 300 ${SLUICE_TEST_PROPERTIES})
   endif()
 endfunction()

@@ -5,6 +5,7 @@
 
 namespace sluice::cli {
 
+void add_kit_commands(Commands& commands);
 void add_help_commands(Commands& commands);
 void add_completion_commands(Commands& commands);
 

@@ -50,7 +50,9 @@ class ConceptParser {
       cursor_.expect("]", "after the type parameters");
     }
     cursor_.expect("{", "before the concept's sections");
+    bool headless = cursor_.stopped();
     resume_at_section();
+    if (headless && cursor_.ended()) return std::move(concept_);
     while (!cursor_.at("}") && !cursor_.ended()) {
       parse_section();
       cursor_.skip_separators();
@@ -255,8 +257,8 @@ class ConceptParser {
       return;
     }
     if (word.is("description")) {
-      if (!action.description.empty()) cursor_.fail(word, "a second `description`", "", "repeated-clause");
       action.description_at = cursor_.take().at;
+      if (!action.description.empty()) cursor_.fail(word, "a second `description`", "", "repeated-clause");
       action.description = cursor_.expect_prose("the description");
       return;
     }
@@ -275,9 +277,9 @@ class ConceptParser {
   // Takes `word ":"`; a clause that was written before is an error.
   At clause(std::optional<At>& written) {
     Token word = cursor_.peek();
+    cursor_.take();
     if (written) cursor_.fail(word, "a second `" + word.text + "`", "", "repeated-clause");
     written = word.at;
-    cursor_.take();
     cursor_.expect(":", "after `" + word.text + "`");
     return word.at;
   }

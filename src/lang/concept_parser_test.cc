@@ -206,5 +206,57 @@ TEST(ConceptParser, ShowsSeveralFaultsInOneRun) {
                   "9:5 expected a field's name or `)`, found `}`", "10:18 action `z` has no variant | write `-> ok`"));
 }
 
+TEST(ConceptParser, AnUnclosedActionIsSeenAtTheNext) {
+  EXPECT_THAT(faults("concept A {\n  actions {\n    action x() {\n      -> ok\n    action y() { -> ok }\n  }\n}\n"),
+              ElementsAre("5:5 expected `}` to close action `x`, found `action`"));
+}
+
+TEST(ConceptParser, RefusesSecondSectionsAndClauses) {
+  EXPECT_THAT(faults("concept A {\n  state { a: Int }\n  state { b: Int }\n}\n"),
+              ElementsAre("3:3 a second `state` | a concept has one"));
+  EXPECT_THAT(faults("concept A { actions { action a() { runs: pure\n runs: effect\n -> ok } } }"),
+              ElementsAre("2:2 a second `runs`"));
+}
+
+TEST(ConceptParser, RefusesWhatTheLanguageDoesNotSay) {
+  auto in_action = [](std::string text) {
+    return faults("concept A { actions { action a() {\n" + text + "\n-> ok } } }");
+  };
+  EXPECT_THAT(in_action("fixtrue x { }"), ElementsAre("2:1 unknown clause `fixtrue` in action `a` | write `fixture`"));
+  EXPECT_THAT(in_action("deadline: soon"),
+              ElementsAre("2:11 expected a duration, found `soon` | write seconds: `90s`, or `5m`"));
+  EXPECT_THAT(in_action("retry: maybe"),
+              ElementsAre("2:8 expected how the effect is repeated, found `maybe` | write safe, probe or never"));
+  EXPECT_THAT(in_action("-> bad @cod(x)"),
+              ElementsAre("2:9 expected `code` after `@`: a variant has no other annotation, found `cod`"));
+  EXPECT_THAT(in_action("fixture f { a: b }"), ElementsAre("2:16 `b` is not a value | write \"b\" for text"));
+  EXPECT_THAT(faults("concept A { state { g { } } }"),
+              ElementsAre("1:25 expected a component of the group g, found `}`"));
+  EXPECT_THAT(faults("@version(0)\nconcept A { }"),
+              ElementsAre("1:10 expected a whole number from 1, found the number 0"));
+  EXPECT_THAT(faults("concept A { } concept B { }"),
+              ElementsAre("1:15 expected the end of the file, found `concept` | a file holds one concept"));
+  EXPECT_THAT(faults("concept A { purpose { never closed { }"),
+              ElementsAre("1:21 the text of the purpose is not closed | close it with `}`; braces in it must pair",
+                          testing::_));
+}
+
+TEST(ConceptParser, WhatIsNotClosedIsAnError) {
+  for (size_t size = kWhole.find("concept Runtime"); size + 2 < kWhole.size(); ++size) {
+    Diagnostics found;
+    EXPECT_FALSE(parse_concept(kWhole.substr(0, size), "x", found)) << kWhole.substr(0, size);
+  }
+}
+
+TEST(ConceptParser, BadBytesAndBombsAreRefused) {
+  EXPECT_THAT(faults("concept " + std::string(1 << 20, 'a')),
+              ElementsAre("1:9 a name of 1048576 characters; names may have 256"));
+  std::string deep = "concept A { state { a: ";
+  for (int i = 0; i < 10'000; ++i) deep += "{ a: ";
+  EXPECT_THAT(faults(deep), testing::Contains(testing::HasSubstr("nested more than 100 deep")));
+  std::string prose = "concept A { purpose " + std::string(100'000, '{') + std::string(100'000, '}') + " }";
+  EXPECT_TRUE(faults(prose).empty());
+}
+
 }  // namespace
 }  // namespace sluice::lang

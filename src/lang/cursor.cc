@@ -143,7 +143,9 @@ void Cursor::recover(uint32_t depth, std::initializer_list<std::string_view> wor
   while (token_.kind != Token::Kind::end) {
     if (token_.is("}") && token_.depth <= depth) return;
     bool word = token_.first_on_line && std::ranges::any_of(words, [&](auto word) { return token_.is(word); });
-    if (word) {
+    // What failed where it was resumed would fail again.
+    if (word && token_.raw.data() != resumed_) {
+      resumed_ = token_.raw.data();
       lexer_.set_depth(depth);
       return;
     }

@@ -87,6 +87,7 @@ class Cursor {
   Diagnostics& found_;
   Token token_, stop_;
   bool stopped_ = false;
+  const char* resumed_ = nullptr;  // where recover() last found a word
   int nesting_ = 0;
 };
 

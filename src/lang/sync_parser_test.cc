@@ -206,5 +206,85 @@ TEST(SyncParser, ShowsSeveralFaultsInOneRun) {
                           "12:3 expected `require` after `before`, `over` or `where`, found `else`"));
 }
 
+TEST(SyncParser, RefusesWhatTheLanguageDoesNotSay) {
+  auto in_when = [](std::string text) { return faults("sync A\nwhen { " + text + " }\nthen { Y/b: [] }"); };
+  auto in_then = [](std::string text) { return faults("sync A\nwhen { X/a: [] => ok }\nthen { " + text + " }"); };
+  auto in_where = [](std::string text) {
+    return faults("sync A\nwhen { X/a: [] => ok }\nwhere { " + text + " }\nthen { Y/b: [] }");
+  };
+  EXPECT_THAT(in_when(""), ElementsAre("2:9 expected a pattern, found `}`"));
+  EXPECT_THAT(in_when("caused by X/a: [] => ok"),
+              ElementsAre("2:18 expected a plain pattern first, found `X` | `caused by` and `latest` speak of the "
+                          "pattern above them"));
+  EXPECT_THAT(in_when("X/a: [ l: [1] ] => ok"),
+              ElementsAre("2:18 expected a variable, a literal, `_` or `{ … }`, found `[`"));
+  EXPECT_THAT(in_when("X/a: [ l: ?x.y ] => ok"),
+              ElementsAre("2:18 a pattern matches a variable, a literal, `_` or `{ … }` | bind a variable here and "
+                          "compare it with filter(…) in `where`"));
+  EXPECT_THAT(in_when("X/a: [] -> ok"), ElementsAre("2:16 expected `=>` after the action's arguments, found `->`"));
+  EXPECT_THAT(in_then("?p/go: []"),
+              ElementsAre("3:8 a variable as the target needs its candidates | write `?p in {A, B}/action: [ … ]`"));
+  EXPECT_THAT(in_then("Y/b: [] => ok"),
+              ElementsAre("3:16 expected the next action or `}`, found `=>` | an action in `then` has no outcome"));
+  EXPECT_THAT(in_where("filter(?a == 1)"), ElementsAre("3:19 unexpected `==` | write `=` to compare"));
+  EXPECT_THAT(in_where("check(?a)"),
+              ElementsAre("3:9 unknown condition `check(…)` | conditions are filter(…), guard(…), any(…), bind(… as "
+                          "?x), each(… as { … }) and queries"));
+  EXPECT_THAT(faults("sync A [eager, eventual] when { X/a: [] => ok } then { Y/b: [] }"),
+              ElementsAre("1:6 sync `A` is both eager and eventual | keep one"));
+  EXPECT_THAT(faults("sync A [retry(x)] when { X/a: [] => ok } then { Y/b: [] }"),
+              ElementsAre("1:6 `retry(…)` without `eventual` | write `[eventual retry(…)]`"));
+  EXPECT_THAT(faults("guard A before { X/a: [] => ok } require { filter(?a = 1) } else no[]"),
+              ElementsAre("1:26 expected `}`, found `=>` | a guard runs before its action, which has no outcome yet"));
+  EXPECT_THAT(faults("guard A over { X: {} } require { bind(uuid() as ?x) } else no[]"),
+              ElementsAre("1:34 `bind` selects; `require` only says what must hold | write it in `where`"));
+  EXPECT_THAT(faults("guard A over { X: {} } require { X: {} } else engine.fault[]"),
+              ElementsAre("1:54 a guard cannot end an action in `engine.fault` | write `engine.refused[ message: "
+                          "\"…\" ]` or a declared variant"));
+  EXPECT_THAT(faults("what\n}\nsync A when { X/a: [] => ok } then { Y/b: [] } more"),
+              ElementsAre("1:1 expected `sync` or `guard`, found `what`",
+                          "3:48 expected the next rule or the end of the file, found `more` | the sync ends before "
+                          "this"));
+}
+
+TEST(SyncParser, AnnotationsWithoutEffectAreWarnedAbout) {
+  Diagnostics found;
+  std::string_view text = "sync A [eager idempotent] when { X/a: [] => ok } then { Y/b: [] }";
+  ASSERT_TRUE(parse_sync(text, "x.sync", found));
+  ASSERT_EQ(found.all().size(), 1u);
+  EXPECT_EQ(found.all()[0].severity, Diagnostic::Severity::warning);
+  EXPECT_EQ(found.all()[0].text, "`idempotent` has no effect");
+}
+
+TEST(SyncParser, WhatIsNotClosedIsAnError) {
+  std::string_view whole =
+      "sync A [eager] {\n when { X/a: [ a: \"x\" ] => ok[ b: ?b ] }\n where { filter(?b = 1) }\n"
+      " then { Y/b: [ l: [1, { k: 2 }] ] }\n}";
+  ASSERT_TRUE(faults(whole).empty());
+  for (size_t size = 5; size + 1 < whole.size(); ++size) {
+    EXPECT_FALSE(faults(whole.substr(0, size)).empty()) << whole.substr(0, size);
+  }
+}
+
+TEST(SyncParser, BadBytesAndBombsAreRefused) {
+  EXPECT_THAT(faults("sync " + std::string(1 << 20, 'a')),
+              ElementsAre("1:6 a name of 1048576 characters; names may have 256"));
+  std::string deep = "sync A when { X/a: [] => ok } then { Y/b: [ a: ";
+  for (int i = 0; i < 10'000; ++i) deep += "{ a: ";
+  EXPECT_THAT(faults(deep), ElementsAre(testing::HasSubstr("nested more than 100 deep")));
+  std::string nested = "sync A when { X/a: [ a: ";
+  for (int i = 0; i < 10'000; ++i) nested += "{ a: ";
+  EXPECT_THAT(faults(nested), ElementsAre(testing::HasSubstr("nested more than 100 deep")));
+  EXPECT_THAT(faults("sync A\n# \xE2\x80\xAE\n"),
+              ElementsAre("2:3 U+202E changes the direction of text and can hide code | remove it, or write it as an "
+                          "escape in a string"));
+  EXPECT_EQ(faults(std::string(50 << 20, 'x')).size(), 1u);
+}
+
+TEST(SyncParser, TabsAndCrLfAreBlanks) {
+  EXPECT_EQ(parsed("sync A\r\n\twhen { X/a: [] => ok }\r\n\tthen { Y/b: [] }\r\n"),
+            parsed("sync A when { X/a: [] => ok } then { Y/b: [] }"));
+}
+
 }  // namespace
 }  // namespace sluice::lang

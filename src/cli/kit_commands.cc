@@ -1,0 +1,471 @@
+// sluice kit: checks, formats, shows, begins and lists kits of concepts and syncs.
+//
+// A kit is named by its folder, or by the name of one in $SLUICE_HOME/kits. Used kits are found beside the kit and in
+// $SLUICE_HOME/kits; $SLUICE_HOME/kits/NAME/overrides.yaml changes which syncs of the kit NAME are active.
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/nearest.h"
+#include "base/real_disk.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/context.h"
+#include "cli/home.h"
+#include "cli/kit_show.h"
+#include "cli/kit_watch.h"
+#include "lang/check.h"
+#include "lang/concept_parser.h"
+#include "lang/format.h"
+#include "lang/sync_parser.h"
+#include "lang/text.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using lang::Diagnostic;
+
+// -------------------------------------------------------------------------------------------------- finding kits
+
+struct KitPlace {
+  std::string folder;
+  lang::KitOptions options;
+};
+
+KitPlace place_of_kit(const std::string& given, const Variables& variables) {
+  KitPlace place{.folder = given.empty() ? "." : given};
+  while (place.folder.size() > 1 && place.folder.ends_with('/')) place.folder.pop_back();
+  std::error_code ignored;
+  auto home = find_home(variables);
+  if (home) {
+    fs::path kits = home->root() / "kits";
+    if (!fs::exists(place.folder, ignored) && fs::is_directory(kits / place.folder, ignored)) {
+      place.folder = (kits / place.folder).string();
+    }
+    place.options.overlay_folder = kits.string();
+  }
+  place.options.search_path.push_back((fs::path(place.folder) / "..").lexically_normal().string());
+  if (home) place.options.search_path.push_back((home->root() / "kits").string());
+  return place;
+}
+
+lang::ReadText reader(Disk& disk) {
+  return [&disk](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); };
+}
+
+lang::Checked check_place(const KitPlace& place, bool strict) {
+  RealDisk disk;
+  return lang::check(lang::load_kit(place.folder, reader(disk), place.options), {.strict = strict});
+}
+
+// --------------------------------------------------------------------------------------------------------- check
+
+std::string counted(size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+size_t count_of(const lang::Checked& checked, Diagnostic::Severity severity) {
+  return static_cast<size_t>(std::ranges::count(checked.diagnostics, severity, &Diagnostic::severity));
+}
+
+std::string summary(const lang::Checked& checked) {
+  return counted(count_of(checked, Diagnostic::Severity::error), "error") + ", " +
+         counted(count_of(checked, Diagnostic::Severity::warning), "warning") + " in " +
+         counted(checked.concepts, "concept") + ", " + counted(checked.syncs, "sync") +
+         (checked.guards > 0 ? ", " + counted(checked.guards, "guard") : "");
+}
+
+// The plain form of lang/diagnostic.h, with the place, the severity, the caret and the hint painted.
+std::string painted(const Diagnostic& diagnostic, std::string_view source, const Terminal& terminal) {
+  std::string plain = lang::render(diagnostic, source);
+  if (!terminal.color) return plain;
+  bool error = diagnostic.severity == Diagnostic::Severity::error;
+  std::string_view word = error ? ": error: " : ": warning: ";
+  std::string out;
+  for (size_t at = 0; at < plain.size();) {
+    size_t end = plain.find('\n', at);
+    std::string line = plain.substr(at, end - at);
+    size_t split = at == 0 ? line.find(word) : std::string::npos;
+    if (split != std::string::npos) {
+      out += terminal.paint(Style::strong, line.substr(0, split + 1)) + " " +
+             terminal.paint(error ? Style::bad : Style::warning, error ? "error" : "warning") + ": " +
+             line.substr(split + word.size());
+    } else if (line.find_first_not_of(" \t^") == std::string::npos) {
+      out += terminal.paint(Style::accent, line);
+    } else if (line.starts_with("  hint: ")) {
+      out += terminal.paint(Style::faint, line);
+    } else {
+      out += line;
+    }
+    out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
+json::value check_json(const lang::Checked& checked) {
+  json::array diagnostics;
+  for (const Diagnostic& each : checked.diagnostics) diagnostics.push_back(lang::to_json(each));
+  return json::object{{"errors", count_of(checked, Diagnostic::Severity::error)},
+                      {"warnings", count_of(checked, Diagnostic::Severity::warning)},
+                      {"concepts", checked.concepts},
+                      {"syncs", checked.syncs},
+                      {"guards", checked.guards},
+                      {"diagnostics", std::move(diagnostics)}};
+}
+
+Code print_check(const lang::Checked& checked, Context& context) {
+  context.output.print(check_json(checked), [&](const Terminal& terminal) {
+    if (checked.diagnostics.empty()) return terminal.paint(Style::good, "The kit has no faults.") + "\n";
+    std::string text;
+    for (const Diagnostic& each : checked.diagnostics) {
+      auto source = checked.sources.find(each.file);
+      if (!text.empty()) text += '\n';
+      text += painted(each, source == checked.sources.end() ? "" : source->second, terminal);
+    }
+    return text;
+  });
+  context.output.note(summary(checked));
+  return checked.kit ? Code::ok : Code::faults_found;
+}
+
+Result<Code> check_kit(Context& context) {
+  KitPlace place = place_of_kit(context.given.text("folder"), context.variables);
+  bool strict = context.given.flag("strict");
+  if (!context.given.flag("watch")) return print_check(check_place(place, strict), context);
+  StopSignal stop;
+  for (;;) {
+    std::vector<std::string> folders = {place.folder};
+    if (!place.options.overlay_folder.empty()) folders.push_back(place.options.overlay_folder);
+    KitWatch watch(folders);
+    print_check(check_place(place, strict), context);
+    context.output.note("watching " + place.folder + "; Ctrl-C ends it");
+    context.output.flush();
+    auto changed = watch.wait(stop.fd());
+    if (!changed) return changed.error();
+    if (!*changed) return Code::ok;
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- fmt
+
+bool is_source(const std::string& path) { return path.ends_with(".concept") || path.ends_with(".sync"); }
+
+Result<std::vector<std::string>> sources_in(const std::vector<std::string>& given) {
+  std::vector<std::string> files;
+  for (const std::string& path : given) {
+    std::error_code failed;
+    if (!fs::is_directory(path, failed)) {
+      if (!is_source(path)) {
+        return Error{.code = Code::usage, .message = path + " is neither a folder nor a .concept or .sync file"};
+      }
+      files.push_back(path);
+      continue;
+    }
+    fs::recursive_directory_iterator entries(path, failed), end;
+    for (; !failed && entries != end; entries.increment(failed)) {
+      std::string name = entries->path().filename().string();
+      if (name.starts_with('.')) entries.disable_recursion_pending();
+      std::error_code ignored;
+      if (!name.starts_with('.') && is_source(name) && entries->is_regular_file(ignored)) {
+        files.push_back(entries->path().lexically_normal().string());
+      }
+    }
+    if (failed) return Error{.message = "cannot read the folder " + path + ": " + failed.message()};
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// The canonical text, or nothing if the file has errors.
+std::optional<std::string> formatted(const std::string& text, const std::string& file, lang::Diagnostics& found) {
+  if (file.ends_with(".concept")) {
+    auto tree = lang::parse_concept(text, file, found);
+    return tree ? std::optional(lang::format(*tree)) : std::nullopt;
+  }
+  auto tree = lang::parse_sync(text, file, found);
+  return tree ? std::optional(lang::format(*tree)) : std::nullopt;
+}
+
+Result<Code> format_kit(Context& context) {
+  std::vector<std::string> given = context.given.texts("files");
+  if (given.empty()) given = {"."};
+  auto files = sources_in(given);
+  if (!files) return files.error();
+  bool only_check = context.given.flag("check");
+  RealDisk disk;
+  std::vector<std::string> changed, broken;
+  for (const std::string& file : *files) {
+    auto text = read_file(disk, file, lang::kMaxSourceBytes);
+    if (!text) return text.error();
+    lang::Diagnostics found;
+    auto wanted = formatted(*text, file, found);
+    if (!wanted) {
+      broken.push_back(file);
+      for (const Diagnostic& each : found.all()) {
+        if (each.severity == Diagnostic::Severity::error) context.output.warn(lang::render(each, *text));
+      }
+      continue;
+    }
+    if (*wanted == *text) continue;
+    changed.push_back(file);
+    if (only_check) continue;
+    auto stat = disk.stat(file, FollowLinks::yes);
+    if (!stat) return stat.error();
+    if (auto written = write_atomically(disk, file, *wanted, stat->mode); !written) return written.error();
+  }
+  json::array names, skipped;
+  for (const std::string& file : changed) names.emplace_back(file);
+  for (const std::string& file : broken) skipped.emplace_back(file);
+  context.output.print(
+      json::object{{"changed", std::move(names)}, {"broken", std::move(skipped)}, {"files", files->size()}},
+      [&](const Terminal&) {
+        std::string text;
+        for (const std::string& file : changed) text += file + "\n";
+        return changed.empty() ? "Every file that can be read is in its canonical form.\n" : text;
+      });
+  context.output.note(counted(changed.size(), "file") + (only_check ? " would change" : " changed") + " of " +
+                      std::to_string(files->size()));
+  if (!broken.empty())
+    return Error{.code = Code::invalid, .message = counted(broken.size(), "file") + " left as it was: it has errors"};
+  return only_check && !changed.empty() ? Code::faults_found : Code::ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------- show
+
+Result<Code> show(Context& context) {
+  KitPlace place = place_of_kit(context.given.text("kit"), context.variables);
+  lang::Checked checked = check_place(place, false);
+  if (!checked.kit) {
+    return Error{.code = Code::faults_found,
+                 .message = "the kit in " + place.folder + " has errors: " + summary(checked),
+                 .next = "sluice kit check " + place.folder};
+  }
+  const lang::CheckedKit& kit = *checked.kit;
+  std::string name = context.given.text("name");
+  if (context.given.flag("dot")) {
+    context.output.print_text(kit_dot(kit));
+    return Code::ok;
+  }
+  if (name.empty()) {
+    context.output.print(kit_json(kit), [&](const Terminal& terminal) { return show_kit(kit, terminal); });
+    return Code::ok;
+  }
+  if (auto found = kit.symbols().find_concept(name)) {
+    context.output.print(concept_json(kit, *found),
+                         [&](const Terminal& terminal) { return show_concept(kit, *found, terminal); });
+    return Code::ok;
+  }
+  std::vector<std::string> known;
+  for (const lang::ConceptSymbol& each : kit.symbols().concepts) known.push_back(each.name);
+  for (size_t i = 0; i < kit.kit().syncs.size(); ++i) {
+    const lang::KitSync& each = kit.kit().syncs[i];
+    known.push_back(each.tree.name.text);
+    known.push_back(each.alias);
+    if (each.tree.name.text != name && each.alias != name) continue;
+    context.output.print(sync_json(kit, i), [&](const Terminal& terminal) { return show_sync(kit, i, terminal); });
+    return Code::ok;
+  }
+  auto near = nearest(name, std::span<const std::string>(known));
+  return Error{.code = Code::not_found,
+               .message = "the kit has no concept or sync " + name,
+               .next = near ? "sluice kit show " + *near : "sluice kit show"};
+}
+
+// ---------------------------------------------------------------------------------------------------------- init
+
+struct NewFile {
+  std::string_view path, text;
+};
+
+constexpr NewFile kNewKit[] = {
+    {"suite.yaml", R"(kit:
+  name: NAME
+  version: 0.1.0
+  description: What this kit is for, in a sentence.
+
+concepts:
+  Task:
+    spec: ./concepts/task.concept
+    params:
+      T: { as: task-ref }
+  Journal:
+    spec: ./concepts/journal.concept
+    params:
+      J: { as: entry-ref }
+
+syncs:
+  recommended:
+    - path: ./syncs/record.sync
+)"},
+    {"concepts/task.concept", R"(concept Task [T] {
+  purpose { Keep what is to be done until it is done. }
+
+  state {
+    tasks: set T
+    title: T -> String
+    status: T -> "open" | "done"
+  }
+
+  actions {
+    action add(title: String) {
+      -> ok(task: T) { The task is open. }
+      -> invalid(message: String) { A task needs a title. }
+    }
+
+    action finish(task: T) {
+      -> ok(task: T, title: String) { The task is done. }
+      -> notFound(task: T) { There is no such task. }
+    }
+  }
+
+  example "addThenFinish" {
+    after add(title: "write") -> ok(task: t)
+    then finish(task: t) -> ok(task: t)
+  }
+}
+)"},
+    {"concepts/journal.concept", R"(concept Journal [J] {
+  purpose { Remember what happened. }
+
+  state {
+    entries: set J
+    text: J -> String
+  }
+
+  actions {
+    action append(text: String) {
+      -> ok(entry: J) { The entry is kept. }
+    }
+  }
+}
+)"},
+    {"syncs/record.sync", R"(sync RecordFinished [eventual]
+  purpose: "What is done stands in the journal."
+  when { Task/finish: [] => ok[ title: ?title ] }
+  then { Journal/append: [ text: "finished {{title}}" ] }
+)"},
+};
+
+bool is_kit_name(std::string_view name) {
+  bool characters =
+      std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+  return !name.empty() && name.size() <= 64 && characters && name[0] >= 'a' && name[0] <= 'z';
+}
+
+Result<Code> init(Context& context) {
+  std::string name = context.given.text("name");
+  if (!is_kit_name(name)) {
+    return Error{.code = Code::usage, .message = "a kit's name is of a-z, 0-9 and -, and begins with a letter"};
+  }
+  bool write = !context.given.flag("dry-run");
+  RealDisk disk;
+  auto taken = disk.exists(name);
+  if (!taken) return taken.error();
+  if (*taken && write) {
+    return Error{.code = Code::conflict, .message = name + " is there already", .next = "choose another name"};
+  }
+  for (const char* folder : {"", "/concepts", "/syncs"}) {
+    if (!write) break;
+    if (auto made = disk.make_folder(name + folder, 0777); !made) return made.error();
+  }
+  json::array files;
+  for (const NewFile& file : kNewKit) {
+    std::string text(file.text);
+    if (size_t at = text.find("NAME"); at != std::string::npos) text.replace(at, 4, name);
+    std::string path = name + "/" + std::string(file.path);
+    files.emplace_back(path);
+    if (!write) continue;
+    if (auto written = write_atomically(disk, path, text, 0644); !written) return written.error();
+  }
+  context.output.print(json::object{{"kit", name}, {"files", files}}, [&](const Terminal&) {
+    std::string text;
+    for (const json::value& file : files) text += std::string(file.get_string()) + "\n";
+    return text;
+  });
+  context.output.note(write ? "next: sluice kit check " + name : "nothing was written");
+  return Code::ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------- list
+
+Result<Code> list(Context& context) {
+  auto home = find_home(context.variables);
+  if (!home) return home.error();
+  std::string kits = (home->root() / "kits").string();
+  RealDisk disk;
+  Table table{.columns = {{"KIT"}, {"VERSION"}, {"FOLDER"}, {"DESCRIPTION"}},
+              .empty = "No kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME"};
+  json::array found;
+  auto entries = disk.list(kits);
+  if (!entries && entries.error().code != Code::not_found) return entries.error();
+  for (const FolderEntry& entry : entries ? *entries : std::vector<FolderEntry>{}) {
+    std::string folder = kits + "/" + entry.name;
+    auto exists = disk.exists(folder + "/suite.yaml");
+    if (!exists || !*exists) continue;
+    lang::Kit kit = lang::load_kit(folder, reader(disk));
+    bool broken = kit.suite.name.empty();
+    table.rows.push_back({{broken ? entry.name : kit.suite.name, Style::strong},
+                          {kit.suite.version},
+                          {folder, Style::faint},
+                          {broken ? "has errors: sluice kit check " + folder : kit.suite.description,
+                           broken ? Style::bad : Style::plain}});
+    found.push_back(json::object{{"name", broken ? entry.name : kit.suite.name},
+                                 {"version", kit.suite.version},
+                                 {"folder", folder},
+                                 {"description", kit.suite.description},
+                                 {"readable", !broken}});
+  }
+  context.output.print(found, [&](const Terminal& terminal) { return render(table, terminal); });
+  return Code::ok;
+}
+
+}  // namespace
+
+void add_kit_commands(Commands& commands) {
+  commands.add_noun(
+      {.name = "kit", .group = Group::build, .summary = "Check, format and show kits of concepts and syncs"});
+  commands.add(
+      {.name = "kit check",
+       .summary = "Check a kit completely, without running it",
+       .details = "Every concept, action, variant, field, type and variable is checked, and what follows from "
+                  "what. Errors make the exit code 1; warnings do not.",
+       .args = {{.name = "folder", .help = "the kit's folder, or its name", .kind = Kind::path, .optional = true}},
+       .options = {{.name = "strict", .help = "make misaligned parameters errors"},
+                   {.name = "watch", .help = "check again whenever a file changes"}},
+       .example = "sluice kit check tests/lang/kits/tasks",
+       .run = check_kit});
+  commands.add({.name = "kit fmt",
+                .summary = "Write .concept and .sync files in their canonical form",
+                .details = "Prints the files that changed. A file with errors is left as it was.",
+                .args = {{.name = "files",
+                          .help = "files, or folders with all that is below them",
+                          .kind = Kind::path,
+                          .optional = true,
+                          .repeated = true}},
+                .options = {{.name = "check", .help = "change nothing; exit with 1 if a file would change"}},
+                .example = "sluice kit fmt --check tests/lang/kits/tasks",
+                .run = format_kit});
+  commands.add({.name = "kit show",
+                .summary = "Show a kit, a concept or a sync, and what follows from what",
+                .args = {{.name = "name", .help = "a concept or a sync", .optional = true}},
+                .options = {{.name = "kit",
+                             .value = "FOLDER",
+                             .help = "the kit's folder, or its name",
+                             .kind = Kind::path,
+                             .fallback = "."},
+                            {.name = "dot", .help = "print the kit as a picture for Graphviz"}},
+                .example = "sluice kit show Task --kit tests/lang/kits/tasks",
+                .run = show});
+  commands.add({.name = "kit init",
+                .summary = "Begin a kit in a new folder",
+                .args = {{.name = "name", .help = "the kit's name, and its folder's"}},
+                .options = {{.name = "dry-run", .help = "say what would be written, and write nothing"}},
+                .example = "sluice kit init tasks --dry-run",
+                .run = init});
+  commands.add({.name = "kit list", .summary = "List the installed kits", .example = "sluice kit list", .run = list});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,27 @@
+// What `kit show` prints: a kit, one of its concepts or one of its syncs, for people, as JSON, and as a picture for
+// Graphviz.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <string>
+
+#include "base/terminal.h"
+#include "lang/check.h"
+
+namespace sluice::cli {
+
+namespace json = boost::json;
+
+std::string show_kit(const lang::CheckedKit& kit, const Terminal& terminal);
+json::value kit_json(const lang::CheckedKit& kit);
+
+// A concept or a sync by its number in the symbols or in Kit::syncs.
+std::string show_concept(const lang::CheckedKit& kit, size_t concept_, const Terminal& terminal);
+json::value concept_json(const lang::CheckedKit& kit, size_t concept_);
+std::string show_sync(const lang::CheckedKit& kit, size_t sync, const Terminal& terminal);
+json::value sync_json(const lang::CheckedKit& kit, size_t sync);
+
+// concepts → syncs → concepts, as Graphviz's dot reads it.
+std::string kit_dot(const lang::CheckedKit& kit);
+
+}  // namespace sluice::cli

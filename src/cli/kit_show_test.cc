@@ -1,0 +1,87 @@
+// A kit in its three forms.
+#include "cli/kit_show.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "lang/testing_kit.h"
+
+namespace sluice::cli {
+namespace {
+
+using testing::HasSubstr;
+
+struct KitShow : testing::Test {
+  KitShow() {
+    lang::Kit kit = lang::kit_of({lang::kOrder, lang::kCard}, R"(sync Charge
+  when { Order/pay: [ order: ?o; amount: ?a ] => requested }
+  then { Card/charge: [ order: ?o; amount: ?a ] }
+
+# Money came.
+sync Paid [eventual]
+  when { Card/charge: [] => ok[]
+         caused by Order/pay: [] => requested as ?ask }
+  then { answer ?ask => ok[] }
+guard Known before { Order/pay: [ order: ?o ] } require { Order: { ?o } } else declined[]
+)");
+    kit.suite.name = "shop";
+    kit.suite.version = "1.0.0";
+    kit.absent = {{"Bank", "its file is missing"}};
+    kit.syncs.push_back(kit.syncs[0]);
+    kit.syncs[2].tree.name.text = "Other";
+    kit.syncs[2].alias = "Alias";
+    kit.syncs[2].inactive = "`Bank` is not loaded";
+    checked = lang::check(std::move(kit));
+  }
+  lang::Checked checked;
+  Terminal plain;
+};
+
+TEST_F(KitShow, TheKitListsConceptsSyncsAndGuards) {
+  std::string text = show_kit(*checked.kit, plain);
+  EXPECT_THAT(text, HasSubstr("shop 1.0.0\n"));
+  EXPECT_THAT(text, HasSubstr("Bank           –  not loaded: its file is missing\n"));
+  EXPECT_THAT(text, HasSubstr("Other   Alias  recommended  inactive: `Bank` is not loaded\n"));
+  EXPECT_THAT(text, HasSubstr("Known  before Order/pay  active\n"));
+}
+
+TEST_F(KitShow, AConceptSaysWhoUsesIt) {
+  std::string text = show_concept(*checked.kit, 0, plain);
+  EXPECT_THAT(text, HasSubstr("pay(order: O of Order, amount: Int)  answered\n"
+                              "  -> ok(order: O of Order)\n"
+                              "  -> declined(order: O of Order, reason: String)\n"
+                              "  guarded by  Known\n"
+                              "  matched by  Charge (requested), Paid (requested)\n"
+                              "  answered by Paid (ok)\n"));
+}
+
+TEST_F(KitShow, ASyncShowsItsRuleAndBothItsEnds) {
+  EXPECT_EQ(show_sync(*checked.kit, 0, plain), R"(Charge  recommended
+
+sync Charge
+  when { Order/pay: [ order: ?o; amount: ?a ] => requested }
+  then { Card/charge: [ order: ?o; amount: ?a ] }
+
+Waits for
+  Order/pay => requested
+
+Starts
+  Card/charge
+)");
+  json::value paid = sync_json(*checked.kit, 1);
+  EXPECT_EQ(paid.at("waitsFor"), (json::array{"Card/charge => ok", "caused by Order/pay => requested"}));
+  EXPECT_EQ(paid.at("starts"), (json::array{"answer Order/pay => ok"}));
+}
+
+TEST_F(KitShow, DotLeadsFromConceptsThroughSyncsToConcepts) {
+  std::string dot = kit_dot(*checked.kit);
+  EXPECT_THAT(dot, HasSubstr("digraph \"shop\" {\n"));
+  EXPECT_THAT(dot, HasSubstr("  \"Order\" -> \"sync Charge\" [label=\"pay requested\"];\n"));
+  EXPECT_THAT(dot, HasSubstr("  \"sync Charge\" -> \"Card\" [label=\"charge\"];\n"));
+  EXPECT_THAT(dot, HasSubstr("  \"sync Paid\" -> \"Order\" [label=\"answer ok\", style=dashed];\n"));
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,142 @@
+// inotify watches folders, not files: editors replace a file by renaming another over it.
+#include "cli/kit_watch.h"
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+namespace sluice::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTogether_ms = 50;
+constexpr int kLook_ms = 500;
+constexpr size_t kMostFolders = 4096;
+constexpr uint32_t kEvents = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO;
+
+bool concerns_kit(std::string_view name) {
+  return name.ends_with(".concept") || name.ends_with(".sync") || name.ends_with(".yaml");
+}
+
+// Calls visit for every entry below the folder that is not hidden.
+template <typename Visit>
+void walk(const std::string& folder, const Visit& visit) {
+  std::error_code ignored;
+  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied, ignored);
+  for (size_t count = 0; entries != fs::recursive_directory_iterator() && count < 16 * kMostFolders; ++count) {
+    bool hidden = entries->path().filename().string().starts_with('.');
+    if (hidden) entries.disable_recursion_pending();
+    if (!hidden) visit(*entries);
+    entries.increment(ignored);
+    if (ignored) break;
+  }
+}
+
+}  // namespace
+
+KitWatch::KitWatch(const std::vector<std::string>& folders) : folders_(folders) {
+  inotify_ = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  size_t count = 0;
+  auto add = [&](const std::string& folder) {
+    if (inotify_ < 0 || ++count > kMostFolders) return;
+    if (inotify_add_watch(inotify_, folder.c_str(), kEvents) < 0 && errno != ENOENT) {
+      ::close(inotify_);
+      inotify_ = -1;
+    }
+  };
+  for (const std::string& folder : folders) {
+    add(folder);
+    walk(folder, [&](const fs::directory_entry& entry) {
+      std::error_code ignored;
+      if (entry.is_directory(ignored)) add(entry.path().string());
+    });
+  }
+  if (inotify_ < 0) seen_ = look();
+}
+
+KitWatch::~KitWatch() {
+  if (inotify_ >= 0) ::close(inotify_);
+}
+
+KitWatch::Snapshot KitWatch::look() const {
+  Snapshot found;
+  for (const std::string& folder : folders_) {
+    walk(folder, [&](const fs::directory_entry& entry) {
+      std::error_code ignored;
+      if (!concerns_kit(entry.path().string()) || !entry.is_regular_file(ignored)) return;
+      int64_t time = entry.last_write_time(ignored).time_since_epoch().count();
+      found[entry.path().string()] = {time, entry.file_size(ignored)};
+    });
+  }
+  return found;
+}
+
+bool KitWatch::drain() {
+  alignas(inotify_event) std::array<char, 16384> buffer;
+  bool found = false;
+  for (;;) {
+    ssize_t size = ::read(inotify_, buffer.data(), buffer.size());
+    if (size <= 0) return found;
+    for (ssize_t at = 0; at < size;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+      // A new folder may hold files already; its own changes are seen by the next watch.
+      bool folder = (event->mask & IN_ISDIR) != 0 && (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0;
+      bool lost = (event->mask & IN_Q_OVERFLOW) != 0;
+      found = found || folder || lost || (event->len > 0 && concerns_kit(event->name));
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+  }
+}
+
+Result<bool> KitWatch::wait(int stop) {
+  bool changed = false;
+  for (;;) {
+    std::array<pollfd, 2> waits = {pollfd{stop, POLLIN, 0}, pollfd{inotify_, POLLIN, 0}};
+    nfds_t count = inotify_ >= 0 ? 2 : 1;
+    int patience = changed ? kTogether_ms : inotify_ >= 0 ? -1 : kLook_ms;
+    int ready = ::poll(waits.data(), count, patience);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return Error{.message = std::string("cannot wait for changes: ") + std::strerror(errno)};
+    if (waits[0].revents != 0) return false;
+    if (inotify_ >= 0) {
+      if (ready == 0) return true;  // quiet again after a change
+      changed = drain() || changed;
+    } else {
+      Snapshot now = look();
+      if (now == seen_ && changed) return true;
+      changed = changed || now != seen_;
+      seen_ = std::move(now);
+    }
+  }
+}
+
+StopSignal::StopSignal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+StopSignal::~StopSignal() {
+  signalfd_siginfo taken;
+  while (fd_ >= 0 && ::read(fd_, &taken, sizeof taken) == sizeof taken) {
+  }
+  if (fd_ >= 0) ::close(fd_);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+}  // namespace sluice::cli

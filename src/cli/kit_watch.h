@@ -1,0 +1,52 @@
+// Waits for a kit's files to change, for `kit check --watch`. Made before the kit is read, so that no change between
+// reading and waiting is lost. Uses inotify; where that is not to be had, it looks every half second.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sluice::cli {
+
+class KitWatch {
+ public:
+  // Watches these folders and all below them, but for hidden ones.
+  explicit KitWatch(const std::vector<std::string>& folders);
+  ~KitWatch();
+  KitWatch(const KitWatch&) = delete;
+  KitWatch& operator=(const KitWatch&) = delete;
+
+  // True when a .concept, .sync or .yaml file has changed; false when `stop` (a descriptor) can be read. Changes that
+  // come within a moment of one another are one.
+  Result<bool> wait(int stop);
+
+ private:
+  using Snapshot = std::map<std::string, std::pair<int64_t, uint64_t>>;  // time and size by path
+
+  bool drain();  // reads what inotify has; true if it concerns a kit
+  Snapshot look() const;
+
+  std::vector<std::string> folders_;
+  int inotify_ = -1;
+  Snapshot seen_;  // only without inotify
+};
+
+// A descriptor that can be read once the person has asked to stop (Ctrl-C, SIGTERM); the signals do nothing else while
+// it lives.
+class StopSignal {
+ public:
+  StopSignal();
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  int fd() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace sluice::cli

@@ -1,0 +1,55 @@
+// Waiting for changes. Every wait here ends by something that was done before it began.
+#include "cli/kit_watch.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+
+namespace sluice::cli {
+namespace {
+
+struct KitWatchTest : testing::Test {
+  KitWatchTest() { EXPECT_EQ(::pipe(stop.data()), 0); }
+  ~KitWatchTest() override {
+    ::close(stop[0]);
+    ::close(stop[1]);
+  }
+  void write(const std::string& name) { ASSERT_TRUE(write_atomically(disk, folder.path(name), "x", 0644)); }
+
+  TestingFolder folder;
+  RealDisk disk;
+  std::array<int, 2> stop{};
+};
+
+TEST_F(KitWatchTest, SeesWhatChangedSinceItWasMade) {
+  std::filesystem::create_directory(folder.path("syncs"));
+  KitWatch watch({folder.path()});
+  write("syncs/a.sync");
+  auto changed = watch.wait(stop[0]);
+  ASSERT_TRUE(changed);
+  EXPECT_TRUE(*changed);
+}
+
+TEST_F(KitWatchTest, EndsWhenItIsToldTo) {
+  KitWatch watch({folder.path()});
+  write("notes.txt");  // does not concern a kit
+  ASSERT_EQ(::write(stop[1], "x", 1), 1);
+  auto changed = watch.wait(stop[0]);
+  ASSERT_TRUE(changed);
+  EXPECT_FALSE(*changed);
+}
+
+TEST_F(KitWatchTest, AFolderThatIsNotThereIsNoFault) {
+  KitWatch watch({folder.path("none"), folder.path()});
+  write("suite.yaml");
+  EXPECT_TRUE(*watch.wait(stop[0]));
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,150 @@
+// The canonical form, exactly, and what formatting promises over every source of the tests.
+#include "lang/format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "lang/concept_parser.h"
+#include "lang/sync_parser.h"
+#include "lang/text.h"
+
+namespace sluice::lang {
+namespace {
+
+std::vector<std::string> texts_of(const std::vector<Comment>& comments) {
+  std::vector<std::string> texts;
+  for (const auto& comment : comments) texts.push_back(comment.text);
+  std::ranges::sort(texts);
+  return texts;
+}
+
+// The formatted text, after checking that meaning and comments stay and that formatting again changes nothing.
+template <typename Parse>
+std::string formatted(Parse parse, std::string_view text) {
+  Diagnostics found;
+  auto first = parse(text, "x", found);
+  EXPECT_TRUE(first) << render(found, text);
+  if (!first) return "";
+  std::string once = format(*first);
+  auto second = parse(once, "x", found);
+  EXPECT_TRUE(second) << render(found, once) << once;
+  if (!second) return "";
+  EXPECT_TRUE(*first == *second) << once;
+  EXPECT_EQ(texts_of(first->comments), texts_of(second->comments)) << once;
+  EXPECT_EQ(format(*second), once);
+  return once;
+}
+
+std::string sync(std::string_view text) { return formatted(parse_sync, text); }
+std::string concept_(std::string_view text) { return formatted(parse_concept, text); }
+
+TEST(Format, ASyncLosesItsBracesAndKeepsItsComments) {
+  EXPECT_EQ(
+      sync("# head\n\n// why\nsync A [eager] {  # named\n  purpose { It is so. }\n  # before when\n  when {\n"
+           "    X/a: [ a: ?a, b: -1.0 ] => ok(c: ?c)  // first\n    # last in when\n  }\n"
+           "  then { Y/b: [ c: ?c ]\n Y/c: [] # both\n}\n  # last in sync\n}\n\n\nsync B when { X/a: [] => [ok] } "
+           "then { Y/b: [] }\n# the end"),
+      "# head\n\n# why\nsync A [eager]  # named\n  purpose: \"It is so.\"\n  # before when\n  when {\n"
+      "    X/a: [ a: ?a; b: -1.0 ] => ok[ c: ?c ]  # first\n    # last in when\n  }\n"
+      "  then { Y/b: [ c: ?c ]\n         Y/c: [] }  # both\n# last in sync\n\nsync B\n  when { X/a: [] => ok[] }\n"
+      "  then { Y/b: [] }\n# the end\n");
+}
+
+TEST(Format, BreaksWhatIsTooLong) {
+  EXPECT_EQ(sync("sync A when { Concept/action: [ first: ?first; second: ?second; third: ?third ] => variant[ fourth: "
+                 "?fourth; fifth: ?fifth ] } then { Y/b: [] }"),
+            "sync A\n  when {\n    Concept/action: [ first: ?first; second: ?second; third: ?third ]\n"
+            "      => variant[ fourth: ?fourth; fifth: ?fifth ]\n  }\n  then { Y/b: [] }\n");
+}
+
+TEST(Format, ClefsSpellingsBecomeOurs) {
+  EXPECT_EQ(sync("sync A when { ?c/?a: [] => [ok; x: ?x] } where { Z/q: [] => [ v: ?v ]; guard(?v = 1); any(?v = 1, "
+                 "not ?x > 2) } then { Y/b: [ h: { ?v, ?x }; k: [ a: 1 ]; s: \"\\{{ {{x.y}}\" ] }"),
+            "sync A\n  when { ?c/?a: [] => ok[ x: ?x ]\n         latest Z/q: [] => [ v: ?v ] }\n"
+            "  where { filter(?v = 1)\n          any(?v = 1; not ?x > 2) }\n"
+            "  then { Y/b: [ h: { v: ?v, x: ?x }; k: { a: 1 }; s: \"\\{{ {{x.y}}\" ] }\n");
+}
+
+TEST(Format, PrintsGuardsAndEveryEffect) {
+  EXPECT_EQ(
+      sync("guard G purpose: \"why\" before { A/b: [ x: ?x ] } where { each(?x as { y: ?y }); bind(uuid() as ?i) } "
+           "require { no C.d: { ?k e: ?y as ?z }; filter(?y not in [1, \"a\"] or (?y = 1 and ?x != null)) } "
+           "else engine.refused[ message: \"no\" ]\n"
+           "sync S [eventual, retry(a; b)] [loop] when { A/b: [] => engine.fault[] as ?f caused by C/d: [] => "
+           "requested } then { answer ?f => v(a: ?x.y); ?p in {L, M.N}/go: [ a: concat(?a, \"b\") ] }"),
+      "guard G\n  purpose: \"why\"\n  before { A/b: [ x: ?x ] }\n"
+      "  where { each(?x as { y: ?y })\n          bind(uuid() as ?i) }\n"
+      "  require { no C.d: { ?k e: ?y as ?z }\n"
+      "            filter(?y not in [1, \"a\"] or ?y = 1 and ?x != null) }\n"
+      "  else engine.refused[ message: \"no\" ]\n"
+      "sync S [eventual loop retry(a, b)]\n  when { A/b: [] => engine.fault[] as ?f\n"
+      "         caused by C/d: [] => requested }\n"
+      "  then { answer ?f => v[ a: ?x.y ]\n         ?p in {L, M.N}/go: [ a: concat(?a, \"b\") ] }\n");
+}
+
+TEST(Format, AConceptHasOneOrder) {
+  EXPECT_EQ(
+      concept_("# about\n@version(1)\nconcept A [T] {\n  invariant { x { after a(t: t) -> ok then t = 1 } }\n"
+               "  actions {\n    action a(t: T) { fixture f { t: \"x\" }\n -> ok # fine\n runs: effect\n"
+               "      # last\n    }\n    # no more\n  }\n  state { s: set T }\n  purpose { Why. }\n}\n"),
+      "# about\n@version(1)\nconcept A [T] {\n  purpose { Why. }\n\n  state {\n    s: set T\n  }\n\n  actions {\n"
+      "    action a(t: T) {\n      runs: effect\n      # last\n      -> ok  # fine\n      fixture f { t: \"x\" }\n"
+      "    }\n    # no more\n  }\n\n  example \"x\" {\n    after a(t: t) -> ok\n    then t = 1\n  }\n"
+      "}\n");
+}
+
+TEST(Format, ConditionsKeepTheirGrouping) {
+  std::string text = concept_(
+      "concept A {\n  always { not (a = 1 or b = 2) and (forall x in xs: x.y > 0) and c }\n"
+      "  never { (a = b) = true; f(x, y = 1) or (a or b) and d not in [1] }\n"
+      "  scenario { then { (count(x) = 1) and (a = 1 or b) and (exists x in xs where (forall y in ys: y): x = 1)\n"
+      "    and A/b() -> ok } settlement: \"async-with-anchor\" { anchor: \"x\" } }\n}\n");
+  EXPECT_THAT(text, testing::HasSubstr("not (a = 1 or b = 2) and (forall x in xs: x.y > 0) and c\n"));
+  EXPECT_THAT(text, testing::HasSubstr("    (a = b) = true\n    f(x, y = 1) or (a or b) and d not in [1]\n"));
+  EXPECT_THAT(text,
+              testing::HasSubstr("then { (count(x) = 1)\n           (a = 1 or b)\n           (exists x in xs where "
+                                 "(forall y in ys: y): x = 1)\n           A/b() -> ok }\n"));
+}
+
+TEST(Format, WrapsLongProse) {
+  std::string words;
+  for (int i = 0; i < 30; ++i) words += "word" + std::to_string(i) + "  \n";
+  std::string text = concept_("concept A { purpose { " + words + " } }");
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text.find('\n', begin);
+    EXPECT_LE(end - begin, 110u);
+    begin = end + 1;
+  }
+  EXPECT_THAT(text, testing::StartsWith("concept A {\n  purpose {\n    word0 word1 "));
+}
+
+TEST(Format, KeepsItsPromisesOverEverySource) {
+  int sources = 0;
+  for (const char* folder : {"/tests/lang", "/tests/fuzz/corpus/sync", "/tests/fuzz/corpus/concept"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(SLUICE_SOURCE_DIR) + folder)) {
+      std::string path = entry.path();
+      if (!path.ends_with(".concept") && !path.ends_with(".sync")) continue;
+      auto text = read_source(path);
+      ASSERT_TRUE(text);
+      Diagnostics found;
+      bool is_concept = path.ends_with(".concept");
+      bool parses =
+          is_concept ? parse_concept(*text, path, found).has_value() : parse_sync(*text, path, found).has_value();
+      if (!parses) continue;
+      SCOPED_TRACE(path);
+      if (is_concept) {
+        concept_(*text);
+      } else {
+        sync(*text);
+      }
+      ++sources;
+    }
+  }
+  EXPECT_GT(sources, 25);
+}
+
+}  // namespace
+}  // namespace sluice::lang

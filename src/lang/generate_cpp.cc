@@ -1,0 +1,243 @@
+// The header and the source, from top to bottom as a reader meets them. Types come from lang/cpp_types.h, the State
+// from lang/generate_state.h.
+#include "lang/generate_cpp.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lang/cpp_names.h"
+#include "lang/cpp_types.h"
+#include "lang/generate_state.h"
+#include "lang/relations.h"
+
+namespace sluice::lang {
+namespace {
+
+Error at(const Concept& spec, const At& mark, std::string message) {
+  return {.code = Code::invalid,
+          .message = std::move(message),
+          .position = Position{.file = spec.file, .line = mark.line, .column = mark.column}};
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+bool is_answered(const Action& action) {
+  return action.runs == Runs::answered || action.runs == Runs::answered_outside;
+}
+
+// The struct of a variant inside that of its action.
+std::string variant_type(const std::string& action, const std::string& variant) {
+  std::string name = camel_case(variant);
+  bool taken = name == action || name == "Result" || name == "Variant" || name == "Begun" || name == "Performed" ||
+               name == "Outcome" || name == "Ended";
+  return taken ? name + "_" : name;
+}
+
+// An action's struct with its variants, and their descriptions.
+Result<std::string> action_struct(const Concept& spec, const Action& action, CppTypes& types) {
+  std::string type = action_type(spec, action);
+  auto params = types.members(action.params, type);
+  if (!params) return params.error();
+  std::string body;
+  std::string described = cpp_describe(type, *params);
+  std::vector<std::string> structs, enumerators, names;
+  for (const Variant& variant : action.variants) {
+    std::string name = variant_type(type, variant.name);
+    auto fields = types.members(variant.fields, type + camel_case(variant.name));
+    if (!fields) return fields.error();
+    body += "\n" + comment(variant.prose, 2) + "  struct " + name + " {\n" + cpp_members(*fields, 4);
+    body += "\n    static constexpr std::string_view kVariant = " + cpp_string(variant.name) + ";\n";
+    body += "    bool operator==(const " + name + "&) const = default;\n  };\n";
+    described += cpp_describe(type + "::" + name, *fields);
+    structs.push_back(name);
+    enumerators.push_back(member_name(variant.name));
+    names.push_back(cpp_string(variant.name));
+  }
+  body += "\n  using Result = std::variant<" + join(structs) + ">;\n";
+  body += "  enum class Variant { " + join(enumerators) + " };\n";
+  bool engine_may_end = action.runs == Runs::effect || is_answered(action);
+  if (engine_may_end) {
+    std::string work = is_answered(action) ? "lang::Opened" : type + "Work";
+    body += "\n  // What begin gives back: the action is open, or has ended.\n";
+    body += "  using Begun = std::variant<" + work + ", Result>;\n";
+    if (action.runs == Runs::effect) {
+      body += "  // What perform gives back: how it ended, or that nothing was done and it wants to be called again.\n";
+      body += "  using Performed = std::variant<" + join(structs) + ", lang::Again>;\n";
+    }
+    body += "  // What finish is given and gives back: a variant, or that the engine ended the action.\n";
+    body += "  using Outcome = std::variant<" + join(structs) + ", lang::EngineEnd>;\n";
+    body += "  enum class Ended { " + join(enumerators) + ", engine };\n";
+  }
+  body += "\n  static constexpr std::string_view kAction = " + cpp_string(action.name) + ";\n";
+  body += "  static constexpr std::array<std::string_view, " + std::to_string(names.size()) + "> kVariants{" +
+          join(names) + "};\n";
+  body += "  bool operator==(const " + type + "&) const = default;\n";
+  std::string text = "\n" + comment(action.description, 0);
+  text += "struct " + type + " {\n" + cpp_members(*params, 2) + body + "};\n" + described;
+  text += "inline " + type + "::Variant variant_of(const " + type + "::Result& result) {\n";
+  text += "  return static_cast<" + type + "::Variant>(result.index());\n}\n";
+  if (engine_may_end) {
+    text += "inline " + type + "::Ended ended_of(const " + type + "::Outcome& outcome) {\n";
+    text += "  return static_cast<" + type + "::Ended>(outcome.index());\n}\n";
+  }
+  return text;
+}
+
+std::string handler_declarations(const Concept& spec) {
+  std::string text;
+  for (const Action& action : spec.actions) {
+    std::string type = action_type(spec, action);
+    std::string name = snake_case(action.name);
+    if (action.runs == Runs::pure || action.runs == Runs::query) {
+      text += "  static " + type + "::Result " + member_name(name) + "(const " + type + "& ask, " +
+              (action.runs == Runs::query ? "const " : "") + "State& state);\n";
+      continue;
+    }
+    text += "  static " + type + "::Begun begin_" + name + "(const " + type + "& ask, State& state);\n";
+    if (action.runs == Runs::effect) {
+      text += "  static " + type + "::Performed perform_" + name + "(const " + type + "Work& work, Effect& effect);\n";
+    }
+    if (action.runs == Runs::effect && action.retry == Retry::probe) {
+      text += "  static lang::Probed<" + type + "::Result> probe_" + name + "(const " + type +
+              "Work& work, Effect& effect);\n";
+    }
+    text += "  static " + type + "::Outcome finish_" + name + "(const " + type + "& ask, const " + type +
+            "::Outcome& outcome, State& state);\n";
+  }
+  return text;
+}
+
+std::string runs_name(Runs runs) {
+  switch (runs) {
+    case Runs::pure:
+      return "pure";
+    case Runs::query:
+      return "query";
+    case Runs::effect:
+      return "effect";
+    case Runs::answered:
+      return "answered";
+    case Runs::answered_outside:
+      return "answered_outside";
+  }
+  return {};
+}
+
+std::string bound_action(const Concept& spec, const Action& action) {
+  std::string type = action_type(spec, action);
+  std::string name = snake_case(action.name);
+  auto handler = [&](const std::string& part) { return "&" + spec.name + "::" + part + name; };
+  std::string deadline = std::to_string(action.deadline_s);
+  switch (action.runs) {
+    case Runs::pure:
+    case Runs::query:
+      return "lang::bind::" + runs_name(action.runs) + "<" + type + ", State>(&" + spec.name +
+             "::" + member_name(name) + ")";
+    case Runs::answered:
+    case Runs::answered_outside:
+      return "lang::bind::answered<" + type + ", State>(lang::Runs::" + runs_name(action.runs) + ", " + deadline +
+             ", " + handler("begin_") + ", " + handler("finish_") + ")";
+    case Runs::effect:
+      break;
+  }
+  std::string parts = handler("begin_") + ", " + handler("perform_") + ", " + handler("finish_");
+  std::string arguments = "<" + type + ", " + type + "Work, State>(";
+  if (action.retry == Retry::probe) {
+    return "lang::bind::probed_effect" + arguments + deadline + ", " + parts + ", " + handler("probe_") + ")";
+  }
+  return "lang::bind::effect" + arguments + "lang::Retry::" + (action.retry == Retry::safe ? "safe" : "never") + ", " +
+         deadline + ", " + parts + ")";
+}
+
+std::string binding_definition(const Concept& spec, const CppOptions& options, const StateText& state) {
+  std::string text = "\nconst lang::ConceptBinding& " + options.stem + "_binding() {\n";
+  text += "  static const lang::ConceptBinding kBinding{\n";
+  text += "      .name = " + cpp_string(spec.name) + ",\n";
+  text += "      .version = " + std::to_string(spec.version.value_or(0)) + ",\n";
+  text += "      .parallel = " + std::to_string(spec.parallel) + ",\n";
+  text += "      .relations = {\n" + state.relations + "      },\n";
+  text += "      .actions = {\n";
+  for (const Action& action : spec.actions) text += "          " + bound_action(spec, action) + ",\n";
+  return text + "      }};\n  return kBinding;\n}\n";
+}
+
+Result<void> check_fields(const Concept& spec, const std::string& owner, const std::vector<FieldDecl>& fields) {
+  std::set<std::string> names;
+  for (const FieldDecl& field : fields) {
+    if (!names.insert(field.name).second)
+      return at(spec, field.at, owner + " has another field \"" + field.name + "\"");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_for_cpp(const Concept& spec) {
+  std::set<std::string> actions;
+  for (const Action& action : spec.actions) {
+    if (!actions.insert(camel_case(action.name)).second) {
+      return at(spec, action.at, "there is another action \"" + action.name + "\"");
+    }
+    if (action.variants.empty()) {
+      return at(spec, action.at, "the action \"" + action.name + "\" has no variant to end in; write `-> ok()`");
+    }
+    if (auto checked = check_fields(spec, action.name, action.params); !checked) return checked;
+    std::set<std::string> variants;
+    for (const Variant& variant : action.variants) {
+      if (!variants.insert(camel_case(variant.name)).second) {
+        return at(spec, variant.at, action.name + " has another variant \"" + variant.name + "\"");
+      }
+      if (auto checked = check_fields(spec, variant.name, variant.fields); !checked) return checked;
+    }
+  }
+  return {};
+}
+
+Result<CppFiles> generate_cpp(const Concept& spec, const CppOptions& options) {
+  if (auto checked = check_for_cpp(spec); !checked) return checked.error();
+  CppTypes types(spec);
+  auto state = generate_state(spec, types, options.handlers);
+  if (!state) return state.error();
+  std::string actions;
+  std::string works;
+  for (const Action& action : spec.actions) {
+    auto text = action_struct(spec, action, types);
+    if (!text) return text.error();
+    actions += *text;
+    if (action.runs == Runs::effect) works += "struct " + action_type(spec, action) + "Work;\n";
+  }
+
+  std::string made = "// Made by conceptc from " + options.source + "; changes belong there.\n";
+  std::string header = comment(spec.name + ": " + (spec.purpose.empty() ? "a concept." : spec.purpose), 0) + made;
+  header +=
+      "#pragma once\n\n#include <array>\n#include <compare>\n#include <cstdint>\n#include <map>\n"
+      "#include <optional>\n#include <string>\n#include <string_view>\n#include <variant>\n#include <vector>\n\n"
+      "#include \"base/json_fields.h\"\n#include \"lang/handler.h\"\n#include \"lang/state.h\"\n";
+  std::string open = "\nnamespace " + options.ns + " {\n";
+  std::string close = "\n}  // namespace " + options.ns + "\n";
+  header +=
+      open + "\nnamespace lang = ::sluice::lang;\nusing Effect = lang::Attempt;\n" + types.ids() + types.enumerations();
+  if (std::string scalars = types.scalars(options.ns); !scalars.empty()) {
+    header += close + "\nnamespace sluice {\n" + scalars + "\n}  // namespace sluice\n" + open;
+  }
+  header += types.records() + state->records + "\n// ---- actions and their variants\n";
+  if (!works.empty()) header += "\n// What perform is given; " + options.work_header + " defines them.\n" + works;
+  header += actions + "\n" + state->declaration;
+  header += "\n// The handlers, which " + options.stem + ".cc defines.\nstruct " + spec.name + " {\n" +
+            handler_declarations(spec) + "};\n";
+  header += "\n// The same for the engine: lang/binding.h.\nconst lang::ConceptBinding& " + options.stem +
+            "_binding();\n" + close;
+
+  std::string source = "// The state and the binding of " + spec.name + ".\n" + made;
+  source += "#include \"" + options.stem + ".gen.h\"\n\n";
+  if (!works.empty()) source += "#include \"" + options.work_header + "\"\n";
+  source += "#include \"lang/bind.h\"\n#include \"lang/relations.h\"\n" + open + state->definition +
+            binding_definition(spec, options, *state) + close;
+  return CppFiles{.header = std::move(header), .source = std::move(source)};
+}
+
+}  // namespace sluice::lang

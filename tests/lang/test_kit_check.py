@@ -1,0 +1,204 @@
+"""sluice kit, end to end: the seed's kit shows every fault that is known of it, and a person can begin, check, format,
+show and watch a kit of their own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+
+import pytest
+
+SEED = "tests/lang/seed"
+
+
+@pytest.fixture
+def kit(sluice, root, tmp_path):
+    """Runs `sluice kit …` in the repository, or in another folder, with an empty home."""
+    def run(*words, cwd=root):
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SLUICE_HOME": str(tmp_path / "home")}
+        return subprocess.run([sluice, "kit", *map(str, words)], capture_output=True, text=True, cwd=cwd,
+                              env=environment, timeout=60, stdin=subprocess.DEVNULL)
+    return run
+
+
+@pytest.fixture(scope="module")
+def seed(sluice, root):
+    done = subprocess.run([sluice, "kit", "check", SEED, "-o", "json"], capture_output=True, text=True, cwd=root,
+                          timeout=60)
+    assert done.returncode == 1
+    return json.loads(done.stdout)
+
+
+def texts(report, severity, rule):
+    return [each["text"] for each in report["diagnostics"] if (each["severity"], each["rule"]) == (severity, rule)]
+
+
+UNBOUND = {
+    "ExecuteAfterValidation": "concept spec impl deps",
+    "MigrateBeforeExecute": "concept",
+    "DeployAfterMigrate": "plan",
+    "BeginRollout": "strategy steps",
+    "HealthCheckAfterStep": "kit env",
+    "AdvanceOnHealthy": "concept criteria",
+    "AdvanceOnMetrics": "r",
+    "PauseOnBadMetrics": "r",
+    "RollbackOnFailure": "r",
+    "RollbackPlanOnAbort": "plan",
+    "MarkerOnDeployStart": "kit version env",
+    "MarkerOnDeployComplete": "kit version env",
+    "MarkerOnRollback": "kit version env",
+    "PlanAfterPromotion": "envName",
+    "RouteToLambda": "mem timeout region",
+    "RouteToEcs": "cpu mem cluster",
+    "RouteLambdaDeploy": "f",
+    "LambdaProvisionComplete": "config",
+    "RoutePulumiApply": "stack",
+    "PulumiApplyComplete": "plan",
+}
+
+
+def test_the_seeds_unbound_variables_are_errors_by_sync_and_variable(seed):
+    expected = {f"sync `{sync}`: `?{name}` in then is not bound by any pattern or query"
+                for sync, names in UNBOUND.items() for name in names.split()}
+    assert set(texts(seed, "error", "unbound-variable")) == expected
+
+
+def test_the_seeds_lists_for_scalars_are_errors(seed):
+    assert texts(seed, "error", "list-for-scalar") == [
+        "sync `MigrateBeforeExecute`: `?from` is list Int, but `fromVersion` of Migration/plan takes one Int",
+        "sync `MigrateBeforeExecute`: `?to` is list Int, but `toVersion` of Migration/plan takes one Int",
+    ]
+
+
+def test_the_seed_has_no_other_errors(seed):
+    others = [each["text"] for each in seed["diagnostics"]
+              if each["severity"] == "error" and each["rule"] not in ("unbound-variable", "list-for-scalar")]
+    assert others == ["`?config` is R of Rollout, without a field `strategy`"]
+
+
+@pytest.mark.parametrize("text", [
+    "sync `AdvanceOnHealthy` starts `Telemetry/analyze`, but no sync matches its `insufficientData` or "
+    "`backendUnavailable`",
+    "sync `HealthCheckAfterStep` starts `Health/checkKit`, but no sync matches its `degraded`",
+    "syncs `MarkerOnDeployStart`, `MarkerOnDeployComplete` and `MarkerOnRollback` start `Telemetry/deployMarker`, but "
+    "no sync matches its `backendUnavailable`",
+])
+def test_the_seeds_unhandled_variants_are_warnings(seed, text):
+    assert text in texts(seed, "warning", "unhandled-variant")
+
+
+def test_the_seeds_join_without_a_key_is_a_warning(seed):
+    assert texts(seed, "warning", "join-without-key") == [
+        "sync `AdvanceOnHealthy` joins `Health/checkKit` with every `Rollout/advance` of the flow: they share no "
+        "variable and neither causes the other"]
+
+
+def test_the_seeds_provision_cycle_is_a_warning(seed):
+    assert ("an endless cascade: RouteToLambda → LambdaRuntime/provision → LambdaProvisionComplete → Runtime/provision "
+            "→ RouteToLambda") in texts(seed, "warning", "cycle")
+
+
+def test_the_seeds_build_leads_nowhere(seed):
+    found = texts(seed, "warning", "leads-nowhere")
+    assert ("`Artifact/build => ok` leads nowhere: sync `ExecuteAfterValidation` starts it, and no sync takes its "
+            "`artifact`, `hash` and `sizeBytes`") in found
+    assert ("`Rollout/begin => ok` leads nowhere: sync `BeginRollout` starts it, and no sync takes its `rollout`"
+            ) in found
+    # Ends that are meant: an echo, and what an eventual sync starts.
+    assert not [text for text in found if "Rollout/pause" in text or "deployMarker" in text or "contract" in text]
+
+
+def test_places_are_exact(seed):
+    found = [each for each in seed["diagnostics"] if "RollbackOnFailure`: `?r`" in each["text"]]
+    assert [(each["file"], each["line"], each["column"], each["length"]) for each in found] == [
+        (f"{SEED}/syncs/rollback-on-failure.sync", 8, 31, 2)]
+    assert "`Rollout: { ?r … }` in where" in found[0]["hint"]
+
+
+def test_the_summary_goes_to_stderr_and_errors_make_the_exit_code(kit):
+    done = kit("check", SEED)
+    assert done.returncode == 1
+    assert done.stderr == "39 errors, 64 warnings in 17 concepts, 43 syncs\n"
+    assert "      Rollout/abort: [ rollout: ?r ]\n                                ^^\n  hint: it could be" in done.stdout
+
+
+def test_a_new_kit_has_no_faults(kit, tmp_path):
+    assert kit("init", "mine", cwd=tmp_path).returncode == 0
+    done = kit("check", "mine", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "The kit has no faults.\n")
+    assert done.stderr == "0 errors, 0 warnings in 2 concepts, 1 sync\n"
+    assert kit("fmt", "--check", "mine", cwd=tmp_path).returncode == 0
+    again = kit("init", "mine", cwd=tmp_path)
+    assert again.returncode == 6 and "mine is there already" in again.stderr
+    assert kit("init", "../mine", cwd=tmp_path).returncode == 2
+
+
+def test_formatting_writes_only_what_changes(kit, tmp_path):
+    kit("init", "mine", cwd=tmp_path)
+    rule = tmp_path / "mine" / "syncs" / "record.sync"
+    before = rule.read_text()
+    rule.write_text(before.replace("\n  when", "  when").replace("[eventual]", "[ eventual ]"))
+    assert kit("fmt", "--check", "mine", cwd=tmp_path).returncode == 1
+    assert rule.read_text() != before
+    done = kit("fmt", "mine", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "mine/syncs/record.sync\n")
+    assert rule.read_text() == before
+    rule.write_text("sync Broken when {")
+    done = kit("fmt", "mine", cwd=tmp_path)
+    assert done.returncode == 1 and "mine/syncs/record.sync:1:" in done.stderr
+    assert rule.read_text() == "sync Broken when {"
+
+
+def test_show_explains_the_kit(kit, tmp_path):
+    kit("init", "mine", cwd=tmp_path)
+    shown = json.loads(kit("show", "--kit", "mine", "-o", "json", cwd=tmp_path).stdout)
+    assert [each["name"] for each in shown["concepts"]] == ["Task", "Journal"]
+    assert shown["syncs"][0]["waitsFor"] == ["Task/finish => ok"]
+    assert "matched by  RecordFinished (ok)" in kit("show", "Task", "--kit", "mine", cwd=tmp_path).stdout
+    missing = kit("show", "Tsk", "--kit", "mine", cwd=tmp_path)
+    assert missing.returncode == 5 and "sluice kit show Task" in missing.stderr
+    assert kit("show", "--kit", SEED).returncode == 1
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_graphviz_accepts_the_picture(kit, tmp_path):
+    picture = kit("show", "--dot", "--kit", "tests/lang/kits/tasks").stdout
+    done = subprocess.run(["dot", "-Tsvg"], input=picture, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "RecordFinished" in done.stdout
+
+
+def test_a_kit_in_the_home_is_found_by_name_and_changed_by_its_overlay(kit, tmp_path):
+    home = tmp_path / "home"
+    (home / "kits").mkdir(parents=True, mode=0o700)
+    kit("init", "mine", cwd=home / "kits")
+    assert "mine" in kit("list").stdout
+    (home / "kits" / "mine" / "overrides.yaml").write_text("disable: [ RecordFinished ]\n")
+    shown = json.loads(kit("show", "--kit", "mine", "-o", "json").stdout)
+    assert shown["syncs"][0]["active"] is False
+    assert shown["syncs"][0]["why"].startswith("disabled in ")
+
+
+def test_watching_checks_again_and_ends_on_ctrl_c(sluice, kit, tmp_path):
+    kit("init", "mine", cwd=tmp_path)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    with subprocess.Popen([sluice, "kit", "check", "mine", "--watch"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment) as process:
+        rescue = threading.Timer(60, process.kill)
+        rescue.start()
+        try:
+            def next_summary():
+                for line in process.stderr:
+                    if line.startswith("watching "):
+                        return summary
+                    summary = line.strip()
+            assert next_summary() == "0 errors, 0 warnings in 2 concepts, 1 sync"
+            rule = tmp_path / "mine" / "syncs" / "record.sync"
+            rule.write_text(rule.read_text().replace("?title ]", "?titel ]"))
+            assert next_summary() == "1 error, 0 warnings in 2 concepts, 1 sync"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 0
+        finally:
+            rescue.cancel()
