@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
+#include "base/yaml_emit.h"
 #include "cli/testing_commands.h"
 #include "cli/version.h"
 
@@ -53,9 +56,7 @@ TEST_F(App, TeachesWhenNothingIsAsked) {
 TEST_F(App, TellsItsVersion) {
   EXPECT_EQ(run({"--version"}).out, version_line() + "\n");
   EXPECT_EQ(run({"--version", "-o", "yaml"}).out,
-            "name: sluice\nversion: \"" + version().number + "\"\ncommit: " +
-                (version().commit.find_first_of("abcdef") == 0 ? version().commit : '"' + version().commit + '"') +
-                "\n");
+            emit_yaml({{"name", "sluice"}, {"version", version().number}, {"commit", version().commit}}));
 }
 
 TEST_F(App, DoesNotCallLostOutputASuccess) {

@@ -214,7 +214,11 @@ Result<Code> format_kit(Context& context) {
     if (only_check) continue;
     auto stat = disk.stat(file, FollowLinks::yes);
     if (!stat) return stat.error();
-    if (auto written = write_atomically(disk, file, *wanted, stat->mode); !written) return written.error();
+    // A link stays a link: what it leads to is replaced.
+    std::error_code failed;
+    std::string target = fs::canonical(file, failed).string();
+    if (failed) return Error{.message = "cannot follow " + file + ": " + failed.message()};
+    if (auto written = write_atomically(disk, target, *wanted, stat->mode); !written) return written.error();
   }
   json::array names, skipped;
   for (const std::string& file : changed) names.emplace_back(file);
@@ -228,8 +232,11 @@ Result<Code> format_kit(Context& context) {
       });
   context.output.note(counted(changed.size(), "file") + (only_check ? " would change" : " changed") + " of " +
                       std::to_string(files->size()));
-  if (!broken.empty())
-    return Error{.code = Code::invalid, .message = counted(broken.size(), "file") + " left as it was: it has errors"};
+  if (broken.size() == 1) return Error{.code = Code::invalid, .message = "1 file has errors and was left as it was"};
+  if (!broken.empty()) {
+    return Error{.code = Code::invalid,
+                 .message = std::to_string(broken.size()) + " files have errors and were left as they were"};
+  }
   return only_check && !changed.empty() ? Code::faults_found : Code::ok;
 }
 

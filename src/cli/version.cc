@@ -1,9 +1,11 @@
 // Version and commit come from the build.
 #include "cli/version.h"
 
+#include "commit.gen.h"
+
 namespace sluice::cli {
 
-Version version() { return {SLUICE_VERSION, SLUICE_COMMIT}; }
+Version version() { return {SLUICE_VERSION, kCommit}; }
 
 std::string version_line() { return "sluice " + version().number + " (" + version().commit + ")"; }
 

@@ -5,12 +5,15 @@
 // their concept and action: a sync on `?c/?a` records, it does not handle.
 //
 // - unhandled-variant: a sync starts the action, and no sync matches this variant other than ok. An action that no
-//   sync starts is the caller's, who hears every variant. A variant in `[eventual retry(…)]` is handled by repetition.
+//   sync starts is the caller's, who hears every variant. A variant in `[eventual retry(…)]` is handled by repetition;
+//   one that says @code(ok) is no failure, and may be an end that was meant.
 // - leads-nowhere: a sync that is not [eventual] starts a pure action or an effect, no sync matches its ok, and its ok
 //   carries a field that is not among its arguments: something was made and nobody takes it. An ok that only echoes,
 //   and whatever an [eventual] sync starts, is an end that was meant. So is the ok of an answered action.
 // - no-answer: beneath an answered action, an outcome from which no sync leads to an answer. Not told for the ok of
-//   side work: what is started beside an action, or an answer, that does lead to one.
+//   side work: what is started beside an action, or an answer, that does lead to one. Not told at all where an action
+//   that is `answered outside` runs beneath and each of its variants leads to an answer: that one keeps the request
+//   open, whatever becomes of its siblings.
 // - cycle: see cycles.cc; told unless a sync on it says [loop].
 #include <algorithm>
 #include <set>
@@ -110,7 +113,7 @@ class Flow {
       const std::string& name = action.variants[v].name;
       Outcome outcome{ref, v};
       if (name == "ok" || matched_.contains(outcome) || told_.contains(outcome) || ends_quietly(ref, v)) continue;
-      if (is_repeated(starts, name)) continue;
+      if (is_repeated(starts, name) || action.variants[v].code == Code::ok) continue;
       missing.push_back(name);
     }
     if (missing.empty() || action.runs == Runs::query) return;
@@ -206,6 +209,14 @@ class Flow {
       return found != matched_.end() &&
              std::ranges::any_of(found->second, [&](size_t sync) { return leads.contains(sync); });
     };
+    auto keeps_open = [&](ActionRef ref) {
+      const ActionSymbol& action = symbols_.action(ref);
+      for (size_t v = 0; v < action.variants.size(); ++v) {
+        if (!answered(ref, v)) return false;
+      }
+      return action.runs == Runs::answered_outside;
+    };
+    if (std::ranges::any_of(beneath, keeps_open)) return;
     auto starts_more = [&](ActionRef ref, size_t variant) {
       auto found = matched_.find({ref, variant});
       if (found == matched_.end()) return false;

@@ -4,7 +4,8 @@
 //
 // What an answered action leads to at once is its request; its completions follow from the answer. A pure action leads
 // to its completions. Both happen in one cascade. An effect's completion comes from outside: a cycle through one, or
-// through Timer/wait, ends a cascade at every turn and is only worth knowing.
+// through Timer/wait, ends a cascade at every turn and is only worth knowing. So does the answer to a request that was
+// read from state: that one waits in a flow of its own.
 //
 // Tarjan's algorithm, without recursion, finds the strongly connected parts; a breadth-first search inside each gives
 // its shortest cycle through its first sync. Costs the number of edges.
@@ -69,7 +70,8 @@ std::vector<std::vector<Edge>> edges(const Kit& kit, const Symbols& symbols, con
           } else if (!literals_agree(effect.arguments, pattern.input)) {
             continue;
           }
-          out[s].push_back({match.sync, target.action, action.runs == Runs::effect});
+          bool from_state = answers && syncs[s].then[e].size() > 1;
+          out[s].push_back({match.sync, target.action, action.runs == Runs::effect || from_state});
         }
       }
     }

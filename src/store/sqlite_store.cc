@@ -20,6 +20,10 @@ constexpr uint64_t kCheckedWholeBytes = 16 << 20;
 // pause, an ordinary checkpoint is never quite done and the log grows for ever.
 constexpr uint64_t kLogTooLong = 8;
 
+// The writer's pages need not be read again after each checkpoint's worth of steps; the memory is taken as it is
+// needed.
+constexpr const char* kWriterCache = "PRAGMA cache_size = -65536";  // kB
+
 constexpr const char* kPutJournal = "INSERT INTO journal (seq, flow, prev, record) VALUES (?, ?, ?, ?)";
 constexpr const char* kPutState =
     "INSERT OR REPLACE INTO state (rel, key, generation, seq, value) VALUES (?, ?, ?, ?, ?)";
@@ -228,6 +232,7 @@ struct SqliteStore::State {
       if (auto made = create_database(disk, path, options.schema); !made) return made;
     }
     if (auto connected = connect(writer); !connected) return connected;
+    if (auto set = writer->execute(kWriterCache); !set) return set;
     if (auto recovered = bring_up_to_date(); !recovered) return recovered;
     if (auto connected = connect(checkpointer); !connected) return connected;
     // What the log holds may be in the system's memory alone if a sync failed before the last stop. Written to the

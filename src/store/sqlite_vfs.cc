@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kSectorBytes = 4096;
 constexpr int kMaxPathBytes = 4096;
+constexpr size_t kMaxGatheredBytes = 1 << 20;
 
 struct OpenFile;
 
@@ -39,6 +40,12 @@ struct OpenFile {
   Shared* shared = nullptr;  // of the database file alone
   bool maps_index = false;
   int level = SQLITE_LOCK_NONE;
+
+  // SQLite writes its log in small pieces, one after the other. They are gathered and written at the next sync, which
+  // stands between them and every other reader; only this connection could ask for them before.
+  bool gathers = false;
+  uint64_t gathered_at = 0;
+  std::string gathered;
 };
 
 }  // namespace
@@ -110,6 +117,7 @@ class SqliteVfs::Calls {
     open_file->path = path;
     open_file->file = std::move(*opened);
     open_file->sync_folder = create;
+    open_file->gathers = (flags & SQLITE_OPEN_WAL) != 0;
     if ((flags & SQLITE_OPEN_MAIN_DB) != 0) {
       std::lock_guard guard(state.mutex);
       open_file->shared = &state.shared[path];
@@ -172,6 +180,7 @@ class SqliteVfs::Calls {
   static int read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
     Handle& handle = as(file);
     if (handle.state->is_broken) return SQLITE_IOERR_READ;
+    if (int code = write_gathered(handle); code != SQLITE_OK) return code;
     std::span<char> bytes(static_cast<char*>(into), static_cast<size_t>(size));
     auto got = handle.open->file->read_at(static_cast<uint64_t>(offset), bytes);
     if (!got) return handle.state->failed(got.error(), SQLITE_IOERR_READ);
@@ -186,16 +195,40 @@ class SqliteVfs::Calls {
     Handle& handle = as(file);
     if (handle.state->is_broken) return SQLITE_IOERR_WRITE;
     std::string_view bytes(static_cast<const char*>(from), static_cast<size_t>(size));
-    auto written = handle.open->file->write_at(static_cast<uint64_t>(offset), bytes);
+    auto at = static_cast<uint64_t>(offset);
+    OpenFile& mine = *handle.open;
+    if (!mine.gathers) return write_now(handle, bytes, at);
+    bool goes_on = at == mine.gathered_at + mine.gathered.size() && mine.gathered.size() < kMaxGatheredBytes;
+    if (!goes_on) {
+      if (int code = write_gathered(handle); code != SQLITE_OK) return code;
+      mine.gathered_at = at;
+    }
+    mine.gathered.append(bytes);
+    return SQLITE_OK;
+  }
+
+  static int write_now(Handle& handle, std::string_view bytes, uint64_t at) {
+    auto written = handle.open->file->write_at(at, bytes);
     if (!written) return handle.state->failed(written.error(), SQLITE_IOERR_WRITE);
     handle.state->writes.fetch_add(1, std::memory_order_relaxed);
     handle.state->bytes_written.fetch_add(bytes.size(), std::memory_order_relaxed);
     return SQLITE_OK;
   }
 
+  // What cannot be written is dropped: SQLite takes the failure for that of the whole transaction.
+  static int write_gathered(Handle& handle) {
+    OpenFile& mine = *handle.open;
+    if (mine.gathered.empty()) return SQLITE_OK;
+    int code = write_now(handle, mine.gathered, mine.gathered_at);
+    mine.gathered_at += mine.gathered.size();
+    mine.gathered.clear();
+    return code;
+  }
+
   static int truncate(sqlite3_file* file, sqlite3_int64 size) {
     Handle& handle = as(file);
     if (handle.state->is_broken) return SQLITE_IOERR_TRUNCATE;
+    if (int code = write_gathered(handle); code != SQLITE_OK) return code;
     auto done = handle.open->file->truncate(static_cast<uint64_t>(size));
     return done ? SQLITE_OK : handle.state->failed(done.error(), SQLITE_IOERR_TRUNCATE);
   }
@@ -203,6 +236,7 @@ class SqliteVfs::Calls {
   static int sync(sqlite3_file* file, int) {
     Handle& handle = as(file);
     if (handle.state->is_broken) return SQLITE_IOERR_FSYNC;
+    if (int code = write_gathered(handle); code != SQLITE_OK) return code;
     auto done = handle.open->file->sync(SyncWhat::contents);
     if (!done) return handle.state->sync_failed(done.error());
     handle.state->syncs.fetch_add(1, std::memory_order_relaxed);
@@ -216,6 +250,7 @@ class SqliteVfs::Calls {
   static int file_size(sqlite3_file* file, sqlite3_int64* size) {
     Handle& handle = as(file);
     if (handle.state->is_broken) return SQLITE_IOERR_FSTAT;
+    if (int code = write_gathered(handle); code != SQLITE_OK) return code;
     auto found = handle.open->file->size();
     if (!found) return handle.state->failed(found.error(), SQLITE_IOERR_FSTAT);
     *size = static_cast<sqlite3_int64>(*found);

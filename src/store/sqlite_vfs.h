@@ -11,7 +11,9 @@
 // A failed sync breaks it for good: nobody can know what is on the disk then, so every later operation fails too and
 // broken() says what happened. A full disk (`limit`) is SQLITE_FULL, and passes when there is room.
 //
-// Temporary files are refused: connections set temp_store = memory.
+// What SQLite writes to its log is gathered and reaches the disk with the next sync; so connections keep synchronous =
+// full, with which SQLite shows others nothing that is not synced. Temporary files are refused: connections set
+// temp_store = memory.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,83 @@
+// sluice kit on real folders; tests/lang/test_kit_check.py runs the program itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "cli/testing_commands.h"
+
+namespace sluice::cli {
+namespace {
+
+using testing::HasSubstr;
+
+struct KitCommands : testing::Test {
+  KitCommands() {
+    add_kit_commands(commands);
+    std::filesystem::create_directories(folder.path("kit"));
+    write("suite.yaml", "kit: { name: small, version: 1.0.0 }\nconcepts:\n  Task: { spec: task.concept }\n");
+    write("task.concept",
+          "concept Task [T] {\n  actions {\n    action add(title: String) {\n      -> ok(task: T)\n    }\n  }\n}\n");
+  }
+  void write(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(write_atomically(disk, folder.path("kit/" + name), text, 0644));
+  }
+
+  TestingFolder folder;
+  RealDisk disk;
+  Commands commands;
+};
+
+TEST_F(KitCommands, CheckSaysThatAKitHasNoFaults) {
+  auto done = run_line(commands, {"kit", "check", folder.path("kit")});
+  EXPECT_EQ(done.exit, 0);
+  EXPECT_EQ(done.out, "The kit has no faults.\n");
+  EXPECT_EQ(done.err, "0 errors, 0 warnings in 1 concept, 0 syncs\n");
+}
+
+TEST_F(KitCommands, CheckPointsAtAFault) {
+  write("task.concept", "concept Task [T] {\n  actions {\n    action add(title: Strin) { -> ok }\n  }\n}\n");
+  auto done = run_line(commands, {"kit", "check", folder.path("kit")});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_EQ(done.out, folder.path("kit/task.concept") +
+                          ":3:23: error: there is no type `Strin`\n"
+                          "      action add(title: Strin) { -> ok }\n"
+                          "                        ^^^^^\n"
+                          "  hint: did you mean `String`?\n");
+  EXPECT_EQ(done.err, "1 error, 0 warnings in 1 concept, 0 syncs\n");
+}
+
+TEST_F(KitCommands, AFolderWithoutASuiteIsToldAsSuch) {
+  auto done = run_line(commands, {"kit", "check", folder.path("none")});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_THAT(done.out, HasSubstr("hint: a kit is a folder with a suite.yaml\n"));
+}
+
+TEST_F(KitCommands, FmtLeavesWhatIsCanonical) {
+  auto done = run_line(commands, {"kit", "fmt", folder.path("kit")});
+  EXPECT_EQ(done.exit, 0);
+  EXPECT_EQ(done.out, "Every file that can be read is in its canonical form.\n");
+  EXPECT_EQ(run_line(commands, {"kit", "fmt", folder.path("kit/suite.yaml")}).exit, 2);
+}
+
+TEST_F(KitCommands, ShowRefusesAKitWithErrors) {
+  write("task.concept", "concept Task {");
+  auto done = run_line(commands, {"kit", "show", "--kit", folder.path("kit")});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_THAT(done.err, HasSubstr("has errors: "));
+  EXPECT_THAT(done.err, HasSubstr("sluice kit check " + folder.path("kit")));
+}
+
+TEST_F(KitCommands, InitOnlyTakesPlainNames) {
+  for (const std::string name : {"Tasks", "../x", "9x", "a b"}) {
+    EXPECT_EQ(run_line(commands, {"kit", "init", name, "--dry-run"}).exit, 2) << name;
+  }
+  EXPECT_EQ(run_line(commands, {"kit", "init", "tasks", "--dry-run"}).out,
+            "tasks/suite.yaml\ntasks/concepts/task.concept\ntasks/concepts/journal.concept\ntasks/syncs/record.sync\n");
+}
+
+}  // namespace
+}  // namespace sluice::cli
