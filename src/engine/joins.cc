@@ -89,21 +89,25 @@ class SyncSet::Memory::Joins {
 
   std::vector<Match> add(const RecordRef& record) {
     std::vector<Match> matches;
+    std::vector<std::pair<size_t, Attempt>> fitted;  // by group
     for (const CompiledSet::Place& place : set_->at(record->action).triggers) {
       Attempt attempt(*set_, place.sync);
-      if (attempt.fits(place.number, record)) join(attempt, place.number, 0, matches);
+      if (!attempt.fits(place.number, record)) continue;
+      join(attempt, place.number, 0, matches);
+      if (attempt.is_joined()) fitted.emplace_back(place.number, std::move(attempt));
     }
-    restore(record);
+    for (const auto& [group, attempt] : fitted) keep(attempt, group, record);
+    keep_latest(record);
     std::ranges::sort(matches, comes_before);
     return matches;
   }
 
   void restore(const RecordRef& record) {
-    const CompiledSet::Places& places = set_->at(record->action);
-    for (const CompiledSet::Place& place : places.triggers) {
-      if (set_->syncs[place.sync].when.groups.size() > 1) keep(place, record);
+    for (const CompiledSet::Place& place : set_->at(record->action).triggers) {
+      Attempt attempt(*set_, place.sync);
+      if (attempt.is_joined() && attempt.fits(place.number, record)) keep(attempt, place.number, record);
     }
-    for (const CompiledSet::Place& place : places.latest) keep_latest(place, record);
+    keep_latest(record);
   }
 
   size_t kept() const { return kept_; }
@@ -121,6 +125,7 @@ class SyncSet::Memory::Joins {
       records.resize(sync.when.patterns.size());
     }
 
+    bool is_joined() const { return sync.when.groups.size() > 1; }
     bool fits(size_t group, const RecordRef& record) {
       return sync.when.fits(sync.when.groups[group], record, symbols, bindings, bound, records);
     }
@@ -139,6 +144,7 @@ class SyncSet::Memory::Joins {
     std::vector<RecordRef> records;
   };
 
+  // Adds every match that fills the steps from this one on. Leaves the attempt of a join as it was.
   void join(Attempt& attempt, size_t trigger, size_t step, std::vector<Match>& matches) {
     const JoinPlan& plan = attempt.sync.plan;
     if (step == plan.steps[trigger].size()) {
@@ -202,26 +208,27 @@ class SyncSet::Memory::Joins {
     return store;
   }
 
-  void keep(const CompiledSet::Place& place, const RecordRef& record) {
-    Attempt attempt(*set_, place.sync);
-    if (!attempt.fits(place.number, record)) return;
-    Store& store = store_of(place.sync);
+  // The attempt holds what the record alone binds in the group.
+  void keep(const Attempt& attempt, size_t group, const RecordRef& record) {
+    Store& store = store_of(attempt.number);
     const auto& indexes = attempt.sync.plan.indexes;
     for (size_t i = 0; i < indexes.size(); ++i) {
-      if (indexes[i].group != place.number) continue;
+      if (indexes[i].group != group) continue;
       store.by_index[i][hash_of_key(indexes[i].key, attempt.bindings)].push_back(record);
     }
     ++kept_;
   }
 
-  void keep_latest(const CompiledSet::Place& place, const RecordRef& record) {
-    Attempt attempt(*set_, place.sync);
-    const CompiledPattern& pattern = attempt.sync.when.patterns[attempt.sync.when.latest[place.number]];
-    if (!pattern.fits(*record, attempt.symbols, attempt.bindings, attempt.bound)) return;
-    Buckets& buckets = store_of(place.sync).latest[place.number];
-    auto& records = buckets[hash_of_key(attempt.sync.plan.latest_keys[place.number], attempt.bindings)];
-    records.insert(std::upper_bound(records.begin(), records.end(), record, is_older), record);
-    ++kept_;
+  void keep_latest(const RecordRef& record) {
+    for (const CompiledSet::Place& place : set_->at(record->action).latest) {
+      Attempt attempt(*set_, place.sync);
+      const CompiledPattern& pattern = attempt.sync.when.patterns[attempt.sync.when.latest[place.number]];
+      if (!pattern.fits(*record, attempt.symbols, attempt.bindings, attempt.bound)) continue;
+      Buckets& buckets = store_of(place.sync).latest[place.number];
+      auto& records = buckets[hash_of_key(attempt.sync.plan.latest_keys[place.number], attempt.bindings)];
+      records.insert(std::upper_bound(records.begin(), records.end(), record, is_older), record);
+      ++kept_;
+    }
   }
 
   std::shared_ptr<const CompiledSet> set_;

@@ -182,6 +182,71 @@ TEST(FollowUps, DynamicTargetsGoToTheCandidateOfThatName) {
               ElementsAre(R"(B/ask unavailable A {"k":"x"})"));
 }
 
+TEST(FollowUps, AWhereThatFailedCanBeSolvedAgain) {
+  auto set = set_of({lang::kOrder, lang::kCard},
+                    "sync S when { Card/hold: [ card: ?c ] => ok[] } where { Order: { ?o note: ?c } } "
+                    "then { Order/pay: [ order: ?o; amount: 1 ] }");
+  RecordOf record{*set};
+  auto held = record("Card/hold", R"({"card":"c"})", "ok", R"({"card":"c"})");
+  StateInMemory crowded, one;
+  for (int i = 0; i <= 10'000; ++i) crowded.add("Order", "o" + std::to_string(i), R"({"note":"c"})");
+  one.add("Order", "o1", R"({"note":"c"})");
+  EXPECT_THAT(follow_ups(*set, held, crowded), ElementsAre("limit: sync `S`: it reads more than 10000 rows of Order"));
+  EXPECT_THAT(follow_ups(*set, held, StateInMemory()), IsEmpty());
+  EXPECT_THAT(follow_ups(*set, held, one), ElementsAre(R"(Order/pay {"order":"o1","amount":1})"));
+}
+
+// A coordinating concept whose work another one does: routed by its arguments, answered by what that came to.
+TEST(FollowUps, ARoutedActionIsAnsweredByWhatItWasRoutedTo) {
+  const std::vector<std::string> concepts = {R"(concept Runtime [I] {
+  actions {
+    action provision(concept: String, runtimeType: String, config: String) {
+      runs: answered
+      -> ok(instance: I, endpoint: String)
+      -> provisionFailed(concept: String, runtimeType: String, reason: String)
+    }
+  }
+}
+)",
+                                             R"(concept LocalRuntime [L] {
+  actions {
+    action provision(concept: String, config: String) {
+      runs: effect
+      -> ok(endpoint: String)
+      -> portInUse(port: Int)
+    }
+  }
+}
+)"};
+  auto set = set_of(concepts, R"(sync RouteToLocal [eager]
+  when { Runtime/provision: [ concept: ?c; runtimeType: "local"; config: ?cfg ] => requested }
+  then { LocalRuntime/provision: [ concept: ?c; config: ?cfg ] }
+sync LocalProvisioned [eager]
+  when { LocalRuntime/provision: [] => ok[ endpoint: ?e ]
+         caused by Runtime/provision: [] => requested as ?ask }
+  then { answer ?ask => ok[ endpoint: ?e ] }
+sync LocalPortInUse [eager]
+  when { LocalRuntime/provision: [] => portInUse[ port: ?port ]
+         caused by Runtime/provision: [ concept: ?c; runtimeType: ?t ] => requested as ?ask }
+  then { answer ?ask => provisionFailed[ concept: ?c; runtimeType: ?t; reason: "port {{port}} is in use" ] }
+)");
+  RecordOf record{*set};
+  StateInMemory state;
+  auto ask = record("Runtime/provision", R"({"concept":"Cart","runtimeType":"local","config":"c"})", "requested");
+  EXPECT_THAT(follow_ups(*set, ask, state), ElementsAre(R"(LocalRuntime/provision {"concept":"Cart","config":"c"})"));
+  auto beneath = set->causes_of({ask}, ask);
+  auto done = record("LocalRuntime/provision", "{}", "ok", R"({"endpoint":"unix:/e"})", beneath);
+  EXPECT_THAT(follow_ups(*set, done, state), ElementsAre(R"(answer 1 => ok {"endpoint":"unix:/e"})"));
+  auto failed = record("LocalRuntime/provision", "{}", "portInUse", R"({"port":8080})", beneath);
+  EXPECT_THAT(follow_ups(*set, failed, state),
+              ElementsAre(R"(answer 1 => provisionFailed {"concept":"Cart","runtimeType":"local",)"
+                          R"("reason":"port 8080 is in use"})"));
+  auto remote = record("Runtime/provision", R"({"concept":"Cart","runtimeType":"lambda","config":"c"})", "requested");
+  EXPECT_THAT(follow_ups(*set, remote, state), IsEmpty());
+  auto outside = record("LocalRuntime/provision", "{}", "ok", R"({"endpoint":"unix:/e"})");
+  EXPECT_THAT(follow_ups(*set, outside, state), IsEmpty());
+}
+
 TEST(FollowUps, UuidsDifferBetweenFirings) {
   auto set = set_of(kSmallKit, "sync S when { A/go: [] => ok[] } then { Sink/put: [ k: uuid() ] }");
   RecordOf record{*set};
