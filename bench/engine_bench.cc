@@ -1,0 +1,12 @@
+// engine_bench: what the engine costs. Each function stands in engine_NAME_bench.cc.
+#include "bench/bench.h"
+
+namespace sluice::bench {
+void match_bench(Report& report);
+}  // namespace sluice::bench
+
+int main() {
+  sluice::bench::Report report;
+  sluice::bench::match_bench(report);
+  report.print();
+}

@@ -1,0 +1,26 @@
+// Which syncs nearly fired in a flow, for `flow trace` and `engine.unanswered`: those that found no match though a
+// record fits at least one of their plain patterns. Each is told with the first pattern, in the order written, at
+// which every attempt ends: no record fits it, or those that do disagree with what the patterns above have bound.
+//
+// Wheres take no part: a sync whose where found no row has fired, with zero rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/record.h"
+#include "engine/sync_set.h"
+
+namespace sluice::engine {
+
+struct NearMiss {
+  std::string sync;
+  std::string missing;  // the pattern in canonical form, on one line
+
+  bool operator==(const NearMiss&) const = default;
+};
+
+// `records` are all of the flow. Sorted by sync name.
+std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> records);
+
+}  // namespace sluice::engine

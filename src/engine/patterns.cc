@@ -1,0 +1,143 @@
+// Patterns on records.
+#include "engine/patterns.h"
+
+#include <algorithm>
+
+#include "lang/print.h"
+
+namespace sluice::engine {
+namespace {
+
+using Outcome = lang::Pattern::Outcome;
+using Link = lang::Pattern::Link;
+
+bool is_variable(const lang::Name& name) { return name.text.starts_with('?'); }
+
+// The printed pattern may break at these; here it is one line.
+std::string on_one_line(std::string text) {
+  std::ranges::replace(text, lang::kSoftBreak, ' ');
+  std::ranges::replace(text, lang::kStrongBreak, ' ');
+  return text;
+}
+
+void sort_unique(std::vector<size_t>& numbers) {
+  std::ranges::sort(numbers);
+  auto rest = std::ranges::unique(numbers);
+  numbers.erase(rest.begin(), rest.end());
+}
+
+RecordClass class_of(const lang::Pattern& source, const lang::PatternSymbol& symbol) {
+  RecordClass found{.outcome = source.outcome, .concept_ = symbol.concept_, .action = symbol.action};
+  if (symbol.ref()) {
+    found.variants = symbol.variants;
+    std::ranges::sort(found.variants);
+    // `=> [ … ]` and a single variant with the same records are the same class.
+    if (found.outcome == Outcome::any) found.outcome = Outcome::variant;
+  } else {
+    if (!is_variable(source.action)) found.action_name = source.action.text;
+    if (source.outcome == Outcome::variant) found.variant = source.variant.text;
+    if (source.outcome == Outcome::any) {
+      for (const lang::FieldPattern& each : source.output) found.having.push_back(each.field);
+      std::ranges::sort(found.having);
+    }
+  }
+  if (source.outcome == Outcome::engine) found.engine = lang::engine_outcome_named(source.variant.text);
+  return found;
+}
+
+}  // namespace
+
+bool RecordClass::names(lang::ActionRef ref, const lang::Symbols& symbols) const {
+  if (concept_ && *concept_ != ref.concept_) return false;
+  if (action && *action != ref.action) return false;
+  return action_name.empty() || symbols.action(ref).name == action_name;
+}
+
+bool RecordClass::has_outcome(const Record& record, const lang::Symbols& symbols) const {
+  if (outcome == Outcome::requested) return record.kind == RecordKind::request;
+  if (record.kind != RecordKind::completion) return false;
+  if (outcome == Outcome::engine) return record.engine && record.engine == engine;
+  if (record.engine || !record.variant) return false;
+  if (concept_ && action) return std::ranges::binary_search(variants, *record.variant);
+  const lang::VariantSymbol& ended = symbols.action(record.action).variants[*record.variant];
+  if (outcome == Outcome::variant) return ended.name == variant;
+  return std::ranges::all_of(
+      having, [&](const std::string& field) { return lang::find_field(ended.fields, field).has_value(); });
+}
+
+bool CompiledPattern::fits(const Record& record, const lang::Symbols& symbols, Bindings& bindings,
+                           std::vector<size_t>& bound) const {
+  if (!record_class.has(record, symbols)) return false;
+  if (std::ranges::find(not_of, record.action.concept_) != not_of.end()) return false;
+  if (!fit_all(input, record.input, bindings, bound) || !fit_all(output, record.output, bindings, bound)) return false;
+  auto take = [&](const std::optional<size_t>& slot, const std::string& text) {
+    if (!slot) return true;
+    json::value value(text);
+    return Matcher::variable(*slot).fits(&value, bindings, bound);
+  };
+  return take(concept_slot, symbols.concepts[record.action.concept_].name) &&
+         take(action_slot, symbols.action(record.action).name) &&
+         (!as_slot || take(as_slot, sluice::to_string(record.invocation)));
+}
+
+CompiledPattern compile_pattern(const lang::Pattern& source, const lang::PatternSymbol& symbol, Slots& slots) {
+  CompiledPattern pattern{.link = source.link, .record_class = class_of(source, symbol)};
+  if (is_variable(source.concept_)) pattern.concept_slot = slots.slot(source.concept_.text.substr(1));
+  if (is_variable(source.action)) pattern.action_slot = slots.slot(source.action.text.substr(1));
+  pattern.input = compile_fields(source.input, slots);
+  pattern.output = compile_fields(source.output, slots);
+  if (source.as) pattern.as_slot = slots.slot(source.as->text);
+  for (const auto& slot : {pattern.concept_slot, pattern.action_slot, pattern.as_slot}) {
+    if (slot) pattern.slots.push_back(*slot);
+  }
+  for (const auto* fields : {&pattern.input, &pattern.output}) {
+    for (const FieldMatcher& each : *fields) each.matcher.gather(pattern.slots);
+  }
+  sort_unique(pattern.slots);
+  pattern.text = on_one_line(lang::print(source));
+  return pattern;
+}
+
+When compile_when(const std::vector<lang::Pattern>& source, const std::vector<lang::PatternSymbol>& symbols,
+                  Slots& slots, std::vector<RecordClass>& classes) {
+  When when;
+  for (size_t i = 0; i < source.size(); ++i) {
+    CompiledPattern pattern = compile_pattern(source[i], symbols[i], slots);
+    switch (pattern.link) {
+      case Link::plain:
+        when.groups.push_back({.plain = i, .slots = pattern.slots});
+        break;
+      case Link::caused_by: {
+        auto known = std::ranges::find(classes, pattern.record_class);
+        pattern.cause = static_cast<size_t>(known - classes.begin());
+        if (known == classes.end()) classes.push_back(pattern.record_class);
+        Group& above = when.groups.back();
+        above.causes.push_back(i);
+        above.slots.insert(above.slots.end(), pattern.slots.begin(), pattern.slots.end());
+        sort_unique(above.slots);
+        break;
+      }
+      case Link::latest:
+        when.latest.push_back(i);
+        break;
+    }
+    when.patterns.push_back(std::move(pattern));
+  }
+  return when;
+}
+
+bool When::fits(const Group& group, const RecordRef& record, const lang::Symbols& symbols, Bindings& bindings,
+                std::vector<size_t>& bound, std::vector<RecordRef>& records) const {
+  if (!patterns[group.plain].fits(*record, symbols, bindings, bound)) return false;
+  records[group.plain] = record;
+  for (size_t position : group.causes) {
+    const CompiledPattern& pattern = patterns[position];
+    if (!record->causes || pattern.cause >= record->causes->size()) return false;
+    const RecordRef& cause = (*record->causes)[pattern.cause];
+    if (!cause || !pattern.fits(*cause, symbols, bindings, bound)) return false;
+    records[position] = cause;
+  }
+  return true;
+}
+
+}  // namespace sluice::engine
