@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/utf8.h"
+
 namespace sluice {
 namespace {
 
@@ -66,27 +68,6 @@ char* put_escape(char* out, unsigned char c) {
   }
 }
 
-// The length of the UTF-8 sequence that begins at `at`, or 0 if there is none. Overlong forms, surrogates and
-// code points past U+10FFFF are none.
-size_t utf8_length(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  auto is_tail = [&](size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  unsigned lead = byte(at);
-  unsigned second = byte(at + 1);
-  if (lead >= 0xC2 && lead <= 0xDF) return is_tail(at + 1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    bool overlong = lead == 0xE0 && second < 0xA0;
-    bool surrogate = lead == 0xED && second > 0x9F;
-    return is_tail(at + 1) && is_tail(at + 2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    bool overlong = lead == 0xF0 && second < 0x90;
-    bool too_large = lead == 0xF4 && second > 0x8F;
-    return is_tail(at + 1) && is_tail(at + 2) && is_tail(at + 3) && !overlong && !too_large ? 4 : 0;
-  }
-  return 0;
-}
-
 }  // namespace
 
 void TextBuffer::grow(size_t bytes) {
@@ -114,9 +95,9 @@ bool append_json_string(TextBuffer& buffer, std::string_view text) {
     } else if (c < 0x80) {
       out = put_escape(out, c);
       ++at;
-    } else if (size_t length = utf8_length(text, at)) {
-      out = put(out, text.substr(at, length));
-      at += length;
+    } else if (CodePoint point = first_code_point(text.substr(at)); point.valid) {
+      out = put(out, text.substr(at, point.bytes));
+      at += point.bytes;
     } else {
       out = put(out, kReplacement);
       valid = false;

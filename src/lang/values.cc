@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "crypto/base64.h"
+
 namespace sluice::lang {
 namespace {
 
@@ -29,16 +31,6 @@ bool take(std::string_view& text, char c) {
   if (text.empty() || text.front() != c) return false;
   text.remove_prefix(1);
   return true;
-}
-
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-constexpr std::array<int8_t, 256> reverse_alphabet() {
-  std::array<int8_t, 256> table{};
-  for (auto& entry : table) entry = -1;
-  for (size_t i = 0; i < kAlphabet.size(); i++)
-    table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<int8_t>(i);
-  return table;
 }
 
 }  // namespace
@@ -95,44 +87,12 @@ Result<DateTime> parse_date_time(std::string_view text) {
                   *seconds_number * 1000LL + ms};
 }
 
-std::string to_base64(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    auto byte = [&](size_t k) { return k < bytes.size() ? static_cast<unsigned char>(bytes[k]) : 0U; };
-    unsigned group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    text += kAlphabet[group >> 18];
-    text += kAlphabet[group >> 12 & 63];
-    text += i + 1 < bytes.size() ? kAlphabet[group >> 6 & 63] : '=';
-    text += i + 2 < bytes.size() ? kAlphabet[group & 63] : '=';
-  }
-  return text;
-}
+std::string to_base64(std::string_view bytes) { return crypto::to_base64(bytes); }
 
 Result<Bytes> parse_base64(std::string_view text) {
-  static constexpr auto kReverse = reverse_alphabet();
-  Error refusal{.code = Code::invalid, .message = "expected base64 text with its padding"};
-  if (text.size() % 4 != 0) return refusal;
-  size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  for (size_t i = 0; i < text.size(); i += 4) {
-    bool last = i + 4 == text.size();
-    unsigned group = 0;
-    for (size_t k = 0; k < 4; k++) {
-      bool is_padding = last && k >= 4 - padding;
-      int value = is_padding ? 0 : kReverse[static_cast<unsigned char>(text[i + k])];
-      if (value < 0) return refusal;
-      group = group << 6 | static_cast<unsigned>(value);
-    }
-    bytes += static_cast<char>(group >> 16 & 255);
-    bytes += static_cast<char>(group >> 8 & 255);
-    bytes += static_cast<char>(group & 255);
-    // One text for one value: the bits under the padding must be zero.
-    if (last && padding > 0 && (group & (padding == 1 ? 0xFFU : 0xFFFFU)) != 0) return refusal;
-  }
-  bytes.resize(bytes.size() - padding);
-  return Bytes{std::move(bytes)};
+  auto bytes = crypto::from_base64(text);
+  if (!bytes) return Error{.code = Code::invalid, .message = "expected base64 text with its padding"};
+  return Bytes{*std::move(bytes)};
 }
 
 }  // namespace sluice::lang
