@@ -8,7 +8,7 @@
 //                   .summary = "Check a kit without running it",
 //                   .args = {{.name = "folder", .help = "the kit's folder", .kind = Kind::path}},
 //                   .options = {{.name = "strict", .help = "treat warnings as faults"}},
-//                   .example = "sluice kit check examples/kits/todo",
+//                   .example = "sluice kit check examples/kits/orders",
 //                   .run = check});
 //   }
 //

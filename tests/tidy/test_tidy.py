@@ -1,5 +1,8 @@
 """Runs the repository's rules over the repository, and proves for each rule that it can say no."""
 
+import json
+import re
+import shlex
 import subprocess
 
 import pytest
@@ -30,6 +33,10 @@ def test_sources_are_formatted(root):
     ("src/base/a.cc", PURPOSE + "std::ofstream out(path);\n", "ofstream belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "auto t = std::chrono::system_clock::now();\n", "system_clock belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "auto t = std::chrono::steady_clock::now();\n", "steady_clock belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "using namespace std;\nofstream out(path);\n", "ofstream belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "fs::rename(a, b);\n", "fs::rename belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "auto t = file_clock::now();\n", "file_clock belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "syscall(SYS_fork);\n", "syscall belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "getrandom(p, n, 0);\n", "getrandom belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "if (fork() == 0) {}\n", "fork belongs behind a seam"),
     ("src/base/a.h", PURPOSE + "#define X 1\n", "instead of #define"),
@@ -56,6 +63,29 @@ def test_each_rule_refuses_what_it_is_for(root, path, text, finding):
 ])
 def test_the_rules_let_good_code_pass(root, path, text):
     assert tidy.check_text(root, path, text) == []
+
+
+def alone(build_dir, folder):
+    """The build's own commands that compile each header of a folder alone, by header."""
+    commands = json.loads((build_dir / "compile_commands.json").read_text())
+    pattern = re.compile(rf"{folder}_verify_interface_header_sets/({folder}/[\w/.]+\.h)\.cxx$")
+    return {found.group(1): c for c in commands if (found := pattern.search(c["file"]))}
+
+
+def test_every_header_is_compiled_alone(root, build_dir):
+    for folder in sorted(path.parent.name for path in root.glob("src/*/CMakeLists.txt")):
+        headers = {f"{folder}/{path.name}" for path in (root / "src" / folder).glob("*.h")}
+        assert set(alone(build_dir, folder)) == headers
+    assert "all_verify_interface_header_sets" in (root / "dev").read_text().split("test)", 1)[1].split(";;")[0]
+
+
+def test_a_header_that_leans_on_others_does_not_compile_alone(build_dir, tmp_path):
+    flags = [w for w in shlex.split(alone(build_dir, "base")["base/result.h"]["command"]) if w.startswith(("-I", "-std"))]
+    for text, code in [("std::string name();\n", 1), ("#include <string>\nstd::string name();\n", 0)]:
+        (tmp_path / "probe.h").write_text("#pragma once\n" + text)
+        (tmp_path / "probe.cc").write_text('#include "probe.h"\n')
+        run = subprocess.run(["g++", "-fsyntax-only", *flags, str(tmp_path / "probe.cc")], capture_output=True)
+        assert run.returncode == code
 
 
 def test_code_without_a_test_is_refused():
