@@ -165,6 +165,17 @@ class Builder {
                 "split it, or repeat less with aliases");
   }
 
+  // Counts a copy that is about to be made for an alias or a merge.
+  bool charge_copy(const Anchor& anchor, Mark mark) {
+    added_nodes_ += anchor.nodes;
+    added_bytes_ += anchor.bytes;
+    bool too_many = added_nodes_ > limits_.max_added_nodes;
+    if (!too_many && added_bytes_ <= limits_.max_added_bytes) return charge(anchor.nodes, anchor.bytes, mark);
+    std::string most = too_many ? std::to_string(limits_.max_added_nodes) + " values"
+                                : std::to_string(limits_.max_added_bytes) + " bytes of strings and keys";
+    return fail(mark, "aliases and merges add more than " + most + " to the text", "repeat less with aliases");
+  }
+
   bool check_depth(size_t depth, Mark mark) {
     if (depth <= limits_.max_depth) return true;
     return fail(mark, "more than " + std::to_string(limits_.max_depth) + " maps and lists inside one another",
@@ -386,7 +397,7 @@ class Builder {
     }
     const Anchor& anchor = anchors_[named->second];
     if (anchor.open) return fail(mark, "the alias *" + name + " stands inside the node that it names");
-    if (!charge(anchor.nodes, anchor.bytes, mark)) return false;
+    if (!charge_copy(anchor, mark)) return false;
     if (key_is_next()) {
       if (!anchor.scalar) return fail(mark, "a map or a list cannot be a key", "use a scalar as the key");
       return key(anchor.text, false, mark);
@@ -454,7 +465,7 @@ class Builder {
       Anchor& anchor = anchors_[i];
       if (anchor.copied) continue;
       if (anchor.path[level] == merge.place) {
-        if (!charge(anchor.nodes, anchor.bytes, merge.value)) return false;
+        if (!charge_copy(anchor, merge.value)) return false;
         anchor.copied = true;
         anchor.copy = node_at(anchor.path);
         auto first = marks_.begin() + static_cast<ptrdiff_t>(anchor.first_mark);
@@ -476,6 +487,8 @@ class Builder {
   std::unordered_map<std::string, size_t> names_;  // the latest anchor of each name
   size_t nodes_ = 0;
   size_t bytes_ = 0;
+  size_t added_nodes_ = 0;  // of those, what aliases and merges made
+  size_t added_bytes_ = 0;
   Error error_;
 };
 

@@ -35,6 +35,10 @@ struct YamlLimits {
   size_t max_nodes = 1'000'000;             // values of all documents of the text
   size_t max_bytes = 64 * size_t{1} << 20;  // the text itself, and the strings and keys of all documents
   size_t max_anchors = 10'000;              // in one document
+  // What aliases and merges may add to the text's own values and strings. Small, because here a short text would
+  // otherwise ask for much memory; people who repeat a setting a hundred times are far below it.
+  size_t max_added_nodes = 20'000;
+  size_t max_added_bytes = size_t{1} << 20;
 };
 
 // The one document of a text; null if the text is empty.

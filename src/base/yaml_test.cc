@@ -359,7 +359,12 @@ TEST(Yaml, RefusesAliasBombs) {
     std::string last = "*a" + std::to_string(i - 1);
     bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last + repeat(", " + last, 8) + "]\n";
   }
-  EXPECT_EQ(problem(bomb), "x.yaml:7:10: the text has more than 1000000 values, aliases written out");
+  EXPECT_EQ(problem(bomb), "x.yaml:5:15: aliases and merges add more than 20000 values to the text");
+  EXPECT_EQ(problem(bomb, {.max_added_nodes = 10'000'000, .max_added_bytes = 10'000'000}),
+            "x.yaml:7:10: the text has more than 1000000 values, aliases written out");
+  EXPECT_EQ(problem("- &a [1, 2]\n- *a\n", {.max_added_nodes = 2}),
+            "x.yaml:2:3: aliases and merges add more than 2 values to the text");
+  EXPECT_EQ(problem("- &a [1, 2]\n- *a\n", {.max_added_nodes = 3}), "no error: [[1,2],[1,2]]");
   EXPECT_EQ(problem("- &a [1, 2]\n- *a\n", {.max_nodes = 6}),
             "x.yaml:2:3: the text has more than 6 values, aliases written out");
   EXPECT_EQ(problem("- &a [1, 2]\n- *a\n", {.max_nodes = 7}), "no error: [[1,2],[1,2]]");
@@ -368,12 +373,19 @@ TEST(Yaml, RefusesAliasBombs) {
 TEST(Yaml, RefusesBombsOfStrings) {
   std::string text = "- &a " + repeat("x", 100'000) + "\n" + repeat("- *a\n", 700);
   EXPECT_EQ(problem(text),
+            "x.yaml:12:3: aliases and merges add more than 1048576 bytes of strings and keys to the text");
+  EXPECT_EQ(problem(text, {.max_added_bytes = 100'000'000}),
             "x.yaml:672:3: the text has more than 67108864 bytes of strings and keys, aliases written out");
+  EXPECT_EQ(problem("[&a ab, *a]", {.max_added_bytes = 1}),
+            "x.yaml:1:9: aliases and merges add more than 1 bytes of strings and keys to the text");
+  EXPECT_EQ(problem("[&a ab, *a]", {.max_added_bytes = 2}), "no error: [\"ab\",\"ab\"]");
 }
 
 TEST(Yaml, RefusesBombsOfMergesThatLeaveNothing) {
   std::string text = "- &a {k: [" + repeat("1,", 9'998) + "1]}\n" + repeat("- {<<: *a, k: 0}\n", 200);
-  EXPECT_EQ(problem(text), "x.yaml:100:8: the text has more than 1000000 values, aliases written out");
+  EXPECT_EQ(problem(text), "x.yaml:3:8: aliases and merges add more than 20000 values to the text");
+  EXPECT_EQ(problem(text, {.max_added_nodes = 10'000'000}),
+            "x.yaml:100:8: the text has more than 1000000 values, aliases written out");
 }
 
 TEST(Yaml, RefusesTooManyAnchors) {
