@@ -19,6 +19,16 @@ namespace {
 
 std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
 
+// Whether the digits of an integer are just those with which a double is written in canonical JSON.
+bool is_canonical(json::string_view digits) {
+  double number = 0;
+  auto done = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (done.ec != std::errc()) return false;
+  TextBuffer out;
+  append_json_number(out, number);
+  return out.view() == view(digits);
+}
+
 // Builds the tree. A false return stops the parser; `problem` then says why.
 class TreeBuilder {
  public:
@@ -31,7 +41,8 @@ class TreeBuilder {
   struct Problem {
     std::string message;
     std::string pointer;
-    bool at_key = false;  // the position is that of the last key, not where the parser stopped
+    bool at_key = false;          // the position is that of the last key, not where the parser stopped
+    const char* token = nullptr;  // where the token begins, if the position is that
   };
 
   json::value root;
@@ -84,10 +95,13 @@ class TreeBuilder {
   }
   // Boost 1.81 may be wrong in a double's last bit, so the digits are read again.
   bool on_double(double estimate, json::string_view text, json::error_code& failure) {
+    if (text.find_first_of(".eE") == json::string_view::npos && !is_canonical(text)) {
+      return refuse("the integer does not fit into 64 bits", text, failure);
+    }
     double number = 0;
     auto done = std::from_chars(text.data(), text.data() + text.size(), number);
     if (done.ec == std::errc::result_out_of_range) {
-      if (std::abs(estimate) > 1) return fail("the number is too large", failure);
+      if (std::abs(estimate) > 1) return refuse("the number is too large", text, failure);
       number = std::copysign(0.0, estimate);
     }
     add(json::value(number));
@@ -132,6 +146,13 @@ class TreeBuilder {
   bool fail(std::string message, json::error_code& failure) {
     problem = Problem{.message = std::move(message), .pointer = pointer()};
     failure = json::error::exception;
+    return false;
+  }
+
+  // Fails at a number, whose text is a part of the text that is parsed.
+  bool refuse(std::string message, json::string_view number, json::error_code& failure) {
+    fail(std::move(message), failure);
+    problem->token = number.data();
     return false;
   }
 
@@ -269,6 +290,9 @@ Result<Document> parse_json(std::string_view text, std::string file, JsonLimits 
     return Document{.root = std::move(builder.root), .file = std::move(file), .marks = mark_nodes(text)};
   }
 
+  if (builder.problem && builder.problem->token != nullptr) {
+    parsed = static_cast<size_t>(builder.problem->token - text.data());
+  }
   Mark stopped{1, 1};
   advance(stopped, text.substr(0, parsed));
   if (!builder.problem) return error_at(message_of(failure, text.substr(parsed), limits), file, stopped);

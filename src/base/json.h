@@ -1,8 +1,10 @@
 // JSON text to a Document and back. Reading is strict RFC 8259: UTF-8 only, one value, no comments, no trailing
 // commas, and no key twice in an object, because readers disagree on which of two would count. Errors say line:column.
 //
-// Numbers: an integer that fits 64 bits stays one; every other number is the nearest double. One too large for a
-// double is refused.
+// Numbers: one without fraction and exponent is an integer and must fit into 64 bits (signed or unsigned), so that no
+// digit is ever lost; every other number is the nearest double. One too large for a double is refused. The one
+// exception is an integer beyond 64 bits whose digits are those of a double in canonical JSON (100000000000000000000
+// for 1e20): it is that double, so that canonical text can be read again.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +17,7 @@
 namespace sluice {
 
 struct JsonLimits {
-  size_t max_depth = 200;  // of arrays and objects in each other
+  size_t max_depth = 128;  // of arrays and objects in each other; the same as of YAML, so that each reads the other's
   size_t max_bytes = size_t{64} << 20;
 };
 
