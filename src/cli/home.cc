@@ -25,15 +25,11 @@ Error link_refused(const std::filesystem::path& path) {
           .next = "export SLUICE_HOME=" + quoted(target.lexically_normal())};
 }
 
-// Makes the folder if there is none, and checks that it is one to trust.
-Result<void> ensure_private_folder(const std::filesystem::path& path) {
-  if (mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST) {
-    int reason = errno;
-    std::string next = reason == ENOENT ? "mkdir -p " + quoted(path.parent_path()) : "sluice help home";
-    return Error{.message = "cannot make the folder " + path.string() + ": " + std::strerror(reason), .next = next};
-  }
+// Checks that a folder is one to trust. One that is not there is as good.
+Result<void> check_private_folder(const std::filesystem::path& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return {};
     return Error{.message = "cannot look at " + path.string() + ": " + std::strerror(errno),
                  .next = "ls -ld " + quoted(path)};
   }
@@ -55,6 +51,21 @@ Result<void> ensure_private_folder(const std::filesystem::path& path) {
   return {};
 }
 
+// Makes the folder if there is none, and checks that it is one to trust.
+Result<void> ensure_private_folder(const std::filesystem::path& path) {
+  if (mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST) {
+    int reason = errno;
+    std::string next = reason == ENOENT ? "mkdir -p " + quoted(path.parent_path()) : "sluice help home";
+    return Error{.message = "cannot make the folder " + path.string() + ": " + std::strerror(reason), .next = next};
+  }
+  return check_private_folder(path);
+}
+
+[[maybe_unused]] bool in_layout(std::string_view name) {
+  const auto& layout = home_layout();
+  return std::any_of(layout.begin(), layout.end(), [&](const HomeFolder& folder) { return folder.name == name; });
+}
+
 }  // namespace
 
 const std::vector<HomeFolder>& home_layout() {
@@ -69,11 +80,18 @@ const std::vector<HomeFolder>& home_layout() {
 Result<void> Home::ensure() const { return ensure_private_folder(root_); }
 
 Result<std::filesystem::path> Home::folder(std::string_view name) const {
-  const auto& layout = home_layout();
-  assert(std::any_of(layout.begin(), layout.end(), [&](const HomeFolder& folder) { return folder.name == name; }));
+  assert(in_layout(name) && "the layout has such a folder");
   if (auto made = ensure(); !made) return std::move(made).error();
   auto path = root_ / name;
   if (auto made = ensure_private_folder(path); !made) return std::move(made).error();
+  return path;
+}
+
+Result<std::filesystem::path> Home::check(std::string_view name) const {
+  assert(in_layout(name) && "the layout has such a folder");
+  auto path = root_ / name;
+  if (auto trusted = check_private_folder(root_); !trusted) return std::move(trusted).error();
+  if (auto trusted = check_private_folder(path); !trusted) return std::move(trusted).error();
   return path;
 }
 

@@ -1,7 +1,8 @@
-// Sluice's home: the only place where it writes. docs/internals/home.md describes what is in it.
+// Sluice's home: the only place where it writes unasked. docs/internals/home.md describes what is in it.
 //
 //   auto home = find_home(variables);       // where it is; touches nothing
 //   auto kits = home->folder("kits");       // makes the home and the folder when they are first needed
+//   auto kits = home->check("kits");        // the same for reading: makes nothing
 //
 // The home holds keys, so it is trusted only if it is a real folder, owned by the caller, that nobody else can write.
 #pragma once
@@ -35,6 +36,9 @@ class Home {
 
   // A folder of the layout, made like the home itself.
   Result<std::filesystem::path> folder(std::string_view name) const;
+
+  // Where that folder is, or would be. Makes nothing; refuses a home or a folder that is there and cannot be trusted.
+  Result<std::filesystem::path> check(std::string_view name) const;
 
  private:
   std::filesystem::path root_;

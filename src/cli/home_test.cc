@@ -91,6 +91,26 @@ TEST(Home, FoldersAreNoLinksEither) {
   EXPECT_EQ(refused.error().code, Code::invalid);
 }
 
+TEST(Home, IsCheckedForReadingWithoutBeingMade) {
+  TestingFolder folder;
+  Home home(folder.path("home"));
+  EXPECT_EQ(home.check("kits").value(), folder.path("home/kits"));
+  EXPECT_FALSE(fs::exists(home.root()));
+  fs::create_directory(home.root());
+  fs::permissions(home.root(), fs::perms(0770));
+  auto refused = home.check("kits");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().next, "chmod 700 '" + home.root().string() + "'");
+  fs::permissions(home.root(), fs::perms(0700));
+  EXPECT_TRUE(home.check("kits"));
+  EXPECT_TRUE(fs::is_empty(home.root()));
+  fs::create_directory_symlink("/tmp", home.root() / "kits");
+  auto link = home.check("kits");
+  ASSERT_FALSE(link);
+  EXPECT_EQ(link.error().message,
+            (home.root() / "kits").string() + " is a symbolic link; Sluice keeps keys there and does not follow links");
+}
+
 TEST(Home, MustBeAFolderInAFolder) {
   TestingFolder folder;
   std::ofstream(folder.path("file")) << "x";

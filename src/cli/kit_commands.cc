@@ -34,20 +34,33 @@ struct KitPlace {
   lang::KitOptions options;
 };
 
-KitPlace place_of_kit(const std::string& given, const Variables& variables) {
+// $SLUICE_HOME/kits, if the home can be trusted.
+Result<std::string> kits_of_home(const Context& context) {
+  auto home = find_home(context.variables);
+  if (!home) return home.error();
+  auto kits = home->check("kits");
+  if (!kits) return kits.error();
+  context.output.detail("home: " + home->root().string());
+  return kits->string();
+}
+
+// A name without a slash that is no folder here is looked up in the home. A kit given as a folder does not need the
+// home, so a home that cannot be used is then left out.
+Result<KitPlace> place_of_kit(const std::string& given, const Context& context) {
   KitPlace place{.folder = given.empty() ? "." : given};
   while (place.folder.size() > 1 && place.folder.ends_with('/')) place.folder.pop_back();
   std::error_code ignored;
-  auto home = find_home(variables);
-  if (home) {
-    fs::path kits = home->root() / "kits";
-    if (!fs::exists(place.folder, ignored) && fs::is_directory(kits / place.folder, ignored)) {
-      place.folder = (kits / place.folder).string();
-    }
-    place.options.overlay_folder = kits.string();
+  bool named = place.folder.find('/') == std::string::npos && !fs::exists(place.folder, ignored);
+  auto kits = kits_of_home(context);
+  if (!kits && named) return kits.error();
+  if (!kits) context.output.detail("the home is left out: " + kits.error().message);
+  if (kits) {
+    fs::path installed = fs::path(*kits) / place.folder;
+    if (named && fs::is_directory(installed, ignored)) place.folder = installed.string();
+    place.options.overlay_folder = *kits;
   }
   place.options.search_path.push_back((fs::path(place.folder) / "..").lexically_normal().string());
-  if (home) place.options.search_path.push_back((home->root() / "kits").string());
+  if (kits) place.options.search_path.push_back(*kits);
   return place;
 }
 
@@ -55,9 +68,11 @@ lang::ReadText reader(Disk& disk) {
   return [&disk](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); };
 }
 
-lang::Checked check_place(const KitPlace& place, bool strict) {
+lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {
   RealDisk disk;
-  return lang::check(lang::load_kit(place.folder, reader(disk), place.options), {.strict = strict});
+  lang::Kit kit = lang::load_kit(place.folder, reader(disk), place.options);
+  context.output.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
+  return lang::check(std::move(kit), {.strict = strict});
 }
 
 // --------------------------------------------------------------------------------------------------------- check
@@ -132,15 +147,17 @@ Code print_check(const lang::Checked& checked, Context& context) {
 }
 
 Result<Code> check_kit(Context& context) {
-  KitPlace place = place_of_kit(context.given.text("folder"), context.variables);
+  auto found = place_of_kit(context.given.text("folder"), context);
+  if (!found) return found.error();
+  const KitPlace& place = *found;
   bool strict = context.given.flag("strict");
-  if (!context.given.flag("watch")) return print_check(check_place(place, strict), context);
+  if (!context.given.flag("watch")) return print_check(check_place(place, strict, context), context);
   StopSignal stop;
   for (;;) {
     std::vector<std::string> folders = {place.folder};
     if (!place.options.overlay_folder.empty()) folders.push_back(place.options.overlay_folder);
     KitWatch watch(folders);
-    print_check(check_place(place, strict), context);
+    print_check(check_place(place, strict, context), context);
     context.output.note("watching " + place.folder + "; Ctrl-C ends it");
     context.output.flush();
     auto changed = watch.wait(stop.fd());
@@ -243,8 +260,10 @@ Result<Code> format_kit(Context& context) {
 // ---------------------------------------------------------------------------------------------------------- show
 
 Result<Code> show(Context& context) {
-  KitPlace place = place_of_kit(context.given.text("kit"), context.variables);
-  lang::Checked checked = check_place(place, false);
+  auto located = place_of_kit(context.given.text("kit"), context);
+  if (!located) return located.error();
+  const KitPlace& place = *located;
+  lang::Checked checked = check_place(place, false, context);
   if (!checked.kit) {
     return Error{.code = Code::faults_found,
                  .message = "the kit in " + place.folder + " has errors: " + summary(checked),
@@ -399,12 +418,11 @@ Result<Code> init(Context& context) {
 // ---------------------------------------------------------------------------------------------------------- list
 
 Result<Code> list(Context& context) {
-  auto home = find_home(context.variables);
-  if (!home) return home.error();
-  std::string kits = (home->root() / "kits").string();
+  auto place = kits_of_home(context);
+  if (!place) return place.error();
+  const std::string& kits = *place;
   RealDisk disk;
-  Table table{.columns = {{"KIT"}, {"VERSION"}, {"FOLDER"}, {"DESCRIPTION"}},
-              .empty = "No kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME"};
+  Table table{.columns = {{"KIT"}, {"VERSION"}, {"FOLDER"}, {"DESCRIPTION"}}};
   json::array found;
   auto entries = disk.list(kits);
   if (!entries && entries.error().code != Code::not_found) return entries.error();
@@ -426,6 +444,7 @@ Result<Code> list(Context& context) {
                                  {"readable", !broken}});
   }
   context.output.print(found, [&](const Terminal& terminal) { return render(table, terminal); });
+  if (found.empty()) context.output.note("No kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME");
   return Code::ok;
 }
 

@@ -39,13 +39,15 @@ Topic output() {
 }
 
 Topic home() {
-  Topic topic{.name = "home",
-              .summary = "where Sluice keeps what it writes",
-              .text =
-                  "Sluice writes nowhere but in its home: $SLUICE_HOME, else ~/.sluice. It is made, readable by you "
-                  "alone, when a command first needs it. A home that is a symbolic link, belongs to somebody else or "
-                  "can be written by others is refused, as it holds keys.",
-              .columns = {"folder", "holds"}};
+  Topic topic{
+      .name = "home",
+      .summary = "where Sluice keeps what it writes",
+      .text =
+          "Sluice writes nowhere but in its home, $SLUICE_HOME or else ~/.sluice, and in the files and folders "
+          "that you name on the command line, as for 'kit init' and 'kit fmt'. The home is made, readable by you "
+          "alone, when a command first needs it. A home that is a symbolic link, belongs to somebody else or "
+          "can be written by others is refused, for reading too, as it holds keys. Kits are read from kits/.",
+      .columns = {"folder", "holds"}};
   for (const HomeFolder& folder : home_layout()) topic.rows.push_back({folder.name + "/", folder.holds});
   return topic;
 }

@@ -110,7 +110,7 @@ def test_the_example_of_every_command_works(run, tmp_path):
     for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
         done = run(*shlex.split(command["example"])[1:], cwd=tmp_path)
         assert done.returncode == 0, f"{command['example']}\n{done.stderr}"
-        assert done.stdout != "", command["example"]
+        assert done.stdout + done.stderr != "", command["example"]
 
 
 @pytest.mark.parametrize("words, message, step", [
@@ -187,4 +187,37 @@ def test_explaining_touches_nothing_and_needs_no_home(run, tmp_path):
     for words in (["--version"], ["help"], ["--help"], ["help", "home"], ["completion", "bash"], ["hlep"]):
         run(*words)
         run(*words, HOME="", SLUICE_HOME="")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_home_that_others_can_write_is_not_read(run, tmp_path):
+    home = tmp_path / "home"
+    assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
+    (home / "kits").mkdir(parents=True)
+    home.chmod(0o770)
+    for words in (["kit", "list"], ["kit", "check", "named"], ["kit", "show", "--kit", "named"]):
+        done = run(*words, cwd=tmp_path, SLUICE_HOME=str(home))
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert done.stderr == (f"error: {home} can be written by others; Sluice keeps keys there\n"
+                               f"next:  chmod 700 '{home}'\n")
+    for folder in ("tasks", "./tasks", str(tmp_path / "tasks")):
+        assert run("kit", "check", folder, cwd=tmp_path, SLUICE_HOME=str(home)).returncode == 0
+    home.chmod(0o700)
+    assert run("kit", "list", SLUICE_HOME=str(home)).returncode == 0
+
+
+def test_verbose_says_where_a_kit_is_read(run, tmp_path):
+    assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
+    said = run("kit", "check", "tasks", "--verbose", cwd=tmp_path).stderr.splitlines()
+    assert said[:2] == [f"home: {tmp_path}/.sluice", "kit: tasks, files read: 4"]
+    assert "files read" not in run("kit", "check", "tasks", cwd=tmp_path).stderr
+
+
+def test_quiet_leaves_out_that_there_are_no_kits(run, tmp_path):
+    done = run("kit", "list")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith(f"No kits in {tmp_path}/.sluice/kits. ")
+    done = run("kit", "list", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
