@@ -64,6 +64,14 @@ Result<KitPlace> place_of_kit(const std::string& given, const Context& context) 
   return place;
 }
 
+Result<void> must_exist(const KitPlace& place) {
+  std::error_code failed;
+  if (fs::status(place.folder, failed).type() != fs::file_type::not_found) return {};
+  return Error{.code = Code::not_found,
+               .message = "there is no folder " + place.folder + ", and no installed kit of that name",
+               .next = "sluice kit list shows the installed kits, sluice kit init NAME begins one"};
+}
+
 lang::ReadText reader(Disk& disk) {
   return [&disk](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); };
 }
@@ -132,8 +140,7 @@ json::value check_json(const lang::Checked& checked) {
 }
 
 Code print_check(const lang::Checked& checked, Context& context) {
-  context.output.print(check_json(checked), [&](const Terminal& terminal) {
-    if (checked.diagnostics.empty()) return terminal.paint(Style::good, "The kit has no faults.") + "\n";
+  context.output.report(check_json(checked), [&](const Terminal& terminal) {
     std::string text;
     for (const Diagnostic& each : checked.diagnostics) {
       auto source = checked.sources.find(each.file);
@@ -142,6 +149,7 @@ Code print_check(const lang::Checked& checked, Context& context) {
     }
     return text;
   });
+  if (checked.diagnostics.empty()) context.output.note("The kit has no faults.", Style::good);
   context.output.note(summary(checked));
   return checked.kit ? Code::ok : Code::faults_found;
 }
@@ -150,6 +158,7 @@ Result<Code> check_kit(Context& context) {
   auto found = place_of_kit(context.given.text("folder"), context);
   if (!found) return found.error();
   const KitPlace& place = *found;
+  if (auto exists = must_exist(place); !exists) return exists.error();
   bool strict = context.given.flag("strict");
   if (!context.given.flag("watch")) return print_check(check_place(place, strict, context), context);
   StopSignal stop;
@@ -263,6 +272,7 @@ Result<Code> show(Context& context) {
   auto located = place_of_kit(context.given.text("kit"), context);
   if (!located) return located.error();
   const KitPlace& place = *located;
+  if (auto exists = must_exist(place); !exists) return exists.error();
   lang::Checked checked = check_place(place, false, context);
   if (!checked.kit) {
     return Error{.code = Code::faults_found,

@@ -34,26 +34,57 @@ struct KitCommands : testing::Test {
 TEST_F(KitCommands, CheckSaysThatAKitHasNoFaults) {
   auto done = run_line(commands, {"kit", "check", folder.path("kit")});
   EXPECT_EQ(done.exit, 0);
-  EXPECT_EQ(done.out, "The kit has no faults.\n");
-  EXPECT_EQ(done.err, "0 errors, 0 warnings in 1 concept, 0 syncs\n");
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(done.err, "The kit has no faults.\n0 errors, 0 warnings in 1 concept, 0 syncs\n");
+  auto quiet = run_line(commands, {"kit", "check", folder.path("kit"), "--quiet"});
+  EXPECT_EQ(quiet.exit, 0);
+  EXPECT_EQ(quiet.out + quiet.err, "");
 }
 
 TEST_F(KitCommands, CheckPointsAtAFault) {
   write("task.concept", "concept Task [T] {\n  actions {\n    action add(title: Strin) { -> ok }\n  }\n}\n");
   auto done = run_line(commands, {"kit", "check", folder.path("kit")});
   EXPECT_EQ(done.exit, 1);
-  EXPECT_EQ(done.out, folder.path("kit/task.concept") +
-                          ":3:23: error: there is no type `Strin`\n"
-                          "      action add(title: Strin) { -> ok }\n"
-                          "                        ^^^^^\n"
-                          "  hint: did you mean `String`?\n");
-  EXPECT_EQ(done.err, "1 error, 0 warnings in 1 concept, 0 syncs\n");
+  std::string fault = folder.path("kit/task.concept") +
+                      ":3:23: error: there is no type `Strin`\n"
+                      "      action add(title: Strin) { -> ok }\n"
+                      "                        ^^^^^\n"
+                      "  hint: did you mean `String`?\n";
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(done.err, fault + "1 error, 0 warnings in 1 concept, 0 syncs\n");
+  auto quiet = run_line(commands, {"kit", "check", folder.path("kit"), "--quiet"});
+  EXPECT_EQ(quiet.exit, 1);
+  EXPECT_EQ(quiet.out, "");
+  EXPECT_EQ(quiet.err, fault);
+}
+
+TEST_F(KitCommands, CheckGivesItsReportAsDataWhenAsked) {
+  for (const std::string format : {"json", "yaml"}) {
+    auto done = run_line(commands, {"kit", "check", folder.path("kit"), "--quiet", "--output", format});
+    EXPECT_EQ(done.exit, 0);
+    EXPECT_THAT(done.out, HasSubstr("diagnostics"));
+    EXPECT_EQ(done.err, "");
+  }
 }
 
 TEST_F(KitCommands, AFolderWithoutASuiteIsToldAsSuch) {
-  auto done = run_line(commands, {"kit", "check", folder.path("none")});
+  std::filesystem::create_directories(folder.path("empty"));
+  auto done = run_line(commands, {"kit", "check", folder.path("empty")});
   EXPECT_EQ(done.exit, 1);
-  EXPECT_THAT(done.out, HasSubstr("hint: a kit is a folder with a suite.yaml\n"));
+  EXPECT_THAT(done.err, HasSubstr("hint: a kit is a folder with a suite.yaml\n"));
+}
+
+TEST_F(KitCommands, AFolderThatDoesNotExistIsNotFound) {
+  std::string told = "error: there is no folder " + folder.path("none") +
+                     ", and no installed kit of that name\n"
+                     "next:  sluice kit list shows the installed kits, sluice kit init NAME begins one\n";
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"kit", "check", folder.path("none")}, {"kit", "show", "--kit", folder.path("none")}}) {
+    auto done = run_line(commands, line);
+    EXPECT_EQ(done.exit, 5);
+    EXPECT_EQ(done.out, "");
+    EXPECT_EQ(done.err, told);
+  }
 }
 
 TEST_F(KitCommands, FmtLeavesWhatIsCanonical) {

@@ -24,10 +24,15 @@ void Output::print(const json::value& value, const std::function<std::string(con
   out_ << text;
 }
 
+void Output::report(const json::value& value, const std::function<std::string(const Terminal&)>& render) {
+  if (settings_.format != Format::table) return print(value, render);
+  err_ << render(settings_.err);
+}
+
 void Output::print_text(std::string_view text) { out_ << text; }
 
-void Output::note(std::string_view sentence) {
-  if (!settings_.quiet) err_ << printable(sentence, true) << '\n';
+void Output::note(std::string_view sentence, Style style) {
+  if (!settings_.quiet) err_ << settings_.err.paint(style, printable(sentence, true)) << '\n';
 }
 
 void Output::detail(std::string_view sentence) {

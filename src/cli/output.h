@@ -35,12 +35,16 @@ class Output {
   // break.
   void print(const json::value& value, const std::function<std::string(const Terminal&)>& render);
 
+  // What a check has found. For people it belongs beside the narration, on stderr, also with --quiet; in the other
+  // formats it is data.
+  void report(const json::value& value, const std::function<std::string(const Terminal&)>& render);
+
   // Data that is text in every format: a script, a formatted file.
   void print_text(std::string_view text);
 
-  void note(std::string_view sentence);    // narration; not with --quiet
-  void detail(std::string_view sentence);  // narration that only --verbose shows
-  void warn(std::string_view sentence);    // always
+  void note(std::string_view sentence, Style style = Style::plain);  // narration; not with --quiet
+  void detail(std::string_view sentence);                            // narration that only --verbose shows
+  void warn(std::string_view sentence);                              // always
 
   // The error and its next step; with --output json one RFC 9457 problem on one line.
   void error(const Error& error);

@@ -20,6 +20,8 @@ constexpr std::array kFunctions = {Function{"uuid", 0, 0}, Function{"now", 0, 0}
 
 bool is_many(Kind kind) { return kind == Kind::list || kind == Kind::set; }
 
+bool is_choice(const Expr& expr) { return expr.op == Op::call && expr.name == "cond" && expr.args.size() == 3; }
+
 std::string shown(const Expr& expr, const std::string& type) {
   if (expr.op == Op::variable) return quoted("?" + expr.name) + " is " + type;
   if (expr.op == Op::literal) return literal_text(expr.value) + " is " + type;
@@ -53,6 +55,7 @@ TypeId Rule::type_of(const Expr& expr, In in, TypeId wanted, std::string_view fi
       return Types::of(Kind::string);
     case Op::list:
     case Op::record:
+      once_each_key(expr);
       for (const Expr& part : expr.args) type_of(part, in);
       return kUnknownType;
     case Op::equal:
@@ -125,11 +128,31 @@ TypeId Rule::call(const Expr& expr, In in) {
                  quoted(expr.name) + " takes " + std::to_string(function->least) + " arguments, not " +
                      std::to_string(expr.args.size()));
   }
-  std::vector<TypeId> given;
-  for (const Expr& arg : expr.args) given.push_back(type_of(arg, expr.name == "concat" ? In::where : in));
+  if (is_choice(expr)) return branches(expr, in);
+  for (const Expr& arg : expr.args) type_of(arg, expr.name == "concat" ? In::where : in);
   if (expr.name == "now") return Types::of(Kind::date_time);
-  if (expr.name == "cond") return given.size() == 3 ? given[1] : kUnknownType;
-  return Types::of(Kind::string);
+  return expr.name == "cond" ? kUnknownType : Types::of(Kind::string);
+}
+
+// The type of `cond(c, a, b)` where no type is wanted: that of the branch which takes the other.
+TypeId Rule::branches(const Expr& expr, In in) {
+  const Types& types = symbols.types;
+  must_hold(expr.args[0]);
+  const Expr& first = expr.args[1];
+  const Expr& second = expr.args[2];
+  TypeId one = type_of(first, in);
+  TypeId other = type_of(second, in);
+  auto takes = [&](TypeId to, const Expr& from, TypeId type) {
+    return from.op == Op::literal ? types.literal_fits(from.value, to) == Fit::yes
+                                  : types.assignable(type, to) != Fit::no;
+  };
+  if (takes(one, second, other)) return one;
+  if (takes(other, first, one)) return other;
+  if (one == Types::of(Kind::null) || other == Types::of(Kind::null)) return kUnknownType;  // an option of the other
+  report.error(place_of(file, second), "type-mismatch",
+               "the branches of `cond` are of one type, but " + shown(first, types.name(one)) + ", " +
+                   shown(second, types.name(other)));
+  return kUnknownType;
 }
 
 void Rule::must_hold(const Expr& expr) {
@@ -173,17 +196,20 @@ void Rule::compare(const Expr& expr, In in) {
     fit = types.comparable(left_type, right_type);
   }
   const Expr& place = left.op == Op::literal && right.op != Op::literal ? left : right;
+  bool ordered = expr.op != Op::equal && expr.op != Op::not_equal && !membership;
   if (fit == Fit::no) {
-    report.error(
-        place_of(file, place), "type-mismatch",
-        "these are never equal: " + shown(left, types.name(left_type)) + ", " + shown(right, types.name(right_type)));
+    std::string hint;
+    if (place.op == Op::literal) hint = types.literal_form(place.value, &place == &left ? right_type : left_type);
+    report.error(place_of(file, place), "type-mismatch",
+                 (ordered ? "these have no order: " : "these are never equal: ") + shown(left, types.name(left_type)) +
+                     ", " + shown(right, types.name(right_type)),
+                 hint);
     return;
   }
   if (fit == Fit::misaligned) {
     report.misaligned(place_of(file, place),
                       shown(left, types.name(left_type)) + ", " + shown(right, types.name(right_type)));
   }
-  bool ordered = expr.op != Op::equal && expr.op != Op::not_equal && !membership;
   Kind kind = types[types.present(left.op == Op::literal ? right_type : left_type)].kind;
   bool has_order = kind == Kind::unknown || kind == Kind::integer || kind == Kind::floating || kind == Kind::string ||
                    kind == Kind::date_time || kind == Kind::parameter || kind == Kind::id;
@@ -199,7 +225,14 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
   if (value.op == Op::literal) {
     if (types.literal_fits(value.value, to) == Fit::yes) return;
     report.error(place_of(file, value), "type-mismatch",
-                 what + " takes " + types.name(to) + ", not " + literal_text(value.value));
+                 what + " takes " + types.name(to) + ", not " + literal_text(value.value),
+                 types.literal_form(value.value, to));
+    return;
+  }
+  if (is_choice(value)) {
+    must_hold(value.args[0]);
+    give(value.args[1], to, what, field);
+    give(value.args[2], to, what, field);
     return;
   }
   if (value.op == Op::list) {
@@ -211,6 +244,7 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
     return;
   }
   if (value.op == Op::record) {
+    once_each_key(value);
     if (target.kind == Kind::unknown) {
       for (const Expr& part : value.args) type_of(part, In::then);
       return;

@@ -120,5 +120,60 @@ TEST(CheckExpr, TemplatesNeedBoundVariablesThatAreNotSealed) {
               IsEmpty());
 }
 
+TEST(CheckExpr, OrderingNeedsTwoValuesThatHaveOneOrder) {
+  EXPECT_THAT(with_where("filter(?c > 3)"),
+              ElementsAre("rules.sync:2:21+1 error type-mismatch: these have no order: `?c` is String, 3 is Int"));
+  EXPECT_THAT(with_where("filter(?c in [3])"),
+              ElementsAre("rules.sync:2:23+1 error type-mismatch: these are never equal: `?c` is String, 3 is Int"));
+}
+
+TEST(CheckExpr, EachBranchOfCondHasTheWantedType) {
+  EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: cond(?c = \"x\", ?t, 2) ]"), IsEmpty());
+  EXPECT_THAT(with_then("Order/place: [ customer: ?c; lines: ?ls; note: cond(?t > 1, \"x\", none) ]"), IsEmpty());
+  EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: cond(true, ?c, \"2\") ]"),
+              ElementsAre("rules.sync:2:51+2 error type-mismatch: `?c` is String, but `amount` of Order/pay takes Int",
+                          "rules.sync:2:55+3 error type-mismatch: `amount` of Order/pay takes Int, not \"2\""));
+  EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: cond(?t, 1, 2) ]"),
+              ElementsAre("rules.sync:2:45+2 error type-mismatch: a condition is true or false, but `?t` is Int"));
+}
+
+TEST(CheckExpr, TheBranchesOfCondAreOfOneType) {
+  EXPECT_THAT(with_where("bind(cond(?t > 1, ?t, 1.5) as ?x) filter(?x < 2)"), IsEmpty());
+  EXPECT_THAT(with_where("bind(cond(?t > 1, ?c, none) as ?x) filter(?x = \"a\")"), IsEmpty());
+  EXPECT_THAT(with_where("bind(cond(?t, ?c, ?t) as ?x)"),
+              ElementsAre("rules.sync:2:19+2 error type-mismatch: a condition is true or false, but `?t` is Int",
+                          "rules.sync:2:27+2 error type-mismatch: the branches of `cond` are of one type, but `?c` is "
+                          "String, `?t` is Int"));
+}
+
+TEST(CheckExpr, TextForATimeOrBytesIsOne) {
+  const std::string clock =
+      "concept Clock [C] { actions { action set(at: DateTime, key: option Bytes) { -> ok(at: DateTime, key: Bytes) } } "
+      "}";
+  auto of = [&](const std::string& rest) {
+    return told(kit_of({clock}, "sync A when { Clock/set: [ at: ?a ] => ok[] }\n" + rest));
+  };
+  const std::string time = " [write a UTC time such as \"2030-01-31T12:00:00.000Z\"]";
+  EXPECT_THAT(
+      of("where { filter(?a > \"2030-01-31T12:00:00Z\") }\nthen { Clock/set: [ at: \"2030-01-31T12:00:00.000Z\"; "
+         "key: \"YQ==\" ] }"),
+      IsEmpty());
+  EXPECT_THAT(
+      of("then { Clock/set: [ at: \"soon\"; key: \"Y\" ] }"),
+      ElementsAre("rules.sync:2:25+6 error type-mismatch: `at` of Clock/set takes DateTime, not \"soon\"" + time,
+                  "rules.sync:2:38+3 error type-mismatch: `key` of Clock/set takes option Bytes, not \"Y\" [write "
+                  "base64 text with its padding]"));
+  EXPECT_THAT(of("where { filter(?a > \"soon\") }\nthen { Clock/set: [ at: ?a ] }"),
+              ElementsAre("rules.sync:2:21+6 error type-mismatch: these have no order: `?a` is DateTime, \"soon\" is "
+                          "String" +
+                          time));
+  EXPECT_THAT(told(kit_of({clock},
+                          "sync A when { Clock/set: [ at: \"2030-02-30T00:00:00Z\" ] => ok[ at: ?a ] }\nthen { "
+                          "Clock/set: [ at: ?a ] }")),
+              ElementsAre("rules.sync:1:32+22 error type-mismatch: `at` of Clock/set is DateTime, never "
+                          "\"2030-02-30T00:00:00Z\"" +
+                          time));
+}
+
 }  // namespace
 }  // namespace sluice::lang

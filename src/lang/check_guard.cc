@@ -89,6 +89,7 @@ GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
   Rule otherwise(symbols, absent, report, guard.file, rule.label);
   otherwise.clause = "else";
   otherwise.adopt(before);
+  otherwise.once_each(guard.arguments, "field");
   const std::vector<FieldSymbol>* fields = refusal(guard, result, otherwise);
   for (const Argument& argument : guard.arguments) {
     auto field = fields ? find_field(*fields, argument.name) : std::nullopt;

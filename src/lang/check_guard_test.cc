@@ -70,5 +70,11 @@ TEST(CheckGuard, FieldsOfTheVariantAreChecked) {
               ElementsAre("rules.sync:1:83+4 error unknown-field: `lost` has no field `ordr` [did you mean `order`?]"));
 }
 
+TEST(CheckGuard, AFieldOfTheRefusalIsGivenOnce) {
+  EXPECT_THAT(told_of("guard G before { Order/ship: [ order: ?o ] }\nrequire { Order: { ?o } }\nelse lost[ order: ?o; "
+                      "order: ?o ]"),
+              ElementsAre("rules.sync:3:23+5 error duplicate: a second field `order` [keep one]"));
+}
+
 }  // namespace
 }  // namespace sluice::lang

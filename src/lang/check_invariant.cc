@@ -131,7 +131,8 @@ class InvariantWalk {
       case Op::literal:
         if (types.literal_fits(expr.value, type) != Fit::yes) {
           report_.error(place_of(file_, expr), "type-mismatch",
-                        what + " is " + types.name(type) + ", not " + literal_text(expr.value));
+                        what + " is " + types.name(type) + ", not " + literal_text(expr.value),
+                        types.literal_form(expr.value, type));
         }
         return;
       case Op::variable: {
@@ -257,8 +258,10 @@ class InvariantWalk {
                   : left.op == Op::literal && right.op != Op::literal ? types.literal_compares(left.value, b)
                                                                       : types.comparable(a, b);
         if (fit == Fit::no && a != Types::of(Kind::null) && b != Types::of(Kind::null)) {
+          bool ordered = expr.op != Op::equal && expr.op != Op::not_equal;
           report_.error(place_of(file_, right), "type-mismatch",
-                        "these are never equal: one is " + types.name(a) + ", the other " + types.name(b));
+                        (ordered ? "these have no order: one is " : "these are never equal: one is ") + types.name(a) +
+                            ", the other " + types.name(b));
         }
         return Types::of(Kind::boolean);
       }

@@ -61,7 +61,7 @@ TEST(CheckInvariant, StepsOfThenKnowTheirArguments) {
 TEST(CheckInvariant, ContractsSeeArgumentsAndFields) {
   EXPECT_THAT(with("", "action make {\n requires: size > 0\n ensures ok: thing != name }"), IsEmpty());
   EXPECT_THAT(with("", "action make {\n requires: size > \"0\"\n ensures ok: message != name\n ensures okk: true }"),
-              ElementsAre("0.concept:14:19+3 error type-mismatch: these are never equal: one is Int, the other String",
+              ElementsAre("0.concept:14:19+3 error type-mismatch: these have no order: one is Int, the other String",
                           "0.concept:15:14+8 error unbound-variable: `message` is not bound by any step before it "
                           "[bind it in a step of `after`: its arguments may be free, its outcome gives values]",
                           "0.concept:16:10+3 error unknown-variant: `make` has no variant `okk` [did you mean `ok`?]"));

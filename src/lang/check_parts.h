@@ -85,6 +85,10 @@ class Rule {
   TypeId type_of(const Expr& expr, In in, TypeId wanted = kUnknownType, std::string_view field = {});
   void must_hold(const Expr& expr);
 
+  // Told at each name that stands there a second time; `kind` is "argument" or "field".
+  void once_each(const std::vector<Argument>& arguments, std::string_view kind);
+  void once_each(const std::vector<FieldPattern>& fields, std::string_view kind);
+
   // Takes over what another clause of the same rule has bound.
   void adopt(const std::vector<VariableSymbol>& bound);
 
@@ -106,7 +110,9 @@ class Rule {
   TypeId variable(const std::string& name, const Place& place, In in, TypeId wanted, std::string_view field);
   void compare(const Expr& expr, In in);
   TypeId call(const Expr& expr, In in);
+  TypeId branches(const Expr& expr, In in);
   TypeId path(const Expr& expr, In in);
+  void once_each_key(const Expr& record);
   std::string binders(const std::string& name, TypeId wanted, std::string_view field) const;
   std::vector<ActionRef> answered_actions(std::optional<size_t> concept_) const;
 

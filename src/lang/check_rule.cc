@@ -132,6 +132,35 @@ std::string Rule::binders(const std::string& name, TypeId wanted, std::string_vi
   return "it could be bound by " + join(found, "or");
 }
 
+// ------------------------------------------------------------------------------------------------- second names
+
+void Rule::once_each(const std::vector<Argument>& arguments, std::string_view kind) {
+  std::unordered_set<std::string_view> seen;
+  for (const Argument& each : arguments) {
+    if (seen.insert(each.name).second) continue;
+    report.error(report.word(file, each.at, each.name), "duplicate",
+                 "a second " + std::string(kind) + " " + quoted(each.name), "keep one");
+  }
+}
+
+void Rule::once_each(const std::vector<FieldPattern>& fields, std::string_view kind) {
+  std::unordered_set<std::string_view> seen;
+  for (const FieldPattern& each : fields) {
+    if (seen.insert(each.field).second) continue;
+    report.error(report.word(file, each.at, each.field), "duplicate",
+                 "a second " + std::string(kind) + " " + quoted(each.field), "keep one");
+  }
+}
+
+// The keys of a record have no marks of their own: its value is pointed at.
+void Rule::once_each_key(const Expr& record) {
+  std::unordered_set<std::string_view> seen;
+  for (size_t i = 0; i < record.keys.size(); ++i) {
+    if (seen.insert(record.keys[i]).second) continue;
+    report.error(place_of(file, record.args[i]), "duplicate", "a second field " + quoted(record.keys[i]), "keep one");
+  }
+}
+
 // --------------------------------------------------------------------------------------------- patterns, queries
 
 void Rule::match(const Expr& match, TypeId type, const std::string& what, In in, bool negated, size_t owner) {
@@ -154,7 +183,8 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
         return;
       }
       report.error(place_of(file, match), "type-mismatch",
-                   what + " is " + types.name(type) + ", never " + literal_text(match.value));
+                   what + " is " + types.name(type) + ", never " + literal_text(match.value),
+                   types.literal_form(match.value, type));
       return;
     }
     case Expr::Op::variable: {
@@ -180,6 +210,7 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
       return;
     }
     case Expr::Op::record: {
+      once_each_key(match);
       for (size_t i = 0; i < match.keys.size(); ++i) {
         if (auto field = types.field(type, match.keys[i])) {
           this->match(match.args[i], *field, quoted(match.keys[i]) + " of " + what, in, negated, owner);
@@ -202,6 +233,8 @@ void Rule::second_name(const Name& name, TypeId type, const std::string& what, b
 
 PatternSymbol Rule::pattern(const Pattern& tree) {
   PatternSymbol symbol;
+  once_each(tree.input, "argument");
+  once_each(tree.output, "field");
   auto any_name = [](const Name& name) { return name.text.starts_with('?'); };
   if (any_name(tree.concept_)) {
     std::string name = tree.concept_.text.substr(1);
@@ -352,6 +385,7 @@ PatternSymbol Rule::pattern(const Pattern& tree) {
 }
 
 std::optional<QuerySymbol> Rule::query(const Query& tree, bool negated) {
+  once_each(tree.fields, "field");
   auto bind_all = [&] {  // after an error: what it would have bound is not told as unbound
     if (tree.key && !is_bound(tree.key->text)) bind(tree.key->text, kUnknownType, {});
     for (const FieldPattern& field : tree.fields) match(field.match, kUnknownType, {}, In::where, negated, 0);
@@ -463,6 +497,7 @@ std::optional<QuerySymbol> Rule::condition(const Condition& tree) {
     }
     case Condition::Kind::each: {
       if (tree.exprs.empty()) return std::nullopt;
+      once_each(tree.fields, "field");
       TypeId type = type_of(tree.exprs[0], In::where);
       Kind kind = types[types.present(type)].kind;
       TypeId element = types.element(type);

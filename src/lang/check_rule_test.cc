@@ -150,5 +150,21 @@ TEST(CheckRule, MisalignedParametersWarnUnlessStrict) {
   EXPECT_THAT(told(kit, {.strict = true}), ElementsAre("rules.sync:1:78+2 error" + text));
 }
 
+TEST(CheckRule, AFieldIsMatchedOnce) {
+  std::string then = " then { Card/hold: [ card: \"c\" ] }";
+  EXPECT_THAT(told_of("sync A when { Order/pay: [ amount: ?a; order: ?o; amount: 3 ] => requested }" + then),
+              ElementsAre("rules.sync:1:51+6 error duplicate: a second argument `amount` [keep one]"));
+  EXPECT_THAT(told_of("sync A when { Order/place: [] => ok[ total: ?t; total: ?t ] }" + then),
+              ElementsAre("rules.sync:1:49+5 error duplicate: a second field `total` [keep one]"));
+  EXPECT_THAT(told_of("sync A when { Order/place: [] => ok[ order: ?o ] }\nwhere { Order: { ?o address.city: ?a; "
+                      "address.zip: ?z; address.city: \"x\" } }" +
+                      then),
+              ElementsAre("rules.sync:2:56+12 error duplicate: a second field `address.city` [keep one]"));
+  EXPECT_THAT(
+      told_of("sync A when { Order/place: [ lines: ?ls ] => ok[] }\nwhere { each(?ls as { item: ?i; item: ?j }) }" +
+              then),
+      ElementsAre("rules.sync:2:33+4 error duplicate: a second field `item` [keep one]"));
+}
+
 }  // namespace
 }  // namespace sluice::lang

@@ -72,6 +72,7 @@ void check_joins(const Sync& sync, Report& report) {
 
 std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
   std::vector<TargetSymbol> targets;
+  rule.once_each(effect.arguments, "argument");
   std::vector<Name> owners = {effect.concept_};
   if (effect.concept_.text.starts_with('?')) {
     owners = effect.candidates;
@@ -127,6 +128,7 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
 
 std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
   std::vector<TargetSymbol> targets;
+  rule.once_each(effect.arguments, "field");
   const Symbols& symbols = rule.symbols;
   auto check_arguments = [&] {
     for (const Argument& argument : effect.arguments) rule.type_of(argument.value, Rule::In::then);

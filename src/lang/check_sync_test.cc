@@ -145,5 +145,17 @@ TEST(CheckSync, SymbolsAreResolvedForTheEngine) {
   EXPECT_THAT(order.relations[1].indexed, ElementsAre(0));
 }
 
+TEST(CheckSync, AnArgumentIsGivenOnce) {
+  EXPECT_THAT(told_of("sync A when { Card/charge: [] => ok[ card: ?c ] }\nthen { Card/hold: [ card: ?c; card: ?c ] }"),
+              ElementsAre("rules.sync:2:31+4 error duplicate: a second argument `card` [keep one]"));
+  EXPECT_THAT(told_of("sync A when { Order/pay: [ order: ?o ] => requested as ?r }\nthen { answer ?r => ok[ order: "
+                      "?o; order: ?o ] }"),
+              ElementsAre("rules.sync:2:36+5 error duplicate: a second field `order` [keep one]"));
+  EXPECT_THAT(
+      told_of("sync A when { Card/charge: [] => ok[] }\nthen { Order/place: [ customer: \"x\"; lines: [ { item: "
+              "\"a\", count: 1, item: \"b\" } ] ] }"),
+      ElementsAre("rules.sync:2:76+3 error duplicate: a second field `item` [keep one]"));
+}
+
 }  // namespace
 }  // namespace sluice::lang

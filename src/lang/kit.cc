@@ -231,7 +231,7 @@ class Loader {
 
   // -------------------------------------------------------------------------------------------------- rules
 
-  // The rules of a file, parsed once; nothing if it is missing or has errors.
+  // The whole rules of a file, parsed once; nothing if it is missing.
   const SyncFile* rules_of(const std::string& file) {
     auto known = files_.find(file);
     if (known == files_.end()) {
@@ -239,7 +239,8 @@ class Loader {
       std::optional<SyncFile> tree;
       if (text) {
         Diagnostics found;
-        tree = parse_sync(*text, file, found);
+        tree = parse_whole_rules(*text, file, found);
+        if (found.failed()) faulty_.insert(file);
         kit_.sources[file] = std::move(*text);
         take(found);
       } else {
@@ -264,7 +265,6 @@ class Loader {
     std::string title = entry.name.empty() ? entry.sync.empty() ? entry.path : entry.sync : entry.name;
     const SyncFile* rules = rules_of(file);
     if (rules == nullptr) {
-      if (!missing_.contains(file)) return;  // has errors, which are told
       if (entry.tier == Tier::integration) {
         warning(suite.file, mark, 1, "missing-file",
                 "the integration sync " + quoted(title) + " is inactive: " + missing_[file]);
@@ -288,6 +288,7 @@ class Loader {
       if (entry.sync.empty() || entry.sync == sync->name.text) chosen.push_back(sync);
     }
     if (chosen.empty()) {
+      if (faulty_.contains(file)) return;  // it may be one with errors, which are told
       auto near = nearest(entry.sync, std::span<const std::string>(names));
       error(suite.file, mark, 1, "unknown-sync",
             entry.sync.empty() ? file + " holds no sync" : file + " holds no sync " + quoted(entry.sync),
@@ -311,7 +312,7 @@ class Loader {
   // A rule that stands in a loaded file and in no suite would be missed silently.
   void tell_unlisted() {
     for (const auto& [file, rules] : files_) {
-      if (!rules) continue;
+      if (!rules || faulty_.contains(file)) continue;
       for (const auto& rule : rules->rules) {
         const auto* sync = std::get_if<Sync>(&rule);
         if (sync == nullptr || listed_.contains(sync)) continue;
@@ -384,6 +385,7 @@ class Loader {
       if (each.alias == change.name || each.tree.name.text == change.name) targets.push_back(i);
     }
     if (targets.empty()) {
+      if (!faulty_.empty()) return;  // it may be one that could not be read
       auto near = nearest(change.name, std::span<const std::string>(names));
       error(change.file, change.mark, change.name.size(), "unknown-sync",
             "there is no sync " + quoted(change.name) + " to be " + verb,
@@ -407,12 +409,11 @@ class Loader {
     if (change.replace.empty()) return;
     const SyncFile* rules = rules_of(change.replace);
     if (rules == nullptr) {
-      if (missing_.contains(change.replace)) {
-        error(change.file, change.mark, change.name.size(), "missing-file",
-              "the replacement of " + quoted(change.name) + " is missing: " + missing_[change.replace]);
-      }
+      error(change.file, change.mark, change.name.size(), "missing-file",
+            "the replacement of " + quoted(change.name) + " is missing: " + missing_[change.replace]);
       return;
     }
+    if (faulty_.contains(change.replace)) return;
     std::vector<const Sync*> found;
     for (const auto& rule : rules->rules) {
       if (const auto* sync = std::get_if<Sync>(&rule)) found.push_back(sync);
@@ -519,6 +520,7 @@ class Loader {
   std::map<std::string, std::string> concept_places_;
   std::map<std::string, std::optional<SyncFile>> files_;
   std::map<std::string, std::string> missing_;  // why a file could not be read
+  std::unordered_set<std::string> faulty_;      // files with rules that could not be read
   std::unordered_set<const Sync*> listed_;
   std::vector<AliasPlace> alias_places_;
   std::vector<Change> changes_;

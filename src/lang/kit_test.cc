@@ -181,6 +181,24 @@ TEST(Kit, RulesThatNameABrokenConceptAreNotJudged) {
   }
 }
 
+TEST(Kit, ARuleWithAnErrorDoesNotHideTheOthersOfItsFile) {
+  Files files = shop("disable: [ Habit ]\n");
+  files["k/a.sync"] =
+      "sync Keep when { Order/place: [] => ok[ order: ?o ] } then { Order/ship: [ order: ?p; priority: \"slow\" ] }\n"
+      "sync Usual when { Order/place: [ customer: ?p ] => ok[] } then { ?p/create: [ order: ?q ] }\n"
+      "guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lst[ order: ?o ]\n";
+  EXPECT_THAT(syncs_of(load(files)), ElementsAre("Keep = Keep required", "Charge = Charge integration"));
+  EXPECT_THAT(
+      told(load(files)),
+      ElementsAre(
+          "k/a.sync:1:83+2 error unbound-variable: sync `Keep`: `?p` in then is not bound by any pattern or "
+          "query [it could be bound by `Order/place: [] => ok[ order: ?p ]` in when, `Order: { ?p … }` in where "
+          "or `caused by Order/place: [] => ok[ order: ?p ]` in when]",
+          "k/a.sync:2:66+2 error target-candidates: a variable as the target needs its candidates [write `?p in "
+          "{A, B}/action: [ … ]`]",
+          "k/a.sync:3:77+3 error guard-variant: `Order/ship` has no variant `lst` [did you mean `lost`?]"));
+}
+
 TEST(Kit, AFolderWithoutASuiteIsNoKit) {
   Kit kit = load({});
   EXPECT_THAT(

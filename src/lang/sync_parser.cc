@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 4> kMeaningful = {"eager", "eventual", "l
 
 class SyncParser {
  public:
-  SyncParser(std::string_view text, const std::string& file, Diagnostics& found) : cursor_(text, file, found) {
+  SyncParser(std::string_view text, const std::string& file, Diagnostics& found)
+      : found_(found), cursor_(text, file, found) {
     file_.file = file;
   }
 
@@ -52,6 +53,7 @@ class SyncParser {
   // ------------------------------------------------------------------------------------------------- rules
 
   void parse_sync() {
+    size_t errors = found_.errors();
     Sync sync;
     sync.file = cursor_.file();
     Token word = cursor_.take();
@@ -72,10 +74,11 @@ class SyncParser {
     while (cursor_.accept("then")) parse_then(sync.then);
     if (braces) close_braces(sync.at, "to close the sync");
     check_rule_end("sync");
-    file_.rules.emplace_back(std::move(sync));
+    if (found_.errors() == errors) file_.rules.emplace_back(std::move(sync));
   }
 
   void parse_guard() {
+    size_t errors = found_.errors();
     Guard guard;
     guard.file = cursor_.file();
     guard.at = cursor_.take().at;
@@ -111,7 +114,7 @@ class SyncParser {
     parse_refusal(guard);
     if (braces) close_braces(guard.at, "to close the guard");
     check_rule_end("guard");
-    file_.rules.emplace_back(std::move(guard));
+    if (found_.errors() == errors) file_.rules.emplace_back(std::move(guard));
   }
 
   void close_braces(Mark begin, std::string_view where) {
@@ -538,6 +541,7 @@ class SyncParser {
     guard.arguments = parse_values("the variant");
   }
 
+  Diagnostics& found_;
   Cursor cursor_;
   SyncFile file_;
   std::vector<Span> outer_braces_;
@@ -545,12 +549,17 @@ class SyncParser {
 
 }  // namespace
 
+SyncFile parse_whole_rules(std::string_view text, const std::string& file, Diagnostics& found) {
+  if (!check_source(text, file, found)) return {};
+  SyncFile parsed = SyncParser(text, file, found).parse();
+  parsed.blank_lines = blank_lines(text);
+  return parsed;
+}
+
 std::optional<SyncFile> parse_sync(std::string_view text, const std::string& file, Diagnostics& found) {
   size_t before = found.errors();
-  if (!check_source(text, file, found)) return std::nullopt;
-  SyncFile parsed = SyncParser(text, file, found).parse();
+  SyncFile parsed = parse_whole_rules(text, file, found);
   if (found.errors() > before) return std::nullopt;
-  parsed.blank_lines = blank_lines(text);
   return parsed;
 }
 

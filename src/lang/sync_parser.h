@@ -1,7 +1,8 @@
 // Reads a `.sync` file: synchronizations and guards. docs/internals/language.md has the grammar; both spellings of a
 // sync are accepted (with and without outer braces), and Clef's action form in a `where` becomes a `latest` pattern.
 //
-// Returns nothing if there was an error; the sink has all that could be found in one run, and warnings.
+// parse_sync and load_sync return nothing if there was an error; the sink has all that could be found in one run, and
+// warnings.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,9 @@
 #include "lang/diagnostic.h"
 
 namespace sluice::lang {
+
+// The rules that are whole: one with an error is left out, and the others are still there to be judged.
+SyncFile parse_whole_rules(std::string_view text, const std::string& file, Diagnostics& found);
 
 std::optional<SyncFile> parse_sync(std::string_view text, const std::string& file, Diagnostics& found);
 

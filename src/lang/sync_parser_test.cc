@@ -286,5 +286,20 @@ TEST(SyncParser, TabsAndCrLfAreBlanks) {
             parsed("sync A when { X/a: [] => ok } then { Y/b: [] }"));
 }
 
+TEST(SyncParser, KeepsTheRulesThatAreWhole) {
+  std::string text =
+      "sync A when { X/a: [] => ok[] } then { ?p/go: [] }\n"
+      "sync B when { X/a: [] => ok[] } then { Y/b: [] }\n"
+      "guard C before { X/a: [] } else ok[]\n"
+      "guard D before { X/a: [] } require { X: { ?x } } else ok[]\n";
+  Diagnostics found;
+  SyncFile file = parse_whole_rules(text, "x.sync", found);
+  EXPECT_EQ(found.errors(), 2u);
+  ASSERT_EQ(file.rules.size(), 2u);
+  EXPECT_EQ(std::get<Sync>(file.rules[0]).name.text, "B");
+  EXPECT_EQ(std::get<Guard>(file.rules[1]).name.text, "D");
+  EXPECT_FALSE(parse_sync(text, "x.sync", found));
+}
+
 }  // namespace
 }  // namespace sluice::lang

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lang/values.h"
+
 namespace sluice::lang {
 namespace {
 
@@ -140,9 +142,11 @@ Fit Types::literal_fits(const json::value& value, TypeId to) const {
     case Kind::string:
     case Kind::parameter:
     case Kind::id:
-    case Kind::bytes:
-    case Kind::date_time:
       return value.is_string() ? Fit::yes : Fit::no;
+    case Kind::bytes:
+      return value.is_string() && parse_base64(value.get_string()) ? Fit::yes : Fit::no;
+    case Kind::date_time:
+      return value.is_string() && parse_date_time(value.get_string()) ? Fit::yes : Fit::no;
     case Kind::integer:
       return value.is_int64() || value.is_uint64() ? Fit::yes : Fit::no;
     case Kind::floating:
@@ -156,6 +160,18 @@ Fit Types::literal_fits(const json::value& value, TypeId to) const {
     }
     default:
       return Fit::no;
+  }
+}
+
+std::string Types::literal_form(const json::value& value, TypeId to) const {
+  if (!value.is_string() || literal_fits(value, to) == Fit::yes) return {};
+  switch (shapes_[present(to)].kind) {
+    case Kind::bytes:
+      return "write base64 text with its padding";
+    case Kind::date_time:
+      return "write a UTC time such as \"2030-01-31T12:00:00.000Z\"";
+    default:
+      return {};
   }
 }
 

@@ -80,6 +80,8 @@ class Types {
   // Whether values of these types may be compared or joined: one can be given for the other.
   Fit comparable(TypeId a, TypeId b) const;
   Fit literal_fits(const json::value& value, TypeId to) const;
+  // How a text must be written to be one of this type, when it is a text and is not: "write a UTC time such as …".
+  std::string literal_form(const json::value& value, TypeId to) const;
   // The same for a comparison, where any two numbers may stand.
   Fit literal_compares(const json::value& value, TypeId to) const;
   static TypeId of_literal(const json::value& value);

@@ -79,6 +79,11 @@ TEST_F(TypesTest, NumberOneIsNotStringOne) {
   EXPECT_EQ(types.literal_fits(1, string), Fit::no);
   EXPECT_EQ(types.literal_fits(1, floating), Fit::yes);
   EXPECT_EQ(types.literal_fits("2026-01-01T00:00:00Z", Types::of(Kind::date_time)), Fit::yes);
+  EXPECT_EQ(types.literal_fits("2026-13-01T00:00:00Z", Types::of(Kind::date_time)), Fit::no);
+  EXPECT_EQ(types.literal_fits("YQ==", Types::of(Kind::bytes)), Fit::yes);
+  EXPECT_EQ(types.literal_fits("YQ", Types::of(Kind::bytes)), Fit::no);
+  EXPECT_EQ(types.literal_form("YQ", Types::of(Kind::bytes)), "write base64 text with its padding");
+  EXPECT_EQ(types.literal_form("YQ==", Types::of(Kind::bytes)), "");
 }
 
 TEST_F(TypesTest, NamesAreAsWritten) {
