@@ -56,6 +56,20 @@ const Error kError{.code = Code::not_found,
                    .path = "/gates/0",
                    .position = Position{"gates.yaml", 3, 7}};
 
+TEST(Output, ReportsForPeopleOnStderrAndAsDataOnStdout) {
+  auto report = [](Output& output) {
+    output.report(kValue, [](const Terminal& terminal) { return terminal.paint(Style::bad, "x") + "\n"; });
+    output.note("done", Style::good);
+  };
+  Printed table = printed({.quiet = true, .out = {.tty = true, .color = true}}, report);
+  EXPECT_EQ(table.out, "");
+  EXPECT_EQ(table.err, "x\n");
+  EXPECT_EQ(printed({.err = {.tty = true, .color = true}}, report).err, "\x1b[1;31mx\x1b[0m\n\x1b[32mdone\x1b[0m\n");
+  Printed yaml = printed({.format = Format::yaml}, report);
+  EXPECT_EQ(yaml.out, "name: prod-eu\nreplicas: 3\n");
+  EXPECT_EQ(yaml.err, "done\n");
+}
+
 TEST(Output, PrintsAnErrorAndTheNextStep) {
   auto print = [](Output& output) { output.error(kError); };
   EXPECT_EQ(printed({}, print).err,
