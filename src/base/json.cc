@@ -304,6 +304,13 @@ Result<Document> parse_json(std::string_view text, std::string file, JsonLimits 
 
 namespace {
 
+template <class Integer>
+void append_integer(TextBuffer& out, Integer number) {
+  constexpr size_t kLongest = 20;  // a sign and 19 digits, or 20 digits
+  char* begin = out.room(kLongest);
+  out.advance_to(std::to_chars(begin, begin + kLongest, number).ptr);
+}
+
 void append_double(TextBuffer& out, double number) {
   if (!std::isfinite(number)) {
     out.append("null");
@@ -335,10 +342,10 @@ void append_value(TextBuffer& out, const json::value& value, int level) {
       out.append(value.get_bool() ? "true" : "false");
       break;
     case json::kind::int64:
-      out.append(std::to_string(value.get_int64()));
+      append_integer(out, value.get_int64());
       break;
     case json::kind::uint64:
-      out.append(std::to_string(value.get_uint64()));
+      append_integer(out, value.get_uint64());
       break;
     case json::kind::double_:
       append_double(out, value.get_double());
@@ -375,9 +382,11 @@ void append_value(TextBuffer& out, const json::value& value, int level) {
 
 }  // namespace
 
+void append_json_value(TextBuffer& out, const json::value& value) { append_value(out, value, -1); }
+
 std::string write(const json::value& value) {
   TextBuffer out;
-  append_value(out, value, -1);
+  append_json_value(out, value);
   return std::string(out.view());
 }
 

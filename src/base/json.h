@@ -16,6 +16,8 @@
 
 namespace sluice {
 
+class TextBuffer;  // base/json_text.h
+
 struct JsonLimits {
   size_t max_depth = 128;  // of arrays and objects in each other; the same as of YAML, so that each reads the other's
   size_t max_bytes = size_t{64} << 20;
@@ -27,6 +29,9 @@ Result<Document> parse_json(std::string_view text, std::string file = "", JsonLi
 // The value as text without white space, members in their order. What it writes reads back as an equal value. Strings
 // that are not UTF-8 get U+FFFD where they are broken; a NaN or an infinity, which JSON cannot say, becomes null.
 std::string write(const json::value& value);
+
+// The same at the end of a buffer.
+void append_json_value(TextBuffer& out, const json::value& value);
 
 // The same for people: two spaces a level, "key": value, and a newline at the end.
 std::string write_pretty(const json::value& value);

@@ -68,6 +68,11 @@ Result<Ulid> Ulid::parse(std::string_view text) {
 
 std::string to_string(const Ulid& ulid) {
   std::string text(Ulid::kTextLength, '0');
+  write_text(ulid, std::span<char, Ulid::kTextLength>(text));
+  return text;
+}
+
+void write_text(const Ulid& ulid, std::span<char, Ulid::kTextLength> text) {
   uint64_t high = ulid.high();
   uint64_t low = ulid.low();
   for (size_t i = text.size(); i-- > 0;) {
@@ -75,7 +80,6 @@ std::string to_string(const Ulid& ulid) {
     low = low >> 5 | high << 59;
     high >>= 5;
   }
-  return text;
 }
 
 Ulid UlidSource::next() {

@@ -47,6 +47,8 @@ class Ulid {
 };
 
 std::string to_string(const Ulid& ulid);
+// The same into a place of one's own.
+void write_text(const Ulid& ulid, std::span<char, Ulid::kTextLength> text);
 
 // Makes ids that are each greater than the one before, from any number of threads, whatever the clock does. Within a
 // millisecond, or while the clock is behind the last id, the random part counts up by one; when it has no more room
