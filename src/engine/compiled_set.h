@@ -42,7 +42,8 @@ struct CompiledEffect {
 
 struct CompiledSync {
   std::string name, title, hash;
-  bool eventual = false;
+  bool eventual = false, loop = false;
+  std::vector<std::string> variables;  // of the first slots
   std::vector<std::string> retry_variants;
   size_t slots = 0;
   When when;

@@ -103,4 +103,14 @@ std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> rec
   return found;
 }
 
+std::vector<NearMiss> listeners(const SyncSet& set, lang::ActionRef action) {
+  std::vector<NearMiss> found;
+  const CompiledSet& compiled = *set.compiled();
+  for (const CompiledSet::Place& place : compiled.at(action).triggers) {
+    const CompiledSync& sync = compiled.syncs[place.sync];
+    found.push_back({sync.name, sync.when.patterns[sync.when.groups[place.number].plain].text});
+  }
+  return found;
+}
+
 }  // namespace sluice::engine

@@ -23,4 +23,7 @@ struct NearMiss {
 // `records` are all of the flow. Sorted by sync name.
 std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> records);
 
+// The syncs that listen to an action, each with the pattern by which it does. Sorted by sync name.
+std::vector<NearMiss> listeners(const SyncSet& set, lang::ActionRef action);
+
 }  // namespace sluice::engine

@@ -7,4 +7,16 @@ std::string to_string(const RecordId& id) {
   return sluice::to_string(id.invocation) + (id.kind == RecordKind::request ? "?" : "");
 }
 
+Result<RecordId> parse_record_id(std::string_view text) {
+  RecordId id;
+  if (text.ends_with('?')) {
+    id.kind = RecordKind::request;
+    text.remove_suffix(1);
+  }
+  auto invocation = Ulid::parse(text);
+  if (!invocation) return invocation.error();
+  id.invocation = *invocation;
+  return id;
+}
+
 }  // namespace sluice::engine

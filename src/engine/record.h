@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/document.h"
+#include "base/result.h"
 #include "base/ulid.h"
 #include "lang/handler.h"
 #include "lang/symbols.h"
@@ -50,5 +51,6 @@ inline RecordId id_of(const Record& record) { return {record.invocation, record.
 
 // "01J…" for a completion, "01J…?" for a request.
 std::string to_string(const RecordId& id);
+Result<RecordId> parse_record_id(std::string_view text);
 
 }  // namespace sluice::engine

@@ -143,10 +143,7 @@ void append(TextBuffer& out, const Planned& planned) {
   out.append('{');
   append_id(out, kPlannedNames[static_cast<size_t>(planned.kind)], planned.id);
   if (!planned.action.empty()) append_text(out, "action", planned.action);
-  if (planned.unavailable) {
-    append_name(out, "unavailable");
-    out.append("true");
-  }
+  if (!planned.unavailable.empty()) append_text(out, "unavailable", planned.unavailable);
   if (!planned.variant.empty()) append_text(out, "variant", planned.variant);
   if (planned.flow) append_id(out, "flow", *planned.flow);
   if (!planned.fields.empty()) append_object(out, "fields", planned.fields);

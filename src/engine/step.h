@@ -64,7 +64,7 @@ struct Planned {
   Kind kind = Kind::invoke;
   Ulid id;                   // of the new invocation; of the request that is answered; of the child flow
   std::string action;        // invoke: "Concept/action"
-  bool unavailable = false;  // invoke: a dynamic target named a concept that is none of its candidates
+  std::string unavailable;   // invoke: the concept that a dynamic target named, though it is none of its candidates
   std::string variant;       // answer
   std::optional<Ulid> flow;  // answer: the request's flow, if that is another
   json::object fields;       // arguments, or the answer's fields
@@ -102,10 +102,10 @@ struct Step {
   Ulid flow;
   Ulid invocation;
   Kind kind = Kind::act;
-  std::string action;              // "Concept/action" of the invocation, if there is one
-  Caller caller;                   // who decided this from outside; empty: the flow itself
-  std::optional<Root> root;        // the flow's first step, if it was opened from outside
-  std::optional<ChildRoot> child;  // kind child
+  std::string action;               // "Concept/action" of the invocation, if there is one
+  Caller caller;                    // who decided this from outside; empty: the flow itself
+  std::optional<Root> root;         // the flow's first step, if it was opened from outside
+  std::optional<ChildRoot> child;   // kind child
   std::optional<json::value> work;  // begin that leaves an effect open: what it is to do
   std::optional<End> end;
   // finish and late: "effect", "answer", "answer:<flow>", "timer", "superseded", "deadline", "unanswered", "cancel",

@@ -178,8 +178,10 @@ class RandomSteps {
   Fired fired() {
     Fired fired{.sync = text(), .matched = ids(), .rows = below(4)};
     for (size_t i = below(4); i > 0; --i) {
-      Planned planned{
-          .kind = static_cast<Planned::Kind>(below(3)), .id = id(), .action = text(), .unavailable = maybe()};
+      Planned planned{.kind = static_cast<Planned::Kind>(below(3)),
+                      .id = id(),
+                      .action = text(),
+                      .unavailable = maybe() ? text() : ""};
       planned.variant = text();
       if (maybe()) planned.flow = id();
       planned.fields = fields();

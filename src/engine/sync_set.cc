@@ -43,7 +43,11 @@ void exclude_own(CompiledSync& sync) {
 
 CompiledSync compile_sync(const lang::Sync& source, const lang::SyncSymbol& symbol, const lang::Symbols& symbols,
                           std::vector<RecordClass>& classes) {
-  CompiledSync sync{.name = source.name.text, .title = "sync `" + source.name.text + "`", .eventual = source.eventual};
+  CompiledSync sync{.name = source.name.text,
+                    .title = "sync `" + source.name.text + "`",
+                    .eventual = source.eventual,
+                    .loop = source.loop};
+  for (const lang::VariableSymbol& each : symbol.variables) sync.variables.push_back(each.name);
   for (const lang::Name& each : source.retry_variants) sync.retry_variants.push_back(each.text);
   Slots slots(symbol.variables);
   sync.when = compile_when(source.when, symbol.when, slots, classes);
@@ -137,6 +141,15 @@ bool row_before(const CompiledSync& sync, const Bindings& a, const Bindings& b) 
   return false;
 }
 
+// A cause is kept without causes of its own: whatever follows from it has them too, and chains of causes would keep
+// all that ever happened.
+RecordRef without_causes(const RecordRef& record) {
+  if (!record->causes) return record;
+  auto copy = std::make_shared<Record>(*record);
+  copy->causes = nullptr;
+  return copy;
+}
+
 bool is_newer(const RecordRef& a, const RecordRef& b) {
   return std::tuple(a->seq, id_of(*a)) > std::tuple(b->seq, id_of(*b));
 }
@@ -176,6 +189,8 @@ size_t SyncSet::size() const { return compiled_->syncs.size(); }
 const std::string& SyncSet::name(size_t sync) const { return compiled_->syncs[sync].name; }
 const std::string& SyncSet::hash(size_t sync) const { return compiled_->syncs[sync].hash; }
 bool SyncSet::is_eventual(size_t sync) const { return compiled_->syncs[sync].eventual; }
+bool SyncSet::is_loop(size_t sync) const { return compiled_->syncs[sync].loop; }
+const std::vector<std::string>& SyncSet::variables(size_t sync) const { return compiled_->syncs[sync].variables; }
 
 std::optional<size_t> SyncSet::find(std::string_view name) const {
   auto found = std::ranges::lower_bound(compiled_->syncs, name, {}, &CompiledSync::name);
@@ -197,6 +212,7 @@ Causes SyncSet::causes_of(const std::vector<RecordRef>& matched, const RecordRef
     if (!record->causes || number >= record->causes->size() || !(*record->causes)[number]) return nullptr;
     return &(*record->causes)[number];
   };
+  if (classes.empty()) return nullptr;
   std::vector<RecordRef> found(classes.size());
   for (size_t number = 0; number < classes.size(); ++number) {
     if (classes[number].outcome == lang::Pattern::Outcome::requested) {
@@ -210,6 +226,9 @@ Causes SyncSet::causes_of(const std::vector<RecordRef>& matched, const RecordRef
   }
   for (const RecordRef& record : matched) {
     if (record && record->causes && *record->causes == found) return record->causes;
+  }
+  for (RecordRef& cause : found) {
+    if (cause) cause = without_causes(cause);
   }
   return std::make_shared<const std::vector<RecordRef>>(std::move(found));
 }

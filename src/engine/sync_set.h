@@ -65,6 +65,10 @@ class SyncSet {
   // SHA-256, in hex, of the sync's own canonical text: what a firing is named by.
   const std::string& hash(size_t sync) const;
   bool is_eventual(size_t sync) const;
+  // It says that it may come round again and again.
+  bool is_loop(size_t sync) const;
+  // The names of the variables, by their places in Match::bindings.
+  const std::vector<std::string>& variables(size_t sync) const;
   // The variants after which an eventual firing is repeated.
   bool retries_on(size_t sync, std::string_view variant) const;
 

@@ -114,7 +114,11 @@ TEST_F(CausesOf, RequestsComeFromWhatItIsBeneath) {
   EXPECT_THAT(*set->causes_of({inner}, inner), ElementsAre(nullptr, ask));
   EXPECT_THAT(*set->causes_of({ask}, nullptr), ElementsAre(nullptr, nullptr));
   auto nearer = record("B/ask", "{}", "requested", "{}", set->causes_of({inner}, inner));
-  EXPECT_THAT(*set->causes_of({nearer}, nearer), ElementsAre(nullptr, nearer));
+  Causes causes = set->causes_of({nearer}, nearer);
+  EXPECT_EQ((*causes)[0], nullptr);
+  EXPECT_EQ((*causes)[1]->invocation, nearer->invocation);
+  // A cause is kept without causes of its own, so that chains of them end.
+  EXPECT_EQ((*causes)[1]->causes, nullptr);
 }
 
 // -------------------------------------------------------------------------------------------------- follow-ups

@@ -1,0 +1,106 @@
+// Runs attempts. An attempt's result goes to the writer from the attempt's own thread.
+#include "engine/effects.h"
+
+#include <utility>
+
+namespace sluice::engine {
+
+EffectThreads::~EffectThreads() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    jobs_.clear();
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+size_t EffectThreads::threads() const {
+  std::lock_guard lock(mutex_);
+  return threads_.size();
+}
+
+void EffectThreads::launch(Job job) {
+  std::lock_guard lock(mutex_);
+  jobs_.push_back(std::move(job));
+  wake_one();
+}
+
+// Threads are woken one after the other, each by the one before: short attempts are then done by few threads, long
+// ones have one each a moment later.
+void EffectThreads::wake_one() {
+  if (waking_ || jobs_.empty()) return;
+  if (idle_ > 0) {
+    waking_ = true;
+    wake_.notify_one();
+  } else if (threads_.size() < most_) {
+    waking_ = true;
+    threads_.emplace_back([this] { work(); });
+  }
+}
+
+void EffectThreads::work() {
+  std::unique_lock lock(mutex_);
+  waking_ = false;
+  while (true) {
+    while (!jobs_.empty()) {
+      Job job = std::move(jobs_.front());
+      jobs_.pop_front();
+      wake_one();
+      lock.unlock();
+      job.run();
+      job = {};
+      lock.lock();
+    }
+    if (stopping_) return;
+    ++idle_;
+    wake_.wait(lock, [this] { return stopping_ || waking_; });
+    --idle_;
+    waking_ = false;
+  }
+}
+
+bool EffectQueue::run(size_t n) {
+  if (n >= jobs_.size()) return false;
+  Job job = std::move(jobs_[n]);
+  jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(n));
+  job.run();
+  return true;
+}
+
+void EffectSlots::push(size_t concept_, const Ulid& flow, const Ulid& invocation) {
+  lines_[concept_].by_flow[flow].push_back(invocation);
+}
+
+std::optional<EffectSlots::Waiting> EffectSlots::take(size_t most) {
+  if (running_ >= most) return std::nullopt;
+  for (auto& [concept_, line] : lines_) {
+    if (line.by_flow.empty() || line.running >= line.limit) continue;
+    auto next = line.last ? line.by_flow.upper_bound(*line.last) : line.by_flow.begin();
+    if (next == line.by_flow.end()) next = line.by_flow.begin();
+    Waiting waiting{concept_, next->first, next->second.front()};
+    line.last = next->first;
+    next->second.pop_front();
+    if (next->second.empty()) line.by_flow.erase(next);
+    ++line.running;
+    ++running_;
+    return waiting;
+  }
+  return std::nullopt;
+}
+
+void EffectSlots::release(size_t concept_) {
+  --lines_[concept_].running;
+  --running_;
+}
+
+void EffectSlots::hold(size_t concept_) {
+  ++lines_[concept_].running;
+  ++running_;
+}
+
+void EffectSlots::forget_waiting() {
+  for (auto& [concept_, line] : lines_) line.by_flow.clear();
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,106 @@
+// Effects run outside the writer, on threads of their own. The writer launches an attempt after the commit that decided
+// on it, and hears of its result as an input; it may cancel an attempt, which only sets a flag that the attempt can
+// look at.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/ulid.h"
+#include "lang/binding.h"
+
+namespace sluice::engine {
+
+// How an attempt ended, as the writer needs to know it.
+struct AttemptFault {
+  std::string message;
+};
+struct AttemptUnsure {};  // a probe could not tell
+using AttemptResult = std::variant<lang::Completion, lang::Again, AttemptFault, AttemptUnsure>;
+
+struct Job {
+  std::function<void()> run;  // performs, and tells the writer; never throws
+};
+
+class EffectRunner {
+ public:
+  virtual ~EffectRunner() = default;
+  virtual void launch(Job job) = 0;
+};
+
+// A thread an attempt, from a pool that grows on demand. Destroying it waits for the attempts under way.
+class EffectThreads final : public EffectRunner {
+ public:
+  explicit EffectThreads(size_t most = 128) : most_(most) {}
+  ~EffectThreads() override;
+
+  void launch(Job job) override;
+  size_t threads() const;
+
+ private:
+  void work();
+  void wake_one();  // with the mutex
+
+  const size_t most_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Job> jobs_;
+  std::vector<std::thread> threads_;
+  size_t idle_ = 0;
+  bool waking_ = false;  // one is on its way: jobs that are done before it comes need no other
+  bool stopping_ = false;
+};
+
+// Keeps attempts until they are run one by one: for tests that decide on the order.
+class EffectQueue final : public EffectRunner {
+ public:
+  void launch(Job job) override { jobs_.push_back(std::move(job)); }
+  // Runs the n-th oldest attempt here and now; false if there is none.
+  bool run(size_t n = 0);
+  size_t size() const { return jobs_.size(); }
+  // Forgets what was launched, as a crash does.
+  void drop_all() { jobs_.clear(); }
+
+ private:
+  std::deque<Job> jobs_;
+};
+
+// Who is next for a thread: flows take turns, and within a flow the oldest is first. Knows how many of a concept's
+// effects are under way.
+class EffectSlots {
+ public:
+  struct Waiting {
+    size_t concept_ = 0;
+    Ulid flow, invocation;
+  };
+
+  void set_limit(size_t concept_, size_t limit) { lines_[concept_].limit = limit; }
+  void push(size_t concept_, const Ulid& flow, const Ulid& invocation);
+  // Takes the next one that may run now, and counts it as under way.
+  std::optional<Waiting> take(size_t most);
+  void release(size_t concept_);
+  void hold(size_t concept_);  // undoes a release
+  void forget_waiting();
+
+ private:
+  struct Line {
+    size_t limit = 32;
+    size_t running = 0;
+    std::map<Ulid, std::deque<Ulid>> by_flow;
+    std::optional<Ulid> last;  // the flow that had its turn
+  };
+  std::map<size_t, Line> lines_;
+  size_t running_ = 0;
+};
+
+}  // namespace sluice::engine

@@ -1,0 +1,19 @@
+// Finds in the journal what only an id is known of. Ids carry the time at which they were made and the journal is in
+// the order of time, so that the place is found by halving and then read on from there.
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "engine/step.h"
+#include "store/store.h"
+
+namespace sluice::engine {
+
+// The first step of this invocation: its act or begin. None if there is no such invocation, or if it is packed.
+Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& invocation);
+
+// All steps of a flow, oldest first, from its head; those that are packed are missing.
+Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head);
+
+}  // namespace sluice::engine

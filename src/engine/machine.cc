@@ -1,0 +1,483 @@
+// The machine's outside: calls, time, and the batch.
+#include "engine/machine.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/canonical_json.h"
+#include "base/json.h"
+#include "crypto/sha256.h"
+
+namespace sluice::engine {
+namespace {
+
+using lang::EngineOutcome;
+
+constexpr int64_t kKeyLife_ms = int64_t{7} * 24 * 3600 * 1000;
+
+// What decides whether two calls with one key are the same.
+std::string request_hash(const Call& call) {
+  auto input = canonical(json::value(call.input));
+  return crypto::to_string(crypto::sha256(call.action + (input ? *input : write(json::value(call.input)))));
+}
+
+}  // namespace
+
+Machine::Machine(MachineParts parts, std::shared_ptr<const lang::CheckedKit> kit)
+    : parts_(std::move(parts)),
+      kit_(std::move(kit)),
+      sealed_(std::make_unique<SealedValues>(*parts_.clock)),
+      attempt_parts_(std::make_unique<AttemptParts>(AttemptParts{.store = parts_.store,
+                                                                 .blobs = parts_.blobs,
+                                                                 .clock = parts_.clock,
+                                                                 .tools = parts_.tools,
+                                                                 .sealed = sealed_.get(),
+                                                                 .concepts = parts_.concepts,
+                                                                 .indexed = nullptr})),
+      chain_(kFirstChain) {}
+
+Machine::~Machine() = default;
+
+Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
+  auto set = SyncSet::compile(kit);
+  if (!set) return set.error();
+  auto guards = GuardSet::compile(kit);
+  if (!guards) return guards.error();
+  auto names = [](const lang::CheckedKit& of) {
+    std::vector<std::string> names;
+    for (const lang::ConceptSymbol& each : of.symbols().concepts) names.push_back(each.name);
+    return names;
+  };
+  if (set_ && names(*kit) != names(*kit_)) {
+    return Error{.code = Code::invalid,
+                 .message = "the new kit has other concepts than the one that runs",
+                 .next = "restart Sluice to load other concepts; only syncs and guards can be loaded anew"};
+  }
+  kit_ = std::move(kit);
+  set_ = *std::move(set);
+  guards_ = *std::move(guards);
+
+  bindings_.clear();
+  actions_.clear();
+  for (size_t c = 0; c < symbols().concepts.size(); ++c) {
+    const lang::ConceptSymbol& symbol = symbols().concepts[c];
+    auto loaded = std::ranges::find(parts_.concepts, symbol.name, &lang::ConceptBinding::name);
+    if (loaded != parts_.concepts.end()) slots_.set_limit(c, static_cast<size_t>((*loaded)->parallel));
+    bindings_.emplace_back();
+    for (size_t a = 0; a < symbol.actions.size(); ++a) {
+      bindings_.back().push_back(loaded == parts_.concepts.end() ? nullptr : (*loaded)->action(symbol.actions[a].name));
+      actions_[symbols().name({c, a})] = {c, a};
+    }
+  }
+  timer_wait_ = actions_.at("Timer/wait");
+  flow_undo_ = actions_.at("Flow/undo");
+  // Attempts that are under way hold on to the fields that they began with.
+  if (!attempt_parts_->indexed) attempt_parts_->indexed = std::make_shared<const IndexedFields>(indexed_fields());
+  state_ = std::make_unique<Transaction>(*parts_.store, parts_.blobs, indexed_fields());
+
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  store::Batch batch;
+  auto kept = (*snapshot)->sync_set(set_->hash());
+  if (!kept) return kept.error();
+  if (!*kept) batch.sync_sets.emplace_back(set_->hash(), set_->text());
+  if (auto indexed = index_new_fields(**snapshot); !indexed) return indexed;
+  if (batch.sync_sets.empty()) return {};
+  return parts_.store->commit(batch);
+}
+
+std::optional<lang::ActionRef> Machine::action_named(std::string_view name) const {
+  auto found = actions_.find(std::string(name));
+  return found == actions_.end() ? std::nullopt : std::optional(found->second);
+}
+
+IndexedFields Machine::indexed_fields() const {
+  IndexedFields indexed;
+  auto add = [&](const std::string& relation, const std::string& field) {
+    auto& fields = indexed[relation];
+    if (std::ranges::find(fields, field) == fields.end()) fields.push_back(field);
+  };
+  for (size_t c = 0; c < symbols().concepts.size(); ++c) {
+    const lang::ConceptSymbol& owner = symbols().concepts[c];
+    for (size_t r = 0; r < owner.relations.size(); ++r) {
+      for (size_t field : owner.relations[r].indexed) {
+        add(relation_name(symbols(), c, r), owner.relations[r].fields[field].name);
+      }
+    }
+  }
+  for (const lang::ConceptBinding* loaded : parts_.concepts) {
+    for (const lang::RelationBinding& relation : loaded->relations) {
+      for (const std::string& field : relation.lookups) add(relation.name, field);
+    }
+  }
+  return indexed;
+}
+
+// Rows that were written when a field was not looked up by yet get their look-ups now. Which fields have them is in
+// the store's meta data.
+Result<void> Machine::index_new_fields(store::Snapshot& snapshot) {
+  json::object indexed;
+  for (const auto& [relation, fields] : indexed_fields()) {
+    indexed[relation] = json::array(fields.begin(), fields.end());
+  }
+  auto text = snapshot.meta("indexed");
+  if (!text) return text.error();
+  std::string now = write(indexed);
+  if (*text && **text == now) return {};
+  json::object before = *text ? json::parse(**text).as_object() : json::object{};
+  store::Batch batch;
+  for (const auto& [relation, fields] : indexed_fields()) {
+    const json::value* had = before.if_contains(relation);
+    for (const std::string& field : fields) {
+      if (had != nullptr && std::ranges::find(had->get_array(), json::value(field)) != had->get_array().end()) continue;
+      std::optional<Error> unreadable;
+      auto read = snapshot.scan(relation, "", [&](const store::StateRow& row) {
+        auto value = read_value(row.value, parts_.blobs);
+        if (!value) {
+          unreadable = value.error();
+          return false;
+        }
+        if (auto lookup = lookup_of(*value, field)) batch.lookups.push_back({relation, field, *lookup, row.key, true});
+        return true;
+      });
+      if (!read) return read;
+      if (unreadable) return *unreadable;
+    }
+  }
+  batch.meta.emplace_back("indexed", std::move(now));
+  return parts_.store->commit(batch);
+}
+
+// ----------------------------------------------------------------------------------------------------------- calls
+
+void Machine::call(Call call) {
+  auto refuse = [&](const Error& error) {
+    if (call.on_start) call.on_start(error);
+    if (call.on_end) call.on_end(error);
+  };
+  auto action = action_named(call.action);
+  if (!action || symbols().concepts[action->concept_].built_in) {
+    return refuse({.code = Code::not_found, .message = "there is no action " + call.action, .next = "sluice kit show"});
+  }
+  if (symbols().action(*action).runs == lang::Runs::query) {
+    return refuse({.code = Code::invalid, .message = call.action + " only reads: it is asked, not run"});
+  }
+  const lang::ActionBinding* handler = binding(*action);
+  if (handler != nullptr && handler->check) {
+    if (auto fits = handler->check(call.input); !fits) return refuse(fits.error());
+  }
+  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  if (parts_.may && !parts_.may(call.caller, call.action, call.input)) return deny(call);
+  if (!call.key.empty() && join_by_key(call)) return;
+
+  Step opening{.flow = parts_.ids->next(), .action = call.action, .caller = call.caller};
+  opening.invocation = opening.flow;
+  opening.root =
+      Root{.input = call.input, .key = call.key, .sync_set = set_->hash(), .expect_generation = call.expect_generation};
+  if (handler != nullptr) {
+    uint64_t number = 0;
+    for (const std::string& name : handler->sealed) {
+      json::value* value = opening.root->input.if_contains(name);
+      if (value == nullptr || !value->is_string()) continue;
+      SealedHandle handle{opening.flow, number++};
+      sealed_->put(handle, value->get_string());
+      *value = to_string(handle);
+    }
+  }
+  auto flow = flow_of(opening, set_);
+  if (!call.key.empty()) {
+    batch_.keys.push_back({call.caller.name, call.key, request_hash(call), flow->id, flow->id, now_ms_ + kKeyLife_ms});
+    keys_[{call.caller.name, call.key}] = batch_.keys.back();
+  }
+  if (call.on_start) {
+    after_commit_.emplace_back([on_start = call.on_start, id = flow->id] { on_start(id); });
+  }
+  if_it_fails_.emplace_back([this, id = flow->id](const Error& error) {
+    auto waiting = callers_.extract(id);
+    if (waiting.empty()) return;
+    for (const Call& each : waiting.mapped()) {
+      if (each.on_start) each.on_start(error);
+      if (each.on_end) each.on_end(error);
+    }
+  });
+  callers_[flow->id].push_back(std::move(call));
+  busy_.insert(flow->id);
+  flows_.emplace(flow->id, std::move(flow));
+}
+
+// The first denial of a minute is recorded at once; if there are more, a second record counts them when it is over.
+void Machine::deny(const Call& call) {
+  Denials& denials = denials_[{call.caller.name, call.action}];
+  int64_t minute = now_ms_ / 60'000;
+  if (denials.minute != minute) {
+    denials = {.count = 0, .minute = minute};
+    write_denial(call.caller.name, call.action, 1);
+    arm((minute + 1) * 60'000, {TimerKind::denials, {}, {}});
+  } else {
+    ++denials.count;
+  }
+  Error error{.code = Code::denied,
+              .message = call.caller.name + " may not call " + call.action,
+              .next = "ask the owner of this home, who is its admin"};
+  auto tell = [on_start = call.on_start, on_end = call.on_end, error] {
+    if (on_start) on_start(error);
+    if (on_end) on_end(error);
+  };
+  after_commit_.emplace_back(tell);
+  if_it_fails_.emplace_back([tell](const Error&) { tell(); });
+}
+
+void Machine::write_denial(const std::string& caller, const std::string& action, uint64_t count) {
+  Step step{.seq = last_seq_ + 1, .at_ms = now_ms_, .kind = Step::Kind::denied, .action = action};
+  step.caller.name = caller;
+  step.count = count;
+  std::string record = write_step(step, chain_);
+  chain_ = chain_of(record);
+  last_seq_ = step.seq;
+  batch_.journal.push_back({.seq = step.seq, .flow = {}, .prev = 0, .record = std::move(record), .packed_hash = ""});
+}
+
+void Machine::tell_denials() {
+  std::erase_if(denials_, [&](const auto& each) {
+    const auto& [who, denials] = each;
+    if (denials.minute >= now_ms_ / 60'000) return false;
+    if (denials.count > 0) write_denial(who.first, who.second, denials.count);
+    return true;
+  });
+}
+
+// A key that was used joins the call to what it began. True: the call has been taken care of.
+bool Machine::join_by_key(const Call& call) {
+  auto tell = [&](const Error& error) {
+    if (call.on_start) call.on_start(error);
+    if (call.on_end) call.on_end(error);
+    return true;
+  };
+  std::optional<store::KeyRow> used;
+  if (auto fresh = keys_.find({call.caller.name, call.key}); fresh != keys_.end()) {
+    used = fresh->second;
+  } else {
+    auto snapshot = parts_.store->read();
+    if (!snapshot) return tell(snapshot.error());
+    auto row = (*snapshot)->key(call.caller.name, call.key);
+    if (!row) return tell(row.error());
+    used = *std::move(row);
+  }
+  if (!used || used->expires_ms < now_ms_) return false;
+  if (used->request_hash != request_hash(call)) {
+    return tell({.code = Code::conflict,
+                 .message = "the key " + call.key + " was used for another request",
+                 .next = "use a new --idempotency-key for a new request"});
+  }
+  if (call.on_start) {
+    after_commit_.emplace_back([on_start = call.on_start, flow = used->flow] { on_start(flow); });
+  }
+  Flow* flow = find_flow(used->flow);
+  if (flow != nullptr && flow->find(used->invocation) != nullptr) {
+    Call joined = call;
+    joined.on_start = nullptr;
+    callers_[used->invocation].push_back(std::move(joined));
+    return true;
+  }
+  if (call.on_end) {
+    after_commit_.emplace_back(
+        [on_end = call.on_end, ended = ended_outcome(used->flow, used->invocation)] { on_end(ended); });
+  }
+  return true;
+}
+
+// How an invocation ended that is not open any more, from the journal.
+Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation) {
+  auto outcome_in = [&](const std::string& record) -> std::optional<Outcome> {
+    auto step = read_step(record);
+    if (!step || step->invocation != invocation || !step->end || step->kind == Step::Kind::late) return std::nullopt;
+    return Outcome{flow, invocation, *step->end, step->seq};
+  };
+  for (const store::JournalRow& row : batch_.journal) {
+    if (auto outcome = row.flow == flow ? outcome_in(row.record) : std::nullopt) return *outcome;
+  }
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  auto row = (*snapshot)->flow(flow);
+  if (!row) return row.error();
+  for (uint64_t seq = *row ? (*row)->head : 0; seq != 0;) {
+    auto entry = (*snapshot)->journal(seq);
+    if (!entry) return entry.error();
+    if (!*entry) break;
+    if (auto outcome = outcome_in((*entry)->record)) return *outcome;
+    seq = (*entry)->prev;
+  }
+  return Error{.code = Code::not_found,
+               .message = "flow " + sluice::to_string(flow) + " has been archived",
+               .next = "sluice flow show " + sluice::to_string(flow)};
+}
+
+// ------------------------------------------------------------------------------------------------------- the batch
+
+Result<bool> Machine::turn() {
+  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  try {
+    take_results();
+    take_due();
+    int64_t began_ns = parts_.clock->monotonic_ns();
+    size_t began_at = batch_.journal.size();
+    while (!busy_.empty() && batch_.journal.size() - began_at < parts_.limits.batch_steps &&
+           parts_.clock->monotonic_ns() - began_ns < parts_.limits.batch_ms * 1'000'000) {
+      Flow& flow = *flows_.at(*busy_.begin());
+      if (flow.work.empty() || !flow.standstill.empty()) {
+        busy_.erase(busy_.begin());
+      } else {
+        work_off(flow);
+      }
+    }
+    start_ready();
+  } catch (const UnreadableStore& unreadable) {
+    fail_batch(unreadable.error);
+    return unreadable.error;
+  }
+  if (batch_.journal.empty() && after_commit_.empty()) return false;
+  if (auto done = commit(); !done) {
+    fail_batch(done.error());
+    return done.error();
+  }
+  if (!moved_.empty()) {
+    if (auto read = read_back(false); !read) return read.error();
+  }
+  return true;
+}
+
+void Machine::touch(Flow& flow) {
+  if (!replaying_) touched_.insert(flow.id);
+  if (!flow.work.empty() && flow.standstill.empty()) busy_.insert(flow.id);
+}
+
+void Machine::arm(int64_t due_ms, Timer timer) { timers_.emplace(due_ms, timer); }
+
+std::optional<int64_t> Machine::next_due_ms() const {
+  if (!busy_.empty()) return now_ms_;
+  if (timers_.empty()) return std::nullopt;
+  return timers_.begin()->first;
+}
+
+void Machine::take_results() {
+  {
+    std::lock_guard lock(inbox_mutex_);
+    taken_.swap(inbox_);
+  }
+  for (const EffectResult& result : taken_) attempt_ended(result);
+}
+
+void Machine::take_due() {
+  while (!timers_.empty() && timers_.begin()->first <= now_ms_) {
+    auto [due_ms, timer] = *timers_.begin();
+    timers_.erase(timers_.begin());
+    if (timer.kind == TimerKind::denials) {
+      tell_denials();
+      continue;
+    }
+    Flow* flow = find_flow(timer.flow);
+    if (flow == nullptr) continue;
+    if (timer.kind == TimerKind::child) {
+      if (flow->child && flow->child->due_ms == due_ms) {
+        flow->child->due_ms = 0;
+        flow->work.emplace_back(Dispatch{});
+        touch(*flow);
+      }
+      continue;
+    }
+    Invocation* invocation = flow->find(timer.invocation);
+    if (invocation == nullptr || invocation->ending) continue;
+    if (timer.kind == TimerKind::retry) {
+      if (invocation->due_ms == due_ms) {
+        invocation->due_ms = 0;
+        make_ready(*flow, *invocation);
+      }
+      continue;
+    }
+    invocation->ending = true;
+    if (timer.kind == TimerKind::wait) {
+      flow->work.emplace_back(
+          Finish{timer.invocation, lang::Completion{"ok", {{"at", lang::to_text({now_ms_})}}}, "timer", {}});
+    } else {
+      cancel_attempt(timer.invocation);
+      flow->work.emplace_back(Finish{
+          timer.invocation, lang::EngineEnd{EngineOutcome::timeout, "its deadline passed", true}, "deadline", {}});
+    }
+    touch(*flow);
+  }
+}
+
+Result<void> Machine::commit() {
+  if (auto collected = state_->collect(batch_); !collected) return collected;
+  std::vector<Ulid> settled;
+  for (const Ulid& id : touched_) {
+    Flow& flow = *flows_.at(id);
+    if (flow.head == 0) continue;
+    store::FlowStatus status = flow.status();
+    json::object summary{{"action", flow.root_action}, {"caller", flow.caller.name}};
+    if (!flow.failure.empty()) summary["failure"] = flow.failure;
+    if (!flow.standstill.empty()) summary["standstill"] = flow.standstill;
+    if (flow.child) {
+      summary["parent"] = sluice::to_string(flow.child->root.parent);
+      summary["sync"] = flow.child->root.sync;
+      if (flow.child->dead) summary["dead"] = flow.child->repeat;
+    }
+    batch_.flows.push_back({.id = id,
+                            .head = flow.head,
+                            .status = status,
+                            .sync_set = flow.set_hash,
+                            .settled_at_ms = store::is_open(status) ? 0 : now_ms_,
+                            .summary = write(summary)});
+    if (!store::is_open(status)) settled.push_back(id);
+  }
+  batch_.meta.emplace_back("time", std::to_string(now_ms_));
+  if (auto done = parts_.store->commit(batch_); !done) return done;
+
+  state_->committed();
+  batch_ = {};
+  touched_.clear();
+  keys_.clear();
+  for (const EffectResult& result : taken_) running_.erase(result.invocation);
+  taken_.clear();
+  starting_.clear();
+  if_it_fails_.clear();
+  for (const Ulid& id : settled) {
+    busy_.erase(id);
+    flows_.erase(id);
+  }
+  auto ended = std::move(ended_);
+  auto after = std::move(after_commit_);
+  ended_.clear();
+  after_commit_.clear();
+  for (auto& action : after) action();
+  for (const Outcome& outcome : ended) {
+    auto waiting = callers_.extract(outcome.invocation);
+    if (waiting.empty()) continue;
+    for (const Call& call : waiting.mapped()) {
+      if (call.on_end) call.on_end(outcome);
+    }
+  }
+  return {};
+}
+
+// The batch never happened: what came in with it is told or put back, and memory is read from the store again.
+void Machine::fail_batch(const Error& error) {
+  for (const EffectResult& result : taken_) slots_.hold(result.concept_);
+  for (const EffectSlots::Waiting& each : starting_) {
+    slots_.release(each.concept_);
+    running_.erase(each.invocation);
+  }
+  starting_.clear();
+  {
+    std::lock_guard lock(inbox_mutex_);
+    inbox_.insert(inbox_.begin(), std::make_move_iterator(taken_.begin()), std::make_move_iterator(taken_.end()));
+  }
+  taken_.clear();
+  auto told = std::move(if_it_fails_);
+  if_it_fails_.clear();
+  for (auto& tell : told) tell(error);
+  if (auto read = read_back(false); !read)
+    log("after a failed commit the store cannot be read: " + to_string(read.error()));
+}
+
+}  // namespace sluice::engine

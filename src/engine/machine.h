@@ -1,0 +1,315 @@
+// The Machine runs flows: it takes what comes from outside (calls, results of effects, the passing of time, operators'
+// decisions), runs the steps that follow, and commits them in batches. It is single threaded and deterministic: the
+// same inputs at the same times give the same journal. engine.h puts it on a thread of its own.
+//
+// A step is decided (machine_steps.cc), written to the journal, and applied to its flow (machine_apply.cc). Applying is
+// the only way in which a flow in memory changes, so that reading it back from the journal gives the same flow.
+//
+// A turn takes what is there and commits once. Nothing leaves the machine before that commit: callers hear, effects
+// start and timers run only after it. If the commit fails the batch never happened: memory is read back from the store.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/ulid.h"
+#include "engine/attempt.h"
+#include "engine/effects.h"
+#include "engine/flow.h"
+#include "engine/guard_set.h"
+#include "engine/sealed.h"
+#include "engine/step.h"
+#include "engine/sync_set.h"
+#include "engine/transaction.h"
+#include "lang/binding.h"
+#include "lang/check.h"
+#include "store/store.h"
+
+namespace sluice::engine {
+
+// How an invocation ended, as its caller hears it.
+struct Outcome {
+  Ulid flow;
+  Ulid invocation;
+  End end;
+  uint64_t position = 0;  // of the step that ended it
+};
+
+// A call from outside. Its functions are called on the machine's thread, after the commit.
+struct Call {
+  std::string action;  // "Concept/action"
+  json::object input;
+  Caller caller;
+  std::string key;  // idempotency key; empty: none
+  std::optional<uint64_t> expect_generation;
+  std::function<void(const Result<Ulid>&)> on_start;  // the flow, once its request is committed
+  std::function<void(const Result<Outcome>&)> on_end;
+};
+
+// What an operator decides about a flow or an invocation of it.
+struct Decision {
+  enum class Kind : uint8_t {
+    cancel,      // end everything that is open in the flow
+    resolve_as,  // an effect that nobody knows the outcome of ended like this
+    retry,       // try such an effect again; or dispatch a dead child flow again
+    drop,        // give a dead child flow up for good
+    move,        // go on under the newest sync set
+  };
+  Kind kind = Kind::cancel;
+  Ulid flow;
+  Ulid invocation;      // resolve_as, retry of an effect; zero otherwise
+  lang::Completion as;  // resolve_as
+  Caller caller;
+  std::function<void(const Result<uint64_t>&)> on_done;  // the position of its step
+};
+
+struct Limits {
+  uint64_t cascade_actions = 100'000;
+  uint64_t flow_actions = 5'000'000;
+  size_t batch_steps = 256;
+  int64_t batch_ms = 5;
+  size_t effect_threads = 128;
+  size_t result_bytes = size_t{8} << 20U;
+  int64_t max_attempts = 5;
+  int64_t max_crashes = 3;
+  int64_t max_child_attempts = 20;
+};
+
+struct MachineParts {
+  store::Store* store = nullptr;
+  store::BlobStore* blobs = nullptr;  // may be null
+  const Clock* clock = nullptr;
+  UlidSource* ids = nullptr;
+  EffectRunner* effects = nullptr;
+  const lang::Tools* tools = nullptr;
+  std::vector<const lang::ConceptBinding*> concepts;
+  // May this caller do this? The door's rule; everything is allowed without one.
+  std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
+  // Wakes whoever calls turn(), from any thread: an effect has ended.
+  std::function<void()> wake;
+  // Something that a person who runs this should know.
+  std::function<void(const std::string&)> log;
+  Limits limits;
+};
+
+// The handler that runs on the machine's thread now, for whoever watches over it.
+struct RunningHandler {
+  std::atomic<const lang::ActionSymbol*> action = nullptr;
+  std::atomic<int64_t> since_ns = 0;
+};
+
+class Machine {
+ public:
+  Machine(MachineParts parts, std::shared_ptr<const lang::CheckedKit> kit);
+  ~Machine();
+
+  // Reads the open flows back from the store. Call once, before anything else.
+  Result<void> recover();
+
+  void call(Call call);
+  void decide(Decision decision);
+  // Runs one batch. False: there was nothing to do. An error: the commit failed and nothing of it happened; if the
+  // store is broken the process must stop.
+  Result<bool> turn();
+  // When turn() should be called again though nothing comes in; none: nothing waits for time.
+  std::optional<int64_t> next_due_ms() const;
+
+  // New flows run under this kit's syncs, and all under its guards. Its concepts must be those of the kit before it.
+  Result<void> load(std::shared_ptr<const lang::CheckedKit> kit);
+
+  const lang::CheckedKit& kit() const { return *kit_; }
+  const SyncSet& sync_set() const { return *set_; }
+  uint64_t position() const { return last_seq_; }
+  std::string chain() const { return chain_; }
+  int64_t now_ms() const { return now_ms_; }
+  size_t open_flows() const { return flows_.size(); }
+  const RunningHandler& running_handler() const { return running_handler_; }
+  std::shared_ptr<const IndexedFields> indexed() const { return attempt_parts_->indexed; }
+
+ private:
+  struct EffectResult {
+    Ulid flow, invocation;
+    size_t concept_ = 0;
+    int64_t number = 0;
+    AttemptResult result;
+  };
+  enum class TimerKind : uint8_t { wait, deadline, retry, child, denials };
+  struct Timer {
+    TimerKind kind;
+    Ulid flow, invocation;
+  };
+  // The records of each firing's match.
+  using Matched = std::vector<std::vector<RecordRef>>;
+
+  // ---- deciding (machine_steps.cc)
+  void work_off(Flow& flow);
+  void run(Flow& flow, const Ulid& id);
+  void finish(Flow& flow, const Finish& work);
+  void answer(Flow& flow, const Answer& work);
+  Step new_step(const Flow& flow, const Ulid& invocation, Step::Kind kind) const;
+  void complete(Flow& flow, Invocation& invocation, Step step, End end);
+  void open_request(Flow& flow, Invocation& invocation, Step step);
+  void open_timer(Flow& flow, Invocation& invocation, Step step);
+  // Matches the record and writes what fires into the step.
+  Matched fire(Flow& flow, const RecordRef& record, Step& step);
+  void plan(const Flow& flow, const Match& match, std::vector<FollowUp> follow_ups, Fired& fired,
+            int64_t attempt = 0) const;
+  std::optional<End> unfit(const Flow& flow, const Invocation& invocation) const;
+  std::optional<End> conflict(const Invocation& invocation);
+  std::optional<Step> step_at(uint64_t seq) const;
+  std::string unanswered_cause(const Flow& flow, const Invocation& request) const;
+  std::string text_of(const Record& record) const;
+  void write_late(Flow& flow, const Ulid& invocation, const std::string& by, std::optional<End> end);
+  void late_after_settling(const EffectResult& result);
+  // Runs a handler and watches over it. What it throws becomes `fault`.
+  template <typename Handler>
+  auto guarded(lang::ActionRef action, const Handler& handler, std::string& fault);
+
+  // ---- applying (machine_apply.cc)
+  // Writes the step and applies it. `record` is what it made, if anything.
+  void append(Flow& flow, Step step, const RecordRef& record = nullptr, const Matched& matched = {});
+  void apply(Flow& flow, Step& step, const RecordRef& record, const Matched& matched);
+  void apply_answer(Flow& flow, const Step& step);
+  void apply_again(Flow& flow, const Step& step);
+  void apply_opening(Flow& flow, Invocation& invocation, Step& step, const RecordRef& record);
+  void apply_firings(Flow& flow, Invocation* from, Step& step, const RecordRef& record, const Matched& matched);
+  void apply_end(Flow& flow, Invocation& invocation, const Step& step, const RecordRef& record);
+  void apply_cancel(Flow& flow, const Step& step);
+  Invocation* invoke(Flow& flow, Planned& planned, Invocation* beneath, Causes causes, Origin origin);
+  void queue_answer(Flow& flow, const Origin& origin, Planned& planned);
+  void supersede(Flow& flow, Invocation& timer);
+  void cancel_beneath(Flow& flow, Invocation& request);
+  void check_answerable(Flow& flow, Invocation* request, const Origin& origin);
+  bool is_failure(lang::ActionRef action, const End& end) const;
+  RecordRef record_of(const Invocation& invocation, const Step& step) const;
+
+  // ---- effects (machine_effects.cc)
+  void make_ready(Flow& flow, Invocation& invocation);
+  void start_ready();
+  void start(Flow& flow, Invocation& invocation);
+  void attempt_ended(const EffectResult& result);
+  void retry_or_end(Flow& flow, Invocation& invocation, const std::string& by, const std::string& why,
+                    int64_t after_ms);
+  void cancel_attempt(const Ulid& invocation);
+
+  // ---- child flows (machine_children.cc)
+  Step child_step(const Flow& parent, const Match& match, const Ulid& id) const;
+  void open_child(Step step);
+  Causes causes_of(const ChildRoot& root) const;
+  void dispatch(Flow& flow);
+  void apply_dispatch(Flow& flow, Step& step);
+  void repeat_child(Flow& flow);
+  // Whether what a dispatch asked for is to be repeated, so that its outcome is no failure yet.
+  bool child_action_ended(Flow& flow, const Invocation& invocation, const End& end);
+
+  // ---- undo (machine_undo.cc)
+  json::value plan_undo(const Flow& flow, const json::object& input) const;
+  void open_undo(Flow& flow, Invocation& undo, const json::value& work);
+  void next_compensation(Flow& flow, Invocation& undo);
+  void compensation_ended(Flow& flow, Invocation& undo, const End& end);
+  void answer_undo(Flow& flow, Invocation& undo, const std::string& reason);
+
+  // ---- decisions (machine_decisions.cc)
+  Result<void> decide_now(Flow& flow, const Decision& decision);
+
+  // ---- recovery (machine_recovery.cc)
+  Result<void> read_back(bool restarted);
+  struct History;  // the records of a flow that is read back
+  Result<void> replay(const std::map<uint64_t, std::string>& records,
+                      const std::unordered_map<Ulid, std::shared_ptr<const SyncSet>>& set_of);
+  void stand_still(const store::FlowRow& row, const Error& why);
+  void replay_step(Flow& flow, Step& step, History& history);
+  void take_work(Flow& flow, const Step& step);
+  void resume_effect(Flow& flow, Invocation& invocation, bool restarted);
+  Result<std::shared_ptr<const SyncSet>> set_named(const std::string& hash, store::Snapshot& snapshot);
+  // A flow at its beginning, with its first work.
+  std::unique_ptr<Flow> flow_of(const Step& opening, std::shared_ptr<const SyncSet> set) const;
+
+  // ---- the batch (machine.cc)
+  Result<void> commit();
+  void fail_batch(const Error& error);
+  void touch(Flow& flow);
+  void arm(int64_t due_ms, Timer timer);
+  void take_results();
+  void take_due();
+  bool join_by_key(const Call& call);
+  Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
+  void deny(const Call& call);
+  void write_denial(const std::string& caller, const std::string& action, uint64_t count);
+  void tell_denials();
+
+  const lang::Symbols& symbols() const { return kit_->symbols(); }
+  std::optional<lang::ActionRef> action_named(std::string_view name) const;
+  const lang::ActionBinding* binding(lang::ActionRef action) const { return bindings_[action.concept_][action.action]; }
+  bool is_timer(lang::ActionRef action) const { return action == timer_wait_; }
+  bool is_undo(lang::ActionRef action) const { return action == flow_undo_; }
+  Flow* find_flow(const Ulid& id) {
+    auto found = flows_.find(id);
+    return found == flows_.end() ? nullptr : found->second.get();
+  }
+  IndexedFields indexed_fields() const;
+  Result<void> index_new_fields(store::Snapshot& snapshot);
+  void log(const std::string& text) const {
+    if (parts_.log) parts_.log(text);
+  }
+
+  MachineParts parts_;
+  std::shared_ptr<const lang::CheckedKit> kit_;
+  std::shared_ptr<const SyncSet> set_;
+  std::shared_ptr<const GuardSet> guards_;
+  std::vector<std::vector<const lang::ActionBinding*>> bindings_;  // by concept and action; null: not loaded
+  std::unordered_map<std::string, lang::ActionRef> actions_;
+  lang::ActionRef timer_wait_, flow_undo_;
+  std::unique_ptr<SealedValues> sealed_;
+  std::unique_ptr<AttemptParts> attempt_parts_;
+
+  uint64_t last_seq_ = 0;
+  std::string chain_;
+  int64_t now_ms_ = 0;  // engine time: never goes back, also across restarts
+  std::unique_ptr<Transaction> state_;
+  std::unordered_map<Ulid, std::unique_ptr<Flow>> flows_;
+  std::unordered_map<Ulid, Ulid> requests_;  // open requests: their flows
+  std::set<Ulid> busy_;                      // flows with work, the oldest first
+  std::multimap<int64_t, Timer> timers_;
+  EffectSlots slots_;
+  bool replaying_ = false;
+
+  // Of the batch.
+  store::Batch batch_;
+  std::set<Ulid> touched_;
+  std::vector<std::function<void()>> after_commit_;
+  std::vector<std::function<void(const Error&)>> if_it_fails_;
+  std::vector<Outcome> ended_;
+  std::vector<Ulid> moved_;     // flows that are to be read back under their new set
+  std::vector<Step> children_;  // child flows that the running step opens
+  std::map<std::pair<std::string, std::string>, store::KeyRow> keys_;
+  std::vector<EffectResult> taken_;             // results that it takes in
+  std::vector<EffectSlots::Waiting> starting_;  // attempts that begin after it
+
+  // Attempts under way, and callers that wait: both outlive a failed commit.
+  std::unordered_map<Ulid, std::shared_ptr<std::atomic<bool>>> running_;  // cancel flags
+  std::unordered_map<Ulid, std::vector<Call>> callers_;
+  struct Denials {
+    uint64_t count = 0;
+    int64_t minute = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Denials> denials_;
+
+  std::mutex inbox_mutex_;
+  std::vector<EffectResult> inbox_;
+  RunningHandler running_handler_;
+};
+
+}  // namespace sluice::engine

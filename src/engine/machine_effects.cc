@@ -1,0 +1,206 @@
+// Effects: whose turn it is, the attempt on its thread, and what becomes of its result.
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "engine/attempt.h"
+#include "engine/machine.h"
+
+namespace sluice::engine {
+namespace {
+
+using lang::EngineOutcome;
+
+constexpr int64_t kFirstBackoff_ms = 200;
+constexpr int64_t kLongestBackoff_ms = 30'000;
+
+// After this many attempts.
+int64_t backoff_ms(int64_t attempts) {
+  int64_t wait_ms = kFirstBackoff_ms;
+  for (int64_t i = 1; i < attempts && wait_ms < kLongestBackoff_ms; ++i) wait_ms *= 2;
+  return std::min(wait_ms, kLongestBackoff_ms);
+}
+
+// About how many bytes a value has as text; stops counting beyond `most`.
+size_t size_of(const json::value& value, size_t most) {
+  if (const auto* text = value.if_string()) return text->size() + 2;
+  size_t size = 8;
+  if (const auto* array = value.if_array()) {
+    for (const json::value& each : *array) {
+      if (size > most) break;
+      size += size_of(each, most);
+    }
+  }
+  if (const auto* object = value.if_object()) {
+    for (const auto& each : *object) {
+      if (size > most) break;
+      size += each.key().size() + size_of(each.value(), most);
+    }
+  }
+  return size;
+}
+
+// Runs on the attempt's thread. What a handler throws becomes a fault.
+AttemptResult perform(const lang::ActionBinding& handler, const json::value& work, lang::Attempt& attempt,
+                      size_t most_bytes) {
+  try {
+    if (handler.retry == lang::Retry::probe && attempt.number() > 1) {
+      auto found = handler.probe(work, attempt);
+      if (!found) return AttemptFault{to_string(found.error())};
+      if (auto* done = std::get_if<lang::Done<lang::Completion>>(&*found)) return std::move(done->outcome);
+      if (std::holds_alternative<lang::Unsure>(*found)) return AttemptUnsure{};
+    }
+    auto result = handler.perform(work, attempt);
+    if (!result) return AttemptFault{to_string(result.error())};
+    if (auto* again = std::get_if<lang::Again>(&*result)) return std::move(*again);
+    auto& completion = std::get<lang::Completion>(*result);
+    if (size_of(json::value(completion.fields), most_bytes) > most_bytes) {
+      return AttemptFault{"its result has more than " + std::to_string(most_bytes >> 20U) +
+                          " MB; large results belong into a blob, with their digest in the result"};
+    }
+    return std::move(completion);
+  } catch (const std::exception& error) {
+    return AttemptFault{error.what()};
+  } catch (...) {
+    return AttemptFault{"an unknown exception"};
+  }
+}
+
+}  // namespace
+
+void Machine::make_ready(Flow& flow, Invocation& invocation) {
+  slots_.push(invocation.action.concept_, flow.id, invocation.id);
+}
+
+void Machine::start_ready() {
+  while (auto next = slots_.take(parts_.limits.effect_threads)) {
+    Flow* flow = find_flow(next->flow);
+    Invocation* invocation = flow == nullptr ? nullptr : flow->find(next->invocation);
+    if (invocation == nullptr || invocation->ending || running_.contains(next->invocation)) {
+      slots_.release(next->concept_);
+      continue;
+    }
+    starting_.push_back(*next);
+    start(*flow, *invocation);
+  }
+}
+
+void Machine::start(Flow& flow, Invocation& invocation) {
+  const lang::ActionBinding& handler = *binding(invocation.action);
+  int64_t number = invocation.attempts + 1;
+  if (handler.retry == lang::Retry::never) {
+    Step step = new_step(flow, invocation.id, Step::Kind::started);
+    step.action = symbols().name(invocation.action);
+    step.attempt = number;
+    append(flow, std::move(step));
+  }
+  invocation.attempts = number;
+  auto cancelled = std::make_shared<std::atomic<bool>>(false);
+  running_[invocation.id] = cancelled;
+  Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, id = invocation.id,
+           concept_ = invocation.action.concept_] {
+    EngineAttempt attempt(*attempt_parts_, id, number, cancelled);
+    AttemptResult result = perform(handler, work, attempt, parts_.limits.result_bytes);
+    {
+      std::lock_guard lock(inbox_mutex_);
+      inbox_.push_back({flow_id, id, concept_, number, std::move(result)});
+    }
+    if (parts_.wake) parts_.wake();
+  }};
+  after_commit_.emplace_back([this, job = std::move(job)]() mutable { parts_.effects->launch(std::move(job)); });
+}
+
+void Machine::cancel_attempt(const Ulid& invocation) {
+  auto running = running_.find(invocation);
+  if (replaying_ || running == running_.end()) return;
+  after_commit_.emplace_back([flag = running->second] { flag->store(true); });
+}
+
+void Machine::attempt_ended(const EffectResult& result) {
+  slots_.release(result.concept_);
+  Flow* flow = find_flow(result.flow);
+  if (flow == nullptr) return late_after_settling(result);
+  Invocation* invocation = flow->find(result.invocation);
+  const auto* completion = std::get_if<lang::Completion>(&result.result);
+  if (invocation == nullptr || invocation->ending) {
+    auto end =
+        completion == nullptr ? std::nullopt : std::optional(End{completion->variant, completion->fields, false});
+    return write_late(*flow, result.invocation, "effect", std::move(end));
+  }
+  if (const auto* again = std::get_if<lang::Again>(&result.result)) {
+    return retry_or_end(*flow, *invocation, "effect", again->reason, again->after_ms);
+  }
+  lang::Ending ending;
+  if (completion != nullptr) {
+    ending = *completion;
+  } else if (const auto* fault = std::get_if<AttemptFault>(&result.result)) {
+    ending = lang::EngineEnd{EngineOutcome::fault, fault->message, true};
+  } else {
+    ending = lang::EngineEnd{EngineOutcome::unknown, "a probe could not tell whether it was done", true};
+  }
+  invocation->ending = true;
+  flow->work.emplace_back(Finish{invocation->id, std::move(ending), "effect", {}});
+  touch(*flow);
+}
+
+// After an attempt that did nothing, or that a crash interrupted: another one later, or the end.
+void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string& by, const std::string& why,
+                           int64_t after_ms) {
+  Step step = new_step(flow, invocation.id, Step::Kind::again);
+  step.action = symbols().name(invocation.action);
+  step.by = by;
+  step.note = why;
+  step.attempt = std::max<int64_t>(invocation.attempts, 1);
+  bool more = step.attempt < parts_.limits.max_attempts;
+  if (more) step.due_ms = now_ms_ + std::max(after_ms, backoff_ms(step.attempt));
+  append(flow, std::move(step));
+  bool poison = invocation.crashes >= parts_.limits.max_crashes;
+  if (more && !poison) return;
+  bool nothing_done = invocation.again == invocation.attempts;
+  invocation.ending = true;
+  invocation.due_ms = 0;
+  flow.work.emplace_back(
+      Finish{invocation.id,
+             nothing_done ? lang::EngineEnd{EngineOutcome::unavailable, why, false}
+                          : lang::EngineEnd{EngineOutcome::unknown,
+                                            poison ? "the process ended " + std::to_string(invocation.crashes) +
+                                                         " times while it was under way"
+                                                   : why,
+                                            true},
+             by,
+             {}});
+  touch(flow);
+}
+
+// What came after the whole flow had settled is still recorded with it.
+void Machine::late_after_settling(const EffectResult& result) {
+  auto snapshot = parts_.store->read();
+  if (!snapshot) throw UnreadableStore(snapshot.error());
+  auto row = (*snapshot)->flow(result.flow);
+  if (!row) throw UnreadableStore(row.error());
+  if (!*row || (*row)->packed) return;
+  // Two late results of one flow may come in one batch.
+  uint64_t head = (*row)->head;
+  for (const store::FlowRow& changed : batch_.flows) {
+    if (changed.id == result.flow) head = changed.head;
+  }
+  Step step{.seq = last_seq_ + 1,
+            .at_ms = now_ms_,
+            .flow = result.flow,
+            .invocation = result.invocation,
+            .kind = Step::Kind::late};
+  step.by = "effect";
+  if (const auto* completion = std::get_if<lang::Completion>(&result.result)) {
+    step.end = End{completion->variant, completion->fields, false};
+  }
+  std::string record = write_step(step, chain_);
+  chain_ = chain_of(record);
+  last_seq_ = step.seq;
+  batch_.journal.push_back(
+      {.seq = step.seq, .flow = result.flow, .prev = head, .record = std::move(record), .packed_hash = ""});
+  store::FlowRow changed = **row;
+  changed.head = step.seq;
+  batch_.flows.push_back(std::move(changed));
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,266 @@
+// Reading flows back from the journal: their steps are applied again, in the order in which they were written. No
+// handler and no where runs. Work that a step did is taken from its flow's queue; what is left is still to be done.
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "engine/machine.h"
+#include "lang/sync_parser.h"
+
+namespace sluice::engine {
+namespace {
+
+using lang::EngineOutcome;
+
+}  // namespace
+
+struct Machine::History {
+  std::map<RecordId, RecordRef> records;
+};
+
+Result<void> Machine::recover() {
+  if (auto loaded = load(kit_); !loaded) return loaded;
+  return read_back(true);
+}
+
+Result<void> Machine::read_back(bool restarted) {
+  flows_.clear();
+  requests_.clear();
+  busy_.clear();
+  timers_.clear();
+  slots_.forget_waiting();
+  batch_ = {};
+  touched_.clear();
+  after_commit_.clear();
+  if_it_fails_.clear();
+  ended_.clear();
+  children_.clear();
+  moved_.clear();
+  keys_.clear();
+  state_->rolled_back();
+
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  last_seq_ = (*snapshot)->position();
+  chain_ = kFirstChain;
+  if (last_seq_ != 0) {
+    auto last = (*snapshot)->journal(last_seq_);
+    if (!last) return last.error();
+    if (!*last) {
+      return Error{.code = Code::verification_failed,
+                   .message = "the journal's last record is missing",
+                   .next = "sluice audit verify"};
+    }
+    chain_ = (*last)->record.empty() ? (*last)->packed_hash : chain_of((*last)->record);
+  }
+  // Engine time goes on where it was.
+  auto clock = (*snapshot)->meta("time");
+  if (!clock) return clock.error();
+  if (*clock) now_ms_ = std::max(now_ms_, static_cast<int64_t>(std::stoll(**clock)));
+
+  std::map<uint64_t, std::string> records;
+  std::vector<store::FlowRow> open;
+  auto read = (*snapshot)->open_flows([&](const store::FlowRow& row) {
+    open.push_back(row);
+    return true;
+  });
+  if (!read) return read;
+  std::map<std::string, Result<std::shared_ptr<const SyncSet>>> sets;
+  std::unordered_map<Ulid, std::shared_ptr<const SyncSet>> set_of;
+  for (const store::FlowRow& row : open) {
+    auto set = sets.find(row.sync_set);
+    if (set == sets.end()) set = sets.emplace(row.sync_set, set_named(row.sync_set, **snapshot)).first;
+    if (!set->second) {
+      stand_still(row, set->second.error());
+      continue;
+    }
+    set_of[row.id] = *set->second;
+    for (uint64_t seq = row.head; seq != 0;) {
+      auto entry = (*snapshot)->journal(seq);
+      if (!entry) return entry.error();
+      if (!*entry) {
+        return Error{
+            .code = Code::verification_failed,
+            .message = "the journal lacks record " + std::to_string(seq) + " of flow " + sluice::to_string(row.id),
+            .next = "sluice audit verify"};
+      }
+      seq = (*entry)->prev;
+      records.emplace((*entry)->seq, std::move((*entry)->record));
+    }
+  }
+  if (auto replayed = replay(records, set_of); !replayed) return replayed;
+  std::vector<Ulid> ids;
+  for (const auto& [id, flow] : flows_) ids.push_back(id);
+  std::ranges::sort(ids);
+  for (const Ulid& id : ids) {
+    Flow& flow = *flows_.at(id);
+    std::set<Ulid> performing;
+    for (const auto& [invocation_id, invocation] : flow.open) {
+      if (invocation->phase == Invocation::Phase::performing) performing.insert(invocation_id);
+    }
+    for (const Ulid& invocation_id : performing) resume_effect(flow, *flow.find(invocation_id), restarted);
+    touch(flow);
+  }
+  return {};
+}
+
+// A flow whose syncs do not fit the loaded concepts waits for a decision.
+void Machine::stand_still(const store::FlowRow& row, const Error& why) {
+  auto flow = std::make_unique<Flow>();
+  flow->id = row.id;
+  flow->head = row.head;
+  flow->set_hash = row.sync_set;
+  flow->standstill = why.message;
+  auto summary = json::parse(row.summary);
+  if (const json::value* action = summary.as_object().if_contains("action")) flow->root_action = action->as_string();
+  if (const json::value* caller = summary.as_object().if_contains("caller")) flow->caller.name = caller->as_string();
+  log("flow " + sluice::to_string(row.id) + " stands still: " + why.message);
+  flows_[row.id] = std::move(flow);
+  touched_.insert(row.id);
+}
+
+Result<void> Machine::replay(const std::map<uint64_t, std::string>& records,
+                             const std::unordered_map<Ulid, std::shared_ptr<const SyncSet>>& set_of) {
+  std::unordered_map<Ulid, History> histories;
+  replaying_ = true;
+  std::optional<Error> wrong;
+  for (const auto& [seq, record] : records) {
+    auto step = read_step(record);
+    if (!step) {
+      wrong = step.error();
+      break;
+    }
+    Flow* flow = find_flow(step->flow);
+    if (flow == nullptr) {
+      auto made = flow_of(*step, set_of.at(step->flow));
+      flow = made.get();
+      flow->root.reset();
+      flows_[step->flow] = std::move(made);
+    }
+    if (flow->standstill.empty()) replay_step(*flow, *step, histories[step->flow]);
+    flow->head = seq;
+  }
+  replaying_ = false;
+  return wrong ? Result<void>(*wrong) : Result<void>();
+}
+
+void Machine::replay_step(Flow& flow, Step& step, History& history) {
+  take_work(flow, step);
+  Invocation* invocation = flow.find(step.invocation);
+  RecordRef record;
+  bool makes_record = step.kind == Step::Kind::act || step.kind == Step::Kind::begin || step.kind == Step::Kind::finish;
+  if (makes_record && invocation != nullptr && (step.end || symbols().action(invocation->action).is_answered())) {
+    record = record_of(*invocation, step);
+    history.records[id_of(*record)] = record;
+    flow.memory->restore(record);
+  }
+  Matched matched;
+  for (const Fired& fired : step.fired) {
+    matched.emplace_back();
+    for (const RecordId& id : fired.matched) {
+      auto found = history.records.find(id);
+      matched.back().push_back(found == history.records.end() ? nullptr : found->second);
+    }
+  }
+  apply(flow, step, record, matched);
+}
+
+// Takes from the flow's work what a step did.
+void Machine::take_work(Flow& flow, const Step& step) {
+  auto did = [&](const Work& work) {
+    if (const auto* run = std::get_if<Run>(&work)) {
+      return (step.kind == Step::Kind::act || step.kind == Step::Kind::begin) && run->invocation == step.invocation;
+    }
+    if (const auto* answer = std::get_if<Answer>(&work)) {
+      return step.by.starts_with("answer") && answer->request == step.invocation;
+    }
+    if (const auto* finish = std::get_if<Finish>(&work)) {
+      return step.kind == Step::Kind::finish && finish->invocation == step.invocation;
+    }
+    if (std::holds_alternative<Dispatch>(work)) return step.kind == Step::Kind::dispatch;
+    return flow.child && step.invocation == flow.id &&
+           (step.kind == Step::Kind::again || step.kind == Step::Kind::dead);
+  };
+  auto found = std::ranges::find_if(flow.work, did);
+  if (found != flow.work.end()) flow.work.erase(found);
+}
+
+// By its retry rule: safe and probed effects run again under the same id; one that must not be repeated runs only if it
+// had not begun. An attempt that a failed commit left under way is still under way.
+void Machine::resume_effect(Flow& flow, Invocation& invocation, bool restarted) {
+  if (invocation.ending || running_.contains(invocation.id)) return;
+  const lang::ActionBinding* handler = binding(invocation.action);
+  auto end_unknown = [&](std::string why) {
+    invocation.ending = true;
+    flow.work.emplace_back(
+        Finish{invocation.id, lang::EngineEnd{EngineOutcome::unknown, std::move(why), true}, "crash", {}});
+  };
+  if (handler == nullptr) return end_unknown("its concept is not loaded any more");
+  if (invocation.due_ms > now_ms_) return;  // its next attempt is not due yet, so that none was under way
+  if (!restarted) return make_ready(flow, invocation);
+  if (handler->retry == lang::Retry::never) {
+    if (invocation.started) return end_unknown("the process ended while it was under way");
+    return make_ready(flow, invocation);
+  }
+  invocation.attempts = std::max<int64_t>(invocation.attempts + (invocation.due_ms != 0 ? 1 : 0), 1);
+  retry_or_end(flow, invocation, "crash", "the process ended while it was under way", 0);
+}
+
+std::unique_ptr<Flow> Machine::flow_of(const Step& opening, std::shared_ptr<const SyncSet> set) const {
+  auto flow = std::make_unique<Flow>();
+  flow->id = opening.flow;
+  flow->memory = set->new_memory();
+  flow->set_hash = set->hash();
+  flow->set = std::move(set);
+  flow->caller = opening.caller;
+  if (opening.child) {
+    flow->root_action = opening.child->sync;
+    flow->child = ChildState{.root = *opening.child};
+    flow->work.emplace_back(Dispatch{});
+    return flow;
+  }
+  flow->root_action = opening.action;
+  flow->root = opening.root;
+  auto invocation = std::make_unique<Invocation>();
+  invocation->id = opening.invocation;
+  invocation->action = *action_named(opening.action);
+  invocation->input = opening.root->input;
+  invocation->expect_generation = opening.root->expect_generation;
+  invocation->causes = flow->set->causes_of({}, nullptr);
+  invocation->origin = Origin::outside();
+  flow->work.emplace_back(Run{opening.invocation});
+  flow->add(std::move(invocation));
+  return flow;
+}
+
+// The set of this hash: the newest, or one that an older kit left behind, against the concepts of today.
+Result<std::shared_ptr<const SyncSet>> Machine::set_named(const std::string& hash, store::Snapshot& snapshot) {
+  if (hash == set_->hash()) return set_;
+  auto text = snapshot.sync_set(hash);
+  if (!text) return text.error();
+  if (!*text) return Error{.code = Code::not_found, .message = "its sync set " + hash + " is not in the store"};
+  lang::Diagnostics found;
+  auto file = lang::parse_sync(**text, "sync set " + hash.substr(0, 12), found);
+  if (!file) return Error{.code = Code::invalid, .message = "its sync set " + hash + " cannot be read any more"};
+  lang::Kit kit = kit_->kit();
+  kit.syncs.clear();
+  kit.guards.clear();
+  for (auto& rule : file->rules) {
+    if (auto* sync = std::get_if<lang::Sync>(&rule)) {
+      kit.syncs.push_back(
+          {.tree = std::move(*sync), .tier = lang::Tier::required, .alias = "", .kit = "", .inactive = ""});
+    }
+  }
+  lang::Checked checked = lang::check(std::move(kit));
+  if (!checked.kit) {
+    std::string why = "its sync set does not fit the loaded concepts";
+    for (const lang::Diagnostic& each : checked.diagnostics) {
+      if (each.severity != lang::Diagnostic::Severity::error) continue;
+      why += ": " + each.text;
+      break;
+    }
+    return Error{.code = Code::invalid, .message = why, .next = "sluice flow move FLOW --to current"};
+  }
+  return SyncSet::compile(std::make_shared<const lang::CheckedKit>(std::move(*checked.kit)));
+}
+
+}  // namespace sluice::engine

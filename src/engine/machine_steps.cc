@@ -1,0 +1,399 @@
+// Deciding steps: guards, handler, guards over what it wrote, completion, firings. The order is that of
+// docs/internals/engine.md. Nothing here changes the flow: what is decided is written and applied (machine_apply.cc).
+#include <algorithm>
+#include <boost/json.hpp>
+#include <span>
+
+#include "base/json.h"
+#include "crypto/sha256.h"
+#include "engine/machine.h"
+#include "engine/near_miss.h"
+
+namespace sluice::engine {
+namespace {
+
+using lang::EngineOutcome;
+
+// The id of what a firing asks for: the same whenever the same firing is computed.
+// `attempt` counts the dispatches of a child flow.
+Ulid derived_id(int64_t at_ms, const SyncSet& set, const Match& match, size_t row, size_t place, int64_t attempt) {
+  std::string text = set.hash(match.sync);
+  for (const RecordRef& record : match.records) text += "|" + to_string(id_of(*record));
+  text += "|" + std::to_string(row) + "|" + std::to_string(place);
+  if (attempt > 0) text += "|" + std::to_string(attempt);
+  crypto::Sha256 digest = crypto::sha256(text);
+  return Ulid::from(at_ms, std::span(digest).first<Ulid::kRandomBytes>());
+}
+
+End engine_end(EngineOutcome outcome, std::string message, bool maybe_done = false) {
+  return End{"engine." + std::string(lang::name_of(outcome)), json::object{{"message", std::move(message)}},
+             maybe_done};
+}
+
+constexpr int64_t kSlowHandler_ns = 5'000'000;
+
+}  // namespace
+
+template <typename Handler>
+auto Machine::guarded(lang::ActionRef action, const Handler& handler, std::string& fault) {
+  std::optional<std::remove_cvref_t<decltype(*handler())>> value;
+  int64_t began_ns = parts_.clock->monotonic_ns();
+  running_handler_.since_ns = began_ns;
+  running_handler_.action = &symbols().action(action);
+  try {
+    auto result = handler();
+    if (result) {
+      value = *std::move(result);
+    } else {
+      fault = to_string(result.error());
+    }
+  } catch (const UnreadableStore&) {
+    running_handler_.action = nullptr;
+    throw;
+  } catch (const std::exception& error) {
+    fault = error.what();
+  } catch (...) {
+    fault = "an unknown exception";
+  }
+  running_handler_.action = nullptr;
+  if (!value && fault.empty()) fault = "an exception without a message";
+  int64_t took_ns = parts_.clock->monotonic_ns() - began_ns;
+  if (took_ns > kSlowHandler_ns) {
+    log(symbols().name(action) + " held the writer for " + std::to_string(took_ns / 1'000'000) + " ms");
+  }
+  return value;
+}
+
+void Machine::work_off(Flow& flow) {
+  Work work = std::move(flow.work.front());
+  flow.work.pop_front();
+  touch(flow);
+  if (const auto* next = std::get_if<Run>(&work)) {
+    run(flow, next->invocation);
+  } else if (const auto* end = std::get_if<Finish>(&work)) {
+    finish(flow, *end);
+  } else if (const auto* reply = std::get_if<Answer>(&work)) {
+    answer(flow, *reply);
+  } else if (std::holds_alternative<Dispatch>(work)) {
+    dispatch(flow);
+  } else {
+    repeat_child(flow);
+  }
+}
+
+Step Machine::new_step(const Flow& flow, const Ulid& invocation, Step::Kind kind) const {
+  Step step{.seq = last_seq_ + 1, .at_ms = now_ms_, .flow = flow.id, .invocation = invocation, .kind = kind};
+  return step;
+}
+
+// Why an invocation cannot run at all.
+std::optional<End> Machine::unfit(const Flow& flow, const Invocation& invocation) const {
+  if (!invocation.cycle.empty()) return engine_end(EngineOutcome::limit, "a cycle: " + invocation.cycle);
+  if (invocation.origin.cascade->actions >= parts_.limits.cascade_actions) {
+    return engine_end(EngineOutcome::limit,
+                      "more than " + std::to_string(parts_.limits.cascade_actions) + " actions follow from one event");
+  }
+  if (flow.actions >= parts_.limits.flow_actions) {
+    return engine_end(EngineOutcome::limit,
+                      "the flow has more than " + std::to_string(parts_.limits.flow_actions) + " actions");
+  }
+  const lang::ConceptSymbol& owner = symbols().concepts[invocation.action.concept_];
+  std::string missing = invocation.unavailable;
+  if (missing.empty() && !owner.built_in && binding(invocation.action) == nullptr) missing = owner.name;
+  if (!missing.empty()) {
+    End end = engine_end(EngineOutcome::unavailable, "the concept " + missing + " is not loaded");
+    end.fields["concept"] = missing;
+    return end;
+  }
+  bool opens_scope = is_timer(invocation.action) || symbols().action(invocation.action).is_answered();
+  if (invocation.orphaned && opens_scope) {
+    return engine_end(EngineOutcome::cancelled, "what it is part of has ended");
+  }
+  return std::nullopt;
+}
+
+// The row of the action's first own-typed argument must be at the generation that the caller saw.
+std::optional<End> Machine::conflict(const Invocation& invocation) {
+  if (!invocation.expect_generation) return std::nullopt;
+  const lang::ConceptSymbol& owner = symbols().concepts[invocation.action.concept_];
+  std::string relation, key;
+  for (const lang::FieldSymbol& param : symbols().action(invocation.action).params) {
+    const lang::Shape& shape = symbols().types[symbols().types.present(param.type)];
+    const json::value* value = invocation.input.if_contains(param.name);
+    if (shape.kind != lang::Shape::Kind::parameter || shape.owner != owner.name) continue;
+    if (value == nullptr || !value->is_string()) continue;
+    bool is_first = !owner.source->params.empty() && owner.source->params[0].text == shape.name;
+    relation = is_first ? owner.name : owner.name + "[" + shape.name + "]";
+    key = std::string(value->get_string());
+    break;
+  }
+  Transaction::Version version = key.empty() ? Transaction::Version{} : state_->version(relation, key);
+  if (version.generation == *invocation.expect_generation) return std::nullopt;
+  End end = engine_end(EngineOutcome::conflict, relation + " " + key + " is at generation " +
+                                                    std::to_string(version.generation) + ", not " +
+                                                    std::to_string(*invocation.expect_generation));
+  end.fields["expected"] = *invocation.expect_generation;
+  end.fields["actual"] = version.generation;
+  if (auto changed = step_at(version.seq)) {
+    end.fields["by"] = sluice::to_string(changed->flow);
+    end.fields["at"] = lang::to_text({changed->at_ms});
+  }
+  return end;
+}
+
+// A step by its number, also one of the batch.
+std::optional<Step> Machine::step_at(uint64_t seq) const {
+  if (seq == 0) return std::nullopt;
+  if (!batch_.journal.empty() && seq >= batch_.journal.front().seq) {
+    auto step = read_step(batch_.journal[seq - batch_.journal.front().seq].record);
+    return step ? std::optional(*std::move(step)) : std::nullopt;
+  }
+  auto snapshot = parts_.store->read();
+  if (!snapshot) throw UnreadableStore(snapshot.error());
+  auto row = (*snapshot)->journal(seq);
+  if (!row) throw UnreadableStore(row.error());
+  if (!*row || (*row)->record.empty()) return std::nullopt;
+  auto step = read_step((*row)->record);
+  return step ? std::optional(*std::move(step)) : std::nullopt;
+}
+
+void Machine::run(Flow& flow, const Ulid& id) {
+  Invocation* invocation = flow.find(id);
+  if (invocation == nullptr || invocation->ending) return;
+  const lang::ActionSymbol& action = symbols().action(invocation->action);
+  bool opens = action.runs == lang::Runs::effect || action.is_answered();
+  Step step = new_step(flow, id, opens ? Step::Kind::begin : Step::Kind::act);
+  step.action = symbols().name(invocation->action);
+  if (flow.root) {
+    step.caller = flow.caller;
+    step.root = *std::exchange(flow.root, std::nullopt);
+  }
+  state_->begin_step(id, step.seq, now_ms_);
+  if (auto end = unfit(flow, *invocation)) return complete(flow, *invocation, std::move(step), *std::move(end));
+  if (auto end = conflict(*invocation)) return complete(flow, *invocation, std::move(step), *std::move(end));
+
+  auto refuse = [&](const Refusal& refusal) {
+    state_->drop_step();
+    step.guards = {refusal.guard};
+    step.guards.insert(step.guards.end(), refusal.also.begin(), refusal.also.end());
+    End end{refusal.variant ? action.variants[*refusal.variant].name : "engine.refused", refusal.fields, false};
+    complete(flow, *invocation, std::move(step), std::move(end));
+  };
+  if (auto refusal = guards_->before(invocation->action, invocation->input, *state_)) return refuse(*refusal);
+  if (is_timer(invocation->action)) return open_timer(flow, *invocation, std::move(step));
+  if (is_undo(invocation->action)) {
+    step.work = plan_undo(flow, invocation->input);
+    return open_request(flow, *invocation, std::move(step));
+  }
+
+  const lang::ActionBinding& handler = *binding(invocation->action);
+  std::string fault;
+  std::optional<lang::Completion> ended;
+  std::optional<json::value> work;
+  if (!opens) {
+    ended = guarded(
+        invocation->action, [&] { return handler.act(invocation->input, state_->rows()); }, fault);
+  } else if (auto begun = guarded(
+                 invocation->action, [&] { return handler.begin(invocation->input, state_->rows()); }, fault)) {
+    if (auto* completion = std::get_if<lang::Completion>(&*begun)) {
+      ended = std::move(*completion);
+    } else {
+      work = std::move(std::get<lang::Started>(*begun).work);
+    }
+  }
+  if (!fault.empty()) {
+    state_->drop_step();
+    return complete(flow, *invocation, std::move(step), engine_end(EngineOutcome::fault, fault));
+  }
+  if (auto refusal = guards_->over(invocation->action, state_->changed(), *state_)) return refuse(*refusal);
+  if (ended) return complete(flow, *invocation, std::move(step), End{ended->variant, std::move(ended->fields), false});
+  if (action.is_answered()) return open_request(flow, *invocation, std::move(step));
+  step.work = std::move(work);
+  state_->keep_step();
+  append(flow, std::move(step));
+}
+
+// Timer/wait: open until it is due.
+void Machine::open_timer(Flow& flow, Invocation& invocation, Step step) {
+  constexpr int64_t kLongest_s = int64_t{100} * 366 * 24 * 3600;
+  const json::value* seconds = invocation.input.if_contains("seconds");
+  if (seconds == nullptr || !seconds->is_int64()) {
+    return complete(flow, invocation, std::move(step),
+                    engine_end(EngineOutcome::fault, "Timer/wait needs a whole number of seconds"));
+  }
+  step.due_ms = now_ms_ + std::clamp<int64_t>(seconds->get_int64(), 0, kLongest_s) * 1000;
+  append(flow, std::move(step));
+}
+
+void Machine::open_request(Flow& flow, Invocation& invocation, Step step) {
+  RecordRef record = record_of(invocation, step);
+  Matched matched = fire(flow, record, step);
+  state_->keep_step();
+  append(flow, std::move(step), record, matched);
+}
+
+void Machine::complete(Flow& flow, Invocation& invocation, Step step, End end) {
+  step.end = std::move(end);
+  RecordRef record = record_of(invocation, step);
+  Matched matched = fire(flow, record, step);
+  state_->keep_step();
+  append(flow, std::move(step), record, matched);
+}
+
+RecordRef Machine::record_of(const Invocation& invocation, const Step& step) const {
+  auto record = std::make_shared<Record>(Record{.invocation = invocation.id,
+                                                .kind = step.end ? RecordKind::completion : RecordKind::request,
+                                                .action = invocation.action,
+                                                .input = invocation.input,
+                                                .variant = std::nullopt,
+                                                .engine = std::nullopt,
+                                                .output = {},
+                                                .seq = step.seq,
+                                                .causes = invocation.causes});
+  if (!step.end) return record;
+  record->output = step.end->fields;
+  if (step.end->variant.starts_with("engine.")) {
+    record->engine = lang::engine_outcome_named(std::string_view(step.end->variant).substr(7));
+  } else {
+    record->variant = lang::find_variant(symbols().action(invocation.action), step.end->variant);
+  }
+  return record;
+}
+
+Machine::Matched Machine::fire(Flow& flow, const RecordRef& record, Step& step) {
+  Matched matched;
+  for (Match& match : flow.memory->add(record)) {
+    Fired fired{.sync = flow.set->name(match.sync)};
+    for (const RecordRef& each : match.records) fired.matched.push_back(id_of(*each));
+    if (flow.set->is_eventual(match.sync)) {
+      Ulid id = derived_id(now_ms_, *flow.set, match, 0, 0, 0);
+      fired.then.push_back({.kind = Planned::Kind::child, .id = id});
+      children_.push_back(child_step(flow, match, id));
+    } else {
+      size_t rows = 0;
+      auto follow_ups = flow.set->follow_ups(match, *state_, &rows);
+      fired.rows = rows;
+      if (follow_ups) {
+        plan(flow, match, *std::move(follow_ups), fired);
+      } else {
+        // All or nothing: a where that goes beyond its limit asks for nothing, and says so.
+        step.note += (step.note.empty() ? "" : "; ") + follow_ups.error().message;
+      }
+    }
+    step.fired.push_back(std::move(fired));
+    matched.push_back(std::move(match.records));
+  }
+  return matched;
+}
+
+void Machine::plan(const Flow& flow, const Match& match, std::vector<FollowUp> follow_ups, Fired& fired,
+                   int64_t attempt) const {
+  for (FollowUp& each : follow_ups) {
+    Planned planned{.fields = std::move(each.arguments)};
+    if (each.is_answer) {
+      planned.kind = Planned::Kind::answer;
+      planned.id = each.request;
+      planned.variant = each.variant_name;
+      auto target = requests_.find(each.request);
+      if (target != requests_.end() && target->second != flow.id) planned.flow = target->second;
+    } else {
+      planned.id = derived_id(now_ms_, *flow.set, match, each.row, each.place, attempt);
+      planned.action = symbols().name(each.action);
+      planned.unavailable = each.unavailable.value_or("");
+    }
+    fired.then.push_back(std::move(planned));
+  }
+}
+
+void Machine::answer(Flow& flow, const Answer& work) {
+  std::string by = work.from == flow.id ? "answer" : "answer:" + sluice::to_string(work.from);
+  Invocation* request = flow.find(work.request);
+  if (request == nullptr || request->phase != Invocation::Phase::open) {
+    Step step = new_step(flow, work.request, Step::Kind::late);
+    step.by = by;
+    step.end = End{work.variant, work.fields, false};
+    return append(flow, std::move(step));
+  }
+  if (!lang::find_variant(symbols().action(request->action), work.variant)) {
+    // Only for a request that was read from state, whose action nobody could check before.
+    return finish(flow, {request->id,
+                         lang::EngineEnd{EngineOutcome::fault,
+                                         symbols().name(request->action) + " has no variant " + work.variant, true},
+                         by,
+                         {}});
+  }
+  finish(flow, {request->id, lang::Completion{work.variant, work.fields}, by, {}});
+}
+
+void Machine::finish(Flow& flow, const Finish& work) {
+  Invocation* invocation = flow.find(work.invocation);
+  if (invocation == nullptr) {
+    if (work.by != "effect") return;
+    const auto* completion = std::get_if<lang::Completion>(&work.ending);
+    return write_late(
+        flow, work.invocation, work.by,
+        completion == nullptr ? std::nullopt : std::optional(End{completion->variant, completion->fields, false}));
+  }
+  Step step = new_step(flow, work.invocation, Step::Kind::finish);
+  step.action = symbols().name(invocation->action);
+  step.by = work.by;
+  step.caller = work.caller;
+  state_->begin_step(work.invocation, step.seq, now_ms_);
+  lang::Ending ending = work.ending;
+  bool maybe_done = false;
+  if (auto* end = std::get_if<lang::EngineEnd>(&ending)) {
+    maybe_done = end->maybe_done;
+    if (end->outcome == EngineOutcome::unanswered) end->message = unanswered_cause(flow, *invocation);
+  }
+  const lang::ActionBinding* handler = binding(invocation->action);
+  if (handler != nullptr && handler->finish && invocation->phase != Invocation::Phase::queued) {
+    std::string fault;
+    auto finished = guarded(
+        invocation->action, [&] { return handler->finish(invocation->input, ending, state_->rows()); }, fault);
+    if (!fault.empty()) {
+      state_->drop_step();
+      // The handler is wrong, not the world: what it was told happened has happened.
+      maybe_done = maybe_done || std::holds_alternative<lang::Completion>(ending);
+      ending = lang::EngineEnd{EngineOutcome::fault, fault, maybe_done};
+    } else {
+      ending = *std::move(finished);
+    }
+  }
+  if (auto* completion = std::get_if<lang::Completion>(&ending)) {
+    return complete(flow, *invocation, std::move(step),
+                    End{completion->variant, std::move(completion->fields), maybe_done});
+  }
+  const auto& end = std::get<lang::EngineEnd>(ending);
+  complete(flow, *invocation, std::move(step), engine_end(end.outcome, end.message, end.maybe_done || maybe_done));
+}
+
+void Machine::write_late(Flow& flow, const Ulid& invocation, const std::string& by, std::optional<End> end) {
+  Step step = new_step(flow, invocation, Step::Kind::late);
+  step.by = by;
+  step.end = std::move(end);
+  append(flow, std::move(step));
+}
+
+// Names the last completion beneath the request, and the syncs that came nearest to going on.
+std::string Machine::unanswered_cause(const Flow& flow, const Invocation& request) const {
+  std::string text = "nothing is left that could answer " + symbols().name(request.action);
+  if (!request.recent.empty()) text += "; last was " + text_of(*request.recent.back());
+  std::vector<RecordRef> records(request.recent.begin(), request.recent.end());
+  records.push_back(request.request);
+  std::vector<NearMiss> nearest = near_misses(*flow.set, std::move(records));
+  if (nearest.empty() && !request.recent.empty()) nearest = listeners(*flow.set, request.recent.back()->action);
+  for (size_t i = 0; i < nearest.size() && i < 3; ++i) {
+    text += (i == 0 ? "; nearest: " : ", ") + nearest[i].sync + " waits for `" + nearest[i].missing + "`";
+  }
+  return text;
+}
+
+// "Concept/action => variant"
+std::string Machine::text_of(const Record& record) const {
+  std::string outcome = "requested";
+  if (record.engine) outcome = "engine." + std::string(lang::name_of(*record.engine));
+  if (record.variant) outcome = symbols().action(record.action).variants[*record.variant].name;
+  return symbols().name(record.action) + " => " + outcome;
+}
+
+}  // namespace sluice::engine
