@@ -135,6 +135,9 @@ class Machine {
   std::string chain() const { return chain_; }
   int64_t now_ms() const { return now_ms_; }
   size_t open_flows() const { return flows_.size(); }
+  size_t attempts_under_way() const { return running_.size(); }
+  // No further attempt begins: the process is about to end.
+  void stop_launching() { parts_.limits.effect_threads = 0; }
   const RunningHandler& running_handler() const { return running_handler_; }
   std::shared_ptr<const IndexedFields> indexed() const { return attempt_parts_->indexed; }
 

@@ -1,0 +1,269 @@
+// The writer's thread, and waiting for it.
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+
+#include "engine/committed_rows.h"
+
+namespace sluice::engine {
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr auto kPauseWhenFull = std::chrono::milliseconds(500);
+
+}  // namespace
+
+Engine::Engine(EngineParts parts) : parts_(std::move(parts)), effects_(parts_.limits.effect_threads) {}
+
+Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr<const lang::CheckedKit> kit) {
+  std::unique_ptr<Engine> engine(new Engine(std::move(parts)));
+  Engine& self = *engine;
+  self.machine_ = std::make_unique<Machine>(MachineParts{.store = self.parts_.store,
+                                                         .blobs = self.parts_.blobs,
+                                                         .clock = self.parts_.clock,
+                                                         .ids = self.parts_.ids,
+                                                         .effects = &self.effects_,
+                                                         .tools = self.parts_.tools,
+                                                         .concepts = self.parts_.concepts,
+                                                         .may = self.parts_.may,
+                                                         .wake = [&self] { self.wake(); },
+                                                         .log = self.parts_.log,
+                                                         .limits = self.parts_.limits},
+                                            std::move(kit));
+  if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
+  self.position_ = self.machine_->position();
+  self.writer_ = std::thread([&self] { self.run(); });
+  self.watcher_ = std::thread([&self] { self.watch_over_handlers(); });
+  return engine;
+}
+
+Engine::~Engine() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    woken_ = true;
+  }
+  work_.notify_all();
+  changed_.notify_all();
+  if (writer_.joinable()) writer_.join();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+void Engine::wake() {
+  {
+    std::lock_guard lock(mutex_);
+    if (woken_) return;
+    woken_ = true;
+  }
+  work_.notify_one();
+}
+
+void Engine::run() {
+  std::vector<std::function<void(Machine&)>> inbox;
+  while (true) {
+    {
+      std::lock_guard lock(mutex_);
+      inbox.swap(inbox_);
+      woken_ = false;
+      // What is under way is waited for, and its results are kept.
+      if (stopping_) machine_->stop_launching();
+      if (stopping_ && inbox.empty() && machine_->attempts_under_way() == 0) return;
+    }
+    for (auto& item : inbox) item(*machine_);
+    inbox.clear();
+    auto turned = machine_->turn();
+    if (!turned) {
+      if (auto broken = parts_.store->broken()) parts_.fatal(broken->message);
+      if (parts_.log) parts_.log("nothing of the last batch was committed: " + to_string(turned.error()));
+      parts_.clock->sleep_ms(kPauseWhenFull.count());
+      continue;
+    }
+    if (*turned) {
+      if (parts_.committed) parts_.committed(machine_->position(), machine_->chain(), machine_->now_ms());
+      {
+        std::lock_guard lock(mutex_);
+        position_ = machine_->position();
+      }
+      changed_.notify_all();
+      continue;
+    }
+    std::unique_lock lock(mutex_);
+    auto something = [this] { return woken_ || !inbox_.empty(); };
+    auto due_ms = machine_->next_due_ms();
+    if (!due_ms) {
+      work_.wait(lock, something);
+    } else {
+      int64_t wait_ms = std::clamp<int64_t>(*due_ms - parts_.clock->wall_ms(), 0, 60'000);
+      work_.wait_for(lock, std::chrono::milliseconds(wait_ms), something);
+    }
+  }
+}
+
+// A pure handler that never returns holds everything up: the process ends with its name, and the step never happened.
+void Engine::watch_over_handlers() {
+  const RunningHandler& running = machine_->running_handler();
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    changed_.wait_for(lock, kPause);
+    const lang::ActionSymbol* action = running.action;
+    int64_t ms = (parts_.clock->monotonic_ns() - running.since_ns) / 1'000'000;
+    if (action == nullptr || ms < parts_.longest_handler_ms || running.action != action) continue;
+    parts_.fatal("the handler of the action " + action->name + " has not returned for " + std::to_string(ms / 1000) +
+                 " s; its step was not committed");
+  }
+}
+
+template <typename Value, typename Ask>
+Result<Value> Engine::ask(const Ask& put) {
+  auto promise = std::make_shared<std::promise<Result<Value>>>();
+  auto future = promise->get_future();
+  auto told = [promise](const Result<Value>& value) { promise->set_value(value); };
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return Error{.code = Code::unavailable, .message = "the engine is stopping"};
+    inbox_.push_back([put, told](Machine& machine) { put(machine, told); });
+    woken_ = true;
+  }
+  work_.notify_one();
+  try {
+    return future.get();
+  } catch (const std::future_error&) {
+    return Error{.code = Code::unavailable, .message = "the engine stopped before it was done"};
+  }
+}
+
+namespace {
+
+Call call_of(Request request) {
+  return Call{.action = std::move(request.action),
+              .input = std::move(request.input),
+              .caller = std::move(request.caller),
+              .key = std::move(request.key),
+              .expect_generation = request.expect_generation};
+}
+
+}  // namespace
+
+Result<Outcome> Engine::invoke(Request request) {
+  return ask<Outcome>([&](Machine& machine, const auto& told) {
+    Call call = call_of(std::move(request));
+    call.on_end = told;
+    machine.call(std::move(call));
+  });
+}
+
+Result<Ulid> Engine::start(Request request) {
+  return ask<Ulid>([&](Machine& machine, const auto& told) {
+    Call call = call_of(std::move(request));
+    call.on_start = told;
+    machine.call(std::move(call));
+  });
+}
+
+Result<uint64_t> Engine::decide(Decision decision) {
+  return ask<uint64_t>([&](Machine& machine, const auto& told) {
+    decision.on_done = told;
+    machine.decide(std::move(decision));
+  });
+}
+
+Result<void> Engine::load(std::shared_ptr<const lang::CheckedKit> kit) {
+  auto loaded = ask<bool>([&](Machine& machine, const auto& told) {
+    auto done = machine.load(kit);
+    told(done ? Result<bool>(true) : Result<bool>(done.error()));
+  });
+  return loaded ? Result<void>() : Result<void>(loaded.error());
+}
+
+Result<lang::Completion> Engine::query(const std::string& action, const json::object& input) {
+  size_t slash = action.find('/');
+  auto owner = std::ranges::find(parts_.concepts, action.substr(0, slash), &lang::ConceptBinding::name);
+  const lang::ActionBinding* handler = owner == parts_.concepts.end() || slash == std::string::npos
+                                           ? nullptr
+                                           : (*owner)->action(std::string_view(action).substr(slash + 1));
+  if (handler == nullptr || !handler->query) {
+    return Error{.code = Code::not_found, .message = "there is no query " + action, .next = "sluice kit show"};
+  }
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  CommittedRows rows(*std::move(snapshot), parts_.blobs, machine_->indexed(), parts_.clock->wall_ms());
+  try {
+    return handler->query(input, rows);
+  } catch (const UnreadableStore& unreadable) {
+    return unreadable.error;
+  } catch (const std::exception& error) {
+    return Error{.code = Code::failed, .message = action + ": " + error.what()};
+  }
+}
+
+uint64_t Engine::position() const {
+  std::lock_guard lock(mutex_);
+  return position_;
+}
+
+uint64_t Engine::wait_for(uint64_t position, int64_t at_most_ms) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(at_most_ms), [&] { return stopping_ || position_ >= position; });
+  return position_;
+}
+
+Result<store::FlowStatus> Engine::wait(const Ulid& flow, Until until, const std::function<bool()>& stop) {
+  while (true) {
+    uint64_t seen = position();
+    auto snapshot = parts_.store->read();
+    if (!snapshot) return snapshot.error();
+    auto row = (*snapshot)->flow(flow);
+    if (!row) return row.error();
+    if (!*row) {
+      return Error{.code = Code::not_found, .message = "there is no flow " + sluice::to_string(flow)};
+    }
+    store::FlowStatus status = (*row)->status;
+    bool done = !store::is_open(status) || status == store::FlowStatus::stuck ||
+                (until == Until::quiet && status == store::FlowStatus::waiting);
+    if (done && until == Until::all) {
+      bool pending = false;
+      std::string parent = sluice::to_string(flow);
+      auto read = (*snapshot)->open_flows([&](const store::FlowRow& child) {
+        pending = pending || (child.status != store::FlowStatus::stuck &&
+                              child.summary.find("\"parent\":\"" + parent + "\"") != std::string::npos);
+        return !pending;
+      });
+      if (!read) return read.error();
+      done = !pending;
+    }
+    if (done || (stop && stop())) return status;
+    snapshot->reset();
+    std::unique_lock lock(mutex_);
+    if (stopping_) return status;
+    changed_.wait_for(lock, kPause, [&] { return stopping_ || position_ > seen; });
+  }
+}
+
+Result<void> Engine::watch(uint64_t from, const store::Visit<store::JournalRow>& visit,
+                           const std::function<bool()>& stop) {
+  uint64_t next = from;
+  while (!stop()) {
+    uint64_t seen = position();
+    if (seen >= next) {
+      auto snapshot = parts_.store->read();
+      if (!snapshot) return snapshot.error();
+      bool more = true;
+      auto read = (*snapshot)->journal_from(next, [&](const store::JournalRow& row) {
+        next = row.seq + 1;
+        more = visit(row);
+        return more;
+      });
+      if (!read) return read;
+      if (!more) return {};
+      continue;
+    }
+    std::unique_lock lock(mutex_);
+    if (stopping_) return {};
+    changed_.wait_for(lock, kPause, [&] { return stopping_ || position_ >= next; });
+  }
+  return {};
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,105 @@
+// Engine is the machine on a thread of its own, the writer, and the door to it for everyone else: any thread may call
+// in, and waits only for what it asked for.
+//
+//   auto engine = Engine::start({.store = …, .concepts = …}, kit);
+//   auto outcome = (*engine)->invoke({.action = "Order/place", .input = …, .caller = …});
+//
+// The writer takes what is queued and commits, without waiting for more, so that what comes meanwhile shares the next
+// commit. It ends the process (through `fatal`) when it cannot know any more what is on the disk, and when a pure
+// handler does not return.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/machine.h"
+
+namespace sluice::engine {
+
+struct EngineParts {
+  store::Store* store = nullptr;
+  store::BlobStore* blobs = nullptr;
+  Clock* clock = nullptr;
+  UlidSource* ids = nullptr;
+  const lang::Tools* tools = nullptr;
+  std::vector<const lang::ConceptBinding*> concepts;
+  std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
+  std::function<void(const std::string&)> log;
+  // The process must end, and why. Must not return.
+  std::function<void(const std::string&)> fatal;
+  // After each commit, on the writer's thread: the newest record's number and chain.
+  std::function<void(uint64_t position, const std::string& chain, int64_t now_ms)> committed;
+  Limits limits;
+  int64_t longest_handler_ms = 10'000;
+};
+
+struct Request {
+  std::string action;
+  json::object input;
+  Caller caller;
+  std::string key;
+  std::optional<uint64_t> expect_generation;
+};
+
+class Engine {
+ public:
+  static Result<std::unique_ptr<Engine>> start(EngineParts parts, std::shared_ptr<const lang::CheckedKit> kit);
+  // Waits for attempts under way, so that none of them is cut off.
+  ~Engine();
+
+  // The completion of what was asked for, once it is committed.
+  Result<Outcome> invoke(Request request);
+  // The flow, once its request is committed.
+  Result<Ulid> start(Request request);
+  // Reads committed state; nothing is journaled.
+  Result<lang::Completion> query(const std::string& action, const json::object& input);
+  Result<uint64_t> decide(Decision decision);
+  // New flows run under this kit's syncs, and all under its guards.
+  Result<void> load(std::shared_ptr<const lang::CheckedKit> kit);
+
+  enum class Until : uint8_t {
+    quiet,    // it is settled, or only waits for time or for people
+    settled,  // it is settled
+    all,      // and so are its follow-ups
+  };
+  // Waits until the flow is that far, or until `stop` says so, which is asked after every commit and every 100 ms.
+  Result<store::FlowStatus> wait(const Ulid& flow, Until until, const std::function<bool()>& stop = {});
+
+  // Records from this position on, in order, as they are committed; ends when visit returns false or `stop` true.
+  Result<void> watch(uint64_t from, const store::Visit<store::JournalRow>& visit, const std::function<bool()>& stop);
+
+  // The newest committed position; waits until it is at least this.
+  uint64_t position() const;
+  uint64_t wait_for(uint64_t position, int64_t at_most_ms);
+
+ private:
+  explicit Engine(EngineParts parts);
+  void run();
+  void watch_over_handlers();
+  template <typename Value, typename Ask>
+  Result<Value> ask(const Ask& put);
+  void wake();
+
+  EngineParts parts_;
+  EffectThreads effects_;
+  std::unique_ptr<Machine> machine_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_;     // for the writer
+  std::condition_variable changed_;  // for those who wait for commits
+  std::vector<std::function<void(Machine&)>> inbox_;
+  bool woken_ = false;
+  bool stopping_ = false;
+  uint64_t position_ = 0;
+  std::optional<Error> failed_;  // why nothing can be done any more
+
+  std::thread writer_, watcher_;
+};
+
+}  // namespace sluice::engine
