@@ -3,10 +3,12 @@
 
 namespace sluice::bench {
 void match_bench(Report& report);
+void run_bench(Report& report);
 }  // namespace sluice::bench
 
 int main() {
   sluice::bench::Report report;
+  sluice::bench::run_bench(report);
   sluice::bench::match_bench(report);
   report.print();
 }
