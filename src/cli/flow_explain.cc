@@ -159,7 +159,9 @@ std::string show_text(const FlowView& flow, const Terminal& terminal) {
 
 std::string why_text(const FlowView& flow, const Terminal& terminal) {
   const History& history = flow.history;
-  std::string text = sentence("Flow " + to_string(flow.row.id) + " is " + state_text(flow) + ".", terminal);
+  bool failed = flow.row.status == store::FlowStatus::settled_failed;
+  std::string text =
+      sentence("Flow " + to_string(flow.row.id) + (failed ? " " : " is ") + state_text(flow) + ".", terminal);
   if (auto failure = history.first_failure()) {
     const Invocation& one = history.invocations[*failure];
     for (const std::string& line : story_of(history, *failure)) text += sentence(line, terminal);
