@@ -6,6 +6,8 @@ namespace sluice::cli {
 Commands all_commands() {
   Commands commands;
   add_kit_commands(commands);
+  add_flow_commands(commands);
+  add_audit_commands(commands);
   add_help_commands(commands);
   add_completion_commands(commands);
   return commands;

@@ -1,0 +1,226 @@
+// sluice audit: who decided what, and the proof that nothing was changed since.
+#include <boost/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/context.h"
+#include "cli/flow_view.h"
+#include "cli/home_store.h"
+#include "crypto/key_file.h"
+#include "engine/audit.h"
+#include "engine/step.h"
+
+namespace sluice::cli {
+namespace {
+
+using engine::Step;
+
+// ---------------------------------------------------------------------------------------------------------- list
+
+json::value step_json(const Step& step) {
+  json::object object{{"seq", step.seq}, {"at", utc_text(step.at_ms)}, {"caller", step.caller.name}};
+  if (!step.caller.reason.empty()) object["reason"] = step.caller.reason;
+  object["step"] = name_of(step.kind);
+  if (!step.action.empty()) object["action"] = step.action;
+  if (step.flow != Ulid()) object["flow"] = to_string(step.flow);
+  if (step.invocation != Ulid()) object["id"] = to_string(step.invocation);
+  if (step.root) object["input"] = step.root->input;
+  if (step.end) object["outcome"] = step.end->variant;
+  if (step.count != 0) object["count"] = step.count;
+  return object;
+}
+
+std::string outcome_of(const Step& step) {
+  if (step.end) return step.end->variant;
+  if (step.kind == Step::Kind::denied) return "denied × " + std::to_string(step.count);
+  return std::string(name_of(step.kind));
+}
+
+std::string table_of(const std::vector<Step>& steps, const Terminal& terminal) {
+  Table table{.columns = {{"SEQ", Align::right},
+                          {"TIME"},
+                          {"CALLER"},
+                          {"ACTION"},
+                          {"OUTCOME"},
+                          {.title = "FLOW", .whole = true},
+                          {"REASON"}},
+              .empty = "No records with a caller."};
+  for (const Step& step : steps) {
+    table.rows.push_back({{std::to_string(step.seq)},
+                          {utc_text(step.at_ms)},
+                          {step.caller.name},
+                          {step.action},
+                          {outcome_of(step)},
+                          {step.flow == Ulid() ? "" : to_string(step.flow)},
+                          {step.caller.reason}});
+  }
+  return render(table, terminal);
+}
+
+Result<Code> list(Context& context) {
+  RealClock clock;
+  auto home = open_home_store(context, clock, MakeStore::no);
+  if (!home) return home.error();
+  std::vector<Step> steps;
+  if (*home) {
+    auto snapshot = (*home)->store->read();
+    if (!snapshot) return snapshot.error();
+    std::optional<Ulid> flow;
+    if (context.given.has("flow")) {
+      auto row = find_flow(**snapshot, context.given.text("flow"));
+      if (!row) return row.error();
+      flow = row->id;
+    }
+    int64_t since_ms = 0;
+    if (auto age = context.given.number("since")) since_ms = clock.wall_ms() - *age;
+    std::optional<Error> failed;
+    auto read = (*snapshot)->journal_from(1, [&](const store::JournalRow& row) {
+      if (flow && row.flow != *flow) return true;
+      // Most records have no caller, and those need not be read whole.
+      if (row.record.find(R"("caller":")") == std::string::npos) return true;
+      auto step = engine::read_step(row.record);
+      if (!step) {
+        failed = step.error();
+        return false;
+      }
+      if (step->at_ms >= since_ms && !step->caller.name.empty()) steps.push_back(*std::move(step));
+      return true;
+    });
+    if (!read) return read.error();
+    if (failed) return *failed;
+  } else if (context.given.has("flow")) {
+    return nothing_has_run();
+  }
+  json::array array;
+  for (const Step& step : steps) array.push_back(step_json(step));
+  context.output.print(array, [&](const Terminal& terminal) { return table_of(steps, terminal); });
+  return Code::ok;
+}
+
+// -------------------------------------------------------------------------------------------------------- verify
+
+constexpr size_t kMaxKeyBytes = 64 << 10;
+
+// The keys whose signatures count: the one given, else the operator's own.
+Result<std::vector<crypto::PublicKey>> trusted_keys(const Context& context, const HomeStore& home, Disk& disk) {
+  std::vector<crypto::PublicKey> keys;
+  if (context.given.has("key")) {
+    auto text = read_file(disk, context.given.text("key"), kMaxKeyBytes);
+    if (!text) return text.error();
+    auto key = crypto::PublicKey::from_pem(*text);
+    if (!key) return key.error();
+    keys.push_back(*key);
+    return keys;
+  }
+  auto exists = disk.exists(home.operator_key_path);
+  if (!exists) return exists.error();
+  if (!*exists) return keys;
+  auto key = crypto::load_private_key(disk, home.operator_key_path);
+  if (!key) return key.error();
+  keys.push_back(key->public_key());
+  return keys;
+}
+
+json::value report_json(const engine::AuditReport& report) {
+  json::object object{{"holds", !report.fault},
+                      {"records", report.records},
+                      {"packed", report.packed},
+                      {"heads", report.heads},
+                      {"unsignedHeads", report.unsigned_heads},
+                      {"provenTo", report.proven_to},
+                      {"chain", report.chain}};
+  if (report.fault) object["fault"] = json::object{{"seq", report.fault->seq}, {"what", report.fault->what}};
+  return object;
+}
+
+std::string counted(uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string report_text(const engine::AuditReport& report, const Terminal& terminal) {
+  if (report.fault) {
+    return terminal.paint(Style::bad, "The journal does not hold.") + "\nrecord " + std::to_string(report.fault->seq) +
+           ": " + printable(report.fault->what) + "\n";
+  }
+  std::string text = terminal.paint(Style::good, "The journal holds.") + "\n" + counted(report.records, "record");
+  if (report.packed > 0) text += ", " + std::to_string(report.packed) + " of them packed";
+  text += "; chain " + report.chain + "\n";
+  if (report.heads > 0) {
+    text += "complete up to record " + std::to_string(report.proven_to) + ", by " +
+            counted(report.heads, "signed head") + "\n";
+  } else {
+    text += "no signed head proves that it is complete\n";
+  }
+  if (report.unsigned_heads > 0) {
+    text += counted(report.unsigned_heads, "head") + " signed by another key than the one given\n";
+  }
+  return text;
+}
+
+Result<Code> verify(Context& context) {
+  RealClock clock;
+  auto home = open_home_store(context, clock, MakeStore::no);
+  if (!home) return home.error();
+  if (!*home && context.given.has("heads")) return nothing_has_run();
+  if (!*home) {
+    Error nothing = nothing_has_run();
+    context.output.print(nullptr,
+                         [&](const Terminal&) { return "Nothing has run here yet.\nnext:  " + nothing.next + "\n"; });
+    return Code::ok;
+  }
+  RealDisk& disk = (*home)->disk;
+  std::string path = context.given.has("heads") ? context.given.text("heads") : (*home)->heads_path;
+  if (context.given.has("heads")) {
+    auto exists = disk.exists(path);
+    if (!exists) return exists.error();
+    if (!*exists) return Error{.code = Code::not_found, .message = "there is no file " + path};
+  }
+  auto heads = engine::read_heads(disk, path);
+  if (!heads) return heads.error();
+  auto keys = trusted_keys(context, **home, disk);
+  if (!keys) return keys.error();
+  auto snapshot = (*home)->store->read();
+  if (!snapshot) return snapshot.error();
+  auto report = engine::verify(**snapshot, heads->heads, *keys);
+  if (!report) return report.error();
+  context.output.print(report_json(*report), [&](const Terminal& terminal) { return report_text(*report, terminal); });
+  if (heads->torn) context.output.note("The last line of " + path + " has no end and counts for nothing.");
+  return report->fault ? Code::verification_failed : Code::ok;
+}
+
+}  // namespace
+
+void add_audit_commands(Commands& commands) {
+  commands.add_noun({.name = "audit", .group = Group::operate, .summary = "See who decided what, and prove it"});
+  commands.add(
+      {.name = "audit list",
+       .summary = "List what people and programs decided from outside",
+       .options = {{.name = "since",
+                    .value = "TIME",
+                    .help = "only what is not older than this, as 90m or 7d",
+                    .kind = Kind::duration},
+                   {.name = "flow", .value = "FLOW", .help = "only this flow: its id, a part of it, or latest"},
+                   lock_timeout_option()},
+       .example = "sluice audit list --since 7d",
+       .run = list});
+  commands.add({.name = "audit verify",
+                .summary = "Prove that the journal is complete and unchanged",
+                .details =
+                    "Follows the chain of hashes through the whole journal and compares it with the signed heads: "
+                    "it is complete up to the last head that is given. Exit code 11 says that it does not hold.",
+                .options = {{.name = "heads",
+                             .value = "FILE",
+                             .help = "a copy of audit.heads that was kept elsewhere; else the home's own",
+                             .kind = Kind::path},
+                            {.name = "key",
+                             .value = "FILE",
+                             .help = "the operator's public key as PEM; else the home's own",
+                             .kind = Kind::path},
+                            lock_timeout_option()},
+                .example = "sluice audit verify",
+                .run = verify});
+}
+
+}  // namespace sluice::cli

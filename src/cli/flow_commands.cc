@@ -1,0 +1,291 @@
+// sluice flow and sluice why: what runs, what ran, and why it is as it is. They read the home's store and change
+// nothing.
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/context.h"
+#include "cli/flow_view.h"
+#include "cli/home_store.h"
+#include "lang/check.h"
+#include "lang/text.h"
+
+namespace sluice::cli {
+namespace {
+
+// The store's name for the folder of the kit that ran last.
+constexpr std::string_view kKitMeta = "kit";
+
+// What a reading command works on: one moment of the store.
+struct Reading {
+  std::unique_ptr<HomeStore> home;
+  std::unique_ptr<store::Snapshot> snapshot;
+};
+
+// Nothing if nothing has run here yet.
+Result<std::optional<Reading>> begin_reading(const Context& context) {
+  RealClock clock;
+  auto home = open_home_store(context, clock, MakeStore::no);
+  if (!home) return home.error();
+  if (!*home) return std::optional<Reading>();
+  auto snapshot = (*home)->store->read();
+  if (!snapshot) return snapshot.error();
+  Reading reading{.home = *std::move(home), .snapshot = *std::move(snapshot)};
+  return std::optional<Reading>(std::move(reading));
+}
+
+// The one thing that a command can say of an empty home without having been asked for something in it.
+Code say_nothing_has_run(Context& context, const json::value& empty) {
+  Error error = nothing_has_run();
+  context.output.print(empty,
+                       [&](const Terminal&) { return "Nothing has run here yet.\nnext:  " + error.next + "\n"; });
+  return Code::ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------- list
+
+struct Listed {
+  store::FlowRow row;
+  std::string action, caller, failure;  // as its summary says
+};
+
+Listed listed(const store::FlowRow& row) {
+  Listed one{.row = row};
+  auto summary = parse_json(row.summary);
+  if (!summary || !summary->root.is_object()) return one;
+  auto text = [&](std::string_view name) -> std::string {
+    const json::value* value = summary->root.get_object().if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+  };
+  one.action = text("action");
+  one.caller = text("caller");
+  one.failure = text("failure");
+  return one;
+}
+
+Style style_of(store::FlowStatus status) {
+  switch (status) {
+    case store::FlowStatus::settled_ok:
+      return Style::good;
+    case store::FlowStatus::settled_failed:
+    case store::FlowStatus::stuck:
+      return Style::bad;
+    default:
+      return Style::accent;
+  }
+}
+
+json::value list_json(const std::vector<Listed>& flows) {
+  json::array array;
+  for (const Listed& flow : flows) {
+    json::object object{{"flow", to_string(flow.row.id)},
+                        {"state", state_name(flow.row.status)},
+                        {"action", flow.action},
+                        {"caller", flow.caller},
+                        {"beganAt", utc_text(flow.row.id.wall_ms())}};
+    if (flow.row.settled_at_ms != 0) object["settledAt"] = utc_text(flow.row.settled_at_ms);
+    if (!flow.failure.empty()) object["failure"] = flow.failure;
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+Result<Code> list(Context& context) {
+  auto reading = begin_reading(context);
+  if (!reading) return reading.error();
+  if (!*reading) return say_nothing_has_run(context, json::array());
+  bool failed_only = context.given.flag("failed");
+  auto limit = static_cast<size_t>(context.given.number("limit").value_or(0));
+  std::optional<int64_t> since_ms;
+  if (auto age = context.given.number("since")) since_ms = RealClock().wall_ms() - *age;
+  std::vector<Listed> flows;
+  bool more = false;
+  auto read = (*reading)->snapshot->flows_newest_first(std::nullopt, [&](const store::FlowRow& row) {
+    if (since_ms && row.id.wall_ms() < *since_ms) return false;  // ids begin with their time
+    if (failed_only && row.status != store::FlowStatus::settled_failed && row.status != store::FlowStatus::stuck) {
+      return true;
+    }
+    more = flows.size() == limit;
+    if (!more) flows.push_back(listed(row));
+    return !more;
+  });
+  if (!read) return read.error();
+  context.output.print(list_json(flows), [&](const Terminal& terminal) {
+    Table table{
+        .columns = {{.title = "FLOW", .whole = true}, {"STATE"}, {"ACTION"}, {"CALLER"}, {"BEGAN"}, {"FAILURE"}},
+        .empty = failed_only ? "No flow has failed." : "No flows."};
+    for (const Listed& flow : flows) {
+      table.rows.push_back({{to_string(flow.row.id)},
+                            {std::string(state_name(flow.row.status)), style_of(flow.row.status)},
+                            {flow.action},
+                            {flow.caller},
+                            {utc_text(flow.row.id.wall_ms())},
+                            {flow.failure}});
+    }
+    return render(table, terminal);
+  });
+  if (more) context.output.note("There are more; --limit shows more of them.");
+  return Code::ok;
+}
+
+// -------------------------------------------------------------------------------------------------- show and trace
+
+// The syncs of the kit at --kit, or of the one that ran last, if they are those that the flow goes on under.
+Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, store::Snapshot& snapshot,
+                                                        const std::string& hash) {
+  std::string folder = context.given.text("kit");
+  bool named = !folder.empty();
+  if (!named) {
+    auto last = snapshot.meta(kKitMeta);
+    if (!last) return last.error();
+    folder = last->value_or("");
+  }
+  if (folder.empty()) {
+    context.output.detail("--kit FOLDER also shows the syncs that did not fire");
+    return std::shared_ptr<const engine::SyncSet>();
+  }
+  RealDisk disk;
+  lang::KitOptions options;
+  options.search_path = {(std::filesystem::path(folder) / "..").lexically_normal().string()};
+  lang::Checked checked = lang::check(lang::load_kit(
+      folder, [&](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); }, options));
+  if (!checked.kit && named) {
+    return Error{
+        .code = Code::invalid, .message = "the kit in " + folder + " has faults", .next = "sluice kit check " + folder};
+  }
+  if (!checked.kit) {
+    context.output.detail("the kit in " + folder + " cannot be read, so syncs that did not fire are not shown");
+    return std::shared_ptr<const engine::SyncSet>();
+  }
+  auto set = engine::SyncSet::compile(std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)));
+  if (!set) return set.error();
+  if ((*set)->hash() != hash) {
+    context.output.note("The syncs in " + folder + " are not those that this flow goes on under.");
+    if (!named) return std::shared_ptr<const engine::SyncSet>();
+  }
+  return set;
+}
+
+Result<FlowView> read_view(const Context& context, store::Snapshot& snapshot, const store::FlowRow& row, bool misses) {
+  auto flow = view_flow(snapshot, row);
+  if (!flow || !misses) return flow;
+  auto set = syncs_of(context, snapshot, row.sync_set);
+  if (!set) return set.error();
+  if (*set) flow->misses = engine::near_misses(**set, engine::records_of(flow->history, **set));
+  return flow;
+}
+
+using Tell = std::string (*)(const FlowView&, const Context&, const Terminal&);
+
+Result<Code> tell_flow(Context& context, bool misses, Tell tell) {
+  std::string name = context.given.text("flow");
+  auto reading = begin_reading(context);
+  if (!reading) return reading.error();
+  if (!*reading) {
+    if (name == kLatest) return say_nothing_has_run(context, nullptr);
+    return nothing_has_run();
+  }
+  store::Snapshot& snapshot = *(*reading)->snapshot;
+  auto row = find_flow(snapshot, name);
+  if (!row) return row.error();
+  auto flow = read_view(context, snapshot, *row, misses);
+  if (!flow) return flow.error();
+  context.output.print(flow_json(*flow), [&](const Terminal& terminal) { return tell(*flow, context, terminal); });
+  return Code::ok;
+}
+
+Result<Code> show(Context& context) {
+  return tell_flow(context, false, [](const FlowView& flow, const Context&, const Terminal& terminal) {
+    return show_text(flow, terminal);
+  });
+}
+
+Result<Code> trace(Context& context) {
+  return tell_flow(context, true, [](const FlowView& flow, const Context& given, const Terminal& terminal) {
+    return trace_text(flow, given.given.flag("gates"), terminal);
+  });
+}
+
+// ----------------------------------------------------------------------------------------------------------- why
+
+Result<Code> why(Context& context) {
+  std::string name = context.given.text("id");
+  auto reading = begin_reading(context);
+  if (!reading) return reading.error();
+  if (!*reading) {
+    if (name == kLatest) return say_nothing_has_run(context, nullptr);
+    return nothing_has_run();
+  }
+  store::Snapshot& snapshot = *(*reading)->snapshot;
+  auto row = find_flow(snapshot, name);
+  if (row) {
+    auto flow = read_view(context, snapshot, *row, true);
+    if (!flow) return flow.error();
+    context.output.print(flow_json(*flow), [&](const Terminal& terminal) { return why_text(*flow, terminal); });
+    return Code::ok;
+  }
+  if (row.error().code != Code::not_found || name == kLatest) return row.error();
+  auto found = find_invocation(snapshot, name);
+  if (!found) return found.error();
+  auto flow = view_flow(snapshot, found->flow);
+  if (!flow) return flow.error();
+  auto at = flow->history.find(found->invocation);
+  if (!at) return row.error();
+  context.output.print(invocation_json(flow->history, *at),
+                       [&](const Terminal& terminal) { return why_text(*flow, *at, terminal); });
+  return Code::ok;
+}
+
+}  // namespace
+
+void add_flow_commands(Commands& commands) {
+  const std::string ids =
+      "A flow is named by its id, by at least 6 characters of its beginning or its end that no other flow has, or as "
+      "`latest`.";
+  const Arg flow{.name = "flow", .help = "the flow's id, a part of it, or latest"};
+  const Option kit{
+      .name = "kit", .value = "FOLDER", .help = "the kit, to name the syncs that did not fire", .kind = Kind::path};
+  commands.add_noun({.name = "flow", .group = Group::operate, .summary = "Follow what runs and what ran"});
+  commands.add(
+      {.name = "flow list",
+       .summary = "List flows, the newest first",
+       .options = {{.name = "failed", .help = "only those that failed or are stuck"},
+                   {.name = "since",
+                    .value = "TIME",
+                    .help = "only what is not older than this, as 90m or 7d",
+                    .kind = Kind::duration},
+                   {.name = "limit", .value = "N", .help = "how many at most", .kind = Kind::count, .fallback = "50"},
+                   lock_timeout_option()},
+       .example = "sluice flow list --failed --since 7d",
+       .run = list});
+  commands.add({.name = "flow show",
+                .summary = "Show a flow's state, its call and what it waits for",
+                .details = ids,
+                .args = {flow},
+                .options = {lock_timeout_option()},
+                .example = "sluice flow show latest",
+                .run = show});
+  commands.add({.name = "flow trace",
+                .summary = "Show what happened in a flow, and what did not",
+                .details = ids + "\n\nWhat was done to answer a request stands beneath it; what followed from a "
+                                 "completion stands beside it. Repeats are folded; --output json has them all.",
+                .args = {flow},
+                .options = {{.name = "gates", .help = "show what the flow waits for"}, kit, lock_timeout_option()},
+                .example = "sluice flow trace latest --gates",
+                .run = trace});
+  commands.add({.name = "why",
+                .group = Group::operate,
+                .summary = "Explain why a flow or an invocation is as it is",
+                .details = ids + " Invocations likewise; `flow trace` shows the ends of their ids.",
+                .args = {{.name = "id", .help = "the id of a flow or an invocation, a part of it, or latest"}},
+                .options = {kit, lock_timeout_option()},
+                .example = "sluice why latest",
+                .run = why});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,158 @@
+// The trace of flows, line by line.
+#include "cli/flow_view.h"
+#include "cli/testing_flows.h"
+
+namespace sluice::cli {
+namespace {
+
+using engine::Step;
+
+std::string tail(uint8_t n) { return short_id(id(n)); }
+
+// A flow in which sync S asks for these actions, one after the other, each on the completion of the one before.
+FlowView chain_of_actions(const std::vector<std::string>& actions) {
+  std::vector<Step> steps;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    auto n = static_cast<uint8_t>(i + 1);
+    Step step{.seq = i + 1,
+              .at_ms = kNoon_ms,
+              .flow = id(1),
+              .invocation = id(n),
+              .action = actions[i],
+              .end = engine::End{.variant = "ok", .fields = {{"n", i}}}};
+    if (i + 1 < actions.size()) {
+      step.fired = {{.sync = "S", .matched = {completion(n)}, .rows = 1, .then = {invoke(n + 1, actions[i + 1])}}};
+    }
+    steps.push_back(step);
+  }
+  return {.row = {.id = id(1), .status = store::FlowStatus::settled_ok}, .history = engine::history_of(steps)};
+}
+
+TEST(FlowTrace, PutsTheWorkForARequestBeneathIt) {
+  EXPECT_EQ(trace_text(order_view(), false, {}),
+            "flow " + to_string(id(1)) +
+                " failed: Till/pay => declined, 1 follow-up pending\n"
+                "├─ Order/place => ok  order: \"o1\"  uid:1000 " +
+                tail(1) +
+                "\n"
+                "├─ no rows  ← AuditOrder\n"
+                "├─ follow-up flow  " +
+                to_string(id(9)) +
+                "  ← MailReceipt\n"
+                "└─ Till/pay => declined  answered by CardDeclined, code: 51  ← PayOrder " +
+                tail(2) +
+                "\n"
+                "   └─ Card/charge => declined  code: 51  ← RouteCard " +
+                tail(3) + "\n");
+}
+
+TEST(FlowTrace, ShowsWhatAFlowWaitsFor) {
+  EXPECT_EQ(trace_text(order_view(4), true, {}),
+            "flow " + to_string(id(1)) +
+                " running, 1 follow-up pending\n"
+                "├─ Order/place => ok  order: \"o1\"  uid:1000 " +
+                tail(1) +
+                "\n"
+                "├─ no rows  ← AuditOrder\n"
+                "├─ follow-up flow  " +
+                to_string(id(9)) +
+                "  ← MailReceipt\n"
+                "└─ Till/pay waits for an answer  ← PayOrder " +
+                tail(2) +
+                "\n"
+                "   └─ Card/charge is tried again at 2030-03-17T17:47:40.000Z  ← RouteCard " +
+                tail(3) +
+                "\n"
+                "\nWaits\n"
+                "  Card/charge is tried again at 2030-03-17T17:47:40.000Z: the bank is busy (" +
+                tail(3) + ")\n");
+  EXPECT_TRUE(trace_text(order_view(), true, {}).ends_with("\nWaits\n  for nothing\n"));
+}
+
+TEST(FlowTrace, NamesTheSyncsThatDidNotFire) {
+  FlowView flow = chain_of_actions({"A/go"});
+  flow.misses = std::vector<engine::NearMiss>{{.sync = "Later", .missing = "B/go: [] => ok[]"}};
+  EXPECT_EQ(trace_text(flow, false, {}), "flow " + to_string(id(1)) + " settled\n└─ A/go => ok  n: 0  " + tail(1) +
+                                             "\n\nDid not fire\n  Later misses B/go: [] => ok[]\n");
+}
+
+TEST(FlowTrace, FoldsRepeats) {
+  EXPECT_EQ(trace_text(chain_of_actions({"A/go", "B/go", "B/go", "B/go", "C/go"}), false, {}),
+            "flow " + to_string(id(1)) +
+                " settled\n"
+                "├─ A/go => ok  n: 0  " +
+                tail(1) +
+                "\n"
+                "├─ B/go => ok × 3  ← S\n"
+                "└─ C/go => ok  n: 4  ← S " +
+                tail(5) + "\n");
+}
+
+TEST(FlowTrace, FoldsALoopOfSeveralLines) {
+  std::vector<std::string> actions = {"A/go"};
+  for (int i = 0; i < 12; ++i) {
+    actions.emplace_back("B/go");
+    actions.emplace_back("C/go");
+  }
+  actions.emplace_back("D/go");
+  EXPECT_EQ(trace_text(chain_of_actions(actions), false, {}), "flow " + to_string(id(1)) +
+                                                                  " settled\n"
+                                                                  "├─ A/go => ok  n: 0  " +
+                                                                  tail(1) +
+                                                                  "\n"
+                                                                  "├─ × 12, each:\n"
+                                                                  "│  ├─ B/go => ok  n: 1  ← S " +
+                                                                  tail(2) +
+                                                                  "\n"
+                                                                  "│  └─ C/go => ok  n: 2  ← S " +
+                                                                  tail(3) +
+                                                                  "\n"
+                                                                  "└─ D/go => ok  n: 25  ← S " +
+                                                                  tail(26) + "\n");
+}
+
+TEST(FlowTrace, ColoursByVariant) {
+  Terminal terminal{.color = true};
+  std::vector<Step> steps = order_steps();
+  steps[4].end->variant = "engine.unknown";
+  steps[4].end->maybe_done = true;
+  FlowView flow = order_view();
+  flow.history = engine::history_of(steps);
+  std::string text = trace_text(flow, false, terminal);
+  auto painted = [&](Style style, const std::string& line) {
+    return text.find("─ " + terminal.paint(style, line) + "\n") != std::string::npos;
+  };
+  EXPECT_TRUE(painted(Style::good, "Order/place => ok  order: \"o1\"  uid:1000 " + tail(1))) << text;
+  EXPECT_TRUE(
+      painted(Style::warning, "Till/pay => declined  answered by CardDeclined, code: 51  ← PayOrder " + tail(2)))
+      << text;
+  EXPECT_TRUE(painted(Style::bad, "Card/charge => engine.unknown  maybe done, code: 51  ← RouteCard " + tail(3)))
+      << text;
+}
+
+TEST(FlowTrace, FitsAHundredColumnsHoweverDeepAndLong) {
+  std::vector<Step> steps;
+  for (uint8_t n = 1; n <= 100; ++n) {
+    Step step{.seq = n,
+              .at_ms = kNoon_ms,
+              .flow = id(1),
+              .invocation = id(n),
+              .kind = Step::Kind::begin,
+              .action = "Concept/" + std::string(80, 'x'),
+              .fired = {{.sync = std::string(60, 's'),
+                         .matched = {request(n)},
+                         .rows = 1,
+                         .then = {invoke(n + 1, "Concept/do", R"({"text":")" + std::string(300, 'y') + "\"}")}}}};
+    steps.push_back(step);
+  }
+  FlowView flow{.row = {.id = id(1)}, .history = engine::history_of(steps)};
+  flow.misses =
+      std::vector<engine::NearMiss>{{.sync = "Sync", .missing = std::string(50, 'a') + " " + std::string(50, 'b')}};
+  std::istringstream lines(trace_text(flow, true, {}));
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(display_width(line), kTraceWidth) << line;
+  EXPECT_GT(count, 60U);
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,122 @@
+// Reading a flow, its state in words, and what it waits for.
+#include "cli/flow_view.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "cli/flow_words.h"
+
+namespace sluice::cli {
+
+using engine::History;
+using engine::Invocation;
+
+Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row) {
+  auto steps = engine::read_flow(snapshot, row, {});
+  if (!steps) return steps.error();
+  FlowView flow{.row = row, .history = engine::history_of(*steps)};
+  for (const Ulid& child : flow.history.children) {
+    auto found = snapshot.flow(child);
+    if (!found) return found.error();
+    bool pending = !*found || store::is_open((*found)->status);
+    if (pending) ++flow.pending;
+    flow.follow_ups.emplace_back(child, *found ? state_name((*found)->status) : "not begun");
+  }
+  return flow;
+}
+
+std::string_view state_name(store::FlowStatus status) {
+  switch (status) {
+    case store::FlowStatus::running:
+      return "running";
+    case store::FlowStatus::waiting:
+      return "waiting";
+    case store::FlowStatus::stuck:
+      return "stuck";
+    case store::FlowStatus::settled_ok:
+      return "settled";
+    case store::FlowStatus::settled_failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+std::string state_text(const FlowView& flow) {
+  std::string text(state_name(flow.row.status));
+  if (flow.row.status == store::FlowStatus::settled_failed) {
+    if (auto failure = flow.history.first_failure()) {
+      text += ": " + call_text(flow.history.invocations[*failure]);
+    }
+  }
+  if (flow.pending > 0) {
+    text += ", " + std::to_string(flow.pending) + (flow.pending == 1 ? " follow-up" : " follow-ups") + " pending";
+  }
+  return text;
+}
+
+std::string outcome_text(const Invocation& one) {
+  if (one.end) return one.end->variant;
+  if (one.began_at_ms == 0) return "is queued";
+  std::string attempt = one.attempts > 1 ? ", attempt " + std::to_string(one.attempts) : "";
+  switch (one.kind) {
+    case Invocation::Kind::timer:
+      return "waits until " + utc_text(one.due_ms);
+    case Invocation::Kind::request:
+      return "waits for an answer";
+    default:
+      return one.due_ms != 0 ? "is tried again at " + utc_text(one.due_ms) : "runs" + attempt;
+  }
+}
+
+std::string call_text(const Invocation& one) { return one.action + (one.end ? " => " : " ") + outcome_text(one); }
+
+Style style_of(const Invocation& one) {
+  if (!one.end) return Style::accent;
+  if (one.end->variant == "ok") return Style::good;
+  return one.end->variant.starts_with("engine.") ? Style::bad : Style::warning;
+}
+
+std::vector<Wait> waits_of(const History& history) {
+  std::vector<bool> busy(history.invocations.size());
+  std::vector<size_t> open = history.open();
+  for (size_t at : open) {
+    if (auto above = history.invocations[at].beneath) busy[*above] = true;
+  }
+  std::vector<Wait> waits;
+  for (size_t at : open) {
+    const Invocation& one = history.invocations[at];
+    if (busy[at]) continue;
+    std::string text = call_text(one);
+    if (const auto* name = one.input.if_contains("name"); one.kind == Invocation::Kind::timer && name != nullptr) {
+      if (name->is_string()) text = "Timer/wait " + value_text(*name) + " " + outcome_text(one);
+    }
+    if (one.kind == Invocation::Kind::request) text += " from outside, since " + utc_text(one.began_at_ms);
+    if (one.due_ms != 0 && !one.note.empty()) text += ": " + one.note;
+    waits.push_back({at, text});
+  }
+  return waits;
+}
+
+std::string value_text(const json::value& value) {
+  if (const auto* text = value.if_string()) return "\"" + std::string(text->data(), text->size()) + "\"";
+  return write(value);
+}
+
+std::string fields_text(const json::object& fields) {
+  std::string text;
+  for (const auto& field : fields) {
+    if (!text.empty()) text += ", ";
+    text += std::string(field.key().data(), field.key().size()) + ": " + value_text(field.value());
+  }
+  return text;
+}
+
+std::string record_text(const History& history, const engine::RecordId& id) {
+  auto at = history.find(id.invocation);
+  if (!at) return "a record of another flow (" + short_id(id.invocation) + ")";
+  const Invocation& one = history.invocations[*at];
+  return one.action + " => " + (id.kind == engine::RecordKind::request ? "requested" : outcome_text(one)) + " (" +
+         short_id(one.id) + ")";
+}
+
+}  // namespace sluice::cli

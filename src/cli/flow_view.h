@@ -1,0 +1,80 @@
+// A flow as the commands show it: found by an id that may be short, read into a History, told as a tree, in sentences
+// and as JSON.
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/terminal.h"
+#include "base/ulid.h"
+#include "engine/history.h"
+#include "engine/near_miss.h"
+#include "store/store.h"
+
+namespace sluice::cli {
+
+namespace json = boost::json;
+
+// --- finding ------------------------------------------------------------------------------------------------------
+
+// The shortest beginning or end of an id that is looked for. Ids of one hour begin alike, so ends are what people use.
+inline constexpr size_t kShortestId = 6;
+inline constexpr std::string_view kLatest = "latest";
+
+// A flow by its id, by a beginning or an end of it that no other flow has, or as "latest". Case does not matter.
+Result<store::FlowRow> find_flow(store::Snapshot& snapshot, std::string_view text);
+
+// The same for an invocation, with its flow. Those of packed flows are not looked for.
+struct FoundInvocation {
+  store::FlowRow flow;
+  Ulid invocation;
+};
+Result<FoundInvocation> find_invocation(store::Snapshot& snapshot, std::string_view text);
+
+// The end of an id, long enough to be typed in its place.
+std::string short_id(const Ulid& id);
+
+// --- telling ------------------------------------------------------------------------------------------------------
+
+struct FlowView {
+  store::FlowRow row;
+  engine::History history;
+  std::vector<std::pair<Ulid, std::string>> follow_ups;  // child flows and their states
+  size_t pending = 0;                                    // of these, how many have not settled
+  std::optional<std::vector<engine::NearMiss>> misses;   // if the syncs are known
+};
+
+Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row);
+
+// "running", "waiting", "stuck", "settled" or "failed".
+std::string_view state_name(store::FlowStatus status);
+// The same in words: "settled, 2 follow-ups pending", "failed: Till/pay => declined".
+std::string state_text(const FlowView& flow);
+
+// "ok", "engine.fault"; for what is open what it waits for: "runs", "waits for an answer".
+std::string outcome_text(const engine::Invocation& one);
+Style style_of(const engine::Invocation& one);
+
+// What holds the flow up: open invocations with nothing open beneath them, each as a sentence.
+struct Wait {
+  size_t invocation = 0;
+  std::string text;
+};
+std::vector<Wait> waits_of(const engine::History& history);
+
+// The cells that a trace may take at most.
+inline constexpr size_t kTraceWidth = 100;
+
+std::string trace_text(const FlowView& flow, bool gates, const Terminal& terminal);
+std::string show_text(const FlowView& flow, const Terminal& terminal);
+std::string why_text(const FlowView& flow, const Terminal& terminal);
+std::string why_text(const FlowView& flow, size_t invocation, const Terminal& terminal);
+
+json::value flow_json(const FlowView& flow);  // everything
+json::value invocation_json(const engine::History& history, size_t invocation);
+
+}  // namespace sluice::cli

@@ -1,0 +1,22 @@
+// The words that the forms of a flow share. For cli/flow_*.cc.
+#pragma once
+
+#include <boost/json.hpp>
+#include <string>
+
+#include "base/json.h"
+#include "engine/history.h"
+
+namespace sluice::cli {
+
+namespace json = boost::json;
+
+// "Till/pay => declined", "Till/pay runs".
+std::string call_text(const engine::Invocation& one);
+std::string value_text(const json::value& value);
+// `order: "o1", count: 2`
+std::string fields_text(const json::object& fields);
+// "Order/place => ok (7XKQ2M9A)"
+std::string record_text(const engine::History& history, const engine::RecordId& id);
+
+}  // namespace sluice::cli

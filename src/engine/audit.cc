@@ -1,0 +1,262 @@
+// Records are not parsed here but for how each begins: chain, seq, time and flow stand first, in one spelling, and the
+// hash covers the rest.
+#include "engine/audit.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_text.h"
+#include "crypto/base64.h"
+#include "crypto/dsse.h"
+#include "engine/step.h"
+
+namespace sluice::engine {
+namespace {
+
+constexpr size_t kMaxHeadsBytes = size_t{256} << 20;  // a line a minute for years
+
+// The fields that are signed, and the beginning of the line.
+std::string fields_of(const Head& head) {
+  return "\"seq\":" + std::to_string(head.seq) + ",\"chain\":" + json_quoted(head.chain) +
+         ",\"at\":" + std::to_string(head.at_ms);
+}
+
+struct HeadLine {
+  uint64_t seq = 0;
+  std::string chain;
+  int64_t at = 0;
+  std::string key;
+  std::string signature;
+};
+BOOST_DESCRIBE_STRUCT(HeadLine, (), (seq, chain, at, key, signature))
+
+Result<SignedHead> parse_line(std::string_view line, const std::string& file, uint32_t number) {
+  auto fail = [&](Error error) {
+    error.position = Position{.file = file, .line = number, .column = 1};
+    return error;
+  };
+  auto document = parse_json(line, file);
+  if (!document) return fail(document.error());
+  auto fields = read<HeadLine>(document->root);
+  if (!fields) return fail(fields.error());
+  auto signature = crypto::from_base64(fields->signature);
+  if (!signature) {
+    return fail({.code = Code::invalid, .message = signature.error().message, .path = "/signature"});
+  }
+  SignedHead head{.head = {.seq = fields->seq, .chain = fields->chain, .at_ms = fields->at},
+                  .key_id = fields->key,
+                  .signature = *signature};
+  std::string spelt = write_head(head);
+  spelt.pop_back();
+  if (spelt != line) return fail({.code = Code::invalid, .message = "the head is not spelt as Sluice spells it"});
+  return head;
+}
+
+// How a record must begin after its chain, for the row in which it stands. Empty: it begins otherwise.
+bool belongs_to(std::string_view record, const store::JournalRow& row) {
+  constexpr size_t kChainField = 76;  // {"chain":"…",
+  if (record.size() < kChainField) return false;
+  record.remove_prefix(kChainField);
+  std::string seq = "\"seq\":" + std::to_string(row.seq) + ",\"at\":";
+  if (!record.starts_with(seq)) return false;
+  record.remove_prefix(seq.size());
+  record.remove_prefix(std::min(record.find_first_not_of("-0123456789"), record.size()));
+  if (row.flow == Ulid()) return record.starts_with(",\"step\":");
+  return record.starts_with(",\"flow\":\"" + to_string(row.flow) + "\",");
+}
+
+// What one pass over the journal remembers.
+class Walk {
+ public:
+  Walk(std::span<const SignedHead> heads, std::span<const crypto::PublicKey> trusted) : trusted_(trusted) {
+    for (const SignedHead& head : heads) heads_.emplace(head.head.seq, head);
+    report_.chain = kFirstChain;
+  }
+
+  // False at the first fault.
+  bool visit(const store::JournalRow& row) {
+    uint64_t expected = report_.records + 1;
+    if (row.seq != expected) {
+      return fault(expected,
+                   "record " + std::to_string(expected) + " is missing; the next one is " + std::to_string(row.seq));
+    }
+    if (!link(row)) return false;
+    if (row.record.empty()) {
+      if (row.packed_hash.size() != kFirstChain.size()) return fault(row.seq, "it has neither a record nor a hash");
+      report_.chain = row.packed_hash;
+      chain_known_ = false;
+      ++report_.packed;
+    } else if (!check_record(row)) {
+      return false;
+    }
+    ++report_.records;
+    return check_heads(row.seq);
+  }
+
+  AuditReport end() && {
+    if (!report_.fault && !heads_.empty() && heads_.rbegin()->first > report_.records) {
+      const Head& head = heads_.rbegin()->second.head;
+      fault(report_.records + 1, "the journal ends with record " + std::to_string(report_.records) +
+                                     ", but a head was signed for record " + std::to_string(head.seq) +
+                                     ": the end was cut off");
+    }
+    return std::move(report_);
+  }
+
+ private:
+  bool fault(uint64_t seq, std::string what) {
+    report_.fault = AuditFault{seq, std::move(what)};
+    return false;
+  }
+
+  // Calls that were denied belong to no flow and are linked to nothing.
+  bool link(const store::JournalRow& row) {
+    if (row.flow == Ulid()) return true;
+    uint64_t& last = newest_[row.flow];
+    if (row.prev != last) {
+      return fault(row.seq, "it says that record " + std::to_string(row.prev) +
+                                " comes before it in its flow, which is " +
+                                (last == 0 ? std::string("none") : "record " + std::to_string(last)));
+    }
+    last = row.seq;
+    return true;
+  }
+
+  bool check_record(const store::JournalRow& row) {
+    auto chain = chain_in(row.record);
+    if (!chain) return fault(row.seq, chain.error().message);
+    if (*chain != report_.chain) {
+      return fault(row.seq, std::string(chain_known_ ? "it was not written after record "
+                                                     : "it was not written after the packed record ") +
+                                std::to_string(row.seq - 1) + " as that is now: one of the two was changed");
+    }
+    if (!belongs_to(row.record, row)) return fault(row.seq, "the record is not that of its row");
+    report_.chain = chain_of(row.record);
+    chain_known_ = true;
+    return true;
+  }
+
+  bool check_heads(uint64_t seq) {
+    auto [from, to] = heads_.equal_range(seq);
+    for (; from != to; ++from) {
+      const SignedHead& head = from->second;
+      if (head.head.chain != report_.chain) {
+        return fault(seq, "a head that was signed at " + std::to_string(head.head.at_ms) +
+                              " has another chain: the journal up to here was rewritten");
+      }
+      auto key = std::ranges::find(trusted_, head.key_id, &crypto::PublicKey::key_id);
+      if (key == trusted_.end()) {
+        ++report_.unsigned_heads;
+      } else if (!key->verify(signed_text(head.head), head.signature)) {
+        return fault(seq, "the signature of its head does not hold");
+      } else {
+        ++report_.heads;
+        report_.proven_to = seq;
+      }
+    }
+    return true;
+  }
+
+  std::span<const crypto::PublicKey> trusted_;
+  std::multimap<uint64_t, SignedHead> heads_;
+  std::unordered_map<Ulid, uint64_t> newest_;  // of each flow
+  bool chain_known_ = true;                    // false: taken from a packed row
+  AuditReport report_;
+};
+
+}  // namespace
+
+std::string signed_text(const Head& head) {
+  return crypto::pre_authentication_encoding(kHeadType, "{" + fields_of(head) + "}");
+}
+
+SignedHead sign(const Head& head, const crypto::PrivateKey& key) {
+  return {.head = head,
+          .key_id = key.public_key().key_id(),
+          .signature = std::string(crypto::as_view(key.sign(signed_text(head))))};
+}
+
+std::string write_head(const SignedHead& head) {
+  return "{" + fields_of(head.head) + ",\"key\":" + json_quoted(head.key_id) +
+         ",\"signature\":" + json_quoted(crypto::to_base64(head.signature)) + "}\n";
+}
+
+Result<Heads> parse_heads(std::string_view text, const std::string& file) {
+  Heads heads;
+  for (uint32_t number = 1; !text.empty(); ++number) {
+    size_t end = text.find('\n');
+    if (end == std::string_view::npos) {
+      heads.torn = true;
+      break;
+    }
+    auto head = parse_line(text.substr(0, end), file, number);
+    if (!head) return head.error();
+    if (!heads.heads.empty() && head->head.seq <= heads.heads.back().head.seq) {
+      return Error{.code = Code::invalid,
+                   .message = "the head of record " + std::to_string(head->head.seq) + " follows that of record " +
+                              std::to_string(heads.heads.back().head.seq),
+                   .position = Position{.file = file, .line = number, .column = 1}};
+    }
+    heads.heads.push_back(*std::move(head));
+    text.remove_prefix(end + 1);
+  }
+  return heads;
+}
+
+Result<Heads> read_heads(Disk& disk, const std::string& path) {
+  auto exists = disk.exists(path);
+  if (!exists) return exists.error();
+  if (!*exists) return Heads{};
+  auto text = read_file(disk, path, kMaxHeadsBytes);
+  if (!text) return text.error();
+  return parse_heads(*text, path);
+}
+
+Result<HeadLog> HeadLog::open(Disk& disk, const std::string& path) {
+  auto there = disk.exists(path);
+  if (!there) return there.error();
+  auto file = disk.open(path, {.write = true, .create = true, .follow = false});
+  if (!file) return file.error();
+  if (!*there) {
+    if (auto synced = disk.sync_folder(folder_of(path)); !synced) return synced.error();
+  }
+  auto text = read_file(disk, path, kMaxHeadsBytes);
+  if (!text) return text.error();
+  auto heads = parse_heads(*text, path);
+  if (!heads) return heads.error();
+  uint64_t size = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
+  if (heads->torn) {
+    if (auto cut = (*file)->truncate(size); !cut) return cut.error();
+  }
+  std::optional<Head> last;
+  if (!heads->heads.empty()) last = heads->heads.back().head;
+  return HeadLog(*std::move(file), size, std::move(last));
+}
+
+Result<void> HeadLog::append(const SignedHead& head) {
+  if (last_ && head.head.seq <= last_->seq) {
+    return Error{.code = Code::conflict,
+                 .message = "the head of record " + std::to_string(head.head.seq) + " cannot follow that of record " +
+                            std::to_string(last_->seq)};
+  }
+  std::string line = write_head(head);
+  if (auto written = file_->write_at(size_, line); !written) return written.error();
+  if (auto synced = file_->sync(SyncWhat::contents); !synced) return synced.error();
+  size_ += line.size();
+  last_ = head.head;
+  return {};
+}
+
+Result<AuditReport> verify(store::Snapshot& journal, std::span<const SignedHead> heads,
+                           std::span<const crypto::PublicKey> trusted) {
+  Walk walk(heads, trusted);
+  auto read = journal.journal_from(1, [&](const store::JournalRow& row) { return walk.visit(row); });
+  if (!read) return read.error();
+  return std::move(walk).end();
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,303 @@
+// Steps are applied in order. An invocation is first met where it is asked for: in the flow's root or in a firing.
+#include "engine/history.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace sluice::engine {
+namespace {
+
+class Builder {
+ public:
+  explicit Builder(History& history) : history_(history) {}
+
+  void apply(const Step& step) {
+    if (history_.steps++ == 0) {
+      history_.flow = step.flow;
+      history_.caller = step.caller;
+      history_.began_at_ms = step.at_ms;
+    }
+    history_.last_at_ms = step.at_ms;
+    if (step.root && !step.root->sync_set.empty()) history_.sync_set = step.root->sync_set;
+    switch (step.kind) {
+      case Step::Kind::child:
+        history_.child = step.child;
+        if (step.child) history_.sync_set = step.child->sync_set;
+        return event(step);
+      case Step::Kind::dead:
+      case Step::Kind::drop:
+      case Step::Kind::cancel:
+      case Step::Kind::move:
+      case Step::Kind::denied:
+        return event(step);
+      case Step::Kind::dispatch:
+        event(step);
+        return fire(step, std::nullopt);
+      default:
+        break;
+    }
+    size_t at = invocation(step);
+    run(history_.invocations[at], step);
+    fire(step, at);
+  }
+
+ private:
+  void event(const Step& step) {
+    history_.events.push_back(
+        {.kind = step.kind, .at_ms = step.at_ms, .caller = step.caller, .note = step.note, .attempt = step.attempt});
+  }
+
+  // The invocation that a step is about. One that nothing asked for came from outside.
+  size_t invocation(const Step& step) {
+    if (auto known = history_.find(step.invocation)) return *known;
+    Invocation made{.id = step.invocation, .action = step.action, .asked_seq = step.seq, .asked_at_ms = step.at_ms};
+    if (step.root) made.input = step.root->input;
+    return add(std::move(made));
+  }
+
+  size_t add(Invocation made) {
+    size_t at = history_.invocations.size();
+    history_.by_id.emplace(made.id, at);
+    history_.invocations.push_back(std::move(made));
+    return at;
+  }
+
+  void run(Invocation& one, const Step& step) {
+    if (step.kind == Step::Kind::late) {
+      one.late.push_back({.end = step.end.value_or(End{}), .by = step.by, .seq = step.seq, .at_ms = step.at_ms});
+      return;
+    }
+    if (one.began_at_ms == 0) one.began_at_ms = step.at_ms;
+    one.by = step.by;
+    one.note = step.note;
+    if (step.attempt != 0) one.attempts = step.attempt;
+    one.due_ms = step.end ? 0 : step.due_ms;
+    if (step.kind == Step::Kind::act) one.kind = Invocation::Kind::pure;
+    if (step.kind == Step::Kind::begin && !step.end) {
+      one.kind = step.work          ? Invocation::Kind::effect
+                 : step.due_ms != 0 ? Invocation::Kind::timer
+                                    : Invocation::Kind::request;
+      if (one.kind == Invocation::Kind::request) one.request_seq = step.seq;
+    }
+    if (!step.end) return;
+    one.end = step.end;
+    one.guards = step.guards;
+    one.ended_seq = step.seq;
+    one.ended_at_ms = step.at_ms;
+  }
+
+  // What fires on a request is beneath it; what fires on a completion is where that invocation was.
+  void fire(const Step& step, std::optional<size_t> on) {
+    std::optional<RecordId> trigger;
+    std::optional<size_t> beneath;
+    if (on) {
+      const Invocation& one = history_.invocations[*on];
+      trigger = RecordId{one.id, step.end ? RecordKind::completion : RecordKind::request};
+      beneath = step.end ? one.beneath : on;
+    }
+    for (const Fired& fired : step.fired) {
+      size_t number = history_.firings.size();
+      history_.firings.push_back({.sync = fired.sync,
+                                  .trigger = trigger,
+                                  .matched = fired.matched,
+                                  .rows = fired.rows,
+                                  .then = fired.then,
+                                  .seq = step.seq,
+                                  .at_ms = step.at_ms});
+      if (on) history_.invocations[*on].fired.push_back(number);
+      for (const Planned& planned : fired.then) {
+        if (planned.kind == Planned::Kind::child) history_.children.push_back(planned.id);
+        if (planned.kind == Planned::Kind::answer) history_.answers.emplace(planned.id, number);
+        if (planned.kind != Planned::Kind::invoke || history_.find(planned.id)) continue;
+        add({.id = planned.id,
+             .action = planned.action,
+             .input = planned.fields,
+             .asked_by = number,
+             .beneath = beneath,
+             .asked_seq = step.seq,
+             .asked_at_ms = step.at_ms});
+      }
+    }
+  }
+
+  History& history_;
+};
+
+std::optional<lang::ActionRef> find_action(const lang::Symbols& symbols, std::string_view name) {
+  size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  auto owner = symbols.find_concept(name.substr(0, slash));
+  if (!owner) return std::nullopt;
+  auto action = symbols.find_action(*owner, name.substr(slash + 1));
+  if (!action) return std::nullopt;
+  return lang::ActionRef{*owner, *action};
+}
+
+constexpr std::string_view kEnginePrefix = "engine.";
+
+// Makes the records of one history in the order in which they came to be, so that causes are there when asked for.
+class RecordMaker {
+ public:
+  RecordMaker(const History& history, const SyncSet& set)
+      : history_(history), set_(set), causes_(history.invocations.size()), caused_(history.invocations.size()) {}
+
+  std::vector<RecordRef> make() {
+    struct Due {
+      uint64_t seq;
+      size_t invocation;
+      RecordKind kind;
+    };
+    std::vector<Due> due;
+    for (size_t i = 0; i < history_.invocations.size(); ++i) {
+      const Invocation& one = history_.invocations[i];
+      if (one.request_seq != 0) due.push_back({one.request_seq, i, RecordKind::request});
+      if (one.end) due.push_back({one.ended_seq, i, RecordKind::completion});
+    }
+    std::ranges::sort(due, {}, &Due::seq);
+    std::vector<RecordRef> records;
+    for (const Due& each : due) {
+      RecordRef record = make(each.invocation, each.kind);
+      if (!record) continue;
+      made_[id_of(*record)] = record;
+      records.push_back(std::move(record));
+    }
+    return records;
+  }
+
+ private:
+  RecordRef make(size_t at, RecordKind kind) {
+    const Invocation& one = history_.invocations[at];
+    const lang::Symbols& symbols = set_.kit().symbols();
+    auto action = find_action(symbols, one.action);
+    if (!action) return nullptr;
+    Record record{.invocation = one.id, .kind = kind, .action = *action, .input = one.input, .causes = causes_of(at)};
+    if (kind == RecordKind::request) {
+      record.seq = one.request_seq;
+      return std::make_shared<const Record>(std::move(record));
+    }
+    record.seq = one.ended_seq;
+    record.output = one.end->fields;
+    std::string_view variant = one.end->variant;
+    if (variant.starts_with(kEnginePrefix)) {
+      record.engine = lang::engine_outcome_named(variant.substr(kEnginePrefix.size()));
+    } else {
+      record.variant = lang::find_variant(symbols.action(*action), std::string(variant));
+    }
+    if (!record.engine && !record.variant) return nullptr;
+    return std::make_shared<const Record>(std::move(record));
+  }
+
+  Causes causes_of(size_t at) {
+    if (caused_[at]) return causes_[at];
+    caused_[at] = true;
+    const Invocation& one = history_.invocations[at];
+    if (!one.asked_by) return nullptr;
+    std::vector<RecordRef> matched;
+    for (const RecordId& id : history_.firings[*one.asked_by].matched) {
+      if (auto found = made_.find(id); found != made_.end()) matched.push_back(found->second);
+    }
+    RecordRef beneath;
+    if (one.beneath) {
+      auto found = made_.find({history_.invocations[*one.beneath].id, RecordKind::request});
+      if (found != made_.end()) beneath = found->second;
+    }
+    return causes_[at] = set_.causes_of(matched, beneath);
+  }
+
+  const History& history_;
+  const SyncSet& set_;
+  std::map<RecordId, RecordRef> made_;
+  std::vector<Causes> causes_;
+  std::vector<bool> caused_;
+};
+
+Result<std::vector<Step>> read_packed(store::Snapshot& snapshot, const store::FlowRow& flow, const Unpack& unpack) {
+  auto blob = snapshot.packed(flow.id);
+  if (!blob) return blob.error();
+  if (!*blob) {
+    return Error{.code = Code::invalid, .message = "the packed records of flow " + to_string(flow.id) + " are missing"};
+  }
+  if (!unpack) {
+    return Error{.code = Code::unavailable, .message = "flow " + to_string(flow.id) + " is packed and cannot be read"};
+  }
+  auto records = unpack(**blob);
+  if (!records) return records.error();
+  std::vector<Step> steps;
+  for (const std::string& record : *records) {
+    auto step = read_step(record);
+    if (!step) return step.error();
+    steps.push_back(*std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace
+
+Result<std::vector<Step>> read_flow(store::Snapshot& snapshot, const store::FlowRow& flow, const Unpack& unpack) {
+  if (flow.packed) return read_packed(snapshot, flow, unpack);
+  std::vector<Step> steps;
+  for (uint64_t seq = flow.head; seq != 0;) {
+    auto row = snapshot.journal(seq);
+    if (!row) return row.error();
+    // A link that does not lead back would never end.
+    if (!*row || (*row)->flow != flow.id || (*row)->prev >= seq) {
+      return Error{.code = Code::invalid,
+                   .message = "record " + std::to_string(seq) + " of flow " + to_string(flow.id) +
+                              " is missing or not linked as it must be",
+                   .next = "sluice audit verify"};
+    }
+    auto step = read_step((*row)->record);
+    if (!step) return step.error();
+    steps.push_back(*std::move(step));
+    seq = (*row)->prev;
+  }
+  std::ranges::reverse(steps);
+  return steps;
+}
+
+std::optional<size_t> History::find(const Ulid& invocation) const {
+  auto found = by_id.find(invocation);
+  if (found == by_id.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<size_t> History::first_failure() const {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < invocations.size(); ++i) {
+    const Invocation& one = invocations[i];
+    if (!one.end || one.end->variant == "ok") continue;
+    bool matched = std::ranges::any_of(one.fired, [&](size_t firing) {
+      return firings[firing].trigger == RecordId{one.id, RecordKind::completion};
+    });
+    if (!matched && (!first || one.ended_seq < invocations[*first].ended_seq)) first = i;
+  }
+  return first;
+}
+
+std::vector<size_t> History::open() const {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < invocations.size(); ++i) {
+    if (invocations[i].is_open()) found.push_back(i);
+  }
+  return found;
+}
+
+std::optional<size_t> History::answered_by(const Ulid& request) const {
+  auto found = answers.find(request);
+  if (found == answers.end()) return std::nullopt;
+  return found->second;
+}
+
+History history_of(const std::vector<Step>& steps) {
+  History history;
+  Builder builder(history);
+  for (const Step& step : steps) builder.apply(step);
+  return history;
+}
+
+std::vector<RecordRef> records_of(const History& history, const SyncSet& set) {
+  return RecordMaker(history, set).make();
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,256 @@
+// What a history says of flows whose steps are written by hand.
+#include "engine/history.h"
+
+#include "engine/near_miss.h"
+#include "engine/testing_engine.h"
+#include "engine/testing_journal.h"
+#include "engine/testing_small_kit.h"
+#include "store/memory_store.h"
+
+namespace sluice::engine {
+namespace {
+
+RecordId done(int64_t n) { return {test_id(n), RecordKind::completion}; }
+RecordId asked(int64_t n) { return {test_id(n), RecordKind::request}; }
+Planned invoke(int64_t n, const std::string& action, const std::string& fields = "{}") {
+  return {.id = test_id(n), .action = action, .fields = object(fields)};
+}
+
+// A/ask is asked for from outside; beneath it B/go runs, goes wrong, and C/go after it; Sink/put follows the answer.
+std::vector<Step> answered_flow() {
+  return {
+      {.seq = 1,
+       .at_ms = 100,
+       .flow = test_id(1),
+       .invocation = test_id(1),
+       .kind = Step::Kind::begin,
+       .action = "A/ask",
+       .caller = {.name = "uid:7"},
+       .root = Root{.input = object(R"({"k":"x"})"), .sync_set = "abc"},
+       .fired = {{.sync = "S1", .matched = {asked(1)}, .rows = 1, .then = {invoke(2, "B/go", R"({"k":"x"})")}}}},
+      {.seq = 2,
+       .at_ms = 110,
+       .flow = test_id(1),
+       .invocation = test_id(2),
+       .kind = Step::Kind::act,
+       .action = "B/go",
+       .end = End{.variant = "bad", .fields = object(R"({"k":"x"})")},
+       .fired = {{.sync = "S2", .matched = {done(2)}, .rows = 1, .then = {invoke(3, "C/go")}},
+                 {.sync = "S3", .matched = {done(2)}, .rows = 0}}},
+      {.seq = 3,
+       .at_ms = 120,
+       .flow = test_id(1),
+       .invocation = test_id(3),
+       .kind = Step::Kind::act,
+       .action = "C/go",
+       .end = End{.variant = "ok"},
+       .fired = {{.sync = "S4",
+                  .matched = {done(3)},
+                  .rows = 1,
+                  .then = {{.kind = Planned::Kind::answer, .id = test_id(1), .variant = "no"}}}}},
+      {.seq = 4,
+       .at_ms = 130,
+       .flow = test_id(1),
+       .invocation = test_id(1),
+       .kind = Step::Kind::finish,
+       .action = "A/ask",
+       .end = End{.variant = "no"},
+       .by = "answer",
+       .fired = {{.sync = "S5", .matched = {done(1)}, .rows = 1, .then = {invoke(4, "Sink/put")}}}},
+      {.seq = 5,
+       .at_ms = 140,
+       .flow = test_id(1),
+       .invocation = test_id(1),
+       .kind = Step::Kind::late,
+       .action = "A/ask",
+       .end = End{.variant = "ok"},
+       .by = "answer"},
+  };
+}
+
+TEST(History, WorkForARequestIsBeneathItAndWhatFollowsIsBesideIt) {
+  History history = history_of(answered_flow());
+  ASSERT_EQ(history.invocations.size(), 4U);
+  EXPECT_EQ(history.flow, test_id(1));
+  EXPECT_EQ(history.caller.name, "uid:7");
+  EXPECT_EQ(history.sync_set, "abc");
+  EXPECT_EQ(history.steps, 5U);
+  EXPECT_EQ(history.began_at_ms, 100);
+  EXPECT_EQ(history.last_at_ms, 140);
+  const auto& all = history.invocations;
+  EXPECT_EQ(all[0].kind, Invocation::Kind::request);
+  EXPECT_EQ(all[0].input, object(R"({"k":"x"})"));
+  EXPECT_FALSE(all[0].asked_by);
+  EXPECT_FALSE(all[0].beneath);
+  EXPECT_EQ(all[1].beneath, 0U);
+  EXPECT_EQ(all[1].kind, Invocation::Kind::pure);
+  EXPECT_EQ(all[1].input, object(R"({"k":"x"})"));
+  EXPECT_EQ(history.firings[*all[1].asked_by].sync, "S1");
+  EXPECT_EQ(history.firings[*all[1].asked_by].trigger, asked(1));
+  EXPECT_EQ(all[2].beneath, 0U);
+  EXPECT_EQ(history.firings[*all[2].asked_by].trigger, done(2));
+  EXPECT_FALSE(all[3].beneath);
+  EXPECT_EQ(all[3].action, "Sink/put");
+}
+
+TEST(History, SaysHowAnInvocationEndedAndWhatCameLate) {
+  History history = history_of(answered_flow());
+  const Invocation& root = history.invocations[0];
+  EXPECT_EQ(root.end->variant, "no");
+  EXPECT_EQ(root.by, "answer");
+  EXPECT_EQ(root.began_at_ms, 100);
+  EXPECT_EQ(root.ended_at_ms, 130);
+  ASSERT_EQ(root.late.size(), 1U);
+  EXPECT_EQ(root.late[0].end.variant, "ok");
+  EXPECT_EQ(root.late[0].at_ms, 140);
+  EXPECT_EQ(history.firings[*history.answered_by(test_id(1))].sync, "S4");
+  EXPECT_EQ(history.open(), std::vector<size_t>{3});
+  EXPECT_EQ(history.invocations[3].kind, Invocation::Kind::unknown);
+}
+
+TEST(History, TheFirstFailureIsOneThatNoSyncMatched) {
+  std::vector<Step> steps = answered_flow();
+  EXPECT_EQ(history_of(steps).first_failure(), std::nullopt);  // both were matched
+  steps[3].fired.clear();
+  EXPECT_EQ(history_of(steps).first_failure(), 0U);
+  steps[1].fired.clear();
+  EXPECT_EQ(history_of(steps).first_failure(), 1U);
+}
+
+TEST(History, KnowsWhatAnOpenInvocationWaitsFor) {
+  auto begun = [](int64_t n, const std::string& action) {
+    return Step{.seq = static_cast<uint64_t>(n),
+                .at_ms = 100 + n,
+                .flow = test_id(1),
+                .invocation = test_id(n),
+                .kind = Step::Kind::begin,
+                .action = action};
+  };
+  std::vector<Step> steps = {begun(1, "A/ask"), begun(2, "Timer/wait"), begun(3, "B/ship")};
+  steps[1].due_ms = 5000;
+  steps[2].work = json::object{{"to", "x"}};
+  steps.push_back({.seq = 4,
+                   .at_ms = 200,
+                   .flow = test_id(1),
+                   .invocation = test_id(3),
+                   .kind = Step::Kind::again,
+                   .action = "B/ship",
+                   .by = "effect",
+                   .note = "busy",
+                   .attempt = 1,
+                   .due_ms = 400});
+  History history = history_of(steps);
+  EXPECT_EQ(history.open(), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(history.invocations[0].kind, Invocation::Kind::request);
+  EXPECT_EQ(history.invocations[1].kind, Invocation::Kind::timer);
+  EXPECT_EQ(history.invocations[1].due_ms, 5000);
+  EXPECT_EQ(history.invocations[2].kind, Invocation::Kind::effect);
+  EXPECT_EQ(history.invocations[2].attempts, 1);
+  EXPECT_EQ(history.invocations[2].due_ms, 400);
+  EXPECT_EQ(history.invocations[2].note, "busy");
+}
+
+TEST(History, AFollowUpFlowKeepsWhereItCameFrom) {
+  std::vector<Step> steps = {
+      {.seq = 1,
+       .at_ms = 100,
+       .flow = test_id(9),
+       .kind = Step::Kind::child,
+       .child = ChildRoot{.parent = test_id(1), .sync = "Later", .matched = {done(1)}, .sync_set = "abc"}},
+      {.seq = 2,
+       .at_ms = 101,
+       .flow = test_id(9),
+       .kind = Step::Kind::dispatch,
+       .attempt = 1,
+       .fired = {{.sync = "Later", .matched = {done(1)}, .rows = 1, .then = {invoke(10, "Sink/put")}}}},
+      {.seq = 3, .at_ms = 102, .flow = test_id(9), .kind = Step::Kind::dead, .note = "gave up", .attempt = 20}};
+  History history = history_of(steps);
+  EXPECT_EQ(history.child->parent, test_id(1));
+  EXPECT_EQ(history.sync_set, "abc");
+  ASSERT_EQ(history.invocations.size(), 1U);
+  EXPECT_EQ(history.invocations[0].action, "Sink/put");
+  EXPECT_FALSE(history.firings[0].trigger);
+  ASSERT_EQ(history.events.size(), 3U);
+  EXPECT_EQ(history.events[2].kind, Step::Kind::dead);
+  EXPECT_EQ(history.events[2].note, "gave up");
+  EXPECT_EQ(history.events[2].attempt, 20);
+}
+
+TEST(History, ItsRecordsCanBeAskedForNearMisses) {
+  auto set = set_of(kSmallKit, R"(
+sync S1 [eager] when { A/ask: [ k: ?k ] => requested } then { B/go: [ k: ?k ] }
+sync S2 [eager] when { B/go: [ k: ?k ] => bad[] caused by A/ask: [] => requested } then { C/go: [ k: ?k ] }
+sync S6 [eager] when { C/go: [] => ok[] caused by B/go: [] => ok[] } then { Sink/drop: [] }
+sync S7 [eager] when { C/go: [] => ok[] caused by A/ask: [ k: "other" ] => requested } then { Sink/drop: [] }
+)");
+  std::vector<Step> steps = answered_flow();
+  auto records = records_of(history_of(steps), *set);
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(id_of(*records[0]), asked(1));
+  EXPECT_EQ(id_of(*records[3]), done(1));
+  std::vector<NearMiss> misses = near_misses(*set, records);
+  ASSERT_EQ(misses.size(), 2U);
+  EXPECT_EQ(misses[0].sync, "S6");
+  EXPECT_EQ(misses[0].missing, "caused by B/go: [] => ok[]");
+  EXPECT_EQ(misses[1].sync, "S7");
+  EXPECT_EQ(misses[1].missing, "caused by A/ask: [ k: \"other\" ] => requested");
+}
+
+TEST(History, ActionsThatTheKitDoesNotHaveAreLeftOutOfTheRecords) {
+  auto set = set_of(kSmallKit, "sync S1 [eager] when { A/ask: [ k: ?k ] => requested } then { B/go: [ k: ?k ] }\n");
+  std::vector<Step> steps = answered_flow();
+  steps[0].fired[0].then[0].action = "Gone/go";
+  steps[2].end->variant = "gone";
+  History history = history_of(steps);
+  EXPECT_EQ(history.invocations[1].action, "Gone/go");
+  auto records = records_of(history, *set);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(id_of(*records[1]), done(1));
+}
+
+struct ReadFlow : testing::Test {
+  ReadFlow() {
+    journal.add({.flow = test_id(1), .invocation = test_id(1), .action = "A/go"});
+    journal.add({.flow = test_id(2), .invocation = test_id(2), .action = "B/go"});
+    journal.add({.flow = test_id(1), .invocation = test_id(3), .action = "C/go"}, store::FlowStatus::settled_ok);
+  }
+  store::FlowRow row(int64_t n) { return (*store.read())->flow(test_id(n)).value().value(); }
+
+  store::MemoryStore store;
+  TestingJournal journal{store};
+};
+
+TEST_F(ReadFlow, FollowsTheLinksBack) {
+  auto steps = read_flow(**store.read(), row(1), {});
+  ASSERT_TRUE(steps) << to_string(steps.error());
+  ASSERT_EQ(steps->size(), 2U);
+  EXPECT_EQ((*steps)[0].action, "A/go");
+  EXPECT_EQ((*steps)[1].action, "C/go");
+}
+
+TEST_F(ReadFlow, RefusesALinkIntoAnotherFlow) {
+  store::FlowRow wrong = row(1);
+  wrong.head = 2;
+  EXPECT_EQ(read_flow(**store.read(), wrong, {}).error().message,
+            "record 2 of flow " + to_string(test_id(1)) + " is missing or not linked as it must be");
+}
+
+TEST_F(ReadFlow, AsksForThePackedRecords) {
+  std::vector<std::string> records;
+  for (uint64_t seq : {1, 3}) records.push_back((*store.read())->journal(seq).value()->record);
+  ASSERT_TRUE(store.pack({{.flow = test_id(1),
+                           .blob = "squeezed",
+                           .record_hashes = {{1, chain_of(records[0])}, {3, chain_of(records[1])}}}}));
+  EXPECT_EQ(read_flow(**store.read(), row(1), {}).error().message,
+            "flow " + to_string(test_id(1)) + " is packed and cannot be read");
+  auto steps = read_flow(**store.read(), row(1), [&](std::string_view blob) -> Result<std::vector<std::string>> {
+    EXPECT_EQ(blob, "squeezed");
+    return records;
+  });
+  ASSERT_TRUE(steps) << to_string(steps.error());
+  ASSERT_EQ(steps->size(), 2U);
+  EXPECT_EQ((*steps)[1].action, "C/go");
+}
+
+}  // namespace
+}  // namespace sluice::engine
