@@ -47,6 +47,7 @@ find_package(SQLite3 3.40 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
 if(SLUICE_TESTS)
   enable_testing()

@@ -10,7 +10,7 @@ namespace {
 
 using engine::Event;
 using engine::History;
-using engine::Invocation;
+using engine::PastInvocation;
 using engine::Step;
 
 // More causes than this are left out in the middle of the story: a loop may have gone round for weeks.
@@ -53,7 +53,7 @@ std::string event_text(const Event& event) {
 }
 
 // "It was asked for by PayOrder, which matched Order/place => ok (…)".
-std::string cause_text(const History& history, const Invocation& one) {
+std::string cause_text(const History& history, const PastInvocation& one) {
   if (!one.asked_by) {
     if (!history.caller.name.empty()) {
       return one.action + " was called by " + history.caller.name +
@@ -70,7 +70,7 @@ std::string cause_text(const History& history, const Invocation& one) {
   return text + ".";
 }
 
-std::string end_text(const History& history, const Invocation& one) {
+std::string end_text(const History& history, const PastInvocation& one) {
   if (!one.end) {
     std::string text = one.action + " " + outcome_text(one);
     if (!one.note.empty()) text += ": " + one.note;
@@ -96,7 +96,7 @@ std::vector<std::string> story_of(const History& history, size_t invocation) {
   std::vector<std::string> story;
   // Each was asked for after the one before it, so this ends.
   for (size_t at = invocation;;) {
-    const Invocation& one = history.invocations[at];
+    const PastInvocation& one = history.invocations[at];
     story.push_back(cause_text(history, one));
     if (!one.asked_by || !history.firings[*one.asked_by].trigger) break;
     auto cause = history.find(history.firings[*one.asked_by].trigger->invocation);
@@ -139,7 +139,7 @@ std::string show_text(const FlowView& flow, const Terminal& terminal) {
   row("flow", to_string(flow.row.id));
   row("state", state_text(flow));
   if (!history.invocations.empty()) {
-    const Invocation& root = history.invocations[0];
+    const PastInvocation& root = history.invocations[0];
     row("action", call_text(root));
     row("input", fields_text(root.input));
     if (root.end) row("output", fields_text(root.end->fields));
@@ -163,7 +163,7 @@ std::string why_text(const FlowView& flow, const Terminal& terminal) {
   std::string text =
       sentence("Flow " + to_string(flow.row.id) + (failed ? " " : " is ") + state_text(flow) + ".", terminal);
   if (auto failure = history.first_failure()) {
-    const Invocation& one = history.invocations[*failure];
+    const PastInvocation& one = history.invocations[*failure];
     for (const std::string& line : story_of(history, *failure)) text += sentence(line, terminal);
     text += sentence(end_text(history, one) + " No sync matched that.", terminal);
   } else if (!history.invocations.empty()) {
@@ -182,7 +182,7 @@ std::string why_text(const FlowView& flow, const Terminal& terminal) {
 
 std::string why_text(const FlowView& flow, size_t invocation, const Terminal& terminal) {
   const History& history = flow.history;
-  const Invocation& one = history.invocations[invocation];
+  const PastInvocation& one = history.invocations[invocation];
   std::string text = sentence("Invocation " + to_string(one.id) + " is " + one.action + "[ " + fields_text(one.input) +
                                   " ] in flow " + to_string(flow.row.id) + ".",
                               terminal);

@@ -9,7 +9,7 @@ namespace sluice::cli {
 namespace {
 
 using engine::History;
-using engine::Invocation;
+using engine::PastInvocation;
 
 void put_time(json::object& object, std::string_view name, int64_t at_ms) {
   if (at_ms != 0) object[name] = utc_text(at_ms);
@@ -31,17 +31,17 @@ json::array ids_json(const std::vector<engine::RecordId>& ids) {
   return array;
 }
 
-std::string_view kind_name(Invocation::Kind kind) {
+std::string_view kind_name(PastInvocation::Kind kind) {
   switch (kind) {
-    case Invocation::Kind::pure:
+    case PastInvocation::Kind::pure:
       return "pure";
-    case Invocation::Kind::effect:
+    case PastInvocation::Kind::effect:
       return "effect";
-    case Invocation::Kind::timer:
+    case PastInvocation::Kind::timer:
       return "timer";
-    case Invocation::Kind::request:
+    case PastInvocation::Kind::request:
       return "request";
-    case Invocation::Kind::unknown:
+    case PastInvocation::Kind::unknown:
       break;
   }
   return "";
@@ -84,7 +84,7 @@ json::value event_json(const engine::Event& event) {
 }  // namespace
 
 json::value invocation_json(const History& history, size_t invocation) {
-  const Invocation& one = history.invocations[invocation];
+  const PastInvocation& one = history.invocations[invocation];
   json::object object{{"id", to_string(one.id)}, {"action", one.action}, {"input", one.input}};
   put_text(object, "kind", std::string(kind_name(one.kind)));
   if (one.asked_by) {

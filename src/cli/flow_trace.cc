@@ -14,7 +14,7 @@ namespace {
 
 using engine::Firing;
 using engine::History;
-using engine::Invocation;
+using engine::PastInvocation;
 using engine::Planned;
 
 constexpr size_t kDeepestScope = 12;   // deeper ones are drawn at it, so that a line keeps room for words
@@ -87,7 +87,7 @@ class Tracer {
       for (Item& item : scopes_[scope]) {
         size_t likeness = item.firing ? mix(1, history_.firings[*item.firing].sync) : 0;
         if (item.invocation) {
-          const Invocation& one = history_.invocations[*item.invocation];
+          const PastInvocation& one = history_.invocations[*item.invocation];
           likeness = mix(likeness, one.action);
           likeness = mix(likeness, outcome_text(one));
           for (const Item& below : scopes_[*item.invocation + 1]) likeness = mix(likeness, below.likeness);
@@ -135,7 +135,7 @@ class Tracer {
       uint64_t rows = history_.firings[*item.firing].rows;
       return add(depth, rows == 0 ? "no rows" + fold : "nothing to do" + fold, "", sync, Style::faint);
     }
-    const Invocation& one = history_.invocations[*item.invocation];
+    const PastInvocation& one = history_.invocations[*item.invocation];
     std::string tail = item.firing ? sync : flow_.history.caller.name;
     if (times == 1) tail += (tail.empty() ? "" : " ") + short_id(one.id);
     add(depth, call_text(one) + fold, times > 1 ? "" : remarks(one), tail, style_of(one));
@@ -143,7 +143,7 @@ class Tracer {
   }
 
   // What is worth saying of one that ended, the outcome's fields last, as they may be cut.
-  std::string remarks(const Invocation& one) const {
+  std::string remarks(const PastInvocation& one) const {
     std::string text;
     auto say = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
     if (one.end && one.end->maybe_done) say("maybe done");

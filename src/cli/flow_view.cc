@@ -9,7 +9,7 @@
 namespace sluice::cli {
 
 using engine::History;
-using engine::Invocation;
+using engine::PastInvocation;
 
 Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row) {
   auto steps = engine::read_flow(snapshot, row, {});
@@ -54,23 +54,23 @@ std::string state_text(const FlowView& flow) {
   return text;
 }
 
-std::string outcome_text(const Invocation& one) {
+std::string outcome_text(const PastInvocation& one) {
   if (one.end) return one.end->variant;
   if (one.began_at_ms == 0) return "is queued";
   std::string attempt = one.attempts > 1 ? ", attempt " + std::to_string(one.attempts) : "";
   switch (one.kind) {
-    case Invocation::Kind::timer:
+    case PastInvocation::Kind::timer:
       return "waits until " + utc_text(one.due_ms);
-    case Invocation::Kind::request:
+    case PastInvocation::Kind::request:
       return "waits for an answer";
     default:
       return one.due_ms != 0 ? "is tried again at " + utc_text(one.due_ms) : "runs" + attempt;
   }
 }
 
-std::string call_text(const Invocation& one) { return one.action + (one.end ? " => " : " ") + outcome_text(one); }
+std::string call_text(const PastInvocation& one) { return one.action + (one.end ? " => " : " ") + outcome_text(one); }
 
-Style style_of(const Invocation& one) {
+Style style_of(const PastInvocation& one) {
   if (!one.end) return Style::accent;
   if (one.end->variant == "ok") return Style::good;
   return one.end->variant.starts_with("engine.") ? Style::bad : Style::warning;
@@ -84,13 +84,13 @@ std::vector<Wait> waits_of(const History& history) {
   }
   std::vector<Wait> waits;
   for (size_t at : open) {
-    const Invocation& one = history.invocations[at];
+    const PastInvocation& one = history.invocations[at];
     if (busy[at]) continue;
     std::string text = call_text(one);
-    if (const auto* name = one.input.if_contains("name"); one.kind == Invocation::Kind::timer && name != nullptr) {
+    if (const auto* name = one.input.if_contains("name"); one.kind == PastInvocation::Kind::timer && name != nullptr) {
       if (name->is_string()) text = "Timer/wait " + value_text(*name) + " " + outcome_text(one);
     }
-    if (one.kind == Invocation::Kind::request) text += " from outside, since " + utc_text(one.began_at_ms);
+    if (one.kind == PastInvocation::Kind::request) text += " from outside, since " + utc_text(one.began_at_ms);
     if (one.due_ms != 0 && !one.note.empty()) text += ": " + one.note;
     waits.push_back({at, text});
   }
@@ -114,7 +114,7 @@ std::string fields_text(const json::object& fields) {
 std::string record_text(const History& history, const engine::RecordId& id) {
   auto at = history.find(id.invocation);
   if (!at) return "a record of another flow (" + short_id(id.invocation) + ")";
-  const Invocation& one = history.invocations[*at];
+  const PastInvocation& one = history.invocations[*at];
   return one.action + " => " + (id.kind == engine::RecordKind::request ? "requested" : outcome_text(one)) + " (" +
          short_id(one.id) + ")";
 }

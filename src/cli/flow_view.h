@@ -56,8 +56,8 @@ std::string_view state_name(store::FlowStatus status);
 std::string state_text(const FlowView& flow);
 
 // "ok", "engine.fault"; for what is open what it waits for: "runs", "waits for an answer".
-std::string outcome_text(const engine::Invocation& one);
-Style style_of(const engine::Invocation& one);
+std::string outcome_text(const engine::PastInvocation& one);
+Style style_of(const engine::PastInvocation& one);
 
 // What holds the flow up: open invocations with nothing open beneath them, each as a sentence.
 struct Wait {

@@ -12,7 +12,7 @@ namespace sluice::cli {
 namespace json = boost::json;
 
 // "Till/pay => declined", "Till/pay runs".
-std::string call_text(const engine::Invocation& one);
+std::string call_text(const engine::PastInvocation& one);
 std::string value_text(const json::value& value);
 // `order: "o1", count: 2`
 std::string fields_text(const json::object& fields);

@@ -11,6 +11,7 @@ namespace sluice::engine {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr uint64_t kRecordsAHead = 1'000;
 constexpr auto kPauseWhenFull = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -34,8 +35,11 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
                                             std::move(kit));
   if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
   self.position_ = self.machine_->position();
+  self.chain_ = self.machine_->chain();
+  self.now_ms_ = self.machine_->now_ms();
   self.writer_ = std::thread([&self] { self.run(); });
   self.watcher_ = std::thread([&self] { self.watch_over_handlers(); });
+  self.keeper_ = std::thread([&self] { self.keep_house(); });
   return engine;
 }
 
@@ -48,7 +52,13 @@ Engine::~Engine() {
   work_.notify_all();
   changed_.notify_all();
   if (writer_.joinable()) writer_.join();
+  {
+    std::lock_guard lock(mutex_);
+    writing_ = false;
+  }
+  changed_.notify_all();
   if (watcher_.joinable()) watcher_.join();
+  if (keeper_.joinable()) keeper_.join();
 }
 
 void Engine::wake() {
@@ -81,10 +91,11 @@ void Engine::run() {
       continue;
     }
     if (*turned) {
-      if (parts_.committed) parts_.committed(machine_->position(), machine_->chain(), machine_->now_ms());
       {
         std::lock_guard lock(mutex_);
         position_ = machine_->position();
+        chain_ = machine_->chain();
+        now_ms_ = machine_->now_ms();
       }
       changed_.notify_all();
       continue;
@@ -113,6 +124,52 @@ void Engine::watch_over_handlers() {
     parts_.fatal("the handler of the action " + action->name + " has not returned for " + std::to_string(ms / 1000) +
                  " s; its step was not committed");
   }
+}
+
+// Signs heads as the journal grows, and packs and forgets what is due. Ends after the writer, so that the last head is
+// that of the last record.
+void Engine::keep_house() {
+  auto next_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (true) {
+    bool ending = false;
+    {
+      std::unique_lock lock(mutex_);
+      uint64_t last = parts_.heads != nullptr && parts_.heads->last() ? parts_.heads->last()->seq : 0;
+      changed_.wait_until(lock, next_minute,
+                          [&] { return !writing_ || (parts_.heads != nullptr && position_ >= last + kRecordsAHead); });
+      ending = !writing_;
+    }
+    sign_head();
+    if (ending) return;
+    if (std::chrono::steady_clock::now() < next_minute) continue;
+    next_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    tidy_store();
+  }
+}
+
+void Engine::sign_head() {
+  if (parts_.heads == nullptr || parts_.operator_key == nullptr) return;
+  Head head;
+  {
+    std::lock_guard lock(mutex_);
+    head = {.seq = position_, .chain = chain_, .at_ms = now_ms_};
+  }
+  if (head.seq == 0 || (parts_.heads->last() && parts_.heads->last()->seq >= head.seq)) return;
+  if (auto done = parts_.heads->append(sign(head, *parts_.operator_key)); !done && parts_.log) {
+    parts_.log("the journal's head could not be signed: " + to_string(done.error()));
+  }
+}
+
+void Engine::tidy_store() {
+  int64_t now_ms = 0;
+  {
+    std::lock_guard lock(mutex_);
+    now_ms = std::max(now_ms_, parts_.clock->wall_ms());
+  }
+  auto packed = pack_settled(*parts_.store, now_ms, parts_.retention);
+  auto forgotten = parts_.store->forget(now_ms, {});
+  if (!packed && parts_.log) parts_.log("settled flows could not be packed: " + to_string(packed.error()));
+  if (!forgotten && parts_.log) parts_.log("old keys could not be removed: " + to_string(forgotten.error()));
 }
 
 template <typename Value, typename Ask>

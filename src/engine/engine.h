@@ -18,7 +18,9 @@
 #include <thread>
 #include <vector>
 
+#include "engine/audit.h"
 #include "engine/machine.h"
+#include "engine/retention.h"
 
 namespace sluice::engine {
 
@@ -33,8 +35,10 @@ struct EngineParts {
   std::function<void(const std::string&)> log;
   // The process must end, and why. Must not return.
   std::function<void(const std::string&)> fatal;
-  // After each commit, on the writer's thread: the newest record's number and chain.
-  std::function<void(uint64_t position, const std::string& chain, int64_t now_ms)> committed;
+  // Where the journal's head is signed every 1,000 records and every minute; null: nowhere.
+  HeadLog* heads = nullptr;
+  const crypto::PrivateKey* operator_key = nullptr;
+  Retention retention;
   Limits limits;
   int64_t longest_handler_ms = 10'000;
 };
@@ -82,6 +86,9 @@ class Engine {
   explicit Engine(EngineParts parts);
   void run();
   void watch_over_handlers();
+  void keep_house();
+  void sign_head();
+  void tidy_store();
   template <typename Value, typename Ask>
   Result<Value> ask(const Ask& put);
   void wake();
@@ -96,10 +103,12 @@ class Engine {
   std::vector<std::function<void(Machine&)>> inbox_;
   bool woken_ = false;
   bool stopping_ = false;
-  uint64_t position_ = 0;
-  std::optional<Error> failed_;  // why nothing can be done any more
+  bool writing_ = true;    // the writer has not ended yet
+  uint64_t position_ = 0;  // of the last commit
+  std::string chain_;      // of its last record
+  int64_t now_ms_ = 0;     // engine time
 
-  std::thread writer_, watcher_;
+  std::thread writer_, watcher_, keeper_;
 };
 
 }  // namespace sluice::engine

@@ -51,19 +51,19 @@ class Builder {
   // The invocation that a step is about. One that nothing asked for came from outside.
   size_t invocation(const Step& step) {
     if (auto known = history_.find(step.invocation)) return *known;
-    Invocation made{.id = step.invocation, .action = step.action, .asked_seq = step.seq, .asked_at_ms = step.at_ms};
+    PastInvocation made{.id = step.invocation, .action = step.action, .asked_seq = step.seq, .asked_at_ms = step.at_ms};
     if (step.root) made.input = step.root->input;
     return add(std::move(made));
   }
 
-  size_t add(Invocation made) {
+  size_t add(PastInvocation made) {
     size_t at = history_.invocations.size();
     history_.by_id.emplace(made.id, at);
     history_.invocations.push_back(std::move(made));
     return at;
   }
 
-  void run(Invocation& one, const Step& step) {
+  void run(PastInvocation& one, const Step& step) {
     if (step.kind == Step::Kind::late) {
       one.late.push_back({.end = step.end.value_or(End{}), .by = step.by, .seq = step.seq, .at_ms = step.at_ms});
       return;
@@ -73,12 +73,12 @@ class Builder {
     one.note = step.note;
     if (step.attempt != 0) one.attempts = step.attempt;
     one.due_ms = step.end ? 0 : step.due_ms;
-    if (step.kind == Step::Kind::act) one.kind = Invocation::Kind::pure;
+    if (step.kind == Step::Kind::act) one.kind = PastInvocation::Kind::pure;
     if (step.kind == Step::Kind::begin && !step.end) {
-      one.kind = step.work          ? Invocation::Kind::effect
-                 : step.due_ms != 0 ? Invocation::Kind::timer
-                                    : Invocation::Kind::request;
-      if (one.kind == Invocation::Kind::request) one.request_seq = step.seq;
+      one.kind = step.work          ? PastInvocation::Kind::effect
+                 : step.due_ms != 0 ? PastInvocation::Kind::timer
+                                    : PastInvocation::Kind::request;
+      if (one.kind == PastInvocation::Kind::request) one.request_seq = step.seq;
     }
     if (!step.end) return;
     one.end = step.end;
@@ -92,7 +92,7 @@ class Builder {
     std::optional<RecordId> trigger;
     std::optional<size_t> beneath;
     if (on) {
-      const Invocation& one = history_.invocations[*on];
+      const PastInvocation& one = history_.invocations[*on];
       trigger = RecordId{one.id, step.end ? RecordKind::completion : RecordKind::request};
       beneath = step.end ? one.beneath : on;
     }
@@ -150,7 +150,7 @@ class RecordMaker {
     };
     std::vector<Due> due;
     for (size_t i = 0; i < history_.invocations.size(); ++i) {
-      const Invocation& one = history_.invocations[i];
+      const PastInvocation& one = history_.invocations[i];
       if (one.request_seq != 0) due.push_back({one.request_seq, i, RecordKind::request});
       if (one.end) due.push_back({one.ended_seq, i, RecordKind::completion});
     }
@@ -167,7 +167,7 @@ class RecordMaker {
 
  private:
   RecordRef make(size_t at, RecordKind kind) {
-    const Invocation& one = history_.invocations[at];
+    const PastInvocation& one = history_.invocations[at];
     const lang::Symbols& symbols = set_.kit().symbols();
     auto action = find_action(symbols, one.action);
     if (!action) return nullptr;
@@ -191,7 +191,7 @@ class RecordMaker {
   Causes causes_of(size_t at) {
     if (caused_[at]) return causes_[at];
     caused_[at] = true;
-    const Invocation& one = history_.invocations[at];
+    const PastInvocation& one = history_.invocations[at];
     if (!one.asked_by) return nullptr;
     std::vector<RecordRef> matched;
     for (const RecordId& id : history_.firings[*one.asked_by].matched) {
@@ -265,7 +265,7 @@ std::optional<size_t> History::find(const Ulid& invocation) const {
 std::optional<size_t> History::first_failure() const {
   std::optional<size_t> first;
   for (size_t i = 0; i < invocations.size(); ++i) {
-    const Invocation& one = invocations[i];
+    const PastInvocation& one = invocations[i];
     if (!one.end || one.end->variant == "ok") continue;
     bool matched = std::ranges::any_of(one.fired, [&](size_t firing) {
       return firings[firing].trigger == RecordId{one.id, RecordKind::completion};

@@ -49,7 +49,7 @@ struct LateEnd {
   int64_t at_ms = 0;
 };
 
-struct Invocation {
+struct PastInvocation {
   enum class Kind : uint8_t { unknown, pure, effect, timer, request };  // unknown until it runs
   Ulid id;
   std::string action;
@@ -90,9 +90,9 @@ struct History {
   std::optional<ChildRoot> child;  // of a follow-up flow
   uint64_t steps = 0;
   int64_t began_at_ms = 0, last_at_ms = 0;
-  std::vector<Invocation> invocations;  // in the order in which they were asked for
-  std::vector<Firing> firings;          // in order
-  std::vector<Ulid> children;           // follow-up flows that it opened
+  std::vector<PastInvocation> invocations;  // in the order in which they were asked for
+  std::vector<Firing> firings;              // in order
+  std::vector<Ulid> children;               // follow-up flows that it opened
   std::vector<Event> events;
 
   std::optional<size_t> find(const Ulid& invocation) const;

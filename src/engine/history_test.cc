@@ -78,12 +78,12 @@ TEST(History, WorkForARequestIsBeneathItAndWhatFollowsIsBesideIt) {
   EXPECT_EQ(history.began_at_ms, 100);
   EXPECT_EQ(history.last_at_ms, 140);
   const auto& all = history.invocations;
-  EXPECT_EQ(all[0].kind, Invocation::Kind::request);
+  EXPECT_EQ(all[0].kind, PastInvocation::Kind::request);
   EXPECT_EQ(all[0].input, object(R"({"k":"x"})"));
   EXPECT_FALSE(all[0].asked_by);
   EXPECT_FALSE(all[0].beneath);
   EXPECT_EQ(all[1].beneath, 0U);
-  EXPECT_EQ(all[1].kind, Invocation::Kind::pure);
+  EXPECT_EQ(all[1].kind, PastInvocation::Kind::pure);
   EXPECT_EQ(all[1].input, object(R"({"k":"x"})"));
   EXPECT_EQ(history.firings[*all[1].asked_by].sync, "S1");
   EXPECT_EQ(history.firings[*all[1].asked_by].trigger, asked(1));
@@ -95,7 +95,7 @@ TEST(History, WorkForARequestIsBeneathItAndWhatFollowsIsBesideIt) {
 
 TEST(History, SaysHowAnInvocationEndedAndWhatCameLate) {
   History history = history_of(answered_flow());
-  const Invocation& root = history.invocations[0];
+  const PastInvocation& root = history.invocations[0];
   EXPECT_EQ(root.end->variant, "no");
   EXPECT_EQ(root.by, "answer");
   EXPECT_EQ(root.began_at_ms, 100);
@@ -105,7 +105,7 @@ TEST(History, SaysHowAnInvocationEndedAndWhatCameLate) {
   EXPECT_EQ(root.late[0].at_ms, 140);
   EXPECT_EQ(history.firings[*history.answered_by(test_id(1))].sync, "S4");
   EXPECT_EQ(history.open(), std::vector<size_t>{3});
-  EXPECT_EQ(history.invocations[3].kind, Invocation::Kind::unknown);
+  EXPECT_EQ(history.invocations[3].kind, PastInvocation::Kind::unknown);
 }
 
 TEST(History, TheFirstFailureIsOneThatNoSyncMatched) {
@@ -141,10 +141,10 @@ TEST(History, KnowsWhatAnOpenInvocationWaitsFor) {
                    .due_ms = 400});
   History history = history_of(steps);
   EXPECT_EQ(history.open(), (std::vector<size_t>{0, 1, 2}));
-  EXPECT_EQ(history.invocations[0].kind, Invocation::Kind::request);
-  EXPECT_EQ(history.invocations[1].kind, Invocation::Kind::timer);
+  EXPECT_EQ(history.invocations[0].kind, PastInvocation::Kind::request);
+  EXPECT_EQ(history.invocations[1].kind, PastInvocation::Kind::timer);
   EXPECT_EQ(history.invocations[1].due_ms, 5000);
-  EXPECT_EQ(history.invocations[2].kind, Invocation::Kind::effect);
+  EXPECT_EQ(history.invocations[2].kind, PastInvocation::Kind::effect);
   EXPECT_EQ(history.invocations[2].attempts, 1);
   EXPECT_EQ(history.invocations[2].due_ms, 400);
   EXPECT_EQ(history.invocations[2].note, "busy");

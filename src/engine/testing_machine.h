@@ -57,6 +57,17 @@ class World {
     ASSERT_TRUE(recovered) << to_string(recovered.error());
   }
 
+  // The same on a store that may fail.
+  bool try_restart() {
+    queue.drop_all();
+    machine_ = std::make_unique<Machine>(parts(), kit_);
+    return machine_->recover().has_value();
+  }
+  void stop() {
+    queue.drop_all();
+    machine_.reset();
+  }
+
   // Rules that the next start, or reload(), runs with.
   void load(const std::string& rules) { kit_ = checked(concepts_, rules); }
   Result<void> reload(const std::string& rules) {

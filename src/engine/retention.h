@@ -1,0 +1,28 @@
+// What becomes of settled flows: those older than 30 days, and the oldest beyond 100,000, are packed, one compressed
+// blob a flow. They can still be read; of their records the hashes stay in the journal, so that its chain still holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace sluice::engine {
+
+struct Retention {
+  int64_t keep_ms = int64_t{30} * 24 * 3600 * 1000;
+  uint64_t keep_flows = 100'000;
+  size_t flows_at_once = 200;  // in one commit, so that the writer is not held up for long
+};
+
+// A flow's records as one blob, and back.
+std::string pack_records(const std::vector<std::string>& records);
+Result<std::vector<std::string>> unpack_records(std::string_view blob);
+
+// Packs what is due, at most `flows_at_once`. Returns how many flows were packed.
+Result<size_t> pack_settled(store::Store& store, int64_t now_ms, const Retention& retention);
+
+}  // namespace sluice::engine
