@@ -74,5 +74,19 @@ TEST(CheckInvariant, ContractsSeeArgumentsAndFields) {
                           "0.concept:16:10+3 error unknown-variant: `make` has no variant `okk` [did you mean `ok`?]"));
 }
 
+TEST(CheckInvariant, AFixtureGivesTheTextOfWhatIsSealed) {
+  std::string text =
+      "concept A [T] { actions { action open(key: Sealed) { runs: effect -> ok fixture f { key: @ } } } }";
+  auto with_key = [&](const std::string& key) {
+    std::string given = text;
+    given.replace(given.find('@'), 1, key);
+    return told(kit_of({given}, ""));
+  };
+  EXPECT_THAT(with_key("\"hunter2\""), IsEmpty());
+  EXPECT_THAT(with_key("2"),
+              ElementsAre("0.concept:1:90+1 error type-mismatch: `key` of open is Sealed, not 2 [write a "
+                          "value of type Sealed]"));
+}
+
 }  // namespace
 }  // namespace sluice::lang

@@ -209,7 +209,7 @@ TEST(ConceptParser, ShowsSeveralFaultsInOneRun) {
 
 TEST(ConceptParser, AnUnclosedActionIsSeenAtTheNext) {
   EXPECT_THAT(faults("concept A {\n  actions {\n    action x() {\n      -> ok\n    action y() { -> ok }\n  }\n}\n"),
-              ElementsAre("5:5 expected `}` to close action `x`, found `action`"));
+              ElementsAre("5:5 expected `}` to close action `x`, found `action` | write `}`"));
 }
 
 TEST(ConceptParser, RefusesSecondSectionsAndClauses) {

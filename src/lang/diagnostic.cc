@@ -42,8 +42,8 @@ std::string visible(const CodePoint& point, std::string_view bytes) {
 }
 
 void append_excerpt(std::string& out, const Diagnostic& diagnostic, std::string_view source) {
+  if (source.empty()) return;
   std::string_view line = source_line(source, diagnostic.mark.line);
-  if (line.empty()) return;
   uint32_t from = diagnostic.mark.column;
   uint32_t to = from + std::max(diagnostic.length, 1u);
   bool trim = count_code_points(line) > kMaxShownColumns;

@@ -29,6 +29,7 @@ TEST(Diagnostic, TheCaretStandsRightBehindTabsAndWideCharacters) {
 
 TEST(Diagnostic, TheCaretMayStandBehindTheLine) {
   EXPECT_EQ(render(fault(1, 4, 1, "x"), "abc"), "a.sync:1:4: error: x\n  abc\n     ^\n");
+  EXPECT_EQ(render(fault(2, 1, 1, "x"), "abc\n"), "a.sync:2:1: error: x\n  \n  ^\n");
 }
 
 TEST(Diagnostic, ShowsControlAndBidiCharactersAsEscapes) {

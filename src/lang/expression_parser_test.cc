@@ -56,7 +56,7 @@ TEST(ExpressionParser, RefusesWhatIsOpenAndWhatIsTooDeep) {
   EXPECT_EQ(read("a ="), "4 expected a value, found the end of the file | write a value");
   EXPECT_EQ(read("forall x xs: x"), "10 expected `in` after the variable, found `xs` | write `in`");
   std::string deep(10'000, '[');
-  EXPECT_EQ(read(deep), "99 nested more than 100 deep");
+  EXPECT_EQ(read(deep), "99 nested more than 100 deep | take it apart");
   std::string nots;
   for (int i = 0; i < 10'000; ++i) nots += "not ";
   EXPECT_NE(read(nots).find("nested more than 100 deep"), std::string::npos);
