@@ -159,8 +159,9 @@ class Flow {
     if (!ok || answers.contains(*ok) || owner.built_in) return;
     std::vector<std::string> given;
     for (size_t variant : answers) given.push_back(quoted(action.variants[variant].name));
+    Place declared = report_.word(owner.source->file, action.source->variants[*ok].at, "ok");
     report_.warning(
-        report_.word(owner.source->file, action.source->variants[*ok].at, "ok"), "unreachable-variant",
+        declared, "unreachable-variant",
         "no sync answers " + quoted(symbols_.name(ref)) + " with `ok`: syncs answer it with " + join(given) + " alone",
         "write " + quoted("answer ?ask => ok[ … ]") + " where its work is done");
   }

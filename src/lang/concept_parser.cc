@@ -244,7 +244,8 @@ class ConceptParser {
 
   // The next action begins before this one is closed.
   void close_missing(Action action) {
-    cursor_.report(cursor_.peek(), "expected `}` to close action `" + action.name + "`, found `action`", "write `}`", "syntax");
+    cursor_.report(cursor_.peek(), "expected `}` to close action `" + action.name + "`, found `action`", "write `}`",
+                   "syntax");
     cursor_.assume_depth(kActionDepth);
     concept_.actions.push_back(std::move(action));
   }

@@ -64,7 +64,8 @@ class Cursor {
    public:
     explicit Nested(Cursor& cursor) : cursor_(cursor) {
       if (++cursor_.nesting_ > kMaxDepth) {
-        cursor_.fail(cursor_.peek(), "nested more than " + std::to_string(kMaxDepth) + " deep", "take it apart", "nesting");
+        cursor_.fail(cursor_.peek(), "nested more than " + std::to_string(kMaxDepth) + " deep", "take it apart",
+                     "nesting");
       }
     }
     ~Nested() { --cursor_.nesting_; }

@@ -107,7 +107,7 @@ def test_a_file_that_stays_the_same_is_not_written(root, build_dir, tmp_path):
     ("concept A [T] {\n  state { x: Int -> Int }\n  actions { action a() { -> ok } }\n}\n",
      ":2:11: error: `x` maps from something that cannot be a key; a domain is a type parameter, String or ID\n"),
     ("concept A [T] {\n  actions { action a(" + ", ".join(f"x{i}: Int" for i in range(53)) + ") { -> ok } }\n}\n",
-     ":2:490: error: 53 arguments are too many; at most 52 stand together\n"),
+     ":2:532: error: 53 arguments are too many; at most 52 stand together\n"),
     ("concept A [T] {\n  actions { action get_it() { -> ok } action getIt() { -> ok } }\n}\n",
      ":2:46: error: `getIt` and `get_it` are one name in C++\n"),
     ("concept A [T] {\n  actions { action a() { -> } }\n}\n", ":2:29: error: "),
