@@ -432,29 +432,42 @@ Result<Code> list(Context& context) {
   if (!place) return place.error();
   const std::string& kits = *place;
   RealDisk disk;
-  Table table{.columns = {{"KIT"}, {"VERSION"}, {"FOLDER"}, {"DESCRIPTION"}}};
+  Table table{.columns = {{"KIT"}, {"VERSION"}, {"CHECK"}, {"FOLDER"}, {"DESCRIPTION"}}};
   json::array found;
+  size_t failing = 0;
   auto entries = disk.list(kits);
   if (!entries && entries.error().code != Code::not_found) return entries.error();
   for (const FolderEntry& entry : entries ? *entries : std::vector<FolderEntry>{}) {
     std::string folder = kits + "/" + entry.name;
     auto exists = disk.exists(folder + "/suite.yaml");
     if (!exists || !*exists) continue;
-    lang::Kit kit = lang::load_kit(folder, reader(disk));
-    bool broken = kit.suite.name.empty();
-    table.rows.push_back({{broken ? entry.name : kit.suite.name, Style::strong},
-                          {kit.suite.version},
-                          {folder, Style::faint},
-                          {broken ? "has errors: sluice kit check " + folder : kit.suite.description,
-                           broken ? Style::bad : Style::plain}});
-    found.push_back(json::object{{"name", broken ? entry.name : kit.suite.name},
-                                 {"version", kit.suite.version},
+    auto kit_place = place_of_kit(folder, context);
+    if (!kit_place) return kit_place.error();
+    lang::Kit kit = lang::load_kit(folder, reader(disk), kit_place->options);
+    lang::Suite suite = kit.suite;
+    std::string name = suite.name.empty() ? entry.name : suite.name;
+    lang::Checked checked = lang::check(std::move(kit));
+    size_t errors = count_of(checked, Diagnostic::Severity::error);
+    if (errors > 0) failing++;
+    table.rows.push_back(
+        {{name, Style::strong},
+         {suite.version},
+         errors > 0 ? Cell{counted(errors, "error"), Style::bad} : Cell{"ok", Style::good},
+         {folder, Style::faint},
+         errors > 0 ? Cell{"fails its check: sluice kit check " + folder, Style::bad} : Cell{suite.description}});
+    found.push_back(json::object{{"name", name},
+                                 {"version", suite.version},
                                  {"folder", folder},
-                                 {"description", kit.suite.description},
-                                 {"readable", !broken}});
+                                 {"description", suite.description},
+                                 {"errors", errors},
+                                 {"warnings", count_of(checked, Diagnostic::Severity::warning)}});
   }
   context.output.print(found, [&](const Terminal& terminal) { return render(table, terminal); });
   if (found.empty()) context.output.note("No kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME");
+  if (failing > 0) {
+    context.output.note(counted(failing, "kit") + (failing == 1 ? " fails its" : " fail their") +
+                        " check and will not be loaded");
+  }
   return Code::ok;
 }
 
@@ -502,7 +515,12 @@ void add_kit_commands(Commands& commands) {
                 .options = {{.name = "dry-run", .help = "say what would be written, and write nothing"}},
                 .example = "sluice kit init tasks --dry-run",
                 .run = init});
-  commands.add({.name = "kit list", .summary = "List the installed kits", .example = "sluice kit list", .run = list});
+  commands.add(
+      {.name = "kit list",
+       .summary = "List the installed kits",
+       .details = "Each kit is checked. One with errors is marked with what to run to see them; nothing loads it.",
+       .example = "sluice kit list",
+       .run = list});
 }
 
 }  // namespace sluice::cli

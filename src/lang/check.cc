@@ -121,9 +121,33 @@ std::string literal_text(const json::value& value) {
 
 std::string quoted(std::string_view word) { return "`" + std::string(word) + "`"; }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
+std::string near_name(std::string_view word, const std::vector<std::string>& names) {
   auto found = nearest(word, std::span<const std::string>(names));
   return found ? "did you mean " + quoted(*found) + "?" : "";
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
+  constexpr size_t kMost = 8;
+  std::string near = near_name(word, names);
+  if (!near.empty()) return near;
+  std::vector<std::string> shown;
+  for (const std::string& name : names) {
+    if (std::ranges::find(shown, quoted(name)) == shown.end()) shown.push_back(quoted(name));
+  }
+  if (shown.empty()) return "there is none: leave it out";
+  if (shown.size() <= kMost) return "there is " + join(shown);
+  size_t more = shown.size() - kMost;
+  shown.resize(kMost);
+  shown.push_back(std::to_string(more) + " more");
+  return "there is " + join(shown);
+}
+
+std::vector<std::string> without_misspelt(std::vector<std::string> missing, const std::vector<std::string>& unknown) {
+  if (missing.size() == 1 && unknown.size() == 1) return {};
+  for (const std::string& each : unknown) {
+    if (auto meant = nearest(each, std::span<const std::string>(missing))) std::erase(missing, *meant);
+  }
+  return missing;
 }
 
 std::vector<std::string> names_of(const std::vector<FieldSymbol>& fields) {

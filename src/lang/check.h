@@ -65,6 +65,9 @@ struct Checked {
 
 Checked check(Kit kit, const CheckOptions& options = {});
 
+// The same for one concept by itself, without a kit: whether something can be made of it.
+std::vector<Diagnostic> check_concept(Concept tree, std::string_view source);
+
 // The engine's own concepts, Timer and Flow.
 const std::vector<Concept>& engine_concepts();
 

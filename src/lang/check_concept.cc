@@ -26,7 +26,7 @@ class Unique {
   bool add(const std::string& name, const At& at) { return add(name, at, name); }
 
   // Actions and variants are types in C++, where `get_it` and `getIt` are one name.
-  bool add_type(const std::string& name, const At& at) { return add(name, at, camel_case(name)); }
+  bool add_type(const std::string& name, const At& at) { return add(name, at, type_word(name)); }
 
  private:
   bool add(const std::string& name, const At& at, std::string key) {
@@ -35,7 +35,8 @@ class Unique {
     const Name& other = first->second;
     std::string text = "a second " + what_ + " " + quoted(name);
     if (other.text != name) text = quoted(name) + " and " + quoted(other.text) + " are one name in C++";
-    report_.error(report_.word(file_, at, name), "duplicate", text, "the first is at " + line_of(other.at));
+    report_.error(report_.word(file_, at, name), "duplicate", text,
+                  "rename or remove one; the first is at " + line_of(other.at));
     return false;
   }
 
@@ -88,7 +89,7 @@ class Declarer {
         }
         std::vector<std::string> known = kPrimitiveNames;
         for (const Name& param : tree_.params) known.push_back(param.text);
-        std::string hint = did_you_mean(type.name, known);
+        std::string hint = near_name(type.name, known);
         report_.error(
             {tree_.file, type.at, type.name.size()}, "unknown-type", "there is no type " + quoted(type.name),
             hint.empty() ? "declare it as a type parameter: " + quoted("concept " + tree_.name + " [" + type.name + "]")
@@ -125,11 +126,22 @@ class Declarer {
   std::vector<FieldSymbol> fields(const std::vector<FieldDecl>& declared, const std::string& what) {
     std::vector<FieldSymbol> result;
     Unique unique(report_, tree_.file, what);
+    at_most_described(declared, what);
     for (const FieldDecl& field : declared) {
       unique.add(field.name, field.at);
       result.push_back({field.name, resolve(field.type.at(0)), field.at});
     }
     return result;
+  }
+
+  // What is described for JSON has so many fields at most.
+  void at_most_described(const std::vector<FieldDecl>& declared, const std::string& what) {
+    if (declared.size() <= kMaxFields) return;
+    const FieldDecl& over = declared[kMaxFields];
+    report_.error({tree_.file, over.at, over.name.size()}, "too-many-fields",
+                  std::to_string(declared.size()) + " " + what + "s are too many; at most " +
+                      std::to_string(kMaxFields) + " stand together",
+                  "gather those that belong together in a record: " + quoted("name: { … }"));
   }
 
   // Fields of an action or a variant, which conceptc must be able to make.
@@ -146,7 +158,8 @@ class Declarer {
   void tell(const Result<Made>& made) {
     if (made || !made.error().position) return;
     const Position& position = *made.error().position;
-    report_.error({tree_.file, At{{position.line, position.column}}}, "bad-type", made.error().message);
+    report_.error({tree_.file, At{{position.line, position.column}}}, "bad-type", made.error().message,
+                  made.error().next);
   }
 
   TypeId key_of(const std::string& domain) const {
@@ -171,11 +184,13 @@ class Declarer {
     StateRelations state = read_state(tree_);
     for (const auto& [component, why] : state.unkept) {
       if (told.contains(component)) continue;
-      report_.error({tree_.file, component->at, component->name.size()}, "bad-state", why);
+      report_.error({tree_.file, component->at, component->name.size()}, "bad-state", why,
+                    "a component is `name: D -> T`, `name: set D`, or `name: T` of the concept as a whole");
     }
     for (const Relation& relation : state.relations) {
       RelationSymbol rows{.name = relation.field, .keyed = !relation.domain.empty()};
       if (rows.keyed) rows.key = key_of(relation.domain);
+      at_most_described(relation.fields, "field");
       for (const FieldDecl& field : relation.fields) {
         rows.fields.push_back({field.name, kept[field.name], field.at});
         if (told.empty()) tell(cpp_.member(field, ""));
@@ -281,7 +296,8 @@ void check_reversal(ConceptSymbol& owner, ActionSymbol& action, const Symbols& s
       if (symbols.types.assignable(given, param.type) == Fit::no) {
         report.error(place, "reversal",
                      quoted(param.name) + " of " + quoted(reversal.action) + " is " + symbols.types.name(param.type) +
-                         ", but " + quoted(action.name) + " gives " + symbols.types.name(given));
+                         ", but " + quoted(action.name) + " gives " + symbols.types.name(given),
+                     "give both the same type, or name another action");
         break;
       }
     }
@@ -311,6 +327,16 @@ Symbols declare(const Kit& kit, Report& report) {
   }
   for (const Concept& own : engine_concepts()) add(own, nullptr, true);
   return symbols;
+}
+
+std::vector<Diagnostic> check_concept(Concept tree, std::string_view source) {
+  Kit kit;
+  kit.sources[tree.file] = source;
+  kit.concepts.push_back({.tree = std::move(tree)});
+  Report report(false, kit.sources);
+  Symbols symbols = declare(kit, report);
+  check_concepts(kit, symbols, report);
+  return std::move(report.diagnostics);
 }
 
 void check_concepts(const Kit& kit, Symbols& symbols, Report& report) {

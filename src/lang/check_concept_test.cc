@@ -21,7 +21,8 @@ TEST(CheckConcept, UnknownTypes) {
 }
 
 TEST(CheckConcept, DuplicatesPointAtTheSecondAndNameTheFirst) {
-  EXPECT_THAT(told_of(R"(concept A [T, T] {
+  EXPECT_THAT(
+      told_of(R"(concept A [T, T] {
   state {
     x: T -> Int
     g { x: T -> String }
@@ -34,12 +35,14 @@ TEST(CheckConcept, DuplicatesPointAtTheSecondAndNameTheFirst) {
     action go() { -> ok }
   }
 })"),
-              ElementsAre("0.concept:1:15+1 error duplicate: a second type parameter `T` [the first is at line 1]",
-                          "0.concept:4:9+1 error duplicate: a second state field `x` [the first is at line 3]",
-                          "0.concept:7:23+1 error duplicate: a second argument `a` [the first is at line 7]",
-                          "0.concept:8:21+1 error duplicate: a second field `b` [the first is at line 8]",
-                          "0.concept:9:10+2 error duplicate: a second variant `ok` [the first is at line 8]",
-                          "0.concept:11:12+2 error duplicate: a second action `go` [the first is at line 7]"));
+      ElementsAre(
+          "0.concept:1:15+1 error duplicate: a second type parameter `T` [rename or remove one; the first is at line "
+          "1]",
+          "0.concept:4:9+1 error duplicate: a second state field `x` [rename or remove one; the first is at line 3]",
+          "0.concept:7:23+1 error duplicate: a second argument `a` [rename or remove one; the first is at line 7]",
+          "0.concept:8:21+1 error duplicate: a second field `b` [rename or remove one; the first is at line 8]",
+          "0.concept:9:10+2 error duplicate: a second variant `ok` [rename or remove one; the first is at line 8]",
+          "0.concept:11:12+2 error duplicate: a second action `go` [rename or remove one; the first is at line 7]"));
 }
 
 TEST(CheckConcept, CodesComeFromTheTable) {
@@ -88,8 +91,8 @@ TEST(CheckConcept, ReversalsTakeTheirArgumentsByName) {
   EXPECT_THAT(with("drop (half)"),
               ElementsAre("0.concept:3:15+4 error reversal: `drop` needs `thing`, which neither `make => half` nor its "
                           "arguments have [add the field, or name an action that can do without it]"));
-  EXPECT_THAT(with("count"),
-              ElementsAre("0.concept:3:15+5 error reversal: `name` of `count` is Int, but `make` gives String"));
+  EXPECT_THAT(with("count"), ElementsAre("0.concept:3:15+5 error reversal: `name` of `count` is Int, but `make` gives "
+                                         "String [give both the same type, or name another action]"));
   EXPECT_THAT(with("clear (hafl)"),
               ElementsAre("0.concept:3:22+4 error reversal: `make` has no variant `hafl` [did you mean `half`?]"));
 }
@@ -129,7 +132,7 @@ TEST(CheckConcept, ASetOfWhatIsNoKeyIsQueriedByItsName) {
   EXPECT_THAT(told(kit_of({text},
                           "sync S when { A/go: [ n: ?n ] => ok[] } where { A: { ?n } } then { A/go: [ n: 1 ] "
                           "}")),
-              ElementsAre("rules.sync:1:54+2 error unknown-field: `A` has no key"));
+              ElementsAre("rules.sync:1:54+2 error unknown-field: `A` has no key [leave `?n` out: there is one row]"));
 }
 
 TEST(CheckConcept, StateThatCannotBeKeptIsRefused) {
@@ -143,14 +146,15 @@ TEST(CheckConcept, StateThatCannotBeKeptIsRefused) {
   actions { action go() { -> ok } }
 })"),
               ElementsAre("0.concept:4:5+5 error bad-state: `names` maps from something that cannot be a key; a domain "
-                          "is a type parameter, String or ID",
+                          "is a type parameter, String or ID [a component is `name: D -> T`, `name: set D`, or `name: "
+                          "T` of the concept as a whole]",
                           "0.concept:5:14+6 error bad-state: `closed` is a second set of T; a set is the existence of "
-                          "its rows: write `closed: T -> Bool`"));
+                          "its rows: write `closed: T -> Bool` [a component is `name: D -> T`, `name: set D`, or "
+                          "`name: T` of the concept as a whole]"));
 }
 
 TEST(CheckConcept, TypesThatConceptcCannotMakeAreRefused) {
-  EXPECT_THAT(
-      told_of(R"(concept A [T] {
+  EXPECT_THAT(told_of(R"(concept A [T] {
   state {
     notes: T -> list option String
     sizes: T -> { by: Int -> String }
@@ -163,25 +167,29 @@ TEST(CheckConcept, TypesThatConceptcCannotMakeAreRefused) {
     }
   }
 })"),
-      ElementsAre("0.concept:3:22+1 error bad-type: only a field can be an option; here it is part of another type",
-                  "0.concept:4:23+1 error bad-type: a map inside a field maps from a type parameter, String or ID",
-                  "0.concept:8:27+1 error bad-type: only a field can be an option; here it is part of another type",
-                  "0.concept:9:27+1 error bad-type: a map inside a field maps from a type parameter, String or ID",
-                  "0.concept:10:28+1 error bad-type: only a field can be an option; here it is part of another type"));
+              ElementsAre("0.concept:3:22+1 error bad-type: only a field can be an option; here it is part of another "
+                          "type [make it a field of a record: `{ value: option … }`]",
+                          "0.concept:4:23+1 error bad-type: a map inside a field maps from a type parameter, String or "
+                          "ID [write `String -> …`, or make it a list of records]",
+                          "0.concept:8:27+1 error bad-type: only a field can be an option; here it is part of another "
+                          "type [make it a field of a record: `{ value: option … }`]",
+                          "0.concept:9:27+1 error bad-type: a map inside a field maps from a type parameter, String or "
+                          "ID [write `String -> …`, or make it a list of records]",
+                          "0.concept:10:28+1 error bad-type: only a field can be an option; here it is part of another "
+                          "type [make it a field of a record: `{ value: option … }`]"));
 }
 
 TEST(CheckConcept, NamesThatAreOneInCppAreRefused) {
-  EXPECT_THAT(
-      told_of(R"(concept A {
+  EXPECT_THAT(told_of(R"(concept A {
   actions {
     action getIt() { -> ok -> notThere -> not_there }
     action get_it() { -> ok }
   }
 })"),
-      ElementsAre("0.concept:3:43+9 error duplicate: `not_there` and `notThere` are one name in C++ [the first is "
-                  "at line 3]",
-                  "0.concept:4:12+6 error duplicate: `get_it` and `getIt` are one name in C++ [the first is at "
-                  "line 3]"));
+              ElementsAre("0.concept:3:43+9 error duplicate: `not_there` and `notThere` are one name in C++ [rename or "
+                          "remove one; the first is at line 3]",
+                          "0.concept:4:12+6 error duplicate: `get_it` and `getIt` are one name in C++ [rename or "
+                          "remove one; the first is at line 3]"));
 }
 
 TEST(CheckConcept, TheEnginesNamesAreTaken) {
@@ -210,7 +218,47 @@ TEST(CheckConcept, SuiteParametersAreTheConcepts) {
   Kit kit = kit_of({kOrder}, "");
   kit.suite.file = "suite.yaml";
   kit.concepts[0].entry.params = {{{{7, 7}}, "Q", "order-ref", ""}};
-  EXPECT_THAT(told(kit), ElementsAre("suite.yaml:7:7+1 error unknown-parameter: `Order` has no type parameter `Q`"));
+  EXPECT_THAT(
+      told(kit),
+      ElementsAre("suite.yaml:7:7+1 error unknown-parameter: `Order` has no type parameter `Q` [there is `O`]"));
+}
+
+TEST(CheckConcept, NoMoreFieldsStandTogetherThanCanBeDescribed) {
+  auto fields = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += (i > 0 ? ", f" : "f") + std::to_string(i) + ": Int";
+    return text;
+  };
+  std::string state;
+  for (int i = 0; i < 53; ++i) state += " s" + std::to_string(i) + ": A -> Int\n";
+  std::string hint = " [gather those that belong together in a record: `name: { … }`]";
+  EXPECT_THAT(
+      told(kit_of({"concept A [A] { actions { action a(" + fields(52) + ") { -> ok(" + fields(52) + ") } } }"}, "")),
+      testing::IsEmpty());
+  EXPECT_THAT(told(kit_of({"concept A [A] {\nactions {\naction a(" + fields(53) + ") {\n-> ok(" + fields(54) +
+                           ")\n-> no(r: {" + fields(53) + "}) } } }"},
+                          "")),
+              testing::ElementsAre("0.concept:3:520+3 error too-many-fields: 53 arguments are too many; at most 52 "
+                                   "stand together" +
+                                       hint,
+                                   "0.concept:4:517+3 error too-many-fields: 54 fields are too many; at most 52 stand "
+                                   "together" +
+                                       hint,
+                                   "0.concept:5:521+3 error too-many-fields: 53 fields are too many; at most 52 stand "
+                                   "together" +
+                                       hint));
+  EXPECT_THAT(told(kit_of({"concept A [A] { state {\n" + state + "} actions { action a() { -> ok } } }"}, "")),
+              testing::ElementsAre("0.concept:54:2+3 error too-many-fields: 53 fields are too many; at most 52 stand "
+                                   "together" +
+                                   hint));
+}
+
+TEST(CheckConcept, TextKeysOneKindOfRow) {
+  EXPECT_THAT(
+      told(kit_of({"concept A [A] { state { a: String -> Int b: ID -> Int } actions { action a() { -> ok } } }"}, "")),
+      testing::ElementsAre("0.concept:1:42+1 error bad-state: `b` is keyed by ID and `a` by String; both are text, so "
+                           "the rows could not be told apart: key both by the same [a component is `name: D -> T`, "
+                           "`name: set D`, or `name: T` of the concept as a whole]"));
 }
 
 }  // namespace

@@ -13,10 +13,12 @@ using Op = Expr::Op;
 struct Function {
   std::string_view name;
   size_t least, most;
+  std::string_view usage;
 };
 constexpr size_t kAny = 1000;
-constexpr std::array kFunctions = {Function{"uuid", 0, 0}, Function{"now", 0, 0}, Function{"concat", 1, kAny},
-                                   Function{"cond", 3, 3}, Function{"nameOf", 1, 1}};
+constexpr std::array kFunctions = {
+    Function{"uuid", 0, 0, "uuid()"}, Function{"now", 0, 0, "now()"}, Function{"concat", 1, kAny, "concat(a, b)"},
+    Function{"cond", 3, 3, "cond(condition, then, else)"}, Function{"nameOf", 1, 1, "nameOf(x)"}};
 
 bool is_many(Kind kind) { return kind == Kind::list || kind == Kind::set; }
 
@@ -37,7 +39,8 @@ TypeId Rule::type_of(const Expr& expr, In in, TypeId wanted, std::string_view fi
     case Op::variable:
       return variable(expr.name, place_of(file, expr), in, wanted, field);
     case Op::wildcard:
-      report.error(place_of(file, expr), "bad-value", "`_` is no value: it only matches");
+      report.error(place_of(file, expr), "bad-value", "`_` is no value: it only matches",
+                   "write a value, or a variable that is bound");
       return kUnknownType;
     case Op::path:
       return path(expr, in);
@@ -76,7 +79,8 @@ TypeId Rule::type_of(const Expr& expr, In in, TypeId wanted, std::string_view fi
     case Op::forall:
     case Op::exists:
     case Op::fixture:
-      report.error(place_of(file, expr), "bad-value", "this belongs to a concept's invariants, not to a rule");
+      report.error(place_of(file, expr), "bad-value", "this belongs to a concept's invariants, not to a rule",
+                   "select rows in where, and compare their fields in `filter(…)`");
       return kUnknownType;
   }
   return kUnknownType;
@@ -89,10 +93,23 @@ TypeId Rule::variable(const std::string& name, const Place& place, In in, TypeId
   }
   TypeId type = variable_type(name);
   if (in == In::where && symbols.types.holds_sealed(type)) {
-    report.error(place, "sealed", quoted("?" + name) + " is Sealed: no where, filter or template may use it");
+    report.error(place, "sealed", quoted("?" + name) + " is Sealed: no where, filter or template may use it",
+                 "pass it on in then, as the whole value of an argument");
     return kUnknownType;
   }
   return type;
+}
+
+Place Rule::place_of_field(const Expr& path) const {
+  const Expr& base = path.args[0];
+  At after = base.at;
+  if (base.op == Op::variable) after.column += static_cast<uint32_t>(base.name.size()) + 1;
+  if (base.op == Op::path) {
+    Place place = place_of_field(base);
+    after = place.at;
+    after.column += static_cast<uint32_t>(place.length);
+  }
+  return report.word(file, after, path.name);
 }
 
 TypeId Rule::path(const Expr& expr, In in) {
@@ -101,14 +118,14 @@ TypeId Rule::path(const Expr& expr, In in) {
   TypeId base = types.present(type_of(expr.args[0], in));
   if (auto field = types.field(base, expr.name)) return *field;
   const Shape& shape = types[base];
-  std::string hint;
+  std::string hint = "use the value as it is, or take the field from a pattern or a row";
   if (shape.kind == Kind::parameter && expr.args[0].op == Op::variable) {
     hint = "bind it where the row is read: " +
            quoted(shape.owner + ": { ?" + expr.args[0].name + " " + expr.name + ": ?" + expr.name + " }");
   } else if (shape.kind == Kind::record) {
     hint = did_you_mean(expr.name, shape.names);
   }
-  report.error(place_of(file, expr.args[0]), "unknown-field",
+  report.error(place_of_field(expr), "unknown-field",
                shown(expr.args[0], types.name(base)) + ", without a field " + quoted(expr.name), hint);
   return kUnknownType;
 }
@@ -126,7 +143,8 @@ TypeId Rule::call(const Expr& expr, In in) {
   if (expr.args.size() < function->least || expr.args.size() > function->most) {
     report.error({file, expr.at, expr.name.size()}, "unknown-function",
                  quoted(expr.name) + " takes " + std::to_string(function->least) + " arguments, not " +
-                     std::to_string(expr.args.size()));
+                     std::to_string(expr.args.size()),
+                 "write " + quoted(function->usage));
   }
   if (is_choice(expr)) return branches(expr, in);
   for (const Expr& arg : expr.args) type_of(arg, expr.name == "concat" ? In::where : in);
@@ -151,7 +169,8 @@ TypeId Rule::branches(const Expr& expr, In in) {
   if (one == Types::of(Kind::null) || other == Types::of(Kind::null)) return kUnknownType;  // an option of the other
   report.error(place_of(file, second), "type-mismatch",
                "the branches of `cond` are of one type, but " + shown(first, types.name(one)) + ", " +
-                   shown(second, types.name(other)));
+                   shown(second, types.name(other)),
+               "give both the same type");
   return kUnknownType;
 }
 
@@ -159,7 +178,8 @@ void Rule::must_hold(const Expr& expr) {
   TypeId type = type_of(expr, In::where);
   if (symbols.types.comparable(type, Types::of(Kind::boolean)) == Fit::no) {
     report.error(place_of(file, expr), "type-mismatch",
-                 "a condition is true or false, but " + shown(expr, symbols.types.name(type)));
+                 "a condition is true or false, but " + shown(expr, symbols.types.name(type)),
+                 "compare it with a value: `… = …`");
   }
 }
 
@@ -182,7 +202,8 @@ void Rule::compare(const Expr& expr, In in) {
     Kind kind = types[types.present(right_type)].kind;
     if (kind != Kind::unknown && !is_many(kind)) {
       report.error(place_of(file, right), "type-mismatch",
-                   "`in` needs a list or a set, but " + shown(right, types.name(right_type)));
+                   "`in` needs a list or a set, but " + shown(right, types.name(right_type)),
+                   "write `=` to compare with one value");
       return;
     }
     right_type = types.element(right_type);
@@ -198,7 +219,7 @@ void Rule::compare(const Expr& expr, In in) {
   const Expr& place = left.op == Op::literal && right.op != Op::literal ? left : right;
   bool ordered = expr.op != Op::equal && expr.op != Op::not_equal && !membership;
   if (fit == Fit::no) {
-    std::string hint;
+    std::string hint = "compare values of one type";
     if (place.op == Op::literal) hint = types.literal_form(place.value, &place == &left ? right_type : left_type);
     report.error(place_of(file, place), "type-mismatch",
                  (ordered ? "these have no order: " : "these are never equal: ") + shown(left, types.name(left_type)) +
@@ -214,8 +235,8 @@ void Rule::compare(const Expr& expr, In in) {
   bool has_order = kind == Kind::unknown || kind == Kind::integer || kind == Kind::floating || kind == Kind::string ||
                    kind == Kind::date_time || kind == Kind::parameter || kind == Kind::id;
   if (ordered && !has_order) {
-    report.error(place_of(file, place), "type-mismatch",
-                 "values of type " + types.name(left_type) + " have no order; compare with = or !=");
+    report.error(place_of(file, place), "type-mismatch", "values of type " + types.name(left_type) + " have no order",
+                 "compare with `=` or `!=`");
   }
 }
 
@@ -237,7 +258,8 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
   }
   if (value.op == Op::list) {
     if (target.kind != Kind::unknown && !is_many(target.kind)) {
-      report.error(place_of(file, value), "list-for-scalar", what + " takes " + types.name(to) + ", not a list");
+      report.error(place_of(file, value), "list-for-scalar", what + " takes " + types.name(to) + ", not a list",
+                   "write one value, without the brackets");
       return;
     }
     for (const Expr& part : value.args) give(part, types.element(to), "an element of " + what, field);
@@ -250,11 +272,14 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
       return;
     }
     if (target.kind != Kind::record) {
-      report.error(place_of(file, value), "type-mismatch", what + " takes " + types.name(to) + ", not a record");
+      report.error(place_of(file, value), "type-mismatch", what + " takes " + types.name(to) + ", not a record",
+                   "write a value of type " + types.name(to));
       return;
     }
+    std::vector<std::string> unknown;
     for (size_t i = 0; i < value.keys.size(); ++i) {
       auto inner = types.field(to, value.keys[i]);
+      if (!inner) unknown.push_back(value.keys[i]);
       if (!inner) {
         report.error(place_of(file, value.args[i]), "unknown-field",
                      what + " is " + types.name(to) + ", without a field " + quoted(value.keys[i]),
@@ -262,10 +287,14 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
       }
       give(value.args[i], inner.value_or(kUnknownType), quoted(value.keys[i]) + " of " + what, value.keys[i]);
     }
+    std::vector<std::string> missing;
     for (size_t i = 0; i < target.names.size(); ++i) {
       bool given = std::ranges::find(value.keys, target.names[i]) != value.keys.end();
-      if (given || types[target.inner[i]].kind == Kind::option) continue;
-      report.error(place_of(file, value), "missing-argument", what + " lacks its field " + quoted(target.names[i]));
+      if (!given && types[target.inner[i]].kind != Kind::option) missing.push_back(target.names[i]);
+    }
+    for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
+      report.error(place_of(file, value), "missing-argument", what + " lacks its field " + quoted(name),
+                   "add " + quoted(name + ": …"));
     }
     return;
   }
@@ -285,11 +314,12 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
                      label + ": " + shown(value, types.name(type)) + ", but " + what + " takes one " + types.name(to),
                      value.op == Op::variable ? "take it apart in where: " + quoted("each(?" + value.name + " as { " +
                                                                                     element + ": ?" + element + " })")
-                                              : "");
+                                              : "give one value");
         return;
       }
       report.error(place_of(file, value), "type-mismatch",
-                   shown(value, types.name(type)) + ", but " + what + " takes " + types.name(to));
+                   shown(value, types.name(type)) + ", but " + what + " takes " + types.name(to),
+                   "give it a value of type " + types.name(to));
   }
 }
 

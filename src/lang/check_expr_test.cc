@@ -27,26 +27,28 @@ std::vector<std::string> with_then(const std::string& then) {
 TEST(CheckExpr, ComparesOnlyWhatCanBeEqual) {
   EXPECT_THAT(with_where("filter(?t = 1) filter(?t < 1.5) filter(?c != \"x\") filter(?c in [\"a\", \"b\"])"),
               IsEmpty());
-  EXPECT_THAT(
-      with_where("filter(?t = \"1\")"),
-      ElementsAre("rules.sync:2:21+3 error type-mismatch: these are never equal: `?t` is Int, \"1\" is String"));
+  EXPECT_THAT(with_where("filter(?t = \"1\")"),
+              ElementsAre("rules.sync:2:21+3 error type-mismatch: these are never equal: `?t` is Int, \"1\" is String "
+                          "[write a value of type Int]"));
   EXPECT_THAT(with_where("filter(?c = ?t)"),
-              ElementsAre("rules.sync:2:21+2 error type-mismatch: these are never equal: `?c` is String, `?t` is Int"));
+              ElementsAre("rules.sync:2:21+2 error type-mismatch: these are never equal: `?c` is String, `?t` is Int "
+                          "[compare values of one type]"));
   EXPECT_THAT(with_where("filter(?c in ?t)"),
-              ElementsAre("rules.sync:2:22+2 error type-mismatch: `in` needs a list or a set, but `?t` is Int"));
+              ElementsAre("rules.sync:2:22+2 error type-mismatch: `in` needs a list or a set, but `?t` is Int [write "
+                          "`=` to compare with one value]"));
 }
 
 TEST(CheckExpr, OnlySomeTypesHaveAnOrder) {
   EXPECT_THAT(
       with_where("filter(?ls < ?ls)"),
       ElementsAre(
-          "rules.sync:2:22+3 error type-mismatch: values of type list { item: String, count: Int } have no order; "
-          "compare with = or !="));
+          "rules.sync:2:22+3 error type-mismatch: values of type list { item: String, count: Int } have no order "
+          "[compare with `=` or `!=`]"));
 }
 
 TEST(CheckExpr, ConditionsAreTrueOrFalse) {
-  EXPECT_THAT(with_where("filter(?t)"),
-              ElementsAre("rules.sync:2:16+2 error type-mismatch: a condition is true or false, but `?t` is Int"));
+  EXPECT_THAT(with_where("filter(?t)"), ElementsAre("rules.sync:2:16+2 error type-mismatch: a condition is true or "
+                                                    "false, but `?t` is Int [compare it with a value: `… = …`]"));
 }
 
 TEST(CheckExpr, FiltersNeedBoundVariables) {
@@ -59,8 +61,8 @@ TEST(CheckExpr, FiltersNeedBoundVariables) {
 
 TEST(CheckExpr, IdsHaveNoFields) {
   EXPECT_THAT(with_where("filter(?o.total > 1)"),
-              ElementsAre("rules.sync:2:16+2 error unknown-field: `?o` is O of Order, without a field `total` "
-                          "[bind it where the row is read: `Order: { ?o total: ?total }`]"));
+              ElementsAre("rules.sync:2:19+5 error unknown-field: `?o` is O of Order, without a field `total` [bind it "
+                          "where the row is read: `Order: { ?o total: ?total }`]"));
 }
 
 TEST(CheckExpr, FunctionsAreAClosedList) {
@@ -69,19 +71,20 @@ TEST(CheckExpr, FunctionsAreAClosedList) {
       with_where("bind(uid() as ?id)"),
       ElementsAre("rules.sync:2:14+3 error unknown-function: there is no function `uid` [did you mean `uuid`?]"));
   EXPECT_THAT(with_where("bind(cond(true, 1) as ?id)"),
-              ElementsAre("rules.sync:2:14+4 error unknown-function: `cond` takes 3 arguments, not 2"));
+              ElementsAre("rules.sync:2:14+4 error unknown-function: `cond` takes 3 arguments, not 2 [write "
+                          "`cond(condition, then, else)`]"));
 }
 
 TEST(CheckExpr, ArgumentsHaveTheParametersType) {
-  EXPECT_THAT(
-      with_then("Order/pay: [ order: ?o; amount: ?c ]"),
-      ElementsAre("rules.sync:2:40+2 error type-mismatch: `?c` is String, but `amount` of Order/pay takes Int"));
+  EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: ?c ]"),
+              ElementsAre("rules.sync:2:40+2 error type-mismatch: `?c` is String, but `amount` of Order/pay takes Int "
+                          "[give it a value of type Int]"));
   EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: \"1\" ]"),
-              ElementsAre("rules.sync:2:40+3 error type-mismatch: `amount` of Order/pay takes Int, not \"1\""));
-  EXPECT_THAT(
-      with_then("Order/ship: [ order: ?o; priority: \"quick\" ]"),
-      ElementsAre(
-          "rules.sync:2:43+7 error type-mismatch: `priority` of Order/ship takes \"slow\" | \"fast\", not \"quick\""));
+              ElementsAre("rules.sync:2:40+3 error type-mismatch: `amount` of Order/pay takes Int, not \"1\" [write a "
+                          "value of type Int]"));
+  EXPECT_THAT(with_then("Order/ship: [ order: ?o; priority: \"quick\" ]"),
+              ElementsAre("rules.sync:2:43+7 error type-mismatch: `priority` of Order/ship takes \"slow\" | \"fast\", "
+                          "not \"quick\" [write a value of type \"slow\" | \"fast\"]"));
 }
 
 TEST(CheckExpr, AListIsNotOneValue) {
@@ -90,7 +93,8 @@ TEST(CheckExpr, AListIsNotOneValue) {
                           "}, but `amount` of "
                           "Order/pay takes one Int [take it apart in where: `each(?ls as { item: ?item })`]"));
   EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: [1] ]"),
-              ElementsAre("rules.sync:2:40+1 error list-for-scalar: `amount` of Order/pay takes Int, not a list"));
+              ElementsAre("rules.sync:2:40+1 error list-for-scalar: `amount` of Order/pay takes Int, not a list [write "
+                          "one value, without the brackets]"));
 }
 
 TEST(CheckExpr, RecordsAndListsMatchStructurally) {
@@ -98,10 +102,12 @@ TEST(CheckExpr, RecordsAndListsMatchStructurally) {
   EXPECT_THAT(
       with_then("Order/place: [ customer: ?c; lines: [ { item: \"x\", cnt: 1 } ] ]"),
       ElementsAre(
-          "rules.sync:2:46+1 error missing-argument: an element of `lines` of Order/place lacks its field `count`",
           "rules.sync:2:64+1 error unknown-field: an element of `lines` of Order/place is { item: String, count: Int "
-          "}, "
-          "without a field `cnt`"));
+          "}, without a field `cnt` [there is `item` and `count`]"));
+  EXPECT_THAT(
+      with_then("Order/place: [ customer: ?c; lines: [ { item: \"x\" } ] ]"),
+      ElementsAre("rules.sync:2:46+1 error missing-argument: an element of `lines` of Order/place lacks its field "
+                  "`count` [add `count: …`]"));
 }
 
 TEST(CheckExpr, TemplatesNeedBoundVariablesThatAreNotSealed) {
@@ -114,36 +120,42 @@ TEST(CheckExpr, TemplatesNeedBoundVariablesThatAreNotSealed) {
       told(kit_of(
           {kOrder, kCard},
           "sync A when { Card/unlock: [] => ok[ token: ?t ] }\nthen { Card/charge: [ order: \"{{t}}\"; amount: 1 ] }")),
-      ElementsAre("rules.sync:2:33+1 error sealed: `?t` is Sealed: no where, filter or template may use it"));
+      ElementsAre("rules.sync:2:33+1 error sealed: `?t` is Sealed: no where, filter or template may use it [pass it on "
+                  "in then, as the whole value of an argument]"));
   EXPECT_THAT(told(kit_of({kOrder, kCard},
                           "sync A when { Card/unlock: [] => ok[ token: ?t ] } then { Card/unlock: [ key: ?t ] }")),
               IsEmpty());
 }
 
 TEST(CheckExpr, OrderingNeedsTwoValuesThatHaveOneOrder) {
-  EXPECT_THAT(with_where("filter(?c > 3)"),
-              ElementsAre("rules.sync:2:21+1 error type-mismatch: these have no order: `?c` is String, 3 is Int"));
+  EXPECT_THAT(with_where("filter(?c > 3)"), ElementsAre("rules.sync:2:21+1 error type-mismatch: these have no order: "
+                                                        "`?c` is String, 3 is Int [write a value of type String]"));
   EXPECT_THAT(with_where("filter(?c in [3])"),
-              ElementsAre("rules.sync:2:23+1 error type-mismatch: these are never equal: `?c` is String, 3 is Int"));
+              ElementsAre("rules.sync:2:23+1 error type-mismatch: these are never equal: `?c` is String, 3 is Int "
+                          "[write a value of type String]"));
 }
 
 TEST(CheckExpr, EachBranchOfCondHasTheWantedType) {
   EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: cond(?c = \"x\", ?t, 2) ]"), IsEmpty());
   EXPECT_THAT(with_then("Order/place: [ customer: ?c; lines: ?ls; note: cond(?t > 1, \"x\", none) ]"), IsEmpty());
   EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: cond(true, ?c, \"2\") ]"),
-              ElementsAre("rules.sync:2:51+2 error type-mismatch: `?c` is String, but `amount` of Order/pay takes Int",
-                          "rules.sync:2:55+3 error type-mismatch: `amount` of Order/pay takes Int, not \"2\""));
+              ElementsAre("rules.sync:2:51+2 error type-mismatch: `?c` is String, but `amount` of Order/pay takes Int "
+                          "[give it a value of type Int]",
+                          "rules.sync:2:55+3 error type-mismatch: `amount` of Order/pay takes Int, not \"2\" [write a "
+                          "value of type Int]"));
   EXPECT_THAT(with_then("Order/pay: [ order: ?o; amount: cond(?t, 1, 2) ]"),
-              ElementsAre("rules.sync:2:45+2 error type-mismatch: a condition is true or false, but `?t` is Int"));
+              ElementsAre("rules.sync:2:45+2 error type-mismatch: a condition is true or false, but `?t` is Int "
+                          "[compare it with a value: `… = …`]"));
 }
 
 TEST(CheckExpr, TheBranchesOfCondAreOfOneType) {
   EXPECT_THAT(with_where("bind(cond(?t > 1, ?t, 1.5) as ?x) filter(?x < 2)"), IsEmpty());
   EXPECT_THAT(with_where("bind(cond(?t > 1, ?c, none) as ?x) filter(?x = \"a\")"), IsEmpty());
   EXPECT_THAT(with_where("bind(cond(?t, ?c, ?t) as ?x)"),
-              ElementsAre("rules.sync:2:19+2 error type-mismatch: a condition is true or false, but `?t` is Int",
+              ElementsAre("rules.sync:2:19+2 error type-mismatch: a condition is true or false, but `?t` is Int "
+                          "[compare it with a value: `… = …`]",
                           "rules.sync:2:27+2 error type-mismatch: the branches of `cond` are of one type, but `?c` is "
-                          "String, `?t` is Int"));
+                          "String, `?t` is Int [give both the same type]"));
 }
 
 TEST(CheckExpr, TextForATimeOrBytesIsOne) {

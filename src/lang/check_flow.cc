@@ -14,8 +14,11 @@
 //   side work: what is started beside an action, or an answer, that does lead to one. Not told at all where an action
 //   that is `answered outside` runs beneath and each of its variants leads to an answer: that one keeps the request
 //   open, whatever becomes of its siblings.
+// - unreachable-variant: syncs answer the action, and none with its ok. Other variants are not judged, as begin and
+//   finish, which are C++, may end it in any; that work was done is for those to say who did it.
 // - cycle: see cycles.cc; told unless a sync on it says [loop].
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "lang/check_parts.h"
@@ -46,6 +49,7 @@ class Flow {
       for (size_t e = 0; e < sync.then.size(); ++e) {
         for (const TargetSymbol& target : syncs[s].then[e]) {
           if (sync.then[e].kind == Effect::Kind::invoke) started_[target.action].push_back({s, e});
+          if (sync.then[e].kind == Effect::Kind::answer) answered_[target.action].insert(target.variant);
         }
       }
     }
@@ -58,6 +62,7 @@ class Flow {
         if (symbols_.action(ref).runs == Runs::answered && !symbols_.concepts[c].built_in) tell_answers(ref);
       }
     }
+    for (const auto& [ref, variants] : answered_) tell_unreachable(ref, variants);
     for (const auto& [ref, starts] : started_) {
       tell_unhandled(ref, starts);
       tell_nowhere(ref, starts);
@@ -145,6 +150,20 @@ class Flow {
         quoted(symbols_.name(ref) + " => ok") + " leads nowhere: " + starters(eager) + " it, and no sync takes its " +
             join(made),
         "match " + quoted(symbols_.name(ref) + ": [] => ok[ … ]") + ", or start it from an [eventual] sync");
+  }
+
+  void tell_unreachable(ActionRef ref, const std::set<size_t>& answers) {
+    const ActionSymbol& action = symbols_.action(ref);
+    const ConceptSymbol& owner = symbols_.concepts[ref.concept_];
+    auto ok = find_variant(action, "ok");
+    if (!ok || answers.contains(*ok) || owner.built_in) return;
+    std::vector<std::string> given;
+    for (size_t variant : answers) given.push_back(quoted(action.variants[variant].name));
+    Place declared = report_.word(owner.source->file, action.source->variants[*ok].at, "ok");
+    report_.warning(
+        declared, "unreachable-variant",
+        "no sync answers " + quoted(symbols_.name(ref)) + " with `ok`: syncs answer it with " + join(given) + " alone",
+        "write " + quoted("answer ?ask => ok[ … ]") + " where its work is done");
   }
 
   // Everything that runs directly beneath a request, and from which outcomes of it an answer can be reached.
@@ -274,6 +293,7 @@ class Flow {
   const std::vector<SyncSymbol>& syncs_;
   Report& report_;
   std::map<ActionRef, std::vector<size_t>> requested_;
+  std::map<ActionRef, std::set<size_t>> answered_;  // with which variants
   std::map<Outcome, std::vector<size_t>> matched_;
   std::map<ActionRef, std::vector<Start>> started_;
   std::set<Outcome> told_;  // by no-answer, which says more

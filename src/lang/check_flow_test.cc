@@ -30,6 +30,21 @@ TEST(CheckFlow, VariantsOfStartedActionsAreHandled) {
           "[write a sync: `when { Step/go: [] => broken[] }`]"));
 }
 
+TEST(CheckFlow, AnAnsweredActionThatNoSyncAnswersWithOkIsToldOf) {
+  std::string begin = "sync A when { Work/run: [] => requested } then { Step/go: [ name: \"x\" ] }\n";
+  std::string failed =
+      "sync B when { Step/go: [] => []  caused by Work/run: [] => requested as ?ask } then { answer ?ask => failed[ "
+      "reason: \"no\" ] }\n";
+  EXPECT_THAT(work_of(begin + failed),
+              ElementsAre("0.concept:1:70+2 warning unreachable-variant: no sync answers `Work/run` with `ok`: syncs "
+                          "answer it with `failed` alone [write `answer ?ask => ok[ … ]` where its work is done]"));
+  EXPECT_THAT(
+      work_of(begin + failed +
+              "sync C when { Step/tick: [] => ok[]  caused by Work/run: [] => requested as ?ask } then { answer "
+              "?ask => ok[] }\nsync D when { Work/run: [] => requested } then { Step/tick: [ n: 1 ] }"),
+      IsEmpty());
+}
+
 TEST(CheckFlow, AnAnyVariantPatternHandlesAll) {
   EXPECT_THAT(flow_of("sync A when { Log/write: [] => ok[] } then { Step/go: [ name: \"x\" ] }\nsync B when { Step/go: "
                       "[] => [] } then { Step/tick: [ n: 1 ] }"),

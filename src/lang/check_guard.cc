@@ -32,13 +32,14 @@ const std::vector<FieldSymbol>* refusal(const Guard& guard, const GuardSymbol& s
   if (guard.engine) {
     if (guard.variant.text == "refused") return &kRefusedFields;
     rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
-                      "a guard refuses with `engine.refused`, not with " + quoted("engine." + guard.variant.text));
+                      "a guard refuses with `engine.refused`, not with " + quoted("engine." + guard.variant.text),
+                      "write `else engine.refused[ message: \"…\" ]`");
     return nullptr;
   }
   if (symbol.before && symbol.before->ref()) {
     const ActionSymbol& action = symbols.action(*symbol.before->ref());
     if (auto variant = find_variant(action, guard.variant.text)) return &action.variants[*variant].fields;
-    std::string hint = did_you_mean(guard.variant.text, names_of(action.variants));
+    std::string hint = near_name(guard.variant.text, names_of(action.variants));
     rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
                       quoted(symbols.name(*symbol.before->ref())) + " has no variant " + quoted(guard.variant.text),
                       hint.empty() ? "declare it, or write `else engine.refused[ message: \"…\" ]`" : hint);
@@ -51,7 +52,7 @@ const std::vector<FieldSymbol>* refusal(const Guard& guard, const GuardSymbol& s
       if (auto variant = find_variant(action, guard.variant.text)) return &action.variants[*variant].fields;
       for (const VariantSymbol& each : action.variants) known.push_back(each.name);
     }
-    std::string hint = did_you_mean(guard.variant.text, known);
+    std::string hint = near_name(guard.variant.text, known);
     rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
                       "no action of " + quoted(owner.name) + " has a variant " + quoted(guard.variant.text),
                       hint.empty() ? "declare it, or write `else engine.refused[ message: \"…\" ]`" : hint);
@@ -66,18 +67,18 @@ GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
   const Guard& guard = kit.guards[index].tree;
   GuardSymbol result{.guard = index};
   Rule rule(symbols, absent, report, guard.file, "guard " + quoted(guard.name.text));
+  Pattern opening;
   if (guard.before) {
-    rule.clause = "before";
+    rule.clause = rule.opening = "before";
     check_target(*guard.before, rule);
-    Pattern opening = *guard.before;
+    opening = *guard.before;
     opening.outcome = Pattern::Outcome::any;  // a guard looks at arguments alone
     opening.output.clear();
     result.before = rule.pattern(opening);
-    rule.patterns.clear();  // it pointed at the copy
   }
   if (guard.over) {
-    rule.clause = "over";
-    result.over = rule.query(*guard.over, false);
+    rule.clause = rule.opening = "over";
+    result.over = rule.over = rule.query(*guard.over, false);
   }
   rule.clause = "where";
   for (const Condition& condition : guard.where) result.where.push_back(rule.condition(condition));
@@ -88,6 +89,9 @@ GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
   result.variables = rule.variables;
   Rule otherwise(symbols, absent, report, guard.file, rule.label);
   otherwise.clause = "else";
+  otherwise.opening = rule.opening;
+  otherwise.patterns = rule.patterns;
+  otherwise.over = rule.over;
   otherwise.adopt(before);
   otherwise.once_each(guard.arguments, "field");
   const std::vector<FieldSymbol>* fields = refusal(guard, result, otherwise);

@@ -39,6 +39,23 @@ TEST(CheckGuard, AGuardNamesItsConceptAndItsAction) {
                           hint));
 }
 
+TEST(CheckGuard, HintsOfUnboundVariablesNameTheClausesOfAGuard) {
+  EXPECT_THAT(
+      told_of("guard G before { Order/ship: [] } require { filter(?order != \"x\") } else lost[ order: ?o ]"),
+      ElementsAre("rules.sync:1:52+6 error unbound-variable: guard `G`: `?order` in require is not bound by any "
+                  "pattern or query [it could be bound by `Order/ship: [ order: ?order ]` in before]",
+                  "rules.sync:1:87+2 error unbound-variable: guard `G`: `?o` in else is not bound by any pattern "
+                  "or query [it could be bound by `Order/ship: [ order: ?o ]` in before or `Order: { ?o … }` in "
+                  "where]"));
+  EXPECT_THAT(
+      told_of("guard G over { Order: { status: \"open\" } } require { filter(?total > 3) } else engine.refused[ "
+              "message: \"{{nothing}}\" ]"),
+      ElementsAre("rules.sync:1:61+6 error unbound-variable: guard `G`: `?total` in require is not bound by any "
+                  "pattern or query [it could be bound by `Order: { total: ?total }` in over]",
+                  "rules.sync:1:108+7 error unbound-variable: guard `G`: `?nothing` in else is not bound by any "
+                  "pattern or query [no field of this kit has that name; write a value, or bind it in over or where]"));
+}
+
 TEST(CheckGuard, TheBoundActionDeclaresTheVariant) {
   EXPECT_THAT(
       told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o status: \"paid\" } } else unpaid[]"),
@@ -60,9 +77,8 @@ TEST(CheckGuard, ElseSeesWhatWasBoundBeforeRequire) {
   EXPECT_THAT(
       told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o note: ?n } } else engine.refused[ "
               "message: \"{{n}}\" ]"),
-      ElementsAre(
-          "rules.sync:1:114+1 error unbound-variable: guard `G`: `?n` in else is not bound by any pattern or query "
-          "[no field of this kit has that name; write a value, or bind it in when or where]"));
+      ElementsAre("rules.sync:1:114+1 error unbound-variable: guard `G`: `?n` in else is not bound by any pattern or "
+                  "query [no field of this kit has that name; write a value, or bind it in before or where]"));
 }
 
 TEST(CheckGuard, FieldsOfTheVariantAreChecked) {

@@ -17,6 +17,13 @@ using Op = Expr::Op;
 // All fixtures of a concept by name, with their action.
 using Fixtures = std::unordered_map<std::string, std::pair<const Fixture*, const ActionSymbol*>>;
 
+std::vector<std::string> names_of(const Fixtures& fixtures) {
+  std::vector<std::string> names;
+  for (const auto& [name, place] : fixtures) names.push_back(name);
+  std::ranges::sort(names);
+  return names;
+}
+
 class InvariantWalk {
  public:
   InvariantWalk(const ConceptSymbol& owner, const Symbols& symbols, Report& report)
@@ -26,20 +33,24 @@ class InvariantWalk {
     arguments(
         fixture.input, action.params, action.name, "argument",
         [&](const Expr& value, TypeId type, const std::string& what) { this->value(value, type, what, &all, false); });
+    std::vector<std::string> unknown, missing;
+    for (const Argument& each : fixture.input) {
+      if (!find_field(action.params, each.name)) unknown.push_back(each.name);
+    }
     for (const FieldSymbol& param : action.params) {
       bool given = std::ranges::any_of(fixture.input, [&](const Argument& each) { return each.name == param.name; });
-      if (given || symbols_.types[param.type].kind == Kind::option) continue;
-      report_.error(report_.word(file_, fixture.at, fixture.name), "missing-argument",
-                    "fixture " + quoted(fixture.name) + " lacks the argument " + quoted(param.name) + " of " +
-                        quoted(action.name));
+      if (!given && symbols_.types[param.type].kind != Kind::option) missing.push_back(param.name);
+    }
+    for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
+      report_.error(
+          report_.word(file_, fixture.at, fixture.name), "missing-argument",
+          "fixture " + quoted(fixture.name) + " lacks the argument " + quoted(name) + " of " + quoted(action.name),
+          "add " + quoted(name + ": …"));
     }
     for (const Name& name : fixture.after) {
       if (all.contains(name.text)) continue;
-      std::vector<std::string> known;
-      for (const auto& [each, place] : all) known.push_back(each);
-      std::ranges::sort(known);
       report_.error(place_of(file_, name), "unknown-fixture", "there is no fixture " + quoted(name.text),
-                    did_you_mean(name.text, known));
+                    did_you_mean(name.text, names_of(all)));
     }
     variant(fixture.at, action, fixture.variant);
   }
@@ -129,6 +140,8 @@ class InvariantWalk {
       case Op::wildcard:
         return;
       case Op::literal:
+        // In a test the text is what the harness seals.
+        if (types[types.present(type)].kind == Kind::sealed && expr.value.is_string()) return;
         if (types.literal_fits(expr.value, type) != Fit::yes) {
           report_.error(place_of(file_, expr), "type-mismatch",
                         what + " is " + types.name(type) + ", not " + literal_text(expr.value),
@@ -143,14 +156,16 @@ class InvariantWalk {
         } else if (types.comparable(known->second, type) == Fit::no) {
           report_.error(
               place_of(file_, expr), "type-mismatch",
-              quoted(expr.name) + " is " + types.name(known->second) + ", but " + what + " is " + types.name(type));
+              quoted(expr.name) + " is " + types.name(known->second) + ", but " + what + " is " + types.name(type),
+              "give one of them another name");
         }
         return;
       }
       case Op::list: {
         Kind kind = types[types.present(type)].kind;
         if (kind != Kind::unknown && kind != Kind::list && kind != Kind::set) {
-          report_.error(place_of(file_, expr), "list-for-scalar", what + " is " + types.name(type) + ", not a list");
+          report_.error(place_of(file_, expr), "list-for-scalar", what + " is " + types.name(type) + ", not a list",
+                        "write one value, without the brackets");
           return;
         }
         for (const Expr& part : expr.args) value(part, types.element(type), "an element of " + what, fixtures, binds);
@@ -160,7 +175,8 @@ class InvariantWalk {
         Kind kind = types[types.present(type)].kind;
         if (kind == Kind::mapping) return;
         if (kind != Kind::unknown && kind != Kind::record) {
-          report_.error(place_of(file_, expr), "type-mismatch", what + " is " + types.name(type) + ", not a record");
+          report_.error(place_of(file_, expr), "type-mismatch", what + " is " + types.name(type) + ", not a record",
+                        "write a value of type " + types.name(type));
           return;
         }
         for (size_t i = 0; i < expr.keys.size(); ++i) {
@@ -179,7 +195,7 @@ class InvariantWalk {
         auto found = fixtures->find(expr.name);
         if (found == fixtures->end()) {
           report_.error({file_, expr.at, expr.name.size() + 1}, "unknown-fixture",
-                        "there is no fixture " + quoted(expr.name));
+                        "there is no fixture " + quoted(expr.name), did_you_mean(expr.name, names_of(*fixtures)));
           return;
         }
         const auto& [fixture, action] = found->second;
@@ -197,7 +213,8 @@ class InvariantWalk {
         TypeId given = field ? fields[*field].type : action->params[*param].type;
         if (types.assignable(types.present(given), type) == Fit::no) {
           report_.error({file_, expr.at, expr.name.size() + expr.keys[0].size() + 2}, "type-mismatch",
-                        what + " is " + types.name(type) + ", but this is " + types.name(given));
+                        what + " is " + types.name(type) + ", but this is " + types.name(given),
+                        "take another field, or write a value");
         }
         return;
       }
@@ -261,7 +278,8 @@ class InvariantWalk {
           bool ordered = expr.op != Op::equal && expr.op != Op::not_equal;
           report_.error(place_of(file_, right), "type-mismatch",
                         (ordered ? "these have no order: one is " : "these are never equal: one is ") + types.name(a) +
-                            ", the other " + types.name(b));
+                            ", the other " + types.name(b),
+                        "compare values of one type");
         }
         return Types::of(Kind::boolean);
       }
@@ -318,7 +336,7 @@ void check_fixtures(const ConceptSymbol& owner, const Symbols& symbols, Report& 
       if (fresh) continue;
       report.error(report.word(owner.source->file, fixture.at, fixture.name), "duplicate",
                    "a second fixture " + quoted(fixture.name),
-                   "the first is at line " + std::to_string(first->second.first->at.line));
+                   "rename one; the first is at line " + std::to_string(first->second.first->at.line));
     }
   }
   for (const ActionSymbol& action : owner.actions) {

@@ -25,30 +25,36 @@ TEST(CheckInvariant, FixturesGiveEveryArgumentItsType) {
   EXPECT_THAT(with("fixture second { name: $first.name, size: 2 } after first -> bad", ""), IsEmpty());
   EXPECT_THAT(
       with("fixture second { nme: \"b\", size: \"2\" } after frist -> bda", ""),
-      ElementsAre("0.concept:9:9+6 error missing-argument: fixture `second` lacks the argument `name` of `make`",
-                  "0.concept:9:18+3 error unknown-field: `make` has no argument `nme` [did you mean `name`?]",
-                  "0.concept:9:34+3 error type-mismatch: `size` of make is Int, not \"2\"",
+      ElementsAre("0.concept:9:18+3 error unknown-field: `make` has no argument `nme` [did you mean `name`?]",
+                  "0.concept:9:34+3 error type-mismatch: `size` of make is Int, not \"2\" [write a value of type Int]",
                   "0.concept:9:46+5 error unknown-fixture: there is no fixture `frist` [did you mean `first`?]",
                   "0.concept:9:55+3 error unknown-variant: `make` has no variant `bda` [did you mean `bad`?]"));
-  EXPECT_THAT(with("fixture first { name: \"b\", size: 2 }", ""),
-              ElementsAre("0.concept:9:9+5 error duplicate: a second fixture `first` [the first is at line 8]"));
+  EXPECT_THAT(
+      with("fixture second { size: 2 }", ""),
+      ElementsAre("0.concept:9:9+6 error missing-argument: fixture `second` lacks the argument `name` of `make` [add "
+                  "`name: …`]"));
+  EXPECT_THAT(
+      with("fixture first { name: \"b\", size: 2 }", ""),
+      ElementsAre("0.concept:9:9+5 error duplicate: a second fixture `first` [rename one; the first is at line 8]"));
   EXPECT_THAT(
       with("fixture second { name: $first.thng, size: $fist.size } after first", ""),
       ElementsAre("0.concept:9:24+11 error unknown-field: `make -> ok` has no field `thng` [did you mean `thing`?]",
-                  "0.concept:9:43+5 error unknown-fixture: there is no fixture `fist`"));
+                  "0.concept:9:43+5 error unknown-fixture: there is no fixture `fist` [did you mean `first`?]"));
 }
 
 TEST(CheckInvariant, StepsNameActionsVariantsAndFields) {
   EXPECT_THAT(
       with("", "invariant { after make(name: n, size: 1) -> ok(thing: t)\n then get(thing: t) -> ok(name: n) }"),
       IsEmpty());
-  EXPECT_THAT(with("",
-                   "invariant { after mak(name: n) -> ok(thing: t)\n then get(thng: t) -> okay\n and get(thing: t) -> "
-                   "ok(size: \"x\") }"),
-              ElementsAre("0.concept:13:19+3 error unknown-action: `A` has no action `mak` [did you mean `make`?]",
-                          "0.concept:14:11+4 error unknown-field: `get` has no argument `thng` [did you mean `thing`?]",
-                          "0.concept:14:23+4 error unknown-variant: `get` has no variant `okay`",
-                          "0.concept:15:32+3 error type-mismatch: `size` of get -> ok is Int, not \"x\""));
+  EXPECT_THAT(
+      with("",
+           "invariant { after mak(name: n) -> ok(thing: t)\n then get(thng: t) -> okay\n and get(thing: t) -> "
+           "ok(size: \"x\") }"),
+      ElementsAre(
+          "0.concept:13:19+3 error unknown-action: `A` has no action `mak` [did you mean `make`?]",
+          "0.concept:14:11+4 error unknown-field: `get` has no argument `thng` [did you mean `thing`?]",
+          "0.concept:14:23+4 error unknown-variant: `get` has no variant `okay` [there is `ok` and `gone`]",
+          "0.concept:15:32+3 error type-mismatch: `size` of get -> ok is Int, not \"x\" [write a value of type Int]"));
 }
 
 TEST(CheckInvariant, StepsOfThenKnowTheirArguments) {
@@ -61,10 +67,25 @@ TEST(CheckInvariant, StepsOfThenKnowTheirArguments) {
 TEST(CheckInvariant, ContractsSeeArgumentsAndFields) {
   EXPECT_THAT(with("", "action make {\n requires: size > 0\n ensures ok: thing != name }"), IsEmpty());
   EXPECT_THAT(with("", "action make {\n requires: size > \"0\"\n ensures ok: message != name\n ensures okk: true }"),
-              ElementsAre("0.concept:14:19+3 error type-mismatch: these have no order: one is Int, the other String",
+              ElementsAre("0.concept:14:19+3 error type-mismatch: these have no order: one is Int, the other String "
+                          "[compare values of one type]",
                           "0.concept:15:14+8 error unbound-variable: `message` is not bound by any step before it "
                           "[bind it in a step of `after`: its arguments may be free, its outcome gives values]",
                           "0.concept:16:10+3 error unknown-variant: `make` has no variant `okk` [did you mean `ok`?]"));
+}
+
+TEST(CheckInvariant, AFixtureGivesTheTextOfWhatIsSealed) {
+  std::string text =
+      "concept A [T] { actions { action open(key: Sealed) { runs: effect -> ok fixture f { key: @ } } } }";
+  auto with_key = [&](const std::string& key) {
+    std::string given = text;
+    given.replace(given.find('@'), 1, key);
+    return told(kit_of({given}, ""));
+  };
+  EXPECT_THAT(with_key("\"hunter2\""), IsEmpty());
+  EXPECT_THAT(with_key("2"),
+              ElementsAre("0.concept:1:90+1 error type-mismatch: `key` of open is Sealed, not 2 [write a "
+                          "value of type Sealed]"));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ class Report {
   // message points at the name.
   Place word(std::string_view file, const At& at, std::string_view word) const;
 
-  void error(const Place& place, std::string_view rule, std::string text, std::string hint = {});
-  void warning(const Place& place, std::string_view rule, std::string text, std::string hint = {});
+  void error(const Place& place, std::string_view rule, std::string text, std::string hint);
+  void warning(const Place& place, std::string_view rule, std::string text, std::string hint);
   // A parameter given for one of another identity space: an error when strict.
   void misaligned(const Place& place, std::string text);
 
@@ -39,11 +39,15 @@ class Report {
   const std::map<std::string, std::string>& sources_;
 };
 
-// "did you mean `x`?", or nothing when no name is near.
+// "did you mean `x`?"; when no name is near, what there is: "there is `x`, `y` and `z`".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
+// The first half alone: nothing when no name is near.
+std::string near_name(std::string_view word, const std::vector<std::string>& names);
 std::vector<std::string> names_of(const std::vector<FieldSymbol>& fields);
 std::vector<std::string> names_of(const std::vector<VariantSymbol>& variants);
 std::vector<std::string> names_of(const std::vector<ActionSymbol>& actions);
+// Of the names that are missing, those that are not an unknown one misspelt, which is told of already.
+std::vector<std::string> without_misspelt(std::vector<std::string> missing, const std::vector<std::string>& unknown);
 // "a", "a and b", "a, b and c"
 std::string join(const std::vector<std::string>& words, std::string_view last = "and");
 std::string quoted(std::string_view word);
@@ -67,11 +71,13 @@ class Rule {
   const std::unordered_set<std::string>& absent;
   Report& report;
   std::string_view file;
-  std::string label;                 // "sync `X`"
-  std::string_view clause = "when";  // the clause being walked
+  std::string label;                  // "sync `X`"
+  std::string_view clause = "when";   // the clause being walked
+  std::string_view opening = "when";  // the clause whose patterns bind: "before" or "over" in a guard
   std::vector<VariableSymbol> variables;
   // Patterns walked so far, for hints at what could bind a variable.
   std::vector<std::pair<const Pattern*, PatternSymbol>> patterns;
+  std::optional<QuerySymbol> over;  // what a guard looks at
 
   PatternSymbol pattern(const Pattern& pattern);
   std::optional<QuerySymbol> condition(const Condition& condition);
@@ -96,7 +102,11 @@ class Rule {
   // The requests that a bound variable may stand for, for `answer`.
   const std::vector<ActionRef>* requests(const std::string& name) const;
   TypeId variable_type(const std::string& name) const;
-  void unbound(const Place& place, const std::string& name, TypeId wanted, std::string_view field);
+  // `answers`: the variant with which a request is answered, when the variable is the answer's target.
+  void unbound(const Place& place, const std::string& name, TypeId wanted, std::string_view field,
+               std::string_view answers = {});
+  // The last name of a path: `?t.name`.
+  Place place_of_field(const Expr& path) const;
 
  private:
   struct Bound {
@@ -113,7 +123,8 @@ class Rule {
   TypeId branches(const Expr& expr, In in);
   TypeId path(const Expr& expr, In in);
   void once_each_key(const Expr& record);
-  std::string binders(const std::string& name, TypeId wanted, std::string_view field) const;
+  std::string binders(const std::string& name, TypeId wanted, std::string_view field, std::string_view answers) const;
+  std::vector<std::string> request_binders(const std::string& name, std::string_view answers) const;
   std::vector<ActionRef> answered_actions(std::optional<size_t> concept_) const;
 
   std::unordered_map<std::string, Bound> bound_;

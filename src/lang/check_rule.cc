@@ -20,7 +20,8 @@ std::optional<size_t> Rule::concept_named(const Name& name) {
   std::vector<std::string> names;
   for (const ConceptSymbol& each : symbols.concepts) names.push_back(each.name);
   if (absent.contains(name.text)) {
-    report.error(place_of(file, name), "unknown-concept", "the concept " + quoted(name.text) + " is not loaded");
+    report.error(place_of(file, name), "unknown-concept", "the concept " + quoted(name.text) + " is not loaded",
+                 "load it, or leave this rule out");
   } else {
     report.error(place_of(file, name), "unknown-concept", "there is no concept " + quoted(name.text),
                  did_you_mean(name.text, names));
@@ -68,57 +69,108 @@ std::vector<ActionRef> Rule::answered_actions(std::optional<size_t> concept_) co
   return found;
 }
 
-void Rule::unbound(const Place& place, const std::string& name, TypeId wanted, std::string_view field) {
+void Rule::unbound(const Place& place, const std::string& name, TypeId wanted, std::string_view field,
+                   std::string_view answers) {
   report.error(
       place, "unbound-variable",
       label + ": " + quoted("?" + name) + " in " + std::string(clause) + " is not bound by any pattern or query",
-      binders(name, wanted, field));
+      binders(name, wanted, field, answers));
   bind(name, kUnknownType, {});  // told once
 }
 
+// What could bind a request: a pattern of this rule, a row that keeps one, then any action that can end so.
+std::vector<std::string> Rule::request_binders(const std::string& name, std::string_view answers) const {
+  std::vector<std::string> found;
+  auto can_end_so = [&](const ActionSymbol& action) {
+    return action.is_answered() && (answers.empty() || find_variant(action, answers));
+  };
+  bool may_match = opening == "when";
+  for (const auto& [tree, symbol] : patterns) {
+    if (!may_match || !symbol.ref() || tree->outcome != Pattern::Outcome::requested || tree->as) continue;
+    if (!can_end_so(symbols.action(*symbol.ref()))) continue;
+    found.push_back(quoted(symbols.name(*symbol.ref()) + ": […] => requested as ?" + name) + " in when");
+  }
+  for (const ConceptSymbol& owner : symbols.concepts) {
+    for (const RelationSymbol& relation : owner.relations) {
+      for (const FieldSymbol& column : relation.fields) {
+        if (symbols.types[symbols.types.present(column.type)].kind != Kind::request) continue;
+        std::string title = owner.name + (relation.name.empty() ? "" : "." + relation.name);
+        found.push_back(quoted(title + ": { " + column.name + ": ?" + name + " }") + " in where");
+      }
+    }
+  }
+  for (const ConceptSymbol& owner : symbols.concepts) {
+    for (const ActionSymbol& action : owner.actions) {
+      if (!may_match || owner.built_in || !can_end_so(action)) continue;
+      bool here = std::ranges::any_of(patterns, [&](const auto& each) {
+        return each.second.ref() && &symbols.action(*each.second.ref()) == &action;
+      });
+      if (here) continue;
+      found.push_back(quoted("caused by " + owner.name + "/" + action.name + ": [] => requested as ?" + name) +
+                      " in when");
+    }
+  }
+  return found;
+}
+
 // What could bind a variable: fields of this rule's patterns, then rows, then other completions; by name, or by type
-// when an id is wanted.
-std::string Rule::binders(const std::string& name, TypeId wanted, std::string_view field) const {
+// when an id is wanted; and if there is nothing of that name, fields of this rule's patterns that have the type.
+std::string Rule::binders(const std::string& name, TypeId wanted, std::string_view field,
+                          std::string_view answers) const {
   constexpr size_t kMost = 3;
   std::vector<std::string> found;
   const Types& types = symbols.types;
-  bool id_wanted = types[types.present(wanted)].kind == Kind::parameter;
+  Kind kind = types[types.present(wanted)].kind;
+  bool id_wanted = kind == Kind::parameter;
+  bool is_sync = opening == "when";
   auto by_name = [&](const FieldSymbol& candidate) { return candidate.name == name || candidate.name == field; };
+  auto has_type = [&](const FieldSymbol& candidate) {
+    return types.assignable(types.present(candidate.type), wanted) == Fit::yes;
+  };
   auto fits = [&](const FieldSymbol& candidate) {
     if (id_wanted) return types.present(candidate.type) == types.present(wanted);
-    return by_name(candidate) && types.assignable(types.present(candidate.type), wanted) == Fit::yes;
+    return by_name(candidate) && has_type(candidate);
   };
   auto note = [&](std::string text) {
     if (found.size() < kMost && std::ranges::find(found, text) == found.end()) found.push_back(std::move(text));
   };
-  for (const auto& [tree, symbol] : patterns) {
-    if (!symbol.ref()) continue;
-    const ActionSymbol& action = symbols.action(*symbol.ref());
-    std::string title = symbols.name(*symbol.ref()) + ": [";
-    for (const FieldSymbol& param : action.params) {
-      if (fits(param)) note("`" + title + " " + param.name + ": ?" + name + " ]` in when");
-    }
-    for (size_t variant : symbol.variants) {
-      for (const FieldSymbol& out : action.variants[variant].fields) {
-        if (!fits(out)) continue;
-        note("`" + title + "] => " + action.variants[variant].name + "[ " + out.name + ": ?" + name + " ]` in when");
+  auto note_patterns = [&](auto&& suits) {
+    for (const auto& [tree, symbol] : patterns) {
+      if (!symbol.ref()) continue;
+      const ActionSymbol& action = symbols.action(*symbol.ref());
+      std::string title = symbols.name(*symbol.ref()) + ": [";
+      for (const FieldSymbol& param : action.params) {
+        if (suits(param)) note("`" + title + " " + param.name + ": ?" + name + " ]` in " + std::string(opening));
+      }
+      for (size_t variant : symbol.variants) {
+        if (!is_sync) break;  // a guard looks at arguments alone
+        for (const FieldSymbol& out : action.variants[variant].fields) {
+          if (!suits(out)) continue;
+          note("`" + title + "] => " + action.variants[variant].name + "[ " + out.name + ": ?" + name + " ]` in when");
+        }
       }
     }
+  };
+  if (kind == Kind::request) {
+    for (std::string& each : request_binders(name, answers)) note(std::move(each));
   }
+  note_patterns(fits);
   for (const ConceptSymbol& owner : symbols.concepts) {
     if (found.size() >= kMost) break;
     for (const RelationSymbol& relation : owner.relations) {
+      bool looked_at = over && &symbols.concepts[over->concept_].relations[over->relation] == &relation;
+      std::string place = looked_at ? "in over" : "in where";
       std::string title = owner.name + (relation.name.empty() ? "" : "." + relation.name) + ": {";
       if (id_wanted && relation.keyed && relation.name.empty() && relation.key == types.present(wanted)) {
-        note("`" + title + " ?" + name + " … }` in where");
+        note("`" + title + " ?" + name + " … }` " + place);
       }
       for (const FieldSymbol& column : relation.fields) {
-        if (fits(column)) note("`" + title + " " + column.name + ": ?" + name + " }` in where");
+        if (fits(column)) note("`" + title + " " + column.name + ": ?" + name + " }` " + place);
       }
     }
   }
   for (const ConceptSymbol& owner : symbols.concepts) {
-    if (!id_wanted || found.size() >= kMost) break;
+    if (!is_sync || !id_wanted || found.size() >= kMost) break;
     for (const ActionSymbol& action : owner.actions) {
       if (action.runs == Runs::query || action.variants.empty()) continue;
       for (const FieldSymbol& out : action.variants[0].fields) {
@@ -128,8 +180,11 @@ std::string Rule::binders(const std::string& name, TypeId wanted, std::string_vi
       }
     }
   }
-  if (found.empty()) return "no field of this kit has that name; write a value, or bind it in when or where";
-  return "it could be bound by " + join(found, "or");
+  if (!found.empty()) return "it could be bound by " + join(found, "or");
+  std::string none = "no field of this kit has that name";
+  if (wanted != kUnknownType) note_patterns(has_type);
+  if (!found.empty()) return none + "; of its type there is " + join(found, "and");
+  return none + "; write a value, or bind it in " + std::string(opening) + " or where";
 }
 
 // ------------------------------------------------------------------------------------------------- second names
@@ -166,7 +221,8 @@ void Rule::once_each_key(const Expr& record) {
 void Rule::match(const Expr& match, TypeId type, const std::string& what, In in, bool negated, size_t owner) {
   const Types& types = symbols.types;
   if (in == In::where && types.holds_sealed(type) && match.op != Expr::Op::wildcard) {
-    report.error(place_of(file, match), "sealed", what + " is Sealed: no where, filter or template may use it");
+    report.error(place_of(file, match), "sealed", what + " is Sealed: no where, filter or template may use it",
+                 "match it with `_`, or leave it out");
     if (match.op == Expr::Op::variable && !is_bound(match.name)) bind(match.name, type, {});
     return;
   }
@@ -202,7 +258,8 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
       if (fit == Fit::no) {
         report.error(place_of(file, match), "type-mismatch",
                      quoted("?" + match.name) + " is " + types.name(before) + ", but " + what + " is " +
-                         types.name(type) + ": they are never equal");
+                         types.name(type) + ": they are never equal",
+                     "give one of them another name");
       } else if (fit == Fit::misaligned) {
         report.misaligned(place_of(file, match), quoted("?" + match.name) + " is " + types.name(before) + ", but " +
                                                      what + " is " + types.name(types.present(type)));
@@ -216,7 +273,8 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
           this->match(match.args[i], *field, quoted(match.keys[i]) + " of " + what, in, negated, owner);
         } else {
           report.error(place_of(file, match.args[i]), "unknown-field",
-                       what + " is " + types.name(type) + ", without a field " + quoted(match.keys[i]));
+                       what + " is " + types.name(type) + ", without a field " + quoted(match.keys[i]),
+                       did_you_mean(match.keys[i], types[types.present(type)].names));
         }
       }
       return;
@@ -269,7 +327,8 @@ PatternSymbol Rule::pattern(const Pattern& tree) {
   std::string title = symbols.name(*symbol.ref());
   if (action.runs == Runs::query) {
     report.error(place_of(file, tree.action), "query-matched",
-                 quoted(title) + " is a query: it leaves no record, so no sync can match it");
+                 quoted(title) + " is a query: it leaves no record, so no sync can match it",
+                 "match an action that changes something, or read the rows themselves in where");
   }
   for (const FieldPattern& field : tree.input) {
     auto index = find_field(action.params, field.field);
@@ -357,7 +416,8 @@ PatternSymbol Rule::pattern(const Pattern& tree) {
                      did_you_mean(field.field, known));
       } else if (symbol.variants.empty() && &field == &tree.output.front()) {
         report.error({file, field.at, field.field.size()}, "unknown-field",
-                     "no variant of " + quoted(title) + " has all of these fields");
+                     "no variant of " + quoted(title) + " has all of these fields",
+                     "name the variant that is meant, and match its fields alone");
       }
     } else if (tree.outcome == Pattern::Outcome::engine) {
       static const std::vector<std::string> kFields = {"message", "cause", "expected", "actual",
@@ -372,12 +432,14 @@ PatternSymbol Rule::pattern(const Pattern& tree) {
   if (tree.as) {
     if (tree.outcome != Pattern::Outcome::requested) {
       report.error(place_of_variable(file, *tree.as), "bad-answer",
-                   quoted("as ?" + tree.as->text) + " names a request: it belongs to a `=> requested` pattern");
+                   quoted("as ?" + tree.as->text) + " names a request: it belongs to a `=> requested` pattern",
+                   "write " + quoted("=> requested as ?" + tree.as->text) + ", or leave it out");
     }
     if (!is_bound(tree.as->text)) {
       bind(tree.as->text, Types::of(Kind::request), {*symbol.ref()});
     } else {
-      report.error(place_of_variable(file, *tree.as), "duplicate", quoted("?" + tree.as->text) + " is bound already");
+      report.error(place_of_variable(file, *tree.as), "duplicate", quoted("?" + tree.as->text) + " is bound already",
+                   "choose another name");
     }
   }
   patterns.emplace_back(&tree, symbol);
@@ -421,7 +483,8 @@ std::optional<QuerySymbol> Rule::query(const Query& tree, bool negated) {
     }
     if (!relation) {
       report.error(place_of(file, tree.concept_), "unknown-field",
-                   quoted(symbol.name) + " keeps no rows that a query could read");
+                   quoted(symbol.name) + " keeps no rows that a query could read",
+                   "match one of its actions in " + std::string(opening) + " instead");
     }
   }
   if (!relation) {
@@ -434,7 +497,8 @@ std::optional<QuerySymbol> Rule::query(const Query& tree, bool negated) {
   if (tree.key) {
     Expr key{.at = tree.key->at, .op = Expr::Op::variable, .name = tree.key->text};
     if (!rows.keyed) {
-      report.error(place_of_variable(file, *tree.key), "unknown-field", quoted(title) + " has no key");
+      report.error(place_of_variable(file, *tree.key), "unknown-field", quoted(title) + " has no key",
+                   "leave " + quoted("?" + tree.key->text) + " out: there is one row");
     }
     match(key, rows.keyed ? rows.key : kUnknownType, "the key of " + title, In::where, negated, *owner);
   }
@@ -462,9 +526,12 @@ std::optional<QuerySymbol> Rule::query(const Query& tree, bool negated) {
       std::string part = field.field.substr(path.size() + 1, end == std::string::npos ? end : end - path.size() - 1);
       auto inner = symbols.types.field(type, part);
       if (!inner) {
+        // The path stands in one piece, so its parts can be counted from its start.
+        At at{{field.at.line, field.at.column + static_cast<uint32_t>(path.size()) + 1}};
         report.error(
-            {file, field.at, field.field.size()}, "unknown-field",
-            quoted(path) + " of " + title + " is " + symbols.types.name(type) + ", without a field " + quoted(part));
+            {file, at, part.size()}, "unknown-field",
+            quoted(path) + " of " + title + " is " + symbols.types.name(type) + ", without a field " + quoted(part),
+            did_you_mean(part, symbols.types[symbols.types.present(type)].names));
       }
       type = inner.value_or(kUnknownType);
       path += "." + part;
@@ -489,7 +556,8 @@ std::optional<QuerySymbol> Rule::condition(const Condition& tree) {
     case Condition::Kind::bind: {
       TypeId type = tree.exprs.empty() ? kUnknownType : type_of(tree.exprs[0], In::where);
       if (is_bound(tree.name)) {
-        report.error({file, tree.at, 4}, "duplicate", quoted("?" + tree.name) + " is bound already");
+        report.error({file, tree.at, 4}, "duplicate", quoted("?" + tree.name) + " is bound already",
+                     "choose another name");
       } else {
         bind(tree.name, types.present(type), {});
       }
@@ -503,7 +571,7 @@ std::optional<QuerySymbol> Rule::condition(const Condition& tree) {
       TypeId element = types.element(type);
       if (kind != Kind::unknown && kind != Kind::list && kind != Kind::set) {
         report.error(place_of(file, tree.exprs[0]), "type-mismatch",
-                     "each takes a list or a set, not " + types.name(type));
+                     "each takes a list or a set, not " + types.name(type), "use the value as it is, without `each`");
       }
       for (const FieldPattern& field : tree.fields) {
         auto inner = types.field(element, field.field);

@@ -54,8 +54,8 @@ TEST(CheckRule, UnknownFieldsOfArgumentsVariantsAndRows) {
           "rules.sync:3:49+5 error unknown-field: a row of `Order` has no field `lines` "
           "[it is a list: query its elements with `Order.lines: { ?o item: ?item }`]",
           "rules.sync:3:68+4 error unknown-field: `Order` has no list or set `line` [did you mean `lines`?]",
-          "rules.sync:3:103+12 error unknown-field: `address` of Order is { city: String, zip: String }, without a "
-          "field `town`"));
+          "rules.sync:3:111+4 error unknown-field: `address` of Order is { city: String, zip: String }, without a "
+          "field `town` [there is `city` and `zip`]"));
 }
 
 TEST(CheckRule, AnyVariantNeedsAFieldThatSomeVariantHas) {
@@ -67,7 +67,8 @@ TEST(CheckRule, AnyVariantNeedsAFieldThatSomeVariantHas) {
   EXPECT_THAT(
       told_of("sync A when { Order/place: [] => [ message: ?m; total: ?t ] } then { Card/charge: [ order: ?m; amount: "
               "?t ] }"),
-      ElementsAre("rules.sync:1:36+7 error unknown-field: no variant of `Order/place` has all of these fields"));
+      ElementsAre("rules.sync:1:36+7 error unknown-field: no variant of `Order/place` has all of these fields [name "
+                  "the variant that is meant, and match its fields alone]"));
 }
 
 TEST(CheckRule, UnknownEngineOutcome) {
@@ -83,9 +84,10 @@ TEST(CheckRule, UnknownEngineOutcome) {
 }
 
 TEST(CheckRule, QueriesLeaveNothingToMatch) {
-  EXPECT_THAT(told_of("sync A when { Order/look: [] => ok[] } then { Card/hold: [ card: \"c\" ] }"),
-              ElementsAre("rules.sync:1:21+4 error query-matched: `Order/look` is a query: it leaves no record, so no "
-                          "sync can match it"));
+  EXPECT_THAT(
+      told_of("sync A when { Order/look: [] => ok[] } then { Card/hold: [ card: \"c\" ] }"),
+      ElementsAre("rules.sync:1:21+4 error query-matched: `Order/look` is a query: it leaves no record, so no sync can "
+                  "match it [match an action that changes something, or read the rows themselves in where]"));
 }
 
 TEST(CheckRule, OnlyAnsweredActionsAreRequested) {
@@ -98,7 +100,8 @@ TEST(CheckRule, OnlyAnsweredActionsAreRequested) {
 
 TEST(CheckRule, LiteralsInPatternsHaveTheFieldsType) {
   EXPECT_THAT(told_of("sync A when { Order/pay: [ amount: \"1\" ] => ok[] } then { Card/hold: [ card: \"c\" ] }"),
-              ElementsAre("rules.sync:1:36+3 error type-mismatch: `amount` of Order/pay is Int, never \"1\""));
+              ElementsAre("rules.sync:1:36+3 error type-mismatch: `amount` of Order/pay is Int, never \"1\" [write a "
+                          "value of type Int]"));
 }
 
 TEST(CheckRule, ALiteralOutsideTheUnionNeverFires) {
@@ -113,16 +116,15 @@ TEST(CheckRule, JoinedVariablesHaveOneType) {
   EXPECT_THAT(
       told_of("sync A when { Order/place: [] => ok[ order: ?x; total: ?x ] } then { Card/hold: [ card: \"c\" ] }"),
       ElementsAre("rules.sync:1:56+2 error type-mismatch: `?x` is O of Order, but `total` of Order/place => ok is Int: "
-                  "they are "
-                  "never equal"));
+                  "they are never equal [give one of them another name]"));
 }
 
 TEST(CheckRule, SealedFieldsStayOutOfWhere) {
   EXPECT_THAT(
       told_of("sync A when { Order/pay: [ order: ?o ] => ok[] } where { Order: { ?o secret: ?s } } then { Card/hold: [ "
               "card: \"c\" ] }"),
-      ElementsAre(
-          "rules.sync:1:78+2 error sealed: `secret` of Order is Sealed: no where, filter or template may use it"));
+      ElementsAre("rules.sync:1:78+2 error sealed: `secret` of Order is Sealed: no where, filter or template may use "
+                  "it [match it with `_`, or leave it out]"));
 }
 
 TEST(CheckRule, EachTakesAListApart) {
@@ -130,7 +132,8 @@ TEST(CheckRule, EachTakesAListApart) {
   EXPECT_THAT(told_of(head + "each(?ls as { item: ?i, count: ?n }) } then { Card/charge: [ order: ?i; amount: ?n ] }"),
               IsEmpty());
   EXPECT_THAT(told_of(head + "each(?c as { item: ?i }) } then { Card/charge: [ order: ?i; amount: 1 ] }"),
-              ElementsAre("rules.sync:1:91+2 error type-mismatch: each takes a list or a set, not String"));
+              ElementsAre("rules.sync:1:91+2 error type-mismatch: each takes a list or a set, not String [use the "
+                          "value as it is, without `each`]"));
   EXPECT_THAT(
       told_of(head + "each(?ls as { itm: ?i }) } then { Card/charge: [ order: ?i; amount: 1 ] }"),
       ElementsAre(

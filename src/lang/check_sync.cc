@@ -82,7 +82,8 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
     } else if (rule.symbols.types.assignable(rule.variable_type(variable), Types::of(Kind::string)) == Fit::no) {
       rule.report.error(place_of(rule.file, effect.concept_), "type-mismatch",
                         quoted(effect.concept_.text) + " is " + rule.symbols.types.name(rule.variable_type(variable)) +
-                            ", not the name of a concept");
+                            ", not the name of a concept",
+                        "bind it to a String that holds one of the candidates' names");
     }
     // A candidate that is not loaded cannot be meant; the others can.
     bool some = std::ranges::any_of(owners, [&](const Name& name) { return !rule.absent.contains(name.text); });
@@ -98,11 +99,14 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
     std::string title = rule.symbols.name(target.action);
     if (symbol.runs == Runs::query) {
       rule.report.warning(place_of(rule.file, effect.action), "query-started",
-                          quoted(title) + " is a query: it changes nothing and nothing can follow from it");
+                          quoted(title) + " is a query: it changes nothing and nothing can follow from it",
+                          "start an action that changes something, or leave it out");
     }
+    std::vector<std::string> unknown;
     for (const Argument& argument : effect.arguments) {
       auto param = find_field(symbol.params, argument.name);
       target.fields.push_back(param.value_or(0));
+      if (!param) unknown.push_back(argument.name);
       if (!param) {
         rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
                           quoted(title) + " has no argument " + quoted(argument.name),
@@ -111,12 +115,16 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
       rule.give(argument.value, param ? symbol.params[*param].type : kUnknownType,
                 quoted(argument.name) + " of " + title, argument.name);
     }
+    std::vector<std::string> missing;
     for (const FieldSymbol& param : symbol.params) {
       bool given = std::ranges::any_of(effect.arguments, [&](const Argument& each) { return each.name == param.name; });
-      if (given || rule.symbols.types[param.type].kind == Kind::option) continue;
-      rule.report.error(
-          place_of(rule.file, effect.action), "missing-argument",
-          quoted(title) + " needs the argument " + quoted(param.name + ": " + rule.symbols.types.name(param.type)));
+      if (!given && rule.symbols.types[param.type].kind != Kind::option) missing.push_back(param.name);
+    }
+    for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
+      TypeId type = symbol.params[*find_field(symbol.params, name)].type;
+      rule.report.error(place_of(rule.file, effect.action), "missing-argument",
+                        quoted(title) + " needs the argument " + quoted(name + ": " + rule.symbols.types.name(type)),
+                        "add " + quoted(name + ": ?" + name) + ", and bind it");
     }
     targets.push_back(std::move(target));
   }
@@ -136,7 +144,8 @@ std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
   if (!effect.request) return targets;
   const std::string& name = effect.request->text;
   if (!rule.is_bound(name)) {
-    rule.unbound(place_of_variable(rule.file, *effect.request), name, Types::of(Kind::request), {});
+    rule.unbound(place_of_variable(rule.file, *effect.request), name, Types::of(Kind::request), {},
+                 effect.variant.text);
     check_arguments();
     return targets;
   }
@@ -169,7 +178,7 @@ std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
           did_you_mean(effect.variant.text, variants));
     } else {
       rule.report.error(place_of_variable(rule.file, *effect.request), "not-answered",
-                        "no action of this kit is answered");
+                        "no action of this kit is answered", "declare an action `runs: answered`");
     }
     check_arguments();
     return targets;

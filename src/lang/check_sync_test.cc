@@ -31,27 +31,26 @@ TEST(CheckSync, AnUnboundVariableIsToldOnce) {
 }
 
 TEST(CheckSync, ArgumentsWithoutOptionAreNeeded) {
-  EXPECT_THAT(
-      told_of("sync A when { Card/charge: [] => ok[ card: ?c ] } then { Order/place: [ customer: \"x\"; linse: [] ] }"),
-      ElementsAre(
-          "rules.sync:1:64+5 error missing-argument: `Order/place` needs the argument "
-          "`lines: list { item: String, count: Int }`",
-          "rules.sync:1:88+5 error unknown-field: `Order/place` has no argument `linse` [did you mean `lines`?]"));
+  EXPECT_THAT(told_of("sync A when { Card/charge: [] => ok[ card: ?c ] } then { Order/place: [ customer: \"x\" ] }"),
+              ElementsAre("rules.sync:1:64+5 error missing-argument: `Order/place` needs the argument "
+                          "`lines: list { item: String, count: Int }` [add `lines: ?lines`, and bind it]"));
 }
 
 TEST(CheckSync, EveryCandidateIsChecked) {
   EXPECT_THAT(told_of("sync A when { Order/pay: [ order: ?o ] => requested } where { Order: { ?o note: ?p } } then { "
                       "?p in {Card, Order}/hold: [ card: \"x\" ] }"),
-              ElementsAre("rules.sync:1:115+4 error unknown-action: `Order` has no action `hold`"));
+              ElementsAre("rules.sync:1:115+4 error unknown-action: `Order` has no action `hold` [there is `place`, "
+                          "`pay`, `ship` and `look`]"));
   EXPECT_THAT(
       told_of("sync A when { Order/pay: [ amount: ?p ] => requested } then { ?p in {Card}/hold: [ card: \"x\" ] }"),
-      ElementsAre("rules.sync:1:63+2 error type-mismatch: `?p` is Int, not the name of a concept"));
+      ElementsAre("rules.sync:1:63+2 error type-mismatch: `?p` is Int, not the name of a concept [bind it to a String "
+                  "that holds one of the candidates' names]"));
 }
 
 TEST(CheckSync, StartingAQueryIsPointless) {
   EXPECT_THAT(told_of("sync A when { Order/place: [] => ok[ order: ?o ] } then { Order/look: [ order: ?o ] }"),
               ElementsAre("rules.sync:1:65+4 warning query-started: `Order/look` is a query: it changes nothing and "
-                          "nothing can follow from it"));
+                          "nothing can follow from it [start an action that changes something, or leave it out]"));
 }
 
 TEST(CheckSync, PatternsWithoutAKeyOrACauseJoinEverything) {
@@ -81,7 +80,8 @@ TEST(CheckSync, AnswersAreOfTheRequestsAction) {
   EXPECT_THAT(told_of(head + "answer ?ask => ok[ order: ?o ] }"), IsEmpty());
   EXPECT_THAT(told_of(head + "answer ?ask => ok[] }"), IsEmpty());
   EXPECT_THAT(told_of(head + "answer ?ask => okay[] }"),
-              ElementsAre("rules.sync:1:133+4 error unknown-variant: `Order/pay` has no variant `okay`"));
+              ElementsAre("rules.sync:1:133+4 error unknown-variant: `Order/pay` has no variant `okay` [there is `ok` "
+                          "and `declined`]"));
   EXPECT_THAT(told_of(head + "answer ?ask => declined[ reson: ?x ] }"),
               ElementsAre("rules.sync:1:143+5 error unknown-field: `Order/pay => declined` has no field `reson` [did "
                           "you mean `reason`?]"));
@@ -96,14 +96,14 @@ TEST(CheckSync, ARequestMayComeFromState) {
               IsEmpty());
   EXPECT_THAT(told_of("sync A when { Card/charge: [ order: ?o ] => ok[] } where { Order: { ?o asked: ?r } } then { "
                       "answer ?r => lost[] }"),
-              ElementsAre("rules.sync:1:106+4 error unknown-variant: `Order/pay` has no variant `lost`"));
+              ElementsAre("rules.sync:1:106+4 error unknown-variant: `Order/pay` has no variant `lost` [there is `ok` "
+                          "and `declined`]"));
 }
 
 TEST(CheckSync, OnlyRequestsAreNamedWithAs) {
-  EXPECT_THAT(
-      told_of("sync A when { Order/pay: [] => ok[] as ?x } then { Card/hold: [ card: \"c\" ] }"),
-      ElementsAre(
-          "rules.sync:1:40+2 error bad-answer: `as ?x` names a request: it belongs to a `=> requested` pattern"));
+  EXPECT_THAT(told_of("sync A when { Order/pay: [] => ok[] as ?x } then { Card/hold: [ card: \"c\" ] }"),
+              ElementsAre("rules.sync:1:40+2 error bad-answer: `as ?x` names a request: it belongs to a `=> requested` "
+                          "pattern [write `=> requested as ?x`, or leave it out]"));
 }
 
 TEST(CheckSync, RepeatedVariantsBelongToWhatIsStarted) {
@@ -119,7 +119,8 @@ TEST(CheckSync, TheEnginesConceptsAreThere) {
               IsEmpty());
   EXPECT_THAT(
       told_of("sync A when { Timer/wait: [ name: \"x\" ] => ok[ at: ?t ] } then { Timer/wait: [ name: \"x\" ] }"),
-      ElementsAre("rules.sync:1:72+4 error missing-argument: `Timer/wait` needs the argument `seconds: Int`"));
+      ElementsAre("rules.sync:1:72+4 error missing-argument: `Timer/wait` needs the argument `seconds: Int` [add "
+                  "`seconds: ?seconds`, and bind it]"));
 }
 
 TEST(CheckSync, SymbolsAreResolvedForTheEngine) {
@@ -155,6 +156,51 @@ TEST(CheckSync, AnArgumentIsGivenOnce) {
       told_of("sync A when { Card/charge: [] => ok[] }\nthen { Order/place: [ customer: \"x\"; lines: [ { item: "
               "\"a\", count: 1, item: \"b\" } ] ] }"),
       ElementsAre("rules.sync:2:76+3 error duplicate: a second field `item` [keep one]"));
+}
+
+TEST(CheckSync, AnUnboundTargetOfAnAnswerIsNamedAsARequest) {
+  EXPECT_THAT(
+      told(kit_of({kOrder, kCard},
+                  "sync A when { Card/hold: [] => ok[]  caused by Order/pay: [] => requested } then { answer ?r => "
+                  "declined[ reason: \"no\" ] }\n"
+                  "sync B when { Card/hold: [] => ok[] } then { answer ?r => ok[] }")),
+      ElementsAre("rules.sync:1:91+2 error unbound-variable: sync `A`: `?r` in then is not bound by any pattern or "
+                  "query [it could be bound by `Order/pay: […] => requested as ?r` in when or `Order: { asked: ?r "
+                  "}` in where]",
+                  "rules.sync:2:53+2 error unbound-variable: sync `B`: `?r` in then is not bound by any pattern or "
+                  "query [it could be bound by `Order: { asked: ?r }` in where or `caused by Order/pay: [] => "
+                  "requested as ?r` in when]"));
+}
+
+TEST(CheckSync, AVariableOfNoFieldsNameIsToldWhichFieldsHaveItsType) {
+  EXPECT_THAT(
+      told(kit_of({kOrder, kCard},
+                  "sync A when { Order/place: [] => ok[ order: ?o ] } then { Order/pay: [ order: ?o; amount: ?x ] }")),
+      ElementsAre("rules.sync:1:91+2 error unbound-variable: sync `A`: `?x` in then is not bound by any pattern or "
+                  "query [no field of this kit has that name; of its type there is `Order/place: [] => ok[ total: "
+                  "?x ]` in when]"));
+}
+
+TEST(CheckSync, AMisspeltArgumentIsToldOnce) {
+  EXPECT_THAT(
+      told(kit_of({kOrder, kCard},
+                  "sync A when { Order/place: [] => ok[ order: ?o ] } then { Order/pay: [ order: ?o; amont: 1 ] }")),
+      ElementsAre("rules.sync:1:83+5 error unknown-field: `Order/pay` has no argument `amont` [did you mean "
+                  "`amount`?]"));
+}
+
+TEST(CheckSync, AFieldOfAPathIsPointedAt) {
+  EXPECT_THAT(
+      told(kit_of({kOrder, kCard},
+                  "sync A when { Order/place: [] => ok[ total: ?total ] } where { Order: { ?o address: ?a } } then { "
+                  "Card/charge: [ order: ?a.town; amount: ?total.total ] Card/charge: [ order: \"{{a.zipp}}\"; "
+                  "amount: 1 ] }")),
+      ElementsAre("rules.sync:1:124+4 error unknown-field: `?a` is { city: String, zip: String }, without a field "
+                  "`town` [there is `city` and `zip`]",
+                  "rules.sync:1:145+5 error unknown-field: `?total` is Int, without a field `total` [use the value as "
+                  "it is, or take the field from a pattern or a row]",
+                  "rules.sync:1:180+4 error unknown-field: `?a` is { city: String, zip: String }, without a field "
+                  "`zipp` [did you mean `zip`?]"));
 }
 
 }  // namespace

@@ -244,7 +244,8 @@ class ConceptParser {
 
   // The next action begins before this one is closed.
   void close_missing(Action action) {
-    cursor_.report(cursor_.peek(), "expected `}` to close action `" + action.name + "`, found `action`", "", "syntax");
+    cursor_.report(cursor_.peek(), "expected `}` to close action `" + action.name + "`, found `action`", "write `}`",
+                   "syntax");
     cursor_.assume_depth(kActionDepth);
     concept_.actions.push_back(std::move(action));
   }
@@ -258,7 +259,7 @@ class ConceptParser {
     }
     if (word.is("description")) {
       action.description_at = cursor_.take().at;
-      if (!action.description.empty()) cursor_.fail(word, "a second `description`", "", "repeated-clause");
+      if (!action.description.empty()) cursor_.fail(word, "a second `description`", "keep one", "repeated-clause");
       action.description = cursor_.expect_prose("the description");
       return;
     }
@@ -278,7 +279,7 @@ class ConceptParser {
   At clause(std::optional<At>& written) {
     Token word = cursor_.peek();
     cursor_.take();
-    if (written) cursor_.fail(word, "a second `" + word.text + "`", "", "repeated-clause");
+    if (written) cursor_.fail(word, "a second `" + word.text + "`", "keep one", "repeated-clause");
     written = word.at;
     cursor_.expect(":", "after `" + word.text + "`");
     return word.at;
@@ -372,7 +373,7 @@ std::optional<Concept> parse_concept(std::string_view text, const std::string& f
 std::optional<Concept> load_concept(const std::string& path, Diagnostics& found) {
   auto text = read_source(path);
   if (!text) {
-    found.add({.file = path, .text = text.error().message, .rule = "source-file"});
+    found.add(unreadable(path, text.error()));
     return std::nullopt;
   }
   return parse_concept(*text, path, found);

@@ -187,35 +187,36 @@ TEST(ConceptParser, RefusesUnknownSectionsAndAnnotations) {
 }
 
 TEST(ConceptParser, ShowsSeveralFaultsInOneRun) {
-  EXPECT_THAT(
-      faults("concept A {\n"
-             "  state { a Int }\n"
-             "  actions {\n"
-             "    action x(a: ) { -> ok }\n"
-             "    action y() {\n"
-             "      runs: efect\n"
-             "      -> ok(\n"
-             "      deadline: soon\n"
-             "    }\n"
-             "    action z() { }\n"
-             "  }\n"
-             "}\n"),
-      ElementsAre("2:13 expected `:` after the component's name, found `Int`", "4:17 expected a type, found `)`",
-                  "6:13 expected how the action runs, found `efect` | write pure, query, effect, answered or "
-                  "answered outside",
-                  "9:5 expected a field's name or `)`, found `}`", "10:18 action `z` has no variant | write `-> ok`"));
+  EXPECT_THAT(faults("concept A {\n"
+                     "  state { a Int }\n"
+                     "  actions {\n"
+                     "    action x(a: ) { -> ok }\n"
+                     "    action y() {\n"
+                     "      runs: efect\n"
+                     "      -> ok(\n"
+                     "      deadline: soon\n"
+                     "    }\n"
+                     "    action z() { }\n"
+                     "  }\n"
+                     "}\n"),
+              ElementsAre("2:13 expected `:` after the component's name, found `Int` | write `:`",
+                          "4:17 expected a type, found `)` | write a type",
+                          "6:13 expected how the action runs, found `efect` | write pure, query, effect, answered or "
+                          "answered outside",
+                          "9:5 expected a field's name or `)`, found `}` | write a field's name or `)`",
+                          "10:18 action `z` has no variant | write `-> ok`"));
 }
 
 TEST(ConceptParser, AnUnclosedActionIsSeenAtTheNext) {
   EXPECT_THAT(faults("concept A {\n  actions {\n    action x() {\n      -> ok\n    action y() { -> ok }\n  }\n}\n"),
-              ElementsAre("5:5 expected `}` to close action `x`, found `action`"));
+              ElementsAre("5:5 expected `}` to close action `x`, found `action` | write `}`"));
 }
 
 TEST(ConceptParser, RefusesSecondSectionsAndClauses) {
   EXPECT_THAT(faults("concept A {\n  state { a: Int }\n  state { b: Int }\n}\n"),
               ElementsAre("3:3 a second `state` | a concept has one"));
   EXPECT_THAT(faults("concept A { actions { action a() { runs: pure\n runs: effect\n -> ok } } }"),
-              ElementsAre("2:2 a second `runs`"));
+              ElementsAre("2:2 a second `runs` | keep one"));
 }
 
 TEST(ConceptParser, RefusesWhatTheLanguageDoesNotSay) {
@@ -227,13 +228,14 @@ TEST(ConceptParser, RefusesWhatTheLanguageDoesNotSay) {
               ElementsAre("2:11 expected a duration, found `soon` | write seconds: `90s`, or `5m`"));
   EXPECT_THAT(in_action("retry: maybe"),
               ElementsAre("2:8 expected how the effect is repeated, found `maybe` | write safe, probe or never"));
-  EXPECT_THAT(in_action("-> bad @cod(x)"),
-              ElementsAre("2:9 expected `code` after `@`: a variant has no other annotation, found `cod`"));
+  EXPECT_THAT(
+      in_action("-> bad @cod(x)"),
+      ElementsAre("2:9 expected `code` after `@`: a variant has no other annotation, found `cod` | write `code`"));
   EXPECT_THAT(in_action("fixture f { a: b }"), ElementsAre("2:16 `b` is not a value | write \"b\" for text"));
   EXPECT_THAT(faults("concept A { state { g { } } }"),
-              ElementsAre("1:25 expected a component of the group g, found `}`"));
+              ElementsAre("1:25 expected a component of the group g, found `}` | write a component of the group g"));
   EXPECT_THAT(faults("@version(0)\nconcept A { }"),
-              ElementsAre("1:10 expected a whole number from 1, found the number 0"));
+              ElementsAre("1:10 expected a whole number from 1, found the number 0 | write a whole number from 1"));
   EXPECT_THAT(faults("concept A { } concept B { }"),
               ElementsAre("1:15 expected the end of the file, found `concept` | a file holds one concept"));
   EXPECT_THAT(faults("concept A { purpose { never closed { }"),
@@ -250,7 +252,7 @@ TEST(ConceptParser, WhatIsNotClosedIsAnError) {
 
 TEST(ConceptParser, BadBytesAndBombsAreRefused) {
   EXPECT_THAT(faults("concept " + std::string(1 << 20, 'a')),
-              ElementsAre("1:9 a name of 1048576 characters; names may have 256"));
+              ElementsAre("1:9 a name of 1048576 characters; names may have 256 | choose a shorter name"));
   std::string deep = "concept A { state { a: ";
   for (int i = 0; i < 10'000; ++i) deep += "{ a: ";
   EXPECT_THAT(faults(deep), testing::Contains(testing::HasSubstr("nested more than 100 deep")));

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/real_disk.h"
+#include "lang/check.h"
 #include "lang/concept_parser.h"
 #include "lang/generate_cpp.h"
 #include "lang/generate_reference.h"
@@ -42,6 +43,7 @@ Result<void> write_all(const Options& options, const Concept& spec, const std::s
                  .stem = options.stem,
                  .source = std::filesystem::path(options.file).filename().string(),
                  .work_header = options.work_header};
+  if (auto checked = check_options(cpp); !checked) return checked.error();
   for (const std::string& path : options.handlers) {
     auto source = read_source(path);
     if (!source) return source.error();
@@ -74,8 +76,11 @@ int run(const Options& options) {
   }
   Diagnostics found;
   auto spec = parse_concept(*text, options.file, found);
+  if (spec) {
+    for (Diagnostic& each : check_concept(*spec, *text)) found.add(std::move(each));
+  }
   std::cerr << render(found, *text);
-  if (!spec) return exit_code(Code::invalid);
+  if (!spec || found.failed()) return exit_code(Code::invalid);
   std::error_code failed;
   std::filesystem::create_directories(options.out, failed);
   auto written = write_all(options, *spec, *text);

@@ -24,14 +24,49 @@ TEST(CppNames, FindTheOneOfMany) {
 }
 
 TEST(CppNames, AvoidTheWordsOfCpp) {
-  EXPECT_EQ(member_name("concept"), "concept_");
-  EXPECT_EQ(member_name("lang"), "lang_");
+  for (const char* word :
+       {"concept", "lang", "co_yield", "char8_t", "stdin", "errno", "kAction", "engine", "int64_t"}) {
+    EXPECT_EQ(member_name(word), std::string(word) + "_");
+  }
   EXPECT_EQ(member_name("weight"), "weight");
+  EXPECT_EQ(member_name("maxRate2"), "maxRate2");
+  EXPECT_EQ(function_name("checkConcept"), "check_concept");
+  EXPECT_EQ(function_name("delete"), "delete_");
+  EXPECT_EQ(function_name("2nd"), "n2nd");
+  EXPECT_EQ(function_name("__"), "n");
+}
+
+TEST(CppNames, LeaveCapitalsToTypesAndMacros) {
+  EXPECT_EQ(member_name("Result"), "Result_");
+  EXPECT_EQ(member_name("INT_MAX"), "INT_MAX_");
+  EXPECT_EQ(member_name("_x"), "_x_");
+  EXPECT_EQ(type_name(type_word("checkConcept")), "CheckConcept");
+  EXPECT_EQ(type_name(type_word("EOF")), "EOFType");
+  EXPECT_EQ(type_name(type_word("PRId64")), "PRId64Type");
+  EXPECT_EQ(type_name(type_word("a")), "A");
+  EXPECT_EQ(type_name(type_word("_1")), "N1Type");
+  EXPECT_EQ(type_name(type_word("__")), "N");
+}
+
+// JSON takes one underscore off.
+TEST(CppNames, StayApartInCppAndInJson) {
+  EXPECT_EQ(member_name("class"), "class_");
+  EXPECT_EQ(member_name("class_"), "class__");
+  EXPECT_EQ(member_name("rows_"), "rows__");
+}
+
+TEST(CppNames, KnowIdentifiersAndNamespaces) {
   EXPECT_TRUE(is_identifier("ok2"));
+  EXPECT_TRUE(is_identifier("ok_"));
   EXPECT_FALSE(is_identifier("in-transit"));
   EXPECT_FALSE(is_identifier("2nd"));
-  EXPECT_FALSE(is_identifier("ok_"));
   EXPECT_FALSE(is_identifier(""));
+  for (const char* good : {"sluice", "sluice::deploy::rollout", "kit::engine", "a1"})
+    EXPECT_TRUE(is_namespace(good)) << good;
+  for (const char* bad : {"", "::a", "a::", "a::::b", "a:b", "a b", "a::class", "a::std", "sluice::sluice", "a::2",
+                          "a::NULL", "_a", "a__b", "a;}", "a-b", "std"}) {
+    EXPECT_FALSE(is_namespace(bad)) << bad;
+  }
 }
 
 TEST(CppString, EscapesWhatALiteralCannotHold) {

@@ -1,15 +1,18 @@
 // Types become text here; the names of records and unions are claimed on first use.
 #include "lang/cpp_types.h"
 
+#include <algorithm>
+
 #include "lang/cpp_names.h"
 #include "lang/relations.h"
 
 namespace sluice::lang {
 namespace {
 
-Error at(const Concept& spec, const Type& type, std::string message) {
+Error at(const Concept& spec, const Type& type, std::string message, std::string next) {
   return {.code = Code::invalid,
           .message = std::move(message),
+          .next = std::move(next),
           .position = Position{.file = spec.file, .line = type.at.line, .column = type.at.column}};
 }
 
@@ -23,13 +26,7 @@ std::string primitive(std::string_view name) {
   return "std::string";  // String, ID
 }
 
-// A C++ name for a literal that is none: `deploy-concept` → `deploy_concept`.
-std::string enumerator(const std::string& literal) {
-  std::string name = snake_case(literal);
-  if (name.empty()) name = "none";
-  if (name[0] >= '0' && name[0] <= '9') name = "n" + name;
-  return member_name(name);
-}
+constexpr std::string_view kGenerated = "generated";  // the shape of a name that is no record or union
 
 }  // namespace
 
@@ -55,29 +52,53 @@ std::string shape_text(const Type& type) {
   return text + ")";
 }
 
-CppTypes::CppTypes(const Concept& spec) : spec_(spec) {
-  // Names that generated code needs for itself.
-  for (const char* taken : {"State", "Effect"}) shapes_[taken] = "generated";
-  for (const char* taken : {"", "Record", "Found", "Whole"}) shapes_[spec.name + taken] = "generated";
-  for (const Name& param : spec.params) shapes_[id_of(param.text)] = "generated";
+CppTypes::CppTypes(const Concept& spec) : spec_(spec), prefix_(type_word(spec.name)) {
+  for (const char* fixed : {"State", "Effect"}) shapes_[fixed] = kGenerated;
+  handlers_ = take(prefix_, "Concept");
+  for (const Name& param : spec.params) {
+    if (!ids_.contains(param.text)) ids_[param.text] = take(id_name(param.text), "", {"Owner"});
+  }
+  const StateRelations state = read_state(spec);
+  for (const Relation& relation : state.relations) {
+    if (relation.kind != Relation::Kind::rows) continue;
+    if (relation.domain.empty()) {
+      rows_[""].record = take(prefix_ + "Whole", "");
+      continue;
+    }
+    bool first = !spec.params.empty() && spec.params[0].text == relation.domain;
+    std::string name = prefix_ + (first ? "" : type_word(relation.domain));
+    rows_[relation.domain] = {.record = take(name + "Record", ""), .found = take(name + "Found", "")};
+  }
   for (const Action& action : spec.actions) {
-    shapes_[action_type(spec, action)] = "generated";
-    shapes_[action_type(spec, action) + "Work"] = "generated";
+    if (actions_.contains(action.name)) continue;
+    std::vector<std::string> also;
+    if (action.runs == Runs::effect) also.emplace_back("Work");
+    actions_[action.name] = take(type_word(action.name), "Action", also);
   }
 }
 
-std::string action_type(const Concept& spec, const Action& action) {
-  std::string name = camel_case(action.name);
-  return name == spec.name || name == "State" || name == "Effect" ? name + "Action" : name;
+std::string CppTypes::take(const std::string& word, const std::string& more, const std::vector<std::string>& also) {
+  std::string name = type_name(word);
+  auto is_free = [&] {
+    bool free = !shapes_.contains(name);
+    for (const std::string& ending : also) free = free && !shapes_.contains(name + ending);
+    return free;
+  };
+  if (!is_free()) name = type_name(word + more);
+  std::string base = name;
+  for (int count = 2; !is_free(); count++) name = base + std::to_string(count);
+  shapes_[name] = kGenerated;
+  for (const std::string& ending : also) shapes_[name + ending] = kGenerated;
+  return name;
 }
 
-std::string CppTypes::id_of(const std::string& param) const {
-  if (param.size() > 1) return param.ends_with("Id") ? param : param + "Id";
+std::string CppTypes::id_name(const std::string& param) const {
+  if (param.size() > 1) return type_word(param) + (param.ends_with("Id") ? "" : "Id");
   // A single letter says nothing: the first is the concept's own identity.
   for (const Name& other : spec_.params) {
-    if (other.text.size() == 1) return spec_.name + (other.text == param ? "" : param) + "Id";
+    if (other.text.size() == 1) return prefix_ + (other.text == param ? "" : type_word(param)) + "Id";
   }
-  return spec_.name + param + "Id";
+  return prefix_ + type_word(param) + "Id";
 }
 
 std::string CppTypes::key_of(const std::string& domain) const {
@@ -87,7 +108,7 @@ std::string CppTypes::key_of(const std::string& domain) const {
 std::string CppTypes::ids() const {
   std::string text;
   for (const Name& param : spec_.params) {
-    std::string id = id_of(param.text);
+    const std::string& id = id_of(param.text);
     text += "using " + id + " = lang::Id<struct " + id + "Owner>;\n";
   }
   return text;
@@ -122,7 +143,8 @@ Result<std::string> CppTypes::of(const Type& type, const std::string& field, con
       return primitive(type.name);
     case Type::Kind::named:
       if (is_type_parameter(spec_, type.name)) return id_of(type.name);
-      return at(spec_, type, "\"" + type.name + "\" is neither a primitive type nor a type parameter of " + spec_.name);
+      return at(spec_, type, "\"" + type.name + "\" is neither a primitive type nor a type parameter of " + spec_.name,
+                "declare it as a type parameter");
     case Type::Kind::list:
     case Type::Kind::set: {
       auto element = element_of(type.inner[0], field, owner);
@@ -130,23 +152,25 @@ Result<std::string> CppTypes::of(const Type& type, const std::string& field, con
       return "std::vector<" + *element + ">";
     }
     case Type::Kind::option:
-      return at(spec_, type, "only a field can be an option; here it is part of another type");
+      return at(spec_, type, "only a field can be an option; here it is part of another type",
+                "make it a field of a record: `{ value: option … }`");
     case Type::Kind::record:
-      return record(type, camel_case(field), owner);
+      return record(type, type_word(field), owner);
     case Type::Kind::names:
     case Type::Kind::literals:
       return literals(type, field, owner);
     case Type::Kind::mapping: {
       const Type& key = type.inner[0];
       if (key.kind != Type::Kind::named && key.name != "String" && key.name != "ID") {
-        return at(spec_, key, "a map inside a field maps from a type parameter, String or ID");
+        return at(spec_, key, "a map inside a field maps from a type parameter, String or ID",
+                  "write `String -> …`, or make it a list of records");
       }
       auto value = of(type.inner[1], field, owner);
       if (!value) return value.error();
       return "std::map<std::string, " + *value + ">";
     }
   }
-  return at(spec_, type, "this type has no C++ type");
+  return at(spec_, type, "this type has no C++ type", "write another type");
 }
 
 Result<std::string> CppTypes::element_of(const Type& element, const std::string& field, const std::string& owner) {
@@ -154,10 +178,10 @@ Result<std::string> CppTypes::element_of(const Type& element, const std::string&
 }
 
 std::string CppTypes::claim(const std::string& base, const std::string& owner, const std::string& shape, bool& known) {
-  std::string name = base;
+  std::string name = type_name(base);
+  std::string longer = type_name(prefix_ + owner + base.substr(prefix_.size()));
   for (int round = 0;; round++) {
-    if (round == 1) name = spec_.name + owner + base.substr(spec_.name.size());
-    if (round > 1) name += "_";
+    if (round > 0) name = longer + (round > 1 ? std::to_string(round) : "");
     auto [found, added] = shapes_.emplace(name, shape);
     known = !added;
     if (added || found->second == shape) return name;
@@ -166,7 +190,7 @@ std::string CppTypes::claim(const std::string& base, const std::string& owner, c
 
 Result<std::string> CppTypes::record(const Type& type, const std::string& base, const std::string& owner) {
   bool known = false;
-  std::string name = claim(spec_.name + base, owner, shape_text(type), known);
+  std::string name = claim(prefix_ + base, owner, shape_text(type), known);
   if (known) return name;
   auto fields = members(type.fields, owner + base);
   if (!fields) return fields.error();
@@ -177,13 +201,12 @@ Result<std::string> CppTypes::record(const Type& type, const std::string& base, 
 
 std::string CppTypes::literals(const Type& type, const std::string& field, const std::string& owner) {
   bool known = false;
-  std::string name = claim(spec_.name + camel_case(field), owner, shape_text(type), known);
+  std::string name = claim(prefix_ + type_word(field), owner, shape_text(type), known);
   if (known) return name;
-  bool plain = true;
-  for (const std::string& literal : type.literals) plain = plain && is_identifier(literal);
+  bool plain = type.literals.size() <= kMaxFields && std::ranges::all_of(type.literals, is_identifier);
   Mapped mapped{.type = name};
   for (const std::string& literal : type.literals) {
-    std::string candidate = plain ? member_name(literal) : enumerator(literal);
+    std::string candidate = plain ? member_name(literal) : function_name(literal.empty() ? "none" : literal);
     for (size_t i = 0; i < mapped.names.size(); i++) {
       if (mapped.names[i].first == candidate) {
         candidate += "_";

@@ -72,7 +72,7 @@ void Cursor::expect(std::string_view spelling, std::string_view where) {
   if (accept(spelling)) return;
   std::string expected = "`" + std::string(spelling) + "`";
   if (!where.empty()) expected += " " + std::string(where);
-  fail_here(std::move(expected));
+  fail_here(std::move(expected), "write `" + std::string(spelling) + "`");
 }
 
 Name Cursor::expect_name(std::string_view what) {
@@ -134,6 +134,9 @@ void Cursor::fail(const Token& at, std::string text, std::string hint, std::stri
 }
 
 void Cursor::fail_here(std::string expected, std::string hint, std::string rule) {
+  // What was expected is what to write, but for the reason that may follow a colon.
+  if (hint.empty())
+    hint = expected.starts_with("the end") ? "remove it" : "write " + expected.substr(0, expected.find(": "));
   fail(peek(), "expected " + expected + ", found " + describe(peek()), std::move(hint), std::move(rule));
 }
 

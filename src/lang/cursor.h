@@ -46,7 +46,7 @@ class Cursor {
   std::string expect_prose(std::string_view of);  // `{ free text }`
 
   // Reports and stops. fail_here also says what stands here.
-  void fail(const Token& at, std::string text, std::string hint = "", std::string rule = "syntax");
+  void fail(const Token& at, std::string text, std::string hint, std::string rule = "syntax");
   void fail_here(std::string expected, std::string hint = "", std::string rule = "syntax");
   // Reports without stopping.
   void report(const Token& at, std::string text, std::string hint, std::string rule,
@@ -64,7 +64,8 @@ class Cursor {
    public:
     explicit Nested(Cursor& cursor) : cursor_(cursor) {
       if (++cursor_.nesting_ > kMaxDepth) {
-        cursor_.fail(cursor_.peek(), "nested more than " + std::to_string(kMaxDepth) + " deep", "", "nesting");
+        cursor_.fail(cursor_.peek(), "nested more than " + std::to_string(kMaxDepth) + " deep", "take it apart",
+                     "nesting");
       }
     }
     ~Nested() { --cursor_.nesting_; }

@@ -12,8 +12,10 @@
 namespace sluice::lang {
 namespace {
 
-// Longer source lines are not shown: nobody reads a caret at column 40,000.
-constexpr size_t kMaxShownColumns = 400;
+// A source line longer than this is shown around its caret alone: so much before it, so much from it on.
+constexpr uint32_t kMaxShownColumns = 400;
+constexpr uint32_t kShownBefore = 60;
+constexpr uint32_t kShownAfter = 100;
 
 std::string_view source_line(std::string_view source, uint32_t line) {
   for (uint32_t at = 1; at < line; ++at) {
@@ -28,32 +30,40 @@ std::string_view source_line(std::string_view source, uint32_t line) {
 }
 
 // A control or bidi character must not reach the terminal raw: it could hide the very fault that is reported.
-void append_visible(std::string& out, char32_t point, std::string_view bytes) {
-  if (point == '\t' || (point >= 0x20 && point != 0x7F && !is_forbidden(point))) {
-    out += bytes;
-  } else {
-    out += "\xEF\xBF\xBD";
-  }
+std::string visible(const CodePoint& point, std::string_view bytes) {
+  auto hex = [](uint32_t value) {
+    std::string digits;
+    for (; value > 0 || digits.size() < 2; value >>= 4) digits.insert(0, 1, "0123456789ABCDEF"[value & 15]);
+    return digits;
+  };
+  if (!point.valid) return "\\x" + hex(static_cast<unsigned char>(bytes[0]));
+  if (point.value != '\t' && is_forbidden(point.value)) return "\\u{" + hex(point.value) + "}";
+  return std::string(bytes);
 }
 
 void append_excerpt(std::string& out, const Diagnostic& diagnostic, std::string_view source) {
+  if (source.empty()) return;
   std::string_view line = source_line(source, diagnostic.mark.line);
-  if (line.empty()) return;
-  std::string shown, caret;
+  uint32_t from = diagnostic.mark.column;
+  uint32_t to = from + std::max(diagnostic.length, 1u);
+  bool trim = count_code_points(line) > kMaxShownColumns;
+  uint32_t first = trim && from > kShownBefore ? from - kShownBefore : 1;
+  uint32_t last = trim ? from + kShownAfter : UINT32_MAX;
+  std::string shown = first > 1 ? "…" : "", caret = first > 1 ? " " : "";
   uint32_t column = 1;
-  for (size_t at = 0; at < line.size(); ++column) {
+  for (size_t at = 0; at < line.size() && column < last; ++column) {
     CodePoint next = first_code_point(line.substr(at));
-    std::string_view bytes = next.valid ? line.substr(at, next.bytes) : std::string_view("\xEF\xBF\xBD");
-    append_visible(shown, next.value, bytes);
-    if (column < diagnostic.mark.column) {
-      caret.append(next.value == '\t' ? 1 : display_width(bytes), next.value == '\t' ? '\t' : ' ');
-    } else if (column < diagnostic.mark.column + std::max(diagnostic.length, 1u)) {
-      caret.append(next.value == '\t' ? 1 : display_width(bytes), '^');
-    }
+    std::string text = visible(next, line.substr(at, next.bytes));
     at += next.bytes;
+    if (column < first) continue;
+    shown += text;
+    bool tab = text == "\t";
+    size_t width = tab ? 1 : display_width(text);
+    if (column < from) caret.append(width, tab ? '\t' : ' ');
+    if (column >= from && column < to) caret.append(width, '^');
   }
-  if (column > kMaxShownColumns) return;
-  if (column <= diagnostic.mark.column) caret.append(diagnostic.mark.column - column, ' ').append(1, '^');
+  if (column == last) shown += "…";
+  if (column <= from) caret.append(from - column, ' ').append(1, '^');
   out += "  " + shown + "\n  " + caret + "\n";
 }
 
@@ -102,6 +112,13 @@ json::value to_json(const Diagnostic& diagnostic) {
   if (!diagnostic.hint.empty()) object["hint"] = diagnostic.hint;
   object["rule"] = diagnostic.rule;
   return object;
+}
+
+Diagnostic unreadable(const std::string& file, const Error& error) {
+  return {.file = file,
+          .text = error.message,
+          .hint = error.next.empty() ? "name a text file that can be read" : error.next,
+          .rule = "source-file"};
 }
 
 Error to_error(const Diagnostics& diagnostics) {

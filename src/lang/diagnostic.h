@@ -23,10 +23,10 @@ struct Diagnostic {
   enum class Severity { error, warning };
   Severity severity = Severity::error;
   std::string file;
-  Mark mark;            // line 0: it concerns the whole file
+  Mark mark{1, 1};      // line 0: it concerns no file
   uint32_t length = 1;  // in code points, on the mark's line
   std::string text;     // what is wrong and what was expected
-  std::string hint;     // what to write instead; may be empty
+  std::string hint;     // what to write instead
   std::string rule;     // a stable name of the rule that was broken, such as `unknown-section`
 
   bool operator==(const Diagnostic&) const = default;
@@ -56,6 +56,9 @@ std::string render(const Diagnostics& diagnostics, std::string_view source);
 
 // {severity, file, line, column, length, text, hint?, rule}
 json::value to_json(const Diagnostic& diagnostic);
+
+// A file that could not be read at all. There is no line to show, so it stands at the first.
+Diagnostic unreadable(const std::string& file, const Error& error);
 
 // The first error as an Error with its position, for callers that deal in Results.
 Error to_error(const Diagnostics& diagnostics);

@@ -29,19 +29,30 @@ TEST(Diagnostic, TheCaretStandsRightBehindTabsAndWideCharacters) {
 
 TEST(Diagnostic, TheCaretMayStandBehindTheLine) {
   EXPECT_EQ(render(fault(1, 4, 1, "x"), "abc"), "a.sync:1:4: error: x\n  abc\n     ^\n");
+  EXPECT_EQ(render(fault(2, 1, 1, "x"), "abc\n"), "a.sync:2:1: error: x\n  \n  ^\n");
 }
 
-TEST(Diagnostic, ShowsNoControlCharacters) {
-  EXPECT_EQ(render(fault(1, 1, 1, "x"), "a\x1b\xE2\x80\xAE\xff"),
-            "a.sync:1:1: error: x\n  a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\n  ^\n");
+TEST(Diagnostic, ShowsControlAndBidiCharactersAsEscapes) {
+  EXPECT_EQ(render(fault(1, 6, 1, "x"), std::string_view("a\x1b\xE2\x80\xAE\0\xff=1", 9)),
+            "a.sync:1:6: error: x\n  a\\u{1B}\\u{202E}\\u{00}\\xFF=1\n                           ^\n");
+  EXPECT_EQ(render(fault(1, 2, 1, "x"), "a\x01"), "a.sync:1:2: error: x\n  a\\u{01}\n   ^^^^^^\n");
 }
 
-TEST(Diagnostic, LeavesOutVeryLongLines) {
-  EXPECT_EQ(render(fault(1, 1, 1, "x"), std::string(1000, 'a')), "a.sync:1:1: error: x\n");
+TEST(Diagnostic, ShowsLongLinesAroundTheCaret) {
+  std::string source(500, 'a');
+  source.append(1, '!').append(1'000'000, 'b');
+  EXPECT_EQ(render(fault(1, 501, 1, "x"), source), "a.sync:1:501: error: x\n  …" + std::string(60, 'a') + "!" +
+                                                       std::string(99, 'b') + "…\n   " + std::string(60, ' ') + "^\n");
+  EXPECT_EQ(render(fault(1, 1, 1'000'000, "x"), std::string(1'000'000, 'b')),
+            "a.sync:1:1: error: x\n  " + std::string(100, 'b') + "…\n  " + std::string(100, '^') + "\n");
+  EXPECT_EQ(render(fault(1, 451, 1, "x"), std::string(450, 'b')),
+            "a.sync:1:451: error: x\n  …" + std::string(60, 'b') + "\n   " + std::string(60, ' ') + "^\n");
 }
 
-TEST(Diagnostic, WholeFilesHaveNoPlace) {
-  EXPECT_EQ(render(fault(0, 0, 1, "too large"), "abc"), "a.sync: error: too large\n");
+TEST(Diagnostic, OfAnUnreadableFileStandsAtItsFirstLine) {
+  EXPECT_EQ(
+      render(unreadable("k/suite.yaml", {.code = Code::invalid, .message = "k/suite.yaml is not a regular file"}), ""),
+      "k/suite.yaml:1:1: error: k/suite.yaml is not a regular file\n  hint: name a text file that can be read\n");
 }
 
 TEST(Diagnostic, AreShownInOrderOfPlace) {

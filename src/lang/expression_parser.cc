@@ -54,7 +54,7 @@ Expr parse_string(Cursor& cursor, Dialect dialect) {
   expr.parts = std::move(split->parts);
   for (const auto& hole : split->holes) {
     if (std::ranges::count(hole, '.') >= kMaxDepth) {
-      cursor.fail(token, "nested more than " + std::to_string(kMaxDepth) + " deep", "", "nesting");
+      cursor.fail(token, "nested more than " + std::to_string(kMaxDepth) + " deep", "take it apart", "nesting");
       return {};
     }
     expr.args.push_back(make_path(token, hole));
@@ -66,7 +66,7 @@ Expr parse_path(Cursor& cursor, Expr expr) {
   int fields = 0;
   while (cursor.at(".")) {
     if (++fields > kMaxDepth) {
-      cursor.fail(cursor.peek(), "nested more than " + std::to_string(kMaxDepth) + " deep", "", "nesting");
+      cursor.fail(cursor.peek(), "nested more than " + std::to_string(kMaxDepth) + " deep", "take it apart", "nesting");
     }
     Token dot = cursor.take();
     Expr path = make(dot, Op::path);
@@ -129,7 +129,7 @@ Expr parse_word(Cursor& cursor, Dialect dialect) {
     return call;
   }
   if (dialect == Dialect::invariant && std::ranges::find(kReserved, word.text) != kReserved.end()) {
-    cursor.fail(word, "expected a value, found `" + word.text + "`");
+    cursor.fail(word, "expected a value, found `" + word.text + "`", "write a value here");
   } else if (dialect == Dialect::sync) {
     cursor.fail(word, "`" + word.text + "` is not a value",
                 "write `?" + word.text + "` for a variable or \"" + word.text + "\" for text");

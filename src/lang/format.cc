@@ -11,16 +11,75 @@ namespace {
 using Shape = Block::Shape;
 using Blanks = Block::Blanks;
 
-Block line(Mark anchor, std::string head) { return {.anchor = anchor, .head = std::move(head)}; }
+Block line(Mark anchor, std::string head, std::vector<Mark> items = {}) {
+  return {.anchor = anchor, .head = std::move(head), .items = std::move(items)};
+}
 
 Block prose(Mark anchor, std::string head, std::string text) {
   return {.shape = Shape::prose, .anchor = anchor, .head = std::move(head), .text = std::move(text)};
 }
 
+// ---- where the items of the lists stood, in the order in which print.h writes them; none: it has no lists
+
+template <typename Node>
+void add_marks(std::vector<Mark>& marks, const std::vector<Node>& nodes) {
+  for (const Node& node : nodes) marks.push_back(node.at);
+}
+
+std::vector<Mark> marks_of(const Pattern& pattern) {
+  std::vector<Mark> marks;
+  add_marks(marks, pattern.input);
+  add_marks(marks, pattern.output);
+  return marks;
+}
+
+// The key and the first field are one item.
+std::vector<Mark> marks_of(const Query& query) {
+  std::vector<Mark> marks;
+  add_marks(marks, query.fields);
+  if (query.key && marks.empty()) marks.emplace_back();
+  if (query.key) marks[0] = query.key->at;
+  return marks;
+}
+
+std::vector<Mark> marks_of(const Condition& condition) {
+  bool query = condition.kind == Condition::Kind::query || condition.kind == Condition::Kind::no;
+  return query ? marks_of(condition.query) : std::vector<Mark>{};
+}
+
+std::vector<Mark> marks_of(const Effect& effect) {
+  std::vector<Mark> marks;
+  if (!effect.candidates.empty()) marks.push_back(effect.candidates[0].at);
+  add_marks(marks, effect.arguments);
+  return marks;
+}
+
+std::vector<Mark> marks_of(const Step& step) {
+  std::vector<Mark> marks;
+  if (step.condition) return marks;
+  add_marks(marks, step.input);
+  add_marks(marks, step.output);
+  return marks;
+}
+
+std::vector<Mark> marks_of(const Type& type) {
+  std::vector<Mark> marks;
+  if (type.kind == Type::Kind::record) add_marks(marks, type.fields);
+  if (type.kind != Type::Kind::record && !type.inner.empty()) return marks_of(type.inner.back());
+  return marks;
+}
+
+template <typename Node>
+std::vector<Mark> marks_of(const std::vector<Node>& nodes) {
+  std::vector<Mark> marks;
+  add_marks(marks, nodes);
+  return marks;
+}
+
 template <typename Node>
 Block compact(Mark anchor, std::string head, const std::vector<Node>& nodes) {
   Block block{.shape = Shape::compact, .anchor = anchor, .head = std::move(head)};
-  for (const auto& node : nodes) block.children.push_back(line(node.at, print(node)));
+  for (const auto& node : nodes) block.children.push_back(line(node.at, print(node), marks_of(node)));
   return block;
 }
 
@@ -51,14 +110,16 @@ Block rule(const Guard& guard) {
   Block block{.shape = Shape::indented, .anchor = guard.at, .head = "guard " + guard.name.text};
   if (!guard.purpose.empty()) block.children.push_back(line(guard.purpose_at, "purpose: " + quote(guard.purpose)));
   Block target{.shape = Shape::compact, .anchor = guard.before_at, .head = guard.before ? "before" : "over"};
-  target.children.push_back(guard.before ? line(guard.before->at, print(*guard.before, false))
-                                         : line(guard.over->at, print(*guard.over)));
+  target.children.push_back(guard.before
+                                ? line(guard.before->at, print(*guard.before, false), marks_of(guard.before->input))
+                                : line(guard.over->at, print(*guard.over), marks_of(*guard.over)));
   block.children.push_back(std::move(target));
   if (!guard.where.empty()) block.children.push_back(compact(guard.where_at, "where", guard.where));
   block.children.push_back(compact(guard.require_at, "require", guard.require));
-  block.children.push_back(line(guard.else_at, "else " + std::string(guard.engine ? "engine." : "") +
-                                                   guard.variant.text +
-                                                   print(guard.arguments, Dialect::sync, "[", ";", "]")));
+  block.children.push_back(line(guard.else_at,
+                                "else " + std::string(guard.engine ? "engine." : "") + guard.variant.text +
+                                    print(guard.arguments, Dialect::sync, "[", ";", "]"),
+                                marks_of(guard.arguments)));
   return block;
 }
 
@@ -80,7 +141,7 @@ Block state_block(const Concept& source) {
   Block block{.shape = Shape::braces, .anchor = source.state_at, .head = "state", .blanks = Blanks::kept};
   Block* group = nullptr;
   for (const auto& field : source.state) {
-    Block component = line(field.at, field.name + ": " + print(field.type));
+    Block component = line(field.at, field.name + ": " + print(field.type), marks_of(field.type));
     if (field.group.empty()) {
       group = nullptr;
       block.children.push_back(std::move(component));
@@ -130,6 +191,7 @@ Block action_block(const Action& action) {
   Block block{.shape = Shape::braces,
               .anchor = action.at,
               .head = "action " + action.name + "(" + print(action.params) + ")",
+              .items = marks_of(action.params),
               .blanks = Blanks::kept};
   auto& clauses = block.children;
   if (!action.description.empty()) clauses.push_back(prose(action.description_at, "description", action.description));
@@ -147,8 +209,12 @@ Block action_block(const Action& action) {
     if (!variant.fields.empty()) head += "(" + print(variant.fields) + ")";
     if (variant.code) head += " @code(" + variant.code->text + ")";
     clauses.push_back(prose(variant.at, head, variant.prose));
+    clauses.back().items = marks_of(variant.fields);
+    if (variant.code) clauses.back().items.push_back(variant.code->at);
   }
-  for (const auto& fixture : action.fixtures) clauses.push_back(line(fixture.at, print(fixture)));
+  for (const auto& fixture : action.fixtures) {
+    clauses.push_back(line(fixture.at, print(fixture), marks_of(fixture.input)));
+  }
   return block;
 }
 
@@ -163,7 +229,8 @@ std::string invariant_head(const Invariant& invariant) {
 // `word a`, `and b`, …
 void add_sequence(Block& block, std::string_view word, const std::vector<Step>& steps) {
   for (const auto& step : steps) {
-    block.children.push_back(line(step.at, std::string(&step == steps.data() ? word : "and") + " " + print(step)));
+    block.children.push_back(
+        line(step.at, std::string(&step == steps.data() ? word : "and") + " " + print(step), marks_of(step)));
   }
 }
 
@@ -175,7 +242,9 @@ Block invariant_block(const Invariant& invariant) {
     if (given.where) text += " where " + print_condition(*given.where, Dialect::invariant);
     body.push_back(line(given.at, text));
   }
-  for (const auto& fixture : invariant.fixtures) body.push_back(line(fixture.at, print(fixture)));
+  for (const auto& fixture : invariant.fixtures) {
+    body.push_back(line(fixture.at, print(fixture), marks_of(fixture.input)));
+  }
   if (invariant.kind == Invariant::Kind::scenario) {
     if (!invariant.before.empty()) body.push_back(compact(invariant.before_at, "given", invariant.before));
     if (!invariant.after.empty()) body.push_back(compact(invariant.after_at, "when", invariant.after));

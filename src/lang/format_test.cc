@@ -116,6 +116,33 @@ TEST(Format, TheStepsOfAScenarioKeepTheirComments) {
             "    # before then\n    # opens\n    # behind\n    then { z }  # closed\n  }\n}\n");
 }
 
+TEST(Format, ACommentInAListStaysWithItsArgument) {
+  EXPECT_EQ(
+      sync("sync A\n  when { X/a: [ # opens\n a: ?a; # behind a\n # before b\n b: ?b # behind b\n ] => ok[ c: ?c ] "
+           "# behind all\n }\n  where { Z: { ?a # the row\n d: ?d; # behind d\n e: ?e }\n Z: { ?b f: ?f } }\n"
+           "  then { Y/b: [ c: ?c\n # last\n ] }\n"),
+      "sync A\n  when {\n    X/a: [  # opens\n        a: ?a;  # behind a\n        # before b\n        b: ?b  # behind "
+      "b\n"
+      "      ] => ok[ c: ?c ]  # behind all\n  }\n"
+      "  where {\n    Z: {\n        # the row\n        ?a d: ?d;  # behind d\n        e: ?e\n      }\n    Z: { ?b f: "
+      "?f }\n  }\n"
+      "  then {\n    Y/b: [\n        c: ?c\n        # last\n      ]\n  }\n");
+}
+
+TEST(Format, ACommentInFieldsStaysWithItsField) {
+  EXPECT_EQ(
+      concept_(
+          "concept A [T] {\n  state {\n    s: T -> {\n      a: Int, # of a\n      # of b\n      b: Int\n    }\n  }\n"
+          "  actions {\n    action go(\n      x: Int, # of x\n      y: \"p\" | \"q\"\n    ) { # opens\n"
+          "      -> ok(v: Int, # of v\n w: Int) @code(ok) { Done. }\n"
+          "      fixture f { x: 1, # one\n y: \"p\" }\n    }\n  }\n}\n"),
+      "concept A [T] {\n  state {\n    s: T -> {\n        a: Int,  # of a\n        # of b\n        b: Int\n      }\n  "
+      "}\n\n"
+      "  actions {\n    action go(\n        x: Int,  # of x\n        y: \"p\" | \"q\"\n      ) {  # opens\n"
+      "      -> ok(\n          v: Int,  # of v\n          w: Int\n        ) @code(ok) {\n        Done.\n      }\n"
+      "      fixture f {\n          x: 1,  # one\n          y: \"p\"\n        }\n    }\n  }\n}\n");
+}
+
 TEST(Format, WrapsLongProse) {
   std::string words;
   for (int i = 0; i < 30; ++i) words += "word" + std::to_string(i) + "  \n";

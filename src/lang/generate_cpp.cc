@@ -2,7 +2,7 @@
 // from lang/generate_state.h.
 #include "lang/generate_cpp.h"
 
-#include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "lang/cpp_names.h"
@@ -12,12 +12,6 @@
 
 namespace sluice::lang {
 namespace {
-
-Error at(const Concept& spec, const At& mark, std::string message) {
-  return {.code = Code::invalid,
-          .message = std::move(message),
-          .position = Position{.file = spec.file, .line = mark.line, .column = mark.column}};
-}
 
 std::string join(const std::vector<std::string>& parts) {
   std::string text;
@@ -29,30 +23,47 @@ bool is_answered(const Action& action) {
   return action.runs == Runs::answered || action.runs == Runs::answered_outside;
 }
 
-// The struct of a variant inside that of its action.
-std::string variant_type(const std::string& action, const std::string& variant) {
-  std::string name = camel_case(variant);
-  bool taken = name == action || name == "Result" || name == "Variant" || name == "Begun" || name == "Performed" ||
-               name == "Outcome" || name == "Ended";
-  return taken ? name + "_" : name;
+// The names that stand for something in a struct with these members: their own, and those of their types.
+void add_names_used(const std::vector<CppMember>& members, std::set<std::string>& used) {
+  auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (const CppMember& member : members) {
+    used.insert(member.name);
+    for (size_t at = 0; at < member.type.size(); at++) {
+      size_t end = at;
+      while (end < member.type.size() && is_part(member.type[end])) end++;
+      used.insert(member.type.substr(at, end - at));
+      at = end;
+    }
+  }
 }
 
 // An action's struct with its variants, and their descriptions.
-Result<std::string> action_struct(const Concept& spec, const Action& action, CppTypes& types) {
-  std::string type = action_type(spec, action);
+Result<std::string> action_struct(const Action& action, CppTypes& types) {
+  const std::string& type = types.action_of(action);
   auto params = types.members(action.params, type);
   if (!params) return params.error();
+  // A variant's struct must not hide what the action's struct means by the name.
+  std::set<std::string> taken{type, type + "Work", "Result", "Variant", "Begun", "Performed", "Outcome", "Ended"};
+  add_names_used(*params, taken);
+  std::vector<std::vector<CppMember>> all_fields;
+  for (const Variant& variant : action.variants) {
+    auto fields = types.members(variant.fields, type + type_word(variant.name));
+    if (!fields) return fields.error();
+    add_names_used(*fields, taken);
+    all_fields.push_back(*std::move(fields));
+  }
   std::string body;
   std::string described = cpp_describe(type, *params);
   std::vector<std::string> structs, enumerators, names;
-  for (const Variant& variant : action.variants) {
-    std::string name = variant_type(type, variant.name);
-    auto fields = types.members(variant.fields, type + camel_case(variant.name));
-    if (!fields) return fields.error();
-    body += "\n" + comment(variant.prose, 2) + "  struct " + name + " {\n" + cpp_members(*fields, 4);
+  for (size_t i = 0; i < action.variants.size(); i++) {
+    const Variant& variant = action.variants[i];
+    const std::vector<CppMember>& fields = all_fields[i];
+    std::string name = type_name(type_word(variant.name));
+    while (!taken.insert(name).second) name += "_";
+    body += "\n" + comment(variant.prose, 2) + "  struct " + name + " {\n" + cpp_members(fields, 4);
     body += "\n    static constexpr std::string_view kVariant = " + cpp_string(variant.name) + ";\n";
     body += "    bool operator==(const " + name + "&) const = default;\n  };\n";
-    described += cpp_describe(type + "::" + name, *fields);
+    described += cpp_describe(type + "::" + name, fields);
     structs.push_back(name);
     enumerators.push_back(member_name(variant.name));
     names.push_back(cpp_string(variant.name));
@@ -87,13 +98,19 @@ Result<std::string> action_struct(const Concept& spec, const Action& action, Cpp
   return text;
 }
 
-std::string handler_declarations(const Concept& spec) {
+// `ship` in `begin_ship`.
+std::string handler_stem(const Action& action) {
+  std::string name = snake_case(action.name);
+  return name.ends_with('_') ? name.substr(0, name.size() - 1) : name;
+}
+
+std::string handler_declarations(const Concept& spec, const CppTypes& types) {
   std::string text;
   for (const Action& action : spec.actions) {
-    std::string type = action_type(spec, action);
-    std::string name = snake_case(action.name);
+    const std::string& type = types.action_of(action);
+    std::string name = handler_stem(action);
     if (action.runs == Runs::pure || action.runs == Runs::query) {
-      text += "  static " + type + "::Result " + member_name(name) + "(const " + type + "& ask, " +
+      text += "  static " + type + "::Result " + function_name(action.name) + "(const " + type + "& ask, " +
               (action.runs == Runs::query ? "const " : "") + "State& state);\n";
       continue;
     }
@@ -127,16 +144,15 @@ std::string runs_name(Runs runs) {
   return {};
 }
 
-std::string bound_action(const Concept& spec, const Action& action) {
-  std::string type = action_type(spec, action);
-  std::string name = snake_case(action.name);
-  auto handler = [&](const std::string& part) { return "&" + spec.name + "::" + part + name; };
+std::string bound_action(const Action& action, const CppTypes& types) {
+  const std::string& type = types.action_of(action);
+  auto handler = [&](const std::string& part) { return "&" + types.handlers() + "::" + part + handler_stem(action); };
   std::string deadline = std::to_string(action.deadline_s);
   switch (action.runs) {
     case Runs::pure:
     case Runs::query:
-      return "lang::bind::" + runs_name(action.runs) + "<" + type + ", State>(&" + spec.name +
-             "::" + member_name(name) + ")";
+      return "lang::bind::" + runs_name(action.runs) + "<" + type + ", State>(&" + types.handlers() +
+             "::" + function_name(action.name) + ")";
     case Runs::answered:
     case Runs::answered_outside:
       return "lang::bind::answered<" + type + ", State>(lang::Runs::" + runs_name(action.runs) + ", " + deadline +
@@ -153,7 +169,8 @@ std::string bound_action(const Concept& spec, const Action& action) {
          deadline + ", " + parts + ")";
 }
 
-std::string binding_definition(const Concept& spec, const CppOptions& options, const StateText& state) {
+std::string binding_definition(const Concept& spec, const CppOptions& options, const CppTypes& types,
+                               const StateText& state) {
   std::string text = "\nconst lang::ConceptBinding& " + options.stem + "_binding() {\n";
   text += "  static const lang::ConceptBinding kBinding{\n";
   text += "      .name = " + cpp_string(spec.name) + ",\n";
@@ -161,54 +178,37 @@ std::string binding_definition(const Concept& spec, const CppOptions& options, c
   text += "      .parallel = " + std::to_string(spec.parallel) + ",\n";
   text += "      .relations = {\n" + state.relations + "      },\n";
   text += "      .actions = {\n";
-  for (const Action& action : spec.actions) text += "          " + bound_action(spec, action) + ",\n";
+  for (const Action& action : spec.actions) text += "          " + bound_action(action, types) + ",\n";
   return text + "      }};\n  return kBinding;\n}\n";
-}
-
-Result<void> check_fields(const Concept& spec, const std::string& owner, const std::vector<FieldDecl>& fields) {
-  std::set<std::string> names;
-  for (const FieldDecl& field : fields) {
-    if (!names.insert(field.name).second)
-      return at(spec, field.at, owner + " has another field \"" + field.name + "\"");
-  }
-  return {};
 }
 
 }  // namespace
 
-Result<void> check_for_cpp(const Concept& spec) {
-  std::set<std::string> actions;
-  for (const Action& action : spec.actions) {
-    if (!actions.insert(camel_case(action.name)).second) {
-      return at(spec, action.at, "there is another action \"" + action.name + "\"");
-    }
-    if (action.variants.empty()) {
-      return at(spec, action.at, "the action \"" + action.name + "\" has no variant to end in; write `-> ok()`");
-    }
-    if (auto checked = check_fields(spec, action.name, action.params); !checked) return checked;
-    std::set<std::string> variants;
-    for (const Variant& variant : action.variants) {
-      if (!variants.insert(camel_case(variant.name)).second) {
-        return at(spec, variant.at, action.name + " has another variant \"" + variant.name + "\"");
-      }
-      if (auto checked = check_fields(spec, variant.name, variant.fields); !checked) return checked;
-    }
+Result<void> check_options(const CppOptions& options) {
+  if (!is_namespace(options.ns)) {
+    return Error{.code = Code::usage,
+                 .message = "--namespace: \"" + options.ns + "\" is no namespace that C++ can have",
+                 .next = "write names with `::` between them, none a C++ word or macro: sluice::deploy::rollout"};
+  }
+  if (!is_identifier(options.stem)) {
+    return Error{.code = Code::usage,
+                 .message = "--stem: \"" + options.stem + "\" is no name that C++ can have",
+                 .next = "write letters, digits and underscores, a letter first: " + function_name(options.stem)};
   }
   return {};
 }
 
 Result<CppFiles> generate_cpp(const Concept& spec, const CppOptions& options) {
-  if (auto checked = check_for_cpp(spec); !checked) return checked.error();
   CppTypes types(spec);
   auto state = generate_state(spec, types, options.handlers);
   if (!state) return state.error();
   std::string actions;
   std::string works;
   for (const Action& action : spec.actions) {
-    auto text = action_struct(spec, action, types);
+    auto text = action_struct(action, types);
     if (!text) return text.error();
     actions += *text;
-    if (action.runs == Runs::effect) works += "struct " + action_type(spec, action) + "Work;\n";
+    if (action.runs == Runs::effect) works += "struct " + types.action_of(action) + "Work;\n";
   }
 
   std::string made = "// Made by conceptc from " + options.source + "; changes belong there.\n";
@@ -227,8 +227,8 @@ Result<CppFiles> generate_cpp(const Concept& spec, const CppOptions& options) {
   header += types.records() + state->records + "\n// ---- actions and their variants\n";
   if (!works.empty()) header += "\n// What perform is given; " + options.work_header + " defines them.\n" + works;
   header += actions + "\n" + state->declaration;
-  header += "\n// The handlers, which " + options.stem + ".cc defines.\nstruct " + spec.name + " {\n" +
-            handler_declarations(spec) + "};\n";
+  header += "\n// The handlers, which " + options.stem + ".cc defines.\nstruct " + types.handlers() + " {\n" +
+            handler_declarations(spec, types) + "};\n";
   header += "\n// The same for the engine: lang/binding.h.\nconst lang::ConceptBinding& " + options.stem +
             "_binding();\n" + close;
 
@@ -236,7 +236,7 @@ Result<CppFiles> generate_cpp(const Concept& spec, const CppOptions& options) {
   source += "#include \"" + options.stem + ".gen.h\"\n\n";
   if (!works.empty()) source += "#include \"" + options.work_header + "\"\n";
   source += "#include \"lang/bind.h\"\n#include \"lang/relations.h\"\n" + open + state->definition +
-            binding_definition(spec, options, *state) + close;
+            binding_definition(spec, options, types, *state) + close;
   return CppFiles{.header = std::move(header), .source = std::move(source)};
 }
 

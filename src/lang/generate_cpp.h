@@ -26,9 +26,10 @@ struct CppFiles {
   std::string source;
 };
 
+// The concept must have passed check_concept (lang/check.h), and the options check_options.
 Result<CppFiles> generate_cpp(const Concept& spec, const CppOptions& options);
 
-// What must hold of a concept before anything is made of it: names that C++ can keep apart, types that it has.
-Result<void> check_for_cpp(const Concept& spec);
+// Whether C++ can have a namespace and a function of these names.
+Result<void> check_options(const CppOptions& options);
 
 }  // namespace sluice::lang

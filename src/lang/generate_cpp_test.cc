@@ -72,13 +72,27 @@ TEST(GenerateCpp, IsTheSameEveryTime) {
   EXPECT_EQ(once->source, twice->source);
 }
 
-TEST(GenerateCpp, RefusesNamesThatCppCannotKeepApart) {
-  EXPECT_EQ(to_string(generate("action open() { -> ok }\n action open() { -> ok }").error()),
-            "box.concept:6:2: there is another action \"open\"");
-  EXPECT_EQ(to_string(generate("action open() { -> ok(a: Int) -> ok(b: Int) }").error()),
-            "box.concept:5:31: open has another variant \"ok\"");
-  EXPECT_EQ(to_string(generate("action open(a: Int, a: Int) { -> ok }").error()),
-            "box.concept:5:21: open has another field \"a\"");
+TEST(GenerateCpp, GivesClashingTypesAnotherName) {
+  auto files = generate(
+      "action boxRecord() { -> ok }\n action boxId(box: B) { -> boxId(box: B) -> ok }\n"
+      "action ship() { runs: effect -> shipWork -> engine }\n action shipWork() { -> NULL }");
+  ASSERT_TRUE(files);
+  for (const char* line : {"struct BoxRecordAction {", "struct BoxIdAction {", "  struct BoxId_ {",
+                           "  struct ShipWork_ {", "  enum class Ended { shipWork, engine_, engine };",
+                           "struct ShipWorkAction {", "  enum class Variant { NULL_ };", "  struct NULLType {"}) {
+    EXPECT_THAT(files->header, HasSubstr(line));
+  }
+  EXPECT_THAT(files->header,
+              HasSubstr("static ShipWorkAction::Result ship_work(const ShipWorkAction& ask, State& state);"));
+}
+
+TEST(GenerateCpp, RefusesNamespacesAndStemsThatCppCannotHave) {
+  EXPECT_TRUE(check_options({.ns = "sluice::deploy", .stem = "rollout"}));
+  EXPECT_EQ(check_options({.ns = "sluice::class", .stem = "rollout"}).error().message,
+            "--namespace: \"sluice::class\" is no namespace that C++ can have");
+  Error stem = check_options({.ns = "sluice", .stem = "2nd"}).error();
+  EXPECT_EQ(stem.message, "--stem: \"2nd\" is no name that C++ can have");
+  EXPECT_EQ(stem.next, "write letters, digits and underscores, a letter first: n2nd");
 }
 
 }  // namespace

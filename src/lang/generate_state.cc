@@ -2,8 +2,8 @@
 #include "lang/generate_state.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <set>
 
 #include "lang/cpp_names.h"
 #include "lang/relations.h"
@@ -100,19 +100,14 @@ class StateGenerator {
     text_.definition += "\n" + result + " State::" + signature + " {\n  " + body + "\n}\n";
   }
 
-  std::string record_of(const Relation& relation) const {
-    if (relation.domain.empty()) return spec_.name + "Whole";
-    bool first = !spec_.params.empty() && spec_.params[0].text == relation.domain;
-    return spec_.name + (first ? "" : camel_case(relation.domain)) + "Record";
-  }
-
-  // `RolloutFound` of `RolloutRecord`.
-  static std::string found_of(const std::string& record) {
-    return record.substr(0, record.size() - std::string_view("Record").size()) + "Found";
+  // A function that has its name alone: two fields of different spelling may be one name as functions.
+  std::string take(std::string name) {
+    while (!taken_.insert(name).second) name += "_";
+    return name;
   }
 
   Result<void> add_rows(const Relation& relation, const std::vector<Relation>& all) {
-    std::string record = record_of(relation);
+    const std::string& record = types_.record_of(relation.domain);
     std::string key = types_.key_of(relation.domain);
     auto members = types_.members(relation.fields, "");
     if (!members) return members.error();
@@ -122,12 +117,13 @@ class StateGenerator {
                      "\n  bool operator==(const " + record + "&) const = default;\n};\n" +
                      cpp_describe(record, *members);
     if (!relation.domain.empty()) {
-      text_.records += "using " + found_of(record) + " = lang::Entry<" + key + ", " + record + ">;\n";
+      text_.records += "using " + types_.found_of(relation.domain) + " = lang::Entry<" + key + ", " + record + ">;\n";
     }
     std::vector<Lookup> lookups;
     for (const FieldDecl& field : relation.fields) {
       if (auto added = add_lookups(field, "", "", types_, lookups); !added) return added;
     }
+    for (Lookup& lookup : lookups) lookup.method = take(lookup.method);
     add_relation(relation.name, relation.fields, relation.domain.empty() ? std::vector<Lookup>{} : lookups);
     std::string table = "lang::Table<" + key + ", " + record + ">(rows_, " + cpp_string(relation.name) + ")";
     declaration_ += "\n";
@@ -139,7 +135,7 @@ class StateGenerator {
       return {};
     }
     add_row_functions(relation, all, key, record, table);
-    std::string found = "std::vector<" + found_of(record) + ">";
+    std::string found = "std::vector<" + types_.found_of(relation.domain) + ">";
     for (const Lookup& lookup : lookups) {
       add_function(found, lookup.method + "(const " + lookup.type + "& value) const",
                    "return " + table + ".find(" + cpp_string(lookup.path) + ", value);");
@@ -166,10 +162,9 @@ class StateGenerator {
                "));\n  ";
     }
     add_function("bool", "erase(const " + key + "& id)", erase + "return " + table + ".erase(id);");
-    std::string suffix = first_domain_ ? "" : "_" + snake_case(relation.domain);
+    std::string all_rows = first_domain_ ? "all" : take("all_" + snake_case(relation.domain));
     first_domain_ = false;
-    add_function("lang::Entries<" + key + ", " + record + ">", "all" + suffix + "() const",
-                 "return " + table + ".all();");
+    add_function("lang::Entries<" + key + ", " + record + ">", all_rows + "() const", "return " + table + ".all();");
   }
 
   static std::string text_of_key(const std::string& key) { return key == "std::string" ? "id" : "id.text()"; }
@@ -178,10 +173,7 @@ class StateGenerator {
     auto element = types_.element_of(relation.element[0], relation.field, "");
     if (!element) return element.error();
     add_relation(relation.name, relation.element[0].fields, {});
-    static constexpr std::array<std::string_view, 10> kTaken{"has",   "get", "add", "put",     "edit",
-                                                             "erase", "all", "now", "request", "whole"};
-    std::string name = member_name(snake_case(relation.field));
-    if (std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end()) name += "_";
+    std::string name = take(function_name(relation.field));
     std::string key = types_.key_of(relation.domain);
     std::string param = relation.domain.empty() ? "" : "const " + key + "& id";
     std::string value = relation.domain.empty() ? "lang::kWholeKey" : text_of_key(key);
@@ -213,6 +205,8 @@ class StateGenerator {
   StateText text_;
   std::string declaration_;
   bool first_domain_ = true;
+  std::set<std::string> taken_{"has",   "get",       "add", "put",     "edit",   "erase",
+                               "whole", "put_whole", "now", "request", "new_id", "all"};
 };
 
 }  // namespace

@@ -50,6 +50,15 @@ TEST(GenerateState, GivesListsAndSetsAFaceToReadAndOneToWrite) {
   EXPECT_THAT(text.definition, HasSubstr("lang::rows::erase_all(rows_, \"Box.names\", lang::child_key(id.text()));"));
 }
 
+TEST(GenerateState, KeepsFunctionsApartWhoseFieldsAreOneName) {
+  StateText text = generate("aB: B -> Int\n a_b: B -> Int\n rows_: B -> list Int\n new_id: B -> set Int");
+  for (const char* line :
+       {"find_by_a_b(const int64_t& value) const;", "find_by_a_b_(const int64_t& value) const;",
+        "lang::List<int64_t> rows__(const BoxId& id);", "lang::Set<int64_t> new_id_(const BoxId& id);"}) {
+    EXPECT_THAT(text.declaration, HasSubstr(line));
+  }
+}
+
 TEST(GenerateState, HasTheRowOfTheWhole) {
   StateText text = generate("total: Int\n queue: list String");
   EXPECT_THAT(text.declaration, HasSubstr("BoxWhole whole() const;\n  void put_whole(const BoxWhole& record);\n"));

@@ -2,6 +2,7 @@
 #include "lang/generate_tests.h"
 
 #include <algorithm>
+#include <set>
 
 #include "lang/cpp_names.h"
 
@@ -68,16 +69,23 @@ std::string generate_tests(const Concept& spec, const std::string& text, const T
   source += "\nconst lang::Conformance& conformance() {\n  static const lang::Conformance kConformance(" +
             options.stem + "_binding(), kSource, " + (has_effects ? "prepare" : "nullptr") +
             ");\n  return kConformance;\n}\n";
+  // Two titles may be one name once they are in one word.
+  std::set<std::string> names{"BindsEveryAction"};
+  auto take = [&](std::string name) {
+    while (!names.insert(name).second) name += "Again";
+    return name;
+  };
   for (const Action& action : spec.actions) {
     for (const Fixture& fixture : action.fixtures) {
-      source += "\nTEST(" + suite + ", Fixture" + camel_case(fixture.name) + "Of" + camel_case(action.name) + "EndsIn" +
-                camel_case(fixture.variant) + ") {\n  EXPECT_EQ(conformance().fixture(" + cpp_string(fixture.name) +
-                "), \"\");\n}\n";
+      source += "\nTEST(" + suite + ", " +
+                take("Fixture" + camel_case(fixture.name) + "Of" + camel_case(action.name) + "EndsIn" +
+                     camel_case(fixture.variant)) +
+                ") {\n  EXPECT_EQ(conformance().fixture(" + cpp_string(fixture.name) + "), \"\");\n}\n";
     }
   }
   for (size_t i = 0; i < spec.invariants.size(); i++) {
     if (!runs_alone(spec.invariants[i])) continue;
-    source += "\nTEST(" + suite + ", " + test_name(spec.invariants[i], i) +
+    source += "\nTEST(" + suite + ", " + take(test_name(spec.invariants[i], i)) +
               ") {\n  EXPECT_EQ(conformance().invariant(" + std::to_string(i) + "), \"\");\n}\n";
   }
   // A concept without either still checks that its binding and its text agree.

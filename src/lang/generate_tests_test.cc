@@ -48,6 +48,14 @@ TEST(GenerateTests, HasATestForEachFixtureAndInvariantThatRunsAlone) {
   EXPECT_THAT(source, Not(HasSubstr("prepare(")));
 }
 
+TEST(GenerateTests, NamesTestsApartWhoseTitlesAreOneName) {
+  std::string text =
+      "concept Box [B] { actions { action open() { -> ok } }\n always \"a b\" { 1 = 1 }\n always \"a-b\" { 1 = 1 } }";
+  std::string source = generate_tests(parsed(text), text, {.ns = "x", .stem = "box"});
+  EXPECT_THAT(source, HasSubstr("TEST(BoxConformance, AlwaysAB) {"));
+  EXPECT_THAT(source, HasSubstr("TEST(BoxConformance, AlwaysABAgain) {"));
+}
+
 TEST(GenerateTests, AsksForToolsWhereThereAreEffects) {
   std::string text = "concept Box [B] { actions { action open() { runs: effect -> ok } } }";
   EXPECT_THAT(generate_tests(parsed(text), text, {.ns = "x", .stem = "box"}),

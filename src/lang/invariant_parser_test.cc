@@ -23,14 +23,17 @@ TEST(InvariantParser, ReadsSettlements) {
   EXPECT_EQ(fault("scenario { then { a = 1 } settlement: \"later\" { } }"),
             "39 unknown settlement | write sync, \"async-eventually\" or \"async-with-anchor\"");
   EXPECT_EQ(fault("scenario { then { a = 1 } settlement: \"async-eventually\" { timeoutMs: 0 } }"),
-            "71 expected a whole number of milliseconds from 1, found the number 0");
+            "71 expected a whole number of milliseconds from 1, found the number 0 | write a whole number of "
+            "milliseconds from 1");
 }
 
 TEST(InvariantParser, AnInvariantSaysWhatMustHold) {
-  EXPECT_EQ(fault("always \"x\" { }"), "14 expected what must hold, found `}`");
-  EXPECT_EQ(fault("scenario { when { a() -> ok } }"), "31 expected what must hold, found `}`");
-  EXPECT_EQ(fault("example { then a() -> ok }"), "11 expected `after` before the steps that lead there, found `then`");
-  EXPECT_EQ(fault("action a { }"), "12 expected `requires:` or `ensures:`, found `}`");
+  EXPECT_EQ(fault("always \"x\" { }"), "14 expected what must hold, found `}` | write what must hold");
+  EXPECT_EQ(fault("scenario { when { a() -> ok } }"), "31 expected what must hold, found `}` | write what must hold");
+  EXPECT_EQ(fault("example { then a() -> ok }"),
+            "11 expected `after` before the steps that lead there, found `then` | write `after`");
+  EXPECT_EQ(fault("action a { }"),
+            "12 expected `requires:` or `ensures:`, found `}` | write `requires:` or `ensures:`");
 }
 
 TEST(InvariantParser, AContractIsNoDeclaration) {
@@ -40,11 +43,12 @@ TEST(InvariantParser, AContractIsNoDeclaration) {
 
 TEST(InvariantParser, AStepEndsInAVariant) {
   EXPECT_EQ(fault("invariant { after a(x: 1) then b() -> ok }"),
-            "27 expected `->` before the variant that the action must end in, found `then`");
+            "27 expected `->` before the variant that the action must end in, found `then` | write `->`");
   EXPECT_EQ(fault("invariant { x { after a() -> ok"),
-            "32 expected `then` before what must follow, found the end of the "
-            "file");
-  EXPECT_EQ(fault("scenario { nothing }"), "12 expected fixture, given, when, then or settlement, found `nothing`");
+            "32 expected `then` before what must follow, found the end of the file | write `then`");
+  EXPECT_EQ(fault("scenario { nothing }"),
+            "12 expected fixture, given, when, then or settlement, found `nothing` | write fixture, given, when, then "
+            "or settlement");
 }
 
 }  // namespace

@@ -9,9 +9,12 @@
 #include "lang/concept_parser.h"
 #include "lang/suite_parser.h"
 #include "lang/sync_parser.h"
+#include "lang/text.h"
 
 namespace sluice::lang {
 namespace {
+
+constexpr const char* kMendPath = "mend the path, or take the entry out";
 
 std::string quoted(std::string_view word) { return "`" + std::string(word) + "`"; }
 
@@ -26,11 +29,7 @@ std::string folder_of_file(const std::string& file) {
   return slash == std::string::npos ? "." : file.substr(0, slash);
 }
 
-// Where a word first stands in a text, at or after another: for entries that keep no mark of their own.
-Mark find_word(std::string_view text, std::string_view after, std::string_view word) {
-  size_t from = text.find(after);
-  size_t at = text.find(word, from == std::string_view::npos ? 0 : from + after.size());
-  if (at == std::string_view::npos) return {1, 1};
+Mark mark_of(std::string_view text, size_t at) {
   Mark mark{1, 1};
   for (char c : text.substr(0, at)) {
     bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -38,6 +37,13 @@ Mark find_word(std::string_view text, std::string_view after, std::string_view w
     if (c == '\n') mark = {mark.line + 1, 1};
   }
   return mark;
+}
+
+// Where a word first stands in a text, at or after another: for entries that keep no mark of their own.
+Mark find_word(std::string_view text, std::string_view after, std::string_view word) {
+  size_t from = text.find(after);
+  size_t at = text.find(word, from == std::string_view::npos ? 0 : from + after.size());
+  return at == std::string_view::npos ? Mark{1, 1} : mark_of(text, at);
 }
 
 // What one suite or overlay wants to be different.
@@ -72,7 +78,7 @@ class Loader {
 
  private:
   void tell(Diagnostic::Severity severity, const std::string& file, Mark mark, size_t length, std::string rule,
-            std::string text, std::string hint = {}) {
+            std::string text, std::string hint) {
     if (severity == Diagnostic::Severity::error && file.ends_with(".sync")) kit_.incomplete = true;
     kit_.diagnostics.push_back({.severity = severity,
                                 .file = file,
@@ -82,12 +88,11 @@ class Loader {
                                 .hint = std::move(hint),
                                 .rule = std::move(rule)});
   }
-  void error(const std::string& file, Mark mark, size_t length, std::string rule, std::string text,
-             std::string hint = {}) {
+  void error(const std::string& file, Mark mark, size_t length, std::string rule, std::string text, std::string hint) {
     tell(Diagnostic::Severity::error, file, mark, length, std::move(rule), std::move(text), std::move(hint));
   }
   void warning(const std::string& file, Mark mark, size_t length, std::string rule, std::string text,
-               std::string hint = {}) {
+               std::string hint) {
     tell(Diagnostic::Severity::warning, file, mark, length, std::move(rule), std::move(text), std::move(hint));
   }
   void take(const Diagnostics& found) {
@@ -95,13 +100,29 @@ class Loader {
     if (found.failed()) kit_.incomplete = true;
   }
 
+  // Where a value stands after the key or the entry that is marked; the mark itself if it is written otherwise there.
+  Mark value_after(const std::string& file, Mark mark, size_t skip, std::string_view value) const {
+    auto source = kit_.sources.find(file);
+    if (source == kit_.sources.end() || value.empty()) return mark;
+    std::string_view text = source->second;
+    size_t begin = 0;
+    for (uint32_t line = 1; line < mark.line && begin != std::string_view::npos; ++line) {
+      begin = text.find('\n', begin);
+      if (begin != std::string_view::npos) ++begin;
+    }
+    if (begin == std::string_view::npos) return mark;
+    size_t at = text.find(value, std::min(text.size(), begin + mark.column - 1 + skip));
+    return at == std::string_view::npos ? mark : mark_of(text, at);
+  }
+
   // ------------------------------------------------------------------------------------------------- suites
 
   std::optional<Suite> read_suite(const std::string& file) {
     auto text = read_(file);
     if (!text) {
-      error(file, {}, 1, "missing-file", text.error().message,
-            text.error().code == Code::not_found ? "a kit is a folder with a suite.yaml" : "");
+      error(file, {1, 1}, 1, "missing-file", text.error().message,
+            text.error().code == Code::not_found ? "a kit is a folder with a suite.yaml"
+                                                 : "make it a text file that you may read");
       return std::nullopt;
     }
     Diagnostics found;
@@ -121,7 +142,7 @@ class Loader {
       if (!rules_of(file)) {
         const std::string& text = kit_.sources[suite.file];
         if (missing_.contains(file))
-          error(suite.file, find_word(text, "guards:", path), path.size(), "missing-file", missing_[file]);
+          error(suite.file, find_word(text, "guards:", path), path.size(), "missing-file", missing_[file], kMendPath);
       }
       load_guards(suite, file);
     }
@@ -161,7 +182,7 @@ class Loader {
           std::string places;
           for (const std::string& place : options_.search_path) places += (places.empty() ? "" : ", ") + place;
           error(suite.file, use.at, use.suite.size(), "unknown-suite", what,
-                places.empty() ? "" : "looked in " + places);
+                "install it, or write `optional: true`" + (places.empty() ? "" : "; looked in " + places));
           for (const SuiteConcept& entry : use.concepts) kit_.broken.push_back(entry.name);
         }
       }
@@ -176,7 +197,8 @@ class Loader {
                   std::ranges::any_of(kit_.absent, [&](const AbsentConcept& each) { return each.name == entry.name; });
       if (!known && !told) {
         error(suite.file, entry.at, entry.name.size(), "unknown-concept",
-              "the kit " + quoted(use.suite) + " has no concept " + quoted(entry.name));
+              "the kit " + quoted(use.suite) + " has no concept " + quoted(entry.name),
+              "take it out, or name one that it has");
       }
     }
     for (SuiteSync entry : use.syncs) {
@@ -191,7 +213,7 @@ class Loader {
     auto [first, fresh] = concept_places_.try_emplace(entry.name, suite.file + ":" + std::to_string(entry.at.line));
     if (!fresh) {
       error(suite.file, entry.at, entry.name.size(), "duplicate", "a second concept " + quoted(entry.name),
-            "the first is at " + first->second);
+            "rename or remove one; the first is at " + first->second);
       return;
     }
     if (entry.optional && options_.load && std::ranges::find(*options_.load, entry.name) == options_.load->end()) {
@@ -204,11 +226,13 @@ class Loader {
       bool missing = text.error().code == Code::not_found;
       if (missing && entry.optional) {
         kit_.absent.push_back({entry.name, "its file is missing: " + file});
-        warning(suite.file, entry.at, entry.name.size(), "missing-file",
-                "the optional concept " + quoted(entry.name) + " is not loaded: there is no " + file);
+        warning(suite.file, value_after(suite.file, entry.at, entry.name.size(), entry.spec),
+                count_code_points(entry.spec), "missing-file",
+                "the optional concept " + quoted(entry.name) + " is not loaded: there is no " + file, kMendPath);
       } else {
-        error(suite.file, entry.at, entry.name.size(), "missing-file",
-              missing ? "the concept " + quoted(entry.name) + " has no file " + file : text.error().message);
+        error(suite.file, value_after(suite.file, entry.at, entry.name.size(), entry.spec),
+              count_code_points(entry.spec), "missing-file",
+              missing ? "the concept " + quoted(entry.name) + " has no file " + file : text.error().message, kMendPath);
         kit_.broken.push_back(entry.name);
       }
       return;
@@ -223,7 +247,8 @@ class Loader {
     }
     if (tree->name != entry.name) {
       error(suite.file, entry.at, entry.name.size(), "wrong-name",
-            file + " holds the concept " + quoted(tree->name) + ", not " + quoted(entry.name));
+            file + " holds the concept " + quoted(tree->name) + ", not " + quoted(entry.name),
+            "write " + quoted(tree->name + ":") + " here, or rename the concept");
       kit_.broken.push_back(entry.name);
     }
     kit_.concepts.push_back({std::move(*tree), entry, suite.name});
@@ -266,14 +291,15 @@ class Loader {
     const SyncFile* rules = rules_of(file);
     if (rules == nullptr) {
       if (entry.tier == Tier::integration) {
-        warning(suite.file, mark, 1, "missing-file",
-                "the integration sync " + quoted(title) + " is inactive: " + missing_[file]);
+        warning(suite.file, value_after(suite.file, mark, 0, entry.path), count_code_points(entry.path), "missing-file",
+                "the integration sync " + quoted(title) + " is inactive: " + missing_[file], kMendPath);
         Sync none;
         none.file = file;
         none.name.text = title;
         kit_.syncs.push_back({none, entry.tier, title, suite.name, "its file is missing"});
       } else {
-        error(suite.file, mark, 1, "missing-file", "the sync " + quoted(title) + " is missing: " + missing_[file]);
+        error(suite.file, value_after(suite.file, mark, 0, entry.path), count_code_points(entry.path), "missing-file",
+              "the sync " + quoted(title) + " is missing: " + missing_[file], kMendPath);
         kit_.incomplete = true;
       }
       return;
@@ -290,13 +316,14 @@ class Loader {
     if (chosen.empty()) {
       if (faulty_.contains(file)) return;  // it may be one with errors, which are told
       auto near = nearest(entry.sync, std::span<const std::string>(names));
-      error(suite.file, mark, 1, "unknown-sync",
+      const std::string& value = entry.sync.empty() ? entry.path : entry.sync;
+      error(suite.file, value_after(suite.file, mark, 0, value), count_code_points(value), "unknown-sync",
             entry.sync.empty() ? file + " holds no sync" : file + " holds no sync " + quoted(entry.sync),
-            near ? "did you mean " + quoted(*near) + "?" : "");
+            near ? "did you mean " + quoted(*near) + "?" : "mend the path or the name, or take the entry out");
       return;
     }
     if (chosen.size() > 1 && !entry.name.empty()) {
-      error(suite.file, mark, 1, "ambiguous-alias",
+      error(suite.file, value_after(suite.file, mark, 0, entry.name), count_code_points(entry.name), "ambiguous-alias",
             quoted(entry.name) + " names one sync, but " + file + " holds " + std::to_string(chosen.size()),
             "say which with " + quoted("sync: " + chosen[0]->name.text));
       return;
@@ -328,19 +355,23 @@ class Loader {
   void read_overlay(const std::string& file) {
     auto text = read_(file);
     if (!text) {
-      if (text.error().code != Code::not_found) error(file, {}, 1, "missing-file", text.error().message);
+      if (text.error().code != Code::not_found)
+        error(file, {1, 1}, 1, "missing-file", text.error().message,
+              "make it a text file that you may read, or remove it");
       return;
     }
     kit_.sources[file] = *text;
     auto document = parse_yaml(*text, file);
     if (!document) {
       const auto& position = document.error().position;
-      error(file, position ? Mark{position->line, position->column} : Mark{}, 1, "syntax", document.error().message);
+      std::string next = document.error().next;
+      error(file, position ? Mark{position->line, position->column} : Mark{1, 1}, 1, "syntax", document.error().message,
+            next.empty() ? "write it as YAML: `key: value`, lists as `- item`" : next);
       return;
     }
     auto wrong = [&](std::string_view pointer, std::string what) {
       auto position = document->position_of(pointer);
-      error(file, position ? Mark{position->line, position->column} : Mark{}, 1, "overlay", std::move(what),
+      error(file, position ? Mark{position->line, position->column} : Mark{1, 1}, 1, "overlay", std::move(what),
             "an overlay has `overrides: { Name: file.sync }` and `disable: [ Name ]`");
     };
     if (document->root.is_null()) return;
@@ -389,14 +420,15 @@ class Loader {
       auto near = nearest(change.name, std::span<const std::string>(names));
       error(change.file, change.mark, change.name.size(), "unknown-sync",
             "there is no sync " + quoted(change.name) + " to be " + verb,
-            near ? "did you mean " + quoted(*near) + "?" : "");
+            near ? "did you mean " + quoted(*near) + "?" : "sluice kit show lists the syncs");
       return;
     }
     for (size_t index : targets) {
       if (kit_.syncs[index].tier == Tier::required) {
         error(change.file, change.mark, change.name.size(), "required-sync",
               "sync " + quoted(change.name) + " of suite " + quoted(kit_.syncs[index].kit) +
-                  " is required: it cannot be " + verb);
+                  " is required: it cannot be " + verb,
+              "take this entry out");
         return;
       }
     }
@@ -410,7 +442,7 @@ class Loader {
     const SyncFile* rules = rules_of(change.replace);
     if (rules == nullptr) {
       error(change.file, change.mark, change.name.size(), "missing-file",
-            "the replacement of " + quoted(change.name) + " is missing: " + missing_[change.replace]);
+            "the replacement of " + quoted(change.name) + " is missing: " + missing_[change.replace], kMendPath);
       return;
     }
     if (faulty_.contains(change.replace)) return;
@@ -465,7 +497,8 @@ class Loader {
       if (each.tier == Tier::required) {
         error(each.tree.file, each.tree.name.at, each.tree.name.text.size(), "required-sync",
               "sync " + quoted(each.tree.name.text) + " of suite " + quoted(each.kit) + " is required, but names " +
-                  quoted(missing) + ", which is not loaded");
+                  quoted(missing) + ", which is not loaded",
+              "load the concept, or list the sync as recommended");
       }
       each.inactive = quoted(missing) + " is not loaded";
     }
@@ -474,7 +507,8 @@ class Loader {
       if (missing.empty()) continue;
       each.inactive = quoted(missing) + " is not loaded";
       warning(each.tree.file, each.tree.name.at, each.tree.name.text.size(), "inactive-guard",
-              "guard " + quoted(each.tree.name.text) + " is inactive: " + each.inactive);
+              "guard " + quoted(each.tree.name.text) + " is inactive: " + each.inactive,
+              "load the concept if the guard is wanted");
     }
   }
 
@@ -486,22 +520,23 @@ class Loader {
       auto [first, fresh] = syncs.try_emplace(each.tree.name.text, place(each.tree.file, each.tree.name.at));
       if (!fresh) {
         error(each.tree.file, each.tree.name.at, each.tree.name.text.size(), "duplicate",
-              "a second sync " + quoted(each.tree.name.text), "the first is at " + first->second);
+              "a second sync " + quoted(each.tree.name.text), "rename or remove one; the first is at " + first->second);
       }
     }
     for (const KitGuard& each : kit_.guards) {
       auto [first, fresh] = guards.try_emplace(each.tree.name.text, place(each.tree.file, each.tree.name.at));
       if (!fresh) {
         error(each.tree.file, each.tree.name.at, each.tree.name.text.size(), "duplicate",
-              "a second guard " + quoted(each.tree.name.text), "the first is at " + first->second);
+              "a second guard " + quoted(each.tree.name.text),
+              "rename or remove one; the first is at " + first->second);
       }
     }
     for (const auto& [file, mark, alias] : alias_places_) {
       if (alias.empty()) continue;
       auto [first, fresh] = aliases.try_emplace(alias, place(file, mark));
       if (!fresh) {
-        error(file, mark, 1, "duplicate", "a second sync with the name " + quoted(alias),
-              "the first is at " + first->second);
+        error(file, value_after(file, mark, 0, alias), count_code_points(alias), "duplicate",
+              "a second sync with the name " + quoted(alias), "rename or remove one; the first is at " + first->second);
       }
     }
   }

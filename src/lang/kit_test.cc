@@ -78,8 +78,9 @@ TEST(Kit, IntegrationSyncsWaitForTheirProvider) {
   Files files = shop();
   files.erase("k/card.concept");
   Kit kit = load(files);
-  EXPECT_THAT(found_in(kit), ElementsAre("k/suite.yaml:4:3+4 warning missing-file: the optional concept `Card` is not "
-                                         "loaded: there is no k/card.concept"));
+  EXPECT_THAT(found_in(kit),
+              ElementsAre("k/suite.yaml:4:17+14 warning missing-file: the optional concept `Card` is not loaded: there "
+                          "is no k/card.concept [mend the path, or take the entry out]"));
   EXPECT_THAT(syncs_of(kit), ElementsAre("Keep = Keep required", "Habit = Usual recommended",
                                          "Charge = Charge integration: `Card` is not loaded"));
   kit = load(shop(), {.load = std::vector<std::string>{}});
@@ -90,8 +91,8 @@ TEST(Kit, IntegrationSyncsWaitForTheirProvider) {
 TEST(Kit, AMissingConceptIsAnError) {
   Files files = shop();
   files.erase("k/order.concept");
-  EXPECT_THAT(found_in(load(files)),
-              ElementsAre("k/suite.yaml:3:3+5 error missing-file: the concept `Order` has no file k/order.concept"));
+  EXPECT_THAT(found_in(load(files)), ElementsAre("k/suite.yaml:3:18+15 error missing-file: the concept `Order` has no "
+                                                 "file k/order.concept [mend the path, or take the entry out]"));
 }
 
 TEST(Kit, ARecommendedSyncIsReplacedByName) {
@@ -105,13 +106,12 @@ TEST(Kit, ARecommendedSyncIsReplacedByName) {
 }
 
 TEST(Kit, ARequiredSyncStays) {
-  EXPECT_THAT(
-      found_in(load(shop("disable: [ Keep ]\n"))),
-      ElementsAre(
-          "k/suite.yaml:12:12+4 error required-sync: sync `Keep` of suite `shop` is required: it cannot be disabled"));
+  EXPECT_THAT(found_in(load(shop("disable: [ Keep ]\n"))),
+              ElementsAre("k/suite.yaml:12:12+4 error required-sync: sync `Keep` of suite `shop` is required: it "
+                          "cannot be disabled [take this entry out]"));
   EXPECT_THAT(found_in(load(shop("overrides: { Keep: ./mine.sync }\n"))),
               ElementsAre("k/suite.yaml:12:14+4 error required-sync: sync `Keep` of suite `shop` is required: it "
-                          "cannot be overridden"));
+                          "cannot be overridden [take this entry out]"));
 }
 
 TEST(Kit, OverlaysChangeWhatIsActive) {
@@ -134,9 +134,11 @@ TEST(Kit, DuplicateNamesNameTheFirst) {
       "sync Keep when { Card/charge: [] => ok[ card: ?c ] } then { Card/hold: [ card: ?c ] }\n"
       "guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[]\n"
       "guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[]\n";
-  EXPECT_THAT(found_in(load(files)),
-              ElementsAre("k/pay.sync:2:6+4 error duplicate: a second sync `Keep` [the first is at k/a.sync:1]",
-                          "k/pay.sync:4:7+1 error duplicate: a second guard `G` [the first is at k/pay.sync:3]"));
+  EXPECT_THAT(
+      found_in(load(files)),
+      ElementsAre(
+          "k/pay.sync:2:6+4 error duplicate: a second sync `Keep` [rename or remove one; the first is at k/a.sync:1]",
+          "k/pay.sync:4:7+1 error duplicate: a second guard `G` [rename or remove one; the first is at k/pay.sync:3]"));
 }
 
 TEST(Kit, SyncsThatNoSuiteListsAreTold) {
@@ -204,8 +206,24 @@ TEST(Kit, AFolderWithoutASuiteIsNoKit) {
   EXPECT_THAT(
       found_in(kit),
       ElementsAre(
-          "k/suite.yaml:0:0+1 error missing-file: cannot open k/suite.yaml [a kit is a folder with a suite.yaml]"));
+          "k/suite.yaml:1:1+1 error missing-file: cannot open k/suite.yaml [a kit is a folder with a suite.yaml]"));
   EXPECT_FALSE(check(kit).kit);
+}
+
+TEST(Kit, PointsAtThePathThatCannotBeRead) {
+  EXPECT_THAT(
+      found_in(load({{"k/suite.yaml",
+                      "kit: { name: k }\nconcepts:\n  spec: { spec: ./spec }\nsyncs:\n  required:\n    - path: "
+                      "./a.sync\n  integration:\n    - ./b.sync\n"}})),
+      ElementsAre("k/suite.yaml:3:17+6 error missing-file: the concept `spec` has no file k/spec [mend the path, or "
+                  "take the entry out]",
+                  "k/suite.yaml:6:13+8 error missing-file: the sync `./a.sync` is missing: there is no file k/a.sync "
+                  "[mend the path, or take the entry out]",
+                  "k/suite.yaml:8:7+8 warning missing-file: the integration sync `./b.sync` is inactive: there is no "
+                  "file k/b.sync [mend the path, or take the entry out]"));
+  EXPECT_THAT(found_in(load({})),
+              ElementsAre("k/suite.yaml:1:1+1 error missing-file: cannot open k/suite.yaml [a kit is a "
+                          "folder with a suite.yaml]"));
 }
 
 }  // namespace

@@ -59,6 +59,115 @@ std::vector<std::string> wrap(const std::string& text, uint32_t columns) {
   return lines;
 }
 
+// An item of a list in a head, without its separator.
+struct Item {
+  size_t begin, end;
+};
+
+// The items of all lists of a head that are not inside another list.
+std::vector<Item> items_of(std::string_view head) {
+  std::vector<Item> items;
+  uint32_t depth = 0;
+  size_t begin = 0;
+  auto end_item = [&](size_t end) {
+    while (begin < end && head[begin] == ' ') ++begin;
+    while (end > begin && head[end - 1] == ' ') --end;
+    if (end > begin) items.push_back({begin, end});
+  };
+  for (size_t at = 0; at < head.size(); ++at) {
+    char c = head[at];
+    if (c == '"') {
+      for (++at; at < head.size() && head[at] != '"'; ++at) {
+        if (head[at] == '\\') ++at;
+      }
+    } else if (c == '[' || c == '(' || c == '{') {
+      if (depth++ == 0) begin = at + 1;
+    } else if (c == ']' || c == ')' || c == '}') {
+      if (depth > 0 && --depth == 0) end_item(at);
+    } else if (depth == 1 && (c == ';' || c == ',') && at + 1 < head.size() && head[at + 1] == kSoftBreak) {
+      end_item(at);
+      begin = at + 2;
+    }
+  }
+  return items;
+}
+
+std::string_view last_line(std::string_view head) { return head.substr(head.rfind('\n') + 1); }
+
+std::string sign(const Comment& comment) {
+  bool tight = comment.text.empty() || comment.text[0] == '#' || comment.text[0] == '!';
+  return tight ? "#" + comment.text : "# " + comment.text;
+}
+
+// A head with comments inside its lists: what opens such a list, an item a line, what closes it. Of several comments
+// behind one line the last stays there and the others go above the next, where they are found again as comments before
+// it.
+std::vector<std::string> wrap_items(const Block& block, const std::string& suffix, uint32_t columns) {
+  using Where = Block::Inner::Where;
+  std::string head = std::string(last_line(block.head)) + suffix;
+  std::vector<Item> items = items_of(last_line(block.head));
+  auto chosen = [&](Where where, size_t item) {
+    std::vector<std::string> found;
+    for (const Block::Inner& each : block.inner) {
+      if (each.where == where && each.item == item) found.push_back(sign(*each.comment));
+    }
+    return found;
+  };
+  const std::string deeper(2 * kIndent, ' ');
+  auto ends_list = [&](size_t i) { return i + 1 == items.size() || items[i + 1].begin != items[i].end + 2; };
+  std::vector<std::string> lines;
+  std::string current;  // the line that is being filled, outside of lists that are taken apart
+  size_t written = 0;   // of the head
+  auto fill_to = [&](size_t end) {
+    std::string text = flat(head.substr(written, end - written));
+    if (current.empty() && !lines.empty()) text.erase(0, text.find_first_not_of(' '));
+    current += text;
+    written = end;
+  };
+  auto end_line = [&] {
+    current.erase(current.find_last_not_of(' ') + 1);
+    lines.push_back(lines.empty() ? current : std::string(kIndent, ' ') + current);
+    current.clear();
+  };
+  for (size_t i = 0; i < items.size();) {
+    size_t past = i + 1;
+    while (!ends_list(past - 1)) ++past;
+    bool apart = std::ranges::any_of(block.inner, [&](const Block::Inner& each) {
+      return (each.item >= i && each.item < past) || (each.item == items.size() && past == items.size());
+    });
+    if (!apart) {
+      fill_to(items[past - 1].end);
+      i = past;
+      continue;
+    }
+    fill_to(items[i].begin);
+    end_line();
+    std::vector<std::string> above;
+    if (i == 0) above = chosen(Where::open, 0);
+    if (!above.empty()) {
+      lines.back() += "  " + above.back();
+      above.pop_back();
+    }
+    for (; i < past; ++i) {
+      for (std::string& comment : chosen(Where::before, i)) above.push_back(std::move(comment));
+      std::vector<std::string> behind = chosen(Where::behind, i);
+      for (size_t k = 0; k + 1 < behind.size(); ++k) above.push_back(behind[k]);
+      for (const std::string& comment : above) lines.push_back(deeper + comment);
+      above.clear();
+      written = items[i].end + (ends_list(i) ? 0 : 1);
+      std::string text = head.substr(items[i].begin, written - items[i].begin);
+      for (const std::string& part : wrap(text, columns - 2 * kIndent)) lines.push_back(deeper + part);
+      if (!behind.empty()) lines.back() += "  " + behind.back();
+    }
+    if (past == items.size()) {
+      for (const std::string& comment : chosen(Where::before, items.size())) lines.push_back(deeper + comment);
+    }
+  }
+  fill_to(head.size());
+  end_line();
+  return lines;
+}
+
 // ------------------------------------------------------------------------------------- comments find their blocks
 
 struct Place {
@@ -83,7 +192,9 @@ class Attachment {
     auto next =
         std::ranges::find_if(places_, [&](const Place& place) { return before(comment.at, place.block->anchor); });
     const Place* last = next == places_.begin() ? nullptr : &*std::prev(next);
-    if (last != nullptr && !comment.own_line) {
+    if (last != nullptr && is_in_list(comment, *last)) {
+      attach_inside(comment, *last->block);
+    } else if (last != nullptr && !comment.own_line) {
       last->block->trailing.push_back(&comment);
     } else if (last != nullptr && comment.inside) {
       last->block->leading.push_back(&comment);
@@ -101,6 +212,31 @@ class Attachment {
       auto longer = path;
       longer.emplace_back(&block, i);
       collect(block.children[i], longer);
+    }
+  }
+
+  // Lists in brackets are told by the lexer; braces of a line are those that no block around it has.
+  static bool is_in_list(const Comment& comment, const Place& place) {
+    const Block& block = *place.block;
+    if (block.items.empty() || items_of(last_line(block.head)).size() != block.items.size()) return false;
+    if (comment.inside) return true;
+    if (block.shape != Block::Shape::line) return false;
+    auto depth = std::ranges::count_if(place.path, [](const auto& each) {
+      return each.first->shape == Block::Shape::braces || each.first->shape == Block::Shape::compact;
+    });
+    return comment.depth > depth;
+  }
+
+  static void attach_inside(const Comment& comment, Block& block) {
+    using Where = Block::Inner::Where;
+    auto next = std::ranges::find_if(block.items, [&](Mark item) { return before(comment.at, item); });
+    auto index = static_cast<size_t>(next - block.items.begin());
+    if (comment.own_line) {
+      block.inner.push_back({Where::before, index, &comment});
+    } else if (index == 0) {
+      block.inner.push_back({Where::open, 0, &comment});
+    } else {
+      block.inner.push_back({Where::behind, index - 1, &comment});
     }
   }
 
@@ -153,11 +289,6 @@ class Printer {
 
   void line(uint32_t indent, const std::string& text) { out_ += std::string(indent, ' ') + text + '\n'; }
 
-  static std::string sign(const Comment& comment) {
-    bool tight = comment.text.empty() || comment.text[0] == '#' || comment.text[0] == '!';
-    return tight ? "#" + comment.text : "# " + comment.text;
-  }
-
   // Lines of code with the comments behind them: the last comment ends the last line, the others go above.
   void code(uint32_t indent, const std::vector<std::string>& lines, const Comments& trailing) {
     for (size_t i = 0; i + 1 < trailing.size(); ++i) line(indent, sign(*trailing[i]));
@@ -194,7 +325,7 @@ class Printer {
   void print_block(const Block& block, uint32_t indent) {
     switch (block.shape) {
       case Block::Shape::line:
-        return code(indent, wrap(block.head, kLineColumns - indent), block.trailing);
+        return code(indent, wrapped(block, "", kLineColumns - indent), block.trailing);
       case Block::Shape::prose:
         return print_prose(block, indent);
       case Block::Shape::indented:
@@ -210,20 +341,27 @@ class Printer {
     }
   }
 
+  // The last line of a head and what follows it.
+  static std::vector<std::string> wrapped(const Block& block, const std::string& suffix, uint32_t columns) {
+    if (!block.inner.empty()) return wrap_items(block, suffix, columns);
+    return wrap(std::string(last_line(block.head)) + suffix, columns);
+  }
+
   // A head may begin with lines of its own (annotations) and is followed by an open brace.
   void print_head(const Block& block, uint32_t indent) {
     auto parts = split(block.head, '\n');
     std::vector<std::string> lines(parts.begin(), parts.end() - 1);
-    for (auto& one : wrap(parts.back() + " {", kLineColumns - indent)) lines.push_back(one);
+    for (auto& one : wrapped(block, " {", kLineColumns - indent)) lines.push_back(one);
     code(indent, lines, block.trailing);
   }
 
   void print_prose(const Block& block, uint32_t indent) {
     uint32_t columns = kLineColumns - indent;
-    if (block.text.empty()) return code(indent, wrap(block.head, columns), block.trailing);
+    if (block.text.empty()) return code(indent, wrapped(block, "", columns), block.trailing);
     std::string whole = flat(block.head) + " { " + block.text + " }";
-    if (count_code_points(whole) <= columns) return code(indent, {whole}, block.trailing);
-    auto lines = wrap(block.head + " {", columns);
+    bool fits = block.inner.empty() && count_code_points(whole) <= columns;
+    if (fits) return code(indent, {whole}, block.trailing);
+    auto lines = wrapped(block, " {", columns);
     for (const auto& text : fill(block.text, ' ', columns - kIndent, "")) lines.push_back("  " + text);
     lines.push_back("}");
     code(indent, lines, block.trailing);
@@ -236,7 +374,7 @@ class Printer {
     uint32_t hang = indent + count_code_points(open);
     if (!block.closing.empty() || block.children.empty()) return false;
     for (const auto& child : block.children) {
-      if (!child.leading.empty() || child.shape != Block::Shape::line) return false;
+      if (!child.leading.empty() || !child.inner.empty() || child.shape != Block::Shape::line) return false;
       // Only one comment fits behind a line, and none may stand between the lines of a hanging block.
       if (&child != &block.children.front() && child.trailing.size() > 1) return false;
       if (hang + count_code_points(flat(child.head)) + 2 > kLineColumns) return false;

@@ -103,7 +103,7 @@ Token Lexer::next() {
   if (!more()) {
     token.kind = Token::Kind::end;
   } else if (++tokens_ > kMaxTokens) {
-    token = bad("the file has more than " + std::to_string(kMaxTokens) + " tokens");
+    token = bad("the file has more than " + std::to_string(kMaxTokens) + " tokens", "split it into several files");
     at_ = text_.size();
   } else if (is_letter(here())) {
     token = identifier();
@@ -143,8 +143,9 @@ Token Lexer::identifier() {
   size_t begin = at_;
   while (is_letter(here()) || is_digit(here())) advance();
   if (at_ - begin > kMaxIdentifier) {
-    return bad("a name of " + std::to_string(at_ - begin) + " characters; names may have " +
-               std::to_string(kMaxIdentifier));
+    return bad(
+        "a name of " + std::to_string(at_ - begin) + " characters; names may have " + std::to_string(kMaxIdentifier),
+        "choose a shorter name");
   }
   token.text = text_.substr(begin, at_ - begin);
   return token;
@@ -176,7 +177,8 @@ Token Lexer::number() {
   if (floating && unit.empty()) {
     double value = 0;
     auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (fault != std::errc() || !std::isfinite(value)) return bad("the number is too large");
+    if (fault != std::errc() || !std::isfinite(value))
+      return bad("the number is too large", "numbers go up to 1.7e308");
     token.kind = Token::Kind::floating;
     token.value = value;
     return token;
@@ -193,7 +195,7 @@ Token Lexer::number() {
   if (floating || seconds == 0 || value < 0) {
     return bad("a number may not run into letters", "durations are whole numbers with s, m, h or d: `90s`");
   }
-  if (value > INT64_MAX / seconds) return bad("the duration is too large");
+  if (value > INT64_MAX / seconds) return bad("the duration is too large", "durations in seconds have 64 bits");
   token.kind = Token::Kind::duration;
   token.value = value * seconds;
   return token;
@@ -297,7 +299,8 @@ Token Lexer::symbol() {
   std::string_view one = rest.substr(0, first_code_point(text_.substr(at_)).bytes);
   advance();
   if (one.size() > 1 || kSymbols.find(one[0]) == std::string_view::npos) {
-    return bad("unexpected character `" + std::string(one) + "`", one == "?" ? "a variable is `?name`" : "");
+    return bad("unexpected character `" + std::string(one) + "`",
+               one == "?" ? "a variable is `?name`" : "remove it; text stands in double quotes");
   }
   token.text = one;
   if (one == "{") {

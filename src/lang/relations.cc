@@ -22,6 +22,12 @@ class StateReader {
     }
     names_.push_back(component.name);
     const Type& type = component.type;
+    if (const StateField* other = keyed_by_other_text(component)) {
+      refuse(component, "`" + component.name + "` is keyed by " + type.inner[0].name + " and `" + other->name +
+                            "` by " + other->type.inner[0].name +
+                            "; both are text, so the rows could not be told apart: key both by the same");
+      return;
+    }
     if (type.kind == Type::Kind::set && is_key(spec_, type.inner[0])) {
       add_existence(component);
     } else if (type.kind != Type::Kind::mapping) {
@@ -42,6 +48,15 @@ class StateReader {
 
  private:
   void refuse(const StateField& component, std::string why) { unkept_.push_back({&component, std::move(why)}); }
+
+  // A component of this concept whose domain is the other of String and ID.
+  const StateField* keyed_by_other_text(const StateField& component) {
+    const Type& type = component.type;
+    bool keyed = type.kind == Type::Kind::mapping || type.kind == Type::Kind::set;
+    if (!keyed || !is_key(spec_, type.inner[0]) || type.inner[0].kind != Type::Kind::primitive) return nullptr;
+    if (keyed_by_text_ == nullptr) keyed_by_text_ = &component;
+    return keyed_by_text_->type.inner[0].name == type.inner[0].name ? nullptr : keyed_by_text_;
+  }
 
   void add_existence(const StateField& component) {
     const std::string& domain = component.type.inner[0].name;
@@ -79,6 +94,7 @@ class StateReader {
 
   const Concept& spec_;
   std::vector<std::string> names_;
+  const StateField* keyed_by_text_ = nullptr;
   std::vector<std::string> existence_;
   std::vector<Relation> rows_;
   std::vector<Relation> children_;

@@ -95,6 +95,7 @@ class SuiteParser {
   std::string name_of(const Node& node) { return node.key.empty() ? "" : "`" + node.key + "`: "; }
 
   void expected(const Node& node, std::string_view what, std::string hint = "") {
+    if (hint.empty()) hint = "write " + std::string(what);
     report(node, name_of(node) + "expected " + std::string(what) + ", found " + kind_of(*node.value), std::move(hint));
   }
 
@@ -134,7 +135,7 @@ class SuiteParser {
       return expected(node, "a string", scalar ? "put it in quotes" : "");
     }
     into = node.value->as_string();
-    if (into.empty()) report(node, name_of(node) + "may not be empty", "");
+    if (into.empty()) report(node, name_of(node) + "may not be empty", "write a name or a path, or leave it out");
   }
 
   void read(const Node& node, bool& into) {
@@ -265,7 +266,7 @@ class SuiteParser {
     walk(node, {{"cascade", [&](const Node& value) {
                    const auto* number = value.value->if_int64();
                    if (number == nullptr || *number < 1) {
-                     return report(value, "`cascade`: expected a whole number from 1", "");
+                     return report(value, "`cascade`: expected a whole number from 1", "write `cascade: 100000`");
                    }
                    suite_.cascade_limit = *number;
                  }}});
@@ -292,7 +293,8 @@ std::optional<Suite> parse_suite(std::string_view text, const std::string& file,
   auto document = parse_yaml(text, file);
   if (!document) {
     const Error& error = document.error();
-    Diagnostic fault{.file = file, .text = error.message, .hint = error.next, .rule = "yaml"};
+    Diagnostic fault{.file = file, .mark = {1, 1}, .text = error.message, .hint = error.next, .rule = "yaml"};
+    if (fault.hint.empty()) fault.hint = "write it as YAML: `key: value`, lists as `- item`, two blanks a level";
     if (error.position) fault.mark = {error.position->line, error.position->column};
     found.add(std::move(fault));
     return std::nullopt;
@@ -303,7 +305,7 @@ std::optional<Suite> parse_suite(std::string_view text, const std::string& file,
 std::optional<Suite> load_suite(const std::string& path, Diagnostics& found) {
   auto text = read_source(path);
   if (!text) {
-    found.add({.file = path, .text = text.error().message, .rule = "source-file"});
+    found.add(unreadable(path, text.error()));
     return std::nullopt;
   }
   return parse_suite(*text, path, found);

@@ -100,11 +100,11 @@ TEST(SuiteParser, RefusesUnknownKeysWithTheNearest) {
 }
 
 TEST(SuiteParser, TellsWhatAValueShouldBe) {
-  EXPECT_THAT(
-      faults("suite:\n  name: a\n  version: 1.0\nconcepts: []\nguards: x\nlimits: { cascade: 0 }\n"),
-      ElementsAre("3:3 `version`: expected a string, found a number | put it in quotes",
-                  "4:1 `concepts`: expected a map, found a list", "5:1 `guards`: expected a list, found a string",
-                  "6:11 `cascade`: expected a whole number from 1"));
+  EXPECT_THAT(faults("suite:\n  name: a\n  version: 1.0\nconcepts: []\nguards: x\nlimits: { cascade: 0 }\n"),
+              ElementsAre("3:3 `version`: expected a string, found a number | put it in quotes",
+                          "4:1 `concepts`: expected a map, found a list | write a map",
+                          "5:1 `guards`: expected a list, found a string | write a list",
+                          "6:11 `cascade`: expected a whole number from 1 | write `cascade: 100000`"));
   EXPECT_THAT(faults("concepts:\n  A: {}\nsyncs:\n  required: [{ name: x }]\n"),
               ElementsAre("2:3 concept `A` has no file | write `spec: ./concepts/….concept`",
                           "4:14 the sync has no file | write `path: ./syncs/….sync`",

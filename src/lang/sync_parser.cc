@@ -566,7 +566,7 @@ std::optional<SyncFile> parse_sync(std::string_view text, const std::string& fil
 std::optional<SyncFile> load_sync(const std::string& path, Diagnostics& found) {
   auto text = read_source(path);
   if (!text) {
-    found.add({.file = path, .text = text.error().message, .rule = "source-file"});
+    found.add(unreadable(path, text.error()));
     return std::nullopt;
   }
   return parse_sync(*text, path, found);

@@ -201,9 +201,9 @@ TEST(SyncParser, ShowsSeveralFaultsInOneRun) {
                      "sync C\n  when { X/a: [] => ok }\n  then { Y/b: [ a: b ] }\n"
                      "guard D\n  before { X/a: [] }\n  else no[]\n"),
               ElementsAre("1:9 unknown annotation `eagre` | write `eager`",
-                          "5:14 expected `:` after the action's name, found `[`",
+                          "5:14 expected `:` after the action's name, found `[` | write `:`",
                           "9:20 `b` is not a value | write `?b` for a variable or \"b\" for text",
-                          "12:3 expected `require` after `before`, `over` or `where`, found `else`"));
+                          "12:3 expected `require` after `before`, `over` or `where`, found `else` | write `require`"));
 }
 
 TEST(SyncParser, RefusesWhatTheLanguageDoesNotSay) {
@@ -212,16 +212,17 @@ TEST(SyncParser, RefusesWhatTheLanguageDoesNotSay) {
   auto in_where = [](std::string text) {
     return faults("sync A\nwhen { X/a: [] => ok }\nwhere { " + text + " }\nthen { Y/b: [] }");
   };
-  EXPECT_THAT(in_when(""), ElementsAre("2:9 expected a pattern, found `}`"));
+  EXPECT_THAT(in_when(""), ElementsAre("2:9 expected a pattern, found `}` | write a pattern"));
   EXPECT_THAT(in_when("caused by X/a: [] => ok"),
               ElementsAre("2:18 expected a plain pattern first, found `X` | `caused by` and `latest` speak of the "
                           "pattern above them"));
-  EXPECT_THAT(in_when("X/a: [ l: [1] ] => ok"),
-              ElementsAre("2:18 expected a variable, a literal, `_` or `{ … }`, found `[`"));
+  EXPECT_THAT(in_when("X/a: [ l: [1] ] => ok"), ElementsAre("2:18 expected a variable, a literal, `_` or `{ … }`, "
+                                                            "found `[` | write a variable, a literal, `_` or `{ … }`"));
   EXPECT_THAT(in_when("X/a: [ l: ?x.y ] => ok"),
               ElementsAre("2:18 a pattern matches a variable, a literal, `_` or `{ … }` | bind a variable here and "
                           "compare it with filter(…) in `where`"));
-  EXPECT_THAT(in_when("X/a: [] -> ok"), ElementsAre("2:16 expected `=>` after the action's arguments, found `->`"));
+  EXPECT_THAT(in_when("X/a: [] -> ok"),
+              ElementsAre("2:16 expected `=>` after the action's arguments, found `->` | write `=>`"));
   EXPECT_THAT(in_then("?p/go: []"),
               ElementsAre("3:8 a variable as the target needs its candidates | write `?p in {A, B}/action: [ … ]`"));
   EXPECT_THAT(in_then("Y/b: [] => ok"),
@@ -242,7 +243,7 @@ TEST(SyncParser, RefusesWhatTheLanguageDoesNotSay) {
               ElementsAre("1:54 a guard cannot end an action in `engine.fault` | write `engine.refused[ message: "
                           "\"…\" ]` or a declared variant"));
   EXPECT_THAT(faults("what\n}\nsync A when { X/a: [] => ok } then { Y/b: [] } more"),
-              ElementsAre("1:1 expected `sync` or `guard`, found `what`",
+              ElementsAre("1:1 expected `sync` or `guard`, found `what` | write `sync` or `guard`",
                           "3:48 expected the next rule or the end of the file, found `more` | the sync ends before "
                           "this"));
 }
@@ -268,7 +269,7 @@ TEST(SyncParser, WhatIsNotClosedIsAnError) {
 
 TEST(SyncParser, BadBytesAndBombsAreRefused) {
   EXPECT_THAT(faults("sync " + std::string(1 << 20, 'a')),
-              ElementsAre("1:6 a name of 1048576 characters; names may have 256"));
+              ElementsAre("1:6 a name of 1048576 characters; names may have 256 | choose a shorter name"));
   std::string deep = "sync A when { X/a: [] => ok } then { Y/b: [ a: ";
   for (int i = 0; i < 10'000; ++i) deep += "{ a: ";
   EXPECT_THAT(faults(deep), ElementsAre(testing::HasSubstr("nested more than 100 deep")));

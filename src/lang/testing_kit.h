@@ -101,8 +101,8 @@ inline std::string line_of(const Diagnostic& each) {
 }
 
 inline bool is_about_flow(const Diagnostic& each) {
-  static const std::unordered_set<std::string> kRules = {"unhandled-variant", "leads-nowhere", "no-answer", "cycle",
-                                                         "never-caused"};
+  static const std::unordered_set<std::string> kRules = {
+      "unhandled-variant", "leads-nowhere", "no-answer", "cycle", "never-caused", "unreachable-variant"};
   return kRules.contains(each.rule);
 }
 

@@ -48,17 +48,17 @@ bool check_source(std::string_view text, const std::string& file, Diagnostics& f
     return false;
   };
   if (text.size() > kMaxSourceBytes) {
-    return refuse({},
+    return refuse({1, 1},
                   "the text has " + std::to_string(text.size()) + " bytes; a source file may have " +
                       std::to_string(kMaxSourceBytes),
-                  "");
+                  "split it into several files");
   }
   Mark mark{1, 1};
   size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   while (at < text.size()) {
     CodePoint next = first_code_point(text.substr(at));
     if (!next.valid) return refuse(mark, "invalid UTF-8", "save the file as UTF-8");
-    if (next.value == 0) return refuse(mark, "the file holds a NUL byte", "");
+    if (next.value == 0) return refuse(mark, "the file holds a NUL byte", "remove it; a source file is text");
     if (next.value == '\r' && (at + 1 == text.size() || text[at + 1] != '\n')) {
       return refuse(mark, "a carriage return that no line feed follows", "end lines with LF or CRLF");
     }

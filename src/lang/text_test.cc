@@ -29,7 +29,7 @@ TEST(SourceText, RefusesWhatNoSourceShouldHold) {
   EXPECT_EQ(refusal("x \xE2\x80\xAE y"), "1:3 U+202E changes the direction of text and can hide code");
   EXPECT_EQ(refusal("x\xE2\x81\xA6"), "1:2 U+2066 changes the direction of text and can hide code");
   EXPECT_EQ(refusal(std::string(kMaxSourceBytes + 1, ' ')),
-            "0:0 the text has 8388609 bytes; a source file may have 8388608");
+            "1:1 the text has 8388609 bytes; a source file may have 8388608");
 }
 
 TEST(SourceText, AcceptsTabsCrLfAndAByteOrderMark) {

@@ -164,14 +164,14 @@ Fit Types::literal_fits(const json::value& value, TypeId to) const {
 }
 
 std::string Types::literal_form(const json::value& value, TypeId to) const {
-  if (!value.is_string() || literal_fits(value, to) == Fit::yes) return {};
-  switch (shapes_[present(to)].kind) {
+  if (literal_fits(value, to) == Fit::yes) return {};
+  switch (value.is_string() ? shapes_[present(to)].kind : Kind::unknown) {
     case Kind::bytes:
       return "write base64 text with its padding";
     case Kind::date_time:
       return "write a UTC time such as \"2030-01-31T12:00:00.000Z\"";
     default:
-      return {};
+      return "write a value of type " + name(to);
   }
 }
 

@@ -77,8 +77,8 @@ def test_what_is_wrong_does_not_compile(compile_kit, what, text, said):
     assert said in errors, f"{what} compiles, or fails for another reason:\n{errors[:2000]}"
 
 
-def run_conceptc(build_dir, file, out):
-    return subprocess.run([build_dir / "conceptc", str(file), "--out", str(out), "--namespace", "sluice::x"],
+def run_conceptc(build_dir, file, out, namespace="sluice::x"):
+    return subprocess.run([build_dir / "conceptc", str(file), "--out", str(out), "--namespace", namespace],
                           capture_output=True, text=True)
 
 
@@ -103,9 +103,13 @@ def test_a_file_that_stays_the_same_is_not_written(root, build_dir, tmp_path):
 
 @pytest.mark.parametrize("text, said", [
     ("concept A [T] {\n  actions { action a(x: Nail) { -> ok } }\n}\n",
-     ":2:25: \"Nail\" is neither a primitive type nor a type parameter of A\n"),
+     ":2:25: error: there is no type `Nail`\n"),
     ("concept A [T] {\n  state { x: Int -> Int }\n  actions { action a() { -> ok } }\n}\n",
-     ":2:11: `x` maps from something that cannot be a key; a domain is a type parameter, String or ID\n"),
+     ":2:11: error: `x` maps from something that cannot be a key; a domain is a type parameter, String or ID\n"),
+    ("concept A [T] {\n  actions { action a(" + ", ".join(f"x{i}: Int" for i in range(53)) + ") { -> ok } }\n}\n",
+     ":2:532: error: 53 arguments are too many; at most 52 stand together\n"),
+    ("concept A [T] {\n  actions { action get_it() { -> ok } action getIt() { -> ok } }\n}\n",
+     ":2:46: error: `getIt` and `get_it` are one name in C++\n"),
     ("concept A [T] {\n  actions { action a() { -> } }\n}\n", ":2:29: error: "),
 ])
 def test_an_error_names_the_place_and_nothing_is_written(build_dir, tmp_path, text, said):
@@ -117,9 +121,16 @@ def test_an_error_names_the_place_and_nothing_is_written(build_dir, tmp_path, te
     assert not list((tmp_path / "out").glob("*"))
 
 
+def test_a_namespace_that_cpp_cannot_have_is_refused(root, build_dir, tmp_path):
+    run = run_conceptc(build_dir, root / "tests/lang/kit/parcel.concept", tmp_path / "out", "sluice::class")
+    assert run.returncode == 2
+    assert run.stderr.startswith('--namespace: "sluice::class" is no namespace that C++ can have')
+    assert not list((tmp_path / "out").glob("*"))
+
+
 def test_the_schemas_are_schemas(build_dir):
     schemas = sorted((build_dir / "concepts").rglob("*.schema.json"))
-    assert len(schemas) == 19
+    assert len(schemas) == 22
     for path in schemas:
         schema = json.loads(path.read_text())
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"

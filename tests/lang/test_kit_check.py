@@ -3,6 +3,7 @@ show and watch a kit of their own."""
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -179,6 +180,68 @@ def test_a_kit_in_the_home_is_found_by_name_and_changed_by_its_overlay(kit, tmp_
     shown = json.loads(kit("show", "--kit", "mine", "-o", "json").stdout)
     assert shown["syncs"][0]["active"] is False
     assert shown["syncs"][0]["why"].startswith("disabled in ")
+
+
+def test_list_marks_a_kit_that_fails_its_check(kit, tmp_path):
+    kits = tmp_path / "home" / "kits"
+    kits.mkdir(parents=True, mode=0o700)
+    kit("init", "good", cwd=kits)
+    kit("init", "bad", cwd=kits)
+    rule = kits / "bad" / "syncs" / "record.sync"
+    rule.write_text(rule.read_text().replace("?title ]", "?titel ]"))
+    (kits / "worse").mkdir()
+    (kits / "worse" / "suite.yaml").write_text("kit: [")
+    done = kit("list")
+    lines = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert f"fails its check: sluice kit check {kits}/bad" in lines["bad"] and "1 error" in lines["bad"]
+    assert f"fails its check: sluice kit check {kits}/worse" in lines["worse"]
+    assert "fails" not in lines["good"] and " ok " in lines["good"]
+    assert done.returncode == 0 and "2 kits fail their check and will not be loaded" in done.stderr
+    listed = {each["name"]: each["errors"] for each in json.loads(kit("list", "-o", "json").stdout)}
+    assert listed == {"bad": 1, "good": 0, "worse": 1}
+
+
+# Faults of every kind of file: each diagnostic has a place, the source line, a caret and what to write instead.
+BAD_FILES = {
+    "a 1 MB name": ("task.concept", "concept " + "a" * 1_000_000 + " {}\n"),
+    "a NUL byte": ("task.concept", "concept Task {\0}\n"),
+    "a bidi character": ("task.concept", "concept Task { } # \u202e\n"),
+    "10,000 braces": ("task.concept", "concept Task [T] { state { a: T -> " + "{ a: " * 10_000 + "Int\n"),
+    "an open string": ("record.sync", 'sync A when { Task/finish: [ task: "x ] => ok[] } then { }\n'),
+    "an open block": ("record.sync", "sync A when {"),
+    "a CR alone": ("record.sync", "sync A\rwhen { }\n"),
+    "an open list": ("suite.yaml", "kit: ["),
+    "no map": ("suite.yaml", "- a\n"),
+    "nothing": ("suite.yaml", ""),
+    "unknown keys": ("suite.yaml", "kit: { name: a, colour: 3 }\nconcepts: 3\n"),
+    "no files": ("suite.yaml", "kit: { name: a }\nconcepts: { A: { spec: ./a.concept } }\nsyncs: { required: [ ./a.sync ] }\n"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_FILES)
+def test_every_diagnostic_shows_its_place_and_what_to_write(kit, tmp_path, what):
+    name, text = BAD_FILES[what]
+    kit("init", "mine", cwd=tmp_path)
+    (file,) = (tmp_path / "mine").rglob(name)
+    file.write_text(text, newline="")
+    done = kit("check", "mine", cwd=tmp_path)
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    heads = [i for i, line in enumerate(lines) if re.match(r"\S+:[1-9]\d*:[1-9]\d*: (error|warning): .", line)]
+    assert heads and heads[0] == 0 and lines[-1].endswith(("sync", "syncs"))
+    for begin, end in zip(heads, heads[1:] + [len(lines) - 1]):
+        excerpt = [line for line in lines[begin + 1:end] if line]
+        assert excerpt[-1].startswith("  hint: "), excerpt
+        if text:
+            assert len(excerpt) == 3 and set(excerpt[1]) <= set(" \t^") and "^" in excerpt[1], excerpt
+    assert all(len(line) < 600 and line.isprintable() for line in lines)
+
+
+def test_a_suite_that_is_a_folder_is_told_of_at_its_first_line(kit, tmp_path):
+    (tmp_path / "mine" / "suite.yaml").mkdir(parents=True)
+    done = kit("check", "mine", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("mine/suite.yaml:1:1: error: ") and "\n  hint: " in done.stderr
 
 
 def test_watching_checks_again_and_ends_on_ctrl_c(sluice, kit, tmp_path):
