@@ -30,11 +30,10 @@ std::string code_point(uint32_t code) {
   return name.data();
 }
 
-Error bad_character(std::string_view text, size_t at, const std::string& file, std::string message, std::string next) {
-  return Error{.code = Code::invalid,
-               .message = std::move(message),
-               .next = std::move(next),
-               .position = position_at(text, at, file)};
+Error bad_character(std::string_view text, size_t at, const std::string& file, std::string message, std::string next,
+                    Code code = Code::invalid) {
+  return Error{
+      .code = code, .message = std::move(message), .next = std::move(next), .position = position_at(text, at, file)};
 }
 
 // libyaml compares each %TAG line with all before it.
@@ -97,7 +96,7 @@ std::optional<Error> check_yaml_text(std::string_view text, const std::string& f
   }
   if (has_many_tag_lines(text)) {
     return bad_character(text, 0, file, "the text has more than " + std::to_string(kMaxTagLines) + " %TAG lines",
-                         "remove those that are not used");
+                         "remove those that are not used", Code::limit);
   }
   return std::nullopt;
 }

@@ -57,6 +57,7 @@ TEST(YamlText, RefusesManyTagLinesWhichAreSlowToCompare) {
   for (int i = 0; i < 17; ++i) text += "%TAG !" + std::to_string(i) + "! x\n";
   auto refused = check_yaml_text(text, "t.yaml");
   ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, Code::limit);
   EXPECT_EQ(to_string(*refused), "t.yaml:1:1: the text has more than 16 %TAG lines");
   EXPECT_FALSE(check_yaml_text("a: x %TAG\n", "t.yaml"));
 }
