@@ -32,7 +32,7 @@ std::string levels(size_t count, size_t width, const std::string& first, char op
   std::string text = "a0: &a0 " + first + "\n";
   for (size_t level = 1; level <= count; ++level) {
     std::string name = "a" + std::to_string(level);
-    text += name + ": &" + name + " " + open;
+    text.append(name).append(": &").append(name).append(" ") += open;
     for (size_t i = 0; i < width; ++i) text += (i > 0 ? ", " : "") + item(i, "*a" + std::to_string(level - 1));
     text += std::string(1, close) + "\n";
   }
