@@ -10,5 +10,5 @@ int main() {
   sluice::bench::Report report;
   sluice::bench::json_bench(report);
   sluice::bench::yaml_bench(report);
-  report.print();
+  return report.print();
 }

@@ -10,5 +10,5 @@ int main() {
   sluice::bench::Report report;
   sluice::bench::run_bench(report);
   sluice::bench::match_bench(report);
-  report.print();
+  return report.print();
 }

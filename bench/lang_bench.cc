@@ -50,5 +50,5 @@ int main() {
   bench::Report report;
   double seconds = bench::median_s([&] { bench::keep(lang::check(kit)); }, 5);
   report.at_most("check 2,000 syncs", seconds * 1000, 1000, "ms");
-  report.print();
+  return report.print();
 }

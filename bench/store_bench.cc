@@ -7,9 +7,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -210,24 +208,6 @@ std::function<void()> repeat(uint64_t times, Work work) {
   };
 }
 
-// As medians_s, in seconds of the processor.
-std::vector<double> cpu_medians_s(const std::vector<std::function<void()>>& works) {
-  std::vector<std::vector<double>> times(works.size());
-  for (int round = 0; round <= kRounds; ++round) {
-    for (size_t i = 0; i < works.size(); ++i) {
-      std::clock_t start = std::clock();
-      works[i]();
-      if (round > 0) times[i].push_back(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-    }
-  }
-  std::vector<double> medians;
-  for (auto& series : times) {
-    std::nth_element(series.begin(), series.begin() + kRounds / 2, series.end());
-    medians.push_back(series[kRounds / 2]);
-  }
-  return medians;
-}
-
 constexpr uint64_t kSteps = 64;
 constexpr uint64_t kLargeCommits = 50;
 
@@ -235,8 +215,9 @@ void large_commits_by_cpu(Report& report) {
   Folder folder("/dev/shm");
   StoreWork store(folder.path("store.db"));
   BareWork bare(folder.path("bare.db"));
-  auto times = cpu_medians_s(
-      {repeat(kLargeCommits, [&] { store.commit(kSteps); }), repeat(kLargeCommits, [&] { bare.commit(kSteps); })});
+  auto times = medians_s(
+      {repeat(kLargeCommits, [&] { store.commit(kSteps); }), repeat(kLargeCommits, [&] { bare.commit(kSteps); })},
+      kRounds, cpu_s);
   double commits_per_s = kLargeCommits / times[0];
   report.at_least("CPU, commits of 64 steps", commits_per_s, 1000, "/s");
   report.note("CPU, steps in them", commits_per_s * kSteps, "/s");
@@ -284,5 +265,5 @@ int main() {
   sluice::bench::large_commits_by_cpu(report);
   sluice::bench::large_commits(report, disk);
   sluice::bench::small_commits(report, disk);
-  report.print();
+  return report.print();
 }

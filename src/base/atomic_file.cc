@@ -48,7 +48,9 @@ Error about(const std::string& path, Error error) {
 
 Result<void> write_atomically(Disk& disk, const std::string& path, std::string_view bytes, uint32_t mode) {
   if (std::string name = name_of(path); name.empty() || name == "." || name == "..") {
-    return Error{.code = Code::invalid, .message = "cannot write '" + path + "': it does not name a file"};
+    return Error{.code = Code::invalid,
+                 .message = "cannot write '" + path + "': it does not name a file",
+                 .next = "give the path of a file"};
   }
   auto unfinished = create_beside(disk, path);
   if (!unfinished) return about(path, unfinished.error());
@@ -88,7 +90,8 @@ Result<std::string> read_file(Disk& disk, const std::string& path, size_t max_by
   if (!size) return size.error();
   const Error too_large{
       .code = Code::limit,
-      .message = "cannot read " + path + ": it is larger than " + std::to_string(max_bytes) + " bytes"};
+      .message = "cannot read " + path + ": it is larger than " + std::to_string(max_bytes) + " bytes",
+      .next = "check that it is the right file"};
   if (*size > max_bytes) return too_large;
   // The size is a first guess: files in /proc say 0, and a file may grow while it is read.
   std::string bytes;

@@ -150,7 +150,10 @@ class CanonicalWriter {
   }
 
   bool refuse_depth(const Place& place) {
-    return refuse("arrays and objects are nested deeper than " + std::to_string(kMaxDepth) + " levels", place);
+    refuse("arrays and objects are nested deeper than " + std::to_string(kMaxDepth) + " levels", place);
+    error->code = Code::limit;
+    error->next = "nest less deeply";
+    return false;
   }
 
   bool refuse(std::string message, const Place& place) {

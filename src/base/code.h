@@ -16,7 +16,7 @@ enum class Code {
   invalid,               // a file, a request or a value is not what it must be
   faults_found,          // a doctor or a check ran to its end and found faults
   unavailable,           // something that is needed does not answer now
-  limit,                 // a limit that protects the system was reached
+  limit,                 // a limit that protects the system was reached: input too large, too deep, too many; disk full
   usage,                 // the command line itself is wrong
   changes_pending,       // a plan has changes (only with --exit-code)
   unauthenticated,       // who are you

@@ -69,7 +69,8 @@ Error error_from(int errno_value, std::string_view action, std::string_view path
 Error error_of_leaving(std::string_view action, const std::string& root, const std::string& relative) {
   return {.code = Code::denied,
           .message = "cannot " + std::string(action) + " " + root + "/" + relative + ": it leads out of " + root +
-                     " or through a symlink"};
+                     " or through a symlink",
+          .next = "replace the symlinks on the way by what they lead to"};
 }
 
 std::string folder_of(std::string_view path) {

@@ -31,29 +31,35 @@ std::string shown(std::string_view text) {
 }  // namespace
 
 Result<std::string> Jail::check(std::string_view path) const {
-  auto refuse = [&](Code code, const std::string& why) {
-    return Error{.code = code, .message = "path " + shown(path) + " " + why};
+  auto refuse = [&](Code code, const std::string& why, std::string next = "") {
+    return Error{.code = code, .message = "path " + shown(path) + " " + why, .next = std::move(next)};
   };
   if (path.find('\0') != std::string_view::npos) return refuse(Code::invalid, "holds a NUL");
   if (path.size() > kMaxPathBytes) {
-    return refuse(Code::invalid, "has " + std::to_string(path.size()) + " bytes; at most " +
-                                     std::to_string(kMaxPathBytes) + " are allowed");
+    return refuse(
+        Code::invalid,
+        "has " + std::to_string(path.size()) + " bytes; at most " + std::to_string(kMaxPathBytes) + " are allowed",
+        "shorten it");
   }
-  if (path.starts_with('/')) return refuse(Code::denied, "is absolute; expected one relative to " + root_);
+  if (path.starts_with('/'))
+    return refuse(Code::denied, "is absolute; expected one relative to " + root_, "remove the '/' that it begins with");
   std::string plain;
   for (std::string_view left = path; !left.empty();) {
     const std::string_view component = left.substr(0, left.find('/'));
     left.remove_prefix(std::min(component.size() + 1, left.size()));
     if (component.empty() || component == ".") continue;
-    if (component == "..") return refuse(Code::denied, "has the component '..'; paths may not leave " + root_);
+    if (component == "..")
+      return refuse(Code::denied, "has the component '..'; paths may not leave " + root_, "write it without '..'");
     if (component.size() > kMaxNameBytes) {
-      return refuse(Code::invalid, "has a component of " + std::to_string(component.size()) + " bytes; at most " +
-                                       std::to_string(kMaxNameBytes) + " are allowed");
+      return refuse(Code::invalid,
+                    "has a component of " + std::to_string(component.size()) + " bytes; at most " +
+                        std::to_string(kMaxNameBytes) + " are allowed",
+                    "shorten it");
     }
     if (!plain.empty()) plain += '/';
     plain += component;
   }
-  if (plain.empty()) return refuse(Code::invalid, "names nothing below " + root_);
+  if (plain.empty()) return refuse(Code::invalid, "names nothing below " + root_, "name a file or a folder in it");
   return plain;
 }
 

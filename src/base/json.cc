@@ -38,21 +38,18 @@ class TreeBuilder {
   static constexpr size_t max_key_size = size_t{1} << 31;
   static constexpr size_t max_string_size = size_t{1} << 31;
 
-  struct Problem {
-    std::string message;
-    std::string pointer;
-    bool at_key = false;          // the position is that of the last key, not where the parser stopped
-    const char* token = nullptr;  // where the token begins, if the position is that
-  };
-
   json::value root;
-  std::optional<Problem> problem;
+  size_t max_nodes = 0;
+
+  std::optional<Error> problem;  // without a position, which is where the parser stopped unless these say otherwise:
+  bool at_key = false;           // that of the last key
+  const char* token = nullptr;   // where the token begins
 
   bool on_document_begin(json::error_code&) { return true; }
   bool on_document_end(json::error_code&) { return true; }
-  bool on_object_begin(json::error_code&) { return begin(json::value(json::object_kind)); }
+  bool on_object_begin(json::error_code& failure) { return begin(json::value(json::object_kind), failure); }
   bool on_object_end(size_t, json::error_code&) { return end(); }
-  bool on_array_begin(json::error_code&) { return begin(json::value(json::array_kind)); }
+  bool on_array_begin(json::error_code& failure) { return begin(json::value(json::array_kind), failure); }
   bool on_array_end(size_t, json::error_code&) { return end(); }
 
   bool on_key_part(json::string_view part, size_t, json::error_code&) {
@@ -65,56 +62,46 @@ class TreeBuilder {
     partial_.clear();
     key += view(part);
     if (!open_.back().container->get_object().contains(key)) return true;
-    fail("duplicate key " + json_quoted(key), failure);
-    problem->at_key = true;
+    fail("duplicate key " + json_quoted(key), "remove one of the two", failure);
+    at_key = true;
     return false;
   }
   bool on_string_part(json::string_view part, size_t, json::error_code&) {
     partial_ += view(part);
     return true;
   }
-  bool on_string(json::string_view part, size_t, json::error_code&) {
-    if (partial_.empty()) {
-      add(json::value(part));
-    } else {
-      partial_ += view(part);
-      add(json::value(partial_));
-      partial_.clear();
-    }
-    return true;
+  bool on_string(json::string_view part, size_t, json::error_code& failure) {
+    if (partial_.empty()) return add(json::value(part), failure);
+    partial_ += view(part);
+    bool added = add(json::value(partial_), failure);
+    partial_.clear();
+    return added;
   }
   // The whole text is given at once, so a number always comes in one part.
   bool on_number_part(json::string_view, json::error_code&) { return true; }
-  bool on_int64(int64_t number, json::string_view, json::error_code&) {
-    add(json::value(number));
-    return true;
+  bool on_int64(int64_t number, json::string_view, json::error_code& failure) {
+    return add(json::value(number), failure);
   }
-  bool on_uint64(uint64_t number, json::string_view, json::error_code&) {
-    add(json::value(number));
-    return true;
+  bool on_uint64(uint64_t number, json::string_view, json::error_code& failure) {
+    return add(json::value(number), failure);
   }
   // Boost 1.81 may be wrong in a double's last bit, so the digits are read again.
   bool on_double(double estimate, json::string_view text, json::error_code& failure) {
     if (text.find_first_of(".eE") == json::string_view::npos && !is_canonical(text)) {
-      return refuse("the integer does not fit into 64 bits", text, failure);
+      return refuse("the integer does not fit into 64 bits", "write it as a string to keep its digits", text, failure);
     }
     double number = 0;
     auto done = std::from_chars(text.data(), text.data() + text.size(), number);
     if (done.ec == std::errc::result_out_of_range) {
-      if (std::abs(estimate) > 1) return refuse("the number is too large", text, failure);
+      if (std::abs(estimate) > 1) {
+        return refuse("the number is too large", "the largest is about 1.8e308", text, failure);
+      }
       number = std::copysign(0.0, estimate);
     }
-    add(json::value(number));
-    return true;
+    return add(json::value(number), failure);
   }
-  bool on_bool(bool truth, json::error_code&) {
-    add(json::value(truth));
-    return true;
-  }
-  bool on_null(json::error_code&) {
-    add(json::value(nullptr));
-    return true;
-  }
+  bool on_bool(bool truth, json::error_code& failure) { return add(json::value(truth), failure); }
+  bool on_null(json::error_code& failure) { return add(json::value(nullptr), failure); }
   bool on_comment_part(json::string_view, json::error_code&) { return true; }
   bool on_comment(json::string_view, json::error_code&) { return true; }
 
@@ -125,16 +112,25 @@ class TreeBuilder {
     std::string key;  // of the member that is being read, in an object
   };
 
-  json::value& add(json::value value) {
-    if (open_.empty()) return root = std::move(value);
-    json::value& parent = *open_.back().container;
-    if (auto* array = parent.if_array()) return array->emplace_back(std::move(value));
-    return parent.get_object().emplace(open_.back().key, std::move(value)).first->value();
+  bool add(json::value value, json::error_code& failure) {
+    if (++nodes_ > max_nodes) {
+      fail("the JSON text has more than " + std::to_string(max_nodes) + " values", "split it", failure);
+      problem->code = Code::limit;
+      return false;
+    }
+    if (open_.empty()) {
+      last_ = &(root = std::move(value));
+    } else if (json::value& parent = *open_.back().container; auto* array = parent.if_array()) {
+      last_ = &array->emplace_back(std::move(value));
+    } else {
+      last_ = &parent.get_object().emplace(open_.back().key, std::move(value)).first->value();
+    }
+    return true;
   }
 
-  bool begin(json::value container) {
-    json::value& added = add(std::move(container));
-    open_.push_back({.container = &added, .key = {}});
+  bool begin(json::value container, json::error_code& failure) {
+    if (!add(std::move(container), failure)) return false;
+    open_.push_back({.container = last_, .key = {}});
     return true;
   }
 
@@ -143,16 +139,16 @@ class TreeBuilder {
     return true;
   }
 
-  bool fail(std::string message, json::error_code& failure) {
-    problem = Problem{.message = std::move(message), .pointer = pointer()};
+  bool fail(std::string message, std::string next, json::error_code& failure) {
+    problem = Error{.code = Code::invalid, .message = std::move(message), .next = std::move(next), .path = pointer()};
     failure = json::error::exception;
     return false;
   }
 
   // Fails at a number, whose text is a part of the text that is parsed.
-  bool refuse(std::string message, json::string_view number, json::error_code& failure) {
-    fail(std::move(message), failure);
-    problem->token = number.data();
+  bool refuse(std::string message, std::string next, json::string_view number, json::error_code& failure) {
+    fail(std::move(message), std::move(next), failure);
+    token = number.data();
     return false;
   }
 
@@ -171,6 +167,8 @@ class TreeBuilder {
   }
 
   std::vector<Open> open_;
+  json::value* last_ = nullptr;  // the value added last, where it stands
+  size_t nodes_ = 0;
   std::string partial_;
 };
 
@@ -246,60 +244,66 @@ std::vector<Mark> mark_nodes(std::string_view text) {
   return marks;
 }
 
-// What the parser found, as a sentence about the place where it stopped.
-std::string message_of(const json::error_code& failure, std::string_view rest, const JsonLimits& limits) {
-  if (failure == json::error::incomplete) return "the JSON text ends too early";
-  if (failure == json::error::extra_data) return "unexpected text after the JSON value";
+// What the parser found, as an error about the place where it stopped.
+Error error_of(const json::error_code& failure, std::string_view rest, const JsonLimits& limits) {
+  auto invalid = [](std::string message, std::string next = "") {
+    return Error{.code = Code::invalid, .message = std::move(message), .next = std::move(next)};
+  };
   if (failure == json::error::too_deep) {
-    return "arrays and objects are nested deeper than " + std::to_string(limits.max_depth) + " levels";
+    return Error{.code = Code::limit,
+                 .message = "arrays and objects are nested deeper than " + std::to_string(limits.max_depth) + " levels",
+                 .next = "nest less deeply"};
   }
-  if (failure == json::error::exponent_overflow) return "the number's exponent is too large";
+  if (failure == json::error::extra_data) return invalid("unexpected text after the JSON value", "remove it");
+  if (failure == json::error::exponent_overflow) return invalid("the number's exponent is too large");
   if (failure == json::error::illegal_leading_surrogate || failure == json::error::illegal_trailing_surrogate ||
       failure == json::error::expected_utf16_escape) {
-    return "a \\u escape is half of a surrogate pair";
+    return invalid("a \\u escape is half of a surrogate pair", R"(write both halves, as in \ud83d\ude00)");
   }
-  if (failure == json::error::expected_hex_digit) return "a \\u escape needs four hexadecimal digits";
-  if (rest.empty()) return "the JSON text ends too early";
+  if (failure == json::error::expected_hex_digit) return invalid("a \\u escape needs four hexadecimal digits");
+  if (failure == json::error::incomplete || rest.empty()) {
+    return invalid("the JSON text ends too early", "look for what is not closed, or cut off");
+  }
   auto c = static_cast<unsigned char>(rest.front());
-  if (c >= 0x20 && c < 0x7F) return std::string("not valid JSON: unexpected '") + rest.front() + "'";
+  if (c >= 0x20 && c < 0x7F) return invalid(std::string("not valid JSON: unexpected '") + rest.front() + "'");
   std::array<char, 3> hex{};
   std::to_chars(hex.data(), hex.data() + 2, c, 16);
-  return std::string("not valid JSON: unexpected byte 0x") + (c < 16 ? "0" : "") + hex.data();
+  return invalid(std::string("not valid JSON: unexpected byte 0x") + (c < 16 ? "0" : "") + hex.data(),
+                 c >= 0x80 ? "save the text as UTF-8, without a byte order mark" : "");
 }
 
-Error error_at(std::string message, const std::string& file, Mark mark) {
-  return Error{.code = Code::invalid,
-               .message = std::move(message),
-               .position = Position{.file = file, .line = mark.line, .column = mark.column}};
+Error placed(Error error, const std::string& file, Mark mark) {
+  error.position = Position{.file = file, .line = mark.line, .column = mark.column};
+  return error;
 }
 
 }  // namespace
 
 Result<Document> parse_json(std::string_view text, std::string file, JsonLimits limits) {
   if (text.size() > limits.max_bytes) {
-    return error_at("the JSON text is larger than " + std::to_string(limits.max_bytes) + " bytes", file, {1, 1});
+    return Error{.code = Code::limit,
+                 .message = "the JSON text is larger than " + std::to_string(limits.max_bytes) + " bytes",
+                 .next = "split it",
+                 .position = Position{.file = file, .line = 1, .column = 1}};
   }
   json::parse_options options;
   options.max_depth = limits.max_depth;
   json::basic_parser<TreeBuilder> parser(options);
+  TreeBuilder& builder = parser.handler();
+  builder.max_nodes = limits.max_nodes;
   json::error_code failure;
   size_t parsed = parser.write_some(false, text.data(), text.size(), failure);
   if (!failure && parsed < text.size()) failure = json::error::extra_data;
-  TreeBuilder& builder = parser.handler();
   if (!failure) {
     return Document{.root = std::move(builder.root), .file = std::move(file), .marks = mark_nodes(text)};
   }
 
-  if (builder.problem && builder.problem->token != nullptr) {
-    parsed = static_cast<size_t>(builder.problem->token - text.data());
-  }
+  if (builder.token != nullptr) parsed = static_cast<size_t>(builder.token - text.data());
   Mark stopped{1, 1};
   advance(stopped, text.substr(0, parsed));
-  if (!builder.problem) return error_at(message_of(failure, text.substr(parsed), limits), file, stopped);
-  if (builder.problem->at_key) stopped = mark_nodes(text.substr(0, parsed)).back();
-  Error error = error_at(std::move(builder.problem->message), file, stopped);
-  error.path = std::move(builder.problem->pointer);
-  return error;
+  if (!builder.problem) return placed(error_of(failure, text.substr(parsed), limits), file, stopped);
+  if (builder.at_key) stopped = mark_nodes(text.substr(0, parsed)).back();
+  return placed(*std::move(builder.problem), file, stopped);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // JSON text to a Document and back. Reading is strict RFC 8259: UTF-8 only, one value, no comments, no trailing
-// commas, and no key twice in an object, because readers disagree on which of two would count. Errors say line:column.
+// commas, and no key twice in an object, because readers disagree on which of two would count. Errors say line:column;
+// their code is `limit` if the text is beyond the limits, else `invalid`.
 //
 // Numbers: one without fraction and exponent is an integer and must fit into 64 bits (signed or unsigned), so that no
 // digit is ever lost; every other number is the nearest double. One too large for a double is refused. The one
@@ -21,6 +22,7 @@ class TextBuffer;  // base/json_text.h
 struct JsonLimits {
   size_t max_depth = 128;  // of arrays and objects in each other; the same as of YAML, so that each reads the other's
   size_t max_bytes = size_t{64} << 20;
+  size_t max_nodes = 1'000'000;  // values of all kinds; what bounds the memory, as a value of one digit takes 32 bytes
 };
 
 // Parses one JSON value, with a mark for each node. `file` is how errors name the text; it may be empty.

@@ -10,8 +10,8 @@
 namespace sluice::reader {
 namespace {
 
-Error invalid(std::string message, const Place& place) {
-  return Error{.code = Code::invalid, .message = std::move(message), .path = place.pointer()};
+Error invalid(std::string message, const Place& place, std::string next = "") {
+  return Error{.code = Code::invalid, .message = std::move(message), .next = std::move(next), .path = place.pointer()};
 }
 
 std::string found_text(const json::value& value) {
@@ -55,14 +55,14 @@ Error wrong_kind(std::string_view expected, const json::value& found, const Plac
 }
 
 Error missing_field(std::string_view expected, const Place& field) {
-  return invalid("missing field, expected " + std::string(expected), field);
+  return invalid("missing field, expected " + std::string(expected), field, "add the field");
 }
 
 Error unknown_field(std::string_view name, std::span<const std::string_view> known, const Place& field) {
   if (auto meant = nearest(name, known))
-    return invalid("unknown field, did you mean " + json_quoted(*meant) + "?", field);
-  if (known.empty()) return invalid("unknown field, there are none here", field);
-  return invalid("unknown field, expected one of " + joined(known), field);
+    return invalid("unknown field, did you mean " + json_quoted(*meant) + "?", field, "rename the field");
+  if (known.empty()) return invalid("unknown field, there are none here", field, "remove the field");
+  return invalid("unknown field, expected one of " + joined(known), field, "remove or rename the field");
 }
 
 Error unknown_name(std::string_view found, std::span<const std::string_view> known, const Place& place) {

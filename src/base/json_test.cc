@@ -95,6 +95,7 @@ TEST(Json, RefusesDuplicateKeysWithTheirPointerAndPosition) {
   ASSERT_FALSE(document);
   EXPECT_EQ(document.error(), (Error{.code = Code::invalid,
                                      .message = "duplicate key \"k/\"",
+                                     .next = "remove one of the two",
                                      .path = "/a/1/k~1",
                                      .position = Position{"x.json", 2, 3}}));
 }
@@ -148,6 +149,26 @@ TEST(Json, LimitsDepth) {
 TEST(Json, LimitsSize) {
   EXPECT_TRUE(parse_json("[10]", "", {.max_bytes = 4}));
   EXPECT_EQ(error_of("[100]", {.max_bytes = 4}), "x.json:1:1: the JSON text is larger than 4 bytes");
+}
+
+TEST(Json, LimitsTheNumberOfValues) {
+  EXPECT_TRUE(parse_json(R"({"a": [1, "b"]})", "", {.max_nodes = 4}));
+  for (std::string_view last : {"2", "-2", "0.5", "18446744073709551615", "true", "null", R"("c")", "[]", "{}"}) {
+    auto document = parse_json(R"({"a": [1, "b", )" + std::string(last) + "]}", "", {.max_nodes = 4});
+    ASSERT_FALSE(document) << last;
+    EXPECT_EQ(document.error().path, "/a/2");
+    EXPECT_EQ(document.error().message, "the JSON text has more than 4 values");
+  }
+}
+
+TEST(Json, SaysThatALimitWasReachedAndWhatToDo) {
+  auto error = [](std::string_view text, JsonLimits limits) { return parse_json(text, "", limits).error(); };
+  for (const Error& reached :
+       {error("[[1]]", {.max_depth = 1}), error("[1]", {.max_bytes = 2}), error("[1]", {.max_nodes = 1})}) {
+    EXPECT_EQ(reached.code, Code::limit);
+    EXPECT_NE(reached.next, "");
+  }
+  EXPECT_EQ(parse_json("[1").error().code, Code::invalid);
 }
 
 TEST(Json, WritesCompactly) {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/testing_folder.h"
+
 namespace sluice {
 namespace {
 
@@ -13,13 +15,6 @@ namespace fs = std::filesystem;
 
 class ToolProbeTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "tool_probe.XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   void make_tool(const std::string& name, const std::string& script, fs::perms mode = fs::perms::owner_all) {
     std::ofstream(folder_ / name) << "#!/bin/sh\n" << script << '\n';
     fs::permissions(folder_ / name, mode);
@@ -33,7 +28,8 @@ class ToolProbeTest : public testing::Test {
     });
   }
 
-  fs::path folder_;
+  TestingFolder testing_folder_;
+  const fs::path folder_ = testing_folder_.path();
 };
 
 TEST_F(ToolProbeTest, FindsAToolAndItsVersion) {

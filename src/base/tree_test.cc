@@ -26,6 +26,8 @@ TEST(Tree, DrawsBranchesToTheLastChild) {
 TEST(Tree, CutsLinesOnlyOnATerminal) {
   std::vector<TreeLine> lines = {{0, "a"}, {1, "a text that is rather long"}};
   EXPECT_EQ(render(lines, {.tty = true, .width = 16}), "a\n└─ a text that…\n");
+  // Too narrow for anything: some text stays.
+  EXPECT_EQ(render(lines, {.tty = true, .width = 1}), "a\n└─ a text th…\n");
   EXPECT_EQ(render(lines, {.tty = false, .width = 16}), "a\n└─ a text that is rather long\n");
 }
 

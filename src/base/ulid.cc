@@ -28,7 +28,11 @@ std::string shown(char c) {
   return text;
 }
 
-Error not_a_ulid(std::string why) { return {.code = Code::invalid, .message = "not a ULID: " + std::move(why)}; }
+Error not_a_ulid(std::string why) {
+  return {.code = Code::invalid,
+          .message = "not a ULID: " + std::move(why),
+          .next = "copy the id whole, as Sluice printed it"};
+}
 
 std::string why_not_a_digit(char c) {
   if (c >= 'a' && c <= 'z') return "; letters are upper case";

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
-#include <unordered_set>
 
 namespace sluice {
 namespace {
@@ -146,24 +146,41 @@ TEST(UlidSource, CarriesFromTheLowIntoTheHighWord) {
   EXPECT_EQ(second.wall_ms(), 1'000);
 }
 
-TEST(UlidSource, NeverCollidesAcrossThreadsAndSortsWithinEach) {
+// Ids sort by creation across threads as well: one that was had before another was asked for is the smaller.
+TEST(UlidSource, SortsByCreationAcrossThreadsAndNeverCollides) {
   RealClock clock;
   RealRandom random;
   UlidSource source(clock, random);
-  std::vector<std::vector<Ulid>> made(8);
+  struct Made {
+    uint64_t asked;  // tickets drawn before the id was asked for, and after it was had
+    uint64_t had;
+    Ulid id;
+  };
+  std::atomic<uint64_t> tickets = 0;
+  std::vector<std::vector<Made>> made(8);
   std::vector<std::thread> threads;
   for (auto& mine : made) {
     threads.emplace_back([&] {
-      for (int i = 0; i < 10'000; ++i) mine.push_back(source.next());
+      for (int i = 0; i < 10'000; ++i) {
+        const uint64_t asked = tickets++;
+        const Ulid id = source.next();
+        mine.push_back({asked, tickets++, id});
+      }
     });
   }
   for (auto& thread : threads) thread.join();
-  std::unordered_set<Ulid> all;
-  for (const auto& mine : made) {
-    EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end()));
-    all.insert(mine.begin(), mine.end());
+
+  std::vector<Made> all;
+  for (const auto& mine : made) all.insert(all.end(), mine.begin(), mine.end());
+  std::sort(all.begin(), all.end(), [](const Made& a, const Made& b) { return a.id < b.id; });
+  ASSERT_EQ(all.size(), 80'000u);
+  // Going up by id, no id was had before the latest asking of the smaller ones.
+  uint64_t latest_asked = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    ASSERT_TRUE(i == 0 || all[i - 1].id < all[i].id) << to_string(all[i].id);
+    ASSERT_GE(all[i].had, latest_asked) << to_string(all[i].id);
+    latest_asked = std::max(latest_asked, all[i].asked);
   }
-  EXPECT_EQ(all.size(), 80'000u);
 }
 
 }  // namespace

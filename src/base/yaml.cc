@@ -143,8 +143,8 @@ class Builder {
   Error error() && { return std::move(error_); }
 
  private:
-  bool fail(Mark mark, std::string message, std::string next = "") {
-    error_ = Error{.code = Code::invalid,
+  bool fail(Mark mark, std::string message, std::string next = "", Code code = Code::invalid) {
+    error_ = Error{.code = code,
                    .message = std::move(message),
                    .next = std::move(next),
                    .position = Position{file_, mark.line, mark.column}};
@@ -162,7 +162,7 @@ class Builder {
     std::string most = nodes_ > limits_.max_nodes ? std::to_string(limits_.max_nodes) + " values"
                                                   : std::to_string(limits_.max_bytes) + " bytes of strings and keys";
     return fail(mark, "the text has more than " + most + ", aliases written out",
-                "split it, or repeat less with aliases");
+                "split it, or repeat less with aliases", Code::limit);
   }
 
   // Counts a copy that is about to be made for an alias or a merge.
@@ -173,13 +173,14 @@ class Builder {
     if (!too_many && added_bytes_ <= limits_.max_added_bytes) return charge(anchor.nodes, anchor.bytes, mark);
     std::string most = too_many ? std::to_string(limits_.max_added_nodes) + " values"
                                 : std::to_string(limits_.max_added_bytes) + " bytes of strings and keys";
-    return fail(mark, "aliases and merges add more than " + most + " to the text", "repeat less with aliases");
+    return fail(mark, "aliases and merges add more than " + most + " to the text", "repeat less with aliases",
+                Code::limit);
   }
 
   bool check_depth(size_t depth, Mark mark) {
     if (depth <= limits_.max_depth) return true;
     return fail(mark, "more than " + std::to_string(limits_.max_depth) + " maps and lists inside one another",
-                "nest less deeply");
+                "nest less deeply", Code::limit);
   }
 
   // Where the value that begins at `mark` goes. Its mark is pushed.
@@ -359,7 +360,8 @@ class Builder {
 
   Anchor* name_anchor(std::string_view name, Mark mark) {
     if (anchors_.size() >= limits_.max_anchors) {
-      fail(mark, "the document has more than " + std::to_string(limits_.max_anchors) + " anchors", "use fewer anchors");
+      fail(mark, "the document has more than " + std::to_string(limits_.max_anchors) + " anchors", "use fewer anchors",
+           Code::limit);
       return nullptr;
     }
     names_.insert_or_assign(std::string(name), anchors_.size());
@@ -396,7 +398,9 @@ class Builder {
                   "quote a value that begins with '*'");
     }
     const Anchor& anchor = anchors_[named->second];
-    if (anchor.open) return fail(mark, "the alias *" + name + " stands inside the node that it names");
+    if (anchor.open)
+      return fail(mark, "the alias *" + name + " stands inside the node that it names",
+                  "write that part out without the alias");
     if (!charge_copy(anchor, mark)) return false;
     if (key_is_next()) {
       if (!anchor.scalar) return fail(mark, "a map or a list cannot be a key", "use a scalar as the key");
@@ -497,7 +501,7 @@ class Builder {
 Result<std::vector<Document>> parse_yaml_stream(std::string_view text, std::string file, YamlLimits limits) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.size() > limits.max_bytes) {
-    return Error{.code = Code::invalid,
+    return Error{.code = Code::limit,
                  .message = "the text has " + std::to_string(text.size()) + " bytes; at most " +
                             std::to_string(limits.max_bytes) + " are read",
                  .next = "split it",

@@ -15,7 +15,8 @@
 //               U+2028, U+2029) are refused unless they are escaped in double quotes
 //
 // A member's mark is the place of its key, any other node's its own place; nodes that came by an alias or a merge keep
-// the marks of where they are written. All errors have the code `invalid` and a position.
+// the marks of where they are written. All errors have a position; their code is `limit` if
+// the text is beyond the limits below, else `invalid`.
 #pragma once
 
 #include <cstddef>

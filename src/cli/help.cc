@@ -11,11 +11,12 @@ namespace sluice::cli {
 namespace {
 
 constexpr size_t kWidestLine = 100;    // longer lines are hard to read, however wide the terminal
+constexpr size_t kNarrowestLine = 20;  // with less room words would have to be cut
 constexpr size_t kNarrowestText = 24;  // with less room the last column moves below the others
 
 using Rows = std::vector<std::vector<std::string>>;
 
-size_t line_width(const Terminal& terminal) { return std::clamp<size_t>(terminal.width, 40, kWidestLine); }
+size_t line_width(const Terminal& terminal) { return std::clamp<size_t>(terminal.width, kNarrowestLine, kWidestLine); }
 
 // Rows indented by two, columns two apart, the last wrapped under itself or, on a narrow terminal, below the others.
 std::string listed(const Rows& rows, const Terminal& terminal) {
@@ -46,6 +47,11 @@ std::string listed(const Rows& rows, const Terminal& terminal) {
     text += '\n';
   }
   return text;
+}
+
+// A sentence or a usage line, whose further lines are indented.
+std::string wrapped(std::string_view text, const Terminal& terminal, size_t indent = 0) {
+  return wrap_text(text, line_width(terminal), indent) + "\n";
 }
 
 std::string section(std::string_view title, const std::string& body, const Terminal& terminal) {
@@ -99,7 +105,8 @@ std::string noun_help(const Noun& noun, const Commands& commands, const Terminal
     verbs.push_back({verb, command->summary});
     examples.push_back({command->example});
   }
-  return noun.summary + ".\n\nusage: sluice " + noun.name + " <verb> [options] [arguments]\n" +
+  return wrapped(noun.summary + ".", terminal) + "\n" +
+         wrapped("usage: sluice " + noun.name + " <verb> [options] [arguments]", terminal, 2) +
          section("Verbs", listed(verbs, terminal), terminal) +
          section("Examples", listed(examples, terminal), terminal) + "\nMore: sluice help " + noun.name + " <verb>\n";
 }
@@ -107,8 +114,9 @@ std::string noun_help(const Noun& noun, const Commands& commands, const Terminal
 std::string command_help(const Command& command, const Terminal& terminal) {
   Rows args;
   for (const Arg& arg : command.args) args.push_back({'<' + arg.name + '>', with_choices(arg.help, arg.choices, "")});
-  std::string details = command.details.empty() ? "" : "\n" + wrap_text(command.details, line_width(terminal)) + "\n";
-  return command.summary + ".\n" + details + "\nusage: " + usage_line(command) + "\n" +
+  std::string details = command.details.empty() ? "" : "\n" + wrapped(command.details, terminal);
+  return wrapped(command.summary + ".", terminal) + details + "\n" +
+         wrapped("usage: " + usage_line(command), terminal, 2) +
          section("Arguments", listed(args, terminal), terminal) +
          section("Options", options_listed(command.options, terminal), terminal) +
          section("Global options", options_listed(global_options(), terminal), terminal) +
@@ -116,9 +124,8 @@ std::string command_help(const Command& command, const Terminal& terminal) {
 }
 
 std::string topic_help(const Topic& topic, const Terminal& terminal) {
-  std::string text =
-      wrap_text(terminal.paint(Style::strong, topic.name) + ": " + topic.summary, line_width(terminal)) + "\n\n";
-  if (!topic.text.empty()) text += wrap_text(topic.text, line_width(terminal)) + "\n\n";
+  std::string text = wrapped(terminal.paint(Style::strong, topic.name) + ": " + topic.summary, terminal) + "\n";
+  if (!topic.text.empty()) text += wrapped(topic.text, terminal) + "\n";
   return text + listed(topic.rows, terminal);
 }
 
@@ -183,13 +190,13 @@ json::object to_json(const Commands& commands) {
 }  // namespace
 
 std::string overview(const Commands& commands, const Terminal& terminal) {
-  std::string text = wrap_text(
+  std::string text = wrapped(
       "Sluice takes software from a folder to production traffic, and back, safely. It plans a deployment, signs what "
       "it ships, runs it, lets traffic in a little at a time, judges the new version on that traffic, and shuts the "
       "gate "
       "when it is worse.",
-      line_width(terminal));
-  text += "\n\nusage: sluice [options] <noun> <verb> [arguments]\n";
+      terminal);
+  text += "\n" + wrapped("usage: sluice [options] <noun> <verb> [arguments]", terminal, 2);
   for (Group group : {Group::build, Group::run, Group::operate, Group::learn}) {
     text += section(heading(group), listed(group_rows(commands, group), terminal), terminal);
   }
@@ -203,9 +210,7 @@ std::string overview(const Commands& commands, const Terminal& terminal) {
   Rows rows;
   for (const Topic& topic : topics()) rows.push_back({topic.name, topic.summary});
   text += section("Topics", listed(rows, terminal), terminal);
-  return text + "\n" +
-         wrap_text("Next: sluice help <noun>, sluice help <noun> <verb> or sluice help <topic>", line_width(terminal)) +
-         "\n";
+  return text + "\n" + wrapped("Next: sluice help <noun>, sluice help <noun> <verb> or sluice help <topic>", terminal);
 }
 
 Result<Code> print_help(std::string_view words, Context& context) {

@@ -84,7 +84,7 @@ TEST_F(Help, ListsEveryCommandUnderItsHeading) {
 }
 
 TEST_F(Help, FitsTheTerminal) {
-  for (size_t width : {80, 60}) {
+  for (size_t width : {80, 60, 40}) {
     std::vector<std::vector<std::string>> lines = {{"help"}, {"help", "completion"}};
     for (const Topic& topic : topics()) lines.push_back({"help", topic.name});
     for (const auto& words : lines) {
@@ -95,6 +95,15 @@ TEST_F(Help, FitsTheTerminal) {
       }
     }
   }
+}
+
+TEST_F(Help, IsWholeOnATerminalTooNarrowForIt) {
+  auto without_blanks = [&](size_t width) {
+    std::string text = run({"help"}, {.tty = true, .width = width}).out;
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+    return text;
+  };
+  for (size_t width : {1, 10, 25}) EXPECT_EQ(without_blanks(width), without_blanks(80));
 }
 
 TEST_F(Help, SuggestsTheNearestSubject) {

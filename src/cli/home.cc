@@ -6,19 +6,19 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
-#include <cstring>
+
+#include "base/real_disk.h"
 
 namespace sluice::cli {
 namespace {
 
-constexpr mode_t kPrivate = 0700;
+constexpr uint32_t kPrivate = 0700;
 
 std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
-Error link_refused(const std::filesystem::path& path) {
-  std::error_code ignored;
-  auto target = std::filesystem::read_symlink(path, ignored);
+Error link_refused(Disk& disk, const std::filesystem::path& path) {
+  auto named = disk.read_link(path);
+  std::filesystem::path target = named ? *named : "";
   if (target.is_relative()) target = path.parent_path() / target;
   return {.code = Code::invalid,
           .message = path.string() + " is a symbolic link; Sluice keeps keys there and does not follow links",
@@ -26,24 +26,25 @@ Error link_refused(const std::filesystem::path& path) {
 }
 
 // Checks that a folder is one to trust. One that is not there is as good.
-Result<void> check_private_folder(const std::filesystem::path& path) {
-  struct stat status {};
-  if (lstat(path.c_str(), &status) != 0) {
-    if (errno == ENOENT) return {};
-    return Error{.message = "cannot look at " + path.string() + ": " + std::strerror(errno),
-                 .next = "ls -ld " + quoted(path)};
+Result<void> check_private_folder(Disk& disk, const std::filesystem::path& path) {
+  auto status = disk.stat(path, FollowLinks::no);
+  if (!status) {
+    Error error = std::move(status).error();
+    if (error.code == Code::not_found) return {};
+    error.next = "ls -ld " + quoted(path);
+    return error;
   }
-  if (S_ISLNK(status.st_mode)) return link_refused(path);
-  if (!S_ISDIR(status.st_mode)) {
+  if (status->kind == FileKind::symlink) return link_refused(disk, path);
+  if (status->kind != FileKind::folder) {
     return Error{.code = Code::invalid, .message = path.string() + " is not a folder", .next = "sluice help home"};
   }
-  if (status.st_uid != geteuid()) {
+  if (status->owner != geteuid()) {
     return Error{.code = Code::denied,
-                 .message = path.string() + " belongs to user " + std::to_string(status.st_uid) + ", not to you (" +
+                 .message = path.string() + " belongs to user " + std::to_string(status->owner) + ", not to you (" +
                             std::to_string(geteuid()) + ")",
                  .next = "export SLUICE_HOME=/a/folder/of/your/own"};
   }
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+  if ((status->mode & (S_IWGRP | S_IWOTH)) != 0) {
     return Error{.code = Code::invalid,
                  .message = path.string() + " can be written by others; Sluice keeps keys there",
                  .next = "chmod 700 " + quoted(path)};
@@ -52,13 +53,14 @@ Result<void> check_private_folder(const std::filesystem::path& path) {
 }
 
 // Makes the folder if there is none, and checks that it is one to trust.
-Result<void> ensure_private_folder(const std::filesystem::path& path) {
-  if (mkdir(path.c_str(), kPrivate) != 0 && errno != EEXIST) {
-    int reason = errno;
-    std::string next = reason == ENOENT ? "mkdir -p " + quoted(path.parent_path()) : "sluice help home";
-    return Error{.message = "cannot make the folder " + path.string() + ": " + std::strerror(reason), .next = next};
+Result<void> ensure_private_folder(Disk& disk, const std::filesystem::path& path) {
+  auto made = disk.make_folder(path, kPrivate);
+  if (!made && made.error().code != Code::conflict) {
+    Error error = std::move(made).error();
+    error.next = error.code == Code::not_found ? "mkdir -p " + quoted(path.parent_path()) : "sluice help home";
+    return error;
   }
-  return check_private_folder(path);
+  return check_private_folder(disk, path);
 }
 
 [[maybe_unused]] bool in_layout(std::string_view name) {
@@ -77,21 +79,26 @@ const std::vector<HomeFolder>& home_layout() {
   return kLayout;
 }
 
-Result<void> Home::ensure() const { return ensure_private_folder(root_); }
+Result<void> Home::ensure() const {
+  RealDisk disk;
+  return ensure_private_folder(disk, root_);
+}
 
 Result<std::filesystem::path> Home::folder(std::string_view name) const {
   assert(in_layout(name) && "the layout has such a folder");
   if (auto made = ensure(); !made) return std::move(made).error();
   auto path = root_ / name;
-  if (auto made = ensure_private_folder(path); !made) return std::move(made).error();
+  RealDisk disk;
+  if (auto made = ensure_private_folder(disk, path); !made) return std::move(made).error();
   return path;
 }
 
 Result<std::filesystem::path> Home::check(std::string_view name) const {
   assert(in_layout(name) && "the layout has such a folder");
   auto path = root_ / name;
-  if (auto trusted = check_private_folder(root_); !trusted) return std::move(trusted).error();
-  if (auto trusted = check_private_folder(path); !trusted) return std::move(trusted).error();
+  RealDisk disk;
+  if (auto trusted = check_private_folder(disk, root_); !trusted) return std::move(trusted).error();
+  if (auto trusted = check_private_folder(disk, path); !trusted) return std::move(trusted).error();
   return path;
 }
 

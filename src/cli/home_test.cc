@@ -119,7 +119,7 @@ TEST(Home, MustBeAFolderInAFolder) {
   EXPECT_EQ(file.error().message, folder.path("file") + " is not a folder");
   auto parentless = Home(folder.path("a/b")).ensure();
   ASSERT_FALSE(parentless);
-  EXPECT_EQ(parentless.error().message, "cannot make the folder " + folder.path("a/b") + ": No such file or directory");
+  EXPECT_EQ(parentless.error().message, "cannot make folder " + folder.path("a/b") + ": No such file or directory");
   EXPECT_EQ(parentless.error().next, "mkdir -p '" + folder.path("a") + "'");
 }
 

@@ -254,10 +254,11 @@ Result<Code> format_kit(Context& context) {
       [&](const Terminal&) {
         std::string text;
         for (const std::string& file : changed) text += file + "\n";
-        return changed.empty() ? "Every file that can be read is in its canonical form.\n" : text;
+        return text;
       });
-  context.output.note(counted(changed.size(), "file") + (only_check ? " would change" : " changed") + " of " +
-                      std::to_string(files->size()));
+  context.output.note(changed.empty() ? "Every file that can be read is in its canonical form."
+                                      : counted(changed.size(), "file") + (only_check ? " would change" : " changed") +
+                                            " of " + std::to_string(files->size()));
   if (broken.size() == 1) return Error{.code = Code::invalid, .message = "1 file has errors and was left as it was"};
   if (!broken.empty()) {
     return Error{.code = Code::invalid,

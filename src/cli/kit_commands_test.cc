@@ -90,7 +90,11 @@ TEST_F(KitCommands, AFolderThatDoesNotExistIsNotFound) {
 TEST_F(KitCommands, FmtLeavesWhatIsCanonical) {
   auto done = run_line(commands, {"kit", "fmt", folder.path("kit")});
   EXPECT_EQ(done.exit, 0);
-  EXPECT_EQ(done.out, "Every file that can be read is in its canonical form.\n");
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(done.err, "Every file that can be read is in its canonical form.\n");
+  auto quiet = run_line(commands, {"kit", "fmt", "--quiet", folder.path("kit")});
+  EXPECT_EQ(quiet.exit, 0);
+  EXPECT_EQ(quiet.out + quiet.err, "");
   EXPECT_EQ(run_line(commands, {"kit", "fmt", folder.path("kit/suite.yaml")}).exit, 2);
 }
 

@@ -13,7 +13,8 @@ namespace {
 Error too_long(std::string_view what, size_t size, size_t limit) {
   return Error{.code = Code::limit,
                .message = std::string(what) + " is " + std::to_string(size) + " bytes long; at most " +
-                          std::to_string(limit) + " can be sealed"};
+                          std::to_string(limit) + " can be sealed",
+               .next = "split it"};
 }
 
 }  // namespace
@@ -21,7 +22,8 @@ Error too_long(std::string_view what, size_t size, size_t limit) {
 Result<Aead> Aead::with_key(SecretBuffer key) {
   if (key.size() != kKeyBytes) {
     return Error{.code = Code::invalid,
-                 .message = "an AES-256 key is 32 bytes long, this one is " + std::to_string(key.size())};
+                 .message = "an AES-256 key is 32 bytes long, this one is " + std::to_string(key.size()),
+                 .next = "make one with: openssl rand 32"};
   }
   return Aead(std::move(key));
 }

@@ -23,7 +23,9 @@ constexpr std::array<uint8_t, 256> values_of(std::string_view alphabet) {
 constexpr std::array<uint8_t, 256> kStandardValues = values_of(kStandard);
 constexpr std::array<uint8_t, 256> kUrlValues = values_of(kUrl);
 
-Error invalid(std::string message) { return Error{.code = Code::invalid, .message = std::move(message)}; }
+Error invalid(std::string message) {
+  return Error{.code = Code::invalid, .message = std::move(message), .next = "encode it again, without line breaks"};
+}
 
 // Takes the padding off, or says why it is wrong.
 Result<std::string_view> without_padding(std::string_view text, Base64 alphabet) {

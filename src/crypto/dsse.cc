@@ -14,6 +14,7 @@ namespace sluice::crypto {
 namespace {
 
 constexpr size_t kMaxDepth = 4;
+constexpr size_t kMaxNodes = 1000;  // an envelope has far fewer; a flood of signatures never becomes a tree
 
 // The JSON of an envelope; the names are the specification's.
 struct SignatureJson {
@@ -30,8 +31,8 @@ struct EnvelopeJson {
 };
 BOOST_DESCRIBE_STRUCT(EnvelopeJson, (), (payloadType, payload, signatures))
 
-Error invalid(std::string path, std::string message) {
-  return Error{.code = Code::invalid, .message = std::move(message), .path = std::move(path)};
+Error invalid(std::string path, std::string message, std::string next = "") {
+  return Error{.code = Code::invalid, .message = std::move(message), .next = std::move(next), .path = std::move(path)};
 }
 
 Error over_limit(std::string path, std::string_view what, size_t found, size_t limit) {
@@ -44,7 +45,8 @@ Error over_limit(std::string path, std::string_view what, size_t found, size_t l
 std::string signature_path(size_t index) { return "/signatures/" + std::to_string(index); }
 
 Result<void> check_count(size_t signatures) {
-  if (signatures == 0) return invalid("/signatures", "expected at least one signature, found none");
+  if (signatures == 0)
+    return invalid("/signatures", "expected at least one signature, found none", "sign it with a key");
   if (signatures > kMaxEnvelopeSignatures) {
     return over_limit("/signatures", "signatures", signatures, kMaxEnvelopeSignatures);
   }
@@ -53,7 +55,9 @@ Result<void> check_count(size_t signatures) {
 
 // What must hold for every envelope, read or made; paths are those of the JSON.
 Result<void> check(const Envelope& envelope) {
-  if (envelope.payload_type.empty()) return invalid("/payloadType", "expected a media type or a URI, found nothing");
+  if (envelope.payload_type.empty())
+    return invalid("/payloadType", "expected a media type or a URI, found nothing",
+                   "say what the payload is, as in application/json");
   if (envelope.payload_type.size() > kMaxPayloadTypeBytes) {
     return over_limit("/payloadType", "bytes of payload type", envelope.payload_type.size(), kMaxPayloadTypeBytes);
   }
@@ -76,7 +80,8 @@ Result<void> check(const Envelope& envelope) {
     }
     auto same = [&](const EnvelopeSignature& other) { return !one.key_id.empty() && other.key_id == one.key_id; };
     if (std::any_of(envelope.signatures.begin(), envelope.signatures.begin() + static_cast<ptrdiff_t>(i), same)) {
-      return invalid(signature_path(i) + "/keyid", "an earlier signature has the same key id");
+      return invalid(signature_path(i) + "/keyid", "an earlier signature has the same key id",
+                     "keep one signature of each key");
     }
   }
   return {};
@@ -85,7 +90,7 @@ Result<void> check(const Envelope& envelope) {
 Result<std::string> decode(std::string_view text, std::string path) {
   const bool url = text.find_first_of("-_") != std::string_view::npos;
   auto bytes = from_base64(text, url ? Base64::url : Base64::standard);
-  if (!bytes) return invalid(std::move(path), bytes.error().message);
+  if (!bytes) return invalid(std::move(path), bytes.error().message, bytes.error().next);
   return bytes;
 }
 
@@ -115,7 +120,8 @@ std::string pre_authentication_encoding(std::string_view type, std::string_view 
 }
 
 Result<Envelope> parse_envelope(std::string_view text, std::string file) {
-  auto document = parse_json(text, std::move(file), {.max_depth = kMaxDepth, .max_bytes = kMaxEnvelopeBytes});
+  auto document = parse_json(text, std::move(file),
+                             {.max_depth = kMaxDepth, .max_bytes = kMaxEnvelopeBytes, .max_nodes = kMaxNodes});
   if (!document) return document.error();
   auto json = read<EnvelopeJson>(*document);
   if (!json) return json.error();

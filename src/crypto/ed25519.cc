@@ -68,7 +68,8 @@ std::string drain(BIO* bio) {
 Result<PublicKey> PublicKey::from_raw(std::string_view bytes) {
   if (bytes.size() != kBytes) {
     return Error{.code = Code::invalid,
-                 .message = "an Ed25519 public key is 32 bytes long, this one is " + std::to_string(bytes.size())};
+                 .message = "an Ed25519 public key is 32 bytes long, this one is " + std::to_string(bytes.size()),
+                 .next = std::string(kMakePublic)};
   }
   PublicKey key;
   std::copy(bytes.begin(), bytes.end(), key.bytes_.begin());
@@ -77,7 +78,8 @@ Result<PublicKey> PublicKey::from_raw(std::string_view bytes) {
   if (std::ranges::find(kSmallOrder, to_hex(unsigned_bytes)) != std::end(kSmallOrder)) {
     return Error{
         .code = Code::invalid,
-        .message = "this is a point of small order, not an Ed25519 public key: signatures under it mean nothing"};
+        .message = "this is a point of small order, not an Ed25519 public key: signatures under it mean nothing",
+        .next = "do not trust whoever gave it; ask for their key on another way"};
   }
   return key;
 }

@@ -31,7 +31,8 @@ std::string to_hex(std::string_view bytes) {
 Result<std::string> from_hex(std::string_view text) {
   if (text.size() % 2 != 0) {
     return Error{.code = Code::invalid,
-                 .message = "expected an even number of hex digits, found " + std::to_string(text.size())};
+                 .message = "expected an even number of hex digits, found " + std::to_string(text.size()),
+                 .next = "write each byte as two digits, as in 0a"};
   }
   std::string bytes;
   bytes.reserve(text.size() / 2);
@@ -40,7 +41,8 @@ Result<std::string> from_hex(std::string_view text) {
     int value = digit_value(text[i]);
     if (value < 0) {
       return Error{.code = Code::invalid,
-                   .message = "character " + std::to_string(i + 1) + " is not a lowercase hex digit (0-9, a-f)"};
+                   .message = "character " + std::to_string(i + 1) + " is not a lowercase hex digit (0-9, a-f)",
+                   .next = "write each byte as two digits, as in 0a"};
     }
     if (i % 2 == 0) {
       high = value;

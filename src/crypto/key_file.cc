@@ -68,7 +68,8 @@ Result<void> check_file(const FileStat& stat, const std::string& path, uint32_t 
     return Error{.code = Code::invalid,
                  .message = "the key " + path + " is " +
                             (stat.kind == FileKind::folder ? "a folder" : "a device, a pipe or a socket") +
-                            ", expected a file"};
+                            ", expected a file",
+                 .next = "give the path of the file that holds the key"};
   }
   if (stat.owner != user && stat.owner != 0) {
     const std::string owner = std::to_string(user);
@@ -86,7 +87,8 @@ Result<void> check_file(const FileStat& stat, const std::string& path, uint32_t 
   if (stat.size > kMaxPemBytes) {
     return Error{.code = Code::limit,
                  .message = "the key " + path + " is " + std::to_string(stat.size) +
-                            " bytes long; a PEM key has at most " + std::to_string(kMaxPemBytes)};
+                            " bytes long; a PEM key has at most " + std::to_string(kMaxPemBytes),
+                 .next = "give the file of one key"};
   }
   return {};
 }

@@ -121,10 +121,13 @@ TEST_F(KeyFile, RefusesASymlinkAnywhereInThePath) {
 
 TEST_F(KeyFile, RefusesWhatIsNotAFile) {
   ASSERT_TRUE(disk.make_folder(path, 0700));
-  EXPECT_EQ(refusal(path), "the key " + path + " is a folder, expected a file | ");
+  EXPECT_EQ(refusal(path),
+            "the key " + path + " is a folder, expected a file | give the path of the file that holds the key");
   const std::string pipe = root + "/pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(refusal(pipe), "the key " + pipe + " is a device, a pipe or a socket, expected a file | ");
+  EXPECT_EQ(refusal(pipe),
+            "the key " + pipe +
+                " is a device, a pipe or a socket, expected a file | give the path of the file that holds the key");
 }
 
 TEST_F(KeyFile, SaysWhenThereIsNone) {
@@ -146,7 +149,8 @@ TEST_F(KeyFile, RefusesOtherContentsByName) {
 TEST_F(KeyFile, RefusesAHugeFileWithoutReadingIt) {
   write(path, "");
   ASSERT_TRUE(disk.open(path, {.write = true}).value()->truncate(uint64_t{1} << 30));
-  EXPECT_EQ(refusal(path), "the key " + path + " is 1073741824 bytes long; a PEM key has at most 32768 | ");
+  EXPECT_EQ(refusal(path),
+            "the key " + path + " is 1073741824 bytes long; a PEM key has at most 32768 | give the file of one key");
 }
 
 TEST(KeyFileCrash, LeavesTheWholeKeyOrNoneWhereverItHappens) {

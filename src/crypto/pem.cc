@@ -50,7 +50,8 @@ Result<PemBlock> parse_pem(std::string_view text) {
   if (text.size() > kMaxPemBytes) {
     return Error{.code = Code::limit,
                  .message = "this is " + std::to_string(text.size()) + " bytes long; a PEM key has at most " +
-                            std::to_string(kMaxPemBytes)};
+                            std::to_string(kMaxPemBytes),
+                 .next = "give the file of one key"};
   }
   if (size_t nul = text.find('\0'); nul != std::string_view::npos) {
     return invalid("byte " + std::to_string(nul + 1) + " is NUL; expected PEM, which is text");

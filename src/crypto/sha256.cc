@@ -32,20 +32,19 @@ Sha256 sha256(std::string_view bytes) {
 std::string to_string(const Sha256& digest) { return std::string(kPrefix) + to_hex(digest); }
 
 Result<Sha256> parse_sha256(std::string_view text) {
-  if (!text.starts_with(kPrefix)) {
-    return Error{.code = Code::invalid, .message = R"(a digest must begin with "sha256:")"};
-  }
+  auto refuse = [](std::string message) {
+    return Error{.code = Code::invalid,
+                 .message = std::move(message),
+                 .next = "write it as \"sha256:\" and the digits that sha256sum prints"};
+  };
+  if (!text.starts_with(kPrefix)) return refuse(R"(a digest must begin with "sha256:")");
   text.remove_prefix(kPrefix.size());
   Sha256 digest;
   if (text.size() != digest.size() * 2) {
-    return Error{
-        .code = Code::invalid,
-        .message = R"(a digest has 64 hex digits after "sha256:", this one has )" + std::to_string(text.size())};
+    return refuse(R"(a digest has 64 hex digits after "sha256:", this one has )" + std::to_string(text.size()));
   }
   auto bytes = from_hex(text);
-  if (!bytes) {
-    return Error{.code = Code::invalid, .message = R"(in the digest after "sha256:", )" + bytes.error().message};
-  }
+  if (!bytes) return refuse(R"(in the digest after "sha256:", )" + bytes.error().message);
   std::copy(bytes->begin(), bytes->end(), digest.begin());
   return digest;
 }

@@ -80,3 +80,14 @@ def test_what_is_installed_is_not_installed_again(tree):
     program(tree / "programs", "ctest", "printf '100%% tests passed\\n'\n")
     run = dev(tree, "build")
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_bench_fails_after_the_last_table_if_a_goal_was_missed(tree):
+    (tree / "build" / "bench").mkdir()
+    (tree / "build" / "bench" / "build.ninja").touch()
+    program(tree / "build" / "bench", "a_bench", "echo a: MISSED\nexit 1\n")
+    program(tree / "build" / "bench", "b_bench", "echo b: met\n")
+    run = dev(tree, "bench")
+    assert (run.returncode, run.stdout) == (1, "a: MISSED\nb: met\n")
+    assert run.stderr.endswith("dev: goals were missed in: a\n")
+    assert dev(tree, "bench", "b").returncode == 0

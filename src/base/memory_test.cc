@@ -1,51 +1,29 @@
-// How much memory a YAML text can ask for by repeating itself with aliases. Boost.JSON and the standard containers
-// take theirs from operator new, so this file replaces it, for the whole test program, with one that counts.
+// How much memory texts can ask for: a YAML text that repeats itself with aliases, and JSON made to grow.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "base/json.h"
+#include "base/testing_memory.h"
 #include "base/yaml.h"
-
-namespace {
-
-std::atomic<size_t> live = 0;
-std::atomic<size_t> peak = 0;
-
-void forget(void* memory) {
-  if (memory == nullptr) return;
-  live -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(size_t size) {
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
-  size_t now = live += malloc_usable_size(memory);
-  for (size_t most = peak; now > most && !peak.compare_exchange_weak(most, now);) {
-  }
-  return memory;
-}
-void operator delete(void* memory) noexcept { forget(memory); }
-void operator delete(void* memory, size_t) noexcept { forget(memory); }
 
 namespace sluice {
 namespace {
 
 constexpr size_t kMost = size_t{8} << 20;
 
-// Parses a bomb: how much memory was taken at most, besides what there was. The error goes to `problem`.
+// Parses a bomb: how much memory was taken at most. The error goes to `problem`.
 size_t memory_of(const std::string& text, std::string& problem) {
-  size_t before = live;
-  peak = before;
-  auto parsed = parse_yaml(text, "x.yaml");
-  size_t most = peak - before;
-  problem = parsed ? "no error" : to_string(parsed.error());
-  return most;
+  return peak_memory([&] {
+    auto parsed = parse_yaml(text, "x.yaml");
+    problem = parsed ? "no error" : to_string(parsed.error());
+  });
+}
+
+// The same for JSON.
+size_t json_memory_of(const std::string& text, std::string& problem, JsonLimits limits = {}) {
+  return peak_memory([&] {
+    auto parsed = parse_json(text, "x.json", limits);
+    problem = parsed ? "no error" : to_string(parsed.error());
+  });
 }
 
 // Levels of which each has the one before `width` times; `item` writes one of them.
@@ -54,7 +32,7 @@ std::string levels(size_t count, size_t width, const std::string& first, char op
   std::string text = "a0: &a0 " + first + "\n";
   for (size_t level = 1; level <= count; ++level) {
     std::string name = "a" + std::to_string(level);
-    text += name + ": &" + name + " " + open;
+    text.append(name).append(": &").append(name).append(" ") += open;
     for (size_t i = 0; i < width; ++i) text += (i > 0 ? ", " : "") + item(i, "*a" + std::to_string(level - 1));
     text += std::string(1, close) + "\n";
   }
@@ -98,6 +76,41 @@ TEST(Yaml, AliasBombsTakeNoMemoryAsMerges) {
   std::string problem;
   EXPECT_LT(memory_of(text, problem), kMost);
   EXPECT_EQ(problem, "x.yaml:200:12: aliases and merges add more than 20000 values to the text");
+}
+
+TEST(Json, NestingTakesNoMemory) {
+  std::string problem;
+  for (std::string_view opening : {"[", "{\"a\":", "[{\"a\":"}) {
+    std::string text;
+    while (text.size() < 1'000'000) text += opening;
+    EXPECT_LT(json_memory_of(text, problem), 100'000U);
+    EXPECT_TRUE(problem.ends_with(": arrays and objects are nested deeper than 128 levels")) << problem;
+  }
+}
+
+TEST(Json, ALongTokenTakesAFewTimesItsLength) {
+  std::string problem;
+  const std::string token(1'000'000, 'x');
+  EXPECT_LT(json_memory_of("[\"" + token + "\"]", problem), 4 * token.size());
+  EXPECT_EQ(problem, "no error");
+  EXPECT_LT(json_memory_of("{\"" + token + "\": 1}", problem), 4 * token.size());
+  EXPECT_EQ(problem, "no error");
+  EXPECT_LT(json_memory_of("[\"" + token, problem), 4 * token.size());
+  EXPECT_EQ(problem, "x.json:1:1000003: the JSON text ends too early");
+  EXPECT_LT(json_memory_of("[" + std::string(1'000'000, '1') + "]", problem), 4 * token.size());
+  EXPECT_EQ(problem, "x.json:1:2: /0: the integer does not fit into 64 bits");
+  EXPECT_LT(json_memory_of("[1e" + std::string(1'000'000, '9') + "]", problem), 4 * token.size());
+  EXPECT_EQ(problem, "x.json:1:13: the number's exponent is too large");
+}
+
+TEST(Json, AFloodOfValuesEndsAtTheLimit) {
+  std::string problem;
+  for (std::string_view value : {"1,", "[],", "\"\","}) {
+    std::string text = "[";
+    while (text.size() < 1'000'000) text += value;
+    EXPECT_LT(json_memory_of(text, problem, {.max_nodes = 10'000}), size_t{2} << 20);
+    EXPECT_TRUE(problem.ends_with(": /9999: the JSON text has more than 10000 values")) << problem;
+  }
 }
 
 }  // namespace

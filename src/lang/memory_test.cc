@@ -1,0 +1,105 @@
+// How much memory a file of the language that is made to hurt can ask for. A parser may keep what it has read, so its
+// bound is a few times the text; what the text only claims must cost nothing.
+#include <gtest/gtest.h>
+
+#include "base/testing_memory.h"
+#include "lang/concept_parser.h"
+#include "lang/suite_parser.h"
+#include "lang/sync_parser.h"
+
+namespace sluice::lang {
+namespace {
+
+constexpr size_t kBytes = 1'000'000;
+constexpr size_t kMost = size_t{8} << 20;
+
+std::string repeated(std::string_view part, size_t bytes = kBytes) {
+  std::string text;
+  while (text.size() < bytes) text += part;
+  return text;
+}
+
+// What parsing takes at most; the first error goes to `problem`, cut to what a test compares.
+template <typename Parse>
+size_t memory_of(Parse parse, const std::string& text, std::string& problem) {
+  return peak_memory([&] {
+    Diagnostics found;
+    bool whole = parse(text, "x", found).has_value();
+    problem = whole ? "no error" : found.all().empty() ? "no reason" : found.all().front().text.substr(0, 60);
+  });
+}
+
+constexpr auto kConcept = [](const std::string& text, const std::string& file, Diagnostics& found) {
+  return parse_concept(text, file, found);
+};
+constexpr auto kSync = [](const std::string& text, const std::string& file, Diagnostics& found) {
+  return parse_sync(text, file, found);
+};
+constexpr auto kSuite = [](const std::string& text, const std::string& file, Diagnostics& found) {
+  return parse_suite(text, file, found);
+};
+
+struct Row {
+  std::string text;
+  std::string problem;
+};
+
+template <typename Parse>
+void expect_bounded(Parse parse, const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    std::string problem;
+    EXPECT_LT(memory_of(parse, row.text, problem), kMost) << row.text.substr(0, 80);
+    EXPECT_EQ(problem, row.problem) << row.text.substr(0, 80);
+  }
+}
+
+TEST(ConceptParser, HostileTextTakesNoMemory) {
+  expect_bounded(kConcept,
+                 {
+                     {repeated("{"), "expected `concept`, found `{`"},
+                     {"concept A { state { a: " + repeated("set "), "nested more than 100 deep"},
+                     {"concept A { state { a: " + repeated("A -> list "), "nested more than 100 deep"},
+                     {"concept A { state { a: " + repeated("{ b: "), "nested more than 100 deep"},
+                     {"concept A { actions { action go(a: " + repeated("option "), "nested more than 100 deep"},
+                     {"concept " + repeated("A"), "a name of 1000000 characters; names may have 256"},
+                     {"concept A { purpose { " + repeated("x"), "the text of the purpose is not closed"},
+                     {"concept A { purpose { " + repeated("{"), "the text of the purpose is not closed"},
+                     {"concept A { invariant { always \"a\" { " + repeated("("), "nested more than 100 deep"},
+                 });
+}
+
+TEST(SyncParser, HostileTextTakesNoMemory) {
+  expect_bounded(
+      kSync,
+      {
+          {repeated("["), "expected `sync` or `guard`, found `[`"},
+          {"sync A when { B/c: [ d: " + repeated("["), "expected a variable, a literal, `_` or `{ … }`, found `[`"},
+          {"sync A when { B/c: [ d: " + repeated("{ a: "), "nested more than 100 deep"},
+          {"sync A when { B/c: [] => ok[] } where { filter(" + repeated("("), "nested more than 100 deep"},
+          {"sync A when { B/c: [] => ok[] } where { filter(" + repeated("not "), "nested more than 100 deep"},
+          {"sync A when { B/c: [] => ok[] } then { D/e: [ a: \"" + repeated("x"), "unterminated string"},
+          {"sync " + repeated("A"), "a name of 1000000 characters; names may have 256"},
+          {"# " + repeated("x"), "no error"},
+      });
+}
+
+// Such a text is a legal one, so its tree is kept; it must only stay in proportion.
+TEST(SyncParser, ALongConditionTakesInProportionToItsLength) {
+  std::string problem;
+  std::string text = "sync A when { B/c: [] => ok[] } where { filter(" + repeated("1 = 1 and ");
+  EXPECT_LT(memory_of(kSync, text, problem), 64 * kBytes);
+  EXPECT_EQ(problem, "expected a value, found the end of the file");
+}
+
+TEST(SuiteParser, HostileTextTakesNoMemory) {
+  expect_bounded(kSuite, {
+                             {repeated("["), "more than 128 maps and lists inside one another"},
+                             {repeated("- "), "more than 128 maps and lists inside one another"},
+                             {"suite: {name: " + repeated("a"), "the map that '{' begins is not closed"},
+                             {"a: &a [x, x]\nb: &b [" + repeated("*a, ", 200'000),
+                              "aliases and merges add more than 20000 values to the text"},
+                         });
+}
+
+}  // namespace
+}  // namespace sluice::lang
