@@ -10,6 +10,8 @@
 
 namespace sluice::cli {
 
+struct LoadedConcepts;  // cli/loaded_concepts.h
+
 // The process as a command sees it; tests give their own.
 struct Process {
   std::istream& in;
@@ -17,6 +19,7 @@ struct Process {
   std::ostream& err;
   Variables variables;
   std::function<Terminal(int fd, bool no_color)> terminal;
+  const LoadedConcepts* concepts = nullptr;
 };
 
 int run(std::span<const std::string> words, const Commands& commands, const Process& process);

@@ -9,12 +9,15 @@
 
 namespace sluice::cli {
 
+struct LoadedConcepts;  // cli/loaded_concepts.h
+
 struct Context {
   const Commands& commands;
   const Given& given;
   Output& output;
   const Variables& variables;  // the process's environment variables
   std::istream& in;
+  const LoadedConcepts* concepts = nullptr;  // what this program can run; nothing: only what needs no handlers
 };
 
 }  // namespace sluice::cli

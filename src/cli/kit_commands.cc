@@ -1,7 +1,4 @@
-// sluice kit: checks, formats, shows, begins and lists kits of concepts and syncs.
-//
-// A kit is named by its folder, or by the name of one in $SLUICE_HOME/kits. Used kits are found beside the kit and in
-// $SLUICE_HOME/kits; $SLUICE_HOME/kits/NAME/overrides.yaml changes which syncs of the kit NAME are active.
+// sluice kit: checks, formats, shows, begins and lists kits of concepts and syncs. kit_run.cc runs them.
 #include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
@@ -13,6 +10,8 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/home.h"
+#include "cli/kit_place.h"
+#include "cli/kit_run.h"
 #include "cli/kit_show.h"
 #include "cli/kit_watch.h"
 #include "lang/check.h"
@@ -27,78 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using lang::Diagnostic;
 
-// -------------------------------------------------------------------------------------------------- finding kits
-
-struct KitPlace {
-  std::string folder;
-  lang::KitOptions options;
-};
-
-// $SLUICE_HOME/kits, if the home can be trusted.
-Result<std::string> kits_of_home(const Context& context) {
-  auto home = find_home(context.variables);
-  if (!home) return home.error();
-  auto kits = home->check("kits");
-  if (!kits) return kits.error();
-  context.output.detail("home: " + home->root().string());
-  return kits->string();
-}
-
-// A name without a slash that is no folder here is looked up in the home. A kit given as a folder does not need the
-// home, so a home that cannot be used is then left out.
-Result<KitPlace> place_of_kit(const std::string& given, const Context& context) {
-  KitPlace place{.folder = given.empty() ? "." : given};
-  while (place.folder.size() > 1 && place.folder.ends_with('/')) place.folder.pop_back();
-  std::error_code ignored;
-  bool named = place.folder.find('/') == std::string::npos && !fs::exists(place.folder, ignored);
-  auto kits = kits_of_home(context);
-  if (!kits && named) return kits.error();
-  if (!kits) context.output.detail("the home is left out: " + kits.error().message);
-  if (kits) {
-    fs::path installed = fs::path(*kits) / place.folder;
-    if (named && fs::is_directory(installed, ignored)) place.folder = installed.string();
-    place.options.overlay_folder = *kits;
-  }
-  place.options.search_path.push_back((fs::path(place.folder) / "..").lexically_normal().string());
-  if (kits) place.options.search_path.push_back(*kits);
-  return place;
-}
-
-Result<void> must_exist(const KitPlace& place) {
-  std::error_code failed;
-  if (fs::status(place.folder, failed).type() != fs::file_type::not_found) return {};
-  return Error{.code = Code::not_found,
-               .message = "there is no folder " + place.folder + ", and no installed kit of that name",
-               .next = "sluice kit list shows the installed kits, sluice kit init NAME begins one"};
-}
-
-lang::ReadText reader(Disk& disk) {
-  return [&disk](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); };
-}
-
-lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {
-  RealDisk disk;
-  lang::Kit kit = lang::load_kit(place.folder, reader(disk), place.options);
-  context.output.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
-  return lang::check(std::move(kit), {.strict = strict});
-}
-
 // --------------------------------------------------------------------------------------------------------- check
-
-std::string counted(size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-size_t count_of(const lang::Checked& checked, Diagnostic::Severity severity) {
-  return static_cast<size_t>(std::ranges::count(checked.diagnostics, severity, &Diagnostic::severity));
-}
-
-std::string summary(const lang::Checked& checked) {
-  return counted(count_of(checked, Diagnostic::Severity::error), "error") + ", " +
-         counted(count_of(checked, Diagnostic::Severity::warning), "warning") + " in " +
-         counted(checked.concepts, "concept") + ", " + counted(checked.syncs, "sync") +
-         (checked.guards > 0 ? ", " + counted(checked.guards, "guard") : "");
-}
 
 // The plain form of lang/diagnostic.h, with the place, the severity, the caret and the hint painted.
 std::string painted(const Diagnostic& diagnostic, std::string_view source, const Terminal& terminal) {
@@ -275,11 +203,7 @@ Result<Code> show(Context& context) {
   const KitPlace& place = *located;
   if (auto exists = must_exist(place); !exists) return exists.error();
   lang::Checked checked = check_place(place, false, context);
-  if (!checked.kit) {
-    return Error{.code = Code::faults_found,
-                 .message = "the kit in " + place.folder + " has errors: " + summary(checked),
-                 .next = "sluice kit check " + place.folder};
-  }
+  if (!checked.kit) return kit_has_errors(place, checked);
   const lang::CheckedKit& kit = *checked.kit;
   std::string name = context.given.text("name");
   if (context.given.text("output") == "dot") {
@@ -444,7 +368,7 @@ Result<Code> list(Context& context) {
     if (!exists || !*exists) continue;
     auto kit_place = place_of_kit(folder, context);
     if (!kit_place) return kit_place.error();
-    lang::Kit kit = lang::load_kit(folder, reader(disk), kit_place->options);
+    lang::Kit kit = lang::load_kit(folder, kit_reader(disk), kit_place->options);
     lang::Suite suite = kit.suite;
     std::string name = suite.name.empty() ? entry.name : suite.name;
     lang::Checked checked = lang::check(std::move(kit));
@@ -476,7 +400,7 @@ Result<Code> list(Context& context) {
 
 void add_kit_commands(Commands& commands) {
   commands.add_noun(
-      {.name = "kit", .group = Group::build, .summary = "Check, format and show kits of concepts and syncs"});
+      {.name = "kit", .group = Group::build, .summary = "Check, show and run kits of concepts and syncs"});
   commands.add(
       {.name = "kit check",
        .summary = "Check a kit completely, without running it",
@@ -510,6 +434,7 @@ void add_kit_commands(Commands& commands) {
                 .formats = {"dot"},
                 .example = "sluice kit show Task --kit tasks",
                 .run = show});
+  commands.add(kit_run_command());
   commands.add({.name = "kit init",
                 .summary = "Begin a kit in a new folder",
                 .args = {{.name = "name", .help = "the kit's name, and its folder's"}},

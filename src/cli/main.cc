@@ -1,17 +1,26 @@
-// The program: hands the command line to cli/ and exits with what it says.
+// The program: gives cli/ the command line and the concepts that it can run, and exits with what it says.
 #include <iostream>
 
+#include "base/real_disk.h"
 #include "cli/all_commands.h"
 #include "cli/app.h"
+#include "cli/loaded_concepts.h"
+#include "mailbox.h"
+#include "orders_kit.h"
 
 int main(int count, char** words) {
   const sluice::Variables variables = sluice::process_variables();
+  sluice::RealDisk disk;
+  sluice::orders::Mailbox mailbox(disk, variables("ORDERS_MAILBOX").value_or(""));
+  sluice::cli::LoadedConcepts loaded{.concepts = sluice::orders::concepts()};
+  loaded.tools.add(mailbox);
   sluice::cli::Process process{
       .in = std::cin,
       .out = std::cout,
       .err = std::cerr,
       .variables = variables,
-      .terminal = [&](int fd, bool no_color) { return sluice::detect_terminal(fd, variables, no_color); }};
+      .terminal = [&](int fd, bool no_color) { return sluice::detect_terminal(fd, variables, no_color); },
+      .concepts = &loaded};
   const std::vector<std::string> line(words + std::min(count, 1), words + count);
   return sluice::cli::run(line, sluice::cli::all_commands(), process);
 }

@@ -49,6 +49,9 @@ class Output {
   // The error and its next step; with --output json one RFC 9457 problem on one line.
   void error(const Error& error);
 
+  // Where progress is drawn (base/progress.h), unless settings() say --quiet.
+  std::ostream& progress_stream() { return err_; }
+
   // Whether all data has been taken by stdout. A full disk or a closed pipe must not look like success.
   bool flush();
 

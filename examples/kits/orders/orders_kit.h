@@ -1,0 +1,12 @@
+// The kit's concepts with their handlers, for a program that runs it. Courier needs a Mailbox among the tools.
+#pragma once
+
+#include <vector>
+
+#include "lang/binding.h"
+
+namespace sluice::orders {
+
+std::vector<const lang::ConceptBinding*> concepts();
+
+}  // namespace sluice::orders

@@ -1,0 +1,31 @@
+// What an action is called with, from `name=value` words or a JSON file, typed by the action's parameters: text stays
+// text, everything else (numbers, true and false, lists, records) is written as JSON.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/document.h"
+#include "base/result.h"
+#include "lang/symbols.h"
+
+namespace sluice::cli {
+
+struct CalledAction {
+  const lang::Symbols& symbols;
+  lang::ActionRef ref;
+
+  const lang::ActionSymbol& action() const { return symbols.action(ref); }
+  std::string name() const { return symbols.name(ref); }
+  // "item=TEXT count=NUMBER [note=TEXT]"
+  std::string usage() const;
+};
+
+// "Concept/action" of the kit; `not_found` names what was probably meant.
+Result<CalledAction> find_action(const lang::Symbols& symbols, std::string_view name);
+
+Result<json::object> input_from_words(const CalledAction& called, std::span<const std::string> words);
+Result<json::object> input_from_text(const CalledAction& called, std::string_view text, const std::string& file);
+
+}  // namespace sluice::cli

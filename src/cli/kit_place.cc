@@ -1,0 +1,84 @@
+// The home is looked at without making it.
+#include "cli/kit_place.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "cli/home.h"
+#include "lang/text.h"
+
+namespace sluice::cli {
+
+namespace fs = std::filesystem;
+using lang::Diagnostic;
+
+Result<std::string> kits_of_home(const Context& context) {
+  auto home = find_home(context.variables);
+  if (!home) return home.error();
+  auto kits = home->check("kits");
+  if (!kits) return kits.error();
+  context.output.detail("home: " + home->root().string());
+  return kits->string();
+}
+
+Result<KitPlace> place_of_kit(const std::string& given, const Context& context) {
+  KitPlace place{.folder = given.empty() ? "." : given};
+  while (place.folder.size() > 1 && place.folder.ends_with('/')) place.folder.pop_back();
+  std::error_code ignored;
+  bool named = place.folder.find('/') == std::string::npos && !fs::exists(place.folder, ignored);
+  auto kits = kits_of_home(context);
+  if (!kits && named) return kits.error();
+  if (!kits) context.output.detail("the home is left out: " + kits.error().message);
+  if (kits) {
+    fs::path installed = fs::path(*kits) / place.folder;
+    if (named && fs::is_directory(installed, ignored)) place.folder = installed.string();
+    place.options.overlay_folder = *kits;
+  }
+  place.options.search_path.push_back((fs::path(place.folder) / "..").lexically_normal().string());
+  if (kits) place.options.search_path.push_back(*kits);
+  return place;
+}
+
+Result<void> must_exist(const KitPlace& place) {
+  std::error_code failed;
+  if (fs::status(place.folder, failed).type() != fs::file_type::not_found) return {};
+  return Error{.code = Code::not_found,
+               .message = "there is no folder " + place.folder + ", and no installed kit of that name",
+               .next = "sluice kit list shows the installed kits, sluice kit init NAME begins one"};
+}
+
+lang::ReadText kit_reader(Disk& disk) {
+  return [&disk](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); };
+}
+
+lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {
+  RealDisk disk;
+  lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk), place.options);
+  context.output.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
+  return lang::check(std::move(kit), {.strict = strict});
+}
+
+size_t count_of(const lang::Checked& checked, Diagnostic::Severity severity) {
+  return static_cast<size_t>(std::ranges::count(checked.diagnostics, severity, &Diagnostic::severity));
+}
+
+std::string counted(size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string summary(const lang::Checked& checked) {
+  return counted(count_of(checked, Diagnostic::Severity::error), "error") + ", " +
+         counted(count_of(checked, Diagnostic::Severity::warning), "warning") + " in " +
+         counted(checked.concepts, "concept") + ", " + counted(checked.syncs, "sync") +
+         (checked.guards > 0 ? ", " + counted(checked.guards, "guard") : "");
+}
+
+Error kit_has_errors(const KitPlace& place, const lang::Checked& checked) {
+  return {.code = Code::faults_found,
+          .message = "the kit in " + place.folder + " has errors: " + summary(checked),
+          .next = "sluice kit check " + place.folder};
+}
+
+}  // namespace sluice::cli

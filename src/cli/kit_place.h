@@ -1,0 +1,43 @@
+// Where a kit is, and the kit itself, checked.
+//
+// A kit is named by its folder, or by the name of one in $SLUICE_HOME/kits. Used kits are found beside the kit and in
+// $SLUICE_HOME/kits; $SLUICE_HOME/kits/NAME/overrides.yaml changes which syncs of the kit NAME are active.
+#pragma once
+
+#include <string>
+
+#include "base/disk.h"
+#include "base/result.h"
+#include "cli/context.h"
+#include "lang/check.h"
+
+namespace sluice::cli {
+
+struct KitPlace {
+  std::string folder;
+  lang::KitOptions options;
+};
+
+// $SLUICE_HOME/kits, if the home can be trusted.
+Result<std::string> kits_of_home(const Context& context);
+
+// A name without a slash that is no folder here is looked up in the home. A kit given as a folder does not need the
+// home, so a home that cannot be used is then left out. Empty: the folder that the person is in.
+Result<KitPlace> place_of_kit(const std::string& given, const Context& context);
+
+Result<void> must_exist(const KitPlace& place);
+
+lang::ReadText kit_reader(Disk& disk);
+
+lang::Checked check_place(const KitPlace& place, bool strict, const Context& context);
+
+size_t count_of(const lang::Checked& checked, lang::Diagnostic::Severity severity);
+// "1 error", "2 errors"
+std::string counted(size_t count, const std::string& noun);
+// "0 errors, 1 warning in 2 concepts, 2 syncs"
+std::string summary(const lang::Checked& checked);
+
+// What a command says that needs a kit without errors.
+Error kit_has_errors(const KitPlace& place, const lang::Checked& checked);
+
+}  // namespace sluice::cli

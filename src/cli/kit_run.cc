@@ -1,0 +1,464 @@
+// The engine runs in this process for as long as the command does. What it has not done by then is in the store, and
+// the next command that runs something goes on with it.
+#include "cli/kit_run.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <istream>
+#include <ranges>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "base/ulid.h"
+#include "cli/action_input.h"
+#include "cli/context.h"
+#include "cli/home.h"
+#include "cli/home_store.h"
+#include "cli/kit_place.h"
+#include "cli/kit_watch.h"
+#include "cli/loaded_concepts.h"
+#include "cli/running_flow.h"
+#include "engine/engine.h"
+#include "engine/outcome_code.h"
+#include "store/blob_store.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr size_t kMaxInputBytes = size_t{8} << 20U;
+// In the store's meta data: the folder of the kit that ran last.
+constexpr const char* kKitMeta = "kit";
+
+// ------------------------------------------------------------------------------------------------------ the call
+
+struct KitCall {
+  CalledAction called;
+  json::object input;
+  bool query = false;
+};
+
+Result<std::string> input_text(Context& context, const std::string& file) {
+  if (file != "-") {
+    RealDisk disk;
+    return read_file(disk, file, kMaxInputBytes);
+  }
+  std::string text;
+  std::vector<char> part(size_t{1} << 16U);
+  while (context.in.read(part.data(), static_cast<std::streamsize>(part.size())) || context.in.gcount() > 0) {
+    text.append(part.data(), static_cast<size_t>(context.in.gcount()));
+    if (text.size() > kMaxInputBytes) {
+      return Error{.code = Code::limit, .message = "the input is larger than 8 MiB"};
+    }
+  }
+  return text;
+}
+
+Result<KitCall> read_call(Context& context, const lang::CheckedKit& kit, const LoadedConcepts& loaded) {
+  auto called = find_action(kit.symbols(), context.given.text("action"));
+  if (!called) return called.error();
+  const std::string& owner = kit.symbols().concepts[called->ref.concept_].name;
+  const lang::ConceptBinding* binding = loaded.find(owner);
+  if (binding == nullptr) {
+    std::string known;
+    for (const lang::ConceptBinding* each : loaded.concepts) known += (known.empty() ? "" : ", ") + each->name;
+    return Error{.code = Code::unavailable,
+                 .message = "this program has no handlers for " + owner + ", so " + called->name() + " cannot run",
+                 .next = known.empty() ? "" : "it can run the concepts " + known};
+  }
+  std::vector<std::string> words = context.given.texts("values");
+  std::string file = context.given.text("input");
+  if (!words.empty() && !file.empty()) {
+    return Error{.code = Code::usage, .message = "give name=value or --input, not both"};
+  }
+  Result<json::object> input = json::object();
+  if (file.empty()) {
+    input = input_from_words(*called, words);
+  } else {
+    auto text = input_text(context, file);
+    if (!text) return text.error();
+    input = input_from_text(*called, *text, file == "-" ? "stdin" : file);
+  }
+  if (!input) return input.error();
+  const lang::ActionBinding* handler = binding->action(called->action().name);
+  if (auto fits = handler->check(*input); !fits) {
+    Error error = fits.error();
+    error.message = "the arguments of " + called->name() + " do not fit: " + error.message;
+    return error;
+  }
+  return KitCall{*called, *std::move(input), called->action().runs == lang::Runs::query};
+}
+
+// ----------------------------------------------------------------------------------------------------- the engine
+
+// All that an engine needs, in the order in which it is made.
+struct Running {
+  RealClock clock;
+  RealRandom random;
+  UlidSource ids{clock, random};
+  std::unique_ptr<HomeStore> home;
+  std::optional<store::BlobStore> blobs;
+  engine::Caller caller;
+  std::string owner;  // the caller's name that is admin: the home's owner
+  std::unique_ptr<engine::Engine> engine;
+
+  bool may(const engine::Caller& who) const { return who.name == owner; }
+};
+
+std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
+
+// Nobody can know any more what holds: what is on the disk is right, this process is not.
+[[noreturn]] void stop_at_once(Output& output, const std::string& why) {
+  output.error({.message = why, .next = "nothing that was committed is lost; run the command again"});
+  output.flush();
+  std::_Exit(exit_code(Code::failed));
+}
+
+Result<std::unique_ptr<Running>> start_engine(Context& context, const LoadedConcepts& loaded,
+                                              std::shared_ptr<const lang::CheckedKit> kit, const std::string& folder) {
+  auto running = std::make_unique<Running>();
+  auto home = find_home(context.variables);
+  if (!home) return home.error();
+  auto opened = open_home_store(context, running->clock, MakeStore::yes);
+  if (!opened) return opened.error();
+  running->home = *std::move(opened);
+  auto stat = running->home->disk.stat(home->root().string(), FollowLinks::no);
+  if (!stat) return stat.error();
+  running->owner = name_of_user(stat->owner);
+  // Who the person is, not whom the program acts for.
+  running->caller = {.name = name_of_user(::getuid()), .reason = context.given.text("reason")};
+  running->blobs.emplace(running->home->disk, (home->root() / "blobs").string());
+  std::error_code ignored;
+  std::string kit_folder = std::filesystem::absolute(folder, ignored).lexically_normal().string();
+  if (auto kept = running->home->store->commit({.meta = {{kKitMeta, kit_folder}}}); !kept) return kept.error();
+
+  Output& output = context.output;
+  Running& self = *running;
+  auto engine = engine::Engine::start(
+      {.store = running->home->store.get(),
+       .blobs = &*running->blobs,
+       .clock = &running->clock,
+       .ids = &running->ids,
+       .tools = &loaded.tools,
+       .concepts = loaded.concepts,
+       .may = [&self](const engine::Caller& who, const std::string&, const json::object&) { return self.may(who); },
+       .log = [&output](const std::string& text) { output.detail(text); },
+       .fatal = [&output](const std::string& why) { stop_at_once(output, why); }},
+      std::move(kit));
+  if (!engine) return engine.error();
+  running->engine = *std::move(engine);
+  return running;
+}
+
+// -------------------------------------------------------------------------------------------------------- waiting
+
+// Asked whether to stop; shows meanwhile, on a terminal, what is waited for.
+class Patience {
+ public:
+  Patience(Context& context, const Clock& clock, const StopSignal& stop) : stop_(stop) {
+    if (context.output.settings().quiet) return;
+    progress_.emplace(context.output.progress_stream(), context.output.settings().err, clock, "running");
+  }
+
+  bool ends() {
+    pollfd signal{stop_.fd(), POLLIN, 0};
+    stopped_ = stopped_ || (::poll(&signal, 1, 0) > 0 && signal.revents != 0);
+    if (progress_) progress_->tick();
+    return stopped_;
+  }
+  bool stopped() const { return stopped_; }
+  void waits_for(const std::string& what) {
+    if (progress_ && !what.empty()) progress_->now_doing("waiting for " + what);
+  }
+  void done() { progress_.reset(); }
+
+ private:
+  const StopSignal& stop_;
+  std::optional<Progress> progress_;
+  bool stopped_ = false;
+};
+
+// The steps that the flow has taken so far; the position from which on there may be more.
+Result<uint64_t> catch_up(store::Store& store, RunningFlow& flow) {
+  auto snapshot = store.read();
+  if (!snapshot) return snapshot.error();
+  auto row = (*snapshot)->flow(flow.id());
+  if (!row) return row.error();
+  std::vector<std::string> records;
+  for (uint64_t seq = *row ? (*row)->head : 0; seq != 0;) {
+    auto entry = (*snapshot)->journal(seq);
+    if (!entry) return entry.error();
+    if (!*entry || (*entry)->record.empty()) {
+      return Error{.code = Code::not_found,
+                   .message = "flow " + to_string(flow.id()) + " ended long ago and has been archived",
+                   .next = "sluice flow show " + to_string(flow.id())};
+    }
+    records.push_back((*entry)->record);
+    seq = (*entry)->prev;
+  }
+  for (const std::string& record : std::views::reverse(records)) {
+    auto step = engine::read_step(record);
+    if (!step) return step.error();
+    flow.take(*step);
+  }
+  return (*snapshot)->position() + 1;
+}
+
+// Until the call has its answer, or the person has had enough.
+Result<void> wait_for_answer(Running& running, RunningFlow& flow, Patience& patience) {
+  auto from = catch_up(*running.home->store, flow);
+  if (!from) return from.error();
+  if (flow.ended()) return {};
+  auto ends = [&] {
+    patience.waits_for(flow.waits_for(running.clock.wall_ms()));
+    return patience.ends();
+  };
+  std::optional<Error> unreadable;
+  auto take = [&](const store::JournalRow& row) {
+    if (row.flow != flow.id()) return true;
+    auto step = engine::read_step(row.record);
+    if (!step) {
+      unreadable = step.error();
+      return false;
+    }
+    flow.take(*step);
+    return !flow.ended().has_value();
+  };
+  auto watched = running.engine->watch(*from, take, ends);
+  if (!watched) return watched;
+  return unreadable ? Result<void>(*unreadable) : Result<void>();
+}
+
+std::string_view state_text(store::FlowStatus status) {
+  switch (status) {
+    case store::FlowStatus::running:
+      return "running";
+    case store::FlowStatus::waiting:
+      return "waiting";
+    case store::FlowStatus::stuck:
+      return "stuck";
+    case store::FlowStatus::settled_ok:
+      return "ok";
+    case store::FlowStatus::settled_failed:
+      return "failed";
+  }
+  return "";
+}
+
+// -------------------------------------------------------------------------------------------------------- telling
+
+Style style_of(Code code, bool engine_outcome) {
+  if (code == Code::ok) return Style::good;
+  return engine_outcome ? Style::bad : Style::warning;
+}
+
+// "ok  order=01J… count=2"
+std::string outcome_line(const std::string& variant, const json::object& fields, Code code, const Terminal& terminal) {
+  std::string line = terminal.paint(style_of(code, variant.starts_with("engine.")), variant);
+  const char* gap = "  ";
+  for (const auto& field : fields) {
+    std::string text =
+        field.value().is_string() ? printable(std::string_view(field.value().get_string())) : write(field.value());
+    line += gap + std::string(field.key()) + "=" + text;
+    gap = " ";
+  }
+  return line + "\n";
+}
+
+Error stopped_early(const Ulid& flow, const std::string& kit) {
+  return {.message = "stopped before flow " + to_string(flow) + " was done; it is kept in the store",
+          .next = "sluice kit run " + kit + " goes on with it"};
+}
+
+engine::Engine::Until until_of(const std::string& wait) {
+  if (wait == "all") return engine::Engine::Until::all;
+  if (wait == "settled") return engine::Engine::Until::settled;
+  return engine::Engine::Until::quiet;
+}
+
+Result<Code> ask(Context& context, Running& running, const KitCall& call) {
+  if (!running.may(running.caller)) {
+    return Error{.code = Code::denied,
+                 .message = running.caller.name + " may not call " + call.called.name(),
+                 .next = "ask the owner of this home, who is its admin"};
+  }
+  auto answer = running.engine->query(call.called.name(), call.input);
+  if (!answer) return answer.error();
+  Code code = engine::code_of(call.called.action(), answer->variant);
+  json::object shown{{"variant", answer->variant}, {"fields", answer->fields}};
+  context.output.print(
+      shown, [&](const Terminal& terminal) { return outcome_line(answer->variant, answer->fields, code, terminal); });
+  return code;
+}
+
+Result<Code> invoke(Context& context, Running& running, const KitCall& call, const StopSignal& stop,
+                    const std::string& kit) {
+  std::optional<uint64_t> generation;
+  if (auto given = context.given.number("expect-generation")) generation = static_cast<uint64_t>(*given);
+  auto id = running.engine->start({.action = call.called.name(),
+                                   .input = call.input,
+                                   .caller = running.caller,
+                                   .key = context.given.text("idempotency-key"),
+                                   .expect_generation = generation});
+  if (!id) return id.error();
+  context.output.detail("flow: " + to_string(*id));
+  RunningFlow flow(*id);
+  Patience patience(context, running.clock, stop);
+  if (auto waited = wait_for_answer(running, flow, patience); !waited) return waited.error();
+  if (!flow.ended()) {
+    patience.done();
+    return stopped_early(*id, kit);
+  }
+  patience.waits_for("what follows from it");
+  auto status = running.engine->wait(*id, until_of(context.given.text("wait")), [&] { return patience.ends(); });
+  patience.done();
+  if (!status) return status.error();
+
+  const engine::End& end = flow.ended()->end;
+  Code code = engine::code_of(call.called.action(), end.variant);
+  json::object shown{{"flow", to_string(*id)},      {"invocation", to_string(*id)},
+                     {"variant", end.variant},      {"fields", end.fields},
+                     {"maybeDone", end.maybe_done}, {"position", flow.ended()->position},
+                     {"state", state_text(*status)}};
+  context.output.print(shown,
+                       [&](const Terminal& terminal) { return outcome_line(end.variant, end.fields, code, terminal); });
+  if (end.maybe_done) context.output.note("It may have been done all the same, or in part.", Style::warning);
+  context.output.note("flow " + to_string(*id) + ", " + std::string(state_text(*status)) +
+                      "; next: sluice flow trace " + to_string(*id));
+  if (store::is_open(*status)) context.output.note("It is not done; sluice kit run " + kit + " goes on with it.");
+  return code;
+}
+
+// ------------------------------------------------------------------------------------------------------- going on
+
+// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
+Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
+  std::set<Ulid> timed;
+  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
+    timed.insert(timer.flow);
+    return true;
+  });
+  if (!timers) return timers.error();
+  std::vector<Ulid> found;
+  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
+    bool moves = row.status == store::FlowStatus::running ||
+                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
+    if (moves) found.push_back(row.id);
+    return true;
+  });
+  if (!flows) return flows.error();
+  return found;
+}
+
+Result<Code> go_on(Context& context, Running& running, const StopSignal& stop, const std::string& kit) {
+  constexpr int64_t kLook_ms = 100;
+  Patience patience(context, running.clock, stop);
+  std::set<Ulid> seen;
+  std::unique_ptr<store::Snapshot> snapshot;
+  while (true) {
+    uint64_t position = running.engine->position();
+    auto read = running.home->store->read();
+    if (!read) return read.error();
+    snapshot = *std::move(read);
+    auto under_way = flows_under_way(*snapshot);
+    if (!under_way) return under_way.error();
+    seen.insert(under_way->begin(), under_way->end());
+    if (under_way->empty()) break;
+    patience.waits_for(counted(under_way->size(), "flow"));
+    if (patience.ends()) {
+      patience.done();
+      return stopped_early(under_way->front(), kit);
+    }
+    snapshot.reset();
+    running.engine->wait_for(position + 1, kLook_ms);
+  }
+  patience.done();
+  json::array shown;
+  std::string text;
+  for (const Ulid& id : seen) {
+    auto row = snapshot->flow(id);
+    if (!row) return row.error();
+    if (!*row) continue;
+    std::string state(state_text((*row)->status));
+    shown.push_back(json::object{{"flow", to_string(id)}, {"state", state}});
+    text += to_string(id) + "  " + state + "\n";
+  }
+  context.output.print(shown, [&](const Terminal&) { return text; });
+  context.output.note(seen.empty() ? "Nothing was left to do." : "Nothing is left to do.");
+  return Code::ok;
+}
+
+Result<Code> run_kit(Context& context) {
+  static const LoadedConcepts kNone;
+  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : kNone;
+  std::string name = context.given.text("kit");
+  auto place = place_of_kit(name, context);
+  if (!place) return place.error();
+  if (auto exists = must_exist(*place); !exists) return exists.error();
+  lang::Checked checked = check_place(*place, false, context);
+  if (!checked.kit) return kit_has_errors(*place, checked);
+  auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+
+  std::optional<KitCall> call;
+  if (context.given.has("action")) {
+    auto read = read_call(context, *kit, loaded);
+    if (!read) return read.error();
+    call.emplace(*std::move(read));
+  }
+  // Before the engine's threads are made, which are not to take the signal; gone before the engine is, so that a second
+  // Ctrl-C does not wait for effects under way.
+  std::optional<StopSignal> stop(std::in_place);
+  auto running = start_engine(context, loaded, kit, place->folder);
+  if (!running) return running.error();
+  Result<Code> done = !call         ? go_on(context, **running, *stop, name)
+                      : call->query ? ask(context, **running, *call)
+                                    : invoke(context, **running, *call, *stop, name);
+  stop.reset();
+  return done;
+}
+
+}  // namespace
+
+Command kit_run_command() {
+  return {
+      .name = "kit run",
+      .summary = "Run an action of a kit, and what follows from it",
+      .details =
+          "For instance: sluice kit run examples/kits/orders Stock/add item=tea count=5. Values are text, or JSON "
+          "where "
+          "the action wants a number, true or false, a list or a record. A query is only asked.\n\n"
+          "Every step is durable before it counts. Whatever ends the command, kill -9 too, the flow is kept, and the "
+          "next kit run of the home goes on with it; without an action that is all it does, until nothing moves any "
+          "more.\n\n"
+          "The exit code is that of the outcome: what the variant's @code says, else 0 for ok and 1 for others. The "
+          "engine's own outcomes: refused 7, denied 4, conflict and needsMigration 6, timeout 8, all others 1.",
+      .args = {{.name = "kit", .help = "the kit's folder, or its name", .kind = Kind::path},
+               {.name = "action", .help = "as Concept/action; without it, go on with what is open", .optional = true},
+               {.name = "values", .help = "its arguments, as name=value", .optional = true, .repeated = true}},
+      .options =
+          {{.name = "input", .value = "FILE", .help = "the arguments as a JSON object; - is stdin", .kind = Kind::path},
+           {.name = "wait",
+            .value = "FOR",
+            .help = "return with the answer, when the flow is settled, or its follow-ups too",
+            .choices = {"answer", "settled", "all"},
+            .fallback = "answer"},
+           {.name = "idempotency-key", .value = "KEY", .help = "a second call with this key joins the first"},
+           {.name = "reason", .value = "TEXT", .help = "why, for the audit"},
+           {.name = "expect-generation",
+            .value = "N",
+            .help = "refuse if the row that the first argument names has another generation",
+            .kind = Kind::count},
+           lock_timeout_option()},
+      .example = "sluice kit run tasks",
+      .run = run_kit};
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,26 @@
+// The concepts that this program has handlers for, by name, and the tools that their effects use. main() fills one; the
+// commands that run something find it in their Context.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "lang/binding.h"
+#include "lang/check.h"
+#include "lang/handler.h"
+
+namespace sluice::cli {
+
+struct LoadedConcepts {
+  std::vector<const lang::ConceptBinding*> concepts;
+  lang::Tools tools;
+
+  const lang::ConceptBinding* find(std::string_view name) const;
+};
+
+// Handlers are made from a .concept: those of another one that happens to have the same name must not run. Concepts
+// without handlers are left alone.
+Result<void> check_handlers(const LoadedConcepts& loaded, const lang::CheckedKit& kit);
+
+}  // namespace sluice::cli
