@@ -128,6 +128,7 @@ void Machine::apply_again(Flow& flow, const Step& step) {
   }
   Invocation* invocation = flow.find(step.invocation);
   invocation->attempts = step.attempt;
+  invocation->started = false;
   if (step.by == "effect") ++invocation->again;
   if (step.by == "crash") ++invocation->crashes;
   invocation->due_ms = step.due_ms;
