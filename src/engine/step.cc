@@ -25,7 +25,8 @@ constexpr std::array<std::string_view, 13> kKindNames = {"act",    "begin", "sta
 constexpr std::string_view kChainStart = R"({"chain":")";
 
 // Values may be nested as deeply as any reader allows, and stand a few levels deep in the record.
-constexpr JsonLimits kRecordLimits = {.max_depth = JsonLimits{}.max_depth + 16, .max_bytes = size_t{1} << 30};
+constexpr JsonLimits kRecordLimits = {
+    .max_depth = JsonLimits{}.max_depth + 16, .max_bytes = size_t{1} << 30, .max_nodes = size_t{1} << 30};
 
 // --- writing ---------------------------------------------------------------------------------------------------
 
