@@ -51,7 +51,7 @@ Code say_nothing_has_run(Context& context, const json::value& empty) {
 
 struct Listed {
   store::FlowRow row;
-  std::string action, caller, failure;  // as its summary says
+  std::string action, caller, failure;  // as its summary says; failure is also why it is dead or stands still
 };
 
 Listed listed(const store::FlowRow& row) {
@@ -65,6 +65,8 @@ Listed listed(const store::FlowRow& row) {
   one.action = text("action");
   one.caller = text("caller");
   one.failure = text("failure");
+  if (one.failure.empty()) one.failure = text("dead");
+  if (one.failure.empty()) one.failure = text("standstill");
   return one;
 }
 
