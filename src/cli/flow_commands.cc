@@ -2,9 +2,7 @@
 // nothing.
 #include <algorithm>
 #include <boost/json.hpp>
-#include <filesystem>
 
-#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/table.h"
@@ -12,8 +10,7 @@
 #include "cli/context.h"
 #include "cli/flow_view.h"
 #include "cli/home_store.h"
-#include "lang/check.h"
-#include "lang/text.h"
+#include "cli/kit_place.h"
 
 namespace sluice::cli {
 namespace {
@@ -151,15 +148,13 @@ Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, 
     context.output.detail("--kit FOLDER also shows the syncs that did not fire");
     return std::shared_ptr<const engine::SyncSet>();
   }
-  RealDisk disk;
-  lang::KitOptions options;
-  options.search_path = {(std::filesystem::path(folder) / "..").lexically_normal().string()};
-  lang::Checked checked = lang::check(lang::load_kit(
-      folder, [&](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); }, options));
-  if (!checked.kit && named) {
-    return Error{
-        .code = Code::invalid, .message = "the kit in " + folder + " has faults", .next = "sluice kit check " + folder};
+  auto place = place_of_kit(folder, context);
+  if (!place) return place.error();
+  if (named) {
+    if (auto exists = must_exist(*place); !exists) return exists.error();
   }
+  lang::Checked checked = check_place(*place, false, context);
+  if (!checked.kit && named) return kit_has_errors(*place, checked);
   if (!checked.kit) {
     context.output.detail("the kit in " + folder + " cannot be read, so syncs that did not fire are not shown");
     return std::shared_ptr<const engine::SyncSet>();
