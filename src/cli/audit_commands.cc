@@ -85,7 +85,9 @@ Result<Code> list(Context& context) {
         failed = step.error();
         return false;
       }
-      if (step->at_ms >= since_ms && !step->caller.name.empty()) steps.push_back(*std::move(step));
+      // A follow-up flow has its parent's caller, who decided nothing anew.
+      bool decided = !step->caller.name.empty() && step->kind != Step::Kind::child;
+      if (decided && step->at_ms >= since_ms) steps.push_back(*std::move(step));
       return true;
     });
     if (!read) return read.error();

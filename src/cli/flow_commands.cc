@@ -2,9 +2,7 @@
 // nothing.
 #include <algorithm>
 #include <boost/json.hpp>
-#include <filesystem>
 
-#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/table.h"
@@ -12,8 +10,7 @@
 #include "cli/context.h"
 #include "cli/flow_view.h"
 #include "cli/home_store.h"
-#include "lang/check.h"
-#include "lang/text.h"
+#include "cli/kit_place.h"
 
 namespace sluice::cli {
 namespace {
@@ -51,7 +48,7 @@ Code say_nothing_has_run(Context& context, const json::value& empty) {
 
 struct Listed {
   store::FlowRow row;
-  std::string action, caller, failure;  // as its summary says
+  std::string action, caller, failure;  // as its summary says; failure is also why it is dead or stands still
 };
 
 Listed listed(const store::FlowRow& row) {
@@ -65,6 +62,8 @@ Listed listed(const store::FlowRow& row) {
   one.action = text("action");
   one.caller = text("caller");
   one.failure = text("failure");
+  if (one.failure.empty()) one.failure = text("dead");
+  if (one.failure.empty()) one.failure = text("standstill");
   return one;
 }
 
@@ -149,15 +148,13 @@ Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, 
     context.output.detail("--kit FOLDER also shows the syncs that did not fire");
     return std::shared_ptr<const engine::SyncSet>();
   }
-  RealDisk disk;
-  lang::KitOptions options;
-  options.search_path = {(std::filesystem::path(folder) / "..").lexically_normal().string()};
-  lang::Checked checked = lang::check(lang::load_kit(
-      folder, [&](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); }, options));
-  if (!checked.kit && named) {
-    return Error{
-        .code = Code::invalid, .message = "the kit in " + folder + " has faults", .next = "sluice kit check " + folder};
+  auto place = place_of_kit(folder, context);
+  if (!place) return place.error();
+  if (named) {
+    if (auto exists = must_exist(*place); !exists) return exists.error();
   }
+  lang::Checked checked = check_place(*place, false, context);
+  if (!checked.kit && named) return kit_has_errors(*place, checked);
   if (!checked.kit) {
     context.output.detail("the kit in " + folder + " cannot be read, so syncs that did not fire are not shown");
     return std::shared_ptr<const engine::SyncSet>();

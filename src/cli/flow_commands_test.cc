@@ -113,9 +113,13 @@ TEST_F(FlowCommands, TraceNamesTheSyncsThatDidNotFire) {
   EXPECT_EQ(done.exit, 0) << done.err;
   EXPECT_NE(done.out.find("\nDid not fire\n  Reopen misses Shop/open: [] => late[]\n"), std::string::npos) << done.out;
   EXPECT_EQ(done.err, "The syncs in " + home.path("kits/shop") + " are not those that this flow goes on under.\n");
-  EXPECT_EQ(
-      home.run({"flow", "trace", "latest", "--kit", home.path("none")}).err,
-      "error: the kit in " + home.path("none") + " has faults\nnext:  sluice kit check " + home.path("none") + "\n");
+  auto missing = home.run({"flow", "trace", "latest", "--kit", home.path("none")});
+  EXPECT_EQ(missing.exit, 5);
+  EXPECT_TRUE(missing.err.starts_with("error: there is no folder " + home.path("none"))) << missing.err;
+  write("shop.concept", "concept");
+  auto broken = home.run({"flow", "trace", "latest", "--kit", home.path("kits/shop")});
+  EXPECT_EQ(broken.exit, 1);
+  EXPECT_NE(broken.err.find("sluice kit check " + home.path("kits/shop")), std::string::npos) << broken.err;
 }
 
 }  // namespace

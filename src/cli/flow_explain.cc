@@ -8,7 +8,7 @@
 namespace sluice::cli {
 namespace {
 
-using engine::Event;
+using engine::FlowEvent;
 using engine::History;
 using engine::PastInvocation;
 using engine::Step;
@@ -22,7 +22,7 @@ std::string sentence(const std::string& text, const Terminal& terminal) {
   return wrap_text(printable(text), width_of(terminal), 4) + "\n";
 }
 
-std::string event_text(const Event& event) {
+std::string event_text(const FlowEvent& event) {
   std::string text = utc_text(event.at_ms) + "  ";
   switch (event.kind) {
     case Step::Kind::child:
@@ -33,6 +33,10 @@ std::string event_text(const Event& event) {
       break;
     case Step::Kind::dead:
       text += "given up after " + std::to_string(event.attempt) + " attempts";
+      break;
+    case Step::Kind::again:
+      text +=
+          "attempt " + std::to_string(event.attempt) + " did not work, the next is due at " + utc_text(event.due_ms);
       break;
     case Step::Kind::drop:
       text += "dropped";
@@ -153,7 +157,7 @@ std::string show_text(const FlowView& flow, const Terminal& terminal) {
                    std::to_string(history.open().size()) + " open");
   for (const auto& [child, state] : flow.follow_ups) row("follow-up", to_string(child) + " " + state);
   for (const Wait& wait : waits_of(history)) row("waits", wait.text);
-  for (const Event& event : history.events) row("event", event_text(event));
+  for (const FlowEvent& event : history.events) row("event", event_text(event));
   return text;
 }
 
@@ -176,7 +180,7 @@ std::string why_text(const FlowView& flow, const Terminal& terminal) {
   for (const auto& [child, state] : flow.follow_ups) {
     text += sentence("Follow-up flow " + to_string(child) + " is " + state + ".", terminal);
   }
-  for (const Event& event : history.events) text += sentence(event_text(event), terminal);
+  for (const FlowEvent& event : history.events) text += sentence(event_text(event), terminal);
   return text + misses_text(flow, terminal);
 }
 
@@ -190,13 +194,14 @@ std::string why_text(const FlowView& flow, size_t invocation, const Terminal& te
   text += sentence(end_text(history, one), terminal);
   for (const engine::LateEnd& late : one.late) {
     text +=
-        sentence("At " + utc_text(late.at_ms) + " came " + late.end.variant + " by " + late.by + ", too late to count.",
+        sentence("At " + utc_text(late.at_ms) + " came " + (late.end.variant.empty() ? "a result" : late.end.variant) +
+                     " by " + late.by + ", too late to count.",
                  terminal);
   }
   for (size_t number : one.fired) {
     const engine::Firing& firing = history.firings[number];
     std::string line = firing.sync + " fired on it";
-    if (firing.rows == 0) line += ", but its where found no rows";
+    if (firing.rows == 0 && firing.then.empty()) line += ", but its where found no rows";
     for (size_t i = 0; i < firing.then.size(); ++i) {
       const engine::Planned& planned = firing.then[i];
       line += i == 0 ? ": " : ", ";

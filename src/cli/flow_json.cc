@@ -72,12 +72,13 @@ json::value firing_json(const engine::Firing& firing) {
                       {"then", std::move(then)}};
 }
 
-json::value event_json(const engine::Event& event) {
+json::value event_json(const engine::FlowEvent& event) {
   json::object object{{"event", name_of(event.kind)}, {"at", utc_text(event.at_ms)}};
   put_text(object, "caller", event.caller.name);
   put_text(object, "reason", event.caller.reason);
   put_text(object, "note", event.note);
   if (event.attempt != 0) object["attempt"] = event.attempt;
+  put_time(object, "dueAt", event.due_ms);
   return object;
 }
 
@@ -134,7 +135,7 @@ json::value flow_json(const FlowView& flow) {
   for (const Wait& wait : waits_of(history)) {
     waits.push_back(json::object{{"id", to_string(history.invocations[wait.invocation].id)}, {"text", wait.text}});
   }
-  for (const engine::Event& event : history.events) events.push_back(event_json(event));
+  for (const engine::FlowEvent& event : history.events) events.push_back(event_json(event));
   object["invocations"] = std::move(invocations);
   object["firings"] = std::move(firings);
   object["followUps"] = std::move(follow_ups);

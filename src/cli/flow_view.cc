@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "cli/flow_words.h"
+#include "engine/retention.h"
 
 namespace sluice::cli {
 
@@ -12,7 +13,7 @@ using engine::History;
 using engine::PastInvocation;
 
 Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row) {
-  auto steps = engine::read_flow(snapshot, row, {});
+  auto steps = engine::read_flow(snapshot, row, engine::unpack_records);
   if (!steps) return steps.error();
   FlowView flow{.row = row, .history = engine::history_of(*steps)};
   for (const Ulid& child : flow.history.children) {

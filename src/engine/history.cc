@@ -8,6 +8,9 @@
 namespace sluice::engine {
 namespace {
 
+constexpr std::string_view kUndoAction = "Flow/undo";
+constexpr std::string_view kEnginePrefix = "engine.";
+
 class Builder {
  public:
   explicit Builder(History& history) : history_(history) {}
@@ -25,10 +28,16 @@ class Builder {
         history_.child = step.child;
         if (step.child) history_.sync_set = step.child->sync_set;
         return event(step);
+      case Step::Kind::move:
+        history_.sync_set = step.note;
+        return event(step);
+      case Step::Kind::again:
+        // Of a follow-up flow itself, not of one of its actions.
+        if (history_.child && step.invocation == step.flow) return event(step);
+        break;
       case Step::Kind::dead:
       case Step::Kind::drop:
       case Step::Kind::cancel:
-      case Step::Kind::move:
       case Step::Kind::denied:
         return event(step);
       case Step::Kind::dispatch:
@@ -75,9 +84,10 @@ class Builder {
     one.due_ms = step.end ? 0 : step.due_ms;
     if (step.kind == Step::Kind::act) one.kind = PastInvocation::Kind::pure;
     if (step.kind == Step::Kind::begin && !step.end) {
-      one.kind = step.work          ? PastInvocation::Kind::effect
-                 : step.due_ms != 0 ? PastInvocation::Kind::timer
-                                    : PastInvocation::Kind::request;
+      // Flow/undo alone is answered and has work: what it is to undo.
+      one.kind = step.due_ms != 0                          ? PastInvocation::Kind::timer
+                 : step.work && step.action != kUndoAction ? PastInvocation::Kind::effect
+                                                           : PastInvocation::Kind::request;
       if (one.kind == PastInvocation::Kind::request) one.request_seq = step.seq;
     }
     if (!step.end) return;
@@ -134,7 +144,43 @@ std::optional<lang::ActionRef> find_action(const lang::Symbols& symbols, std::st
   return lang::ActionRef{*owner, *action};
 }
 
-constexpr std::string_view kEnginePrefix = "engine.";
+// Sets how a completion ended; false if the action has no such variant.
+bool set_outcome(Record& record, std::string_view variant, const lang::Symbols& symbols) {
+  if (variant.starts_with(kEnginePrefix)) {
+    record.engine = lang::engine_outcome_named(variant.substr(kEnginePrefix.size()));
+  } else {
+    record.variant = lang::find_variant(symbols.action(record.action), variant);
+  }
+  return record.engine || record.variant;
+}
+
+std::string_view text_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr || !value->is_string()) return {};
+  return {value->get_string().data(), value->get_string().size()};
+}
+
+json::object object_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_object() ? value->get_object() : json::object();
+}
+
+// A record as a follow-up flow's root holds it; null if the kit does not know it any more.
+RecordRef record_in(const json::value& value, const lang::Symbols& symbols) {
+  if (!value.is_object()) return nullptr;
+  const json::object& fields = value.get_object();
+  auto action = find_action(symbols, text_at(fields, "action"));
+  auto id = parse_record_id(text_at(fields, "record"));
+  if (!action || !id) return nullptr;
+  Record record{.invocation = id->invocation, .kind = id->kind, .action = *action, .input = object_at(fields, "input")};
+  record.output = object_at(fields, "output");
+  if (const json::value* seq = fields.if_contains("seq"); seq != nullptr && seq->is_int64()) {
+    record.seq = static_cast<uint64_t>(seq->get_int64());
+  }
+  if (record.kind == RecordKind::completion && !set_outcome(record, text_at(fields, "variant"), symbols))
+    return nullptr;
+  return std::make_shared<const Record>(std::move(record));
+}
 
 // Makes the records of one history in the order in which they came to be, so that causes are there when asked for.
 class RecordMaker {
@@ -178,13 +224,7 @@ class RecordMaker {
     }
     record.seq = one.ended_seq;
     record.output = one.end->fields;
-    std::string_view variant = one.end->variant;
-    if (variant.starts_with(kEnginePrefix)) {
-      record.engine = lang::engine_outcome_named(variant.substr(kEnginePrefix.size()));
-    } else {
-      record.variant = lang::find_variant(symbols.action(*action), std::string(variant));
-    }
-    if (!record.engine && !record.variant) return nullptr;
+    if (!set_outcome(record, one.end->variant, symbols)) return nullptr;
     return std::make_shared<const Record>(std::move(record));
   }
 
@@ -193,6 +233,7 @@ class RecordMaker {
     caused_[at] = true;
     const PastInvocation& one = history_.invocations[at];
     if (!one.asked_by) return nullptr;
+    if (!history_.firings[*one.asked_by].trigger) return causes_[at] = inherited();
     std::vector<RecordRef> matched;
     for (const RecordId& id : history_.firings[*one.asked_by].matched) {
       if (auto found = made_.find(id); found != made_.end()) matched.push_back(found->second);
@@ -203,6 +244,14 @@ class RecordMaker {
       if (found != made_.end()) beneath = found->second;
     }
     return causes_[at] = set_.causes_of(matched, beneath);
+  }
+
+  // What the actions of a follow-up flow are caused by.
+  Causes inherited() const {
+    if (!history_.child) return nullptr;
+    std::vector<RecordRef> causes;
+    for (const json::value& each : history_.child->causes) causes.push_back(record_in(each, set_.kit().symbols()));
+    return std::make_shared<const std::vector<RecordRef>>(std::move(causes));
   }
 
   const History& history_;

@@ -75,12 +75,13 @@ struct PastInvocation {
 };
 
 // An operator's decision, and what became of a follow-up flow.
-struct Event {
+struct FlowEvent {
   Step::Kind kind = Step::Kind::cancel;
   int64_t at_ms = 0;
   Caller caller;
   std::string note;
   int64_t attempt = 0;
+  int64_t due_ms = 0;
 };
 
 struct History {
@@ -93,7 +94,7 @@ struct History {
   std::vector<PastInvocation> invocations;  // in the order in which they were asked for
   std::vector<Firing> firings;              // in order
   std::vector<Ulid> children;               // follow-up flows that it opened
-  std::vector<Event> events;
+  std::vector<FlowEvent> events;
 
   std::optional<size_t> find(const Ulid& invocation) const;
   // The first that ended otherwise than ok and that no sync matched.

@@ -1,9 +1,11 @@
 // What a history says of flows whose steps are written by hand.
 #include "engine/history.h"
 
+#include "engine/audit.h"
 #include "engine/near_miss.h"
 #include "engine/testing_engine.h"
 #include "engine/testing_journal.h"
+#include "engine/testing_machine.h"
 #include "engine/testing_small_kit.h"
 #include "store/memory_store.h"
 
@@ -194,6 +196,57 @@ sync S7 [eager] when { C/go: [] => ok[] caused by A/ask: [ k: "other" ] => reque
   EXPECT_EQ(misses[0].missing, "caused by B/go: [] => ok[]");
   EXPECT_EQ(misses[1].sync, "S7");
   EXPECT_EQ(misses[1].missing, "caused by A/ask: [ k: \"other\" ] => requested");
+}
+
+// What the engine itself has written: the records made from a flow's history fire what the journal says has fired.
+TEST(History, TheEnginesFlowsFireAgainAsTheyDid) {
+  const std::string rules = R"(
+sync S1 [eager] when { A/ask: [ k: ?k ] => requested } then { B/go: [ k: ?k; n: 1 ]  B/go: [ k: ?k; n: 2 ] }
+sync S2 [eager] when { B/go: [ k: ?k; n: 2 ] => ok[] caused by A/ask: [] => requested as ?r } then { answer ?r => no[ k: ?k ] }
+sync S3 [eager] when { A/ask: [ k: ?k ] => no[] } then { C/ask: [ k: ?k ] }
+sync S4 [eager] when { C/ask: [] => requested } then { Timer/wait: [ name: "t"; seconds: 5 ] }
+sync S5 [eager] when { Timer/wait: [] => ok[] caused by C/ask: [ k: ?k ] => requested as ?r } then { answer ?r => no[ k: ?k ] }
+sync S6 [eager] when { B/go: [ n: 1 ] => ok[ k: ?k ]  B/go: [ n: 2 ] => ok[ k: ?k ] } then { Sink/drop: [] }
+sync S7 [eventual] when { C/ask: [ k: ?k ] => no[] caused by A/ask: [] => no[] } then { Sink/put: [ k: ?k ] }
+sync S8 [eager] when { Sink/put: [] => ok[] caused by B/go: [] => bad[] } then { Sink/drop: [] }
+sync S9 [eager] when { Sink/put: [] => ok[] caused by C/ask: [] => no[] } then { Sink/drop: [] }
+)";
+  World world(kSmallKit, rules);
+  world.start("A/ask", R"({"k":"x"})");
+  world.settle();
+  world.settle_in_time();
+  auto set = set_of(kSmallKit, rules);
+  auto snapshot = *world.store->read();
+  auto report = verify(*snapshot, {}, {});
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_FALSE(report->fault) << report->fault->what;
+  size_t flows = 0, firings = 0;
+  ASSERT_TRUE(snapshot->flows_oldest_first(std::nullopt, [&](const store::FlowRow& row) {
+    ++flows;
+    EXPECT_FALSE(store::is_open(row.status));
+    auto steps = read_flow(*snapshot, row, {});
+    EXPECT_TRUE(steps) << to_string(steps.error());
+    History history = history_of(*steps);
+    EXPECT_TRUE(history.open().empty());
+    EXPECT_EQ(history.sync_set, set->hash());
+    std::vector<std::pair<std::string, std::vector<RecordId>>> expected, got;
+    for (const Firing& firing : history.firings) {
+      if (firing.trigger) expected.emplace_back(firing.sync, firing.matched);
+    }
+    auto memory = set->new_memory();
+    for (const RecordRef& record : records_of(history, *set)) {
+      for (const Match& match : memory->add(record)) {
+        std::vector<RecordId> ids;
+        for (const RecordRef& each : match.records) ids.push_back(id_of(*each));
+        got.emplace_back(set->name(match.sync), std::move(ids));
+      }
+    }
+    EXPECT_EQ(got, expected);
+    firings += got.size();
+    return true;
+  }));
+  EXPECT_EQ(flows, 2U);
+  EXPECT_EQ(firings, 8U);
 }
 
 TEST(History, ActionsThatTheKitDoesNotHaveAreLeftOutOfTheRecords) {

@@ -246,16 +246,9 @@ class Members {
     each(name, [&](json::value& value, const Place& place) {
       auto* text = value.if_string();
       if (text == nullptr) return fail(reader::wrong_kind("a record's id", value, place));
-      RecordId id;
-      std::string_view digits = view(*text);
-      if (digits.ends_with('?')) {
-        id.kind = RecordKind::request;
-        digits.remove_suffix(1);
-      }
-      auto invocation = Ulid::parse(digits);
-      if (!invocation) return fail(reader::refused_scalar(invocation.error(), place));
-      id.invocation = *invocation;
-      to.push_back(id);
+      auto id = parse_record_id(view(*text));
+      if (!id) return fail(reader::refused_scalar(id.error(), place));
+      to.push_back(*id);
     });
   }
 
