@@ -142,16 +142,47 @@ Result<uint64_t> catch_up(store::Store& store, RunningFlow& flow) {
   return (*snapshot)->position() + 1;
 }
 
-// Until the call has its answer, or the person has had enough.
+// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
+Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
+  std::set<Ulid> timed;
+  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
+    timed.insert(timer.flow);
+    return true;
+  });
+  if (!timers) return timers.error();
+  std::vector<Ulid> found;
+  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
+    bool moves = row.status == store::FlowStatus::running ||
+                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
+    if (moves) found.push_back(row.id);
+    return true;
+  });
+  if (!flows) return flows.error();
+  return found;
+}
+
+// Whether the flow goes nowhere by itself: it waits for people, who could not answer while this process has the store.
+Result<bool> is_idle(store::Store& store, const Ulid& flow) {
+  auto snapshot = store.read();
+  if (!snapshot) return snapshot.error();
+  auto under_way = flows_under_way(**snapshot);
+  if (!under_way) return under_way.error();
+  return std::ranges::find(*under_way, flow) == under_way->end();
+}
+
+// Until the call has its answer, only people could give one, or the person here has had enough.
 Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& patience) {
   auto from = catch_up(home.store(), flow);
   if (!from) return from.error();
   if (flow.ended()) return {};
+  std::optional<Error> unreadable;
   auto ends = [&] {
     patience.waits_for(flow.waits_for(home.clock().wall_ms()));
-    return patience.ends();
+    if (patience.ends()) return true;
+    auto idle = is_idle(home.store(), flow.id());
+    if (!idle) unreadable = idle.error();
+    return !idle || *idle;
   };
-  std::optional<Error> unreadable;
   auto take = [&](const store::JournalRow& row) {
     if (row.flow != flow.id()) return true;
     auto step = engine::read_step(row.record);
@@ -162,9 +193,14 @@ Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& pati
     flow.take(*step);
     return !flow.ended().has_value();
   };
-  auto watched = home.engine().watch(*from, take, ends);
-  if (!watched) return watched;
-  return unreadable ? Result<void>(*unreadable) : Result<void>();
+  if (auto watched = home.engine().watch(*from, take, ends); !watched) return watched;
+  if (unreadable) return *unreadable;
+  if (flow.ended() || patience.stopped()) return {};
+  // It may have ended between the last look at the journal and the one at the flow.
+  RunningFlow again(flow.id());
+  if (auto caught_up = catch_up(home.store(), again); !caught_up) return caught_up.error();
+  flow = std::move(again);
+  return {};
 }
 
 std::string_view state_text(store::FlowStatus status) {
@@ -208,6 +244,25 @@ Error stopped_early(const Ulid& flow, const std::string& kit) {
           .next = "sluice kit run " + kit + " goes on with it"};
 }
 
+// The call has no answer, and this process cannot get one.
+Result<Code> left_open(Context& context, HomeEngine& home, const RunningFlow& flow) {
+  std::string id = to_string(flow.id());
+  auto status = home.engine().wait(flow.id(), engine::Engine::Until::quiet);
+  if (!status) return status.error();
+  if (*status == store::FlowStatus::stuck) {
+    return Error{.code = Code::conflict,
+                 .message = "flow " + id + " stands still: it does not fit this program's concepts any more",
+                 .next = "sluice why " + id};
+  }
+  std::string waits_for = flow.waits_for(home.clock().wall_ms());
+  json::object shown{{"flow", id}, {"invocation", id}, {"state", state_text(*status)}, {"waitsFor", waits_for}};
+  context.output.print(shown, [&](const Terminal& terminal) {
+    return terminal.paint(Style::accent, "waiting") + "  for " + waits_for + "\n";
+  });
+  context.output.note("flow " + id + ", " + std::string(state_text(*status)) + "; next: sluice why " + id);
+  return Code::waiting_for_approval;
+}
+
 engine::Engine::Until until_of(const std::string& wait) {
   if (wait == "all") return engine::Engine::Until::all;
   if (wait == "settled") return engine::Engine::Until::settled;
@@ -245,7 +300,8 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
   if (auto waited = wait_for_answer(home, flow, patience); !waited) return waited.error();
   if (!flow.ended()) {
     patience.done();
-    return stopped_early(*id, kit);
+    if (patience.stopped()) return stopped_early(*id, kit);
+    return left_open(context, home, flow);
   }
   patience.waits_for("what follows from it");
   auto status = home.engine().wait(*id, until_of(context.given.text("wait")), [&] { return patience.ends(); });
@@ -268,25 +324,6 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
 }
 
 // ------------------------------------------------------------------------------------------------------- going on
-
-// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
-Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
-  std::set<Ulid> timed;
-  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
-    timed.insert(timer.flow);
-    return true;
-  });
-  if (!timers) return timers.error();
-  std::vector<Ulid> found;
-  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
-    bool moves = row.status == store::FlowStatus::running ||
-                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
-    if (moves) found.push_back(row.id);
-    return true;
-  });
-  if (!flows) return flows.error();
-  return found;
-}
 
 Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, const std::string& kit) {
   constexpr int64_t kLook_ms = 100;
@@ -370,7 +407,8 @@ Command kit_run_command() {
           "next kit run of the home goes on with it; without an action that is all it does, until nothing moves any "
           "more.\n\n"
           "The exit code is that of the outcome: what the variant's @code says, else 0 for ok and 1 for others. The "
-          "engine's own outcomes: refused 7, denied 4, conflict and needsMigration 6, timeout 8, all others 1.",
+          "engine's own outcomes: refused 7, denied 4, conflict and needsMigration 6, timeout 8, all others 1. A flow "
+          "that only people can move on exits with 10.",
       .args = {{.name = "kit", .help = "the kit's folder, or its name", .kind = Kind::path},
                {.name = "action", .help = "as Concept/action; without it, go on with what is open", .optional = true},
                {.name = "values", .help = "its arguments, as name=value", .optional = true, .repeated = true}},

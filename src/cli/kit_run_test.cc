@@ -7,6 +7,8 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
@@ -115,6 +117,36 @@ TEST_F(KitRun, WithoutAnActionGoesOnWithWhatIsOpen) {
   EXPECT_EQ(done.out, "");
   EXPECT_EQ(done.err, "Nothing was left to do.\n");
   EXPECT_EQ(run({"-o", "json"}).out, "[]\n");
+}
+
+// A concept whose action somebody else answers, some day.
+lang::ConceptBinding desk() {
+  lang::ActionBinding sign{.name = "sign", .runs = lang::Runs::answered_outside, .variants = {"ok"}};
+  sign.check = [](const json::object&) { return Result<void>(); };
+  sign.begin = [](const json::object&, lang::Rows&) -> Result<lang::BegunAction> { return {lang::Started{}}; };
+  sign.finish = [](const json::object&, const lang::Ending& ending, lang::Rows&) -> Result<lang::Ending> {
+    return ending;
+  };
+  return {.name = "Desk", .actions = {sign}};
+}
+
+TEST_F(KitRun, DoesNotWaitForPeople) {
+  std::filesystem::create_directories(folder.path("kit"));
+  RealDisk disk;
+  ASSERT_TRUE(write_atomically(disk, folder.path("kit/suite.yaml"),
+                               "kit: { name: desk, version: 1.0.0 }\nconcepts:\n  Desk: { spec: desk.concept }\n",
+                               0644));
+  ASSERT_TRUE(write_atomically(disk, folder.path("kit/desk.concept"),
+                               "concept Desk [D] { actions { action sign() { runs: answered outside -> ok } } }",
+                               0644));
+  lang::ConceptBinding binding = desk();
+  LoadedConcepts with_desk{.concepts = {&binding}};
+  Around around{{{"SLUICE_HOME", folder.path("home")}}, "", &with_desk};
+  auto done = run_line(commands, {"kit", "run", folder.path("kit"), "Desk/sign"}, {}, around);
+  EXPECT_EQ(done.exit, 10) << done.err;
+  EXPECT_EQ(done.out, "waiting  for Desk/sign\n");
+  EXPECT_THAT(done.err, testing::MatchesRegex("flow (.*), waiting; next: sluice why .*\n"));
+  EXPECT_EQ(run_line(commands, {"kit", "run", folder.path("kit")}, {}, around).err, "Nothing was left to do.\n");
 }
 
 TEST_F(KitRun, RefusesAKitWithErrors) {

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import struct
@@ -35,9 +36,10 @@ class House:
     def words(self, *words):
         return [str(self.sluice), *map(str, words)]
 
-    def sluice_run(self, *words, before=(), **more):
+    def sluice_run(self, *words, before=(), input=None, **variables):
         return subprocess.run([*before, *self.words(*words)], capture_output=True, text=True, cwd=self.root,
-                              env=self.environment(), timeout=60, **more)
+                              env={**self.environment(), **{name: str(value) for name, value in variables.items()}},
+                              timeout=60, input=input)
 
     def run(self, *words, **more):
         return self.sluice_run("kit", "run", KIT, *words, **more)
@@ -229,6 +231,41 @@ def test_a_terminal_shows_what_is_waited_for(house):
     code, text = house.run_on_a_terminal("Order/place", *TEA)
     assert code == 0
     assert "waiting for the timer packing, 1 s more" in text
+
+
+FAILING_SYNC = """
+#include <cerrno>
+#include <cstdlib>
+#include <atomic>
+#include <dlfcn.h>
+static std::atomic<int> count;
+static int call(const char* name, int fd) {
+  if (++count == atoi(getenv("FAIL_AT"))) { errno = EIO; return -1; }
+  return reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, name))(fd);
+}
+extern "C" int fdatasync(int fd) { return call("fdatasync", fd); }
+extern "C" int fsync(int fd) { return call("fsync", fd); }
+"""
+
+
+def test_a_failing_sync_ends_the_process_with_one_line_and_loses_nothing(house, tmp_path):
+    (tmp_path / "sync.cc").write_text(FAILING_SYNC)
+    subprocess.run(["g++", "-shared", "-fPIC", "-o", tmp_path / "sync.so", tmp_path / "sync.cc"], check=True)
+    told, failed = 10, 0
+    for at in range(1, 50):
+        done = house.run("Stock/add", "item=tea", "count=1", LD_PRELOAD=tmp_path / "sync.so", FAIL_AT=at)
+        if done.returncode == 0:
+            told += 1
+        else:
+            failed += 1
+            assert (done.returncode, done.stdout) == (1, "")
+            assert re.fullmatch(r"error: cannot sync .*: Input/output error.*\n(next: .*\n)?", done.stderr)
+        there = house.json("Stock/look", "item=tea")["fields"]["onShelf"]
+        assert told <= there <= told + 1
+        told = there
+        if done.returncode == 0 and at > failed + 2:  # the run has no further syncs
+            break
+    assert failed > 1
 
 
 @pytest.mark.parametrize("words, code, message", [
