@@ -3,12 +3,9 @@
 #include "cli/kit_run.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <istream>
 #include <ranges>
 #include <set>
@@ -16,26 +13,21 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/progress.h"
-#include "base/random.h"
+#include "base/real_disk.h"
 #include "base/ulid.h"
 #include "cli/action_input.h"
 #include "cli/context.h"
-#include "cli/home.h"
-#include "cli/home_store.h"
+#include "cli/home_engine.h"
 #include "cli/kit_place.h"
 #include "cli/kit_watch.h"
 #include "cli/loaded_concepts.h"
 #include "cli/running_flow.h"
-#include "engine/engine.h"
 #include "engine/outcome_code.h"
-#include "store/blob_store.h"
 
 namespace sluice::cli {
 namespace {
 
 constexpr size_t kMaxInputBytes = size_t{8} << 20U;
-// In the store's meta data: the folder of the kit that ran last.
-constexpr const char* kKitMeta = "kit";
 
 // ------------------------------------------------------------------------------------------------------ the call
 
@@ -96,67 +88,6 @@ Result<KitCall> read_call(Context& context, const lang::CheckedKit& kit, const L
   return KitCall{*called, *std::move(input), called->action().runs == lang::Runs::query};
 }
 
-// ----------------------------------------------------------------------------------------------------- the engine
-
-// All that an engine needs, in the order in which it is made.
-struct Running {
-  RealClock clock;
-  RealRandom random;
-  UlidSource ids{clock, random};
-  std::unique_ptr<HomeStore> home;
-  std::optional<store::BlobStore> blobs;
-  engine::Caller caller;
-  std::string owner;  // the caller's name that is admin: the home's owner
-  std::unique_ptr<engine::Engine> engine;
-
-  bool may(const engine::Caller& who) const { return who.name == owner; }
-};
-
-std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
-
-// Nobody can know any more what holds: what is on the disk is right, this process is not.
-[[noreturn]] void stop_at_once(Output& output, const std::string& why) {
-  output.error({.message = why, .next = "nothing that was committed is lost; run the command again"});
-  output.flush();
-  std::_Exit(exit_code(Code::failed));
-}
-
-Result<std::unique_ptr<Running>> start_engine(Context& context, const LoadedConcepts& loaded,
-                                              std::shared_ptr<const lang::CheckedKit> kit, const std::string& folder) {
-  auto running = std::make_unique<Running>();
-  auto home = find_home(context.variables);
-  if (!home) return home.error();
-  auto opened = open_home_store(context, running->clock, MakeStore::yes);
-  if (!opened) return opened.error();
-  running->home = *std::move(opened);
-  auto stat = running->home->disk.stat(home->root().string(), FollowLinks::no);
-  if (!stat) return stat.error();
-  running->owner = name_of_user(stat->owner);
-  // Who the person is, not whom the program acts for.
-  running->caller = {.name = name_of_user(::getuid()), .reason = context.given.text("reason")};
-  running->blobs.emplace(running->home->disk, (home->root() / "blobs").string());
-  std::error_code ignored;
-  std::string kit_folder = std::filesystem::absolute(folder, ignored).lexically_normal().string();
-  if (auto kept = running->home->store->commit({.meta = {{kKitMeta, kit_folder}}}); !kept) return kept.error();
-
-  Output& output = context.output;
-  Running& self = *running;
-  auto engine = engine::Engine::start(
-      {.store = running->home->store.get(),
-       .blobs = &*running->blobs,
-       .clock = &running->clock,
-       .ids = &running->ids,
-       .tools = &loaded.tools,
-       .concepts = loaded.concepts,
-       .may = [&self](const engine::Caller& who, const std::string&, const json::object&) { return self.may(who); },
-       .log = [&output](const std::string& text) { output.detail(text); },
-       .fatal = [&output](const std::string& why) { stop_at_once(output, why); }},
-      std::move(kit));
-  if (!engine) return engine.error();
-  running->engine = *std::move(engine);
-  return running;
-}
-
 // -------------------------------------------------------------------------------------------------------- waiting
 
 // Asked whether to stop; shows meanwhile, on a terminal, what is waited for.
@@ -211,16 +142,47 @@ Result<uint64_t> catch_up(store::Store& store, RunningFlow& flow) {
   return (*snapshot)->position() + 1;
 }
 
-// Until the call has its answer, or the person has had enough.
-Result<void> wait_for_answer(Running& running, RunningFlow& flow, Patience& patience) {
-  auto from = catch_up(*running.home->store, flow);
+// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
+Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
+  std::set<Ulid> timed;
+  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
+    timed.insert(timer.flow);
+    return true;
+  });
+  if (!timers) return timers.error();
+  std::vector<Ulid> found;
+  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
+    bool moves = row.status == store::FlowStatus::running ||
+                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
+    if (moves) found.push_back(row.id);
+    return true;
+  });
+  if (!flows) return flows.error();
+  return found;
+}
+
+// Whether the flow goes nowhere by itself: it waits for people, who could not answer while this process has the store.
+Result<bool> is_idle(store::Store& store, const Ulid& flow) {
+  auto snapshot = store.read();
+  if (!snapshot) return snapshot.error();
+  auto under_way = flows_under_way(**snapshot);
+  if (!under_way) return under_way.error();
+  return std::ranges::find(*under_way, flow) == under_way->end();
+}
+
+// Until the call has its answer, only people could give one, or the person here has had enough.
+Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& patience) {
+  auto from = catch_up(home.store(), flow);
   if (!from) return from.error();
   if (flow.ended()) return {};
-  auto ends = [&] {
-    patience.waits_for(flow.waits_for(running.clock.wall_ms()));
-    return patience.ends();
-  };
   std::optional<Error> unreadable;
+  auto ends = [&] {
+    patience.waits_for(flow.waits_for(home.clock().wall_ms()));
+    if (patience.ends()) return true;
+    auto idle = is_idle(home.store(), flow.id());
+    if (!idle) unreadable = idle.error();
+    return !idle || *idle;
+  };
   auto take = [&](const store::JournalRow& row) {
     if (row.flow != flow.id()) return true;
     auto step = engine::read_step(row.record);
@@ -231,9 +193,14 @@ Result<void> wait_for_answer(Running& running, RunningFlow& flow, Patience& pati
     flow.take(*step);
     return !flow.ended().has_value();
   };
-  auto watched = running.engine->watch(*from, take, ends);
-  if (!watched) return watched;
-  return unreadable ? Result<void>(*unreadable) : Result<void>();
+  if (auto watched = home.engine().watch(*from, take, ends); !watched) return watched;
+  if (unreadable) return *unreadable;
+  if (flow.ended() || patience.stopped()) return {};
+  // It may have ended between the last look at the journal and the one at the flow.
+  RunningFlow again(flow.id());
+  if (auto caught_up = catch_up(home.store(), again); !caught_up) return caught_up.error();
+  flow = std::move(again);
+  return {};
 }
 
 std::string_view state_text(store::FlowStatus status) {
@@ -277,19 +244,38 @@ Error stopped_early(const Ulid& flow, const std::string& kit) {
           .next = "sluice kit run " + kit + " goes on with it"};
 }
 
+// The call has no answer, and this process cannot get one.
+Result<Code> left_open(Context& context, HomeEngine& home, const RunningFlow& flow) {
+  std::string id = to_string(flow.id());
+  auto status = home.engine().wait(flow.id(), engine::Engine::Until::quiet);
+  if (!status) return status.error();
+  if (*status == store::FlowStatus::stuck) {
+    return Error{.code = Code::conflict,
+                 .message = "flow " + id + " stands still: it does not fit this program's concepts any more",
+                 .next = "sluice why " + id};
+  }
+  std::string waits_for = flow.waits_for(home.clock().wall_ms());
+  json::object shown{{"flow", id}, {"invocation", id}, {"state", state_text(*status)}, {"waitsFor", waits_for}};
+  context.output.print(shown, [&](const Terminal& terminal) {
+    return terminal.paint(Style::accent, "waiting") + "  for " + waits_for + "\n";
+  });
+  context.output.note("flow " + id + ", " + std::string(state_text(*status)) + "; next: sluice why " + id);
+  return Code::waiting_for_approval;
+}
+
 engine::Engine::Until until_of(const std::string& wait) {
   if (wait == "all") return engine::Engine::Until::all;
   if (wait == "settled") return engine::Engine::Until::settled;
   return engine::Engine::Until::quiet;
 }
 
-Result<Code> ask(Context& context, Running& running, const KitCall& call) {
-  if (!running.may(running.caller)) {
+Result<Code> ask(Context& context, HomeEngine& home, const KitCall& call) {
+  if (!home.may(home.caller())) {
     return Error{.code = Code::denied,
-                 .message = running.caller.name + " may not call " + call.called.name(),
+                 .message = home.caller().name + " may not call " + call.called.name(),
                  .next = "ask the owner of this home, who is its admin"};
   }
-  auto answer = running.engine->query(call.called.name(), call.input);
+  auto answer = home.engine().query(call.called.name(), call.input);
   if (!answer) return answer.error();
   Code code = engine::code_of(call.called.action(), answer->variant);
   json::object shown{{"variant", answer->variant}, {"fields", answer->fields}};
@@ -298,26 +284,27 @@ Result<Code> ask(Context& context, Running& running, const KitCall& call) {
   return code;
 }
 
-Result<Code> invoke(Context& context, Running& running, const KitCall& call, const StopSignal& stop,
+Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, const StopSignal& stop,
                     const std::string& kit) {
   std::optional<uint64_t> generation;
   if (auto given = context.given.number("expect-generation")) generation = static_cast<uint64_t>(*given);
-  auto id = running.engine->start({.action = call.called.name(),
-                                   .input = call.input,
-                                   .caller = running.caller,
-                                   .key = context.given.text("idempotency-key"),
-                                   .expect_generation = generation});
+  auto id = home.engine().start({.action = call.called.name(),
+                                 .input = call.input,
+                                 .caller = home.caller(),
+                                 .key = context.given.text("idempotency-key"),
+                                 .expect_generation = generation});
   if (!id) return id.error();
   context.output.detail("flow: " + to_string(*id));
   RunningFlow flow(*id);
-  Patience patience(context, running.clock, stop);
-  if (auto waited = wait_for_answer(running, flow, patience); !waited) return waited.error();
+  Patience patience(context, home.clock(), stop);
+  if (auto waited = wait_for_answer(home, flow, patience); !waited) return waited.error();
   if (!flow.ended()) {
     patience.done();
-    return stopped_early(*id, kit);
+    if (patience.stopped()) return stopped_early(*id, kit);
+    return left_open(context, home, flow);
   }
   patience.waits_for("what follows from it");
-  auto status = running.engine->wait(*id, until_of(context.given.text("wait")), [&] { return patience.ends(); });
+  auto status = home.engine().wait(*id, until_of(context.given.text("wait")), [&] { return patience.ends(); });
   patience.done();
   if (!status) return status.error();
 
@@ -338,33 +325,14 @@ Result<Code> invoke(Context& context, Running& running, const KitCall& call, con
 
 // ------------------------------------------------------------------------------------------------------- going on
 
-// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
-Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
-  std::set<Ulid> timed;
-  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
-    timed.insert(timer.flow);
-    return true;
-  });
-  if (!timers) return timers.error();
-  std::vector<Ulid> found;
-  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
-    bool moves = row.status == store::FlowStatus::running ||
-                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
-    if (moves) found.push_back(row.id);
-    return true;
-  });
-  if (!flows) return flows.error();
-  return found;
-}
-
-Result<Code> go_on(Context& context, Running& running, const StopSignal& stop, const std::string& kit) {
+Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, const std::string& kit) {
   constexpr int64_t kLook_ms = 100;
-  Patience patience(context, running.clock, stop);
+  Patience patience(context, home.clock(), stop);
   std::set<Ulid> seen;
   std::unique_ptr<store::Snapshot> snapshot;
   while (true) {
-    uint64_t position = running.engine->position();
-    auto read = running.home->store->read();
+    uint64_t position = home.engine().position();
+    auto read = home.store().read();
     if (!read) return read.error();
     snapshot = *std::move(read);
     auto under_way = flows_under_way(*snapshot);
@@ -377,7 +345,7 @@ Result<Code> go_on(Context& context, Running& running, const StopSignal& stop, c
       return stopped_early(under_way->front(), kit);
     }
     snapshot.reset();
-    running.engine->wait_for(position + 1, kLook_ms);
+    home.engine().wait_for(position + 1, kLook_ms);
   }
   patience.done();
   json::array shown;
@@ -416,11 +384,11 @@ Result<Code> run_kit(Context& context) {
   // Before the engine's threads are made, which are not to take the signal; gone before the engine is, so that a second
   // Ctrl-C does not wait for effects under way.
   std::optional<StopSignal> stop(std::in_place);
-  auto running = start_engine(context, loaded, kit, place->folder);
-  if (!running) return running.error();
-  Result<Code> done = !call         ? go_on(context, **running, *stop, name)
-                      : call->query ? ask(context, **running, *call)
-                                    : invoke(context, **running, *call, *stop, name);
+  auto home = HomeEngine::start(context, loaded, kit, place->folder);
+  if (!home) return home.error();
+  Result<Code> done = !call         ? go_on(context, **home, *stop, name)
+                      : call->query ? ask(context, **home, *call)
+                                    : invoke(context, **home, *call, *stop, name);
   stop.reset();
   return done;
 }
@@ -439,7 +407,8 @@ Command kit_run_command() {
           "next kit run of the home goes on with it; without an action that is all it does, until nothing moves any "
           "more.\n\n"
           "The exit code is that of the outcome: what the variant's @code says, else 0 for ok and 1 for others. The "
-          "engine's own outcomes: refused 7, denied 4, conflict and needsMigration 6, timeout 8, all others 1.",
+          "engine's own outcomes: refused 7, denied 4, conflict and needsMigration 6, timeout 8, all others 1. A flow "
+          "that only people can move on exits with 10.",
       .args = {{.name = "kit", .help = "the kit's folder, or its name", .kind = Kind::path},
                {.name = "action", .help = "as Concept/action; without it, go on with what is open", .optional = true},
                {.name = "values", .help = "its arguments, as name=value", .optional = true, .repeated = true}},

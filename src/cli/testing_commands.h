@@ -63,20 +63,32 @@ struct Ran {
   std::string err;
 };
 
-inline Ran run_line(const Commands& commands, const std::vector<std::string>& words, const Terminal& terminal = {}) {
-  std::istringstream in;
+// What is around a command line, where a test needs it: variables, stdin, and concepts that can run.
+struct Around {
+  std::map<std::string, std::string> variables;
+  std::string in;
+  const LoadedConcepts* concepts = nullptr;
+};
+
+inline Ran run_line(const Commands& commands, const std::vector<std::string>& words, const Terminal& terminal = {},
+                    const Around& around = {}) {
+  std::istringstream in(around.in);
   std::ostringstream out;
   std::ostringstream err;
   Process process{.in = in,
                   .out = out,
                   .err = err,
-                  .variables = [](const std::string&) { return std::nullopt; },
+                  .variables = [&](const std::string& name) -> std::optional<std::string> {
+                    auto found = around.variables.find(name);
+                    return found == around.variables.end() ? std::nullopt : std::optional(found->second);
+                  },
                   .terminal =
                       [&](int, bool no_color) {
                         Terminal seen = terminal;
                         if (no_color) seen.color = false;
                         return seen;
-                      }};
+                      },
+                  .concepts = around.concepts};
   int exit = run(words, commands, process);
   return {exit, out.str(), err.str()};
 }

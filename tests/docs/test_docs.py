@@ -5,8 +5,10 @@ A fenced block counts by the first words behind its fence:
     ```concept parcels/concepts/parcel.concept     a language and a path: the block is written to that file
     ```console                                     `$ command` lines are run in a shell; what follows each is exactly
                                                    what it prints (stdout, then stderr), where a line `…` stands for
-                                                   any lines; `[exit 1]` as the last line is its exit code
-Other blocks are for reading only."""
+                                                   any lines, and `…` in a line for anything without blanks;
+                                                   `[exit 1]` as the last line is its exit code; what a command
+                                                   exports holds for those that follow
+Other blocks are for reading only. The folder has the repository's `examples/`."""
 
 import os
 import re
@@ -40,7 +42,8 @@ def commands(block):
 
 
 def agrees(expected, printed):
-    pattern = "\n".join(".*?" if line.strip() == "…" else re.escape(line.rstrip()) for line in expected)
+    pattern = "\n".join(".*?" if line.strip() == "…" else re.escape(line.rstrip()).replace("…", r"\S*")
+                        for line in expected)
     return re.fullmatch(pattern, "\n".join(line.rstrip() for line in printed), flags=re.S) is not None
 
 
@@ -50,6 +53,7 @@ def test_examples_do_what_they_show(document, build_dir, tmp_path):
     home.mkdir(mode=0o700)
     place = tmp_path / "place"
     place.mkdir()
+    (place / "examples").symlink_to(ROOT / "examples")
     environment = {"PATH": f"{build_dir}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8", "NO_COLOR": "1",
                    "COLUMNS": "100"}
     for words, block, line in blocks(document.read_text()):
@@ -59,6 +63,11 @@ def test_examples_do_what_they_show(document, build_dir, tmp_path):
             file.write_text(block)
         elif words[:1] == ["console"]:
             for command, expected, code in commands(block):
+                if command.startswith("export "):
+                    known = subprocess.run(["bash", "-c", f"{command} && env -0"], cwd=place, env=environment,
+                                           capture_output=True, text=True, check=True).stdout
+                    environment = dict(line.split("=", 1) for line in known.split("\0") if line)
+                    continue
                 run = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True,
                                      timeout=60)
                 printed = (run.stdout + run.stderr).splitlines()
@@ -71,3 +80,5 @@ def test_the_comparison_can_fail():
     assert agrees(["a", "…", "c"], ["a", "b", "b", "c"])
     assert not agrees(["a", "…", "c"], ["a", "b"])
     assert not agrees(["a"], ["a", "b"])
+    assert agrees(["flow …, ok"], ["flow 01J, ok"])
+    assert not agrees(["flow …, ok"], ["flow 01J and more, ok"])

@@ -1,0 +1,88 @@
+// Puts the parts together.
+#include "cli/home_engine.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/home.h"
+#include "crypto/key_file.h"
+
+namespace sluice::cli {
+namespace {
+
+// In the store's meta data: the folder of the kit that ran last.
+constexpr const char* kKitMeta = "kit";
+
+std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
+
+// What is on the disk is right, this process is not: it must not write anything more.
+[[noreturn]] void stop_at_once(Output& output, const std::string& why) {
+  output.error({.message = why, .next = "nothing that was committed is lost; run the command again"});
+  output.flush();
+  std::_Exit(exit_code(Code::failed));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
+                                                      std::shared_ptr<const lang::CheckedKit> kit,
+                                                      const std::string& folder) {
+  Output& output = context.output;
+  std::unique_ptr<HomeEngine> made(new HomeEngine());
+  HomeEngine& self = *made;
+  auto home = find_home(context.variables);
+  if (!home) return home.error();
+  auto opened = open_home_store(context, self.clock_, MakeStore::yes);
+  if (!opened) return opened.error();
+  self.home_ = *std::move(opened);
+  if (auto keys = home->folder("keys"); !keys) return keys.error();
+  if (auto opened_heads = self.open_heads(); !opened_heads) return opened_heads.error();
+
+  auto stat = self.home_->disk.stat(home->root().string(), FollowLinks::no);
+  if (!stat) return stat.error();
+  self.owner_ = name_of_user(stat->owner);
+  // Who the person is, not whom the program acts for.
+  self.caller_ = {.name = name_of_user(::getuid()), .reason = context.given.text("reason")};
+  self.blobs_.emplace(self.home_->disk, (home->root() / "blobs").string());
+  std::error_code ignored;
+  std::string kit_folder = std::filesystem::absolute(folder, ignored).lexically_normal().string();
+  if (auto kept = self.home_->store->commit({.meta = {{kKitMeta, kit_folder}}}); !kept) return kept.error();
+
+  auto engine = engine::Engine::start(
+      {.store = self.home_->store.get(),
+       .blobs = &*self.blobs_,
+       .clock = &self.clock_,
+       .ids = &self.ids_,
+       .tools = &loaded.tools,
+       .concepts = loaded.concepts,
+       .may = [&self](const engine::Caller& who, const std::string&, const json::object&) { return self.may(who); },
+       .log = [&output](const std::string& text) { output.detail(text); },
+       .fatal = [&output](const std::string& why) { stop_at_once(output, why); },
+       .heads = &*self.heads_,
+       .operator_key = &*self.operator_key_},
+      std::move(kit));
+  if (!engine) return engine.error();
+  self.engine_ = *std::move(engine);
+  return made;
+}
+
+// The operator's key is made with the first store.
+Result<void> HomeEngine::open_heads() {
+  auto exists = home_->disk.exists(home_->operator_key_path);
+  if (!exists) return exists.error();
+  if (!*exists) {
+    auto key = crypto::PrivateKey::generate();
+    if (auto stored = crypto::store_private_key(home_->disk, home_->operator_key_path, key); !stored) return stored;
+  }
+  auto key = crypto::load_private_key(home_->disk, home_->operator_key_path);
+  if (!key) return key.error();
+  operator_key_ = *std::move(key);
+  auto heads = engine::HeadLog::open(home_->disk, home_->heads_path);
+  if (!heads) return heads.error();
+  heads_.emplace(*std::move(heads));
+  return {};
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,56 @@
+// The engine on the home's store, in this process, for as long as a command runs. What it has not done by then is in
+// the store, and the next one goes on with it.
+//
+//   auto home = HomeEngine::start(context, loaded, kit, folder);
+//   auto flow = (*home)->engine().start({.action = …, .input = …, .caller = (*home)->caller()});
+//
+// The caller is the OS user; the home's owner is admin, everybody else is denied. If nobody can know any more what is
+// on the disk, or a handler hangs, the process ends with one line that says so.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/ulid.h"
+#include "cli/context.h"
+#include "cli/home_store.h"
+#include "cli/loaded_concepts.h"
+#include "crypto/ed25519.h"
+#include "engine/audit.h"
+#include "engine/engine.h"
+#include "store/blob_store.h"
+
+namespace sluice::cli {
+
+class HomeEngine {
+ public:
+  // `context` and `loaded` must outlive it. `folder` is the kit's; the store keeps it for those who explain flows.
+  static Result<std::unique_ptr<HomeEngine>> start(Context& context, const LoadedConcepts& loaded,
+                                                   std::shared_ptr<const lang::CheckedKit> kit,
+                                                   const std::string& folder);
+  engine::Engine& engine() { return *engine_; }
+  store::Store& store() { return *home_->store; }
+  const Clock& clock() const { return clock_; }
+  const engine::Caller& caller() const { return caller_; }
+  bool may(const engine::Caller& who) const { return who.name == owner_; }
+
+ private:
+  HomeEngine() = default;
+  Result<void> open_heads();
+
+  RealClock clock_;
+  RealRandom random_;
+  UlidSource ids_{clock_, random_};
+  std::unique_ptr<HomeStore> home_;
+  std::optional<store::BlobStore> blobs_;
+  std::optional<engine::HeadLog> heads_;
+  std::optional<crypto::PrivateKey> operator_key_;
+  engine::Caller caller_;
+  std::string owner_;                       // the name of the home's owner as a caller
+  std::unique_ptr<engine::Engine> engine_;  // the last, so that it ends before what it uses
+};
+
+}  // namespace sluice::cli

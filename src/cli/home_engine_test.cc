@@ -1,0 +1,86 @@
+// The engine on a home: who calls, what is kept beside the journal.
+#include "cli/home_engine.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/testing_folder.h"
+#include "cli/testing_commands.h"
+#include "lang/testing_kit.h"
+#include "orders_kit.h"
+
+namespace sluice::cli {
+namespace {
+
+struct HomeEngines : testing::Test {
+  HomeEngines() {
+    given.command = commands.find("kit run");
+    given.set("reason", "tea time");
+  }
+  std::unique_ptr<HomeEngine> start() {
+    lang::Checked checked = lang::check(
+        lang::load_kit(kKit, [this](const std::string& path) { return read_file(disk, path, size_t{1} << 20U); }));
+    EXPECT_TRUE(checked.kit);
+    auto home =
+        HomeEngine::start(context, loaded, std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)), kKit);
+    EXPECT_TRUE(home) << to_string(home.error());
+    return *std::move(home);
+  }
+
+  const std::string kKit = std::string(SLUICE_SOURCE_DIR) + "/examples/kits/orders";
+  TestingFolder folder;
+  RealDisk disk;
+  LoadedConcepts loaded{.concepts = orders::concepts()};
+  Commands commands = all_commands();
+  Given given;
+  std::istringstream in;
+  std::ostringstream out, err;
+  Output output{{}, out, err};
+  Variables variables = [this](const std::string& name) -> std::optional<std::string> {
+    return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
+  };
+  Context context{commands, given, output, variables, in};
+};
+
+TEST_F(HomeEngines, TheHomesOwnerMayCallAndNobodyElse) {
+  auto home = start();
+  EXPECT_EQ(home->caller(), (engine::Caller{"uid:" + std::to_string(::getuid()), "tea time"}));
+  EXPECT_TRUE(home->may(home->caller()));
+  engine::Request add{.action = "Stock/add", .input = {{"item", "tea"}, {"count", 5}}, .caller = {"uid:4711", ""}};
+  auto denied = home->engine().start(add);
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code, Code::denied);
+  EXPECT_EQ(denied.error().message, "uid:4711 may not call Stock/add");
+  auto snapshot = home->store().read();
+  ASSERT_TRUE(snapshot);
+  auto row = (*snapshot)->journal(1);
+  ASSERT_TRUE(row && *row);
+  auto step = engine::read_step((*row)->record);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->kind, engine::Step::Kind::denied);
+  EXPECT_EQ(step->caller.name, "uid:4711");
+}
+
+TEST_F(HomeEngines, TheJournalIsSignedAndTheKitRemembered) {
+  {
+    auto home = start();
+    auto ended = home->engine().invoke(
+        {.action = "Stock/add", .input = {{"item", "tea"}, {"count", 5}}, .caller = home->caller()});
+    ASSERT_TRUE(ended) << to_string(ended.error());
+    EXPECT_EQ(ended->end.variant, "ok");
+    auto snapshot = home->store().read();
+    ASSERT_TRUE(snapshot);
+    EXPECT_EQ((*snapshot)->meta("kit").value(), kKit);
+  }
+  auto heads = engine::read_heads(disk, folder.path("home/store/audit.heads"));
+  ASSERT_TRUE(heads);
+  ASSERT_EQ(heads->heads.size(), 1);
+  EXPECT_EQ(heads->heads[0].head.seq, 1);
+  EXPECT_EQ(err.str(), "");
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,71 @@
+// Where kits are found.
+#include "cli/kit_place.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "cli/testing_commands.h"
+
+namespace sluice::cli {
+namespace {
+
+struct KitPlaces : testing::Test {
+  KitPlaces() {
+    std::filesystem::permissions(home.path(), std::filesystem::perms::owner_all);
+    std::filesystem::create_directories(home.path("kits/tasks"));
+    std::filesystem::permissions(home.path("kits"), std::filesystem::perms::owner_all);
+  }
+
+  TestingFolder home;
+  Commands commands = testing_commands();
+  Given given;
+  std::istringstream in;
+  std::ostringstream out, err;
+  Output output{{}, out, err};
+  Variables variables = [this](const std::string& name) -> std::optional<std::string> {
+    return name == "SLUICE_HOME" ? std::optional(home.path()) : std::nullopt;
+  };
+  Context context{commands, given, output, variables, in};
+};
+
+TEST_F(KitPlaces, ANameIsLookedUpInTheHome) {
+  auto place = place_of_kit("tasks", context);
+  ASSERT_TRUE(place) << to_string(place.error());
+  EXPECT_EQ(place->folder, home.path("kits/tasks"));
+  EXPECT_EQ(place->options.overlay_folder, home.path("kits"));
+  EXPECT_TRUE(must_exist(*place));
+}
+
+TEST_F(KitPlaces, AFolderIsTakenAsItIs) {
+  auto place = place_of_kit(home.path("kits/tasks/"), context);
+  ASSERT_TRUE(place) << to_string(place.error());
+  EXPECT_EQ(place->folder, home.path("kits/tasks"));
+}
+
+TEST_F(KitPlaces, WhatIsNowhereIsSaidToBeSo) {
+  auto place = place_of_kit("taks", context);
+  ASSERT_TRUE(place) << to_string(place.error());
+  auto there = must_exist(*place);
+  ASSERT_FALSE(there);
+  EXPECT_EQ(there.error().code, Code::not_found);
+  EXPECT_EQ(there.error().message, "there is no folder taks, and no installed kit of that name");
+}
+
+TEST_F(KitPlaces, AKitWithErrorsIsCounted) {
+  RealDisk disk;
+  ASSERT_TRUE(write_atomically(disk, home.path("kits/tasks/suite.yaml"),
+                               "kit: { name: tasks, version: 1.0.0 }\nconcepts:\n  A: { spec: a.concept }\n", 0644));
+  auto place = place_of_kit("tasks", context);
+  ASSERT_TRUE(place);
+  lang::Checked checked = check_place(*place, false, context);
+  EXPECT_FALSE(checked.kit);
+  EXPECT_EQ(kit_has_errors(*place, checked).message,
+            "the kit in " + home.path("kits/tasks") + " has errors: 1 error, 0 warnings in 0 concepts, 0 syncs");
+}
+
+}  // namespace
+}  // namespace sluice::cli

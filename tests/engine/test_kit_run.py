@@ -1,0 +1,344 @@
+"""sluice kit run, end to end: the real binary runs the example kit, is killed in the middle, shares a home with others,
+and meets bad calls."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+from pathlib import Path
+
+import pytest
+
+KIT = "examples/kits/orders"
+TEA = ["item=tea", "count=2", "address=1 Lock Lane"]
+
+
+class House:
+    """A home, a mailbox, and sluice with both."""
+
+    def __init__(self, sluice, root, folder):
+        self.sluice, self.root = sluice, root
+        self.home = folder / "home"
+        self.mailbox = folder / "mailbox"
+        self.mailbox.mkdir()
+
+    def environment(self):
+        return {"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home), "ORDERS_MAILBOX": str(self.mailbox),
+                "LANG": "C.UTF-8"}
+
+    def words(self, *words):
+        return [str(self.sluice), *map(str, words)]
+
+    def sluice_run(self, *words, before=(), input=None, **variables):
+        return subprocess.run([*before, *self.words(*words)], capture_output=True, text=True, cwd=self.root,
+                              env={**self.environment(), **{name: str(value) for name, value in variables.items()}},
+                              timeout=60, input=input)
+
+    def run(self, *words, **more):
+        return self.sluice_run("kit", "run", KIT, *words, **more)
+
+    def json(self, *words):
+        done = self.run(*words, "-o", "json")
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    def begin(self, *words):
+        """Starts a run and returns once its flow is in the store."""
+        process = subprocess.Popen(self.words("kit", "run", KIT, *words, "--verbose"), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, cwd=self.root, env=self.environment())
+        for line in process.stderr:
+            if line.startswith("flow: "):
+                return process, line.split()[1]
+        raise AssertionError(process.communicate())
+
+    def run_on_a_terminal(self, *words, when=None, then=None):
+        """Answers the exit code and what was written; does something once something has been written."""
+        main, end = pty.openpty()
+        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
+        with subprocess.Popen(self.words("kit", "run", KIT, *words), stdin=end, stdout=end, stderr=end, cwd=self.root,
+                              env={**self.environment(), "TERM": "xterm"}) as process:
+            os.close(end)
+            text = ""
+            while True:
+                try:
+                    chunk = os.read(main, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not chunk:
+                    break
+                text += chunk.decode()
+                if when and when in text:
+                    when = None
+                    then()
+            code = process.wait(timeout=60)
+        os.close(main)
+        return code, text
+
+    def notes(self):
+        return sorted(path.read_text() for path in self.mailbox.iterdir())
+
+    def verify(self):
+        done = self.sluice_run("audit", "verify")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def house(sluice, root, tmp_path):
+    house = House(sluice, root, tmp_path)
+    assert house.run("Stock/add", "item=tea", "count=10").returncode == 0
+    yield house
+    house.verify()
+
+
+def test_the_kit_has_no_faults_and_is_in_its_canonical_form(house):
+    checked = house.sluice_run("kit", "check", KIT, "--strict")
+    assert checked.returncode == 0
+    assert checked.stderr == "The kit has no faults.\n0 errors, 0 warnings in 3 concepts, 5 syncs, 1 guard\n"
+    assert house.sluice_run("kit", "fmt", "--check", KIT).returncode == 0
+
+
+def test_an_order_is_delivered(house):
+    done = house.run("Order/place", *TEA)
+    assert done.returncode == 0, done.stderr
+    order = done.stdout.removeprefix("ok  order=").strip()
+    assert len(order) == 26
+    flow = done.stderr.split()[1].rstrip(",")
+    assert done.stderr == f"flow {flow}, ok; next: sluice flow trace {flow}\n"
+    assert house.notes() == ["2 x tea, for 1 Lock Lane\n"]
+    assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=8\n"
+    assert house.run("Order/status", f"order={order}").stdout == \
+        f"ok  order={order} item=tea count=2 status=delivered\n"
+
+
+@pytest.mark.parametrize("words, variant, code", [
+    (["Order/place", "item=tea", "count=11", "address=x"], "soldOut", 6),
+    (["Order/place", "item=unicorn", "count=1", "address=x"], "unknownItem", 5),
+    (["Order/place", "item=tea", "count=0", "address=x"], "nothingOrdered", 1),
+    (["Stock/reserve", "item=tea", "count=11"], "short", 6),
+    (["Stock/add", "item=tea", "count=0"], "badCount", 1),
+])
+def test_the_exit_code_is_that_of_the_outcome(house, words, variant, code):
+    done = house.run(*words, "-o", "json")
+    assert done.returncode == code
+    shown = json.loads(done.stdout)
+    assert shown["variant"] == variant
+    assert shown["maybeDone"] is False and shown["state"] == "failed"
+    assert set(shown) == {"flow", "invocation", "variant", "fields", "maybeDone", "position", "state"}
+    assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
+
+
+def test_a_query_is_only_asked(house):
+    before = house.sluice_run("audit", "verify", "-o", "json").stdout
+    assert house.json("Stock/look", "item=tea") == {"variant": "ok", "fields": {"item": "tea", "onShelf": 10}}
+    assert house.run("Stock/look", "item=jam").returncode == 5
+    assert json.loads(house.sluice_run("audit", "verify", "-o", "json").stdout)["records"] == \
+        json.loads(before)["records"]
+
+
+def test_a_courier_without_a_mailbox_comes_again_and_then_gives_up(house):
+    house.mailbox.rmdir()
+    done = house.run("Order/place", *TEA, "-o", "json")
+    assert done.returncode == 1
+    shown = json.loads(done.stdout)
+    assert shown["variant"] == "undelivered" and shown["maybeDone"] is True
+    assert "Courier/deliver => engine.unavailable" in shown["fields"]["reason"]
+    steps = json.loads(house.sluice_run("flow", "trace", shown["flow"], "-o", "json").stdout)
+    assert f"there is no mailbox {house.mailbox}" in json.dumps(steps)
+    house.mailbox.mkdir()
+
+
+def test_a_courier_finds_the_mailbox_that_is_put_up_meanwhile(house):
+    house.mailbox.rmdir()
+    code, text = house.run_on_a_terminal("Order/place", *TEA, when="which is tried again", then=house.mailbox.mkdir)
+    assert code == 0
+    assert f"waiting for Courier/deliver, which is tried again: there is no mailbox {house.mailbox}" in text
+    assert house.notes() == ["2 x tea, for 1 Lock Lane\n"]
+
+
+def test_a_key_makes_a_second_call_the_first(house):
+    first = house.json("Order/place", *TEA, "--idempotency-key", "k1")
+    second = house.json("Order/place", *TEA, "--idempotency-key", "k1")
+    assert first == second
+    assert len(house.notes()) == 1
+    other = house.run("Order/place", "item=tea", "count=3", "address=x", "--idempotency-key", "k1")
+    assert other.returncode == 6
+    assert other.stderr == "error: the key k1 was used for another request\n" \
+                           "next:  use a new --idempotency-key for a new request\n"
+
+
+def test_kill_in_the_middle_and_go_on(house):
+    process, flow = house.begin("Order/place", *TEA)
+    process.kill()
+    process.communicate()
+    assert house.notes() == []
+    done = house.run()
+    assert done.returncode == 0, done.stderr
+    assert (done.stdout, done.stderr) == (f"{flow}  ok\n", "Nothing is left to do.\n")
+    assert house.notes() == ["2 x tea, for 1 Lock Lane\n"]
+    assert house.run().stderr == "Nothing was left to do.\n"
+
+
+def test_what_was_killed_is_joined_by_its_key(house):
+    process, flow = house.begin("Order/place", *TEA, "--idempotency-key", "k1")
+    process.kill()
+    process.communicate()
+    shown = house.json("Order/place", *TEA, "--idempotency-key", "k1")
+    assert (shown["flow"], shown["variant"]) == (flow, "ok")
+    assert len(house.notes()) == 1
+
+
+def test_another_order_takes_the_killed_one_along(house):
+    process, flow = house.begin("Order/place", *TEA)
+    process.kill()
+    process.communicate()
+    assert house.run("Order/place", "item=tea", "count=1", "address=2 Lock Lane", "--wait", "all").returncode == 0
+    assert house.run().returncode == 0
+    assert house.notes() == ["1 x tea, for 2 Lock Lane\n", "2 x tea, for 1 Lock Lane\n"]
+    listed = json.loads(house.sluice_run("flow", "list", "-o", "json").stdout)
+    assert {each["flow"]: each["state"] for each in listed}[flow] in ("ok", "settled")
+
+
+def test_ctrl_c_leaves_the_flow_and_says_how_to_go_on(house):
+    process, flow = house.begin("Order/place", *TEA)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (1, "")
+    assert err.endswith(f"error: stopped before flow {flow} was done; it is kept in the store\n"
+                        f"next:  sluice kit run {KIT} goes on with it\n")
+    assert house.run().stdout == f"{flow}  ok\n"
+
+
+def test_a_second_process_waits_and_says_for_whom(house):
+    process, _ = house.begin("Order/place", *TEA)
+    refused = house.run("Stock/look", "item=tea", "--lock-timeout", "0s")
+    assert refused.returncode == 6
+    assert f"is locked by pid {process.pid} on " in refused.stderr
+    waited = house.run("Stock/look", "item=tea")
+    assert waited.returncode == 0
+    assert f"waiting for pid {process.pid} on " in waited.stderr
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_a_terminal_shows_what_is_waited_for(house):
+    code, text = house.run_on_a_terminal("Order/place", *TEA)
+    assert code == 0
+    assert "waiting for the timer packing, 1 s more" in text
+
+
+FAILING_SYNC = """
+#include <cerrno>
+#include <cstdlib>
+#include <atomic>
+#include <dlfcn.h>
+static std::atomic<int> count;
+static int call(const char* name, int fd) {
+  if (++count == atoi(getenv("FAIL_AT"))) { errno = EIO; return -1; }
+  return reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, name))(fd);
+}
+extern "C" int fdatasync(int fd) { return call("fdatasync", fd); }
+extern "C" int fsync(int fd) { return call("fsync", fd); }
+"""
+
+
+def test_a_failing_sync_ends_the_process_with_one_line_and_loses_nothing(house, tmp_path):
+    (tmp_path / "sync.cc").write_text(FAILING_SYNC)
+    subprocess.run(["g++", "-shared", "-fPIC", "-o", tmp_path / "sync.so", tmp_path / "sync.cc"], check=True)
+    told, failed = 10, 0
+    for at in range(1, 50):
+        done = house.run("Stock/add", "item=tea", "count=1", LD_PRELOAD=tmp_path / "sync.so", FAIL_AT=at)
+        if done.returncode == 0:
+            told += 1
+        else:
+            failed += 1
+            assert (done.returncode, done.stdout) == (1, "")
+            assert re.fullmatch(r"error: cannot sync .*: Input/output error.*\n(next: .*\n)?", done.stderr)
+        there = house.json("Stock/look", "item=tea")["fields"]["onShelf"]
+        assert told <= there <= told + 1
+        told = there
+        if done.returncode == 0 and at > failed + 2:  # the run has no further syncs
+            break
+    assert failed > 1
+
+
+@pytest.mark.parametrize("words, code, message", [
+    (["Order/plce", *TEA], 5, "the kit has no action Order/plce; did you mean Order/place?"),
+    (["Timer/wait", "name=x", "seconds=1"], 5, "the kit has no action Timer/wait"),
+    (["Order/place", "item=tea", "count=two", "address=x"], 2, "count is a whole number, not 'two'"),
+    (["Order/place", "item=tea", "count=99999999999999999999", "address=x"], 2,
+     "count is a whole number, not '99999999999999999999'"),
+    (["Order/place", "item=tea"], 2, "Order/place also needs count, address"),
+    (["Order/place", *TEA, "gift=yes"], 2, "Order/place takes no gift"),
+    (["Order/place", "tea"], 2, "expected name=value, found 'tea'"),
+    (["Order/place", *TEA, "--wait", "long"], 2, "--wait is answer, settled or all, not 'long'"),
+])
+def test_a_bad_call_is_explained_and_changes_nothing(house, words, code, message):
+    done = house.run(*words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(f"error: {message}")
+    assert len(json.loads(house.sluice_run("flow", "list", "-o", "json").stdout)) == 1
+
+
+def test_kits_that_cannot_run_are_refused(house, tmp_path):
+    missing = house.sluice_run("kit", "run", "ordres", "Order/place")
+    assert missing.returncode == 5
+    assert missing.stderr.startswith("error: there is no folder ordres, and no installed kit of that name\n")
+    subprocess.run([house.sluice, "kit", "init", "tasks"], cwd=tmp_path, env=house.environment(), check=True,
+                   capture_output=True)
+    lacking = house.sluice_run("kit", "run", tmp_path / "tasks", "Task/add", "title=x")
+    assert lacking.returncode == 1
+    assert lacking.stderr.startswith("error: this program has no handlers for Task, so Task/add cannot run\n")
+    shutil.copytree(house.root / KIT, tmp_path / "other")
+    spec = tmp_path / "other/stock.concept"
+    spec.write_text(spec.read_text().replace("-> badCount(", "-> wrongCount(").replace("-> badCount\n", "-> wrongCount\n"))
+    other = house.sluice_run("kit", "run", tmp_path / "other", "Stock/add", "item=tea", "count=1")
+    assert other.returncode == 1
+    assert other.stderr.startswith("error: the handlers of Stock in this program were made for another Stock: add differs")
+
+
+def test_input_may_be_a_file_or_stdin(house, tmp_path):
+    file = tmp_path / "input.json"
+    file.write_text('{"item": "tea",\n "count": 1.5}')
+    wrong = house.run("Stock/add", "--input", file)
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith(f"error: {file}:2:2: count is a whole number, not 1.5\n")
+    assert house.run("Stock/add", "--input", "-", input='{"item": "tea", "count": 1}').returncode == 0
+    deep = house.run("Stock/add", "--input", "-", input="[" * 100_000)
+    assert deep.returncode == 1
+    assert len(deep.stderr) < 1000
+
+
+def test_another_user_is_denied_and_recorded(house):
+    if os.getuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("switching users needs root and setpriv")
+    # The program acts for the home's owner, but somebody else has called it.
+    done = house.run("Stock/add", "item=tea", "count=1", before=["setpriv", "--ruid=65534"])
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: uid:65534 may not call Stock/add\n")
+    records = house.sluice_run("audit", "list").stdout
+    assert "uid:65534" in records and "denied" in records
+    query = house.run("Stock/look", "item=tea", before=["setpriv", "--ruid=65534"])
+    assert query.returncode == 4
+    assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
+
+
+def test_somebody_elses_home_is_refused(sluice, root):
+    nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+    if os.getuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("switching users needs root and setpriv")
+    if subprocess.run([*nobody, "test", "-x", sluice, "-a", "-r", root / KIT / "suite.yaml"]).returncode != 0:
+        pytest.skip("the other user cannot reach the build")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        house = House(sluice, root, Path(folder))
+        assert house.run("Stock/add", "item=tea", "count=1").returncode == 0
+        done = house.run("Stock/look", "item=tea", before=nobody)
+    assert done.returncode == 4
+    assert done.stderr.startswith(f"error: {folder}/home belongs to user 0, not to you (65534)\n")
