@@ -128,7 +128,9 @@ std::vector<ChangedRow> Transaction::changed() const {
   std::vector<ChangedRow> rows;
   for (const auto& [relation, cells] : step_) {
     for (const auto& [key, cell] : cells) {
-      if (cell.value) rows.push_back({relation, owner_of(key), as_object(*cell.value)});
+      if (cell.value && cell.value != before(relation, key).value) {
+        rows.push_back({relation, owner_of(key), as_object(*cell.value)});
+      }
     }
   }
   return rows;
@@ -137,7 +139,10 @@ std::vector<ChangedRow> Transaction::changed() const {
 void Transaction::keep_step() {
   for (auto& [relation, cells] : step_) {
     Cells& target = batch_[relation];
-    for (auto& [key, cell] : cells) target.insert_or_assign(key, std::move(cell));
+    for (auto& [key, cell] : cells) {
+      // A row that is written as it was has not changed.
+      if (cell.value != before(relation, key).value) target.insert_or_assign(key, std::move(cell));
+    }
   }
   step_.clear();
 }
@@ -238,11 +243,15 @@ std::vector<StateReader::Row> Transaction::all(const std::string& relation, size
 }
 
 const Transaction::Cell& Transaction::get(std::string_view relation, std::string_view key) const {
-  for (const Layer* layer : {&step_, &batch_}) {
-    auto cells = layer->find(relation);
-    if (cells == layer->end()) continue;
-    auto cell = cells->second.find(key);
-    if (cell != cells->second.end()) return cell->second;
+  if (auto cells = step_.find(relation); cells != step_.end()) {
+    if (auto cell = cells->second.find(key); cell != cells->second.end()) return cell->second;
+  }
+  return before(relation, key);
+}
+
+const Transaction::Cell& Transaction::before(std::string_view relation, std::string_view key) const {
+  if (auto cells = batch_.find(relation); cells != batch_.end()) {
+    if (auto cell = cells->second.find(key); cell != cells->second.end()) return cell->second;
   }
   return stored(relation, key);
 }
@@ -272,7 +281,9 @@ void Transaction::put(std::string_view relation, std::string_view key, std::opti
     cell->second.value = std::move(value);
     return;
   }
-  uint64_t generation = get(relation, key).version.generation + 1;
+  // One that comes back begins anew, whether or not its erasure is committed yet.
+  const Cell& was = before(relation, key);
+  uint64_t generation = was.value ? was.version.generation + 1 : 1;
   cells->second.emplace(key, Cell{{generation, seq_}, std::move(value)});
 }
 

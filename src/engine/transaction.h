@@ -52,6 +52,12 @@ class Transaction final : public StateReader {
   ~Transaction() override;
 
   // ---- a step
+  // From now on rows are found by these fields.
+  void index(IndexedFields indexed) {
+    indexed_ = std::move(indexed);
+    snapshot_.reset();
+  }
+
   // Ids that its handlers make derive from (invocation, counter) and its time.
   void begin_step(const Ulid& invocation, uint64_t seq, int64_t now_ms);
   lang::Rows& rows();
@@ -91,6 +97,8 @@ class Transaction final : public StateReader {
   using Layer = std::map<std::string, Cells, std::less<>>;
 
   const Cell& get(std::string_view relation, std::string_view key) const;
+  // As the running step found it.
+  const Cell& before(std::string_view relation, std::string_view key) const;
   const Cell& stored(std::string_view relation, std::string_view key) const;
   void put(std::string_view relation, std::string_view key, std::optional<json::value> value);
   // Visits rows whose key begins with the prefix, in key order, as the running step sees them, until visit returns
