@@ -26,12 +26,15 @@ std::string EngineAttempt::open(const lang::Sealed& sealed) {
 }
 
 void EngineAttempt::make_again(const SealedHandle& handle) {
+  if (handle.number >= kSealedWithCall) {
+    throw std::runtime_error("the sealed value " + to_string(handle) + " is gone: it came with a call; call again");
+  }
   auto snapshot = parts_.store->read();
   if (!snapshot) throw UnreadableStore(snapshot.error());
   auto begun = find_begin(**snapshot, handle.invocation);
   if (!begun) throw UnreadableStore(begun.error());
   if (!*begun || !(*begun)->work) {
-    throw std::runtime_error("the sealed value " + to_string(handle) + " is gone: it came with a call; call again");
+    throw std::runtime_error("the sealed value " + to_string(handle) + " is gone, and nothing can make it again");
   }
   const Step& step = **begun;
   size_t slash = step.action.find('/');

@@ -18,6 +18,9 @@
 
 namespace sluice::engine {
 
+// Numbers from here on are of values that came with a call: nothing can make those again.
+inline constexpr uint64_t kSealedWithCall = uint64_t{1} << 32U;
+
 struct SealedHandle {
   Ulid invocation;
   uint64_t number = 0;
