@@ -47,6 +47,9 @@ std::string event_text(const FlowEvent& event) {
     case Step::Kind::move:
       text += "moved to other syncs";
       break;
+    case Step::Kind::resolve:
+      text += "decided what became of an action that may have been done";
+      break;
     default:
       text += name_of(event.kind);
   }

@@ -39,9 +39,17 @@ void Flow::remove(Invocation& invocation) {
   open.erase(invocation.id);
 }
 
+void Flow::fail(const std::string& what) {
+  if (failure.empty()) {
+    failure = what;
+  } else if (failed_too.empty()) {
+    failed_too = what;
+  }
+}
+
 store::FlowStatus Flow::status() const {
   if (!standstill.empty() || (child && child->dead)) return store::FlowStatus::stuck;
-  if (!work.empty() || answers_out > 0 || open.size() > idle || (child && child->due_ms != 0)) {
+  if (!work.empty() || resolved || answers_out > 0 || open.size() > idle || (child && child->due_ms != 0)) {
     return store::FlowStatus::running;
   }
   if (!open.empty()) return store::FlowStatus::waiting;

@@ -151,6 +151,8 @@ struct Flow {
   size_t idle = 0;         // of the open ones, timers and requests
   size_t answers_out = 0;  // answers of this flow to others that have not had their step
   std::string failure;     // the first outcome other than ok that no sync matched
+  std::string failed_too;  // the second: what is left when an operator has resolved the first
+  bool resolved = false;   // an operator's decision is to be read back
   std::string standstill;  // why it cannot go on, if it cannot
   std::string set_hash;    // of `set`; also of a set that cannot be loaded
 
@@ -162,6 +164,8 @@ struct Flow {
   void set_phase(Invocation& invocation, Invocation::Phase phase);
   // Its children move to the request that it was beneath.
   void remove(Invocation& invocation);
+
+  void fail(const std::string& what);
 
   store::FlowStatus status() const;
 };

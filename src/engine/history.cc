@@ -43,6 +43,9 @@ class Builder {
       case Step::Kind::dispatch:
         event(step);
         return fire(step, std::nullopt);
+      case Step::Kind::resolve:
+        event(step);
+        return fire(step, history_.find(step.invocation));
       default:
         break;
     }
@@ -103,8 +106,9 @@ class Builder {
     std::optional<size_t> beneath;
     if (on) {
       const PastInvocation& one = history_.invocations[*on];
-      trigger = RecordId{one.id, step.end ? RecordKind::completion : RecordKind::request};
-      beneath = step.end ? one.beneath : on;
+      bool ended = step.end || step.kind == Step::Kind::resolve;
+      trigger = RecordId{one.id, ended ? RecordKind::completion : RecordKind::request};
+      beneath = ended ? one.beneath : on;
     }
     for (const Fired& fired : step.fired) {
       size_t number = history_.firings.size();

@@ -81,4 +81,26 @@ Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head) {
   return steps;
 }
 
+std::map<Ulid, Invoked> invocations_of(const std::vector<Step>& steps) {
+  std::map<Ulid, Invoked> all;
+  for (const Step& step : steps) {
+    if (step.root) all[step.invocation] = {step.action, step.root->input, {}, std::nullopt, step.seq};
+    auto own = all.find(step.invocation);
+    bool decided = step.kind == Step::Kind::resolve;
+    if (own != all.end() && step.end && step.kind != Step::Kind::late && !decided) {
+      own->second.end = step.end;
+      own->second.seq = step.seq;
+    }
+    bool on_request = !step.end && !decided && step.kind != Step::Kind::dispatch;
+    for (const Fired& fired : step.fired) {
+      for (const Planned& planned : fired.then) {
+        if (planned.kind != Planned::Kind::invoke) continue;
+        Ulid beneath = on_request ? step.invocation : own == all.end() ? Ulid{} : own->second.beneath;
+        all[planned.id] = {planned.action, planned.fields, beneath, std::nullopt, 0};
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace sluice::engine

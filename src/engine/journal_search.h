@@ -2,7 +2,10 @@
 // the order of time, so that the place is found by halving and then read on from there.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/step.h"
@@ -15,5 +18,17 @@ Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& in
 
 // All steps of a flow, oldest first, from its head; those that are packed are missing.
 Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head);
+
+// An invocation, as the steps of its flow tell of it.
+struct Invoked {
+  std::string action;
+  json::object input;
+  Ulid beneath;            // the request that it was beneath; zero: none
+  std::optional<End> end;  // none while it is open
+  uint64_t seq = 0;        // of its end
+};
+
+// All invocations that the steps of one flow, oldest first, asked for; not the compensations of Flow/undo.
+std::map<Ulid, Invoked> invocations_of(const std::vector<Step>& steps);
 
 }  // namespace sluice::engine

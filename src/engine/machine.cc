@@ -43,16 +43,25 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   if (!set) return set.error();
   auto guards = GuardSet::compile(kit);
   if (!guards) return guards.error();
-  auto names = [](const lang::CheckedKit& of) {
-    std::vector<std::string> names;
-    for (const lang::ConceptSymbol& each : of.symbols().concepts) names.push_back(each.name);
-    return names;
-  };
-  if (set_ && names(*kit) != names(*kit_)) {
+  auto same = [](const lang::KitConcept& a, const lang::KitConcept& b) { return a.tree == b.tree; };
+  if (set_ && !std::ranges::equal(kit->kit().concepts, kit_->kit().concepts, same)) {
     return Error{.code = Code::invalid,
                  .message = "the new kit has other concepts than the one that runs",
                  .next = "restart Sluice to load other concepts; only syncs and guards can be loaded anew"};
   }
+  // What the store must hold for the new rules to run comes first: if that fails the old ones go on.
+  IndexedFields indexed = indexed_fields(kit->symbols());
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  store::Batch batch;
+  auto kept = (*snapshot)->sync_set((*set)->hash());
+  if (!kept) return kept.error();
+  if (!*kept) batch.sync_sets.emplace_back((*set)->hash(), (*set)->text());
+  if (auto added = index_new_fields(**snapshot, indexed, batch); !added) return added;
+  if (!batch.sync_sets.empty() || !batch.meta.empty()) {
+    if (auto done = parts_.store->commit(batch); !done) return done;
+  }
+
   kit_ = std::move(kit);
   set_ = *std::move(set);
   guards_ = *std::move(guards);
@@ -72,18 +81,13 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   timer_wait_ = actions_.at("Timer/wait");
   flow_undo_ = actions_.at("Flow/undo");
   // Attempts that are under way hold on to the fields that they began with.
-  if (!attempt_parts_->indexed) attempt_parts_->indexed = std::make_shared<const IndexedFields>(indexed_fields());
-  state_ = std::make_unique<Transaction>(*parts_.store, parts_.blobs, indexed_fields());
-
-  auto snapshot = parts_.store->read();
-  if (!snapshot) return snapshot.error();
-  store::Batch batch;
-  auto kept = (*snapshot)->sync_set(set_->hash());
-  if (!kept) return kept.error();
-  if (!*kept) batch.sync_sets.emplace_back(set_->hash(), set_->text());
-  if (auto indexed = index_new_fields(**snapshot); !indexed) return indexed;
-  if (batch.sync_sets.empty()) return {};
-  return parts_.store->commit(batch);
+  if (!attempt_parts_->indexed) attempt_parts_->indexed = std::make_shared<const IndexedFields>(indexed);
+  if (state_) {
+    state_->index(std::move(indexed));
+  } else {
+    state_ = std::make_unique<Transaction>(*parts_.store, parts_.blobs, std::move(indexed));
+  }
+  return {};
 }
 
 std::optional<lang::ActionRef> Machine::action_named(std::string_view name) const {
@@ -91,17 +95,17 @@ std::optional<lang::ActionRef> Machine::action_named(std::string_view name) cons
   return found == actions_.end() ? std::nullopt : std::optional(found->second);
 }
 
-IndexedFields Machine::indexed_fields() const {
+IndexedFields Machine::indexed_fields(const lang::Symbols& symbols) const {
   IndexedFields indexed;
   auto add = [&](const std::string& relation, const std::string& field) {
     auto& fields = indexed[relation];
     if (std::ranges::find(fields, field) == fields.end()) fields.push_back(field);
   };
-  for (size_t c = 0; c < symbols().concepts.size(); ++c) {
-    const lang::ConceptSymbol& owner = symbols().concepts[c];
+  for (size_t c = 0; c < symbols.concepts.size(); ++c) {
+    const lang::ConceptSymbol& owner = symbols.concepts[c];
     for (size_t r = 0; r < owner.relations.size(); ++r) {
       for (size_t field : owner.relations[r].indexed) {
-        add(relation_name(symbols(), c, r), owner.relations[r].fields[field].name);
+        add(relation_name(symbols, c, r), owner.relations[r].fields[field].name);
       }
     }
   }
@@ -115,9 +119,10 @@ IndexedFields Machine::indexed_fields() const {
 
 // Rows that were written when a field was not looked up by yet get their look-ups now. Which fields have them is in
 // the store's meta data.
-Result<void> Machine::index_new_fields(store::Snapshot& snapshot) {
+Result<void> Machine::index_new_fields(store::Snapshot& snapshot, const IndexedFields& now_indexed,
+                                       store::Batch& batch) {
   json::object indexed;
-  for (const auto& [relation, fields] : indexed_fields()) {
+  for (const auto& [relation, fields] : now_indexed) {
     indexed[relation] = json::array(fields.begin(), fields.end());
   }
   auto text = snapshot.meta("indexed");
@@ -125,8 +130,7 @@ Result<void> Machine::index_new_fields(store::Snapshot& snapshot) {
   std::string now = write(indexed);
   if (*text && **text == now) return {};
   json::object before = *text ? json::parse(**text).as_object() : json::object{};
-  store::Batch batch;
-  for (const auto& [relation, fields] : indexed_fields()) {
+  for (const auto& [relation, fields] : now_indexed) {
     const json::value* had = before.if_contains(relation);
     for (const std::string& field : fields) {
       if (had != nullptr && std::ranges::find(had->get_array(), json::value(field)) != had->get_array().end()) continue;
@@ -145,7 +149,7 @@ Result<void> Machine::index_new_fields(store::Snapshot& snapshot) {
     }
   }
   batch.meta.emplace_back("indexed", std::move(now));
-  return parts_.store->commit(batch);
+  return {};
 }
 
 // ----------------------------------------------------------------------------------------------------------- calls
@@ -155,6 +159,11 @@ void Machine::call(Call call) {
     if (call.on_start) call.on_start(error);
     if (call.on_end) call.on_end(error);
   };
+  if (stale_) {
+    return refuse({.code = Code::unavailable,
+                   .message = "the store cannot be read now",
+                   .next = "look at the log of sluice serve for its error"});
+  }
   auto action = action_named(call.action);
   if (!action || symbols().concepts[action->concept_].built_in) {
     return refuse({.code = Code::not_found, .message = "there is no action " + call.action, .next = "sluice kit show"});
@@ -175,7 +184,7 @@ void Machine::call(Call call) {
   opening.root =
       Root{.input = call.input, .key = call.key, .sync_set = set_->hash(), .expect_generation = call.expect_generation};
   if (handler != nullptr) {
-    uint64_t number = 0;
+    uint64_t number = kSealedWithCall;
     for (const std::string& name : handler->sealed) {
       json::value* value = opening.root->input.if_contains(name);
       if (value == nullptr || !value->is_string()) continue;
@@ -186,20 +195,10 @@ void Machine::call(Call call) {
   }
   auto flow = flow_of(opening, set_);
   if (!call.key.empty()) {
-    batch_.keys.push_back({call.caller.name, call.key, request_hash(call), flow->id, flow->id, now_ms_ + kKeyLife_ms});
-    keys_[{call.caller.name, call.key}] = batch_.keys.back();
+    keys_[{call.caller.name, call.key}] = {call.caller.name, call.key, request_hash(call),
+                                           flow->id,         flow->id, now_ms_ + kKeyLife_ms};
   }
-  if (call.on_start) {
-    after_commit_.emplace_back([on_start = call.on_start, id = flow->id] { on_start(id); });
-  }
-  if_it_fails_.emplace_back([this, id = flow->id](const Error& error) {
-    auto waiting = callers_.extract(id);
-    if (waiting.empty()) return;
-    for (const Call& each : waiting.mapped()) {
-      if (each.on_start) each.on_start(error);
-      if (each.on_end) each.on_end(error);
-    }
-  });
+  calling_.push_back(flow->id);
   callers_[flow->id].push_back(std::move(call));
   busy_.insert(flow->id);
   flows_.emplace(flow->id, std::move(flow));
@@ -207,12 +206,16 @@ void Machine::call(Call call) {
 
 // The first denial of a minute is recorded at once; if there are more, a second record counts them when it is over.
 void Machine::deny(const Call& call) {
-  Denials& denials = denials_[{call.caller.name, call.action}];
+  std::pair who(call.caller.name, call.action);
+  Denials& denials = denials_[who];
   int64_t minute = now_ms_ / 60'000;
   if (denials.minute != minute) {
+    uint64_t before = denials.count;
+    if (before > 0) write_denial(who.first, who.second, before);
     denials = {.count = 0, .minute = minute};
-    write_denial(call.caller.name, call.action, 1);
+    write_denial(who.first, who.second, 1);
     arm((minute + 1) * 60'000, {TimerKind::denials, {}, {}});
+    if_it_fails_.emplace_back([this, who, before](const Error&) { denials_[who].count += before + 1; });
   } else {
     ++denials.count;
   }
@@ -241,7 +244,10 @@ void Machine::tell_denials() {
   std::erase_if(denials_, [&](const auto& each) {
     const auto& [who, denials] = each;
     if (denials.minute >= now_ms_ / 60'000) return false;
-    if (denials.count > 0) write_denial(who.first, who.second, denials.count);
+    if (denials.count > 0) {
+      write_denial(who.first, who.second, denials.count);
+      if_it_fails_.emplace_back([this, who = who, denials = denials](const Error&) { denials_[who] = denials; });
+    }
     return true;
   });
 }
@@ -269,19 +275,18 @@ bool Machine::join_by_key(const Call& call) {
                  .message = "the key " + call.key + " was used for another request",
                  .next = "use a new --idempotency-key for a new request"});
   }
-  if (call.on_start) {
-    after_commit_.emplace_back([on_start = call.on_start, flow = used->flow] { on_start(flow); });
+  // Until the first step is committed nobody may hear of the flow.
+  Call joined = call;
+  if (std::ranges::find(calling_, used->flow) == calling_.end()) {
+    if (call.on_start) call.on_start(used->flow);
+    joined.on_start = nullptr;
   }
   Flow* flow = find_flow(used->flow);
-  if (flow != nullptr && flow->find(used->invocation) != nullptr) {
-    Call joined = call;
-    joined.on_start = nullptr;
+  bool ends_now = std::ranges::find(ended_, used->invocation, &Outcome::invocation) != ended_.end();
+  if (ends_now || (flow != nullptr && flow->find(used->invocation) != nullptr)) {
     callers_[used->invocation].push_back(std::move(joined));
-    return true;
-  }
-  if (call.on_end) {
-    after_commit_.emplace_back(
-        [on_end = call.on_end, ended = ended_outcome(used->flow, used->invocation)] { on_end(ended); });
+  } else if (call.on_end) {
+    call.on_end(ended_outcome(used->flow, used->invocation));
   }
   return true;
 }
@@ -293,9 +298,6 @@ Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation)
     if (!step || step->invocation != invocation || !step->end || step->kind == Step::Kind::late) return std::nullopt;
     return Outcome{flow, invocation, *step->end, step->seq};
   };
-  for (const store::JournalRow& row : batch_.journal) {
-    if (auto outcome = row.flow == flow ? outcome_in(row.record) : std::nullopt) return *outcome;
-  }
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
   auto row = (*snapshot)->flow(flow);
@@ -316,6 +318,9 @@ Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation)
 
 Result<bool> Machine::turn() {
   now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  if (stale_) {
+    if (auto read = read_back(false); !read) return read.error();
+  }
   try {
     take_results();
     take_due();
@@ -335,7 +340,7 @@ Result<bool> Machine::turn() {
     fail_batch(unreadable.error);
     return unreadable.error;
   }
-  if (batch_.journal.empty() && after_commit_.empty()) return false;
+  if (batch_.journal.empty() && after_commit_.empty() && !settling_) return false;
   if (auto done = commit(); !done) {
     fail_batch(done.error());
     return done.error();
@@ -353,6 +358,18 @@ void Machine::touch(Flow& flow) {
 
 void Machine::arm(int64_t due_ms, Timer timer) { timers_.emplace(due_ms, timer); }
 
+// What has ended waits for nothing.
+void Machine::disarm(const Flow& flow, const Invocation& invocation) {
+  if (invocation.phase == Invocation::Phase::waiting) {
+    timers_.erase({invocation.due_ms, {TimerKind::wait, flow.id, invocation.id}});
+  } else if (invocation.phase == Invocation::Phase::performing) {
+    if (invocation.due_ms != 0) timers_.erase({invocation.due_ms, {TimerKind::retry, flow.id, invocation.id}});
+    if (auto until_ms = deadline_ms(invocation)) {
+      timers_.erase({*until_ms, {TimerKind::deadline, flow.id, invocation.id}});
+    }
+  }
+}
+
 std::optional<int64_t> Machine::next_due_ms() const {
   if (!busy_.empty()) return now_ms_;
   if (timers_.empty()) return std::nullopt;
@@ -364,6 +381,7 @@ void Machine::take_results() {
     std::lock_guard lock(inbox_mutex_);
     taken_.swap(inbox_);
   }
+  for (const EffectResult& result : taken_) slots_.release(result.concept_);
   for (const EffectResult& result : taken_) attempt_ended(result);
 }
 
@@ -434,9 +452,19 @@ Result<void> Machine::commit() {
   if (auto done = parts_.store->commit(batch_); !done) return done;
 
   state_->committed();
+  resumed_ = true;
+  for (const store::KeyRow& row : batch_.keys) keys_.erase({row.caller, row.key});
+  std::vector<std::pair<std::function<void(const Result<Ulid>&)>, Ulid>> started;
+  std::erase_if(calling_, [&](const Ulid& id) {
+    if (flows_.at(id)->head == 0) return false;
+    for (Call& call : callers_[id]) {
+      if (call.on_start) started.emplace_back(std::exchange(call.on_start, nullptr), id);
+    }
+    return true;
+  });
   batch_ = {};
   touched_.clear();
-  keys_.clear();
+  settling_ = false;
   for (const EffectResult& result : taken_) running_.erase(result.invocation);
   taken_.clear();
   starting_.clear();
@@ -449,6 +477,7 @@ Result<void> Machine::commit() {
   auto after = std::move(after_commit_);
   ended_.clear();
   after_commit_.clear();
+  for (const auto& [on_start, id] : started) on_start(id);
   for (auto& action : after) action();
   for (const Outcome& outcome : ended) {
     auto waiting = callers_.extract(outcome.invocation);
@@ -476,8 +505,33 @@ void Machine::fail_batch(const Error& error) {
   auto told = std::move(if_it_fails_);
   if_it_fails_.clear();
   for (auto& tell : told) tell(error);
+  for (const Ulid& id : std::exchange(calling_, {})) {
+    auto waiting = callers_.extract(id);
+    for (const Call& each : waiting.mapped()) {
+      if (each.on_start) each.on_start(error);
+      if (each.on_end) each.on_end(error);
+    }
+  }
+  keys_.clear();
   if (auto read = read_back(false); !read)
     log("after a failed commit the store cannot be read: " + to_string(read.error()));
+}
+
+std::vector<Machine::OpenInvocation> Machine::open_invocations() const {
+  std::vector<OpenInvocation> all;
+  for (const auto& [flow_id, flow] : flows_) {
+    for (const auto& [id, open] : flow->open) {
+      all.push_back({flow_id, id, symbols().name(open->action), open->phase,
+                     open->beneath == nullptr ? Ulid{} : open->beneath->id, open->due_ms});
+    }
+  }
+  std::ranges::sort(all, {}, [](const OpenInvocation& each) { return std::pair(each.flow, each.id); });
+  return all;
+}
+
+std::optional<store::FlowStatus> Machine::status_of(const Ulid& flow) const {
+  auto found = flows_.find(flow);
+  return found == flows_.end() ? std::nullopt : std::optional(found->second->status());
 }
 
 }  // namespace sluice::engine

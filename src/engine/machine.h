@@ -62,14 +62,14 @@ struct Call {
 struct Decision {
   enum class Kind : uint8_t {
     cancel,      // end everything that is open in the flow
-    resolve_as,  // an effect that nobody knows the outcome of ended like this
-    retry,       // try such an effect again; or dispatch a dead child flow again
+    resolve_as,  // an action whose outcome nobody knows, or that is open, ended like this
+    retry,       // try such an action again; or dispatch a dead child flow again
     drop,        // give a dead child flow up for good
     move,        // go on under the newest sync set
   };
   Kind kind = Kind::cancel;
   Ulid flow;
-  Ulid invocation;      // resolve_as, retry of an effect; zero otherwise
+  Ulid invocation;      // resolve_as, retry of an action; zero otherwise
   lang::Completion as;  // resolve_as
   Caller caller;
   std::function<void(const Result<uint64_t>&)> on_done;  // the position of its step
@@ -135,6 +135,19 @@ class Machine {
   std::string chain() const { return chain_; }
   int64_t now_ms() const { return now_ms_; }
   size_t open_flows() const { return flows_.size(); }
+  // What is open now, by flow and id.
+  struct OpenInvocation {
+    Ulid flow, id;
+    std::string action;
+    Invocation::Phase phase = Invocation::Phase::queued;
+    Ulid beneath;        // zero: no request
+    int64_t due_ms = 0;  // of a timer, and of the next attempt at an effect; 0: none
+
+    bool operator==(const OpenInvocation&) const = default;
+  };
+  std::vector<OpenInvocation> open_invocations() const;
+  // None: it has settled.
+  std::optional<store::FlowStatus> status_of(const Ulid& flow) const;
   size_t attempts_under_way() const { return running_.size(); }
   // No further attempt begins: the process is about to end.
   void stop_launching() { parts_.limits.effect_threads = 0; }
@@ -152,6 +165,8 @@ class Machine {
   struct Timer {
     TimerKind kind;
     Ulid flow, invocation;
+
+    auto operator<=>(const Timer&) const = default;
   };
   // The records of each firing's match.
   using Matched = std::vector<std::vector<RecordRef>>;
@@ -174,6 +189,7 @@ class Machine {
   std::optional<Step> step_at(uint64_t seq) const;
   std::string unanswered_cause(const Flow& flow, const Invocation& request) const;
   std::string text_of(const Record& record) const;
+  std::string undeclared(lang::ActionRef action, const std::string& variant) const;
   void write_late(Flow& flow, const Ulid& invocation, const std::string& by, std::optional<End> end);
   void late_after_settling(const EffectResult& result);
   // Runs a handler and watches over it. What it throws becomes `fault`.
@@ -206,11 +222,13 @@ class Machine {
   void retry_or_end(Flow& flow, Invocation& invocation, const std::string& by, const std::string& why,
                     int64_t after_ms);
   void cancel_attempt(const Ulid& invocation);
+  // The end of its time; none for an action that is not loaded.
+  std::optional<int64_t> deadline_ms(const Invocation& effect) const;
 
   // ---- child flows (machine_children.cc)
   Step child_step(const Flow& parent, const Match& match, const Ulid& id) const;
   void open_child(Step step);
-  Causes causes_of(const ChildRoot& root) const;
+  Causes causes_of(const Flow& flow) const;
   void dispatch(Flow& flow);
   void apply_dispatch(Flow& flow, Step& step);
   void repeat_child(Flow& flow);
@@ -225,7 +243,9 @@ class Machine {
   void answer_undo(Flow& flow, Invocation& undo, const std::string& reason);
 
   // ---- decisions (machine_decisions.cc)
-  Result<void> decide_now(Flow& flow, const Decision& decision);
+  Result<void> decide_now(const Decision& decision);
+  Result<void> resolve_ended(const Decision& decision);
+  Result<void> check_variant(lang::ActionRef action, const std::string& variant) const;
 
   // ---- recovery (machine_recovery.cc)
   Result<void> read_back(bool restarted);
@@ -234,8 +254,10 @@ class Machine {
                       const std::unordered_map<Ulid, std::shared_ptr<const SyncSet>>& set_of);
   void stand_still(const store::FlowRow& row, const Error& why);
   void replay_step(Flow& flow, Step& step, History& history);
+  void replay_resolve(Flow& flow, Step& step, const History& history);
+  Result<void> read_versions(store::Snapshot& snapshot);
   void take_work(Flow& flow, const Step& step);
-  void resume_effect(Flow& flow, Invocation& invocation, bool restarted);
+  void resume_effect(Flow& flow, Invocation& invocation, bool interrupted);
   Result<std::shared_ptr<const SyncSet>> set_named(const std::string& hash, store::Snapshot& snapshot);
   // A flow at its beginning, with its first work.
   std::unique_ptr<Flow> flow_of(const Step& opening, std::shared_ptr<const SyncSet> set) const;
@@ -245,6 +267,7 @@ class Machine {
   void fail_batch(const Error& error);
   void touch(Flow& flow);
   void arm(int64_t due_ms, Timer timer);
+  void disarm(const Flow& flow, const Invocation& invocation);
   void take_results();
   void take_due();
   bool join_by_key(const Call& call);
@@ -262,8 +285,8 @@ class Machine {
     auto found = flows_.find(id);
     return found == flows_.end() ? nullptr : found->second.get();
   }
-  IndexedFields indexed_fields() const;
-  Result<void> index_new_fields(store::Snapshot& snapshot);
+  IndexedFields indexed_fields(const lang::Symbols& symbols) const;
+  Result<void> index_new_fields(store::Snapshot& snapshot, const IndexedFields& fields, store::Batch& batch);
   void log(const std::string& text) const {
     if (parts_.log) parts_.log(text);
   }
@@ -283,11 +306,15 @@ class Machine {
   int64_t now_ms_ = 0;  // engine time: never goes back, also across restarts
   std::unique_ptr<Transaction> state_;
   std::unordered_map<Ulid, std::unique_ptr<Flow>> flows_;
-  std::unordered_map<Ulid, Ulid> requests_;  // open requests: their flows
-  std::set<Ulid> busy_;                      // flows with work, the oldest first
-  std::multimap<int64_t, Timer> timers_;
+  std::unordered_map<Ulid, Ulid> requests_;     // open requests: their flows
+  std::set<Ulid> busy_;                         // flows with work, the oldest first
+  std::set<std::pair<int64_t, Timer>> timers_;  // by due time
   EffectSlots slots_;
+  std::map<size_t, int64_t> outdated_;  // concepts whose stored state is of another version: which
   bool replaying_ = false;
+  bool resumed_ = false;      // what was under way when the last process ended has been written down
+  std::set<Ulid> unresumed_;  // but not of these flows, as they stand still
+  bool stale_ = false;        // memory is not what the store holds, as that could not be read
 
   // Of the batch.
   store::Batch batch_;
@@ -297,7 +324,9 @@ class Machine {
   std::vector<Outcome> ended_;
   std::vector<Ulid> moved_;     // flows that are to be read back under their new set
   std::vector<Step> children_;  // child flows that the running step opens
-  std::map<std::pair<std::string, std::string>, store::KeyRow> keys_;
+  std::vector<Ulid> calling_;   // flows whose first step is not committed
+  std::map<std::pair<std::string, std::string>, store::KeyRow> keys_;  // of these
+  bool settling_ = false;                       // work was done that needed no step: a flow's status may have changed
   std::vector<EffectResult> taken_;             // results that it takes in
   std::vector<EffectSlots::Waiting> starting_;  // attempts that begin after it
 

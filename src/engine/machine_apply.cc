@@ -83,7 +83,10 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
       break;
     case Step::Kind::drop:
       flow.child->dead = false;
-      flow.failure = flow.child->repeat;
+      flow.fail(flow.child->repeat);
+      break;
+    case Step::Kind::resolve:
+      flow.resolved = true;  // it is read back once this is committed: see replay_resolve
       break;
     case Step::Kind::late:
     case Step::Kind::child:
@@ -92,7 +95,7 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
       break;
   }
   if (step.kind == Step::Kind::act || step.kind == Step::Kind::begin || step.kind == Step::Kind::finish) {
-    if (!step.note.empty() && flow.failure.empty()) flow.failure = step.note;
+    if (!step.note.empty()) flow.fail(step.note);
     if (!step.end) apply_opening(flow, *invocation, step, record);
     apply_firings(flow, invocation, step, record, matched);
     if (step.end) {
@@ -154,9 +157,7 @@ void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, cons
   }
   flow.set_phase(invocation, Invocation::Phase::performing);
   invocation.work = std::move(*step.work);
-  if (const lang::ActionBinding* handler = binding(invocation.action)) {
-    arm(step.at_ms + handler->deadline_s * 1000, {TimerKind::deadline, flow.id, invocation.id});
-  }
+  if (auto until_ms = deadline_ms(invocation)) arm(*until_ms, {TimerKind::deadline, flow.id, invocation.id});
   if (!replaying_) make_ready(flow, invocation);
 }
 
@@ -236,8 +237,11 @@ void Machine::queue_answer(Flow& flow, const Origin& origin, Planned& planned) {
 void Machine::apply_end(Flow& flow, Invocation& invocation, const Step& step, const RecordRef& record) {
   const End& end = *step.end;
   bool repeated = invocation.first && child_action_ended(flow, invocation, end);
-  if (is_failure(invocation.action, end) && step.fired.empty() && flow.failure.empty() && !repeated) {
-    flow.failure = text_of(*record);
+  // What ends because nobody needs it any more has not failed.
+  bool unneeded =
+      step.by == "superseded" || step.by == "cancel" || (invocation.orphaned && end.variant == "engine.cancelled");
+  if (is_failure(invocation.action, end) && step.fired.empty() && !repeated && !unneeded) {
+    flow.fail(text_of(*record));
   }
   if (!replaying_) ended_.push_back({flow.id, invocation.id, end, step.seq});
   if (invocation.phase == Invocation::Phase::open) {
@@ -245,6 +249,7 @@ void Machine::apply_end(Flow& flow, Invocation& invocation, const Step& step, co
     cancel_beneath(flow, invocation);
   }
   if (invocation.phase == Invocation::Phase::waiting && !replaying_) batch_.timers_done.push_back(invocation.id);
+  disarm(flow, invocation);
   Invocation* beneath = invocation.beneath;
   if (beneath != nullptr) {
     beneath->recent.push_back(record);
@@ -299,7 +304,7 @@ void Machine::apply_cancel(Flow& flow, const Step& step) {
     flow.child->dead = false;
     flow.child->cancelled = true;
   }
-  if (flow.failure.empty()) flow.failure = "cancelled by " + step.caller.name;
+  flow.fail("cancelled by " + step.caller.name);
 }
 
 // A request beneath which nothing is left that could answer it ends here. `origin` is what left last.

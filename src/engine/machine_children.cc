@@ -60,7 +60,8 @@ void Machine::open_child(Step step) {
   append(flow, std::move(step));
 }
 
-Causes Machine::causes_of(const ChildRoot& root) const {
+Causes Machine::causes_of(const Flow& flow) const {
+  const ChildRoot& root = flow.child->root;
   std::vector<RecordRef> causes;
   for (const json::value& each : root.causes) {
     causes.emplace_back();
@@ -86,6 +87,8 @@ Causes Machine::causes_of(const ChildRoot& root) const {
     }
     causes.back() = std::move(record);
   }
+  // Another set numbers its causes in its own way.
+  if (root.sync_set != flow.set_hash) return flow.set->causes_of(causes, nullptr);
   return std::make_shared<const std::vector<RecordRef>>(std::move(causes));
 }
 
@@ -133,8 +136,8 @@ void Machine::apply_dispatch(Flow& flow, Step& step) {
   child.due_ms = 0;
   child.repeat.clear();
   child.give_up = false;
-  if (!step.note.empty() && flow.failure.empty()) flow.failure = step.note;
-  Causes causes = causes_of(child.root);
+  if (!step.note.empty()) flow.fail(step.note);
+  Causes causes = causes_of(flow);
   Origin origin = Origin::outside();
   for (Planned& planned : step.fired.front().then) {
     if (planned.kind != Planned::Kind::invoke) continue;

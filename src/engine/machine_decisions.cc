@@ -1,6 +1,10 @@
 // What operators decide: each is a step of its own, with the caller in it.
+#include <algorithm>
 #include <boost/json.hpp>
+#include <span>
 
+#include "crypto/sha256.h"
+#include "engine/journal_search.h"
 #include "engine/machine.h"
 
 namespace sluice::engine {
@@ -10,58 +14,62 @@ void Machine::decide(Decision decision) {
   auto tell = [on_done = decision.on_done](const Result<uint64_t>& result) {
     if (on_done) on_done(result);
   };
-  Flow* flow = find_flow(decision.flow);
-  if (flow == nullptr) {
-    std::string id = sluice::to_string(decision.flow);
-    return tell(
-        Error{.code = Code::conflict, .message = "flow " + id + " is not open", .next = "sluice flow show " + id});
+  try {
+    if (auto done = decide_now(decision); !done) return tell(done.error());
+  } catch (const UnreadableStore& unreadable) {
+    fail_batch(unreadable.error);
+    return tell(unreadable.error);
   }
-  uint64_t before = last_seq_;
-  if (auto done = decide_now(*flow, decision); !done) return tell(done.error());
-  uint64_t position = last_seq_;
-  if (position == before) position = 0;
-  after_commit_.emplace_back([tell, position] { tell(position); });
+  after_commit_.emplace_back([tell, position = last_seq_] { tell(position); });
   if_it_fails_.emplace_back([tell](const Error& error) { tell(error); });
 }
 
-Result<void> Machine::decide_now(Flow& flow, const Decision& decision) {
-  std::string flow_id = sluice::to_string(flow.id);
+Result<void> Machine::decide_now(const Decision& decision) {
+  using Kind = Decision::Kind;
+  std::string flow_id = sluice::to_string(decision.flow);
+  bool about_one = decision.kind == Kind::resolve_as || (decision.kind == Kind::retry && decision.invocation != Ulid{});
+  Flow* found = find_flow(decision.flow);
+  if (found == nullptr) {
+    if (about_one) return resolve_ended(decision);
+    return Error{
+        .code = Code::conflict, .message = "flow " + flow_id + " is not open", .next = "sluice flow show " + flow_id};
+  }
+  Flow& flow = *found;
+  if (!flow.standstill.empty() && decision.kind != Kind::move) {
+    return Error{.code = Code::conflict,
+                 .message = "flow " + flow_id + " stands still: " + flow.standstill,
+                 .next = "sluice flow move " + flow_id + " --to current"};
+  }
   auto write = [&](Step step) {
     step.caller = decision.caller;
     step.by = "operator";
     append(flow, std::move(step));
   };
   Invocation* invocation = flow.find(decision.invocation);
+  if (about_one && invocation == nullptr) return resolve_ended(decision);
   switch (decision.kind) {
-    case Decision::Kind::cancel: {
+    case Kind::cancel: {
       write(new_step(flow, flow.id, Step::Kind::cancel));
       return {};
     }
-    case Decision::Kind::resolve_as: {
-      if (invocation == nullptr || invocation->phase == Invocation::Phase::queued || invocation->ending) break;
-      if (!lang::find_variant(symbols().action(invocation->action), decision.as.variant)) {
-        return Error{.code = Code::invalid,
-                     .message = symbols().name(invocation->action) + " has no variant " + decision.as.variant,
-                     .next = "sluice kit show " + symbols().concepts[invocation->action.concept_].name};
-      }
-      invocation->ending = true;
+    case Kind::resolve_as: {
+      if (invocation->phase == Invocation::Phase::queued || invocation->ending) break;
+      if (auto fits = check_variant(invocation->action, decision.as.variant); !fits) return fits;
       cancel_attempt(invocation->id);
-      flow.work.emplace_front(Finish{invocation->id, decision.as, "operator", decision.caller});
-      touch(flow);
+      finish(flow, {invocation->id, decision.as, "operator", decision.caller});
       return {};
     }
-    case Decision::Kind::retry: {
-      if (flow.child && flow.child->dead) {
+    case Kind::retry: {
+      if (invocation == nullptr) {
+        if (!flow.child || !flow.child->dead) break;
         Step step = new_step(flow, flow.id, Step::Kind::again);
         step.attempt = flow.child->attempt;
         step.due_ms = now_ms_;
         write(std::move(step));
         return {};
       }
-      if (invocation == nullptr || invocation->phase != Invocation::Phase::performing ||
-          running_.contains(invocation->id)) {
-        break;
-      }
+      bool under_way = invocation->ending || running_.contains(invocation->id);
+      if (invocation->phase != Invocation::Phase::performing || under_way) break;
       Step step = new_step(flow, invocation->id, Step::Kind::again);
       step.action = symbols().name(invocation->action);
       step.attempt = invocation->attempts;
@@ -69,7 +77,7 @@ Result<void> Machine::decide_now(Flow& flow, const Decision& decision) {
       write(std::move(step));
       return {};
     }
-    case Decision::Kind::drop: {
+    case Kind::drop: {
       if (!flow.child || !flow.child->dead) {
         return Error{.code = Code::conflict,
                      .message = "flow " + flow_id + " is no dead letter",
@@ -78,7 +86,7 @@ Result<void> Machine::decide_now(Flow& flow, const Decision& decision) {
       write(new_step(flow, flow.id, Step::Kind::drop));
       return {};
     }
-    case Decision::Kind::move: {
+    case Kind::move: {
       Step step = new_step(flow, flow.id, Step::Kind::move);
       step.note = set_->hash();
       flow.set_hash = set_->hash();
@@ -91,6 +99,97 @@ Result<void> Machine::decide_now(Flow& flow, const Decision& decision) {
       .code = Code::conflict,
       .message = "there is nothing to decide about " + sluice::to_string(decision.invocation) + " in flow " + flow_id,
       .next = "sluice why " + flow_id};
+}
+
+Result<void> Machine::check_variant(lang::ActionRef action, const std::string& variant) const {
+  if (lang::find_variant(symbols().action(action), variant)) return {};
+  return Error{.code = Code::invalid,
+               .message = symbols().name(action) + " has no variant " + variant,
+               .next = "sluice kit show " + symbols().concepts[action.concept_].name};
+}
+
+// About an action that has ended, and nobody knows how: it is asked for again under a new id, or ends as the operator
+// says, and syncs go on from there. Its flow may have settled, and is open again then.
+Result<void> Machine::resolve_ended(const Decision& decision) {
+  std::string flow_id = sluice::to_string(decision.flow);
+  std::string id = sluice::to_string(decision.invocation);
+  auto snapshot = parts_.store->read();
+  if (!snapshot) throw UnreadableStore(snapshot.error());
+  auto row = (*snapshot)->flow(decision.flow);
+  if (!row) throw UnreadableStore(row.error());
+  Flow* flow = find_flow(decision.flow);
+  if (!*row && flow == nullptr) {
+    return Error{.code = Code::not_found, .message = "there is no flow " + flow_id, .next = "sluice flow list"};
+  }
+  if (*row && (*row)->packed) {
+    return Error{.code = Code::conflict,
+                 .message = "flow " + flow_id + " has been archived",
+                 .next = "sluice flow show " + flow_id};
+  }
+  auto steps = steps_from(**snapshot, *row ? (*row)->head : 0);
+  if (!steps) throw UnreadableStore(steps.error());
+  for (const store::JournalRow& fresh : batch_.journal) {
+    if (fresh.flow != decision.flow) continue;
+    if (auto step = read_step(fresh.record)) steps->push_back(*std::move(step));
+  }
+  std::map<Ulid, Invoked> all = invocations_of(*steps);
+  auto ended = all.find(decision.invocation);
+  if (ended == all.end() || !ended->second.end || !ended->second.end->maybe_done ||
+      !ended->second.end->variant.starts_with("engine.")) {
+    return Error{.code = Code::conflict,
+                 .message = "there is nothing to decide about " + id + " in flow " + flow_id,
+                 .next = "sluice flow show " + flow_id};
+  }
+  auto decided = std::ranges::find_if(*steps, [&](const Step& step) {
+    return step.kind == Step::Kind::resolve && step.invocation == decision.invocation;
+  });
+  if (decided != steps->end()) {
+    return Error{.code = Code::conflict,
+                 .message = decided->caller.name + " has decided about " + id + " already",
+                 .next = "sluice flow show " + flow_id};
+  }
+  auto action = action_named(ended->second.action);
+  if (!action) {
+    return Error{.code = Code::conflict, .message = "there is no action " + ended->second.action + " any more"};
+  }
+
+  Step step{.seq = last_seq_ + 1,
+            .at_ms = now_ms_,
+            .flow = decision.flow,
+            .invocation = decision.invocation,
+            .kind = Step::Kind::resolve,
+            .action = ended->second.action,
+            .caller = decision.caller};
+  step.by = "operator";
+  if (decision.kind == Decision::Kind::resolve_as) {
+    if (auto fits = check_variant(*action, decision.as.variant); !fits) return fits;
+    step.end = End{decision.as.variant, decision.as.fields, false};
+  }
+  crypto::Sha256 digest = crypto::sha256(id + "/resolve");
+  Fired fired{.sync = "operator", .matched = {{decision.invocation, RecordKind::completion}}, .rows = 1};
+  fired.then.push_back({.id = Ulid::from(now_ms_, std::span(digest).first<Ulid::kRandomBytes>()),
+                        .action = ended->second.action,
+                        .fields = ended->second.input});
+  step.fired.push_back(std::move(fired));
+  moved_.push_back(decision.flow);
+  if (flow != nullptr) {
+    append(*flow, std::move(step));
+    return {};
+  }
+  std::string record = write_step(step, chain_);
+  chain_ = chain_of(record);
+  last_seq_ = step.seq;
+  store::FlowRow reopened = **row;
+  batch_.journal.push_back({.seq = step.seq,
+                            .flow = decision.flow,
+                            .prev = steps->back().seq,
+                            .record = std::move(record),
+                            .packed_hash = ""});
+  reopened.head = step.seq;
+  reopened.status = store::FlowStatus::running;
+  reopened.settled_at_ms = 0;
+  batch_.flows.push_back(std::move(reopened));
+  return {};
 }
 
 }  // namespace sluice::engine

@@ -110,6 +110,11 @@ void Machine::start(Flow& flow, Invocation& invocation) {
   after_commit_.emplace_back([this, job = std::move(job)]() mutable { parts_.effects->launch(std::move(job)); });
 }
 
+std::optional<int64_t> Machine::deadline_ms(const Invocation& effect) const {
+  const lang::ActionBinding* handler = binding(effect.action);
+  return handler == nullptr ? std::nullopt : std::optional(effect.opened_ms + handler->deadline_s * 1000);
+}
+
 void Machine::cancel_attempt(const Ulid& invocation) {
   auto running = running_.find(invocation);
   if (replaying_ || running == running_.end()) return;
@@ -117,7 +122,6 @@ void Machine::cancel_attempt(const Ulid& invocation) {
 }
 
 void Machine::attempt_ended(const EffectResult& result) {
-  slots_.release(result.concept_);
   Flow* flow = find_flow(result.flow);
   if (flow == nullptr) return late_after_settling(result);
   Invocation* invocation = flow->find(result.invocation);
@@ -127,12 +131,17 @@ void Machine::attempt_ended(const EffectResult& result) {
         completion == nullptr ? std::nullopt : std::optional(End{completion->variant, completion->fields, false});
     return write_late(*flow, result.invocation, "effect", std::move(end));
   }
-  if (const auto* again = std::get_if<lang::Again>(&result.result)) {
+  // Attempts that are harmless to repeat are not journaled: a flow that was read back meanwhile has not counted this.
+  invocation->attempts = std::max(invocation->attempts, result.number);
+  const auto* again = std::get_if<lang::Again>(&result.result);
+  if (again != nullptr && !invocation->orphaned) {
     return retry_or_end(*flow, *invocation, "effect", again->reason, again->after_ms);
   }
   lang::Ending ending;
   if (completion != nullptr) {
     ending = *completion;
+  } else if (again != nullptr) {
+    ending = lang::EngineEnd{EngineOutcome::cancelled, "what it is part of has ended", false};
   } else if (const auto* fault = std::get_if<AttemptFault>(&result.result)) {
     ending = lang::EngineEnd{EngineOutcome::fault, fault->message, true};
   } else {
@@ -151,8 +160,9 @@ void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string
   step.by = by;
   step.note = why;
   step.attempt = std::max<int64_t>(invocation.attempts, 1);
-  bool more = step.attempt < parts_.limits.max_attempts;
-  if (more) step.due_ms = now_ms_ + std::max(after_ms, backoff_ms(step.attempt));
+  int64_t due_ms = now_ms_ + std::max(after_ms, backoff_ms(step.attempt));
+  bool more = step.attempt < parts_.limits.max_attempts && due_ms < deadline_ms(invocation).value_or(0);
+  if (more) step.due_ms = due_ms;
   append(flow, std::move(step));
   bool poison = invocation.crashes >= parts_.limits.max_crashes;
   if (more && !poison) return;
@@ -179,10 +189,10 @@ void Machine::late_after_settling(const EffectResult& result) {
   auto row = (*snapshot)->flow(result.flow);
   if (!row) throw UnreadableStore(row.error());
   if (!*row || (*row)->packed) return;
-  // Two late results of one flow may come in one batch.
-  uint64_t head = (*row)->head;
-  for (const store::FlowRow& changed : batch_.flows) {
-    if (changed.id == result.flow) head = changed.head;
+  // The batch may have changed it: by another late result, or by an operator who opened it again.
+  store::FlowRow changed = **row;
+  for (const store::FlowRow& fresh : batch_.flows) {
+    if (fresh.id == result.flow) changed = fresh;
   }
   Step step{.seq = last_seq_ + 1,
             .at_ms = now_ms_,
@@ -197,8 +207,7 @@ void Machine::late_after_settling(const EffectResult& result) {
   chain_ = chain_of(record);
   last_seq_ = step.seq;
   batch_.journal.push_back(
-      {.seq = step.seq, .flow = result.flow, .prev = head, .record = std::move(record), .packed_hash = ""});
-  store::FlowRow changed = **row;
+      {.seq = step.seq, .flow = result.flow, .prev = changed.head, .record = std::move(record), .packed_hash = ""});
   changed.head = step.seq;
   batch_.flows.push_back(std::move(changed));
 }

@@ -15,6 +15,7 @@ using lang::EngineOutcome;
 
 struct Machine::History {
   std::map<RecordId, RecordRef> records;
+  std::unordered_map<Ulid, Ulid> beneath;  // of what has ended: the request that it was beneath; zero: none
 };
 
 Result<void> Machine::recover() {
@@ -23,6 +24,10 @@ Result<void> Machine::recover() {
 }
 
 Result<void> Machine::read_back(bool restarted) {
+  stale_ = true;
+  restarted = restarted || !resumed_;
+  std::vector<std::unique_ptr<Flow>> not_begun;
+  for (const Ulid& id : calling_) not_begun.push_back(std::move(flows_.at(id)));
   flows_.clear();
   requests_.clear();
   busy_.clear();
@@ -35,8 +40,13 @@ Result<void> Machine::read_back(bool restarted) {
   ended_.clear();
   children_.clear();
   moved_.clear();
-  keys_.clear();
+  settling_ = false;
   state_->rolled_back();
+  for (auto& flow : not_begun) {
+    busy_.insert(flow->id);
+    flows_.emplace(flow->id, std::move(flow));
+  }
+  for (const auto& [who, denials] : denials_) arm((denials.minute + 1) * 60'000, {TimerKind::denials, {}, {}});
 
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
@@ -56,6 +66,8 @@ Result<void> Machine::read_back(bool restarted) {
   auto clock = (*snapshot)->meta("time");
   if (!clock) return clock.error();
   if (*clock) now_ms_ = std::max(now_ms_, static_cast<int64_t>(std::stoll(**clock)));
+
+  if (auto versions = read_versions(**snapshot); !versions) return versions;
 
   std::map<uint64_t, std::string> records;
   std::vector<store::FlowRow> open;
@@ -93,12 +105,37 @@ Result<void> Machine::read_back(bool restarted) {
   std::ranges::sort(ids);
   for (const Ulid& id : ids) {
     Flow& flow = *flows_.at(id);
+    if (!flow.standstill.empty()) {
+      if (restarted) unresumed_.insert(id);
+      touch(flow);
+      continue;
+    }
+    bool interrupted = unresumed_.erase(id) > 0 || restarted;
     std::set<Ulid> performing;
     for (const auto& [invocation_id, invocation] : flow.open) {
       if (invocation->phase == Invocation::Phase::performing) performing.insert(invocation_id);
     }
-    for (const Ulid& invocation_id : performing) resume_effect(flow, *flow.find(invocation_id), restarted);
+    for (const Ulid& invocation_id : performing) resume_effect(flow, *flow.find(invocation_id), interrupted);
     touch(flow);
+  }
+  stale_ = false;
+  return {};
+}
+
+// The version of each concept's stored state; of one that has none yet it is that of today.
+Result<void> Machine::read_versions(store::Snapshot& snapshot) {
+  outdated_.clear();
+  for (size_t c = 0; c < symbols().concepts.size(); ++c) {
+    const lang::ConceptSymbol& symbol = symbols().concepts[c];
+    if (symbol.built_in || !symbol.source->version) continue;
+    std::string name = "version." + symbol.name;
+    auto stored = snapshot.meta(name);
+    if (!stored) return stored.error();
+    if (!*stored) {
+      batch_.meta.emplace_back(name, std::to_string(*symbol.source->version));
+    } else if (int64_t version = std::stoll(**stored); version != *symbol.source->version) {
+      outdated_[c] = version;
+    }
   }
   return {};
 }
@@ -116,6 +153,7 @@ void Machine::stand_still(const store::FlowRow& row, const Error& why) {
   log("flow " + sluice::to_string(row.id) + " stands still: " + why.message);
   flows_[row.id] = std::move(flow);
   touched_.insert(row.id);
+  settling_ = true;
 }
 
 Result<void> Machine::replay(const std::map<uint64_t, std::string>& records,
@@ -144,8 +182,12 @@ Result<void> Machine::replay(const std::map<uint64_t, std::string>& records,
 }
 
 void Machine::replay_step(Flow& flow, Step& step, History& history) {
+  if (step.kind == Step::Kind::resolve) return replay_resolve(flow, step, history);
   take_work(flow, step);
   Invocation* invocation = flow.find(step.invocation);
+  if (invocation != nullptr && step.end) {
+    history.beneath[step.invocation] = invocation->beneath == nullptr ? Ulid{} : invocation->beneath->id;
+  }
   RecordRef record;
   bool makes_record = step.kind == Step::Kind::act || step.kind == Step::Kind::begin || step.kind == Step::Kind::finish;
   if (makes_record && invocation != nullptr && (step.end || symbols().action(invocation->action).is_answered())) {
@@ -162,6 +204,28 @@ void Machine::replay_step(Flow& flow, Step& step, History& history) {
     }
   }
   apply(flow, step, record, matched);
+}
+
+// What may have been done is asked for again, or ends as the operator said, in the place where it was.
+void Machine::replay_resolve(Flow& flow, Step& step, const History& history) {
+  auto ended = history.records.find({step.invocation, RecordKind::completion});
+  if (ended == history.records.end() || step.fired.empty() || step.fired.front().then.empty()) return;
+  Invocation* beneath = nullptr;
+  auto above = history.beneath.find(step.invocation);
+  while (beneath == nullptr && above != history.beneath.end()) {
+    beneath = flow.find(above->second);
+    above = history.beneath.find(above->second);
+  }
+  if (flow.failure == text_of(*ended->second)) flow.failure = std::exchange(flow.failed_too, "");
+  Planned& planned = step.fired.front().then.front();
+  Ulid id = planned.id;
+  Invocation* invocation = invoke(flow, planned, beneath, ended->second->causes, Origin::outside());
+  if (invocation == nullptr || !step.end) return;
+  flow.work.pop_back();
+  flow.set_phase(*invocation, Invocation::Phase::performing);
+  invocation->ending = true;
+  flow.work.emplace_back(
+      Finish{id, lang::Completion{step.end->variant, std::move(step.end->fields)}, "operator", step.caller});
 }
 
 // Takes from the flow's work what a step did.
@@ -186,7 +250,7 @@ void Machine::take_work(Flow& flow, const Step& step) {
 
 // By its retry rule: safe and probed effects run again under the same id; one that must not be repeated runs only if it
 // had not begun. An attempt that a failed commit left under way is still under way.
-void Machine::resume_effect(Flow& flow, Invocation& invocation, bool restarted) {
+void Machine::resume_effect(Flow& flow, Invocation& invocation, bool interrupted) {
   if (invocation.ending || running_.contains(invocation.id)) return;
   const lang::ActionBinding* handler = binding(invocation.action);
   auto end_unknown = [&](std::string why) {
@@ -196,11 +260,10 @@ void Machine::resume_effect(Flow& flow, Invocation& invocation, bool restarted) 
   };
   if (handler == nullptr) return end_unknown("its concept is not loaded any more");
   if (invocation.due_ms > now_ms_) return;  // its next attempt is not due yet, so that none was under way
-  if (!restarted) return make_ready(flow, invocation);
-  if (handler->retry == lang::Retry::never) {
-    if (invocation.started) return end_unknown("the process ended while it was under way");
-    return make_ready(flow, invocation);
+  if (handler->retry == lang::Retry::never && invocation.started) {
+    return end_unknown("the process ended while it was under way");
   }
+  if (!interrupted || handler->retry == lang::Retry::never) return make_ready(flow, invocation);
   invocation.attempts = std::max<int64_t>(invocation.attempts + (invocation.due_ms != 0 ? 1 : 0), 1);
   retry_or_end(flow, invocation, "crash", "the process ended while it was under way", 0);
 }

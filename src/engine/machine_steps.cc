@@ -32,6 +32,9 @@ End engine_end(EngineOutcome outcome, std::string message, bool maybe_done = fal
 
 constexpr int64_t kSlowHandler_ns = 5'000'000;
 
+// The one action that runs while the stored state is of another version; its `ok` says that it no longer is.
+constexpr std::string_view kMigrate = "migrate";
+
 }  // namespace
 
 template <typename Handler>
@@ -68,6 +71,7 @@ void Machine::work_off(Flow& flow) {
   Work work = std::move(flow.work.front());
   flow.work.pop_front();
   touch(flow);
+  uint64_t before = last_seq_;
   if (const auto* next = std::get_if<Run>(&work)) {
     run(flow, next->invocation);
   } else if (const auto* end = std::get_if<Finish>(&work)) {
@@ -79,6 +83,7 @@ void Machine::work_off(Flow& flow) {
   } else {
     repeat_child(flow);
   }
+  if (last_seq_ == before) settling_ = true;
 }
 
 Step Machine::new_step(const Flow& flow, const Ulid& invocation, Step::Kind kind) const {
@@ -103,6 +108,16 @@ std::optional<End> Machine::unfit(const Flow& flow, const Invocation& invocation
   if (!missing.empty()) {
     End end = engine_end(EngineOutcome::unavailable, "the concept " + missing + " is not loaded");
     end.fields["concept"] = missing;
+    return end;
+  }
+  if (auto stored = outdated_.find(invocation.action.concept_);
+      stored != outdated_.end() && symbols().action(invocation.action).name != kMigrate) {
+    int64_t required = owner.source->version.value_or(0);
+    End end = engine_end(EngineOutcome::needsMigration, "the state of " + owner.name + " is of version " +
+                                                            std::to_string(stored->second) + ", not " +
+                                                            std::to_string(required));
+    end.fields["current"] = stored->second;
+    end.fields["required"] = required;
     return end;
   }
   bool opens_scope = is_timer(invocation.action) || symbols().action(invocation.action).is_answered();
@@ -167,6 +182,7 @@ void Machine::run(Flow& flow, const Ulid& id) {
   if (flow.root) {
     step.caller = flow.caller;
     step.root = *std::exchange(flow.root, std::nullopt);
+    if (!step.root->key.empty()) batch_.keys.push_back(keys_.at({flow.caller.name, step.root->key}));
   }
   state_->begin_step(id, step.seq, now_ms_);
   if (auto end = unfit(flow, *invocation)) return complete(flow, *invocation, std::move(step), *std::move(end));
@@ -201,6 +217,7 @@ void Machine::run(Flow& flow, const Ulid& id) {
       work = std::move(std::get<lang::Started>(*begun).work);
     }
   }
+  if (ended && !lang::find_variant(action, ended->variant)) fault = undeclared(invocation->action, ended->variant);
   if (!fault.empty()) {
     state_->drop_step();
     return complete(flow, *invocation, std::move(step), engine_end(EngineOutcome::fault, fault));
@@ -234,6 +251,12 @@ void Machine::open_request(Flow& flow, Invocation& invocation, Step step) {
 
 void Machine::complete(Flow& flow, Invocation& invocation, Step step, End end) {
   step.end = std::move(end);
+  if (auto stored = outdated_.find(invocation.action.concept_);
+      stored != outdated_.end() && step.end->variant == "ok" && symbols().action(invocation.action).name == kMigrate) {
+    const lang::ConceptSymbol& owner = symbols().concepts[stored->first];
+    batch_.meta.emplace_back("version." + owner.name, std::to_string(owner.source->version.value_or(0)));
+    outdated_.erase(stored);
+  }
   RecordRef record = record_of(invocation, step);
   Matched matched = fire(flow, record, step);
   state_->keep_step();
@@ -345,6 +368,14 @@ void Machine::finish(Flow& flow, const Finish& work) {
     maybe_done = end->maybe_done;
     if (end->outcome == EngineOutcome::unanswered) end->message = unanswered_cause(flow, *invocation);
   }
+  // A handler that invents a variant is wrong, whatever it did.
+  auto check_variant = [&] {
+    const auto* completion = std::get_if<lang::Completion>(&ending);
+    if (completion == nullptr || lang::find_variant(symbols().action(invocation->action), completion->variant)) return;
+    maybe_done = true;
+    ending = lang::EngineEnd{EngineOutcome::fault, undeclared(invocation->action, completion->variant), true};
+  };
+  check_variant();
   const lang::ActionBinding* handler = binding(invocation->action);
   if (handler != nullptr && handler->finish && invocation->phase != Invocation::Phase::queued) {
     std::string fault;
@@ -357,6 +388,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
       ending = lang::EngineEnd{EngineOutcome::fault, fault, maybe_done};
     } else {
       ending = *std::move(finished);
+      check_variant();
     }
   }
   if (auto* completion = std::get_if<lang::Completion>(&ending)) {
@@ -386,6 +418,10 @@ std::string Machine::unanswered_cause(const Flow& flow, const Invocation& reques
     text += (i == 0 ? "; nearest: " : ", ") + nearest[i].sync + " waits for `" + nearest[i].missing + "`";
   }
   return text;
+}
+
+std::string Machine::undeclared(lang::ActionRef action, const std::string& variant) const {
+  return symbols().name(action) + " ended in `" + variant + "`, which is none of its variants";
 }
 
 // "Concept/action => variant"

@@ -9,42 +9,6 @@
 #include "engine/machine.h"
 
 namespace sluice::engine {
-namespace {
-
-struct Done {
-  std::string action;
-  json::object input;
-  Ulid beneath;  // zero: nothing
-  std::optional<End> end;
-  uint64_t seq = 0;
-};
-
-// All invocations of a flow, from its steps.
-std::map<Ulid, Done> invocations_of(const std::vector<Step>& steps) {
-  std::map<Ulid, Done> all;
-  for (const Step& step : steps) {
-    if (step.root) all[step.invocation] = {step.action, step.root->input, {}, std::nullopt, step.seq};
-    auto own = all.find(step.invocation);
-    if (own != all.end() && step.end && step.kind != Step::Kind::late) {
-      own->second.end = step.end;
-      own->second.seq = step.seq;
-    }
-    bool on_request = !step.end;
-    for (const Fired& fired : step.fired) {
-      for (const Planned& planned : fired.then) {
-        if (planned.kind != Planned::Kind::invoke) continue;
-        Ulid beneath = on_request && step.kind != Step::Kind::dispatch ? step.invocation
-                       : own == all.end()                              ? Ulid{}
-                                                                       : own->second.beneath;
-        all[planned.id] = {planned.action, planned.fields, beneath, std::nullopt, 0};
-      }
-    }
-  }
-  return all;
-}
-
-}  // namespace
-
 json::value Machine::plan_undo(const Flow& flow, const json::object& input) const {
   auto fail = [](std::string reason) { return json::value{{"undo", json::array{}}, {"error", std::move(reason)}}; };
   const json::value* text = input.if_contains("request");
@@ -71,9 +35,9 @@ json::value Machine::plan_undo(const Flow& flow, const json::object& input) cons
     if (auto step = read_step(fresh.record)) steps->push_back(*std::move(step));
   }
 
-  std::map<Ulid, Done> all = invocations_of(*steps);
+  std::map<Ulid, Invoked> all = invocations_of(*steps);
   if (!all.contains(*request)) return fail("there is no request " + sluice::to_string(*request));
-  auto to_undo = [&](const Done& done) -> const lang::ReversalSymbol* {
+  auto to_undo = [&](const Invoked& done) -> const lang::ReversalSymbol* {
     auto action = action_named(done.action);
     if (!action || !done.end) return nullptr;
     const lang::ActionSymbol& symbol = symbols().action(*action);

@@ -18,9 +18,9 @@
 namespace sluice::engine {
 namespace {
 
-constexpr std::array<std::string_view, 13> kKindNames = {"act",    "begin", "started",  "again", "finish",
+constexpr std::array<std::string_view, 14> kKindNames = {"act",    "begin", "started",  "again", "finish",
                                                          "late",   "child", "dispatch", "dead",  "drop",
-                                                         "cancel", "move",  "denied"};
+                                                         "cancel", "move",  "resolve",  "denied"};
 
 constexpr std::string_view kChainStart = R"({"chain":")";
 

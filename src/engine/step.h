@@ -95,6 +95,7 @@ struct Step {
     drop,      // an operator gave a dead child flow up for good
     cancel,    // an operator cancelled the flow: everything open ends
     move,      // an operator moved the flow to another sync set
+    resolve,   // an operator decided about an action that may have been done: it is asked for again, or ends as `end`
     denied,    // a call that was not allowed; belongs to no flow
   };
   uint64_t seq = 0;
