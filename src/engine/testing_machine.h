@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,33 @@
 #include "store/memory_store.h"
 
 namespace sluice::engine {
+
+// A store whose commits and reads fail when the test says so, each with nothing done.
+class FailingStore final : public store::Store {
+ public:
+  Result<void> commit(const store::Batch& batch) override {
+    ++commits;
+    if (fails && fails(commits)) return Error{.code = Code::limit, .message = "the disk is full"};
+    return inner_.commit(batch);
+  }
+  Result<std::unique_ptr<store::Snapshot>> read() override {
+    if (unreadable) return Error{.code = Code::unavailable, .message = "the disk does not answer"};
+    return inner_.read();
+  }
+  Result<void> pack(const std::vector<store::PackedFlow>& flows) override { return inner_.pack(flows); }
+  Result<void> forget(int64_t keys_before_ms, const std::vector<std::string>& sync_sets) override {
+    return inner_.forget(keys_before_ms, sync_sets);
+  }
+  Result<void> back_up(const std::string& path) override { return inner_.back_up(path); }
+  std::optional<Error> broken() const override { return std::nullopt; }
+
+  int commits = 0;
+  std::function<bool(int number)> fails;  // which commits
+  bool unreadable = false;
+
+ private:
+  store::MemoryStore inner_;
+};
 
 struct Handlers {
   std::function<lang::Completion(const json::object& ask, lang::Rows& rows)> act;
@@ -68,6 +96,13 @@ class World {
     machine_.reset();
   }
 
+  // Concepts that the next start runs with; those that are not there yet get handlers of their own.
+  void use(std::vector<std::string> concepts, const std::string& rules) {
+    concepts_ = std::move(concepts);
+    load(rules);
+    bindings_.clear();
+    make_bindings();
+  }
   // Rules that the next start, or reload(), runs with.
   void load(const std::string& rules) { kit_ = checked(concepts_, rules); }
   Result<void> reload(const std::string& rules) {
@@ -117,6 +152,27 @@ class World {
     FAIL() << "it does not settle";
   }
 
+  // Runs what can be run now, with a restart after every batch. Batches are as small as limits.batch_steps says.
+  void settle_with_restarts() {
+    for (int i = 0; i < 10'000; ++i) {
+      auto turned = machine().turn();
+      ASSERT_TRUE(turned) << to_string(turned.error());
+      if (!*turned) return;
+      restart();
+    }
+    FAIL() << "it does not settle";
+  }
+
+  // An operator's decision, with its step committed.
+  Result<uint64_t> decide(Decision decision) {
+    Result<uint64_t> told = Error{.message = "it was not told"};
+    decision.caller = caller;
+    decision.on_done = [&](const Result<uint64_t>& done) { told = done; };
+    machine().decide(std::move(decision));
+    turn();
+    return told;
+  }
+
   void pass(int64_t seconds) {
     clock.advance_ms(seconds * 1000);
     settle();
@@ -164,6 +220,57 @@ class World {
     return lines;
   }
 
+  // "act Order/place => ok" a step, without fields and what ended it.
+  std::vector<std::string> ends() {
+    std::vector<std::string> lines;
+    for (const std::string& line : journal()) {
+      size_t end = line.size();
+      for (const char* rest : {" {", " maybe", " by "}) end = std::min(end, line.find(rest));
+      lines.push_back(line.substr(0, end));
+    }
+    return lines;
+  }
+  // The arguments with which the action was asked for by syncs, in order.
+  std::vector<std::string> asked(const std::string& action) {
+    std::vector<std::string> inputs;
+    for (const Step& step : steps()) {
+      for (const Fired& fired : step.fired) {
+        for (const Planned& planned : fired.then) {
+          if (planned.action == action) inputs.push_back(write(planned.fields));
+        }
+      }
+    }
+    return inputs;
+  }
+  // The newest step about this action.
+  Step step_of(const std::string& action) {
+    std::vector<Step> all = steps();
+    for (auto step = all.rbegin(); step != all.rend(); ++step) {
+      if (step->action == action) return *step;
+    }
+    ADD_FAILURE() << "no step of " << action;
+    return {};
+  }
+  // The newest child flow.
+  Ulid child() {
+    Ulid flow;
+    for (const Step& step : steps()) {
+      if (step.kind == Step::Kind::child) flow = step.flow;
+    }
+    return flow;
+  }
+  // Statuses of all flows, the oldest first.
+  std::vector<std::string> statuses() {
+    std::vector<std::string> all;
+    auto snapshot = store->read();
+    auto read = (*snapshot)->flows_oldest_first(std::nullopt, [&](const store::FlowRow& row) {
+      all.push_back(status(row.id));
+      return true;
+    });
+    EXPECT_TRUE(read);
+    return all;
+  }
+
   std::vector<std::string> fired() {
     std::vector<std::string> lines;
     for (const Step& step : steps()) {
@@ -205,6 +312,9 @@ class World {
   UlidSource ids{clock, random};
   EffectQueue queue;
   lang::Tools tools;
+  store::BlobStore* blobs = nullptr;
+  std::set<std::string> not_loaded;                        // concepts without a binding at the next start
+  std::map<std::string, std::vector<std::string>> sealed;  // arguments that are sealed, by action
   std::shared_ptr<store::Store> store = std::make_shared<store::MemoryStore>();
   Caller caller{.name = "uid:1000", .reason = ""};
   Limits limits;
@@ -214,7 +324,11 @@ class World {
 
  private:
   MachineParts parts() {
+    for (auto& binding : bindings_) {
+      for (lang::ActionBinding& action : binding->actions) action.sealed = sealed[binding->name + "/" + action.name];
+    }
     MachineParts parts{.store = store.get(),
+                       .blobs = blobs,
                        .clock = &clock,
                        .ids = &ids,
                        .effects = &queue,
@@ -222,7 +336,9 @@ class World {
                        .may = may,
                        .log = [this](const std::string& text) { logged.push_back(text); },
                        .limits = limits};
-    for (const auto& binding : bindings_) parts.concepts.push_back(binding.get());
+    for (const auto& binding : bindings_) {
+      if (!not_loaded.contains(binding->name)) parts.concepts.push_back(binding.get());
+    }
     return parts;
   }
 
