@@ -10,7 +10,7 @@
 #include "base/testing_folder.h"
 #include "cli/testing_commands.h"
 #include "lang/testing_kit.h"
-#include "orders_kit.h"
+#include "orders/orders_kit.h"
 
 namespace sluice::cli {
 namespace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <istream>
-#include <ranges>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -116,32 +115,6 @@ class Patience {
   bool stopped_ = false;
 };
 
-// The steps that the flow has taken so far; the position from which on there may be more.
-Result<uint64_t> catch_up(store::Store& store, RunningFlow& flow) {
-  auto snapshot = store.read();
-  if (!snapshot) return snapshot.error();
-  auto row = (*snapshot)->flow(flow.id());
-  if (!row) return row.error();
-  std::vector<std::string> records;
-  for (uint64_t seq = *row ? (*row)->head : 0; seq != 0;) {
-    auto entry = (*snapshot)->journal(seq);
-    if (!entry) return entry.error();
-    if (!*entry || (*entry)->record.empty()) {
-      return Error{.code = Code::not_found,
-                   .message = "flow " + to_string(flow.id()) + " ended long ago and has been archived",
-                   .next = "sluice flow show " + to_string(flow.id())};
-    }
-    records.push_back((*entry)->record);
-    seq = (*entry)->prev;
-  }
-  for (const std::string& record : std::views::reverse(records)) {
-    auto step = engine::read_step(record);
-    if (!step) return step.error();
-    flow.take(*step);
-  }
-  return (*snapshot)->position() + 1;
-}
-
 // Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
 Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
   std::set<Ulid> timed;
@@ -172,7 +145,7 @@ Result<bool> is_idle(store::Store& store, const Ulid& flow) {
 
 // Until the call has its answer, only people could give one, or the person here has had enough.
 Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& patience) {
-  auto from = catch_up(home.store(), flow);
+  auto from = flow.catch_up(home.store());
   if (!from) return from.error();
   if (flow.ended()) return {};
   std::optional<Error> unreadable;
@@ -198,7 +171,7 @@ Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& pati
   if (flow.ended() || patience.stopped()) return {};
   // It may have ended between the last look at the journal and the one at the flow.
   RunningFlow again(flow.id());
-  if (auto caught_up = catch_up(home.store(), again); !caught_up) return caught_up.error();
+  if (auto caught_up = again.catch_up(home.store()); !caught_up) return caught_up.error();
   flow = std::move(again);
   return {};
 }

@@ -12,7 +12,7 @@
 #include "base/testing_folder.h"
 #include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
-#include "orders_kit.h"
+#include "orders/orders_kit.h"
 
 namespace sluice::cli {
 namespace {

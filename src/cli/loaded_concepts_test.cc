@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lang/testing_kit.h"
-#include "orders_kit.h"
+#include "orders/orders_kit.h"
 
 namespace sluice::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include "cli/all_commands.h"
 #include "cli/app.h"
 #include "cli/loaded_concepts.h"
-#include "mailbox.h"
-#include "orders_kit.h"
+#include "orders/mailbox.h"
+#include "orders/orders_kit.h"
 
 int main(int count, char** words) {
   const sluice::Variables variables = sluice::process_variables();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <ranges>
+#include <vector>
 
 #include "base/terminal.h"
 
@@ -33,6 +35,31 @@ void RunningFlow::take(const engine::Step& step) {
   if (about == open_.end()) return;
   about->second.seq = step.seq;
   if (step.kind == Kind::again) about->second.problem = step.note;
+}
+
+Result<uint64_t> RunningFlow::catch_up(store::Store& store) {
+  auto snapshot = store.read();
+  if (!snapshot) return snapshot.error();
+  auto row = (*snapshot)->flow(flow_);
+  if (!row) return row.error();
+  std::vector<std::string> records;
+  for (uint64_t seq = *row ? (*row)->head : 0; seq != 0;) {
+    auto entry = (*snapshot)->journal(seq);
+    if (!entry) return entry.error();
+    if (!*entry || (*entry)->record.empty()) {
+      return Error{.code = Code::not_found,
+                   .message = "flow " + to_string(flow_) + " ended long ago and has been archived",
+                   .next = "sluice flow show " + to_string(flow_)};
+    }
+    records.push_back((*entry)->record);
+    seq = (*entry)->prev;
+  }
+  for (const std::string& record : std::views::reverse(records)) {
+    auto step = engine::read_step(record);
+    if (!step) return step.error();
+    take(*step);
+  }
+  return (*snapshot)->position() + 1;
 }
 
 std::string RunningFlow::waits_for(int64_t now_ms) const {

@@ -1,5 +1,5 @@
 // A flow as somebody sees it who waits for it: how its call ended, and what it waits for until then. It is told the
-// flow's steps in their order.
+// flow's steps in their order, or reads them.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "base/ulid.h"
 #include "engine/step.h"
+#include "store/store.h"
 
 namespace sluice::cli {
 
@@ -18,6 +20,8 @@ class RunningFlow {
 
   const Ulid& id() const { return flow_; }
   void take(const engine::Step& step);
+  // Takes all steps so far; answers the position from which on there may be more.
+  Result<uint64_t> catch_up(store::Store& store);
 
   // How the call that began the flow ended, and the position of that step.
   struct Ended {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/testing_flows.h"
+#include "store/memory_store.h"
 
 namespace sluice::cli {
 namespace {
@@ -36,6 +37,19 @@ TEST(RunningFlow, KnowsHowItsCallEnded) {
   late.end = engine::End{.variant = "engine.fault"};
   flow.take(late);
   EXPECT_EQ(flow.ended()->end.variant, "ok");
+}
+
+TEST(RunningFlow, CatchesUpWithTheJournal) {
+  store::MemoryStore store;
+  engine::TestingJournal journal(store);
+  auto steps = order_steps();
+  for (size_t i = 0; i < 4; ++i) journal.add(steps[i], store::FlowStatus::running);
+  RunningFlow flow(id(1));
+  auto next = flow.catch_up(store);
+  ASSERT_TRUE(next) << to_string(next.error());
+  EXPECT_EQ(*next, 5);
+  EXPECT_EQ(flow.ended()->end.variant, "ok");
+  EXPECT_EQ(flow.waits_for(kNoon_ms), "Card/charge, which is tried again: the bank is busy");
 }
 
 TEST(RunningFlow, NamesATimerAndTheTimeThatIsLeft) {

@@ -104,9 +104,10 @@ def test_every_command_has_help(run):
         assert run("help", *command["name"].split()).stdout == text.stdout
 
 
-def test_the_example_of_every_command_works(run, tmp_path):
-    """In an empty folder, in which the kit that examples speak of has been made."""
+def test_the_example_of_every_command_works(run, root, tmp_path):
+    """In an empty folder, in which the kit that examples speak of has been made, and a home in which something ran."""
     assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
+    assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
     for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
         done = run(*shlex.split(command["example"])[1:], cwd=tmp_path)
         assert done.returncode == 0, f"{command['example']}\n{done.stderr}"
