@@ -7,6 +7,7 @@ Commands all_commands() {
   Commands commands;
   add_kit_commands(commands);
   add_flow_commands(commands);
+  add_flow_decisions(commands);
   add_audit_commands(commands);
   add_help_commands(commands);
   add_completion_commands(commands);

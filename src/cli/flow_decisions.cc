@@ -1,0 +1,298 @@
+// What an operator decides about a flow: cancel it, resolve what nobody knows the outcome of, move it to the current
+// syncs, and retry or drop dead letters. Each is a step of the flow's journal with the caller in it, and the flow then
+// goes on in this process as far as it can.
+#include <algorithm>
+#include <boost/json.hpp>
+#include <functional>
+
+#include "base/json.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/context.h"
+#include "cli/flow_view.h"
+#include "cli/home_engine.h"
+#include "cli/kit_place.h"
+#include "cli/loaded_concepts.h"
+
+namespace sluice::cli {
+namespace {
+
+// What is to be decided about, found before the engine is started.
+struct Subject {
+  Ulid flow, invocation;
+  std::string action;  // of the invocation
+  std::string kit;     // folder
+};
+
+using Find = Result<Subject> (*)(store::Snapshot&, const Context&);
+
+Result<Subject> named_flow(store::Snapshot& snapshot, const Context& context) {
+  auto row = find_flow(snapshot, context.given.text("flow"));
+  if (!row) return row.error();
+  return Subject{.flow = row->id};
+}
+
+Result<Subject> named_invocation(store::Snapshot& snapshot, const Context& context) {
+  auto found = find_invocation(snapshot, context.given.text("invocation"));
+  if (!found) return found.error();
+  Subject subject{.flow = found->flow.id, .invocation = found->invocation};
+  auto view = view_flow(snapshot, found->flow);
+  if (!view) return view.error();
+  if (auto at = view->history.find(found->invocation)) subject.action = view->history.invocations[*at].action;
+  return subject;
+}
+
+Result<Subject> find_subject(const Context& context, Find find) {
+  RealClock clock;
+  auto home = open_home_store(context, clock, MakeStore::no);
+  if (!home) return home.error();
+  if (!*home) return nothing_has_run();
+  auto snapshot = (*home)->store->read();
+  if (!snapshot) return snapshot.error();
+  auto subject = find(**snapshot, context);
+  if (!subject) return subject;
+  subject->kit = context.given.text("kit");
+  if (!subject->kit.empty()) return subject;
+  auto last = (*snapshot)->meta("kit");
+  if (!last) return last.error();
+  subject->kit = last->value_or("");
+  if (!subject->kit.empty()) return subject;
+  return Error{.code = Code::usage, .message = "it is not known which kit runs here", .next = "add --kit FOLDER"};
+}
+
+// Decides, and lets the flow go on as far as it can without waiting for time or people.
+Result<Code> decide(Context& context, const Subject& subject,
+                    const std::function<Result<engine::Decision>(const lang::CheckedKit&)>& make,
+                    const std::string& done) {
+  auto place = place_of_kit(subject.kit, context);
+  if (!place) return place.error();
+  if (auto exists = must_exist(*place); !exists) return exists.error();
+  lang::Checked checked = check_place(*place, false, context);
+  if (!checked.kit) return kit_has_errors(*place, checked);
+  auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  const LoadedConcepts none;
+  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : none;
+  if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+  auto decision = make(*kit);
+  if (!decision) return decision.error();
+  auto home = HomeEngine::start(context, loaded, kit, place->folder);
+  if (!home) return home.error();
+  if (!(*home)->may((*home)->caller())) {
+    return Error{.code = Code::denied,
+                 .message = (*home)->caller().name + " may not decide about flows",
+                 .next = "ask the owner of this home, who is its admin"};
+  }
+  decision->flow = subject.flow;
+  decision->caller = (*home)->caller();
+  auto position = (*home)->engine().decide(*std::move(decision));
+  if (!position) return position.error();
+  auto status = (*home)->engine().wait(subject.flow, engine::Engine::Until::quiet);
+  if (!status) return status.error();
+  std::string id = to_string(subject.flow);
+  json::object shown{{"flow", id}, {"position", *position}, {"state", state_name(*status)}};
+  context.output.print(shown, [&](const Terminal&) { return done + "\n"; });
+  context.output.note("flow " + id + ", " + std::string(state_name(*status)) + "; next: sluice flow trace " + id);
+  return Code::ok;
+}
+
+Result<Code> cancel(Context& context) {
+  auto subject = find_subject(context, named_flow);
+  if (!subject) return subject.error();
+  return decide(
+      context, *subject,
+      [](const lang::CheckedKit&) -> Result<engine::Decision> {
+        return engine::Decision{.kind = engine::Decision::Kind::cancel};
+      },
+      "Cancelled: everything that was open in the flow has ended.");
+}
+
+Result<Code> move(Context& context) {
+  auto subject = find_subject(context, named_flow);
+  if (!subject) return subject.error();
+  return decide(
+      context, *subject,
+      [](const lang::CheckedKit&) -> Result<engine::Decision> {
+        return engine::Decision{.kind = engine::Decision::Kind::move};
+      },
+      "Moved: the flow goes on under the current syncs.");
+}
+
+// The fields of a variant, typed as it declares them: text stays text, everything else is JSON.
+Result<json::object> fields_of(const lang::Symbols& symbols, const lang::VariantSymbol& variant,
+                               const std::vector<std::string>& words) {
+  json::object fields;
+  for (const std::string& word : words) {
+    size_t equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    auto field = lang::find_field(variant.fields, name);
+    if (equals == std::string::npos || !field) {
+      return Error{.code = Code::usage,
+                   .message = equals == std::string::npos ? "expected name=value, found \"" + word + "\""
+                                                          : "the variant " + variant.name + " has no field " + name};
+    }
+    lang::Shape::Kind kind = symbols.types[symbols.types.present(variant.fields[*field].type)].kind;
+    bool json_text = kind == lang::Shape::Kind::integer || kind == lang::Shape::Kind::floating ||
+                     kind == lang::Shape::Kind::boolean || kind == lang::Shape::Kind::list ||
+                     kind == lang::Shape::Kind::set || kind == lang::Shape::Kind::record ||
+                     kind == lang::Shape::Kind::mapping;
+    if (!json_text) {
+      fields[name] = word.substr(equals + 1);
+      continue;
+    }
+    auto value = parse_json(word.substr(equals + 1));
+    if (!value) return Error{.code = Code::usage, .message = name + ": " + value.error().message};
+    fields[name] = std::move(value->root);
+  }
+  return fields;
+}
+
+Result<engine::Decision> resolution(const Context& context, const Subject& subject, const lang::CheckedKit& kit) {
+  engine::Decision decision{.kind = engine::Decision::Kind::retry, .invocation = subject.invocation};
+  if (context.given.flag("retry")) return decision;
+  const lang::Symbols& symbols = kit.symbols();
+  size_t slash = subject.action.find('/');
+  auto owner = symbols.find_concept(subject.action.substr(0, slash));
+  auto action = owner ? symbols.find_action(*owner, subject.action.substr(slash + 1)) : std::nullopt;
+  if (!action) return Error{.code = Code::not_found, .message = "the kit has no action " + subject.action};
+  const lang::ActionSymbol& symbol = symbols.action({*owner, *action});
+  std::string name = context.given.text("as");
+  auto variant = lang::find_variant(symbol, name);
+  if (!variant) {
+    std::string known;
+    for (const lang::VariantSymbol& each : symbol.variants) known += (known.empty() ? "" : ", ") + each.name;
+    return Error{.code = Code::usage,
+                 .message = subject.action + " has no variant " + name,
+                 .next = "its variants are " + known};
+  }
+  auto fields = fields_of(symbols, symbol.variants[*variant], context.given.texts("values"));
+  if (!fields) return fields.error();
+  decision.kind = engine::Decision::Kind::resolve_as;
+  decision.as = {name, *std::move(fields)};
+  return decision;
+}
+
+Result<Code> resolve(Context& context) {
+  bool retry = context.given.flag("retry");
+  if (retry == !context.given.text("as").empty()) {
+    return Error{
+        .code = Code::usage, .message = "say either --retry or --as VARIANT", .next = "sluice help flow resolve"};
+  }
+  auto subject = find_subject(context, named_invocation);
+  if (!subject) return subject.error();
+  return decide(
+      context, *subject, [&](const lang::CheckedKit& kit) { return resolution(context, *subject, kit); },
+      retry ? "Tried again." : "Resolved as " + context.given.text("as") + ".");
+}
+
+// -------------------------------------------------------------------------------------------------------- dead letters
+
+Result<Code> list_dead(Context& context) {
+  RealClock clock;
+  auto home = open_home_store(context, clock, MakeStore::no);
+  if (!home) return home.error();
+  json::array shown;
+  Table table{.columns = {{.title = "FLOW", .whole = true}, {"SYNC"}, {"CALLER"}, {"WHY"}},
+              .empty = "No dead letters."};
+  if (*home) {
+    auto snapshot = (*home)->store->read();
+    if (!snapshot) return snapshot.error();
+    auto read = (*snapshot)->open_flows([&](const store::FlowRow& row) {
+      auto summary = parse_json(row.summary);
+      if (!summary || !summary->root.is_object()) return true;
+      const json::object& object = summary->root.get_object();
+      auto text = [&](std::string_view name) {
+        const json::value* value = object.if_contains(name);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+      };
+      if (!object.contains("dead")) return true;
+      std::string id = to_string(row.id);
+      table.rows.push_back({{id}, {text("sync")}, {text("caller")}, {text("dead"), Style::bad}});
+      shown.push_back(
+          json::object{{"flow", id}, {"parent", text("parent")}, {"sync", text("sync")}, {"why", text("dead")}});
+      return true;
+    });
+    if (!read) return read.error();
+  }
+  context.output.print(shown, [&](const Terminal& terminal) { return render(table, terminal); });
+  if (!shown.empty()) context.output.note("next: sluice flow dead retry FLOW, or sluice flow dead drop FLOW");
+  return Code::ok;
+}
+
+Result<Code> dead(Context& context) {
+  std::string verb = context.given.text("verb");
+  bool named = !context.given.text("flow").empty();
+  if (verb == "list") {
+    if (!named) return list_dead(context);
+    return Error{.code = Code::usage, .message = "flow dead list takes no flow"};
+  }
+  if (!named) {
+    return Error{
+        .code = Code::usage, .message = "flow dead " + verb + " needs a flow", .next = "sluice flow dead list"};
+  }
+  auto subject = find_subject(context, named_flow);
+  if (!subject) return subject.error();
+  bool retry = verb == "retry";
+  return decide(
+      context, *subject,
+      [&](const lang::CheckedKit&) -> Result<engine::Decision> {
+        return engine::Decision{.kind = retry ? engine::Decision::Kind::retry : engine::Decision::Kind::drop};
+      },
+      retry ? "Dispatched again." : "Dropped: it is not tried any more.");
+}
+
+}  // namespace
+
+void add_flow_decisions(Commands& commands) {
+  const std::string journaled = "The decision is a record of the flow's journal, with who made it and the reason.";
+  const Arg flow{.name = "flow", .help = "the flow's id, a part of it, or latest"};
+  const Option kit{
+      .name = "kit", .value = "FOLDER", .help = "the kit; without it the one that ran last", .kind = Kind::path};
+  const Option reason{.name = "reason", .value = "TEXT", .help = "why, for the audit"};
+  commands.add({.name = "flow cancel",
+                .summary = "End everything that is open in a flow",
+                .details = journaled + "\n\nEffects under way are told to stop and end as `engine.cancelled`; syncs "
+                                       "that match that still fire, so that a kit can clean up.",
+                .args = {flow},
+                .options = {reason, kit, lock_timeout_option()},
+                .example = "sluice flow cancel latest --reason \"wrong version\"",
+                .run = cancel});
+  commands.add(
+      {.name = "flow resolve",
+       .summary = "Decide how an action ended that nobody knows the outcome of",
+       .details = journaled + "\n\nFor an invocation that is open, or that ended in engine.unknown or another "
+                              "outcome after which it may have been done.",
+       .args = {{.name = "invocation", .help = "the id of the invocation, or a part of it"},
+                {.name = "values", .help = "fields of the variant as name=value", .optional = true, .repeated = true}},
+       .options = {{.name = "retry", .help = "try it again"},
+                   {.name = "as", .value = "VARIANT", .help = "it ended in this variant"},
+                   reason,
+                   kit,
+                   lock_timeout_option()},
+       .example = "sluice flow resolve 9Q3ZP7 --as ok parcel=P-17",
+       .run = resolve});
+  commands.add({.name = "flow move",
+                .summary = "Let a flow go on under the current syncs",
+                .details = journaled + "\n\nA flow goes on under the syncs that it began with. If they do not fit the "
+                                       "concepts any more it stands still until it is moved.",
+                .args = {flow},
+                .options = {{.name = "to",
+                             .value = "SET",
+                             .help = "the syncs to go on under",
+                             .choices = {"current"},
+                             .fallback = "current"},
+                            reason,
+                            kit,
+                            lock_timeout_option()},
+                .example = "sluice flow move latest --to current",
+                .run = move});
+  commands.add({.name = "flow dead",
+                .summary = "List follow-ups that were given up, try them again or drop them",
+                .details = journaled,
+                .args = {{.name = "verb", .help = "what to do", .choices = {"list", "retry", "drop"}},
+                         {.name = "flow", .help = "the follow-up's flow", .optional = true}},
+                .options = {reason, kit, lock_timeout_option()},
+                .example = "sluice flow dead list",
+                .run = dead});
+}
+
+}  // namespace sluice::cli

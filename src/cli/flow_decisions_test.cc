@@ -1,0 +1,62 @@
+// What the commands that decide say when there is nothing to decide; tests/engine/test_flow_decisions.py decides about
+// flows that run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/testing_folder.h"
+#include "cli/loaded_concepts.h"
+#include "cli/testing_commands.h"
+#include "orders/orders_kit.h"
+
+namespace sluice::cli {
+namespace {
+
+using testing::HasSubstr;
+
+struct FlowDecisions : testing::Test {
+  Ran run(const std::vector<std::string>& words) {
+    return run_line(commands, words, {}, {{{"SLUICE_HOME", folder.path("home")}}, "", &loaded});
+  }
+  void add_tea() { ASSERT_EQ(run({"kit", "run", kKit, "Stock/add", "item=tea", "count=5"}).exit, 0); }
+
+  const std::string kKit = std::string(SLUICE_SOURCE_DIR) + "/examples/kits/orders";
+  TestingFolder folder;
+  LoadedConcepts loaded{.concepts = orders::concepts()};
+  Commands commands = all_commands();
+};
+
+TEST_F(FlowDecisions, SayThatNothingHasRun) {
+  auto done = run({"flow", "cancel", "latest"});
+  EXPECT_EQ(done.exit, 5);
+  EXPECT_THAT(done.err, HasSubstr("nothing has run here yet"));
+}
+
+TEST_F(FlowDecisions, LeaveASettledFlowAlone) {
+  add_tea();
+  for (const std::string verb : {"cancel", "move"}) {
+    auto done = run({"flow", verb, "latest"});
+    EXPECT_EQ(done.exit, 6) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("sluice flow show"));
+  }
+  auto list = run({"flow", "list", "-o", "json"});
+  EXPECT_THAT(list.out, HasSubstr("\"settled\""));
+}
+
+TEST_F(FlowDecisions, ListNoDeadLetters) {
+  EXPECT_EQ(run({"flow", "dead", "list"}).out, "No dead letters.\n");
+  add_tea();
+  EXPECT_EQ(run({"flow", "dead", "list"}).out, "No dead letters.\n");
+  EXPECT_EQ(run({"flow", "dead", "drop", "latest"}).exit, 6);
+  EXPECT_EQ(run({"flow", "dead", "drop"}).exit, 2);
+  EXPECT_EQ(run({"flow", "dead", "list", "latest"}).exit, 2);
+}
+
+TEST_F(FlowDecisions, ResolveInExactlyOneWay) {
+  add_tea();
+  EXPECT_EQ(run({"flow", "resolve", "ABCDEF"}).exit, 2);
+  EXPECT_EQ(run({"flow", "resolve", "ABCDEF", "--retry", "--as", "ok"}).exit, 2);
+  EXPECT_EQ(run({"flow", "resolve", "ABCDEF", "--retry"}).exit, 5);
+}
+
+}  // namespace
+}  // namespace sluice::cli

@@ -1,0 +1,78 @@
+"""Operators' decisions about flows that run, with the real binary on the example kit."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+
+@pytest.fixture
+def shop(sluice, root, tmp_path):
+    """Runs sluice in a home of its own, with tea on the shelf."""
+    env = {**os.environ, "SLUICE_HOME": str(tmp_path / "home"), "ORDERS_MAILBOX": str(tmp_path / "parcels")}
+    (tmp_path / "parcels").mkdir()
+    kit = root / "examples/kits/orders"
+
+    def run(*words):
+        return subprocess.run([sluice, *words], capture_output=True, text=True, env=env, timeout=60)
+
+    run.kit, run.env, run.binary = str(kit), env, sluice
+    assert run("kit", "run", run.kit, "Stock/add", "item=tea", "count=5").returncode == 0
+    return run
+
+
+def leave_open(shop):
+    """Begins an order and is interrupted while it is packed; gives the flow's id."""
+    process = subprocess.Popen([shop.binary, "-v", "kit", "run", shop.kit, "Order/place", "item=tea", "count=1",
+                                "address=Elm 1"], env=shop.env, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True)
+    for line in process.stderr:
+        if line.strip().startswith("flow: "):
+            flow = line.split("flow: ")[1].strip()
+            break
+    else:
+        pytest.fail("it does not say its flow")
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return flow
+
+
+def state_of(shop, flow):
+    return json.loads(shop("flow", "show", flow, "-o", "json").stdout)
+
+
+def test_cancel_ends_what_is_open(shop):
+    flow = leave_open(shop)
+    done = shop("flow", "cancel", flow, "--reason", "wrong address", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["state"] == "failed"
+    audit = shop("audit", "list", "--flow", flow, "-o", "json")
+    assert "wrong address" in audit.stdout
+    assert shop("audit", "verify").returncode == 0
+    again = shop("flow", "cancel", flow)
+    assert again.returncode == 6
+
+
+def test_move_lets_a_flow_go_on_under_the_current_syncs(shop):
+    flow = leave_open(shop)
+    done = shop("flow", "move", flow, "--to", "current")
+    assert done.returncode == 0, done.stderr
+    deadline = time.monotonic() + 60
+    while shop("kit", "run", shop.kit).returncode != 0 and time.monotonic() < deadline:
+        pass
+    shown = shop("flow", "list", "-o", "json").stdout
+    assert [entry["state"] for entry in json.loads(shown) if entry["flow"] == flow] == ["settled"]
+
+
+def test_resolve_ends_an_open_action_as_told(shop):
+    flow = leave_open(shop)
+    done = shop("flow", "resolve", flow, "--as", "undelivered", "reason=strike")
+    assert done.returncode == 0, done.stderr
+    trace = shop("flow", "trace", flow).stdout
+    assert "undelivered" in trace
+    wrong = shop("flow", "resolve", flow, "--as", "eaten")
+    assert wrong.returncode == 2
+    assert "its variants are" in wrong.stderr
