@@ -91,9 +91,8 @@ TEST_F(Undoing, CompensatesTheOutermostNewestFirst) {
 }
 
 TEST_F(Undoing, GoesOnAfterARestartWhereItWas) {
-  world.limits.max_attempts = 1000;
-  world.limits.max_crashes = 1000;
   world.start("Box/job", R"({"name":"j"})");
+  while (undone.empty() && world.queue.run()) world.turn();
   for (int i = 0; i < 200 && world.machine().open_flows() > 0; ++i) {
     world.restart();
     world.clock.advance_ms(300);
@@ -101,7 +100,7 @@ TEST_F(Undoing, GoesOnAfterARestartWhereItWas) {
     world.queue.run();
     world.turn();
   }
-  EXPECT_THAT(undone, testing::UnorderedElementsAreArray(all));
+  EXPECT_EQ(undone, all);
   EXPECT_EQ(world.machine().open_flows(), 0U);
   EXPECT_EQ(world.step_of("Box/job").end->variant, "ok");
 }

@@ -416,7 +416,7 @@ TEST_F(APlan, ABrokenPlanIsUndoneFromItsLeaves) {
         world.turn();
       }
       outcome.end = *world.step_of("DeployPlan/execute").end;
-      EXPECT_EQ(world.status(flow), "ok");
+      EXPECT_EQ(world.status(flow), "failed");
     } else {
       outcome = world.run("DeployPlan/execute", ask);
     }
