@@ -347,6 +347,7 @@ Result<bool> Machine::turn() {
   }
   if (!moved_.empty()) {
     if (auto read = read_back(false); !read) return read.error();
+    settling_ = true;  // one that stood still goes on, and its row is to say so
   }
   return true;
 }

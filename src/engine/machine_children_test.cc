@@ -1,0 +1,199 @@
+// Child flows of eventual syncs: the parent settles, the child is repeated, and in the end it is a dead letter.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/testing_machine.h"
+
+namespace sluice::engine {
+namespace {
+
+using testing::ElementsAre;
+
+const std::string kOrder = R"(concept Order [O] {
+  state {
+    orders: set O
+    item: O -> String
+    address: O -> String
+  }
+  actions {
+    action place(item: String) {
+      -> ok(item: String)
+    }
+    action move(order: O, address: String) {
+      -> ok(order: O)
+    }
+  }
+}
+)";
+const std::string kMail = R"(concept Mail [M] {
+  actions {
+    action send(item: String) {
+      -> ok(item: String)
+      -> busy(item: String)
+      -> unknown(item: String)
+    }
+    action post(item: String) {
+      runs: effect
+      -> ok(item: String)
+    }
+  }
+}
+)";
+const std::string kTell = R"(
+sync Tell [eventual retry(busy)] when { Order/place: [ item: ?i ] => ok[] } then { Mail/send: [ item: ?i ] }
+)";
+const std::string kTea = R"({"item":"tea"})";
+
+// A post office that ends in `variant` until it is told otherwise.
+struct Post : World {
+  explicit Post(const std::string& rules = kTell) : World({kOrder, kMail}, rules) {
+    on("Mail/send").act = [this](const json::object& ask, lang::Rows&) -> lang::Completion {
+      sent.emplace_back(ask.at("item").as_string());
+      if (!fault.empty()) throw std::runtime_error(fault);
+      return {variant, ask};
+    };
+  }
+  std::string variant = "busy", fault;
+  std::vector<std::string> sent;
+};
+
+TEST(MachineChildren, TheParentSettlesWhileItsChildGoesOn) {
+  Post world;
+  Ulid parent = world.run("Order/place", kTea).flow;
+  EXPECT_EQ(world.status(parent), "ok");
+  EXPECT_EQ(world.status(world.child()), "running");
+  json::object summary = world.summary(world.child());
+  EXPECT_EQ(summary["parent"], json::value(sluice::to_string(parent)));
+  EXPECT_EQ(summary["sync"], "Tell");
+  EXPECT_EQ(summary["caller"], "uid:1000");
+  world.variant = "ok";
+  world.settle_in_time();
+  EXPECT_EQ(world.status(world.child()), "ok");
+  EXPECT_THAT(world.journal(), ElementsAre(R"(act Order/place => ok {"item":"tea"})", "child", "dispatch",
+                                           R"(act Mail/send => busy {"item":"tea"})", "again by effect", "dispatch",
+                                           R"(act Mail/send => ok {"item":"tea"})"));
+}
+
+TEST(MachineChildren, PausesDoubleUpToTenMinutesAndEndAfterTwentyAttempts) {
+  Post world;
+  world.run("Order/place", kTea);
+  world.settle_in_time();
+  std::vector<int64_t> pauses_s;
+  for (const Step& step : world.steps()) {
+    if (step.kind == Step::Kind::again) pauses_s.push_back((step.due_ms - step.at_ms) / 1000);
+  }
+  EXPECT_THAT(pauses_s,
+              ElementsAre(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600, 600, 600, 600, 600, 600, 600));
+  EXPECT_EQ(world.sent.size(), 20U);
+  EXPECT_EQ(world.status(world.child()), "stuck");
+}
+
+TEST(MachineChildren, AVariantThatIsNotNamedEndsIt) {
+  Post world;
+  world.variant = "unknown";
+  world.run("Order/place", kTea);
+  world.settle_in_time();
+  EXPECT_EQ(world.sent.size(), 1U);
+  EXPECT_EQ(world.status(world.child()), "failed");
+  EXPECT_EQ(world.summary(world.child())["failure"], "Mail/send => unknown");
+}
+
+TEST(MachineChildren, WhatSurelyWasNotDoneIsRepeated) {
+  Post world;
+  world.fault = "out of stamps";
+  world.run("Order/place", kTea);
+  EXPECT_EQ(world.steps().back().note, "Mail/send => engine.fault: out of stamps");
+  world.fault.clear();
+  world.variant = "ok";
+  world.settle_in_time();
+  EXPECT_EQ(world.sent.size(), 2U);
+  EXPECT_EQ(world.status(world.child()), "ok");
+}
+
+TEST(MachineChildren, ItIsADeadLetterAfterItsLastAttempt) {
+  Post world;
+  world.limits.max_child_attempts = 3;
+  world.run("Order/place", kTea);
+  world.settle_in_time();
+  EXPECT_EQ(world.sent.size(), 3U);
+  EXPECT_EQ(world.status(world.child()), "stuck");
+  EXPECT_EQ(world.summary(world.child())["dead"], "Mail/send => busy");
+  EXPECT_EQ(world.steps().back().kind, Step::Kind::dead);
+  EXPECT_EQ(world.steps().back().attempt, 3);
+}
+
+TEST(MachineChildren, WhatMayHaveBeenDoneIsADeadLetterAtOnce) {
+  Post world(R"(
+sync Tell [eventual] when { Order/place: [ item: ?i ] => ok[] } then { Mail/post: [ item: ?i ] }
+)");
+  int posted = 0;
+  world.on("Mail/post").perform = [&](const json::value&, lang::Attempt&) -> lang::PerformedAction {
+    ++posted;
+    throw std::runtime_error("the van is gone");
+  };
+  world.run("Order/place", kTea);
+  world.settle_in_time();
+  EXPECT_EQ(posted, 1);
+  EXPECT_EQ(world.status(world.child()), "stuck");
+  EXPECT_EQ(world.summary(world.child())["dead"], "Mail/post => engine.fault: the van is gone");
+}
+
+TEST(MachineChildren, ARestartAtAnyPointChangesNothing) {
+  for (int restart_at = 0; restart_at < 8; ++restart_at) {
+    Post world;
+    world.limits.max_child_attempts = 2;
+    world.limits.batch_steps = 1;
+    world.start("Order/place", kTea);
+    for (int i = 0; i < 8; ++i) {
+      if (i == restart_at) world.restart();
+      world.clock.advance_ms(1000);
+      world.turn();
+    }
+    EXPECT_THAT(world.journal(), ElementsAre(R"(act Order/place => ok {"item":"tea"})", "child", "dispatch",
+                                             R"(act Mail/send => busy {"item":"tea"})", "again by effect", "dispatch",
+                                             R"(act Mail/send => busy {"item":"tea"})", "dead"))
+        << restart_at;
+    EXPECT_EQ(world.status(world.child()), "stuck");
+  }
+}
+
+TEST(MachineChildren, TheWhereRunsAtEachDispatch) {
+  Post world(R"(
+sync Tell [eventual retry(busy)] when { Order/place: [ item: ?i ] => ok[] }
+     where { Order: { ?o item: ?i; address: ?a } } then { Mail/send: [ item: ?a ] }
+)");
+  auto live_at = [&](const std::string& order, const std::string& address) {
+    world.run("Order/move", R"({"order":")" + order + R"(","address":")" + address + "\"}");
+  };
+  world.on("Order/move").act = [](const json::object& ask, lang::Rows& rows) -> lang::Completion {
+    rows.put("Order", ask.at("order").as_string(), json::object{{"item", "tea"}, {"address", ask.at("address")}});
+    return {"ok", ask};
+  };
+  live_at("o1", "hill");
+  world.run("Order/place", kTea);
+  EXPECT_THAT(world.sent, ElementsAre("hill"));
+  live_at("o1", "lake");
+  world.variant = "ok";
+  world.settle_in_time();
+  EXPECT_THAT(world.sent, ElementsAre("hill", "lake"));
+}
+
+TEST(MachineChildren, WhatIsDoneIsNotRepeatedWithTheRest) {
+  Post world(R"(
+sync Tell [eventual retry(busy)] when { Order/place: [ item: ?i ] => ok[] }
+     then { Mail/send: [ item: ?i ] Mail/send: [ item: "bill" ] }
+)");
+  world.on("Mail/send").act = [&](const json::object& ask, lang::Rows&) -> lang::Completion {
+    world.sent.emplace_back(ask.at("item").as_string());
+    return {world.sent.size() == 1 ? "busy" : "ok", ask};
+  };
+  world.run("Order/place", kTea);
+  EXPECT_THAT(world.sent, ElementsAre("tea", "bill"));
+  world.restart();
+  world.settle_in_time();
+  EXPECT_THAT(world.sent, ElementsAre("tea", "bill", "tea"));
+  EXPECT_EQ(world.status(world.child()), "ok");
+}
+
+}  // namespace
+}  // namespace sluice::engine
