@@ -129,20 +129,23 @@ void Engine::watch_over_handlers() {
 // Signs heads as the journal grows, and packs and forgets what is due. Ends after the writer, so that the last head is
 // that of the last record.
 void Engine::keep_house() {
-  auto next_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  constexpr int64_t kMinute_ms = 60'000;
+  int64_t due_ns = parts_.clock->monotonic_ns() + kMinute_ms * 1'000'000;
   while (true) {
     bool ending = false;
     {
       std::unique_lock lock(mutex_);
       uint64_t last = parts_.heads != nullptr && parts_.heads->last() ? parts_.heads->last()->seq : 0;
-      changed_.wait_until(lock, next_minute,
-                          [&] { return !writing_ || (parts_.heads != nullptr && position_ >= last + kRecordsAHead); });
+      int64_t wait_ms = std::clamp<int64_t>((due_ns - parts_.clock->monotonic_ns()) / 1'000'000, 0, kMinute_ms);
+      changed_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] {
+        return !writing_ || (parts_.heads != nullptr && position_ >= last + kRecordsAHead);
+      });
       ending = !writing_;
     }
     sign_head();
     if (ending) return;
-    if (std::chrono::steady_clock::now() < next_minute) continue;
-    next_minute = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    if (parts_.clock->monotonic_ns() < due_ns) continue;
+    due_ns = parts_.clock->monotonic_ns() + kMinute_ms * 1'000'000;
     tidy_store();
   }
 }
