@@ -171,7 +171,6 @@ TEST(RelationName, IsThatOfTheStore) {
     name: M -> String
     parts: M -> list { size: Int }
     seen: String -> Int
-    id: ID -> Int
     tags: N -> set String
   }
   actions {
@@ -190,8 +189,7 @@ TEST(RelationName, IsThatOfTheStore) {
   ASSERT_TRUE(relations);
   for (const lang::Relation& each : *relations) wanted.push_back(each.name);
   EXPECT_THAT(names, testing::UnorderedElementsAreArray(wanted));
-  EXPECT_THAT(names,
-              testing::IsSupersetOf({"Mixed", "Mixed[N]", "Mixed[]", "Mixed[String]", "Mixed[ID]", "Mixed.parts"}));
+  EXPECT_THAT(names, testing::IsSupersetOf({"Mixed", "Mixed[N]", "Mixed[]", "Mixed[String]", "Mixed.parts"}));
 }
 
 }  // namespace
