@@ -286,7 +286,7 @@ void add_flow_decisions(Commands& commands) {
                 .example = "sluice flow move latest --to current",
                 .run = move});
   commands.add({.name = "flow dead",
-                .summary = "List follow-ups that were given up, try them again or drop them",
+                .summary = "List dead follow-ups, try them again or drop them",
                 .details = journaled,
                 .args = {{.name = "verb", .help = "what to do", .choices = {"list", "retry", "drop"}},
                          {.name = "flow", .help = "the follow-up's flow", .optional = true}},

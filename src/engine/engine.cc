@@ -137,9 +137,8 @@ void Engine::keep_house() {
       std::unique_lock lock(mutex_);
       uint64_t last = parts_.heads != nullptr && parts_.heads->last() ? parts_.heads->last()->seq : 0;
       int64_t wait_ms = std::clamp<int64_t>((due_ns - parts_.clock->monotonic_ns()) / 1'000'000, 0, kMinute_ms);
-      changed_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] {
-        return !writing_ || (parts_.heads != nullptr && position_ >= last + kRecordsAHead);
-      });
+      changed_.wait_for(lock, std::chrono::milliseconds(wait_ms),
+                        [&] { return !writing_ || (parts_.heads != nullptr && position_ >= last + kRecordsAHead); });
       ending = !writing_;
     }
     sign_head();

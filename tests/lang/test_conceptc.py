@@ -130,7 +130,7 @@ def test_a_namespace_that_cpp_cannot_have_is_refused(root, build_dir, tmp_path):
 
 def test_the_schemas_are_schemas(build_dir):
     schemas = sorted((build_dir / "concepts").rglob("*.schema.json"))
-    assert len(schemas) == 22
+    assert len(schemas) == 25
     for path in schemas:
         schema = json.loads(path.read_text())
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
