@@ -51,12 +51,13 @@ Engine::~Engine() {
   }
   work_.notify_all();
   changed_.notify_all();
+  house_.notify_all();
   if (writer_.joinable()) writer_.join();
   {
     std::lock_guard lock(mutex_);
     writing_ = false;
   }
-  changed_.notify_all();
+  house_.notify_all();
   if (watcher_.joinable()) watcher_.join();
   if (keeper_.joinable()) keeper_.join();
 }
@@ -91,13 +92,12 @@ void Engine::run() {
       continue;
     }
     if (*turned) {
-      {
-        std::lock_guard lock(mutex_);
-        position_ = machine_->position();
-        chain_ = machine_->chain();
-        now_ms_ = machine_->now_ms();
-      }
-      changed_.notify_all();
+      std::lock_guard lock(mutex_);
+      position_ = machine_->position();
+      chain_ = machine_->chain();
+      now_ms_ = machine_->now_ms();
+      if (waiting_ > 0) changed_.notify_all();
+      if (position_ >= head_due_) house_.notify_all();
       continue;
     }
     std::unique_lock lock(mutex_);
@@ -117,7 +117,7 @@ void Engine::watch_over_handlers() {
   const RunningHandler& running = machine_->running_handler();
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    changed_.wait_for(lock, kPause);
+    house_.wait_for(lock, kPause);
     const lang::ActionSymbol* action = running.action;
     int64_t ms = (parts_.clock->monotonic_ns() - running.since_ns) / 1'000'000;
     if (action == nullptr || ms < parts_.longest_handler_ms || running.action != action) continue;
@@ -137,8 +137,9 @@ void Engine::keep_house() {
       std::unique_lock lock(mutex_);
       uint64_t last = parts_.heads != nullptr && parts_.heads->last() ? parts_.heads->last()->seq : 0;
       int64_t wait_ms = std::clamp<int64_t>((due_ns - parts_.clock->monotonic_ns()) / 1'000'000, 0, kMinute_ms);
-      changed_.wait_for(lock, std::chrono::milliseconds(wait_ms),
-                        [&] { return !writing_ || (parts_.heads != nullptr && position_ >= last + kRecordsAHead); });
+      head_due_ = parts_.heads == nullptr ? UINT64_MAX : last + kRecordsAHead;
+      house_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return !writing_ || position_ >= head_due_; });
+      head_due_ = UINT64_MAX;  // until that one is signed
       ending = !writing_;
     }
     sign_head();
@@ -257,6 +258,13 @@ Result<lang::Completion> Engine::query(const std::string& action, const json::ob
   }
 }
 
+template <typename Done>
+void Engine::wait_for_commit(std::unique_lock<std::mutex>& lock, int64_t at_most_ms, const Done& done) {
+  ++waiting_;
+  changed_.wait_for(lock, std::chrono::milliseconds(at_most_ms), [&] { return stopping_ || done(); });
+  --waiting_;
+}
+
 uint64_t Engine::position() const {
   std::lock_guard lock(mutex_);
   return position_;
@@ -264,7 +272,7 @@ uint64_t Engine::position() const {
 
 uint64_t Engine::wait_for(uint64_t position, int64_t at_most_ms) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(at_most_ms), [&] { return stopping_ || position_ >= position; });
+  wait_for_commit(lock, at_most_ms, [&] { return position_ >= position; });
   return position_;
 }
 
@@ -296,7 +304,7 @@ Result<store::FlowStatus> Engine::wait(const Ulid& flow, Until until, const std:
     snapshot->reset();
     std::unique_lock lock(mutex_);
     if (stopping_) return status;
-    changed_.wait_for(lock, kPause, [&] { return stopping_ || position_ > seen; });
+    wait_for_commit(lock, kPause.count(), [&] { return position_ > seen; });
   }
 }
 
@@ -320,7 +328,7 @@ Result<void> Engine::watch(uint64_t from, const store::Visit<store::JournalRow>&
     }
     std::unique_lock lock(mutex_);
     if (stopping_) return {};
-    changed_.wait_for(lock, kPause, [&] { return stopping_ || position_ >= next; });
+    wait_for_commit(lock, kPause.count(), [&] { return position_ >= next; });
   }
   return {};
 }

@@ -92,6 +92,9 @@ class Engine {
   template <typename Value, typename Ask>
   Result<Value> ask(const Ask& put);
   void wake();
+  // Waits for a commit, with the lock held, until `done` or for so long.
+  template <typename Done>
+  void wait_for_commit(std::unique_lock<std::mutex>& lock, int64_t at_most_ms, const Done& done);
 
   EngineParts parts_;
   EffectThreads effects_;
@@ -100,6 +103,9 @@ class Engine {
   mutable std::mutex mutex_;
   std::condition_variable work_;     // for the writer
   std::condition_variable changed_;  // for those who wait for commits
+  std::condition_variable house_;    // for those who look after the writer
+  size_t waiting_ = 0;               // for commits
+  uint64_t head_due_ = 0;            // the position at which the next head is signed
   std::vector<std::function<void(Machine&)>> inbox_;
   bool woken_ = false;
   bool stopping_ = false;
