@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "cli/flow_words.h"
 #include "engine/retention.h"
 
@@ -44,9 +45,26 @@ std::string_view state_name(store::FlowStatus status) {
 
 std::string state_text(const FlowView& flow) {
   std::string text(state_name(flow.row.status));
+  auto summary = parse_json(flow.row.summary);
+  auto told = [&](std::string_view name) -> std::string {
+    const json::object* fields = summary ? summary->root.if_object() : nullptr;
+    const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+  };
   if (flow.row.status == store::FlowStatus::settled_failed) {
-    if (auto failure = flow.history.first_failure()) {
-      text += ": " + call_text(flow.history.invocations[*failure]);
+    std::string failure = told("failure");
+    if (auto first = flow.history.first_failure(); first && failure.empty()) {
+      failure = call_text(flow.history.invocations[*first]);
+    }
+    if (!failure.empty()) text += ": " + failure;
+  }
+  if (flow.row.status == store::FlowStatus::stuck) {
+    std::string id = to_string(flow.row.id);
+    if (std::string why = told("standstill"); !why.empty()) {
+      text += ": " + why + "; next: sluice flow move " + id + " --to current";
+    }
+    if (std::string why = told("dead"); !why.empty()) {
+      text += ": given up after " + why + "; next: sluice flow dead retry " + id + ", or drop";
     }
   }
   if (flow.pending > 0) {

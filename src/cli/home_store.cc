@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/home.h"
+#include "engine/audit.h"
 
 namespace sluice::cli {
 namespace {
@@ -43,10 +44,19 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   std::string path = (*folder / "store.db").string();
   opened->heads_path = (*folder / "audit.heads").string();
   opened->operator_key_path = (*keys / "operator.pem").string();
-  if (make == MakeStore::no) {
-    auto exists = opened->disk.exists(path);
-    if (!exists) return exists.error();
-    if (!*exists) return std::unique_ptr<HomeStore>();
+  auto exists = opened->disk.exists(path);
+  if (!exists) return exists.error();
+  if (!*exists) {
+    // A store that is gone must not look like one that never was.
+    auto heads = engine::read_heads(opened->disk, opened->heads_path);
+    if (!heads) return heads.error();
+    if (!heads->heads.empty()) {
+      return Error{.code = Code::verification_failed,
+                   .message = "the store " + path + " is gone, but its journal was signed up to record " +
+                              std::to_string(heads->heads.back().head.seq),
+                   .next = "put the store back from a copy, or move " + opened->heads_path + " away to begin anew"};
+    }
+    if (make == MakeStore::no) return std::unique_ptr<HomeStore>();
   }
   context.output.detail("store: " + path);
   auto run = home->folder("run");

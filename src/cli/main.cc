@@ -1,4 +1,5 @@
 // The program: gives cli/ the command line and the concepts that it can run, and exits with what it says.
+#include <csignal>
 #include <iostream>
 
 #include "base/real_disk.h"
@@ -9,6 +10,8 @@
 #include "orders/orders_kit.h"
 
 int main(int count, char** words) {
+  // A file that may not grow is an error like a full disk, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   const sluice::Variables variables = sluice::process_variables();
   sluice::RealDisk disk;
   sluice::orders::Mailbox mailbox(disk, variables("ORDERS_MAILBOX").value_or(""));

@@ -34,6 +34,8 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
                                                          .limits = self.parts_.limits},
                                             std::move(kit));
   if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
+  // What was read back may stand otherwise than its rows say: whoever looks from here on sees it as it is.
+  if (auto turned = self.machine_->turn(); !turned) return turned.error();
   self.position_ = self.machine_->position();
   self.chain_ = self.machine_->chain();
   self.now_ms_ = self.machine_->now_ms();
@@ -137,7 +139,7 @@ void Engine::keep_house() {
       std::unique_lock lock(mutex_);
       uint64_t last = parts_.heads != nullptr && parts_.heads->last() ? parts_.heads->last()->seq : 0;
       int64_t wait_ms = std::clamp<int64_t>((due_ns - parts_.clock->monotonic_ns()) / 1'000'000, 0, kMinute_ms);
-      head_due_ = parts_.heads == nullptr ? UINT64_MAX : last + kRecordsAHead;
+      head_due_ = parts_.heads == nullptr || head_failed_ ? UINT64_MAX : last + kRecordsAHead;
       house_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return !writing_ || position_ >= head_due_; });
       head_due_ = UINT64_MAX;  // until that one is signed
       ending = !writing_;
@@ -146,6 +148,7 @@ void Engine::keep_house() {
     if (ending) return;
     if (parts_.clock->monotonic_ns() < due_ns) continue;
     due_ns = parts_.clock->monotonic_ns() + kMinute_ms * 1'000'000;
+    head_failed_ = false;
     tidy_store();
   }
 }
@@ -158,8 +161,9 @@ void Engine::sign_head() {
     head = {.seq = position_, .chain = chain_, .at_ms = now_ms_};
   }
   if (head.seq == 0 || (parts_.heads->last() && parts_.heads->last()->seq >= head.seq)) return;
-  if (auto done = parts_.heads->append(sign(head, *parts_.operator_key)); !done && parts_.log) {
-    parts_.log("the journal's head could not be signed: " + to_string(done.error()));
+  if (auto done = parts_.heads->append(sign(head, *parts_.operator_key)); !done) {
+    head_failed_ = true;  // tried again in a minute
+    if (parts_.log) parts_.log("the journal's head could not be signed: " + to_string(done.error()));
   }
 }
 

@@ -106,6 +106,7 @@ class Engine {
   std::condition_variable house_;    // for those who look after the writer
   size_t waiting_ = 0;               // for commits
   uint64_t head_due_ = 0;            // the position at which the next head is signed
+  bool head_failed_ = false;         // of the house keeper alone
   std::vector<std::function<void(Machine&)>> inbox_;
   bool woken_ = false;
   bool stopping_ = false;

@@ -129,7 +129,12 @@ Result<void> Machine::index_new_fields(store::Snapshot& snapshot, const IndexedF
   if (!text) return text.error();
   std::string now = write(indexed);
   if (*text && **text == now) return {};
-  json::object before = *text ? json::parse(**text).as_object() : json::object{};
+  json::object before;
+  if (*text) {
+    auto parsed = parse_stored(**text, "the list of look-ups");
+    if (!parsed) return parsed.error();
+    if (parsed->is_object()) before = std::move(parsed->get_object());
+  }
   for (const auto& [relation, fields] : now_indexed) {
     const json::value* had = before.if_contains(relation);
     for (const std::string& field : fields) {

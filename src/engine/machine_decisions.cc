@@ -14,6 +14,11 @@ void Machine::decide(Decision decision) {
   auto tell = [on_done = decision.on_done](const Result<uint64_t>& result) {
     if (on_done) on_done(result);
   };
+  if (parts_.may && !parts_.may(decision.caller, "Flow/decide", {})) {
+    Call call{.action = "Flow/decide", .input = {}, .caller = decision.caller};
+    call.on_end = [tell](const Result<Outcome>& denied) { tell(denied.error()); };
+    return deny(call);
+  }
   try {
     if (auto done = decide_now(decision); !done) return tell(done.error());
   } catch (const UnreadableStore& unreadable) {
@@ -87,6 +92,12 @@ Result<void> Machine::decide_now(const Decision& decision) {
       return {};
     }
     case Kind::move: {
+      if (!flow.child && !action_named(flow.root_action)) {
+        return Error{
+            .code = Code::conflict,
+            .message = "flow " + flow_id + " began with " + flow.root_action + ", which this kit does not have",
+            .next = "name the kit that the flow belongs to with --kit"};
+      }
       Step step = new_step(flow, flow.id, Step::Kind::move);
       step.note = set_->hash();
       flow.set_hash = set_->hash();

@@ -2,6 +2,7 @@
 // handler and no where runs. Work that a step did is taken from its flow's queue; what is left is still to be done.
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 
 #include "engine/machine.h"
 #include "lang/sync_parser.h"
@@ -10,6 +11,16 @@ namespace sluice::engine {
 namespace {
 
 using lang::EngineOutcome;
+
+// A number that Sluice wrote into the store's meta data.
+Result<int64_t> number_in(const std::string& text, const std::string& what) {
+  int64_t number = 0;
+  auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return number;
+  return Error{.code = Code::verification_failed,
+               .message = what + " is damaged in the store: \"" + text + "\" is no number",
+               .next = "go back to a copy of the store"};
+}
 
 }  // namespace
 
@@ -65,7 +76,11 @@ Result<void> Machine::read_back(bool restarted) {
   // Engine time goes on where it was.
   auto clock = (*snapshot)->meta("time");
   if (!clock) return clock.error();
-  if (*clock) now_ms_ = std::max(now_ms_, static_cast<int64_t>(std::stoll(**clock)));
+  if (*clock) {
+    auto time_ms = number_in(**clock, "the engine's time");
+    if (!time_ms) return time_ms.error();
+    now_ms_ = std::max(now_ms_, *time_ms);
+  }
 
   if (auto versions = read_versions(**snapshot); !versions) return versions;
 
@@ -118,6 +133,8 @@ Result<void> Machine::read_back(bool restarted) {
     for (const Ulid& invocation_id : performing) resume_effect(flow, *flow.find(invocation_id), interrupted);
     touch(flow);
   }
+  // A flow that stood still may go on now, and one that went on may not: its row is to say so.
+  for (const store::FlowRow& row : open) settling_ = settling_ || flows_.at(row.id)->status() != row.status;
   stale_ = false;
   return {};
 }
@@ -133,9 +150,11 @@ Result<void> Machine::read_versions(store::Snapshot& snapshot) {
     if (!stored) return stored.error();
     if (!*stored) {
       batch_.meta.emplace_back(name, std::to_string(*symbol.source->version));
-    } else if (int64_t version = std::stoll(**stored); version != *symbol.source->version) {
-      outdated_[c] = version;
+      continue;
     }
+    auto version = number_in(**stored, "the version of " + symbol.name);
+    if (!version) return version.error();
+    if (*version != *symbol.source->version) outdated_[c] = *version;
   }
   return {};
 }
@@ -147,9 +166,14 @@ void Machine::stand_still(const store::FlowRow& row, const Error& why) {
   flow->head = row.head;
   flow->set_hash = row.sync_set;
   flow->standstill = why.message;
-  auto summary = json::parse(row.summary);
-  if (const json::value* action = summary.as_object().if_contains("action")) flow->root_action = action->as_string();
-  if (const json::value* caller = summary.as_object().if_contains("caller")) flow->caller.name = caller->as_string();
+  auto summary = parse_stored(row.summary, "the flow's summary");
+  auto text = [&](std::string_view name) -> std::string {
+    const json::object* fields = summary ? summary->if_object() : nullptr;
+    const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+  };
+  flow->root_action = text("action");
+  flow->caller.name = text("caller");
   log("flow " + sluice::to_string(row.id) + " stands still: " + why.message);
   flows_[row.id] = std::move(flow);
   touched_.insert(row.id);
@@ -283,9 +307,14 @@ std::unique_ptr<Flow> Machine::flow_of(const Step& opening, std::shared_ptr<cons
   }
   flow->root_action = opening.action;
   flow->root = opening.root;
+  auto action = action_named(opening.action);
+  if (!action) {
+    flow->standstill = "there is no action " + opening.action + " in the loaded kit";
+    return flow;
+  }
   auto invocation = std::make_unique<Invocation>();
   invocation->id = opening.invocation;
-  invocation->action = *action_named(opening.action);
+  invocation->action = *action;
   invocation->input = opening.root->input;
   invocation->expect_generation = opening.root->expect_generation;
   invocation->causes = flow->set->causes_of({}, nullptr);

@@ -38,8 +38,17 @@ std::string lookup_text(const json::value& value) {
 
 }  // namespace
 
+Result<json::value> parse_stored(std::string_view text, const std::string& what) {
+  boost::system::error_code failed;
+  json::value value = json::parse(text, failed);
+  if (!failed) return value;
+  return Error{.code = Code::verification_failed,
+               .message = what + " is damaged: it is no JSON",
+               .next = "sluice audit verify; then go back to a copy of the store"};
+}
+
 Result<json::value> read_value(const std::string& stored, store::BlobStore* blobs) {
-  if (!stored.starts_with('@')) return json::parse(stored);
+  if (!stored.starts_with('@')) return parse_stored(stored, "a row of state");
   auto digest = crypto::parse_sha256(std::string_view(stored).substr(1));
   if (!digest) return digest.error();
   if (blobs == nullptr) {
@@ -47,7 +56,7 @@ Result<json::value> read_value(const std::string& stored, store::BlobStore* blob
   }
   auto text = blobs->get(*digest, size_t{256} << 20U);
   if (!text) return text.error();
-  return json::parse(*text);
+  return parse_stored(*text, "a blob of state");
 }
 
 std::optional<std::string> lookup_of(const json::value& row, std::string_view field) {

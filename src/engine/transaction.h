@@ -41,6 +41,8 @@ struct UnreadableStore : std::runtime_error {
 // A stored value: large ones are in the blob store, and the row holds '@' and their digest, which no JSON begins with.
 inline constexpr size_t kLargestInlineValue = size_t{64} << 10U;
 Result<json::value> read_value(const std::string& stored, store::BlobStore* blobs);
+// JSON that Sluice wrote; `verification_failed` if it is damaged. `what` begins the message.
+Result<json::value> parse_stored(std::string_view text, const std::string& what);
 
 // The text under which a row is found by a field; none if the field is not there.
 std::optional<std::string> lookup_of(const json::value& row, std::string_view field);

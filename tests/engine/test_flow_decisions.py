@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -76,3 +77,51 @@ def test_resolve_ends_an_open_action_as_told(shop):
     wrong = shop("flow", "resolve", flow, "--as", "eaten")
     assert wrong.returncode == 2
     assert "its variants are" in wrong.stderr
+
+
+@pytest.fixture
+def stock_only(tmp_path, root):
+    """A kit with one of the shop's concepts and no syncs."""
+    kit = tmp_path / "stock"
+    kit.mkdir()
+    (kit / "stock.concept").write_text((root / "examples/kits/orders/stock.concept").read_text())
+    (kit / "suite.yaml").write_text("kit:\n  name: stock\n  version: 0.1.0\n  description: A shelf.\n"
+                                    "concepts:\n  Stock:\n    spec: ./stock.concept\n"
+                                    "    params:\n      I: { as: item-ref }\n")
+    return str(kit)
+
+
+def test_a_flow_that_the_kit_does_not_know_stands_still_and_says_why(shop, stock_only):
+    flow = leave_open(shop)
+    other = shop("kit", "run", stock_only, "Stock/add", "item=tea", "count=1")
+    assert other.returncode == 0, other.stderr
+    shown = shop("flow", "show", flow).stdout
+    assert "stuck: " in shown and "sluice flow move" in shown
+    moved = shop("flow", "move", flow, "--kit", stock_only)
+    assert moved.returncode == 6, moved.stderr
+    assert "which this kit does not have" in moved.stderr
+    # With its own kit it goes on.
+    assert shop("kit", "run", shop.kit).returncode == 0
+    assert json.loads(shop("flow", "show", flow, "-o", "json").stdout)["state"] == "settled"
+
+
+def test_a_store_that_is_gone_is_not_one_that_never_was(shop, tmp_path):
+    for file in (tmp_path / "home/store").glob("store.db*"):
+        file.unlink()
+    for words in (["audit", "verify"], ["kit", "run", shop.kit, "Stock/add", "item=tea", "count=1"]):
+        gone = shop(*words)
+        assert gone.returncode == 11, gone.stdout
+        assert "is gone, but its journal was signed up to record 1" in gone.stderr
+
+
+@pytest.mark.parametrize("damage", [
+    "UPDATE state SET value = CAST('{\"x' AS BLOB)",
+    "UPDATE meta SET value = CAST('abc' AS BLOB) WHERE CAST(name AS TEXT) = 'time'",
+    "UPDATE meta SET value = CAST('abc' AS BLOB) WHERE CAST(name AS TEXT) = 'indexed'",
+])
+def test_a_damaged_store_gives_an_error_and_no_crash(shop, tmp_path, damage):
+    with sqlite3.connect(tmp_path / "home/store/store.db") as store:
+        assert store.execute(damage).rowcount > 0
+    done = shop("kit", "run", shop.kit, "Order/place", "item=tea", "count=1", "address=x")
+    assert done.returncode in (1, 11), done.stdout + done.stderr
+    assert "damaged" in done.stderr
