@@ -112,6 +112,11 @@ Result<std::vector<std::string>> sources_in(const std::vector<std::string>& give
   for (const std::string& path : given) {
     std::error_code failed;
     if (!fs::is_directory(path, failed)) {
+      if (fs::status(path, failed).type() == fs::file_type::not_found) {
+        return Error{.code = Code::not_found,
+                     .message = "there is no file or folder " + path,
+                     .next = "name a kit's folder, or its .concept and .sync files"};
+      }
       if (!is_source(path)) {
         return Error{.code = Code::usage, .message = path + " is neither a folder nor a .concept or .sync file"};
       }
@@ -151,15 +156,26 @@ Result<Code> format_kit(Context& context) {
   bool only_check = context.given.flag("check");
   RealDisk disk;
   std::vector<std::string> changed, broken;
+  json::array faults;
+  std::string shown;  // the faults, as `kit check` shows them
+  auto tell = [&](const Diagnostic& fault, std::string_view source) {
+    faults.push_back(lang::to_json(fault));
+    if (!shown.empty()) shown += '\n';
+    shown += painted(fault, source, context.output.settings().err);
+  };
   for (const std::string& file : *files) {
-    auto text = read_file(disk, file, lang::kMaxSourceBytes);
-    if (!text) return text.error();
     lang::Diagnostics found;
+    auto text = read_file(disk, file, lang::kMaxSourceBytes);
+    if (!text) {
+      broken.push_back(file);
+      tell(lang::unreadable(file, text.error()), "");
+      continue;
+    }
     auto wanted = formatted(*text, file, found);
     if (!wanted) {
       broken.push_back(file);
       for (const Diagnostic& each : found.all()) {
-        if (each.severity == Diagnostic::Severity::error) context.output.warn(lang::render(each, *text));
+        if (each.severity == Diagnostic::Severity::error) tell(each, *text);
       }
       continue;
     }
@@ -177,13 +193,18 @@ Result<Code> format_kit(Context& context) {
   json::array names, skipped;
   for (const std::string& file : changed) names.emplace_back(file);
   for (const std::string& file : broken) skipped.emplace_back(file);
-  context.output.print(
-      json::object{{"changed", std::move(names)}, {"broken", std::move(skipped)}, {"files", files->size()}},
-      [&](const Terminal&) {
-        std::string text;
-        for (const std::string& file : changed) text += file + "\n";
-        return text;
-      });
+  if (context.output.settings().format == Format::table) {
+    context.output.report({}, [&](const Terminal&) { return shown; });
+  }
+  context.output.print(json::object{{"changed", std::move(names)},
+                                    {"broken", std::move(skipped)},
+                                    {"diagnostics", std::move(faults)},
+                                    {"files", files->size()}},
+                       [&](const Terminal&) {
+                         std::string text;
+                         for (const std::string& file : changed) text += file + "\n";
+                         return text;
+                       });
   context.output.note(changed.empty() ? "Every file that can be read is in its canonical form."
                                       : counted(changed.size(), "file") + (only_check ? " would change" : " changed") +
                                             " of " + std::to_string(files->size()));

@@ -98,6 +98,36 @@ TEST_F(KitCommands, FmtLeavesWhatIsCanonical) {
   EXPECT_EQ(run_line(commands, {"kit", "fmt", folder.path("kit/suite.yaml")}).exit, 2);
 }
 
+TEST_F(KitCommands, FmtOfWhatIsNotThereSaysWhatToName) {
+  auto done = run_line(commands, {"kit", "fmt", folder.path("nosuch")});
+  EXPECT_EQ(done.exit, 5);
+  EXPECT_EQ(done.err, "error: there is no file or folder " + folder.path("nosuch") +
+                          "\nnext:  name a kit's folder, or its .concept and .sync files\n");
+  EXPECT_EQ(run_line(commands, {"kit", "fmt", folder.path("nosuch.sync")}).exit, 5);
+}
+
+TEST_F(KitCommands, FmtShowsFaultsAsCheckDoes) {
+  write("task.concept", "concept Task {");
+  auto done = run_line(commands, {"kit", "fmt", folder.path("kit")});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_TRUE(done.err.starts_with(folder.path("kit/task.concept") + ":1:")) << done.err;
+  EXPECT_THAT(done.err, HasSubstr(": error: "));
+  EXPECT_THAT(done.err, testing::Not(HasSubstr("warning:")));
+  auto data = run_line(commands, {"kit", "fmt", "-o", "json", folder.path("kit")});
+  EXPECT_THAT(data.out, HasSubstr("\"severity\": \"error\""));
+  EXPECT_THAT(data.err, testing::Not(HasSubstr("task.concept:1:")));
+}
+
+TEST_F(KitCommands, FmtGoesOnAfterAFileThatIsTooLarge) {
+  write("a.sync", std::string((8 << 20) + 1, ' '));
+  write("b.sync", "sync  B when { Task/add: [] => ok[] } then { Task/add: [ title: \"x\" ] }\n");
+  auto done = run_line(commands, {"kit", "fmt", folder.path("kit")});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_EQ(done.out, folder.path("kit/b.sync") + "\n");
+  EXPECT_TRUE(done.err.starts_with(folder.path("kit/a.sync") + ":1:1: error: ")) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("1 file has errors and was left as it was"));
+}
+
 TEST_F(KitCommands, ShowRefusesAKitWithErrors) {
   write("task.concept", "concept Task {");
   auto done = run_line(commands, {"kit", "show", "--kit", folder.path("kit")});

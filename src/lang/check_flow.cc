@@ -11,9 +11,9 @@
 //   carries a field that is not among its arguments: something was made and nobody takes it. An ok that only echoes,
 //   and whatever an [eventual] sync starts, is an end that was meant. So is the ok of an answered action.
 // - no-answer: beneath an answered action, an outcome from which no sync leads to an answer. Not told for the ok of
-//   side work: what is started beside an action, or an answer, that does lead to one. Not told at all where an action
-//   that is `answered outside` runs beneath and each of its variants leads to an answer: that one keeps the request
-//   open, whatever becomes of its siblings.
+//   side work: what is started beside an action, or an answer, that does lead to one. Not told of what is reached only
+//   through a sync that starts an `answered outside` action of which each variant leads to an answer: that one keeps
+//   the request open, whatever becomes of its siblings.
 // - unreachable-variant: syncs answer the action, and none with its ok. Other variants are not judged, as begin and
 //   finish, which are C++, may end it in any; that work was done is for those to say who did it.
 // - cycle: see cycles.cc; told unless a sync on it says [loop].
@@ -166,6 +166,38 @@ class Flow {
         "write " + quoted("answer ?ask => ok[ … ]") + " where its work is done");
   }
 
+  // What runs beneath syncs, through those that follow from it.
+  struct Reach {
+    std::set<ActionRef> actions;
+    std::vector<size_t> syncs;  // none of them [eventual]
+    std::set<size_t> seen;      // these, and the [eventual] ones, which are not followed
+  };
+
+  template <typename Skip>
+  Reach reach(const std::vector<size_t>& from, const Skip& skip) const {
+    Reach found;
+    std::vector<size_t> queue;
+    auto visit = [&](size_t sync) {
+      if (skip(sync) || !found.seen.insert(sync).second || tree(sync).eventual) return;
+      queue.push_back(sync);
+    };
+    for (size_t sync : from) visit(sync);
+    while (!queue.empty()) {
+      size_t sync = queue.back();
+      queue.pop_back();
+      found.syncs.push_back(sync);
+      for_targets(sync, Effect::Kind::invoke, [&](const TargetSymbol& target) {
+        if (!found.actions.insert(target.action).second) return;
+        for (size_t v = 0; v < symbols_.action(target.action).variants.size(); ++v) {
+          auto matching = matched_.find({target.action, v});
+          if (matching == matched_.end()) continue;
+          for (size_t next : matching->second) visit(next);
+        }
+      });
+    }
+    return found;
+  }
+
   // Everything that runs directly beneath a request, and from which outcomes of it an answer can be reached.
   void tell_answers(ActionRef request) {
     auto begun = requested_.find(request);
@@ -178,34 +210,14 @@ class Flow {
                       "write the sync that does its work, or declare it `answered outside`");
       return;
     }
-    std::set<ActionRef> beneath;
-    std::vector<size_t> syncs, queue;
-    std::set<size_t> seen;
-    auto visit = [&](size_t sync) {
-      if (!seen.insert(sync).second || tree(sync).eventual) return;
-      queue.push_back(sync);
-    };
-    for (size_t sync : begun->second) visit(sync);
-    while (!queue.empty()) {
-      size_t sync = queue.back();
-      queue.pop_back();
-      syncs.push_back(sync);
-      for_targets(sync, Effect::Kind::invoke, [&](const TargetSymbol& target) {
-        if (!beneath.insert(target.action).second) return;
-        for (size_t v = 0; v < symbols_.action(target.action).variants.size(); ++v) {
-          auto found = matched_.find({target.action, v});
-          if (found == matched_.end()) continue;
-          for (size_t next : found->second) visit(next);
-        }
-      });
-    }
+    Reach all = reach(begun->second, [](size_t) { return false; });
 
     // Syncs that lead to an answer, and actions of which some outcome does; to a fixed point.
     std::set<size_t> leads;
     std::set<ActionRef> good;
     for (bool grown = true; grown;) {
       grown = false;
-      for (size_t sync : syncs) {
+      for (size_t sync : all.syncs) {
         if (leads.contains(sync)) continue;
         bool answer = false;
         for_targets(sync, Effect::Kind::answer,
@@ -219,7 +231,7 @@ class Flow {
         for (size_t p = 0; p < rule.when.size(); ++p) {
           auto ref = syncs_[sync].when[p].ref();
           bool completes = !syncs_[sync].when[p].variants.empty() && rule.when[p].link == Pattern::Link::plain;
-          if (ref && completes && beneath.contains(*ref)) good.insert(*ref);
+          if (ref && completes && all.actions.contains(*ref)) good.insert(*ref);
         }
       }
     }
@@ -235,23 +247,31 @@ class Flow {
       }
       return action.runs == Runs::answered_outside;
     };
-    if (std::ranges::any_of(beneath, keeps_open)) return;
+    // A sync that starts such an action is left out: what follows from it, or beside it, is kept open. What can be
+    // reached in another way is judged.
+    auto opens = [&](size_t sync) {
+      bool found = false;
+      for_targets(sync, Effect::Kind::invoke,
+                  [&](const TargetSymbol& target) { found = found || keeps_open(target.action); });
+      return found;
+    };
+    Reach judged = reach(begun->second, opens);
     auto starts_more = [&](ActionRef ref, size_t variant) {
       auto found = matched_.find({ref, variant});
       if (found == matched_.end()) return false;
       bool more = false;
       for (size_t sync : found->second) {
-        if (!seen.contains(sync)) continue;
+        if (!all.seen.contains(sync)) continue;
         for_targets(sync, Effect::Kind::invoke, [&](const TargetSymbol&) { more = true; });
       }
       return more;
     };
-    for (ActionRef ref : beneath) {
+    for (ActionRef ref : judged.actions) {
       const ActionSymbol& action = symbols_.action(ref);
       std::vector<Start> starts;
       bool beside = true;
       for (const Start& start : started_.at(ref)) {
-        if (!seen.contains(start.sync) || tree(start.sync).eventual) continue;
+        if (!judged.seen.contains(start.sync) || tree(start.sync).eventual) continue;
         starts.push_back(start);
         bool other = false;
         for_targets(start.sync, Effect::Kind::answer, [&](const TargetSymbol&) { other = true; });
@@ -265,7 +285,7 @@ class Flow {
         if (answered(ref, v) || ends_quietly(ref, v)) continue;
         if (action.variants[v].name == "ok" && beside) continue;
         // What it starts is told of itself; a ring without an answer is told at its first action.
-        if (starts_more(ref, v) && !(good.empty() && ref == *beneath.begin())) continue;
+        if (starts_more(ref, v) && !(good.empty() && ref == *judged.actions.begin())) continue;
         missing.push_back(quoted(action.variants[v].name));
         told_.insert({ref, v});
       }

@@ -103,6 +103,26 @@ TEST(CheckFlow, SideWorkNeedsNoAnswer) {
       IsEmpty());
 }
 
+TEST(CheckFlow, WhatIsDecidedOutsideKeepsItsOwnPathOpenAlone) {
+  std::string gate =
+      "concept Gate [G] { actions { action ask(name: String) { runs: answered outside -> ok(gate: G) -> refused } } }";
+  auto of = [&](const std::string& rules) { return told_of_flow(kit_of({kWork, kStep, kLog, gate}, rules)); };
+  std::string decided =
+      "sync Decided when { Gate/ask: [] => []  caused by Work/run: [] => requested as ?r } then { answer ?r => ok[] "
+      "}\n";
+  EXPECT_THAT(
+      of("sync Both when { Work/run: [] => requested } then { Gate/ask: [ name: \"x\" ] Step/tick: [ n: 1 ] }\n" +
+         decided + "sync Ticked when { Step/tick: [] => ok[] } then { Timer/cancel: [ name: \"x\" ] }"),
+      IsEmpty());
+  EXPECT_THAT(
+      of("sync Ask when { Work/run: [ work: \"a\" ] => requested } then { Gate/ask: [ name: \"x\" ] }\n"
+         "sync Tick when { Work/run: [ work: \"b\" ] => requested } then { Step/tick: [ n: 1 ] }\n" +
+         decided),
+      ElementsAre("rules.sync:2:64+9 warning no-answer: `Work/run` is never answered after `Step/tick` => `ok` "
+                  "[write a sync: `when { Step/tick: [] => …  caused by Work/run: [] => requested as ?ask } then "
+                  "{ answer ?ask => … }`]"));
+}
+
 TEST(CheckFlow, ARenewedWaitEndsQuietly) {
   EXPECT_THAT(work_of("sync Route when { Work/run: [] => requested } then { Timer/wait: [ name: \"x\"; seconds: 1 ] }\n"
                       "sync Done when { Timer/wait: [] => ok[]  caused by Work/run: [] => requested as ?r } then { "

@@ -70,6 +70,84 @@ void check_joins(const Sync& sync, Report& report) {
   }
 }
 
+// What one condition of a where names, and whether it has a value to look for.
+struct Ties {
+  std::vector<std::string> names;
+  bool narrows = false;
+
+  void add(const Expr& expr) {
+    if (expr.op == Expr::Op::variable) names.push_back(expr.name);
+    if (expr.op == Expr::Op::literal) narrows = true;
+    for (const Expr& arg : expr.args) add(arg);
+  }
+  void add(const std::vector<FieldPattern>& fields) {
+    for (const FieldPattern& field : fields) {
+      add(field.match);
+      if (field.as) names.push_back(field.as->text);
+    }
+  }
+};
+
+Ties ties_of(const Condition& condition) {
+  Ties ties;
+  for (const Expr& expr : condition.exprs) ties.add(expr);
+  ties.add(condition.fields);
+  bool of_rows = condition.kind == Condition::Kind::query || condition.kind == Condition::Kind::no;
+  if (of_rows) {
+    if (condition.query.key) ties.names.push_back(condition.query.key->text);
+    ties.add(condition.query.fields);
+  } else if (condition.kind == Condition::Kind::bind) {
+    ties.narrows = ties.names.empty();  // a name for what is known; of a row it lets every one through
+    ties.names.push_back(condition.name);
+  } else if (condition.kind != Condition::Kind::each) {
+    ties.narrows = true;
+  }
+  if (condition.kind == Condition::Kind::no) ties.narrows = true;
+  return ties;
+}
+
+// A query must be tied to what stands before it, by a variable, a value or a condition: else every row matches. Where
+// nothing before it has bound a variable there is nothing to tie it to, and every row is meant; so it is where a
+// concept has one record of the whole.
+void check_scans(const Sync& sync, const SyncSymbol& symbol, const Rule& rule, size_t bound_in_when) {
+  std::unordered_set<std::string> tied;
+  for (size_t i = 0; i < bound_in_when; ++i) tied.insert(rule.variables[i].name);
+  bool bound = !tied.empty();
+  std::vector<Ties> ties;
+  for (const Condition& condition : sync.where) ties.push_back(ties_of(condition));
+  auto tie = [&](size_t i) {
+    bool grown = false;
+    for (const std::string& name : ties[i].names) grown = tied.insert(name).second || grown;
+    return grown;
+  };
+  auto is_tied = [&](size_t i) {
+    return ties[i].narrows || std::ranges::any_of(ties[i].names, [&](const auto& name) { return tied.contains(name); });
+  };
+  auto settle = [&] {
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (size_t i = 0; i < ties.size(); ++i) grown = (is_tied(i) && tie(i)) || grown;
+    }
+  };
+  settle();
+  for (size_t i = 0; i < ties.size(); ++i) {
+    const Query& query = sync.where[i].query;
+    bool scans = sync.where[i].kind == Condition::Kind::query && symbol.where[i] && !is_tied(i) && bound;
+    const RelationSymbol* rows =
+        scans ? &rule.symbols.concepts[symbol.where[i]->concept_].relations[symbol.where[i]->relation] : nullptr;
+    if (rows && (rows->keyed || !rows->name.empty())) {
+      std::string title = query.concept_.text + (query.relation ? "." + query.relation->text : "");
+      rule.report.warning({sync.file, query.at, title.size()}, "join-without-key",
+                          rule.label + " takes every row of " + quoted(title) +
+                              ": the query shares no variable with what stands before it, and has no value to look for",
+                          "match its key or a field with a variable that is bound already, or with a value");
+    }
+    bound = bound || !ties[i].names.empty();
+    tie(i);
+    settle();
+  }
+}
+
 std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
   std::vector<TargetSymbol> targets;
   rule.once_each(effect.arguments, "argument");
@@ -234,8 +312,10 @@ SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
                       const std::unordered_set<std::string>& absent, Report& report) {
   const Sync& sync = kit.syncs[index].tree;
   SyncSymbol result{.sync = index};
+  size_t told = report.diagnostics.size();
   Rule rule(symbols, absent, report, sync.file, "sync " + quoted(sync.name.text));
   for (const Pattern& pattern : sync.when) result.when.push_back(rule.pattern(pattern));
+  size_t bound_in_when = rule.variables.size();
   rule.clause = "where";
   for (const Condition& condition : sync.where) result.where.push_back(rule.condition(condition));
   rule.clause = "then";
@@ -244,6 +324,9 @@ SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
                                                               : check_answer(effect, rule));
   }
   check_joins(sync, report);
+  bool sound = std::none_of(report.diagnostics.begin() + static_cast<std::ptrdiff_t>(told), report.diagnostics.end(),
+                            [](const Diagnostic& each) { return each.severity == Diagnostic::Severity::error; });
+  if (sound) check_scans(sync, result, rule, bound_in_when);  // else a misspelt name is told of twice
   check_retry(sync, result, symbols, report);
   result.variables = std::move(rule.variables);
   return result;

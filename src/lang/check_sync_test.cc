@@ -73,6 +73,32 @@ TEST(CheckSync, PatternsWithoutAKeyOrACauseJoinEverything) {
               IsEmpty());
 }
 
+TEST(CheckSync, AQueryThatNothingTiesTakesEveryRow) {
+  auto of = [](const std::string& conditions) {
+    return told_of("sync A\nwhen { Card/charge: [ order: ?order ] => ok[] }\nwhere { " + conditions +
+                   " }\nthen { Card/hold: [ card: \"c\" ] }");
+  };
+  std::string text =
+      " warning join-without-key: sync `A` takes every row of `Order`: the query shares no variable with what stands "
+      "before it, and has no value to look for [match its key or a field with a variable that is bound already, or "
+      "with a value]";
+  EXPECT_THAT(of("Order: { ?o total: ?t }"), ElementsAre("rules.sync:3:9+5" + text));
+  EXPECT_THAT(of("Order: { ?o total: ?t }  Order.lines: { ?o item: ?i }"), ElementsAre("rules.sync:3:9+5" + text));
+  EXPECT_THAT(of("Order: { ?o total: ?t }  bind(\"{{o}}!\" as ?x)"), ElementsAre("rules.sync:3:9+5" + text));
+  for (const std::string tied :
+       {"Order: { ?order total: ?t }", "Order: { ?o status: \"open\" }", "Order: { ?o total: ?t }  filter(?t > 3)",
+        "Order: { ?o total: ?t }  filter(?o = ?order)", "Order.lines: { ?o item: ?i }  Order: { ?o status: \"open\" }",
+        "Order: { ?o total: ?t }  no Order.lines: { ?o item: \"x\" }"}) {
+    EXPECT_THAT(of(tied), IsEmpty()) << tied;
+  }
+}
+
+TEST(CheckSync, AQueryWithNothingBeforeItMeansEveryRow) {
+  EXPECT_THAT(told_of("sync A when { Card/charge: [] => ok[] } where { Order: { ?o total: ?t } } then { Card/charge: [ "
+                      "order: ?o; amount: ?t ] }"),
+              IsEmpty());
+}
+
 TEST(CheckSync, AnswersAreOfTheRequestsAction) {
   std::string head =
       "sync A when { Card/charge: [] => ok[ receipt: ?x ]  caused by Order/pay: [ order: ?o ] => requested as ?ask } "

@@ -10,8 +10,8 @@
 //
 // An answered action is answered with the variant that is expected of it and the fields that a step names, none for a
 // fixture: `finish` fills the rest. An id that is an argument and a field of the variant by one name must come back as
-// it was given, so that nothing is left unfilled. `eventually` and `scenario` need syncs and a clock and are left to
-// kit tests.
+// it was given, so that nothing is left unfilled. `eventually` and `scenario` need syncs and a clock: nothing runs them
+// yet.
 #pragma once
 
 #include <functional>

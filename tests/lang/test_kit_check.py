@@ -149,8 +149,19 @@ def test_formatting_writes_only_what_changes(kit, tmp_path):
     assert rule.read_text() == before
     rule.write_text("sync Broken when {")
     done = kit("fmt", "mine", cwd=tmp_path)
-    assert done.returncode == 1 and "mine/syncs/record.sync:1:" in done.stderr
+    assert done.returncode == 1 and done.stderr.startswith("mine/syncs/record.sync:1:")
     assert rule.read_text() == "sync Broken when {"
+    large = tmp_path / "mine" / "concepts" / "large.concept"
+    large.write_bytes(b" " * ((8 << 20) + 1))
+    rule.write_text(before.replace("[eventual]", "[ eventual ]"))
+    done = kit("fmt", "mine", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "mine/syncs/record.sync\n")
+    assert done.stderr.startswith("mine/concepts/large.concept:1:1: error: ")
+    assert rule.read_text() == before
+    done = kit("fmt", "nosuch", cwd=tmp_path)
+    assert done.returncode == 5 and done.stderr.endswith(
+        "\nnext:  name a kit's folder, or its .concept and .sync files\n"
+    )
 
 
 def test_show_explains_the_kit(kit, tmp_path):
