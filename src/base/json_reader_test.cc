@@ -125,7 +125,7 @@ TEST(JsonReader, ErrorsCarryCodePointerAndPosition) {
                                 .position = Position{"app.json", 3, 14}}));
 }
 
-TEST(JsonReader, SaysWhatToDoWithAField) {
+TEST(JsonReader, SaysTheNextStepForAField) {
   EXPECT_EQ(read_app(R"({"nmae": "shop"})").error().next, "rename the field");
   EXPECT_EQ(read_app(R"({"name": "shop", "zzzzzzzz": 1})").error().next, "remove or rename the field");
   EXPECT_EQ(read_app("{}").error().next, "add the field");

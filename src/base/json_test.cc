@@ -161,7 +161,7 @@ TEST(Json, LimitsTheNumberOfValues) {
   }
 }
 
-TEST(Json, SaysThatALimitWasReachedAndWhatToDo) {
+TEST(Json, SaysThatALimitWasReachedAndTheNextStep) {
   auto error = [](std::string_view text, JsonLimits limits) { return parse_json(text, "", limits).error(); };
   for (const Error& reached :
        {error("[[1]]", {.max_depth = 1}), error("[1]", {.max_bytes = 2}), error("[1]", {.max_nodes = 1})}) {

@@ -94,18 +94,6 @@ std::optional<Error> missing_names(const CalledAction& called, const json::objec
   return Error{.code = Code::usage, .message = called.name() + " also needs " + missing, .next = next_for(called)};
 }
 
-Result<json::value> typed(const CalledAction& called, const lang::FieldSymbol& param, const std::string& text) {
-  const lang::Types& types = called.symbols.types;
-  Kind kind = types[types.present(param.type)].kind;
-  if (wanted(kind).empty()) return json::value(text);
-  auto parsed = parse_json(text);
-  if (parsed && fits(kind, parsed->root)) return std::move(parsed->root);
-  return Error{.code = Code::usage,
-               .message = param.name + " is " + std::string(wanted(kind)) + ", not '" +
-                          truncate_to_width(printable(text), 60) + "'",
-               .next = next_for(called)};
-}
-
 }  // namespace
 
 std::string CalledAction::usage() const {
@@ -133,6 +121,16 @@ Result<CalledAction> find_action(const lang::Symbols& symbols, std::string_view 
                .next = "sluice kit show"};
 }
 
+Result<json::value> typed_value(const lang::Types& types, const lang::FieldSymbol& field, const std::string& text) {
+  Kind kind = types[types.present(field.type)].kind;
+  if (wanted(kind).empty()) return json::value(text);
+  auto parsed = parse_json(text);
+  if (parsed && fits(kind, parsed->root)) return std::move(parsed->root);
+  return Error{.code = Code::usage,
+               .message = field.name + " is " + std::string(wanted(kind)) + ", not '" +
+                          truncate_to_width(printable(text), 60) + "'"};
+}
+
 Result<json::object> input_from_words(const CalledAction& called, std::span<const std::string> words) {
   json::object input;
   for (const std::string& word : words) {
@@ -148,8 +146,13 @@ Result<json::object> input_from_words(const CalledAction& called, std::span<cons
       return Error{.code = Code::usage, .message = name + " is given twice", .next = next_for(called)};
     }
     const auto& params = called.action().params;
-    auto value = typed(called, *std::ranges::find(params, name, &lang::FieldSymbol::name), word.substr(equals + 1));
-    if (!value) return value.error();
+    auto value = typed_value(called.symbols.types, *std::ranges::find(params, name, &lang::FieldSymbol::name),
+                             word.substr(equals + 1));
+    if (!value) {
+      Error error = value.error();
+      error.next = next_for(called);
+      return error;
+    }
     input[name] = *std::move(value);
   }
   if (auto missing = missing_names(called, input)) return *missing;

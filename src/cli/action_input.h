@@ -25,6 +25,9 @@ struct CalledAction {
 // "Concept/action" of the kit; `not_found` names what was probably meant.
 Result<CalledAction> find_action(const lang::Symbols& symbols, std::string_view name);
 
+// What `name=value` gives a field of this type.
+Result<json::value> typed_value(const lang::Types& types, const lang::FieldSymbol& field, const std::string& text);
+
 Result<json::object> input_from_words(const CalledAction& called, std::span<const std::string> words);
 Result<json::object> input_from_text(const CalledAction& called, std::string_view text, const std::string& file);
 

@@ -15,9 +15,6 @@
 namespace sluice::cli {
 namespace {
 
-// The store's name for the folder of the kit that ran last.
-constexpr std::string_view kKitMeta = "kit";
-
 // What a reading command works on: one moment of the store.
 struct Reading {
   std::unique_ptr<HomeStore> home;

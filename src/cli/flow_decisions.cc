@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/table.h"
+#include "cli/action_input.h"
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/flow_view.h"
@@ -53,7 +54,7 @@ Result<Subject> find_subject(const Context& context, Find find) {
   if (!subject) return subject;
   subject->kit = context.given.text("kit");
   if (!subject->kit.empty()) return subject;
-  auto last = (*snapshot)->meta("kit");
+  auto last = (*snapshot)->meta(kKitMeta);
   if (!last) return last.error();
   subject->kit = last->value_or("");
   if (!subject->kit.empty()) return subject;
@@ -125,18 +126,9 @@ Result<json::object> fields_of(const lang::Symbols& symbols, const lang::Variant
                    .message = equals == std::string::npos ? "expected name=value, found \"" + word + "\""
                                                           : "the variant " + variant.name + " has no field " + name};
     }
-    lang::Shape::Kind kind = symbols.types[symbols.types.present(variant.fields[*field].type)].kind;
-    bool json_text = kind == lang::Shape::Kind::integer || kind == lang::Shape::Kind::floating ||
-                     kind == lang::Shape::Kind::boolean || kind == lang::Shape::Kind::list ||
-                     kind == lang::Shape::Kind::set || kind == lang::Shape::Kind::record ||
-                     kind == lang::Shape::Kind::mapping;
-    if (!json_text) {
-      fields[name] = word.substr(equals + 1);
-      continue;
-    }
-    auto value = parse_json(word.substr(equals + 1));
-    if (!value) return Error{.code = Code::usage, .message = name + ": " + value.error().message};
-    fields[name] = std::move(value->root);
+    auto value = typed_value(symbols.types, variant.fields[*field], word.substr(equals + 1));
+    if (!value) return value.error();
+    fields[name] = *std::move(value);
   }
   return fields;
 }
@@ -145,11 +137,9 @@ Result<engine::Decision> resolution(const Context& context, const Subject& subje
   engine::Decision decision{.kind = engine::Decision::Kind::retry, .invocation = subject.invocation};
   if (context.given.flag("retry")) return decision;
   const lang::Symbols& symbols = kit.symbols();
-  size_t slash = subject.action.find('/');
-  auto owner = symbols.find_concept(subject.action.substr(0, slash));
-  auto action = owner ? symbols.find_action(*owner, subject.action.substr(slash + 1)) : std::nullopt;
-  if (!action) return Error{.code = Code::not_found, .message = "the kit has no action " + subject.action};
-  const lang::ActionSymbol& symbol = symbols.action({*owner, *action});
+  auto called = find_action(symbols, subject.action);
+  if (!called) return called.error();
+  const lang::ActionSymbol& symbol = called->action();
   std::string name = context.given.text("as");
   auto variant = lang::find_variant(symbol, name);
   if (!variant) {

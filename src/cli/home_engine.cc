@@ -12,9 +12,6 @@
 namespace sluice::cli {
 namespace {
 
-// In the store's meta data: the folder of the kit that ran last.
-constexpr const char* kKitMeta = "kit";
-
 std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
 
 // What is on the disk is right, this process is not: it must not write anything more.
@@ -48,7 +45,8 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   self.blobs_.emplace(self.home_->disk, (home->root() / "blobs").string());
   std::error_code ignored;
   std::string kit_folder = std::filesystem::absolute(folder, ignored).lexically_normal().string();
-  if (auto kept = self.home_->store->commit({.meta = {{kKitMeta, kit_folder}}}); !kept) return kept.error();
+  if (auto kept = self.home_->store->commit({.meta = {{std::string(kKitMeta), kit_folder}}}); !kept)
+    return kept.error();
 
   auto engine = engine::Engine::start(
       {.store = self.home_->store.get(),

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/lock_file.h"
@@ -25,6 +26,9 @@ namespace sluice::cli {
 
 // Of every command that opens the store.
 Option lock_timeout_option();
+
+// In the store's meta data: the folder of the kit that ran last.
+inline constexpr std::string_view kKitMeta = "kit";
 
 struct HomeStore {
   RealDisk disk;

@@ -16,6 +16,7 @@
 #include "base/ulid.h"
 #include "cli/action_input.h"
 #include "cli/context.h"
+#include "cli/flow_view.h"
 #include "cli/home_engine.h"
 #include "cli/kit_place.h"
 #include "cli/kit_watch.h"
@@ -176,22 +177,6 @@ Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& pati
   return {};
 }
 
-std::string_view state_text(store::FlowStatus status) {
-  switch (status) {
-    case store::FlowStatus::running:
-      return "running";
-    case store::FlowStatus::waiting:
-      return "waiting";
-    case store::FlowStatus::stuck:
-      return "stuck";
-    case store::FlowStatus::settled_ok:
-      return "ok";
-    case store::FlowStatus::settled_failed:
-      return "failed";
-  }
-  return "";
-}
-
 // -------------------------------------------------------------------------------------------------------- telling
 
 Style style_of(Code code, bool engine_outcome) {
@@ -228,11 +213,11 @@ Result<Code> left_open(Context& context, HomeEngine& home, const RunningFlow& fl
                  .next = "sluice why " + id};
   }
   std::string waits_for = flow.waits_for(home.clock().wall_ms());
-  json::object shown{{"flow", id}, {"invocation", id}, {"state", state_text(*status)}, {"waitsFor", waits_for}};
+  json::object shown{{"flow", id}, {"invocation", id}, {"state", state_name(*status)}, {"waitsFor", waits_for}};
   context.output.print(shown, [&](const Terminal& terminal) {
     return terminal.paint(Style::accent, "waiting") + "  for " + waits_for + "\n";
   });
-  context.output.note("flow " + id + ", " + std::string(state_text(*status)) + "; next: sluice why " + id);
+  context.output.note("flow " + id + ", " + std::string(state_name(*status)) + "; next: sluice why " + id);
   return Code::waiting_for_approval;
 }
 
@@ -286,11 +271,11 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
   json::object shown{{"flow", to_string(*id)},      {"invocation", to_string(*id)},
                      {"variant", end.variant},      {"fields", end.fields},
                      {"maybeDone", end.maybe_done}, {"position", flow.ended()->position},
-                     {"state", state_text(*status)}};
+                     {"state", state_name(*status)}};
   context.output.print(shown,
                        [&](const Terminal& terminal) { return outcome_line(end.variant, end.fields, code, terminal); });
   if (end.maybe_done) context.output.note("It may have been done all the same, or in part.", Style::warning);
-  context.output.note("flow " + to_string(*id) + ", " + std::string(state_text(*status)) +
+  context.output.note("flow " + to_string(*id) + ", " + std::string(state_name(*status)) +
                       "; next: sluice flow trace " + to_string(*id));
   if (store::is_open(*status)) context.output.note("It is not done; sluice kit run " + kit + " goes on with it.");
   return code;
@@ -327,7 +312,7 @@ Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, c
     auto row = snapshot->flow(id);
     if (!row) return row.error();
     if (!*row) continue;
-    std::string state(state_text((*row)->status));
+    std::string state(state_name((*row)->status));
     shown.push_back(json::object{{"flow", to_string(id)}, {"state", state}});
     text += to_string(id) + "  " + state + "\n";
   }

@@ -36,7 +36,7 @@ TEST_F(KitRun, PrintsTheOutcomeAndWhereToLookNext) {
   auto done = run({"Stock/add", "item=tea", "count=5"});
   EXPECT_EQ(done.exit, 0);
   EXPECT_EQ(done.out, "ok  item=tea onShelf=5\n");
-  EXPECT_THAT(done.err, testing::MatchesRegex("flow (.*), ok; next: sluice flow trace .*\n"));
+  EXPECT_THAT(done.err, testing::MatchesRegex("flow (.*), settled; next: sluice flow trace .*\n"));
 }
 
 TEST_F(KitRun, SaysInJsonWhatCameOfIt) {
@@ -48,7 +48,7 @@ TEST_F(KitRun, SaysInJsonWhatCameOfIt) {
   EXPECT_EQ(shown.at("fields"), json::parse(R"({"item":"tea","onShelf":5})"));
   EXPECT_EQ(shown.at("maybeDone"), false);
   EXPECT_EQ(shown.at("position"), 1);
-  EXPECT_EQ(shown.at("state"), "ok");
+  EXPECT_EQ(shown.at("state"), "settled");
   EXPECT_EQ(shown.at("flow"), shown.at("invocation"));
 }
 

@@ -239,10 +239,7 @@ void Machine::write_denial(const std::string& caller, const std::string& action,
   Step step{.seq = last_seq_ + 1, .at_ms = now_ms_, .kind = Step::Kind::denied, .action = action};
   step.caller.name = caller;
   step.count = count;
-  std::string record = write_step(step, chain_);
-  chain_ = chain_of(record);
-  last_seq_ = step.seq;
-  batch_.journal.push_back({.seq = step.seq, .flow = {}, .prev = 0, .record = std::move(record), .packed_hash = ""});
+  write_record(step, 0);
 }
 
 void Machine::tell_denials() {

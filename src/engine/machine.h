@@ -197,6 +197,8 @@ class Machine {
   auto guarded(lang::ActionRef action, const Handler& handler, std::string& fault);
 
   // ---- applying (machine_apply.cc)
+  // The step becomes the journal's next record, behind `prev` of its flow.
+  void write_record(const Step& step, uint64_t prev);
   // Writes the step and applies it. `record` is what it made, if anything.
   void append(Flow& flow, Step step, const RecordRef& record = nullptr, const Matched& matched = {});
   void apply(Flow& flow, Step& step, const RecordRef& record, const Matched& matched);

@@ -39,12 +39,16 @@ std::string cycle_in(const Path& path) {
 
 }  // namespace
 
-void Machine::append(Flow& flow, Step step, const RecordRef& record, const Matched& matched) {
+void Machine::write_record(const Step& step, uint64_t prev) {
   std::string text = write_step(step, chain_);
   chain_ = chain_of(text);
   last_seq_ = step.seq;
   batch_.journal.push_back(
-      {.seq = step.seq, .flow = flow.id, .prev = flow.head, .record = std::move(text), .packed_hash = ""});
+      {.seq = step.seq, .flow = step.flow, .prev = prev, .record = std::move(text), .packed_hash = ""});
+}
+
+void Machine::append(Flow& flow, Step step, const RecordRef& record, const Matched& matched) {
+  write_record(step, flow.head);
   std::vector<Step> children = std::move(children_);
   children_.clear();
   apply(flow, step, record, matched);

@@ -5,19 +5,13 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "engine/backoff.h"
 #include "engine/machine.h"
 
 namespace sluice::engine {
 namespace {
 
-constexpr int64_t kFirstBackoff_ms = 1'000;
-constexpr int64_t kLongestBackoff_ms = 600'000;
-
-int64_t backoff_ms(int64_t attempts) {
-  int64_t wait_ms = kFirstBackoff_ms;
-  for (int64_t i = 1; i < attempts && wait_ms < kLongestBackoff_ms; ++i) wait_ms *= 2;
-  return std::min(wait_ms, kLongestBackoff_ms);
-}
+constexpr Backoff kBackoff{.first_ms = 1'000, .longest_ms = 600'000};
 
 // What was asked for, whatever its id.
 std::string asked_for(const std::string& action, const json::object& input) { return action + write(input); }
@@ -178,7 +172,7 @@ void Machine::repeat_child(Flow& flow) {
   step.note = child.repeat;
   if (more) {
     step.by = "effect";
-    step.due_ms = now_ms_ + backoff_ms(child.attempt);
+    step.due_ms = now_ms_ + kBackoff.after_ms(child.attempt);
   }
   append(flow, std::move(step));
 }

@@ -187,15 +187,8 @@ Result<void> Machine::resolve_ended(const Decision& decision) {
     append(*flow, std::move(step));
     return {};
   }
-  std::string record = write_step(step, chain_);
-  chain_ = chain_of(record);
-  last_seq_ = step.seq;
+  write_record(step, steps->back().seq);
   store::FlowRow reopened = **row;
-  batch_.journal.push_back({.seq = step.seq,
-                            .flow = decision.flow,
-                            .prev = steps->back().seq,
-                            .record = std::move(record),
-                            .packed_hash = ""});
   reopened.head = step.seq;
   reopened.status = store::FlowStatus::running;
   reopened.settled_at_ms = 0;

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "engine/attempt.h"
+#include "engine/backoff.h"
 #include "engine/machine.h"
 
 namespace sluice::engine {
@@ -11,15 +12,7 @@ namespace {
 
 using lang::EngineOutcome;
 
-constexpr int64_t kFirstBackoff_ms = 200;
-constexpr int64_t kLongestBackoff_ms = 30'000;
-
-// After this many attempts.
-int64_t backoff_ms(int64_t attempts) {
-  int64_t wait_ms = kFirstBackoff_ms;
-  for (int64_t i = 1; i < attempts && wait_ms < kLongestBackoff_ms; ++i) wait_ms *= 2;
-  return std::min(wait_ms, kLongestBackoff_ms);
-}
+constexpr Backoff kBackoff{.first_ms = 200, .longest_ms = 30'000};
 
 // About how many bytes a value has as text; stops counting beyond `most`.
 size_t size_of(const json::value& value, size_t most) {
@@ -160,7 +153,7 @@ void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string
   step.by = by;
   step.note = why;
   step.attempt = std::max<int64_t>(invocation.attempts, 1);
-  int64_t due_ms = now_ms_ + std::max(after_ms, backoff_ms(step.attempt));
+  int64_t due_ms = now_ms_ + std::max(after_ms, kBackoff.after_ms(step.attempt));
   bool more = step.attempt < parts_.limits.max_attempts && due_ms < deadline_ms(invocation).value_or(0);
   if (more) step.due_ms = due_ms;
   append(flow, std::move(step));
@@ -203,11 +196,7 @@ void Machine::late_after_settling(const EffectResult& result) {
   if (const auto* completion = std::get_if<lang::Completion>(&result.result)) {
     step.end = End{completion->variant, completion->fields, false};
   }
-  std::string record = write_step(step, chain_);
-  chain_ = chain_of(record);
-  last_seq_ = step.seq;
-  batch_.journal.push_back(
-      {.seq = step.seq, .flow = result.flow, .prev = changed.head, .record = std::move(record), .packed_hash = ""});
+  write_record(step, changed.head);
   changed.head = step.seq;
   batch_.flows.push_back(std::move(changed));
 }

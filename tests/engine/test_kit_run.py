@@ -110,7 +110,7 @@ def test_an_order_is_delivered(house):
     order = done.stdout.removeprefix("ok  order=").strip()
     assert len(order) == 26
     flow = done.stderr.split()[1].rstrip(",")
-    assert done.stderr == f"flow {flow}, ok; next: sluice flow trace {flow}\n"
+    assert done.stderr == f"flow {flow}, settled; next: sluice flow trace {flow}\n"
     assert house.notes() == ["2 x tea, for 1 Lock Lane\n"]
     assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=8\n"
     assert house.run("Order/status", f"order={order}").stdout == \
@@ -180,7 +180,7 @@ def test_kill_in_the_middle_and_go_on(house):
     assert house.notes() == []
     done = house.run()
     assert done.returncode == 0, done.stderr
-    assert (done.stdout, done.stderr) == (f"{flow}  ok\n", "Nothing is left to do.\n")
+    assert (done.stdout, done.stderr) == (f"{flow}  settled\n", "Nothing is left to do.\n")
     assert house.notes() == ["2 x tea, for 1 Lock Lane\n"]
     assert house.run().stderr == "Nothing was left to do.\n"
 
@@ -202,7 +202,7 @@ def test_another_order_takes_the_killed_one_along(house):
     assert house.run().returncode == 0
     assert house.notes() == ["1 x tea, for 2 Lock Lane\n", "2 x tea, for 1 Lock Lane\n"]
     listed = json.loads(house.sluice_run("flow", "list", "-o", "json").stdout)
-    assert {each["flow"]: each["state"] for each in listed}[flow] in ("ok", "settled")
+    assert {each["flow"]: each["state"] for each in listed}[flow] == "settled"
 
 
 def test_ctrl_c_leaves_the_flow_and_says_how_to_go_on(house):
@@ -212,7 +212,7 @@ def test_ctrl_c_leaves_the_flow_and_says_how_to_go_on(house):
     assert (process.returncode, out) == (1, "")
     assert err.endswith(f"error: stopped before flow {flow} was done; it is kept in the store\n"
                         f"next:  sluice kit run {KIT} goes on with it\n")
-    assert house.run().stdout == f"{flow}  ok\n"
+    assert house.run().stdout == f"{flow}  settled\n"
 
 
 def test_a_second_process_waits_and_says_for_whom(house):
