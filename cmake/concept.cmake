@@ -56,7 +56,7 @@ function(sluice_reach_variants test)
   set(seen ${CMAKE_BINARY_DIR}/variants/${test})
   add_test(NAME variants.${test}.forget COMMAND sh -c "rm -rf '${seen}' && mkdir -p '${seen}'")
   add_test(NAME variants.${test}
-           COMMAND python3 ${CMAKE_SOURCE_DIR}/cmake/check_variants.py --seen ${seen}
+           COMMAND /usr/bin/python3 ${CMAKE_SOURCE_DIR}/cmake/check_variants.py --seen ${seen}
                    $<TARGET_PROPERTY:${test},SLUICE_VARIANTS>
            COMMAND_EXPAND_LISTS)
   set_tests_properties(variants.${test}.forget PROPERTIES FIXTURES_SETUP variants.forgotten.${test})

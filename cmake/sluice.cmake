@@ -55,6 +55,39 @@ if(SLUICE_TESTS)
   include(GoogleTest)
 endif()
 
+# Two precompiled headers, made once and used by everything: what nearly every source reads anyway, and the same with
+# GoogleTest for the test programs. Tests are not optimised: most of what they run is in the libraries, which are, and
+# compiling them is most of a clean build.
+set(SLUICE_COMMON_HEADERS <boost/json.hpp> <algorithm> <cstdint> <functional> <map> <memory> <optional> <set>
+    <string> <string_view> <unordered_map> <utility> <variant> <vector>)
+set(SLUICE_TEST_OPTIMISATION -O0)
+file(WRITE ${CMAKE_BINARY_DIR}/precompiled/empty.cc "")
+add_library(common_headers OBJECT ${CMAKE_BINARY_DIR}/precompiled/empty.cc)
+target_link_libraries(common_headers PUBLIC Boost::json Threads::Threads)
+target_precompile_headers(common_headers PRIVATE ${SLUICE_COMMON_HEADERS})
+if(SLUICE_TESTS)
+  add_library(test_headers OBJECT ${CMAKE_BINARY_DIR}/precompiled/empty.cc)
+  target_link_libraries(test_headers PUBLIC Boost::json Threads::Threads GTest::gtest GTest::gmock)
+  target_compile_options(test_headers PRIVATE ${SLUICE_TEST_OPTIMISATION})
+  target_precompile_headers(test_headers PRIVATE ${SLUICE_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
+  # Where the sources lie, for the tests that read them (base/testing_source.h): in an object of its own, so that the
+  # command lines of the tests are the same in every clone and ccache knows them again.
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/source.cc CONTENT
+       "namespace sluice { extern const char* const kSourceDir = \"${CMAKE_SOURCE_DIR}\"; }\n")
+  add_library(testing_source STATIC ${CMAKE_BINARY_DIR}/precompiled/source.cc)
+endif()
+
+# sluice_test(NAME LIBRARY SOURCE…): a GoogleTest program, whose tests get the properties in SLUICE_TEST_PROPERTIES as well.
+function(sluice_test name library)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE ${library} GTest::gtest GTest::gmock GTest::gtest_main testing_source)
+  target_compile_options(${name} PRIVATE ${SLUICE_TEST_OPTIMISATION})
+  target_precompile_headers(${name} REUSE_FROM test_headers)
+  string(REGEX REPLACE "_test$" "" prefix ${name})
+  gtest_discover_tests(${name} TEST_PREFIX "${prefix}." DISCOVERY_MODE PRE_TEST
+                       PROPERTIES TIMEOUT 300 ${SLUICE_TEST_PROPERTIES})
+endfunction()
+
 # sluice_root(TARGET FOLDER): gives TARGET the include root in which FOLDER's name leads to FOLDER.
 function(sluice_root target folder)
   set(root ${CMAKE_BINARY_DIR}/roots/${folder})
@@ -64,8 +97,7 @@ function(sluice_root target folder)
 endfunction()
 
 # sluice_folder(NAME [LINK target…]): src/NAME as a library `NAME` of all its .cc files, and its *_test.cc files as
-# one test program `NAME_test`, whose tests get the properties in SLUICE_TEST_PROPERTIES as well. Every header is also
-# compiled alone (target all_verify_interface_header_sets).
+# one test program `NAME_test`. Every header is also compiled alone (target all_verify_interface_header_sets).
 function(sluice_folder name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
@@ -76,17 +108,13 @@ function(sluice_folder name)
   sluice_root(${name} ${name})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_BINARY_DIR}/roots/${name}/${name}/*.h)
   target_link_libraries(${name} PUBLIC ${arg_LINK})
+  target_precompile_headers(${name} REUSE_FROM common_headers)
   if(headers AND SLUICE_TESTS)
     target_sources(${name} PUBLIC FILE_SET headers TYPE HEADERS
                    BASE_DIRS ${CMAKE_BINARY_DIR}/roots/${name} FILES ${headers})
     set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
   if(SLUICE_TESTS AND tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE ${name} GTest::gtest GTest::gmock GTest::gtest_main)
-    target_precompile_headers(${name}_test PRIVATE <gmock/gmock.h> <gtest/gtest.h> <string> <vector>)
-    target_compile_definitions(${name}_test PRIVATE SLUICE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
-                         PROPERTIES TIMEOUT 300 ${SLUICE_TEST_PROPERTIES})
+    sluice_test(${name}_test ${name} ${tests})
   endif()
 endfunction()

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing_folder.h"
+#include "base/testing_source.h"
 #include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "orders/orders_kit.h"
@@ -19,7 +20,7 @@ struct FlowDecisions : testing::Test {
   }
   void add_tea() { ASSERT_EQ(run({"kit", "run", kKit, "Stock/add", "item=tea", "count=5"}).exit, 0); }
 
-  const std::string kKit = SLUICE_SOURCE_DIR "/examples/kits/orders";
+  const std::string kKit = std::string(kSourceDir) + "/examples/kits/orders";
   TestingFolder folder;
   LoadedConcepts loaded{.concepts = orders::concepts()};
   Commands commands = all_commands();

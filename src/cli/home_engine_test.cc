@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/testing_folder.h"
+#include "base/testing_source.h"
 #include "cli/testing_commands.h"
 #include "lang/testing_kit.h"
 #include "orders/orders_kit.h"
@@ -30,7 +31,7 @@ struct HomeEngines : testing::Test {
     return *std::move(home);
   }
 
-  const std::string kKit = std::string(SLUICE_SOURCE_DIR) + "/examples/kits/orders";
+  const std::string kKit = std::string(kSourceDir) + "/examples/kits/orders";
   TestingFolder folder;
   RealDisk disk;
   LoadedConcepts loaded{.concepts = orders::concepts()};

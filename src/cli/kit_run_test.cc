@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
+#include "base/testing_source.h"
 #include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "orders/orders_kit.h"
@@ -26,7 +27,7 @@ struct KitRun : testing::Test {
     return run_line(commands, words, {}, {{{"SLUICE_HOME", folder.path("home")}}, in, &loaded});
   }
 
-  const std::string kKit = std::string(SLUICE_SOURCE_DIR) + "/examples/kits/orders";
+  const std::string kKit = std::string(kSourceDir) + "/examples/kits/orders";
   TestingFolder folder;
   LoadedConcepts loaded{.concepts = orders::concepts()};
   Commands commands = all_commands();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/testing_source.h"
 #include "lang/concept_parser.h"
 #include "lang/sync_parser.h"
 #include "lang/text.h"
@@ -161,7 +162,7 @@ bool is_faulty_on_purpose(const std::filesystem::path& path) { return path.filen
 TEST(Format, KeepsItsPromisesOverEverySource) {
   int sources = 0;
   for (const char* folder : {"/tests/lang", "/tests/fuzz/corpus/sync", "/tests/fuzz/corpus/concept"}) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(SLUICE_SOURCE_DIR) + folder)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(kSourceDir) + folder)) {
       std::string path = entry.path();
       if (!path.ends_with(".concept") && !path.ends_with(".sync")) continue;
       SCOPED_TRACE(path);
