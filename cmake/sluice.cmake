@@ -48,6 +48,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+find_package(mimalloc 2.0 REQUIRED)
 
 if(SLUICE_TESTS)
   enable_testing()
@@ -116,5 +117,13 @@ function(sluice_folder name)
   endif()
   if(SLUICE_TESTS AND tests)
     sluice_test(${name}_test ${name} ${tests})
+  endif()
+endfunction()
+
+# sluice_allocator(TARGET): a program whose memory mimalloc gives out. The engine makes and drops many small values, of
+# which glibc's malloc takes a fifth of the writer's time. Sanitizers bring an allocator of their own.
+function(sluice_allocator target)
+  if(NOT SLUICE_SANITIZE)
+    target_link_libraries(${target} PRIVATE -Wl,--push-state,--no-as-needed mimalloc -Wl,--pop-state)
   endif()
 endfunction()

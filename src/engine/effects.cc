@@ -1,6 +1,8 @@
 // Runs attempts. An attempt's result goes to the writer from the attempt's own thread.
 #include "engine/effects.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sluice::engine {
@@ -23,6 +25,12 @@ size_t EffectThreads::threads() const {
 void EffectThreads::launch(Job job) {
   std::lock_guard lock(mutex_);
   jobs_.push_back(std::move(job));
+  wake_one();
+}
+
+void EffectThreads::launch_all(std::vector<Job> jobs) {
+  std::lock_guard lock(mutex_);
+  std::ranges::move(jobs, std::back_inserter(jobs_));
   wake_one();
 }
 

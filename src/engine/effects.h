@@ -36,6 +36,9 @@ class EffectRunner {
  public:
   virtual ~EffectRunner() = default;
   virtual void launch(Job job) = 0;
+  virtual void launch_all(std::vector<Job> jobs) {
+    for (Job& job : jobs) launch(std::move(job));
+  }
 };
 
 // A thread an attempt, from a pool that grows on demand. Destroying it waits for the attempts under way.
@@ -45,6 +48,7 @@ class EffectThreads final : public EffectRunner {
   ~EffectThreads() override;
 
   void launch(Job job) override;
+  void launch_all(std::vector<Job> jobs) override;
   size_t threads() const;
 
  private:

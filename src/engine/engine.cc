@@ -21,24 +21,25 @@ Engine::Engine(EngineParts parts) : parts_(std::move(parts)), effects_(parts_.li
 Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr<const lang::CheckedKit> kit) {
   std::unique_ptr<Engine> engine(new Engine(std::move(parts)));
   Engine& self = *engine;
+  self.committer_ = std::make_unique<Committer>(*self.parts_.store, [&self] { self.wake(); });
   self.machine_ = std::make_unique<Machine>(MachineParts{.store = self.parts_.store,
                                                          .blobs = self.parts_.blobs,
                                                          .clock = self.parts_.clock,
                                                          .ids = self.parts_.ids,
                                                          .effects = &self.effects_,
+                                                         .committer = self.committer_.get(),
                                                          .tools = self.parts_.tools,
                                                          .concepts = self.parts_.concepts,
                                                          .may = self.parts_.may,
                                                          .wake = [&self] { self.wake(); },
+                                                         .committed = [&self] { self.committed(); },
                                                          .log = self.parts_.log,
                                                          .limits = self.parts_.limits},
                                             std::move(kit));
   if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
   // What was read back may stand otherwise than its rows say: whoever looks from here on sees it as it is.
+  self.committed();
   if (auto turned = self.machine_->turn(); !turned) return turned.error();
-  self.position_ = self.machine_->position();
-  self.chain_ = self.machine_->chain();
-  self.now_ms_ = self.machine_->now_ms();
   self.writer_ = std::thread([&self] { self.run(); });
   self.watcher_ = std::thread([&self] { self.watch_over_handlers(); });
   self.keeper_ = std::thread([&self] { self.keep_house(); });
@@ -62,6 +63,7 @@ Engine::~Engine() {
   house_.notify_all();
   if (watcher_.joinable()) watcher_.join();
   if (keeper_.joinable()) keeper_.join();
+  committer_.reset();  // it wakes the writer, with what is gone after this
 }
 
 void Engine::wake() {
@@ -73,6 +75,15 @@ void Engine::wake() {
   work_.notify_one();
 }
 
+void Engine::committed() {
+  std::lock_guard lock(mutex_);
+  position_ = machine_->position();
+  chain_ = machine_->chain();
+  now_ms_ = machine_->now_ms();
+  if (waiting_ > 0) changed_.notify_all();
+  if (position_ >= head_due_) house_.notify_all();
+}
+
 void Engine::run() {
   std::vector<std::function<void(Machine&)>> inbox;
   while (true) {
@@ -82,7 +93,8 @@ void Engine::run() {
       woken_ = false;
       // What is under way is waited for, and its results are kept.
       if (stopping_) machine_->stop_launching();
-      if (stopping_ && inbox.empty() && machine_->attempts_under_way() == 0) return;
+      bool under_way = machine_->attempts_under_way() > 0 || machine_->is_committing();
+      if (stopping_ && inbox.empty() && !under_way) return;
     }
     for (auto& item : inbox) item(*machine_);
     inbox.clear();
@@ -93,15 +105,7 @@ void Engine::run() {
       parts_.clock->sleep_ms(kPauseWhenFull.count());
       continue;
     }
-    if (*turned) {
-      std::lock_guard lock(mutex_);
-      position_ = machine_->position();
-      chain_ = machine_->chain();
-      now_ms_ = machine_->now_ms();
-      if (waiting_ > 0) changed_.notify_all();
-      if (position_ >= head_due_) house_.notify_all();
-      continue;
-    }
+    if (*turned) continue;
     std::unique_lock lock(mutex_);
     auto something = [this] { return woken_ || !inbox_.empty(); };
     auto due_ms = machine_->next_due_ms();

@@ -92,12 +92,14 @@ class Engine {
   template <typename Value, typename Ask>
   Result<Value> ask(const Ask& put);
   void wake();
+  void committed();  // on the writer's thread
   // Waits for a commit, with the lock held, until `done` or for so long.
   template <typename Done>
   void wait_for_commit(std::unique_lock<std::mutex>& lock, int64_t at_most_ms, const Done& done);
 
   EngineParts parts_;
   EffectThreads effects_;
+  std::unique_ptr<Committer> committer_;
   std::unique_ptr<Machine> machine_;
 
   mutable std::mutex mutex_;

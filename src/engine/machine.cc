@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/canonical_json.h"
 #include "base/json.h"
@@ -34,11 +35,16 @@ Machine::Machine(MachineParts parts, std::shared_ptr<const lang::CheckedKit> kit
                                                                  .sealed = sealed_.get(),
                                                                  .concepts = parts_.concepts,
                                                                  .indexed = nullptr})),
-      chain_(kFirstChain) {}
+      chain_(kFirstChain),
+      committed_chain_(kFirstChain) {}
 
 Machine::~Machine() = default;
 
 Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
+  if (auto landed = land(); !landed) {
+    fail_batch(landed.error());
+    return landed;
+  }
   auto set = SyncSet::compile(kit);
   if (!set) return set.error();
   auto guards = GuardSet::compile(kit);
@@ -261,6 +267,10 @@ bool Machine::join_by_key(const Call& call) {
     if (call.on_end) call.on_end(error);
     return true;
   };
+  if (auto landed = land(); !landed) {
+    fail_batch(landed.error());
+    return tell(landed.error());
+  }
   std::optional<store::KeyRow> used;
   if (auto fresh = keys_.find({call.caller.name, call.key}); fresh != keys_.end()) {
     used = fresh->second;
@@ -320,6 +330,13 @@ Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation)
 
 Result<bool> Machine::turn() {
   now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  bool landed = flight_ && parts_.committer->is_done();
+  if (landed) {
+    if (auto done = land(); !done) {
+      fail_batch(done.error());
+      return done.error();
+    }
+  }
   if (stale_) {
     if (auto read = read_back(false); !read) return read.error();
   }
@@ -342,12 +359,17 @@ Result<bool> Machine::turn() {
     fail_batch(unreadable.error);
     return unreadable.error;
   }
-  if (batch_.journal.empty() && after_commit_.empty() && !settling_) return false;
-  if (auto done = commit(); !done) {
+  if (batch_.journal.empty() && after_commit_.empty() && jobs_.empty() && !settling_) return landed;
+  if (flight_ && batch_.journal.size() < parts_.limits.batch_steps) return landed;
+  bool moves = !moved_.empty();
+  auto done = land();
+  if (done) done = take_off();
+  if (done && flight_ && flight_->committed) done = land();
+  if (!done) {
     fail_batch(done.error());
     return done.error();
   }
-  if (!moved_.empty()) {
+  if (moves) {
     if (auto read = read_back(false); !read) return read.error();
     settling_ = true;  // one that stood still goes on, and its row is to say so
   }
@@ -380,12 +402,17 @@ std::optional<int64_t> Machine::next_due_ms() const {
 }
 
 void Machine::take_results() {
+  size_t before = taken_.size();
   {
     std::lock_guard lock(inbox_mutex_);
-    taken_.swap(inbox_);
+    std::ranges::move(inbox_, std::back_inserter(taken_));
+    inbox_.clear();
   }
-  for (const EffectResult& result : taken_) slots_.release(result.concept_);
-  for (const EffectResult& result : taken_) attempt_ended(result);
+  for (size_t i = before; i < taken_.size(); ++i) {
+    slots_.release(taken_[i].concept_);
+    running_.erase(taken_[i].invocation);
+  }
+  for (size_t i = before; i < taken_.size(); ++i) attempt_ended(taken_[i]);
 }
 
 void Machine::take_due() {
@@ -428,8 +455,7 @@ void Machine::take_due() {
   }
 }
 
-Result<void> Machine::commit() {
-  if (auto collected = state_->collect(batch_); !collected) return collected;
+std::vector<Ulid> Machine::collect_flows() {
   std::vector<Ulid> settled;
   for (const Ulid& id : touched_) {
     Flow& flow = *flows_.at(id);
@@ -451,38 +477,68 @@ Result<void> Machine::commit() {
                             .summary = write(summary)});
     if (!store::is_open(status)) settled.push_back(id);
   }
-  batch_.meta.emplace_back("time", std::to_string(now_ms_));
-  if (auto done = parts_.store->commit(batch_); !done) return done;
+  return settled;
+}
 
-  state_->committed();
-  resumed_ = true;
-  for (const store::KeyRow& row : batch_.keys) keys_.erase({row.caller, row.key});
-  std::vector<std::pair<std::function<void(const Result<Ulid>&)>, Ulid>> started;
-  std::erase_if(calling_, [&](const Ulid& id) {
-    if (flows_.at(id)->head == 0) return false;
-    for (Call& call : callers_[id]) {
-      if (call.on_start) started.emplace_back(std::exchange(call.on_start, nullptr), id);
-    }
-    return true;
-  });
-  batch_ = {};
+Result<void> Machine::take_off() {
+  if (auto collected = state_->collect(batch_); !collected) return collected;
+  std::vector<Ulid> settled = collect_flows();
+  batch_.meta.emplace_back("time", std::to_string(now_ms_));
+  auto begun = std::ranges::stable_partition(calling_, [&](const Ulid& id) { return flows_.at(id)->head == 0; });
+  std::vector<Ulid> calling(begun.begin(), begun.end());
+  calling_.erase(begun.begin(), begun.end());
+  // Nothing else can come of what is under way: to wait here is quicker than to be woken.
+  bool alone = parts_.committer == nullptr || !moved_.empty() || running_.size() == starting_.size();
+  flight_ = Flight{.batch = std::exchange(batch_, {}),
+                   .seq = last_seq_,
+                   .chain = chain_,
+                   .settled = std::move(settled),
+                   .calling = std::move(calling),
+                   .after_commit = std::exchange(after_commit_, {}),
+                   .if_it_fails = std::exchange(if_it_fails_, {}),
+                   .jobs = std::exchange(jobs_, {}),
+                   .ended = std::exchange(ended_, {}),
+                   .taken = std::exchange(taken_, {}),
+                   .starting = std::exchange(starting_, {}),
+                   .committed = std::nullopt};
   touched_.clear();
   settling_ = false;
-  for (const EffectResult& result : taken_) running_.erase(result.invocation);
-  taken_.clear();
-  starting_.clear();
-  if_it_fails_.clear();
-  for (const Ulid& id : settled) {
+  state_->take_off();
+  if (alone) {
+    flight_->committed = parts_.store->commit(flight_->batch);
+  } else {
+    parts_.committer->begin(flight_->batch);
+  }
+  return {};
+}
+
+Result<void> Machine::land() {
+  if (!flight_) return {};
+  Result<void> done = flight_->committed ? *flight_->committed : parts_.committer->wait();
+  Flight flight = *std::exchange(flight_, std::nullopt);
+  if (!done) {
+    recall(std::move(flight));
+    return done;
+  }
+  state_->committed();
+  resumed_ = true;
+  committed_seq_ = flight.seq;
+  committed_chain_ = std::move(flight.chain);
+  if (parts_.committed) parts_.committed();
+  for (const store::KeyRow& row : flight.batch.keys) keys_.erase({row.caller, row.key});
+  for (const Ulid& id : flight.settled) {
+    if (touched_.contains(id)) continue;  // something came late; it settles again with that
     busy_.erase(id);
     flows_.erase(id);
   }
-  auto ended = std::move(ended_);
-  auto after = std::move(after_commit_);
-  ended_.clear();
-  after_commit_.clear();
-  for (const auto& [on_start, id] : started) on_start(id);
-  for (auto& action : after) action();
-  for (const Outcome& outcome : ended) {
+  parts_.effects->launch_all(std::move(flight.jobs));
+  for (const Ulid& id : flight.calling) {
+    for (Call& call : callers_[id]) {
+      if (auto on_start = std::exchange(call.on_start, nullptr)) on_start(id);
+    }
+  }
+  for (auto& action : flight.after_commit) action();
+  for (const Outcome& outcome : flight.ended) {
     auto waiting = callers_.extract(outcome.invocation);
     if (waiting.empty()) continue;
     for (const Call& call : waiting.mapped()) {
@@ -492,9 +548,28 @@ Result<void> Machine::commit() {
   return {};
 }
 
+void Machine::land_or_throw() {
+  if (auto landed = land(); !landed) throw UnreadableStore(landed.error());
+}
+
+void Machine::recall(Flight flight) {
+  auto before = [](auto& what, auto& those) {
+    those.insert(those.end(), std::make_move_iterator(what.begin()), std::make_move_iterator(what.end()));
+    what = std::move(those);
+  };
+  before(calling_, flight.calling);
+  before(if_it_fails_, flight.if_it_fails);
+  before(taken_, flight.taken);
+  before(starting_, flight.starting);
+}
+
 // The batch never happened: what came in with it is told or put back, and memory is read from the store again.
 void Machine::fail_batch(const Error& error) {
-  for (const EffectResult& result : taken_) slots_.hold(result.concept_);
+  (void)land();
+  for (const EffectResult& result : taken_) {
+    slots_.hold(result.concept_);
+    running_[result.invocation] = std::make_shared<std::atomic<bool>>(false);
+  }
   for (const EffectSlots::Waiting& each : starting_) {
     slots_.release(each.concept_);
     running_.erase(each.invocation);

@@ -5,8 +5,10 @@
 // A step is decided (machine_steps.cc), written to the journal, and applied to its flow (machine_apply.cc). Applying is
 // the only way in which a flow in memory changes, so that reading it back from the journal gives the same flow.
 //
-// A turn takes what is there and commits once. Nothing leaves the machine before that commit: callers hear, effects
-// start and timers run only after it. If the commit fails the batch never happened: memory is read back from the store.
+// A turn takes what is there into the batch and commits it once. Nothing leaves the machine before that commit: callers
+// hear, effects start and timers run only after it. If the commit fails the batch never happened: memory is read back
+// from the store. With a Committer a batch is on its way to the disk while the next one gathers, which sees what it
+// wrote and fails with it.
 #pragma once
 
 #include <atomic>
@@ -26,6 +28,7 @@
 #include "base/result.h"
 #include "base/ulid.h"
 #include "engine/attempt.h"
+#include "engine/committer.h"
 #include "engine/effects.h"
 #include "engine/flow.h"
 #include "engine/guard_set.h"
@@ -93,12 +96,15 @@ struct MachineParts {
   const Clock* clock = nullptr;
   UlidSource* ids = nullptr;
   EffectRunner* effects = nullptr;
+  Committer* committer = nullptr;  // without one, turn() waits for its own commit
   const lang::Tools* tools = nullptr;
   std::vector<const lang::ConceptBinding*> concepts;
   // May this caller do this? The door's rule; everything is allowed without one.
   std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
   // Wakes whoever calls turn(), from any thread: an effect has ended.
   std::function<void()> wake;
+  // A batch is committed; nobody has heard of it yet.
+  std::function<void()> committed;
   // Something that a person who runs this should know.
   std::function<void(const std::string&)> log;
   Limits limits;
@@ -120,8 +126,9 @@ class Machine {
 
   void call(Call call);
   void decide(Decision decision);
-  // Runs one batch. False: there was nothing to do. An error: the commit failed and nothing of it happened; if the
-  // store is broken the process must stop.
+  // Runs what is there, and commits it unless a batch is on its way. False: there was nothing to do, or nothing but to
+  // wait for that batch. An error: a commit failed and nothing of it happened; if the store is broken the process must
+  // stop.
   Result<bool> turn();
   // When turn() should be called again though nothing comes in; none: nothing waits for time.
   std::optional<int64_t> next_due_ms() const;
@@ -131,8 +138,9 @@ class Machine {
 
   const lang::CheckedKit& kit() const { return *kit_; }
   const SyncSet& sync_set() const { return *set_; }
-  uint64_t position() const { return last_seq_; }
-  std::string chain() const { return chain_; }
+  // Of the last record that is committed.
+  uint64_t position() const { return committed_seq_; }
+  std::string chain() const { return committed_chain_; }
   int64_t now_ms() const { return now_ms_; }
   size_t open_flows() const { return flows_.size(); }
   // What is open now, by flow and id.
@@ -149,6 +157,7 @@ class Machine {
   // None: it has settled.
   std::optional<store::FlowStatus> status_of(const Ulid& flow) const;
   size_t attempts_under_way() const { return running_.size(); }
+  bool is_committing() const { return flight_.has_value(); }
   // No further attempt begins: the process is about to end.
   void stop_launching() { parts_.limits.effect_threads = 0; }
   const RunningHandler& running_handler() const { return running_handler_; }
@@ -186,7 +195,7 @@ class Machine {
             int64_t attempt = 0) const;
   std::optional<End> unfit(const Flow& flow, const Invocation& invocation) const;
   std::optional<End> conflict(const Invocation& invocation);
-  std::optional<Step> step_at(uint64_t seq) const;
+  std::optional<Step> step_at(uint64_t seq);
   std::string unanswered_cause(const Flow& flow, const Invocation& request) const;
   std::string text_of(const Record& record) const;
   std::string undeclared(lang::ActionRef action, const std::string& variant) const;
@@ -238,7 +247,7 @@ class Machine {
   bool child_action_ended(Flow& flow, const Invocation& invocation, const End& end);
 
   // ---- undo (machine_undo.cc)
-  json::value plan_undo(const Flow& flow, const json::object& input) const;
+  json::value plan_undo(const Flow& flow, const json::object& input);
   void open_undo(Flow& flow, Invocation& undo, const json::value& work);
   void next_compensation(Flow& flow, Invocation& undo);
   void compensation_ended(Flow& flow, Invocation& undo, const End& end);
@@ -265,7 +274,28 @@ class Machine {
   std::unique_ptr<Flow> flow_of(const Step& opening, std::shared_ptr<const SyncSet> set) const;
 
   // ---- the batch (machine.cc)
-  Result<void> commit();
+  // The batch as it goes to the store, and what is done when it is there.
+  struct Flight {
+    store::Batch batch;
+    uint64_t seq = 0;   // of its last record
+    std::string chain;  // of that
+    std::vector<Ulid> settled, calling;
+    std::vector<std::function<void()>> after_commit;
+    std::vector<std::function<void(const Error&)>> if_it_fails;
+    std::vector<Job> jobs;
+    std::vector<Outcome> ended;
+    std::vector<EffectResult> taken;
+    std::vector<EffectSlots::Waiting> starting;
+    std::optional<Result<void>> committed;  // none: the committer knows
+  };
+  Result<void> take_off();
+  // Waits for the batch on its way, if there is one, and does what waited for it. An error: the batch that gathers has
+  // its things back, and both are to fail.
+  Result<void> land();
+  void land_or_throw();  // an UnreadableStore
+  void recall(Flight flight);
+  // The rows of the flows that the batch touches. Returns those that have settled.
+  std::vector<Ulid> collect_flows();
   void fail_batch(const Error& error);
   void touch(Flow& flow);
   void arm(int64_t due_ms, Timer timer);
@@ -303,8 +333,8 @@ class Machine {
   std::unique_ptr<SealedValues> sealed_;
   std::unique_ptr<AttemptParts> attempt_parts_;
 
-  uint64_t last_seq_ = 0;
-  std::string chain_;
+  uint64_t last_seq_ = 0, committed_seq_ = 0;
+  std::string chain_, committed_chain_;
   int64_t now_ms_ = 0;  // engine time: never goes back, also across restarts
   std::unique_ptr<Transaction> state_;
   std::unordered_map<Ulid, std::unique_ptr<Flow>> flows_;
@@ -322,6 +352,7 @@ class Machine {
   store::Batch batch_;
   std::set<Ulid> touched_;
   std::vector<std::function<void()>> after_commit_;
+  std::vector<Job> jobs_;  // to launch after the commit
   std::vector<std::function<void(const Error&)>> if_it_fails_;
   std::vector<Outcome> ended_;
   std::vector<Ulid> moved_;     // flows that are to be read back under their new set
@@ -331,6 +362,8 @@ class Machine {
   bool settling_ = false;                       // work was done that needed no step: a flow's status may have changed
   std::vector<EffectResult> taken_;             // results that it takes in
   std::vector<EffectSlots::Waiting> starting_;  // attempts that begin after it
+
+  std::optional<Flight> flight_;
 
   // Attempts under way, and callers that wait: both outlive a failed commit.
   std::unordered_map<Ulid, std::shared_ptr<std::atomic<bool>>> running_;  // cancel flags

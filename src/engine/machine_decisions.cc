@@ -20,6 +20,7 @@ void Machine::decide(Decision decision) {
     return deny(call);
   }
   try {
+    land_or_throw();
     if (auto done = decide_now(decision); !done) return tell(done.error());
   } catch (const UnreadableStore& unreadable) {
     fail_batch(unreadable.error);

@@ -100,7 +100,7 @@ void Machine::start(Flow& flow, Invocation& invocation) {
     }
     if (parts_.wake) parts_.wake();
   }};
-  after_commit_.emplace_back([this, job = std::move(job)]() mutable { parts_.effects->launch(std::move(job)); });
+  jobs_.push_back(std::move(job));
 }
 
 std::optional<int64_t> Machine::deadline_ms(const Invocation& effect) const {
@@ -177,6 +177,7 @@ void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string
 
 // What came after the whole flow had settled is still recorded with it.
 void Machine::late_after_settling(const EffectResult& result) {
+  land_or_throw();
   auto snapshot = parts_.store->read();
   if (!snapshot) throw UnreadableStore(snapshot.error());
   auto row = (*snapshot)->flow(result.flow);

@@ -47,6 +47,7 @@ Result<void> Machine::read_back(bool restarted) {
   batch_ = {};
   touched_.clear();
   after_commit_.clear();
+  jobs_.clear();
   if_it_fails_.clear();
   ended_.clear();
   children_.clear();
@@ -73,6 +74,8 @@ Result<void> Machine::read_back(bool restarted) {
     }
     chain_ = (*last)->record.empty() ? (*last)->packed_hash : chain_of((*last)->record);
   }
+  committed_seq_ = last_seq_;
+  committed_chain_ = chain_;
   // Engine time goes on where it was.
   auto clock = (*snapshot)->meta("time");
   if (!clock) return clock.error();

@@ -157,8 +157,9 @@ std::optional<End> Machine::conflict(const Invocation& invocation) {
 }
 
 // A step by its number, also one of the batch.
-std::optional<Step> Machine::step_at(uint64_t seq) const {
+std::optional<Step> Machine::step_at(uint64_t seq) {
   if (seq == 0) return std::nullopt;
+  land_or_throw();
   if (!batch_.journal.empty() && seq >= batch_.journal.front().seq) {
     auto step = read_step(batch_.journal[seq - batch_.journal.front().seq].record);
     return step ? std::optional(*std::move(step)) : std::nullopt;

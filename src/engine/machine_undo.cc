@@ -9,12 +9,13 @@
 #include "engine/machine.h"
 
 namespace sluice::engine {
-json::value Machine::plan_undo(const Flow& flow, const json::object& input) const {
+json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
   auto fail = [](std::string reason) { return json::value{{"undo", json::array{}}, {"error", std::move(reason)}}; };
   const json::value* text = input.if_contains("request");
   auto request = Ulid::parse(text != nullptr && text->is_string() ? std::string_view(text->get_string()) : "");
   if (!request) return fail("Flow/undo needs a request");
 
+  land_or_throw();
   auto snapshot = parts_.store->read();
   if (!snapshot) throw UnreadableStore(snapshot.error());
   // The request's flow: an open one, this one, or one that the journal knows.

@@ -146,7 +146,7 @@ class World {
     for (int i = 0; i < 1'000'000; ++i) {
       auto turned = machine().turn();
       ASSERT_TRUE(turned) << to_string(turned.error());
-      if (*turned) continue;
+      if (*turned || machine().is_committing()) continue;
       if (!queue.run()) return;
     }
     FAIL() << "it does not settle";
@@ -311,6 +311,7 @@ class World {
   SeededRandom random{1};
   UlidSource ids{clock, random};
   EffectQueue queue;
+  Committer* committer = nullptr;
   lang::Tools tools;
   store::BlobStore* blobs = nullptr;
   std::set<std::string> not_loaded;                        // concepts without a binding at the next start
@@ -332,6 +333,7 @@ class World {
                        .clock = &clock,
                        .ids = &ids,
                        .effects = &queue,
+                       .committer = committer,
                        .tools = &tools,
                        .may = may,
                        .log = [this](const std::string& text) { logged.push_back(text); },

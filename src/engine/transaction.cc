@@ -1,4 +1,4 @@
-// Three layers of rows, the nearest first: the running step, the batch, the store.
+// Four layers of rows, the nearest first: the running step, the batch, the batch on its way, the store.
 #include "engine/transaction.h"
 
 #include <algorithm>
@@ -166,7 +166,7 @@ Transaction::Version Transaction::version(std::string_view relation, std::string
 Result<void> Transaction::collect(store::Batch& batch) {
   for (const auto& [relation, cells] : batch_) {
     for (const auto& [key, cell] : cells) {
-      const Cell& before = stored(relation, key);
+      const Cell& before = before_batch(relation, key);
       if (!before.value && !cell.value) continue;
       collect_lookups(relation, key, before, cell, batch);
       std::optional<std::string> text;
@@ -195,14 +195,19 @@ void Transaction::collect_lookups(const std::string& relation, const std::string
   }
 }
 
+void Transaction::take_off() {
+  flying_ = std::move(batch_);
+  batch_.clear();
+}
+
 void Transaction::committed() {
-  for (auto& [relation, cells] : batch_) {
+  for (auto& [relation, cells] : flying_) {
     Cells& target = known_[relation];
     for (auto& [key, cell] : cells) {
       known_count_ += target.insert_or_assign(key, std::move(cell)).second ? 1 : 0;
     }
   }
-  batch_.clear();
+  flying_.clear();
   snapshot_.reset();
   if (known_count_ > kMostKnown) {
     known_.clear();
@@ -213,6 +218,7 @@ void Transaction::committed() {
 void Transaction::rolled_back() {
   step_.clear();
   batch_.clear();
+  flying_.clear();
   known_.clear();
   known_count_ = 0;
   snapshot_.reset();
@@ -262,6 +268,13 @@ const Transaction::Cell& Transaction::before(std::string_view relation, std::str
   if (auto cells = batch_.find(relation); cells != batch_.end()) {
     if (auto cell = cells->second.find(key); cell != cells->second.end()) return cell->second;
   }
+  return before_batch(relation, key);
+}
+
+const Transaction::Cell& Transaction::before_batch(std::string_view relation, std::string_view key) const {
+  if (auto cells = flying_.find(relation); cells != flying_.end()) {
+    if (auto cell = cells->second.find(key); cell != cells->second.end()) return cell->second;
+  }
   return stored(relation, key);
 }
 
@@ -300,7 +313,7 @@ template <typename Visit>
 void Transaction::scan(std::string_view relation, std::string_view prefix, const Visit& visit) const {
   // What the layers change, merged with the store's rows in order.
   std::map<std::string_view, const Cell*> changed;
-  for (const Layer* layer : {&batch_, &step_}) {
+  for (const Layer* layer : {&flying_, &batch_, &step_}) {
     auto cells = layer->find(relation);
     if (cells == layer->end()) continue;
     for (auto cell = cells->second.lower_bound(prefix); cell != cells->second.end() && cell->first.starts_with(prefix);
@@ -355,7 +368,7 @@ std::vector<std::string> Transaction::keys_with(std::string_view relation, std::
     const Cell& cell = stored(relation, key);
     if (cell.value && fits(*cell.value)) keys.insert(std::move(key));
   }
-  for (const Layer* layer : {&batch_, &step_}) {
+  for (const Layer* layer : {&flying_, &batch_, &step_}) {
     auto cells = layer->find(relation);
     if (cells == layer->end()) continue;
     for (const auto& [key, cell] : cells->second) {

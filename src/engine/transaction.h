@@ -1,10 +1,12 @@
 // Transaction is the state that the running step sees: its own writes, then those of the steps before it in the batch,
-// then what is committed. It is both what handlers write (lang::Rows) and what wheres and guards read (StateReader).
+// then those of the batch that is on its way to the store, then what is committed. It is both what handlers write
+// (lang::Rows) and what wheres and guards read (StateReader).
 //
 //   state.begin_step(invocation, seq, now_ms);
 //   handler(state.rows());
 //   state.keep_step();            // or drop_step()
 //   state.collect(batch);         // what all kept steps changed, each row once
+//   state.take_off();             // from here on steps belong to the next batch
 //   store.commit(batch);
 //   state.committed();            // or rolled_back()
 //
@@ -77,6 +79,7 @@ class Transaction final : public StateReader {
   // ---- the batch
   // Large values are stored as blobs here, which can fail.
   Result<void> collect(store::Batch& batch);
+  void take_off();
   void committed();
   void rolled_back();
 
@@ -101,6 +104,8 @@ class Transaction final : public StateReader {
   const Cell& get(std::string_view relation, std::string_view key) const;
   // As the running step found it.
   const Cell& before(std::string_view relation, std::string_view key) const;
+  // As the batch found it.
+  const Cell& before_batch(std::string_view relation, std::string_view key) const;
   const Cell& stored(std::string_view relation, std::string_view key) const;
   void put(std::string_view relation, std::string_view key, std::optional<json::value> value);
   // Visits rows whose key begins with the prefix, in key order, as the running step sees them, until visit returns
@@ -119,7 +124,7 @@ class Transaction final : public StateReader {
   mutable std::unique_ptr<store::Snapshot> snapshot_;  // of the last commit
   mutable Layer known_;                                // committed rows that were read or written
   mutable size_t known_count_ = 0;
-  Layer batch_, step_;
+  Layer flying_, batch_, step_;  // from the oldest to the newest
   Ulid invocation_;
   uint64_t seq_ = 0;
   int64_t now_ms_ = 0;

@@ -44,7 +44,9 @@ struct TransactionTest : testing::Test {
     return batch;
   }
   void commit() {
-    auto done = store.commit(collect());
+    store::Batch batch = collect();
+    state.take_off();
+    auto done = store.commit(batch);
     ASSERT_TRUE(done) << to_string(done.error());
     state.committed();
   }
