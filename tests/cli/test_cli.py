@@ -49,7 +49,7 @@ def on_a_terminal(sluice, words, columns=80, **variables):
 def test_version_names_program_number_and_commit(run):
     done = run("--version")
     assert done.returncode == 0
-    assert re.fullmatch(r"sluice \d+\.\d+\.\d+ \([0-9a-f]{12}\)\n", done.stdout)
+    assert re.fullmatch(r"sluice \d+\.\d+\.\d+ \([0-9a-f]{12}(-dirty)?\)\n", done.stdout)
     assert done.stderr == ""
     assert set(json.loads(run("--version", "-o", "json").stdout)) == {"name", "version", "commit"}
 

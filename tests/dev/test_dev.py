@@ -91,3 +91,54 @@ def test_bench_fails_after_the_last_table_if_a_goal_was_missed(tree):
     assert (run.returncode, run.stdout) == (1, "a: MISSED\nb: met\n")
     assert run.stderr.endswith("dev: goals were missed in: a\n")
     assert dev(tree, "bench", "b").returncode == 0
+
+
+@pytest.fixture
+def policy(tree):
+    """The policy of ./dev in a place of its own, and packages to install as root."""
+    path = tree / "policy-rc.d"
+    text = (tree / "dev").read_text()
+    assert "/usr/sbin/policy-rc.d" in text
+    (tree / "dev").write_text(text.replace("/usr/sbin/policy-rc.d", str(path)))
+    program(tree / "programs", "id", "echo 0\n")
+    return path
+
+
+def test_services_are_kept_from_starting_while_packages_are_installed(tree, policy):
+    program(tree / "programs", "dpkg-query", "exit 1\n")
+    program(tree / "programs", "apt-get", f"cp {policy} {tree}/seen\n")
+    assert dev(tree, "build").returncode == 0
+    assert subprocess.run([str(tree / "seen")]).returncode == 101
+    assert not policy.exists()
+
+
+def test_the_policy_of_a_killed_install_is_removed_by_the_next_call(tree, policy):
+    program(tree / "programs", "dpkg-query", "exit 1\n")
+    program(tree / "programs", "apt-get", "kill -KILL $PPID\n")
+    assert dev(tree, "build").returncode == -9
+    assert policy.exists()
+    program(tree / "programs", "dpkg-query", "echo installed\n")
+    assert dev(tree, "build").returncode == 0
+    assert not policy.exists()
+
+
+def test_the_policy_of_an_install_under_way_is_left_alone(tree, policy):
+    program(tree / "programs", "dpkg-query", "exit 1\n")
+    program(tree / "programs", "apt-get", f"touch {tree}/begun; read go <{tree}/go\n")
+    os.mkfifo(tree / "go")
+    environment = {**os.environ, "PATH": f"{tree}/programs:{os.environ['PATH']}"}
+    installing = subprocess.Popen([str(tree / "dev"), "build"], env=environment)
+    with open(tree / "go", "w") as go:  # opens when apt-get does
+        program(tree / "programs", "dpkg-query", "echo installed\n")
+        assert dev(tree, "run").returncode != 0, "there is no sluice to run"
+        assert policy.exists()
+        program(tree / "programs", "apt-get", "exit 0\n")
+        go.write("on\n")
+    assert installing.wait(timeout=60) == 0
+    assert not policy.exists()
+
+
+def test_a_policy_of_another_is_left_alone(tree, policy):
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    assert dev(tree, "build").returncode == 0
+    assert policy.exists()

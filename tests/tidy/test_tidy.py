@@ -35,6 +35,15 @@ def test_sources_are_formatted(root):
     ("src/base/a.cc", PURPOSE + "auto t = std::chrono::steady_clock::now();\n", "steady_clock belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "using namespace std;\nofstream out(path);\n", "ofstream belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "fs::rename(a, b);\n", "fs::rename belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "fs2::rename(a, b);\n", "fs2::rename belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "std::filesystem::rename(a, b);\n", "filesystem::rename belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "using files::rename;\n", "files::rename belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "#include <filesystem>\n  rename(from, to);\n", "rename belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "std::fstream file(path);\n", "fstream belongs behind a seam"),
+    ("src/base/a.cc", PURPOSE + "std::wfstream file(path);\n", "wfstream belongs behind a seam"),
+    *[("src/base/a.cc", PURPOSE + f"auto x = {name}(a, b);\n", f"{name} belongs behind a seam") for name in [
+        "open64", "openat", "creat", "renameat", "renameat2", "freopen", "fdopen", "mkstemp", "mkostemp", "mkstemps",
+        "tmpfile", "getentropy", "arc4random", "arc4random_buf"]],
     ("src/base/a.cc", PURPOSE + "auto t = file_clock::now();\n", "file_clock belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "syscall(SYS_fork);\n", "syscall belongs behind a seam"),
     ("src/base/a.cc", PURPOSE + "getrandom(p, n, 0);\n", "getrandom belongs behind a seam"),
@@ -59,6 +68,8 @@ def test_each_rule_refuses_what_it_is_for(root, path, text, finding):
     ("src/base/a.cc", PURPOSE + "Result<void> open(Path path);\n"),
     ("src/base/a.cc", PURPOSE + "disk.open(path); file->rename(b); // open(\n"),
     ("src/base/a.cc", PURPOSE + 'auto s = "fork(";\n'),
+    ("src/base/a.cc", PURPOSE + "#include <fstream>\nstd::ifstream in(path);\n"),
+    ("src/base/a.cc", PURPOSE + "#include <filesystem>\nResult<void> rename(Path to);\nvoid Disk::rename(Path to) {}\n"),
     ("src/engine/a.cc", PURPOSE + '#include "lang/ast.h"\n#include "base/result.h"\n'),
 ])
 def test_the_rules_let_good_code_pass(root, path, text):
@@ -90,4 +101,4 @@ def test_a_header_that_leans_on_others_does_not_compile_alone(build_dir, tmp_pat
 
 def test_code_without_a_test_is_refused():
     assert list(tidy.missing_tests({"src/base/a.cc"})) == ["src/base/a.cc:1: no a_test.cc beside it"]
-    assert list(tidy.missing_tests({"src/base/a.cc", "src/base/a_test.cc", "src/cli/main.cc"})) == []
+    assert list(tidy.missing_tests({"src/base/a.cc", "src/base/a_test.cc", "src/cli/main.cc", "src/base/testing_a.cc"})) == []
