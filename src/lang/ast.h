@@ -31,6 +31,7 @@ struct Comment {
   uint32_t depth = 0;   // braces open around it
   bool inside = false;  // within brackets or parentheses
   bool closes = false;  // what follows is the end of a block or of the file
+  bool closed = false;  // it stands behind a closing brace, on its line
 
   bool operator==(const Comment&) const = default;
 };
@@ -274,7 +275,7 @@ struct Concept {
   std::vector<Invariant> invariants;
   int64_t parallel = 32;
   std::optional<At> parallel_at;
-  At begins_at;  // the first annotation, or the word `concept`
+  At version_at, gate_at, category_at, visibility_at;
   At purpose_at, state_at, actions_at, capabilities_at;
   std::vector<Comment> comments;
   std::vector<uint32_t> blank_lines;  // of the source, for the formatter

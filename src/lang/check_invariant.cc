@@ -3,7 +3,8 @@
 //
 // A variable of an invariant is bound where it first stands in a step; free ones of `after` come from fixtures. In a
 // step of `then` an argument must be known by then. A condition may name variables, state fields and, in a contract,
-// the action's arguments and the variant's fields.
+// the action's arguments and the variant's fields. A scenario's fixtures name values: each of its fields is a variable,
+// and `$fixture.field` is the same.
 #include <algorithm>
 
 #include "lang/check_parts.h"
@@ -26,13 +27,12 @@ std::vector<std::string> names_of(const Fixtures& fixtures) {
 
 class InvariantWalk {
  public:
-  InvariantWalk(const ConceptSymbol& owner, const Symbols& symbols, Report& report)
-      : owner_(owner), symbols_(symbols), report_(report), file_(owner.source->file) {}
+  InvariantWalk(const ConceptSymbol& owner, const Symbols& symbols, const Fixtures& fixtures, Report& report)
+      : owner_(owner), symbols_(symbols), fixtures_(fixtures), report_(report), file_(owner.source->file) {}
 
-  void fixture(const Fixture& fixture, const ActionSymbol& action, const Fixtures& all) {
-    arguments(
-        fixture.input, action.params, action.name, "argument",
-        [&](const Expr& value, TypeId type, const std::string& what) { this->value(value, type, what, &all, false); });
+  void fixture(const Fixture& fixture, const ActionSymbol& action) {
+    arguments(fixture.input, action.params, action.name, "argument",
+              [&](const Expr& value, TypeId type, const std::string& what) { this->value(value, type, what, false); });
     std::vector<std::string> unknown, missing;
     for (const Argument& each : fixture.input) {
       if (!find_field(action.params, each.name)) unknown.push_back(each.name);
@@ -48,9 +48,9 @@ class InvariantWalk {
           "add " + quoted(name + ": …"));
     }
     for (const Name& name : fixture.after) {
-      if (all.contains(name.text)) continue;
+      if (fixtures_.contains(name.text)) continue;
       report_.error(place_of(file_, name), "unknown-fixture", "there is no fixture " + quoted(name.text),
-                    did_you_mean(name.text, names_of(all)));
+                    did_you_mean(name.text, names_of(fixtures_)));
     }
     variant(fixture.at, action, fixture.variant);
   }
@@ -62,9 +62,15 @@ class InvariantWalk {
       if (given.where) type_of(*given.where, false);
     }
     for (const Fixture& fixture : tree.fixtures) {
+      for (const Argument& argument : fixture.input) {
+        value(argument.value, kUnknownType, quoted(argument.name) + " of " + quoted(fixture.name), false);
+        variables_[argument.name] = kUnknownType;
+        named_values_[argument.name] = &argument.value;
+      }
       variables_[fixture.name] = kUnknownType;
-      for (const Argument& argument : fixture.input) variables_[argument.name] = kUnknownType;
+      named_[fixture.name] = &fixture;
     }
+    anchor(tree.settlement);
     for (const Step& each : tree.before) step(each, true);
     for (const Step& each : tree.after) step(each, true);
     for (const Step& each : tree.then) step(each, false);
@@ -108,33 +114,31 @@ class InvariantWalk {
       type_of(*tree.condition, false);
       return;
     }
-    if (!tree.concept_.empty() && tree.concept_ != owner_.name) {
-      // A scenario may speak of other concepts; it runs in kit tests, which know them.
-      for (const auto* given : {&tree.input, &tree.output}) {
-        for (const Argument& argument : *given) value(argument.value, kUnknownType, {}, nullptr, true);
-      }
-      return;
+    bool foreign = !tree.concept_.empty() && tree.concept_ != owner_.name;
+    if (foreign) {
+      report_.error(report_.word(file_, tree.at, tree.concept_), "foreign-step",
+                    "an invariant of " + quoted(owner_.name) + " names " + quoted(tree.concept_ + "/" + tree.action) +
+                        ", but a concept knows no other and is tested alone",
+                    "leave the step out: what one concept does to another is a sync's");
     }
-    const ActionSymbol* asked = action(tree.at, tree.action);
+    const ActionSymbol* asked = foreign ? nullptr : action(tree.at, tree.action);
     if (asked == nullptr) {
       for (const auto* given : {&tree.input, &tree.output}) {
-        for (const Argument& argument : *given) value(argument.value, kUnknownType, {}, nullptr, true);
+        for (const Argument& argument : *given) value(argument.value, kUnknownType, {}, true);
       }
       return;
     }
-    arguments(
-        tree.input, asked->params, asked->name, "argument",
-        [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, nullptr, setup); });
+    arguments(tree.input, asked->params, asked->name, "argument",
+              [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, setup); });
     const VariantSymbol* outcome = variant(tree.at, *asked, tree.variant);
     static const std::vector<FieldSymbol> kNone;
     if (outcome == nullptr) return;
-    arguments(
-        tree.output, outcome->fields, asked->name + " -> " + outcome->name, "field",
-        [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, nullptr, true); });
+    arguments(tree.output, outcome->fields, asked->name + " -> " + outcome->name, "field",
+              [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, true); });
   }
 
   // A value that is given for a field. A variable that is not known yet is bound if it may be.
-  void value(const Expr& expr, TypeId type, const std::string& what, const Fixtures* fixtures, bool binds) {
+  void value(const Expr& expr, TypeId type, const std::string& what, bool binds) {
     const Types& types = symbols_.types;
     switch (expr.op) {
       case Op::wildcard:
@@ -150,7 +154,9 @@ class InvariantWalk {
         return;
       case Op::variable: {
         auto known = variables_.find(expr.name);
-        if (known == variables_.end()) {
+        if (auto named = named_values_.find(expr.name); named != named_values_.end()) {
+          value(*named->second, type, what, false);
+        } else if (known == variables_.end()) {
           if (!binds) unbound(expr);
           variables_[expr.name] = types.present(type);
         } else if (types.comparable(known->second, type) == Fit::no) {
@@ -168,7 +174,7 @@ class InvariantWalk {
                         "write one value, without the brackets");
           return;
         }
-        for (const Expr& part : expr.args) value(part, types.element(type), "an element of " + what, fixtures, binds);
+        for (const Expr& part : expr.args) value(part, types.element(type), "an element of " + what, binds);
         return;
       }
       case Op::record: {
@@ -186,41 +192,74 @@ class InvariantWalk {
                           what + " is " + types.name(type) + ", without a field " + quoted(expr.keys[i]),
                           did_you_mean(expr.keys[i], types[types.present(type)].names));
           }
-          value(expr.args[i], field.value_or(kUnknownType), quoted(expr.keys[i]) + " of " + what, fixtures, binds);
+          value(expr.args[i], field.value_or(kUnknownType), quoted(expr.keys[i]) + " of " + what, binds);
         }
         return;
       }
-      case Op::fixture: {
-        if (fixtures == nullptr) return;
-        auto found = fixtures->find(expr.name);
-        if (found == fixtures->end()) {
-          report_.error({file_, expr.at, expr.name.size() + 1}, "unknown-fixture",
-                        "there is no fixture " + quoted(expr.name), did_you_mean(expr.name, names_of(*fixtures)));
-          return;
-        }
-        const auto& [fixture, action] = found->second;
-        auto outcome = find_variant(*action, fixture->variant);
-        if (expr.keys.empty() || !outcome) return;
-        const auto& fields = action->variants[*outcome].fields;
-        auto field = find_field(fields, expr.keys[0]);
-        auto param = find_field(action->params, expr.keys[0]);
-        if (!field && !param) {
-          report_.error({file_, expr.at, expr.name.size() + expr.keys[0].size() + 2}, "unknown-field",
-                        quoted(action->name + " -> " + fixture->variant) + " has no field " + quoted(expr.keys[0]),
-                        did_you_mean(expr.keys[0], names_of(fields)));
-          return;
-        }
-        TypeId given = field ? fields[*field].type : action->params[*param].type;
-        if (types.assignable(types.present(given), type) == Fit::no) {
-          report_.error({file_, expr.at, expr.name.size() + expr.keys[0].size() + 2}, "type-mismatch",
-                        what + " is " + types.name(type) + ", but this is " + types.name(given),
-                        "take another field, or write a value");
-        }
+      case Op::fixture:
+        fixture_field(expr, type, what);
         return;
-      }
       default:
         type_of(expr, binds);
     }
+  }
+
+  // `$fixture.field`, where something of this type is wanted: of a scenario's own, or of an action's.
+  void fixture_field(const Expr& expr, TypeId type, const std::string& what) {
+    const Types& types = symbols_.types;
+    const std::string& name = expr.keys.at(0);
+    Place place{file_, expr.at, expr.name.size() + name.size() + 2};
+    if (auto own = named_.find(expr.name); own != named_.end()) {
+      // What its own values take from a fixture of that name is an action's: while they are looked at, it is not there.
+      auto hidden = named_.extract(own);
+      auto given = std::ranges::find(hidden.mapped()->input, name, &Argument::name);
+      if (given != hidden.mapped()->input.end()) {
+        value(given->value, type, what, false);
+      } else {
+        std::vector<std::string> fields;
+        for (const Argument& each : hidden.mapped()->input) fields.push_back(each.name);
+        report_.error(place, "unknown-field", "the fixture " + quoted(expr.name) + " has no field " + quoted(name),
+                      did_you_mean(name, fields));
+      }
+      named_.insert(std::move(hidden));
+      return;
+    }
+    auto found = fixtures_.find(expr.name);
+    if (found == fixtures_.end()) {
+      report_.error({file_, expr.at, expr.name.size() + 1}, "unknown-fixture",
+                    "there is no fixture " + quoted(expr.name), did_you_mean(expr.name, names_of(fixtures_)));
+      return;
+    }
+    const auto& [fixture, action] = found->second;
+    auto outcome = find_variant(*action, fixture->variant);
+    if (!outcome) return;
+    const auto& fields = action->variants[*outcome].fields;
+    auto field = find_field(fields, name);
+    auto param = find_field(action->params, name);
+    if (!field && !param) {
+      report_.error(place, "unknown-field",
+                    quoted(action->name + " -> " + fixture->variant) + " has no field " + quoted(name),
+                    did_you_mean(name, names_of(fields)));
+      return;
+    }
+    TypeId given = field ? fields[*field].type : action->params[*param].type;
+    if (types.assignable(types.present(given), type) == Fit::no) {
+      report_.error(place, "type-mismatch", what + " is " + types.name(type) + ", but this is " + types.name(given),
+                    "take another field, or write a value");
+    }
+  }
+
+  // `Parcel/deliver` or `deliver`: one of the concept's own actions.
+  void anchor(const Invariant::Settlement& settlement) {
+    if (settlement.kind != "async-with-anchor") return;
+    size_t slash = settlement.anchor.find('/');
+    bool foreign = slash != std::string::npos && settlement.anchor.substr(0, slash) != owner_.name;
+    std::string name = settlement.anchor.substr(slash == std::string::npos ? 0 : slash + 1);
+    if (!foreign && std::ranges::any_of(owner_.actions, [&](const auto& each) { return each.name == name; })) return;
+    std::string hint = did_you_mean(name, names_of(owner_.actions));
+    report_.error({file_, settlement.at.value_or(At{}), std::string_view("settlement").size()}, "unknown-action",
+                  "the anchor " + quoted(settlement.anchor) + " is no action of " + quoted(owner_.name),
+                  hint.empty() ? "name the action whose end the scenario waits for" : hint);
   }
 
   void unbound(const Expr& expr) {
@@ -294,6 +333,9 @@ class InvariantWalk {
         if (before) variables_[expr.name] = *before;
         return Types::of(Kind::boolean);
       }
+      case Op::fixture:
+        fixture_field(expr, kUnknownType, {});
+        return kUnknownType;
       default:
         for (const Expr& arg : expr.args) type_of(arg, binds);
         return kUnknownType;
@@ -321,34 +363,46 @@ class InvariantWalk {
 
   const ConceptSymbol& owner_;
   const Symbols& symbols_;
+  const Fixtures& fixtures_;
   Report& report_;
   const std::string& file_;
   std::unordered_map<std::string, TypeId> variables_;
+  // A scenario's fixtures, and what their fields are.
+  std::unordered_map<std::string, const Fixture*> named_;
+  std::unordered_map<std::string, const Expr*> named_values_;
 };
+
+// The first of each name.
+Fixtures fixtures_of(const ConceptSymbol& owner) {
+  Fixtures all;
+  for (const ActionSymbol& action : owner.actions) {
+    for (const Fixture& fixture : action.source->fixtures) all.try_emplace(fixture.name, &fixture, &action);
+  }
+  return all;
+}
 
 }  // namespace
 
 void check_fixtures(const ConceptSymbol& owner, const Symbols& symbols, Report& report) {
-  Fixtures all;
+  Fixtures all = fixtures_of(owner);
   for (const ActionSymbol& action : owner.actions) {
     for (const Fixture& fixture : action.source->fixtures) {
-      auto [first, fresh] = all.try_emplace(fixture.name, &fixture, &action);
-      if (fresh) continue;
-      report.error(report.word(owner.source->file, fixture.at, fixture.name), "duplicate",
-                   "a second fixture " + quoted(fixture.name),
-                   "rename one; the first is at line " + std::to_string(first->second.first->at.line));
-    }
-  }
-  for (const ActionSymbol& action : owner.actions) {
-    for (const Fixture& fixture : action.source->fixtures) {
-      InvariantWalk(owner, symbols, report).fixture(fixture, action, all);
+      const Fixture* first = all.at(fixture.name).first;
+      if (first != &fixture) {
+        report.error(report.word(owner.source->file, fixture.at, fixture.name), "duplicate",
+                     "a second fixture " + quoted(fixture.name),
+                     "rename one; the first is at line " + std::to_string(first->at.line));
+      }
+      InvariantWalk(owner, symbols, all, report).fixture(fixture, action);
     }
   }
 }
 
 void check_invariants(const ConceptSymbol& owner, const Symbols& symbols, Report& report) {
-  for (const Invariant& invariant : owner.source->invariants)
-    InvariantWalk(owner, symbols, report).invariant(invariant);
+  Fixtures all = fixtures_of(owner);
+  for (const Invariant& invariant : owner.source->invariants) {
+    InvariantWalk(owner, symbols, all, report).invariant(invariant);
+  }
 }
 
 }  // namespace sluice::lang

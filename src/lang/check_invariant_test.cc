@@ -74,6 +74,42 @@ TEST(CheckInvariant, ContractsSeeArgumentsAndFields) {
                           "0.concept:16:10+3 error unknown-variant: `make` has no variant `okk` [did you mean `ok`?]"));
 }
 
+TEST(CheckInvariant, NoStepNamesAnotherConcept) {
+  EXPECT_THAT(with("", "scenario { when { A/make(name: \"n\", size: 1) -> ok(thing: t) } then { t.size = 1 } }"),
+              IsEmpty());
+  EXPECT_THAT(
+      with("", "scenario { when { B/make(name: \"n\") -> ok(thing: t) }\n then { t.size = 1 } }"),
+      ElementsAre("0.concept:13:19+1 error foreign-step: an invariant of `A` names `B/make`, but a concept knows "
+                  "no other and is tested alone [leave the step out: what one concept does to another is a "
+                  "sync's]"));
+}
+
+TEST(CheckInvariant, AScenarioNamesValuesAndItsAnchor) {
+  EXPECT_THAT(
+      with("",
+           "scenario {\n fixture box { name: \"n\", size: 2 }\n given { make(name: name, size: $box.size) -> "
+           "ok(thing: t) }\n when { get(thing: $first.thing) -> ok }\n then { t.size = box.size }\n settlement: "
+           "\"async-with-anchor\" { anchor: \"get\" } }"),
+      IsEmpty());
+  EXPECT_THAT(
+      with("",
+           "scenario {\n fixture box { name: 1 }\n when { make(name: name, size: $box.sise) -> ok(thing: t) }\n"
+           " then { get(thing: $frist.thing) -> ok and t.size = $first.syze }\n"
+           " settlement: \"async-with-anchor\" { anchor: \"B/get\" } }"),
+      ElementsAre("0.concept:14:22+1 error type-mismatch: `name` of make is String, not 1 [write a value of type "
+                  "String]",
+                  "0.concept:15:32+9 error unknown-field: the fixture `box` has no field `sise` [there is `name`]",
+                  "0.concept:16:20+6 error unknown-fixture: there is no fixture `frist` [did you mean `first`?]",
+                  "0.concept:16:53+11 error unknown-field: `make -> ok` has no field `syze` [there is `thing`]",
+                  "0.concept:17:2+10 error unknown-action: the anchor `B/get` is no action of `A` [did you mean "
+                  "`get`?]"));
+  // A scenario's fixture that takes from an action's of the same name does not go round in circles.
+  EXPECT_THAT(
+      with("",
+           "scenario { fixture first { size: $first.size }\n then { make(name: \"n\", size: $first.size) -> ok } }"),
+      IsEmpty());
+}
+
 TEST(CheckInvariant, AFixtureGivesTheTextOfWhatIsSealed) {
   std::string text =
       "concept A [T] { actions { action open(key: Sealed) { runs: effect -> ok fixture f { key: @ } } } }";

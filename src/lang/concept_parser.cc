@@ -33,7 +33,6 @@ class ConceptParser {
   }
 
   Concept parse() {
-    concept_.begins_at = cursor_.peek().at;
     while (cursor_.at("@")) parse_annotation();
     if (!cursor_.at("concept")) {
       cursor_.fail_here("`concept`", "a file is one `concept Name { … }`");
@@ -83,7 +82,7 @@ class ConceptParser {
   }
 
   void parse_annotation() {
-    cursor_.take();
+    At at = cursor_.take().at;
     Token name = cursor_.peek();
     cursor_.expect_name("an annotation's name after `@`");
     auto known = std::ranges::find(kAnnotations, name.text);
@@ -98,6 +97,7 @@ class ConceptParser {
     once(name, *known);
     if (name.text == "gate") {
       concept_.gate = true;
+      concept_.gate_at = at;
       return;
     }
     cursor_.expect("(", "after `@" + name.text + "`");
@@ -107,10 +107,12 @@ class ConceptParser {
         cursor_.fail_here("a whole number from 1");
       } else {
         concept_.version = cursor_.take().value.as_int64();
+        concept_.version_at = at;
       }
     } else {
       std::string& value = name.text == "category" ? concept_.category : concept_.visibility;
       value = cursor_.expect_string("a string");
+      (name.text == "category" ? concept_.category_at : concept_.visibility_at) = at;
     }
     cursor_.expect(")", "after the annotation's value");
   }

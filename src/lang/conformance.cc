@@ -2,12 +2,11 @@
 #include "lang/conformance.h"
 
 #include <algorithm>
-#include <memory>
-#include <set>
 #include <stdexcept>
 
 #include "base/json.h"
 #include "lang/concept_parser.h"
+#include "lang/conformance_run.h"
 
 namespace sluice::lang {
 namespace {
@@ -16,7 +15,8 @@ bool is_answered(const Action& action) {
   return action.runs == Runs::answered || action.runs == Runs::answered_outside;
 }
 
-// A value of the type for a test that does not care which; the same on every run.
+}  // namespace
+
 json::value any_value(const Type& type, const std::string& name) {
   switch (type.kind) {
     case Type::Kind::primitive:
@@ -47,21 +47,6 @@ json::value any_value(const Type& type, const std::string& name) {
   }
   return json::string(name + "-1");
 }
-
-}  // namespace
-
-struct Conformance::Run {
-  struct Past {
-    json::object ask;
-    json::object fields;
-  };
-  std::unique_ptr<Harness> harness;
-  std::map<std::string, Past, std::less<>> fixtures;  // those that have run
-  std::set<std::string, std::less<>> under_way;
-  Variables variables;
-  const Invariant* watched = nullptr;  // always, never or contract
-  size_t* watched_times = nullptr;
-};
 
 Conformance::Conformance(const ConceptBinding& binding, std::string_view source, Prepare prepare)
     : binding_(binding), prepare_(std::move(prepare)) {
@@ -105,8 +90,11 @@ std::string Conformance::invariant(size_t index) const {
         run_watched(invariant);
         return {};
       case Invariant::Kind::eventually:
+        run_eventually(invariant);
+        return {};
       case Invariant::Kind::scenario:
-        return "eventually and scenario run in kit tests";
+        run_scenario(invariant);
+        return {};
     }
   } catch (const Failure& failure) {
     return failure.text;
@@ -141,15 +129,19 @@ std::pair<const Action*, const Fixture*> Conformance::fixture_named(std::string_
 
 // ---- invocations
 
-Completion Conformance::invoke(Run& run, const Action& action, const json::object& ask, const std::string& expected,
-                               json::object answer) const {
-  json::object sealed = ask;
+json::object Conformance::seal(Run& run, const Action& action, json::object ask) const {
   for (const std::string& field : binding_.action(action.name)->sealed) {
-    json::value* value = sealed.if_contains(field);
+    json::value* value = ask.if_contains(field);
     if (value && value->is_string()) {
       *value = json::string(run.harness->seal(std::string(value->get_string())).handle());
     }
   }
+  return ask;
+}
+
+Completion Conformance::invoke(Run& run, const Action& action, const json::object& ask, const std::string& expected,
+                               json::object answer) const {
+  json::object sealed = seal(run, action, ask);
   bool required = true;
   if (run.watched && run.watched->kind == Invariant::Kind::contract && run.watched->action == action.name) {
     Evaluator evaluator(spec_, relations_, run.harness->rows());
@@ -263,6 +255,18 @@ void Conformance::run_fixture(Run& run, std::string_view name) const {
 
 // ---- steps
 
+// The expression with each `$fixture.field` replaced by its value. The fixture runs first if it has not yet.
+Expr Conformance::without_fixtures(Run& run, const Expr& expr) const {
+  Expr plain = expr;
+  if (expr.op == Expr::Op::fixture) {
+    if (!run.fixtures.contains(expr.name)) run_fixture(run, expr.name);
+    plain.op = Expr::Op::literal;
+    plain.value = fixture_value(run, expr);
+  }
+  for (Expr& arg : plain.args) arg = without_fixtures(run, arg);
+  return plain;
+}
+
 json::object Conformance::arguments(Run& run, const Action& action, const Step& step) const {
   Evaluator evaluator(spec_, relations_, run.harness->rows());
   json::object ask;
@@ -300,7 +304,12 @@ json::object Conformance::arguments(Run& run, const Action& action, const Step& 
   return ask;
 }
 
-void Conformance::run_step(Run& run, const Step& step) const {
+void Conformance::run_step(Run& run, const Step& written) const {
+  Step step = written;
+  if (step.condition) step.condition = without_fixtures(run, *step.condition);
+  for (auto* arguments : {&step.input, &step.output}) {
+    for (Argument& argument : *arguments) argument.value = without_fixtures(run, argument.value);
+  }
   std::string line = "line " + std::to_string(step.at.line);
   if (step.condition) {
     Evaluator evaluator(spec_, relations_, run.harness->rows());

@@ -7,11 +7,15 @@
 //             fixture leads to, or for a type the values that fixtures give to a field of the variable's name
 //   always, never   after every invocation of every fixture and example
 //   contract  on every invocation of its action in these: where `requires` holds, `ensures` must
+//   eventually   from every state that a fixture or an example leads to, some way leads on to one where it holds: a way
+//             is at most kMaxMoves invocations, as fixtures make them and on every row there is, and days that pass
+//   scenario  its fixtures name values; `given` and `when` run in order, then `then`. With "async-eventually" it is
+//             enough that `then` holds at some time up to its timeout, by the harness's clock; with "async-with-anchor"
+//             the action that the anchor names ends first, and if no step has run it, as one of its fixtures does
 //
 // An answered action is answered with the variant that is expected of it and the fields that a step names, none for a
 // fixture: `finish` fills the rest. An id that is an argument and a field of the variant by one name must come back as
-// it was given, so that nothing is left unfilled. `eventually` and `scenario` need syncs and a clock: nothing runs them
-// yet.
+// it was given, so that nothing is left unfilled. In a step `$fixture.field` runs that fixture first.
 #pragma once
 
 #include <functional>
@@ -37,6 +41,10 @@ class Conformance {
   // text cannot be read: conceptc has read it before.
   Conformance(const ConceptBinding& binding, std::string_view source, Prepare prepare);
 
+  // The search of `eventually` ends here: so many invocations on, and so many tried from one state.
+  static constexpr size_t kMaxMoves = 8;
+  static constexpr size_t kMaxTried = 2'000;
+
   // What is wrong, in a sentence; empty if all is well.
   std::string fixture(std::string_view name) const;
   // By its place among the concept's invariants.
@@ -46,7 +54,8 @@ class Conformance {
   struct Failure {
     std::string text;
   };
-  struct Run;  // one harness, and what has happened in it
+  struct Run;   // one harness, and what has happened in it
+  struct Move;  // one thing that may happen next
 
   Run fresh() const;
   void run_fixture(Run& run, std::string_view name) const;
@@ -55,10 +64,20 @@ class Conformance {
   void run_step(Run& run, const Step& step) const;
   Completion invoke(Run& run, const Action& action, const json::object& ask, const std::string& expected,
                     json::object answer) const;
+  json::object seal(Run& run, const Action& action, json::object ask) const;
   void check_echoes(const Action& action, const json::object& ask, const Completion& done) const;
   void check_watched(Run& run, const Action& action, const json::object& ask, const Completion& done) const;
   json::object arguments(Run& run, const Action& action, const Step& step) const;
   json::value fixture_value(const Run& run, const Expr& expr) const;
+  Expr without_fixtures(Run& run, const Expr& expr) const;
+  void run_eventually(const Invariant& invariant) const;
+  void search(const std::function<Run()>& make, const std::string& start, const std::vector<Expr>& conditions) const;
+  std::vector<Move> moves(const Run& run, const std::string& only_action) const;
+  void add_moves(const Run& run, const Action& action, const Fixture* model, std::vector<Move>& into) const;
+  bool make_move(Run& run, const Move& move) const;
+  void run_scenario(const Invariant& scenario) const;
+  Run open_scenario(const Invariant& scenario) const;
+  void run_anchored(const Invariant& scenario) const;
   void run_forall(const Invariant& invariant) const;
   void run_watched(const Invariant& invariant) const;
   std::vector<json::value> values_of(const Run& run, const Invariant::Given& given) const;

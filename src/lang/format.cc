@@ -126,15 +126,21 @@ Block rule(const Guard& guard) {
 // ------------------------------------------------------------------------------------------------------- concept
 
 std::string concept_head(const Concept& source) {
-  std::string head;
-  if (source.version) head += "@version(" + std::to_string(*source.version) + ")\n";
-  if (source.gate) head += "@gate\n";
-  if (!source.category.empty()) head += "@category(" + quote(source.category) + ")\n";
-  if (!source.visibility.empty()) head += "@visibility(" + quote(source.visibility) + ")\n";
-  head += "concept " + source.name;
+  std::string head = "concept " + source.name;
   std::string params;
   for (const auto& param : source.params) params += (params.empty() ? "" : ", ") + param.text;
   return params.empty() ? head : head + " [" + params + "]";
+}
+
+std::vector<Block> annotations(const Concept& source) {
+  std::vector<Block> lines;
+  if (source.version) lines.push_back(line(source.version_at, "@version(" + std::to_string(*source.version) + ")"));
+  if (source.gate) lines.push_back(line(source.gate_at, "@gate"));
+  if (!source.category.empty()) lines.push_back(line(source.category_at, "@category(" + quote(source.category) + ")"));
+  if (!source.visibility.empty()) {
+    lines.push_back(line(source.visibility_at, "@visibility(" + quote(source.visibility) + ")"));
+  }
+  return lines;
 }
 
 Block state_block(const Concept& source) {
@@ -277,8 +283,7 @@ Block invariant_block(const Invariant& invariant) {
 }  // namespace
 
 std::string format(const Concept& source) {
-  Block block{
-      .shape = Shape::braces, .anchor = source.begins_at, .head = concept_head(source), .blanks = Blanks::always};
+  Block block{.shape = Shape::braces, .anchor = source.at, .head = concept_head(source), .blanks = Blanks::always};
   auto& sections = block.children;
   if (!source.purpose.empty()) sections.push_back(prose(source.purpose_at, "purpose", source.purpose));
   if (source.parallel_at) sections.push_back(line(*source.parallel_at, "parallel: " + std::to_string(source.parallel)));
@@ -295,7 +300,9 @@ std::string format(const Concept& source) {
     sections.push_back(std::move(capabilities));
   }
   for (const auto& invariant : source.invariants) sections.push_back(invariant_block(invariant));
-  Block root{.shape = Shape::indented, .blanks = Blanks::kept};
+  Block root{.shape = Shape::indented, .children = annotations(source), .blanks = Blanks::kept};
+  block.joins_above = !root.children.empty();
+  for (size_t i = 1; i < root.children.size(); ++i) root.children[i].joins_above = true;
   root.children.push_back(std::move(block));
   return lay_out(std::move(root), source.comments, source.blank_lines);
 }

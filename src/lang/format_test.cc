@@ -9,6 +9,7 @@
 
 #include "base/testing_source.h"
 #include "lang/concept_parser.h"
+#include "lang/lexer.h"
 #include "lang/sync_parser.h"
 #include "lang/text.h"
 
@@ -50,7 +51,7 @@ TEST(Format, ASyncLosesItsBracesAndKeepsItsComments) {
            "then { Y/b: [] }\n# the end"),
       "# head\n\n# why\nsync A [eager]  # named\n  purpose: \"It is so.\"\n  # before when\n  when {\n"
       "    X/a: [ a: ?a; b: -1.0 ] => ok[ c: ?c ]  # first\n    # last in when\n  }\n"
-      "  then { Y/b: [ c: ?c ]\n         Y/c: [] }  # both\n# last in sync\n\nsync B\n  when { X/a: [] => ok[] }\n"
+      "  then {\n    Y/b: [ c: ?c ]\n    Y/c: []  # both\n  }\n# last in sync\n\nsync B\n  when { X/a: [] => ok[] }\n"
       "  then { Y/b: [] }\n# the end\n");
 }
 
@@ -114,7 +115,65 @@ TEST(Format, TheStepsOfAScenarioKeepTheirComments) {
   EXPECT_EQ(concept_("concept A {\n  scenario {\n    fixture f {\n    # before when\n    }\n    when { a() -> ok }\n"
                      "    # before then\n    then { # opens\n      z # behind\n    } # closed\n  }\n}\n"),
             "concept A {\n  scenario {\n    fixture f {}\n    # before when\n    when { a() -> ok }\n"
-            "    # before then\n    # opens\n    # behind\n    then { z }  # closed\n  }\n}\n");
+            "    # before then\n    then {  # opens\n      z  # behind\n    }  # closed\n  }\n}\n");
+}
+
+TEST(Format, ACommentBehindABraceStaysBehindIt) {
+  EXPECT_EQ(
+      concept_("concept A [T] {\n  state { s: set T } # of state\n  actions { action a() { -> ok { Done. } # of ok\n"
+               "    } # of a\n  } # of actions\n  invariant { x { after a() -> ok then a() -> ok } # of x\n"
+               "  } # of invariant\n} # of A\n# the end\n"),
+      "concept A [T] {\n  state {\n    s: set T\n  }  # of state\n\n  actions {\n    action a() {\n"
+      "      -> ok { Done. }  # of ok\n    }  # of a\n  }  # of actions\n\n  example \"x\" {\n"
+      "    after a() -> ok\n    then a() -> ok\n  }  # of x\n  # of invariant\n}  # of A\n# the end\n");
+  EXPECT_EQ(sync("sync A {\n  when { X/a: [] => ok[] } # of when\n  then { Y/b: [] # of b\n } # of then\n} # of A\n"
+                 "sync B { when { X/a: [] => ok[] } then { Y/b: [] } } # of B\n"),
+            "sync A\n  when { X/a: [] => ok[] }  # of when\n  then {\n    Y/b: []  # of b\n  }  # of then\n# of A\n"
+            "sync B\n  when { X/a: [] => ok[] }\n  then { Y/b: [] }  # of B\n");
+}
+
+// What stands before and behind the comment `text`, as the lexer reads it.
+std::pair<std::string, std::string> neighbours(const std::string& source, const std::string& text) {
+  size_t at = source.find("# " + text);
+  auto last_of = [](std::string_view part) {
+    std::string last;
+    Lexer lexer(part);
+    for (Token token = lexer.next(); token.kind != Token::Kind::end; token = lexer.next()) last = token.raw;
+    return last;
+  };
+  std::string behind = source.substr(source.find('\n', at));
+  return {last_of(std::string_view(source).substr(0, at)), std::string(Lexer(behind).next().raw)};
+}
+
+TEST(Format, ACommentKeepsItsNeighbours) {
+  // Canonical already, so that nothing else moves: a comment is put behind and before every line in turn.
+  for (const char* path : {"/tests/lang/kit/parcel.concept", "/tests/lang/corrected/syncs/routing/vault.sync",
+                           "/tests/lang/corrected/syncs/guards.sync"}) {
+    auto read = read_source(kSourceDir + std::string(path));
+    ASSERT_TRUE(read);
+    bool is_concept = std::string_view(path).ends_with(".concept");
+    auto count_comments = [&](const std::string& source) {
+      Diagnostics found;
+      return is_concept ? parse_concept(source, "x", found)->comments.size()
+                        : parse_sync(source, "x", found)->comments.size();
+    };
+    std::string text = is_concept ? concept_(*read) : sync(*read);
+    size_t comments = count_comments(text);
+    int put = 0;
+    for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
+      for (const char* inserted : {"  # here", "\n# here"}) {
+        std::string with = text;
+        with.insert(end, inserted);
+        // Inside prose it is no comment, and behind a comment it is part of that one.
+        if (count_comments(with) == comments) continue;
+        std::string once = is_concept ? concept_(with) : sync(with);
+        EXPECT_EQ(neighbours(once, "here"), neighbours(with, "here"))
+            << path << ": " << with.substr(end < 40 ? 0 : end - 40, 60);
+        put++;
+      }
+    }
+    EXPECT_GT(put, 10) << path;
+  }
 }
 
 TEST(Format, ACommentInAListStaysWithItsArgument) {

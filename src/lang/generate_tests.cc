@@ -29,10 +29,6 @@ std::string kind_name(Invariant::Kind kind) {
   return {};
 }
 
-bool runs_alone(const Invariant& invariant) {
-  return invariant.kind != Invariant::Kind::eventually && invariant.kind != Invariant::Kind::scenario;
-}
-
 // The text as adjacent literals, a line each: compilers bound the length of one.
 std::string embedded(const std::string& text) {
   std::string result;
@@ -84,7 +80,6 @@ std::string generate_tests(const Concept& spec, const std::string& text, const T
     }
   }
   for (size_t i = 0; i < spec.invariants.size(); i++) {
-    if (!runs_alone(spec.invariants[i])) continue;
     source += "\nTEST(" + suite + ", " + take(test_name(spec.invariants[i], i)) +
               ") {\n  EXPECT_EQ(conformance().invariant(" + std::to_string(i) + "), \"\");\n}\n";
   }

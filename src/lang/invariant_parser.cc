@@ -12,6 +12,8 @@ namespace {
 
 using Kind = Invariant::Kind;
 
+constexpr int64_t kMaxTimeoutMs = int64_t{365} * 24 * 60 * 60 * 1000;
+
 struct KindName {
   std::string_view word;
   Kind kind;
@@ -101,10 +103,11 @@ void parse_settlement(Cursor& cursor, Invariant& invariant) {
   cursor.expect(":", "after the settlement's field");
   if (!timed) {
     settlement.anchor = cursor.expect_string("a string");
-  } else if (cursor.at(Token::Kind::integer) && cursor.peek().value.as_int64() > 0) {
+  } else if (cursor.at(Token::Kind::integer) && cursor.peek().value.as_int64() > 0 &&
+             cursor.peek().value.as_int64() <= kMaxTimeoutMs) {
     settlement.timeout_ms = cursor.take().value.as_int64();
   } else {
-    cursor.fail_here("a whole number of milliseconds from 1");
+    cursor.fail_here("a whole number of milliseconds from 1 to " + std::to_string(kMaxTimeoutMs) + ", a year");
   }
   cursor.expect("}", "to close the settlement");
 }

@@ -23,8 +23,8 @@ TEST(InvariantParser, ReadsSettlements) {
   EXPECT_EQ(fault("scenario { then { a = 1 } settlement: \"later\" { } }"),
             "39 unknown settlement | write sync, \"async-eventually\" or \"async-with-anchor\"");
   EXPECT_EQ(fault("scenario { then { a = 1 } settlement: \"async-eventually\" { timeoutMs: 0 } }"),
-            "71 expected a whole number of milliseconds from 1, found the number 0 | write a whole number of "
-            "milliseconds from 1");
+            "71 expected a whole number of milliseconds from 1 to 31536000000, a year, found the number 0 | write a "
+            "whole number of milliseconds from 1 to 31536000000, a year");
 }
 
 TEST(InvariantParser, AnInvariantSaysWhatMustHold) {

@@ -2,7 +2,8 @@
 //
 // Comments attach by place in the source, so it does not matter that the formatter may have put the blocks in another
 // order. Whatever a comment forces on the layout (a block over several lines) must be forced again when the result is
-// read, or formatting twice would differ from formatting once: so only own-line comments force anything.
+// read, or formatting twice would differ from formatting once. A comment of its own line does that, and so does one
+// behind the open brace or behind the last child, since it is printed in the same place again.
 #include "lang/layout.h"
 
 #include <algorithm>
@@ -92,8 +93,6 @@ std::vector<Item> items_of(std::string_view head) {
   return items;
 }
 
-std::string_view last_line(std::string_view head) { return head.substr(head.rfind('\n') + 1); }
-
 std::string sign(const Comment& comment) {
   bool tight = comment.text.empty() || comment.text[0] == '#' || comment.text[0] == '!';
   return tight ? "#" + comment.text : "# " + comment.text;
@@ -104,8 +103,8 @@ std::string sign(const Comment& comment) {
 // it.
 std::vector<std::string> wrap_items(const Block& block, const std::string& suffix, uint32_t columns) {
   using Where = Block::Inner::Where;
-  std::string head = std::string(last_line(block.head)) + suffix;
-  std::vector<Item> items = items_of(last_line(block.head));
+  std::string head = block.head + suffix;
+  std::vector<Item> items = items_of(block.head);
   auto chosen = [&](Where where, size_t item) {
     std::vector<std::string> found;
     for (const Block::Inner& each : block.inner) {
@@ -194,7 +193,10 @@ class Attachment {
     const Place* last = next == places_.begin() ? nullptr : &*std::prev(next);
     if (last != nullptr && is_in_list(comment, *last)) {
       attach_inside(comment, *last->block);
-    } else if (last != nullptr && !comment.own_line) {
+    } else if (Block* ended = last != nullptr && comment.closed ? ended_by(comment, *last) : nullptr;
+               ended != nullptr && ended->closed == nullptr) {
+      ended->closed = &comment;
+    } else if (last != nullptr && !comment.own_line && ended == nullptr) {
       last->block->trailing.push_back(&comment);
     } else if (last != nullptr && comment.inside) {
       last->block->leading.push_back(&comment);
@@ -218,13 +220,25 @@ class Attachment {
   // Lists in brackets are told by the lexer; braces of a line are those that no block around it has.
   static bool is_in_list(const Comment& comment, const Place& place) {
     const Block& block = *place.block;
-    if (block.items.empty() || items_of(last_line(block.head)).size() != block.items.size()) return false;
+    if (block.items.empty() || items_of(block.head).size() != block.items.size()) return false;
     if (comment.inside) return true;
     if (block.shape != Block::Shape::line) return false;
     auto depth = std::ranges::count_if(place.path, [](const auto& each) {
       return each.first->shape == Block::Shape::braces || each.first->shape == Block::Shape::compact;
     });
     return comment.depth > depth;
+  }
+
+  // The block whose brace stands before the comment; none if it is one of a line's own.
+  static Block* ended_by(const Comment& comment, const Place& place) {
+    uint32_t depth = 0;
+    auto path = place.path;
+    path.emplace_back(place.block, 0);
+    for (const auto& [block, index] : path) {
+      bool braces = block->shape == Block::Shape::braces || block->shape == Block::Shape::compact;
+      if (braces && ++depth > comment.depth) return block;
+    }
+    return nullptr;
   }
 
   static void attach_inside(const Comment& comment, Block& block) {
@@ -289,6 +303,8 @@ class Printer {
 
   void line(uint32_t indent, const std::string& text) { out_ += std::string(indent, ' ') + text + '\n'; }
 
+  static std::string behind(const Comment* comment) { return comment ? "  " + sign(*comment) : ""; }
+
   // Lines of code with the comments behind them: the last comment ends the last line, the others go above.
   void code(uint32_t indent, const std::vector<std::string>& lines, const Comments& trailing) {
     for (size_t i = 0; i + 1 < trailing.size(); ++i) line(indent, sign(*trailing[i]));
@@ -311,7 +327,7 @@ class Printer {
         first = false;
       }
       bool source_blank = child.first_on_line && blank_before(child.anchor);
-      if (!first && ((blank && !any) || (kept && source_blank))) blank_line();
+      if (!first && !child.joins_above && ((blank && !any) || (kept && source_blank))) blank_line();
       print_block(child, indent);
       first = false;
     }
@@ -335,24 +351,16 @@ class Printer {
         if (print_hanging(block, indent)) return;
         [[fallthrough]];
       case Block::Shape::braces:
-        print_head(block, indent);
+        code(indent, wrapped(block, " {", kLineColumns - indent), block.trailing);
         print_children(block, indent + kIndent);
-        return line(indent, "}");
+        return line(indent, "}" + behind(block.closed));
     }
   }
 
-  // The last line of a head and what follows it.
+  // A head and what follows it.
   static std::vector<std::string> wrapped(const Block& block, const std::string& suffix, uint32_t columns) {
     if (!block.inner.empty()) return wrap_items(block, suffix, columns);
-    return wrap(std::string(last_line(block.head)) + suffix, columns);
-  }
-
-  // A head may begin with lines of its own (annotations) and is followed by an open brace.
-  void print_head(const Block& block, uint32_t indent) {
-    auto parts = split(block.head, '\n');
-    std::vector<std::string> lines(parts.begin(), parts.end() - 1);
-    for (auto& one : wrapped(block, " {", kLineColumns - indent)) lines.push_back(one);
-    code(indent, lines, block.trailing);
+    return wrap(block.head + suffix, columns);
   }
 
   void print_prose(const Block& block, uint32_t indent) {
@@ -372,20 +380,18 @@ class Printer {
   bool print_hanging(const Block& block, uint32_t indent) {
     std::string open = flat(block.head) + " { ";
     uint32_t hang = indent + count_code_points(open);
-    if (!block.closing.empty() || block.children.empty()) return false;
+    if (!block.trailing.empty() || !block.closing.empty() || block.children.empty()) return false;
     for (const auto& child : block.children) {
       if (!child.leading.empty() || !child.inner.empty() || child.shape != Block::Shape::line) return false;
-      // Only one comment fits behind a line, and none may stand between the lines of a hanging block.
-      if (&child != &block.children.front() && child.trailing.size() > 1) return false;
+      // Only one comment fits behind a line, and behind the last one stands the brace.
+      if (child.trailing.size() > (&child == &block.children.back() ? 0 : 1)) return false;
       if (hang + count_code_points(flat(child.head)) + 2 > kLineColumns) return false;
     }
     for (size_t i = 0; i < block.children.size(); ++i) {
       const Block& child = block.children[i];
       bool last = i + 1 == block.children.size();
-      Comments trailing = i == 0 ? block.trailing : Comments();
-      trailing.insert(trailing.end(), child.trailing.begin(), child.trailing.end());
-      std::string text = flat(child.head) + (last ? " }" : "");
-      code(i == 0 ? indent : hang, {i == 0 ? open + text : text}, trailing);
+      std::string text = flat(child.head) + (last ? " }" + behind(block.closed) : "");
+      code(i == 0 ? indent : hang, {i == 0 ? open + text : text}, child.trailing);
     }
     return true;
   }

@@ -68,6 +68,8 @@ void Lexer::advance() {
 
 void Lexer::comment(size_t sign) {
   Comment comment{.at = {mark_}, .own_line = first_on_line_, .depth = depth_, .inside = brackets_ > 0};
+  size_t before = text_.find_last_not_of(" \t;,", at_ == 0 ? 0 : at_ - 1);
+  comment.closed = !first_on_line_ && before != std::string_view::npos && text_[before] == '}';
   size_t end = std::min(text_.find('\n', at_), text_.size());
   std::string_view text = text_.substr(at_ + sign, end - at_ - sign);
   if (text.starts_with(' ')) text.remove_prefix(1);
