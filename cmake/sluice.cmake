@@ -49,6 +49,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 find_package(mimalloc 2.0 REQUIRED)
+pkg_check_modules(SQUASHFS REQUIRED IMPORTED_TARGET libsquashfs1)
+pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 
 if(SLUICE_TESTS)
   enable_testing()

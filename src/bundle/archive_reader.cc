@@ -1,0 +1,177 @@
+// Which format it is, and the rules in front of every format's reader.
+#include "bundle/archive_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/json_text.h"
+#include "bundle/squash_reader.h"
+#include "bundle/stream_reader.h"
+
+namespace sluice::bundle {
+
+namespace {
+
+class FileSource final : public ByteSource {
+ public:
+  FileSource(std::unique_ptr<File> file, uint64_t size) : file_(std::move(file)), size_(size) {}
+
+  Result<size_t> read_at(uint64_t offset, std::span<char> into) override { return file_->read_at(offset, into); }
+  uint64_t size() const override { return size_; }
+
+ private:
+  std::unique_ptr<File> file_;
+  uint64_t size_;
+};
+
+class BytesSource final : public ByteSource {
+ public:
+  explicit BytesSource(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  Result<size_t> read_at(uint64_t offset, std::span<char> into) override {
+    if (offset >= bytes_.size()) return size_t{0};
+    size_t size = std::min(into.size(), bytes_.size() - offset);
+    std::memcpy(into.data(), bytes_.data() + offset, size);
+    return size;
+  }
+  uint64_t size() const override { return bytes_.size(); }
+
+ private:
+  std::string bytes_;
+};
+
+// Puts the rules between an archive and those who use it. After an error it says the same error again.
+class CheckedReader final : public ArchiveReader {
+ public:
+  CheckedReader(std::unique_ptr<RawReader> raw, ArchiveFormat format, EntryRules rules)
+      : raw_(std::move(raw)), format_(format), rules_(std::move(rules)) {}
+
+  ArchiveFormat format() const override { return format_; }
+
+  Result<std::optional<ArchiveEntry>> next() override {
+    if (failed_) return *failed_;
+    for (;;) {
+      auto raw = raw_->next();
+      if (!raw) return fail(rules_.refuse_all(raw.error().message, raw.error().code));
+      if (!*raw) {
+        entry_.reset();
+        if (auto sound = rules_.finish(); !sound) return fail(sound.error());
+        return std::optional<ArchiveEntry>();
+      }
+      auto entry = rules_.admit(**raw);
+      if (!entry) return fail(entry.error());
+      if (!*entry) continue;
+      entry_ = **entry;
+      read_bytes_ = 0;
+      return *std::move(entry);
+    }
+  }
+
+  Result<std::string_view> read() override {
+    if (failed_) return *failed_;
+    if (!entry_ || entry_->kind != EntryKind::file) return std::string_view();
+    auto piece = raw_->read();
+    if (!piece) return fail(rules_.refuse(entry_->path, piece.error().message, piece.error().code));
+    read_bytes_ += piece->size();
+    if (entry_->size && (piece->empty() ? read_bytes_ < *entry_->size : read_bytes_ > *entry_->size)) {
+      return fail(rules_.refuse(
+          entry_->path, "the archive says that it has " + std::to_string(*entry_->size) + " bytes, but it has " +
+                            (piece->empty() ? std::to_string(read_bytes_) : std::string("more"))));
+    }
+    if (auto counted = rules_.count_bytes(entry_->path, piece->size()); !counted) return fail(counted.error());
+    return piece;
+  }
+
+ private:
+  Error fail(Error error) {
+    failed_ = error;
+    return error;
+  }
+
+  std::unique_ptr<RawReader> raw_;
+  ArchiveFormat format_;
+  EntryRules rules_;
+  std::optional<ArchiveEntry> entry_;
+  uint64_t read_bytes_ = 0;
+  std::optional<Error> failed_;
+};
+
+// A tar has no magic number, but its first header carries the sum of its bytes, in octal.
+bool is_tar(std::string_view header) {
+  if (header.size() < 512) return false;
+  if (header.find_first_not_of('\0') >= 512) return true;  // a tar of nothing
+  uint64_t said = 0;
+  for (char c : header.substr(148, 8)) {
+    if (c >= '0' && c <= '7') said = said * 8 + static_cast<uint64_t>(c - '0');
+  }
+  uint64_t sum = 0;
+  for (size_t i = 0; i < 512; ++i) sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(header[i]);
+  return said == sum;
+}
+
+}  // namespace
+
+std::string_view to_string(ArchiveFormat format) {
+  switch (format) {
+    case ArchiveFormat::squashfs:
+      return "squashfs";
+    case ArchiveFormat::tar:
+      return "tar";
+    case ArchiveFormat::tar_gz:
+      return "tar.gz";
+    case ArchiveFormat::tar_zst:
+      return "tar.zst";
+    case ArchiveFormat::zip:
+      return "zip";
+  }
+  return "";
+}
+
+Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file) {
+  auto size = file->size();
+  if (!size) return size.error();
+  return std::unique_ptr<ByteSource>(std::make_unique<FileSource>(std::move(file), *size));
+}
+
+std::unique_ptr<ByteSource> source_of_bytes(std::string bytes) {
+  return std::make_unique<BytesSource>(std::move(bytes));
+}
+
+std::optional<ArchiveFormat> sniff(std::string_view first_bytes) {
+  if (first_bytes.starts_with("hsqs")) return ArchiveFormat::squashfs;
+  if (first_bytes.starts_with("PK\x03\x04") || first_bytes.starts_with("PK\x05\x06")) return ArchiveFormat::zip;
+  if (first_bytes.starts_with("\x1f\x8b")) return ArchiveFormat::tar_gz;
+  if (first_bytes.starts_with("\x28\xb5\x2f\xfd")) return ArchiveFormat::tar_zst;
+  if (is_tar(first_bytes)) return ArchiveFormat::tar;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::string& path, const OpenOptions& options) {
+  auto file = disk.open(path, {});
+  if (!file) return file.error();
+  auto source = source_of_file(*std::move(file));
+  if (!source) return source.error();
+  return open_archive(*std::move(source), path, options);
+}
+
+Result<std::unique_ptr<ArchiveReader>> open_archive(std::unique_ptr<ByteSource> source, const std::string& name,
+                                                    const OpenOptions& options) {
+  std::string first(kSniffBytes, '\0');
+  auto got = source->read_at(0, first);
+  if (!got) return got.error();
+  first.resize(*got);
+  EntryRules rules(name, source->size(), options.limits);
+  auto format = sniff(first);
+  if (!format) {
+    Error error = rules.refuse_all(first.empty() ? "it is empty" : "it is not an archive that Sluice can read");
+    error.next = "give a bundle, or a tar, tar.gz, tar.zst or zip";
+    return error;
+  }
+  auto raw = *format == ArchiveFormat::squashfs ? open_squash(std::move(source), options.limits)
+                                                : open_stream(std::move(source), *format, options.single_files);
+  if (!raw) return rules.refuse_all(raw.error().message, raw.error().code);
+  return std::unique_ptr<ArchiveReader>(std::make_unique<CheckedReader>(*std::move(raw), *format, std::move(rules)));
+}
+
+}  // namespace sluice::bundle

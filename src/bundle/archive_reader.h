@@ -1,0 +1,89 @@
+// ArchiveReader reads what an archive holds, entry by entry and in pieces, whatever its format: SquashFS (gzip, xz,
+// lzma, lz4, zstd), tar, tar.gz, tar.zst and zip, told apart by their first bytes. Entries have passed EntryRules, so
+// every user of archives refuses the same ones with the same words.
+//
+//   auto reader = open_archive(disk, "app.bundle");
+//   for (;;) {
+//     auto entry = (*reader)->next();
+//     if (!entry) return entry.error();
+//     if (!*entry) break;                                  // the end
+//     for (;;) {                                           // of a file, if its content is wanted
+//       auto piece = (*reader)->read();
+//       if (!piece) return piece.error();
+//       if (piece->empty()) break;
+//       …
+//     }
+//   }
+//
+// An archive is known to be good only when next() has said that it ends: symlinks are judged last. Memory is bounded by
+// the limits, never by what the archive says of itself. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/disk.h"
+#include "base/result.h"
+#include "bundle/entry_rules.h"
+
+namespace sluice::bundle {
+
+enum class ArchiveFormat { squashfs, tar, tar_gz, tar_zst, zip };
+
+std::string_view to_string(ArchiveFormat format);
+
+// Where an archive's bytes come from.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  // Reads until `into` is full or the bytes end, and says how many that were.
+  virtual Result<size_t> read_at(uint64_t offset, std::span<char> into) = 0;
+  virtual uint64_t size() const = 0;
+};
+
+Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file);
+std::unique_ptr<ByteSource> source_of_bytes(std::string bytes);
+
+class ArchiveReader {
+ public:
+  virtual ~ArchiveReader() = default;
+
+  virtual ArchiveFormat format() const = 0;
+  // The next entry; none after the last. What was not read of the entry before is passed over.
+  virtual Result<std::optional<ArchiveEntry>> next() = 0;
+  // The next piece of the content of the file at hand, valid until the next call; empty at its end.
+  virtual Result<std::string_view> read() = 0;
+};
+
+// What an archive begins with tells its format: as many of its first bytes as there are, up to kSniffBytes. gzip and
+// zstd may hold something else than a tar; that shows when it is read.
+constexpr size_t kSniffBytes = 512;
+std::optional<ArchiveFormat> sniff(std::string_view first_bytes);
+
+struct OpenOptions {
+  ArchiveLimits limits = {};
+  // A gzip or zstd file that holds no tar is read as one file named "content", for those who look into everything.
+  bool single_files = false;
+};
+
+Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::string& path,
+                                                    const OpenOptions& options = {});
+// `name` is how messages call it.
+Result<std::unique_ptr<ArchiveReader>> open_archive(std::unique_ptr<ByteSource> source, const std::string& name,
+                                                    const OpenOptions& options = {});
+
+// An archive of one format, as it is: open_archive puts the rules in front of it. Messages do not name the archive.
+class RawReader {
+ public:
+  virtual ~RawReader() = default;
+
+  virtual Result<std::optional<RawEntry>> next() = 0;
+  virtual Result<std::string_view> read() = 0;
+};
+
+}  // namespace sluice::bundle

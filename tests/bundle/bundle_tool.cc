@@ -1,0 +1,93 @@
+// Sluice's archives as a program, so that tests can set them beside mksquashfs, unsquashfs, sqfs2tar and tar. Results
+// go to standard output; a refusal is a line on standard error and the exit code of its kind.
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/real_disk.h"
+#include "bundle/extract.h"
+#include "bundle/pack.h"
+#include "bundle/verify.h"
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::bundle;
+
+constexpr std::string_view kUsage =
+    "usage: bundle_tool pack FOLDER OUT [WORKERS] | digest ARCHIVE | tree ARCHIVE | extract ARCHIVE FOLDER | "
+    "diff A B\n";
+
+// Everything below a folder, symlinks not followed.
+Result<std::vector<std::string>> walk(Disk& disk, const std::string& root) {
+  std::vector<std::string> paths;
+  std::vector<std::string> folders{""};
+  while (!folders.empty()) {
+    std::string folder = std::move(folders.back());
+    folders.pop_back();
+    auto entries = disk.list(folder.empty() ? root : root + "/" + folder);
+    if (!entries) return entries.error();
+    for (const FolderEntry& entry : *entries) {
+      std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
+      if (entry.kind == FileKind::folder) folders.push_back(path);
+      paths.push_back(std::move(path));
+    }
+  }
+  return paths;
+}
+
+// What the command writes.
+Result<std::string> run(Disk& disk, const std::string& command, const std::vector<std::string>& words) {
+  if (command == "pack" && words.size() >= 2) {
+    auto paths = walk(disk, words[0]);
+    if (!paths) return paths.error();
+    PackOptions options;
+    if (words.size() > 2) options.workers = static_cast<unsigned>(std::stoul(words[2]));
+    auto packed = pack(disk, words[0], *std::move(paths), words[1], options);
+    if (!packed) return packed.error();
+    return packed->tree_digest + " " + packed->archive_sha256 + "\n";
+  }
+  if ((command == "digest" || command == "tree") && words.size() == 1) {
+    auto tree = tree_of_archive(disk, words[0]);
+    if (!tree) return tree.error();
+    return command == "tree" ? tree->canonical_text() + "\n" : tree->digest() + "\n";
+  }
+  if (command == "extract" && words.size() == 2) {
+    auto archive = open_archive(disk, words[0]);
+    if (!archive) return archive.error();
+    auto tree = extract(disk, **archive, words[1]);
+    if (!tree) return tree.error();
+    return tree->digest() + "\n";
+  }
+  if (command == "diff" && words.size() == 2) {
+    auto before = tree_of_archive(disk, words[0]);
+    if (!before) return before.error();
+    auto after = tree_of_archive(disk, words[1]);
+    if (!after) return after.error();
+    std::string text;
+    for (const TreeChange& change : diff(*before, *after)) {
+      char sign = change.what == TreeChange::What::added ? '+' : change.what == TreeChange::What::removed ? '-' : '~';
+      text +=
+          std::string(1, sign) + " " + change.path + (change.detail.empty() ? "" : " (" + change.detail + ")") + "\n";
+    }
+    return text;
+  }
+  return Error{.code = Code::usage, .message = std::string(kUsage)};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  RealDisk disk;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const std::string command = words.empty() ? "" : words.front();
+  if (!words.empty()) words.erase(words.begin());
+  auto output = run(disk, command, words);
+  if (!output) {
+    std::cerr << to_string(output.error()) << '\n';
+    return exit_code(output.error().code);
+  }
+  std::fwrite(output->data(), 1, output->size(), stdout);
+  return 0;
+}
