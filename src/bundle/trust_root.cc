@@ -1,4 +1,4 @@
-// The form of a trust root, and what must hold in one. Judging by it is in verify.cc.
+// The form of a trust root, and what must hold in one. Judging by it is in verdict.cc.
 #include "bundle/trust_root.h"
 
 #include <algorithm>

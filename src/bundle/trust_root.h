@@ -1,6 +1,6 @@
 // The trust root: whose signatures count, for which environments and bundles, from when until when, how many of them
-// together, and which are revoked. With it, a sidecar and the clock everything can be judged (bundle/verify.h): nothing
-// asks the network.
+// together, and which are revoked. With it, a sidecar and the clock everything can be judged (bundle/verdict.h):
+// nothing asks the network.
 //
 // A key in a group counts only together with as many others of the group as its threshold wants; a key without a group
 // counts alone.

@@ -294,7 +294,7 @@ void add_trust_commands(Commands& commands) {
                 .example = "sluice trust threshold --help",
                 .run = threshold});
   commands.add({.name = "trust list",
-                .summary = "List the keys, what they are good for, and whether they still are",
+                .summary = "List the keys, their scopes, and whether they count",
                 .options = {lock_timeout_option()},
                 .example = "sluice trust list",
                 .run = list});

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bundle/trust_root.h"
-#include "bundle/verify.h"
+#include "bundle/verdict.h"
 #include "trust.gen.h"
 
 namespace sluice::deploy::trust {

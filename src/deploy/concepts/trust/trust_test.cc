@@ -1,4 +1,4 @@
-// Trust through the harness: one test a variant. What verify can say is tested whole in bundle/verify_test.cc.
+// Trust through the harness: one test a variant. What verify can say is tested whole in bundle/verdict_test.cc.
 #include <gtest/gtest.h>
 
 #include "bundle/sidecar.h"

@@ -1,7 +1,7 @@
 // Judges a sidecar in three steps. Each signature is judged by itself, up to the first thing that is wrong with it;
 // those that hold are counted, a group's together; and only when there are enough is what they sign read and compared.
 // So nothing that an attacker wrote is interpreted before somebody trusted has signed it.
-#include "bundle/verify.h"
+#include "bundle/verdict.h"
 
 #include <algorithm>
 #include <map>

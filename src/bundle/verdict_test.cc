@@ -1,5 +1,5 @@
 // One clause after another: what a good sidecar passes, and the one line that each bad one gets.
-#include "bundle/verify.h"
+#include "bundle/verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@ namespace {
 constexpr int64_t kNow_ms = 1'900'000'000'000;  // 2030-03-17T17:46:40Z
 constexpr int64_t kDay_ms = 86'400'000;
 
-class VerifyTest : public testing::Test {
+class VerdictTest : public testing::Test {
  protected:
-  VerifyTest() {
+  VerdictTest() {
     for (int i = 0; i < 4; ++i) {
       keys.push_back(crypto::PrivateKey::generate());
       ids.push_back(keys.back().public_key().key_id());
@@ -59,7 +59,7 @@ class VerifyTest : public testing::Test {
   TrustRoot root;
 };
 
-TEST_F(VerifyTest, TheGoodOnePasses) {
+TEST_F(VerdictTest, TheGoodOnePasses) {
   Verdict verdict = judge(sidecar({0}));
   ASSERT_TRUE(std::holds_alternative<Verified>(verdict)) << std::get<Refusal>(verdict).message;
   EXPECT_EQ(std::get<Verified>(verdict).keys, std::vector{ids[0]});
@@ -68,11 +68,11 @@ TEST_F(VerifyTest, TheGoodOnePasses) {
   EXPECT_EQ(counted(sidecar({0})), std::vector{ids[0]});
 }
 
-TEST_F(VerifyTest, SidecarMissing) {
+TEST_F(VerdictTest, SidecarMissing) {
   expect(std::nullopt, Clause::sidecar_missing, "bundle shop has no sidecar, so nobody vouches for it");
 }
 
-TEST_F(VerifyTest, SidecarUnreadable) {
+TEST_F(VerdictTest, SidecarUnreadable) {
   expect("{}", Clause::sidecar_unreadable,
          "the sidecar cannot be read: 1:1: /payloadType: missing field, expected a string");
   crypto::Envelope other = crypto::sign_envelope(kStatementType, "{}", {keys.data(), 1}).value();
@@ -80,20 +80,20 @@ TEST_F(VerifyTest, SidecarUnreadable) {
          "what the sidecar signs is not a statement of a bundle: /_type: expected https://in-toto.io/Statement/v1");
 }
 
-TEST_F(VerifyTest, UnknownKey) {
+TEST_F(VerdictTest, UnknownKey) {
   expect(sidecar({1}), Clause::unknown_key, "it is signed with key " + ids[1] + ", which is not in the trust root");
   root = {};
   expect(sidecar({0}), Clause::unknown_key, "it is signed with key " + ids[0] + ", which is not in the trust root");
 }
 
-TEST_F(VerifyTest, WrongKeyId) {
+TEST_F(VerdictTest, WrongKeyId) {
   crypto::Envelope envelope = parse_sidecar(sidecar({0})).value();
   envelope.signatures[0].key_id = ids[1];
   expect(write_sidecar_text(envelope), Clause::wrong_key_id,
          "the signature says that key " + ids[1] + " made it, but key " + ids[0] + " (ann) did");
 }
 
-TEST_F(VerifyTest, SignatureChanged) {
+TEST_F(VerdictTest, SignatureChanged) {
   const std::string message =
       "the signature of key " + ids[0] + " (ann) does not hold: it, or what it signs, was changed";
   for (size_t byte : {size_t{0}, size_t{31}, size_t{32}, size_t{63}}) {
@@ -109,14 +109,14 @@ TEST_F(VerifyTest, SignatureChanged) {
   expect(write_sidecar_text(envelope), Clause::signature_changed, message);
 }
 
-TEST_F(VerifyTest, RevokedKey) {
+TEST_F(VerdictTest, RevokedKey) {
   trusted(0).revocation = Revocation{.at_ms = kNow_ms + kDay_ms, .reason = "lost"};  // a clock that is behind
   expect(sidecar({0}), Clause::revoked_key, "key " + ids[0] + " (ann) was revoked at 2030-03-18T17:46:40.000Z: lost");
   trusted(0).revocation->reason = "";
   expect(sidecar({0}), Clause::revoked_key, "key " + ids[0] + " (ann) was revoked at 2030-03-18T17:46:40.000Z");
 }
 
-TEST_F(VerifyTest, ExpiredKey) {
+TEST_F(VerdictTest, ExpiredKey) {
   trusted(0).expires_ms = kNow_ms;
   expect(sidecar({0}), Clause::expired_key, "key " + ids[0] + " (ann) expired at 2030-03-17T17:46:40.000Z");
   trusted(0).expires_ms = kNow_ms + 1;
@@ -128,7 +128,7 @@ TEST_F(VerifyTest, ExpiredKey) {
   expect(sidecar({0}), Clause::expired_key, "key " + ids[0] + " (ann) is not valid before 2030-03-17T17:46:40.001Z");
 }
 
-TEST_F(VerifyTest, OutOfScope) {
+TEST_F(VerdictTest, OutOfScope) {
   claim.environment = "prod";
   expect(sidecar({0}), Clause::out_of_scope,
          "key " + ids[0] + " (ann) may not sign bundle shop for environment prod, only shop* for local, staging");
@@ -137,7 +137,7 @@ TEST_F(VerifyTest, OutOfScope) {
          "key " + ids[0] + " (ann) may not sign bundle till for environment staging, only shop* for local, staging");
 }
 
-TEST_F(VerifyTest, ThresholdNotMet) {
+TEST_F(VerdictTest, ThresholdNotMet) {
   root = {.groups = {{.name = "release", .threshold = 2}}};
   for (size_t i : {0, 1, 2}) trust_in_group(i, "release");
   expect(sidecar({0}), Clause::threshold_not_met, "2 keys of group release must sign, and 1 does: " + ids[0]);
@@ -149,7 +149,7 @@ TEST_F(VerifyTest, ThresholdNotMet) {
              " was revoked at 2030-03-17T17:46:40.000Z: lost");
 }
 
-TEST_F(VerifyTest, KeysOfDifferentGroupsDoNotAddUp) {
+TEST_F(VerdictTest, KeysOfDifferentGroupsDoNotAddUp) {
   root = {.groups = {{.name = "build", .threshold = 3}, {.name = "release", .threshold = 2}}};
   trust_in_group(0, "build");
   trust_in_group(1, "release");
@@ -159,7 +159,7 @@ TEST_F(VerifyTest, KeysOfDifferentGroupsDoNotAddUp) {
   EXPECT_EQ(counted(sidecar({0, 1, 2})), std::vector{ids[2]});
 }
 
-TEST_F(VerifyTest, PayloadChanged) {
+TEST_F(VerdictTest, PayloadChanged) {
   claim.tree = crypto::sha256("other");
   expect(sidecar({0}), Clause::payload_changed,
          "the bundle's tree is " + crypto::to_string(claim.tree) + ", but " + crypto::to_string(statement.tree) +
@@ -174,17 +174,17 @@ TEST_F(VerifyTest, PayloadChanged) {
   expect(sidecar({0}), Clause::payload_changed, "the bundle is shop2, but shop was signed");
 }
 
-TEST_F(VerifyTest, OneGoodSignatureAmongBadOnesSuffices) {
+TEST_F(VerdictTest, OneGoodSignatureAmongBadOnesSuffices) {
   EXPECT_EQ(counted(sidecar({1, 0, 2})), std::vector{ids[0]});
 }
 
-TEST_F(VerifyTest, OfSeveralBadOnesTheNearestToGoodIsNamed) {
+TEST_F(VerdictTest, OfSeveralBadOnesTheNearestToGoodIsNamed) {
   claim.environment = "prod";
   expect(sidecar({1, 0}), Clause::out_of_scope,
          "key " + ids[0] + " (ann) may not sign bundle shop for environment prod, only shop* for local, staging");
 }
 
-TEST_F(VerifyTest, EveryClauseHasAName) {
+TEST_F(VerdictTest, EveryClauseHasAName) {
   std::set<std::string_view> names;
   for (int i = 0; i <= static_cast<int>(Clause::payload_changed); ++i) names.insert(name_of(static_cast<Clause>(i)));
   EXPECT_EQ(names.size(), 10U);
