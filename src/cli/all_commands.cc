@@ -9,6 +9,7 @@ Commands all_commands() {
   add_flow_commands(commands);
   add_flow_decisions(commands);
   add_audit_commands(commands);
+  add_trust_commands(commands);
   add_help_commands(commands);
   add_completion_commands(commands);
   return commands;

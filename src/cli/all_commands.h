@@ -9,6 +9,7 @@ void add_kit_commands(Commands& commands);
 void add_flow_commands(Commands& commands);
 void add_flow_decisions(Commands& commands);
 void add_audit_commands(Commands& commands);
+void add_trust_commands(Commands& commands);
 void add_help_commands(Commands& commands);
 void add_completion_commands(Commands& commands);
 

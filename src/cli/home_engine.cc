@@ -3,16 +3,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "cli/home.h"
+#include "cli/kit_place.h"
 #include "crypto/key_file.h"
 
 namespace sluice::cli {
 namespace {
 
 std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
+
+// Of the commands that decide something. Those that only ask have no such option.
+std::string reason_of(const Given& given) {
+  bool decides = std::ranges::find(given.command->options, "reason", &Option::name) != given.command->options.end();
+  return decides ? given.text("reason") : "";
+}
 
 // What is on the disk is right, this process is not: it must not write anything more.
 [[noreturn]] void stop_at_once(Output& output, const std::string& why) {
@@ -41,10 +49,11 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   if (!stat) return stat.error();
   self.owner_ = name_of_user(stat->owner);
   // Who the person is, not whom the program acts for.
-  self.caller_ = {.name = name_of_user(::getuid()), .reason = context.given.text("reason")};
+  self.caller_ = {.name = name_of_user(::getuid()), .reason = reason_of(context.given)};
   self.blobs_.emplace(self.home_->disk, (home->root() / "blobs").string());
   std::error_code ignored;
-  std::string kit_folder = std::filesystem::absolute(folder, ignored).lexically_normal().string();
+  std::string kit_folder =
+      is_built_in(folder) ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
   if (auto kept = self.home_->store->commit({.meta = {{std::string(kKitMeta), kit_folder}}}); !kept)
     return kept.error();
 

@@ -35,6 +35,7 @@ class HomeEngine {
   store::Store& store() { return *home_->store; }
   const Clock& clock() const { return clock_; }
   const engine::Caller& caller() const { return caller_; }
+  const crypto::PrivateKey& operator_key() const { return *operator_key_; }
   bool may(const engine::Caller& who) const { return who.name == owner_; }
 
  private:

@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "cli/home.h"
+#include "deploy/deploy_kit.h"
 #include "lang/text.h"
 
 namespace sluice::cli {
@@ -23,8 +24,22 @@ Result<std::string> kits_of_home(const Context& context) {
   return kits->string();
 }
 
+namespace {
+
+// It uses no other kit.
+Result<KitPlace> built_in_place(const Context& context) {
+  KitPlace place{.folder = std::string(deploy::kKitFolder)};
+  if (auto kits = kits_of_home(context)) place.options.overlay_folder = *kits;
+  return place;
+}
+
+}  // namespace
+
+bool is_built_in(const std::string& folder) { return folder == deploy::kKitFolder; }
+
 Result<KitPlace> place_of_kit(const std::string& given, const Context& context) {
   KitPlace place{.folder = given.empty() ? "." : given};
+  if (is_built_in(place.folder)) return built_in_place(context);
   while (place.folder.size() > 1 && place.folder.ends_with('/')) place.folder.pop_back();
   std::error_code ignored;
   bool named = place.folder.find('/') == std::string::npos && !fs::exists(place.folder, ignored);
@@ -36,6 +51,7 @@ Result<KitPlace> place_of_kit(const std::string& given, const Context& context) 
     if (named && fs::is_directory(installed, ignored)) place.folder = installed.string();
     place.options.overlay_folder = *kits;
   }
+  if (place.folder == deploy::kKitName && named) return built_in_place(context);
   place.options.search_path.push_back((fs::path(place.folder) / "..").lexically_normal().string());
   if (kits) place.options.search_path.push_back(*kits);
   return place;
@@ -43,6 +59,7 @@ Result<KitPlace> place_of_kit(const std::string& given, const Context& context) 
 
 Result<void> must_exist(const KitPlace& place) {
   std::error_code failed;
+  if (is_built_in(place.folder)) return {};
   if (fs::status(place.folder, failed).type() != fs::file_type::not_found) return {};
   return Error{.code = Code::not_found,
                .message = "there is no folder " + place.folder + ", and no installed kit of that name",
@@ -50,7 +67,10 @@ Result<void> must_exist(const KitPlace& place) {
 }
 
 lang::ReadText kit_reader(Disk& disk) {
-  return [&disk](const std::string& path) { return read_file(disk, path, lang::kMaxSourceBytes); };
+  return [&disk](const std::string& path) {
+    return path.starts_with(deploy::kKitFolder) ? deploy::read_kit_file(path)
+                                                : read_file(disk, path, lang::kMaxSourceBytes);
+  };
 }
 
 lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {

@@ -1,7 +1,8 @@
 // Where a kit is, and the kit itself, checked.
 //
 // A kit is named by its folder, or by the name of one in $SLUICE_HOME/kits. Used kits are found beside the kit and in
-// $SLUICE_HOME/kits; $SLUICE_HOME/kits/NAME/overrides.yaml changes which syncs of the kit NAME are active.
+// $SLUICE_HOME/kits; $SLUICE_HOME/kits/NAME/overrides.yaml changes which syncs of the kit NAME are active. Sluice's own
+// kit, `deploy`, is part of the program, and is found by its name unless there is another one of that name.
 #pragma once
 
 #include <string>
@@ -24,6 +25,9 @@ Result<std::string> kits_of_home(const Context& context);
 // A name without a slash that is no folder here is looked up in the home. A kit given as a folder does not need the
 // home, so a home that cannot be used is then left out. Empty: the folder that the person is in.
 Result<KitPlace> place_of_kit(const std::string& given, const Context& context);
+
+// Whether that is the folder of a kit that is part of the program: a name that no disk has.
+bool is_built_in(const std::string& folder);
 
 Result<void> must_exist(const KitPlace& place);
 

@@ -55,6 +55,21 @@ TEST_F(KitPlaces, WhatIsNowhereIsSaidToBeSo) {
   EXPECT_EQ(there.error().message, "there is no folder taks, and no installed kit of that name");
 }
 
+TEST_F(KitPlaces, TheBuiltInKitIsFoundByItsNameUnlessAnotherIsInstalled) {
+  for (const char* name : {"deploy", "built-in:deploy"}) {
+    auto place = place_of_kit(name, context);
+    ASSERT_TRUE(place) << to_string(place.error());
+    EXPECT_EQ(place->folder, "built-in:deploy");
+    EXPECT_EQ(place->options.overlay_folder, home.path("kits"));
+    EXPECT_TRUE(is_built_in(place->folder));
+    EXPECT_TRUE(must_exist(*place));
+    EXPECT_TRUE(check_place(*place, true, context).kit);
+  }
+  std::filesystem::create_directories(home.path("kits/deploy"));
+  EXPECT_EQ(place_of_kit("deploy", context)->folder, home.path("kits/deploy"));
+  EXPECT_EQ(place_of_kit("built-in:deploy", context)->folder, "built-in:deploy");
+}
+
 TEST_F(KitPlaces, AKitWithErrorsIsCounted) {
   RealDisk disk;
   ASSERT_TRUE(write_atomically(disk, home.path("kits/tasks/suite.yaml"),

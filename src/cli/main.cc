@@ -6,6 +6,7 @@
 #include "cli/all_commands.h"
 #include "cli/app.h"
 #include "cli/loaded_concepts.h"
+#include "deploy/deploy_kit.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
 
@@ -16,6 +17,7 @@ int main(int count, char** words) {
   sluice::RealDisk disk;
   sluice::orders::Mailbox mailbox(disk, variables("ORDERS_MAILBOX").value_or(""));
   sluice::cli::LoadedConcepts loaded{.concepts = sluice::orders::concepts()};
+  for (const sluice::lang::ConceptBinding* each : sluice::deploy::concepts()) loaded.concepts.push_back(each);
   loaded.tools.add(mailbox);
   sluice::cli::Process process{
       .in = std::cin,

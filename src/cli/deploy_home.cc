@@ -1,0 +1,112 @@
+// One call at a time, and nothing of what a call means.
+#include "cli/deploy_home.h"
+
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "cli/action_input.h"
+#include "cli/kit_place.h"
+#include "cli/patience.h"
+#include "cli/running_flow.h"
+#include "deploy/deploy_kit.h"
+#include "engine/outcome_code.h"
+
+namespace sluice::cli {
+
+std::string Answer::text(std::string_view field) const {
+  const json::value* value = fields.if_contains(field);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+std::vector<std::string> Answer::texts(std::string_view field) const {
+  std::vector<std::string> all;
+  const json::value* value = fields.if_contains(field);
+  if (value == nullptr || !value->is_array()) return all;
+  for (const json::value& each : value->get_array()) {
+    if (each.is_string()) all.emplace_back(each.get_string());
+  }
+  return all;
+}
+
+Error refusal_of(const Answer& answer) {
+  Error error{.code = answer.code, .message = answer.text("message")};
+  if (error.message.empty()) {
+    error.message = answer.action + " ended in " + answer.variant;
+    if (!answer.fields.empty()) error.message += " " + write(answer.fields);
+  }
+  if (answer.flow) error.next = "sluice flow trace " + to_string(*answer.flow);
+  return error;
+}
+
+std::vector<Option> call_options() {
+  return {{.name = "idempotency-key", .value = "KEY", .help = "a second call with this key joins the first"},
+          {.name = "reason", .value = "TEXT", .help = "why, for the audit"},
+          lock_timeout_option()};
+}
+
+Result<std::unique_ptr<DeployHome>> DeployHome::open(Context& context) {
+  static const LoadedConcepts kNone;
+  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : kNone;
+  auto place = place_of_kit(std::string(deploy::kKitFolder), context);
+  if (!place) return place.error();
+  lang::Checked checked = check_place(*place, false, context);
+  if (!checked.kit) return kit_has_errors(*place, checked);
+  std::unique_ptr<DeployHome> made(new DeployHome(context));
+  made->kit_ = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  if (auto fits = check_handlers(loaded, *made->kit_); !fits) return fits.error();
+  made->stop_.emplace();
+  auto home = HomeEngine::start(context, loaded, made->kit_, place->folder);
+  if (!home) return home.error();
+  made->home_ = *std::move(home);
+  return made;
+}
+
+Result<Answer> DeployHome::call(const std::string& action, const json::object& input) {
+  auto flow = home_->engine().start(
+      {.action = action, .input = input, .caller = home_->caller(), .key = context_.given.text("idempotency-key")});
+  if (!flow) return flow.error();
+  context_.output.detail("flow: " + to_string(*flow));
+  RunningFlow running(*flow);
+  Patience patience(context_, home_->clock(), *stop_);
+  auto waited = wait_for_answer(*home_, running, patience);
+  patience.done();
+  if (!waited) return waited.error();
+  if (!running.ended()) {
+    return Error{.message = "stopped before " + action + " was done; it is kept in the store",
+                 .next = "sluice kit run " + std::string(deploy::kKitName) + " goes on with it"};
+  }
+  const engine::End& end = running.ended()->end;
+  auto code = code_of(action, end.variant);
+  if (!code) return code.error();
+  return Answer{.action = action, .variant = end.variant, .fields = end.fields, .code = *code, .flow = *flow};
+}
+
+Result<Answer> DeployHome::ask(const std::string& action, const json::object& input) {
+  if (!home_->may(home_->caller())) {
+    return Error{.code = Code::denied,
+                 .message = home_->caller().name + " may not call " + action,
+                 .next = "ask the owner of this home, who is its admin"};
+  }
+  auto answer = home_->engine().query(action, input);
+  if (!answer) return answer.error();
+  auto code = code_of(action, answer->variant);
+  if (!code) return code.error();
+  return Answer{.action = action, .variant = answer->variant, .fields = answer->fields, .code = *code};
+}
+
+Result<Code> DeployHome::code_of(const std::string& action, const std::string& variant) const {
+  auto called = find_action(kit_->symbols(), action);
+  if (!called) return called.error();
+  return engine::code_of(called->action(), variant);
+}
+
+Result<std::unique_ptr<DeployHome>> open_deploy_home_to_read(Context& context) {
+  RealClock clock;
+  auto store = open_home_store(context, clock, MakeStore::no);
+  if (!store) return store.error();
+  if (!*store) return std::unique_ptr<DeployHome>();
+  store->reset();
+  return DeployHome::open(context);
+}
+
+}  // namespace sluice::cli

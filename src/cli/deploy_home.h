@@ -1,0 +1,67 @@
+// Sluice's own kit on the home's engine, for the commands that call its actions: `sluice trust add` is Trust/add.
+//
+//   auto home = DeployHome::open(context);
+//   auto answer = (*home)->call("Trust/add", {{"publicKey", pem}, …});
+//   if (answer->code != Code::ok) return refusal_of(*answer);
+//
+// Who calls, why (--reason) and under which key (--idempotency-key) is taken from the command line: a command that
+// calls has the options of call_options().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/home_engine.h"
+#include "cli/kit_watch.h"
+#include "lang/check.h"
+
+namespace sluice::cli {
+
+// How an action ended.
+struct Answer {
+  std::string action;
+  std::string variant;
+  json::object fields;
+  Code code = Code::ok;
+  std::optional<Ulid> flow;  // none of a query
+
+  // Texts and lists of texts among the fields; empty if there is none of that name.
+  std::string text(std::string_view field) const;
+  std::vector<std::string> texts(std::string_view field) const;
+};
+
+// What an answer other than ok is to a person: its message, or its variant with the fields.
+Error refusal_of(const Answer& answer);
+
+std::vector<Option> call_options();
+
+class DeployHome {
+ public:
+  static Result<std::unique_ptr<DeployHome>> open(Context& context);
+
+  // Runs an action, and waits for its answer. Ctrl-C ends the waiting; the flow is kept.
+  Result<Answer> call(const std::string& action, const json::object& input);
+  // Asks a query.
+  Result<Answer> ask(const std::string& action, const json::object& input);
+
+  HomeEngine& home() { return *home_; }
+
+ private:
+  explicit DeployHome(Context& context) : context_(context) {}
+  Result<Code> code_of(const std::string& action, const std::string& variant) const;
+
+  Context& context_;
+  std::shared_ptr<const lang::CheckedKit> kit_;
+  std::unique_ptr<HomeEngine> home_;
+  // Made before the engine's threads, which are not to take the signal; gone before the engine is, so that a second
+  // Ctrl-C does not wait for effects under way.
+  std::optional<StopSignal> stop_;
+};
+
+// For queries: nothing has run in a home without a store, and none is made.
+Result<std::unique_ptr<DeployHome>> open_deploy_home_to_read(Context& context);
+
+}  // namespace sluice::cli

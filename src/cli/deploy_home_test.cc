@@ -1,0 +1,74 @@
+// Calls of the built-in kit, and what their answers are to a person.
+#include "cli/deploy_home.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "base/testing_folder.h"
+#include "cli/testing_commands.h"
+#include "deploy/deploy_kit.h"
+
+namespace sluice::cli {
+namespace {
+
+struct DeployHomes : testing::Test {
+  DeployHomes() { given.command = commands.find("trust remove"); }
+
+  TestingFolder folder;
+  LoadedConcepts loaded{.concepts = deploy::concepts()};
+  Commands commands = all_commands();
+  Given given;
+  std::istringstream in;
+  std::ostringstream out, err;
+  Output output{{}, out, err};
+  Variables variables = [this](const std::string& name) -> std::optional<std::string> {
+    return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
+  };
+  Context context{commands, given, output, variables, in, &loaded};
+};
+
+TEST_F(DeployHomes, AnswersCarryTheVariantItsCodeAndTheFlow) {
+  auto home = DeployHome::open(context);
+  ASSERT_TRUE(home) << to_string(home.error());
+  auto answer = (*home)->call("Trust/remove", {{"key", "00"}});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->variant, "notFound");
+  EXPECT_EQ(answer->code, Code::not_found);
+  EXPECT_EQ(answer->text("key"), "00");
+  EXPECT_EQ(answer->text("nothing"), "");
+  ASSERT_TRUE(answer->flow);
+  Error refusal = refusal_of(*answer);
+  EXPECT_EQ(refusal.message, R"(Trust/remove ended in notFound {"key":"00"})");
+  EXPECT_EQ(refusal.next, "sluice flow trace " + to_string(*answer->flow));
+}
+
+TEST_F(DeployHomes, AQueryHasNoFlow) {
+  auto home = DeployHome::open(context);
+  ASSERT_TRUE(home) << to_string(home.error());
+  auto answer = (*home)->ask("Trust/export", {});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->variant, "ok");
+  EXPECT_FALSE(answer->flow);
+  EXPECT_EQ((*home)->ask("Trust/nothing", {}).error().code, Code::not_found);
+}
+
+TEST_F(DeployHomes, MessagesAndListsOfTextsAreRead) {
+  Answer answer{.action = "A/b", .variant = "no", .fields = {{"message", "because"}, {"keys", {"a", "b"}}, {"n", 1}}};
+  EXPECT_EQ(refusal_of(answer).message, "because");
+  EXPECT_EQ(answer.texts("keys"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(answer.texts("n").empty());
+}
+
+TEST_F(DeployHomes, ToReadNoneIsMade) {
+  auto home = open_deploy_home_to_read(context);
+  ASSERT_TRUE(home) << to_string(home.error());
+  EXPECT_EQ(*home, nullptr);
+  ASSERT_TRUE(DeployHome::open(context));
+  home = open_deploy_home_to_read(context);
+  ASSERT_TRUE(home) << to_string(home.error());
+  EXPECT_NE(*home, nullptr);
+}
+
+}  // namespace
+}  // namespace sluice::cli

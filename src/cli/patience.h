@@ -1,0 +1,42 @@
+// How a command waits for a flow: until there is an answer, only people could give one, or the person here has had
+// enough.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/progress.h"
+#include "base/ulid.h"
+#include "cli/context.h"
+#include "cli/home_engine.h"
+#include "cli/kit_watch.h"
+#include "cli/running_flow.h"
+
+namespace sluice::cli {
+
+// Asked whether to stop; shows meanwhile, on a terminal, what is waited for.
+class Patience {
+ public:
+  // All must outlive it.
+  Patience(Context& context, const Clock& clock, const StopSignal& stop);
+
+  bool ends();
+  bool stopped() const { return stopped_; }
+  void waits_for(const std::string& what);
+  void done() { progress_.reset(); }
+
+ private:
+  const StopSignal& stop_;
+  std::optional<Progress> progress_;
+  bool stopped_ = false;
+};
+
+// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
+Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot);
+
+// Until the call has its answer, only people could give one, or the person here has had enough.
+Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& patience);
+
+}  // namespace sluice::cli

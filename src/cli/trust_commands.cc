@@ -1,0 +1,312 @@
+// sluice trust: whose signatures count. Each command is one action of the concept Trust, so that it is in the audit.
+#include <boost/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/duration.h"
+#include "base/json.h"
+#include "base/real_disk.h"
+#include "base/table.h"
+#include "base/utc_time.h"
+#include "bundle/trust_root.h"
+#include "cli/all_commands.h"
+#include "cli/deploy_home.h"
+#include "crypto/pem.h"
+
+namespace sluice::cli {
+namespace {
+
+json::array array_of(const std::vector<std::string>& texts) {
+  json::array array;
+  for (const std::string& each : texts) array.emplace_back(each);
+  return array;
+}
+
+std::string joined(const json::value& texts) {
+  std::string text;
+  for (const json::value& each : texts.as_array()) {
+    text += (text.empty() ? "" : ", ") + std::string(each.as_string());
+  }
+  return text;
+}
+
+// What the variants that several actions share are to a person.
+Error refusal(const Answer& answer) {
+  Error error = refusal_of(answer);
+  std::string key = answer.text("key");
+  if (answer.variant == "notFound" && !key.empty()) {
+    error.message = "there is no key " + key + " in the trust root";
+    error.next = "sluice trust list";
+  } else if (answer.variant == "notFound") {
+    error.message = "there is no group " + answer.text("group") + " in the trust root";
+    error.next = "sluice trust list";
+  } else if (answer.variant == "revoked") {
+    error.message = "key " + key + " is revoked, and stays so: " + answer.text("reason");
+    error.next = "use another key";
+  } else if (answer.variant == "exists") {
+    error.message = "key " + key + " is trusted already, with another scope";
+    error.next = "sluice trust remove " + key + ", then add it again";
+  } else if (answer.variant == "otherThreshold") {
+    std::string group = answer.text("group");
+    error.message = "group " + group + " has the threshold " + write(answer.fields.at("threshold"));
+    error.next = "leave --threshold out, or: sluice trust threshold " + group + " N";
+  } else if (answer.variant == "full") {
+    error.message = "a trust root holds " + write(answer.fields.at("limit")) + " keys, and this one has as many";
+    error.next = "sluice trust remove KEY";
+  }
+  return error;
+}
+
+// Calls, and tells what came of it.
+Result<Code> decide(Context& context, const std::string& action, const json::object& input, const std::string& done) {
+  auto home = DeployHome::open(context);
+  if (!home) return home.error();
+  auto answer = (*home)->call(action, input);
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal(*answer);
+  json::object shown = answer->fields;
+  shown["flow"] = to_string(*answer->flow);
+  context.output.print(shown, [&](const Terminal& terminal) {
+    std::string what = answer->text(answer->fields.contains("key") ? "key" : "group");
+    return terminal.paint(Style::good, done) + "  " + what + "\n";
+  });
+  return Code::ok;
+}
+
+// ------------------------------------------------------------------------------------------- bootstrap, add, remove
+
+Result<Code> bootstrap(Context& context) {
+  auto home = DeployHome::open(context);
+  if (!home) return home.error();
+  std::vector<std::string> environments = context.given.texts("env");
+  if (environments.empty()) environments = {"local"};
+  json::object input{{"publicKey", (*home)->home().operator_key().public_key().to_pem()},
+                     {"environments", array_of(environments)}};
+  auto answer = (*home)->call("Trust/bootstrap", input);
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal(*answer);
+  json::object shown = answer->fields;
+  shown["flow"] = to_string(*answer->flow);
+  context.output.print(shown, [&](const Terminal& terminal) {
+    return terminal.paint(Style::good, "trusted") + "  " + answer->text("key") + "  for all bundles in " +
+           joined(answer->fields.at("environments")) + "\n";
+  });
+  return Code::ok;
+}
+
+// "2027-01-31", "2027-01-31T12:00:00Z", or from now on: "365d".
+Result<std::string> time_of(const std::string& text, const std::string& option) {
+  RealClock clock;
+  if (auto duration = parse_duration(text)) return utc_text(clock.wall_ms() + duration->count());
+  if (auto ms = parse_utc(text)) return utc_text(*ms);
+  if (auto ms = parse_utc(text + "T00:00:00Z")) return utc_text(*ms);
+  return Error{.code = Code::usage,
+               .message = "--" + option + " is a time such as 2030-01-31, 2030-01-31T12:00:00Z or 365d, not '" +
+                          printable(text) + "'"};
+}
+
+Result<Code> add(Context& context) {
+  RealDisk disk;
+  auto pem = read_file(disk, context.given.text("file"), crypto::kMaxPemBytes);
+  if (!pem) return pem.error();
+  if (pem->find("PRIVATE KEY") != std::string::npos) {
+    return Error{.code = Code::usage,
+                 .message = context.given.text("file") + " holds a private key, which belongs in no trust root",
+                 .next = "openssl pkey -in " + context.given.text("file") + " -pubout"};
+  }
+  std::vector<std::string> environments = context.given.texts("env");
+  if (environments.empty()) {
+    return Error{.code = Code::usage,
+                 .message = "say for which environments the key may sign",
+                 .next = "add --env staging, or --env '*' for all"};
+  }
+  std::vector<std::string> bundles = context.given.texts("bundle");
+  if (bundles.empty()) bundles = {"*"};
+  json::object input{{"publicKey", *pem},
+                     {"label", context.given.text("label")},
+                     {"environments", array_of(environments)},
+                     {"bundles", array_of(bundles)}};
+  for (auto [option, field] : {std::pair{"not-before", "notBefore"}, {"expires", "expires"}}) {
+    if (!context.given.has(option)) continue;
+    auto time = time_of(context.given.text(option), option);
+    if (!time) return time.error();
+    input[field] = *time;
+  }
+  if (context.given.has("group")) input["group"] = context.given.text("group");
+  if (auto threshold = context.given.number("threshold")) input["threshold"] = *threshold;
+  return decide(context, "Trust/add", input, "trusted");
+}
+
+Result<Code> remove(Context& context) {
+  return decide(context, "Trust/remove", {{"key", context.given.text("key")}}, "removed");
+}
+
+Result<Code> revoke(Context& context) {
+  std::string reason = context.given.text("reason");
+  if (reason.empty()) {
+    return Error{.code = Code::usage,
+                 .message = "a revocation is for ever, and everybody whom it stops reads why",
+                 .next = "add --reason 'lost with a laptop'"};
+  }
+  return decide(context, "Trust/revoke", {{"key", context.given.text("key")}, {"reason", reason}}, "revoked");
+}
+
+Result<Code> threshold(Context& context) {
+  return decide(context, "Trust/setThreshold",
+                {{"group", context.given.text("group")}, {"threshold", *context.given.number("count")}}, "set");
+}
+
+// ------------------------------------------------------------------------------------------------- list and export
+
+Style style_of(std::string_view status) {
+  if (status == "good") return Style::good;
+  return status == "revoked" ? Style::bad : Style::warning;
+}
+
+std::string text_or_empty(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value == nullptr ? "" : std::string(value->as_string());
+}
+
+std::string table_of(const json::object& listed, const Terminal& terminal) {
+  std::map<std::string, std::string> thresholds;  // "release" → "release, 2 of 3"
+  for (const json::value& each : listed.at("groups").as_array()) {
+    std::string name(each.at("group").as_string());
+    thresholds[name] = name + ", " + write(each.at("threshold")) + " of " + write(each.at("keys"));
+  }
+  Table table{.columns = {{.title = "KEY", .whole = true},
+                          {"LABEL"},
+                          {"STATUS"},
+                          {"ENVIRONMENTS"},
+                          {"BUNDLES"},
+                          {"EXPIRES"},
+                          {"GROUP"},
+                          {"REASON"}},
+              .empty = "Nobody is trusted. sluice trust bootstrap trusts this home's own key."};
+  for (const json::value& each : listed.at("keys").as_array()) {
+    const json::object& key = each.as_object();
+    std::string status = text_or_empty(key, "status");
+    table.rows.push_back({{text_or_empty(key, "key"), Style::strong},
+                          {text_or_empty(key, "label")},
+                          {status, style_of(status)},
+                          {joined(key.at("environments"))},
+                          {joined(key.at("bundles"))},
+                          {text_or_empty(key, "expires")},
+                          {thresholds[text_or_empty(key, "group")]},
+                          {text_or_empty(key, "reason")}});
+  }
+  return render(table, terminal);
+}
+
+Result<Code> list(Context& context) {
+  auto home = open_deploy_home_to_read(context);
+  if (!home) return home.error();
+  json::object listed{{"keys", json::array()}, {"groups", json::array()}};
+  if (*home) {
+    auto answer = (*home)->ask("Trust/list", {});
+    if (!answer) return answer.error();
+    listed = answer->fields;
+  }
+  context.output.print(listed, [&](const Terminal& terminal) { return table_of(listed, terminal); });
+  return Code::ok;
+}
+
+Result<Code> export_root(Context& context) {
+  auto home = open_deploy_home_to_read(context);
+  if (!home) return home.error();
+  std::string root = bundle::write_trust_root({}).value();
+  if (*home) {
+    auto answer = (*home)->ask("Trust/export", {});
+    if (!answer) return answer.error();
+    root = answer->text("root");
+  }
+  if (!context.given.has("out")) {
+    context.output.print_text(root + "\n");
+    return Code::ok;
+  }
+  RealDisk disk;
+  constexpr uint32_t kMode = 0644;  // there is no secret in it
+  std::string file = context.given.text("out");
+  if (auto written = write_atomically(disk, file, root + "\n", kMode); !written) return written.error();
+  context.output.note("wrote " + file);
+  return Code::ok;
+}
+
+Arg key_arg() { return {.name = "key", .help = "the key's id, 32 hex digits"}; }
+
+std::vector<Option> with_call_options(std::vector<Option> options) {
+  for (Option& each : call_options()) options.push_back(std::move(each));
+  return options;
+}
+
+}  // namespace
+
+void add_trust_commands(Commands& commands) {
+  commands.add_noun({.name = "trust", .group = Group::operate, .summary = "Say whose signatures count, and for what"});
+  commands.add({.name = "trust bootstrap",
+                .summary = "Trust this home's own key, for all bundles",
+                .details =
+                    "The operator's key is made when a home is first used, but signs for nobody else until it is "
+                    "trusted. Trusting it again adds environments. Nothing but this command brings a removed key back.",
+                .options = with_call_options(
+                    {{.name = "env", .value = "PATTERN", .help = "an environment; else local", .repeated = true}}),
+                .example = "sluice trust bootstrap --env local",
+                .run = bootstrap});
+  commands.add(
+      {.name = "trust add",
+       .summary = "Trust a public key, within a scope",
+       .details =
+           "The file is a PEM public key (Ed25519). Patterns know * and ?. A key with a group counts only together "
+           "with as many others of the group as its threshold says.\n\nFor instance: sluice trust add ann.pub --env "
+           "'prod-*' --bundle shop --expires 365d --group release --threshold 2",
+       .args = {{.name = "file", .help = "the public key, as PEM", .kind = Kind::path}},
+       .options = with_call_options(
+           {{.name = "env", .value = "PATTERN", .help = "environments it may sign for", .repeated = true},
+            {.name = "bundle", .value = "PATTERN", .help = "bundles it may sign; else all", .repeated = true},
+            {.name = "label", .value = "TEXT", .help = "whose it is, for people"},
+            {.name = "not-before", .value = "TIME", .help = "from when on it counts"},
+            {.name = "expires", .value = "TIME", .help = "until when, as 2030-01-31 or 365d"},
+            {.name = "group", .value = "NAME", .help = "the group that it counts in"},
+            {.name = "threshold", .value = "N", .help = "how many of a new group must sign", .kind = Kind::count}}),
+       .example = "sluice trust add --help",
+       .run = add});
+  commands.add({.name = "trust remove",
+                .summary = "Forget a key",
+                .details = "What it signed is signed by an unknown key from then on. A revoked key is kept, so that it "
+                           "cannot come back.",
+                .args = {key_arg()},
+                .options = with_call_options({}),
+                .example = "sluice trust remove --help",
+                .run = remove});
+  commands.add(
+      {.name = "trust revoke",
+       .summary = "Revoke a key, for ever",
+       .details = "Nothing that it has ever signed counts any more. --reason is shown to everybody whom that stops.",
+       .args = {key_arg()},
+       .options = with_call_options({}),
+       .example = "sluice trust revoke --help",
+       .run = revoke});
+  commands.add({.name = "trust threshold",
+                .summary = "Say how many keys of a group must sign",
+                .args = {{.name = "group", .help = "the group's name"},
+                         {.name = "count", .help = "one to sixteen", .kind = Kind::count}},
+                .options = with_call_options({}),
+                .example = "sluice trust threshold --help",
+                .run = threshold});
+  commands.add({.name = "trust list",
+                .summary = "List the keys, their scopes, and whether they count",
+                .options = {lock_timeout_option()},
+                .example = "sluice trust list",
+                .run = list});
+  commands.add({.name = "trust export",
+                .summary = "Print the trust root, for those who verify elsewhere",
+                .details =
+                    "Canonical JSON, the same bytes for the same root. It holds public keys alone. Others verify "
+                    "with it offline: sluice bundles verify FILE --trust ROOT.",
+                .options = {{.name = "out", .value = "FILE", .help = "write it there", .kind = Kind::path},
+                            lock_timeout_option()},
+                .example = "sluice trust export",
+                .run = export_root});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,22 @@
+// The list of the kit's concepts, as in suite.yaml. kit_files() is made by the build (cmake/embed.cmake).
+#include "deploy/deploy_kit.h"
+
+#include <algorithm>
+
+#include "trust.gen.h"
+
+namespace sluice::deploy {
+
+std::vector<const lang::ConceptBinding*> concepts() { return {&trust::trust_binding()}; }
+
+Result<std::string> read_kit_file(std::string_view path) {
+  std::string_view name = path;
+  if (name.starts_with(kKitFolder)) name.remove_prefix(std::min(name.size(), kKitFolder.size() + 1));
+  auto found = std::ranges::find(kit_files(), name, &KitFile::path);
+  if (found == kit_files().end()) {
+    return Error{.code = Code::not_found, .message = "there is no " + std::string(path)};
+  }
+  return std::string(found->text);
+}
+
+}  // namespace sluice::deploy

@@ -1,0 +1,52 @@
+// The kit in the program is the one in the sources, has no faults, and has a handler for everything.
+#include "deploy/deploy_kit.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "base/testing_source.h"
+#include "lang/check.h"
+
+namespace sluice::deploy {
+namespace {
+
+TEST(DeployKit, IsTheOneInTheSources) {
+  std::set<std::string> expected, found;
+  RealDisk disk;
+  const std::filesystem::path folder = std::string(kSourceDir) + "/src/deploy";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    std::string extension = entry.path().extension().string();
+    if (extension != ".concept" && extension != ".sync" && extension != ".yaml") continue;
+    std::string path = entry.path().lexically_relative(folder).string();
+    expected.insert(path);
+    EXPECT_EQ(read_kit_file(std::string(kKitFolder) + "/" + path).value(),
+              read_file(disk, entry.path().string(), 1 << 20).value());
+  }
+  for (const KitFile& file : kit_files()) found.insert(std::string(file.path));
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(read_kit_file("built-in:deploy/none").error().message, "there is no built-in:deploy/none");
+  EXPECT_EQ(read_kit_file("built-in:deploy").error().code, Code::not_found);
+}
+
+TEST(DeployKit, HasNoFaultsAndAHandlerForEveryAction) {
+  lang::Checked checked =
+      lang::check(lang::load_kit(std::string(kKitFolder), [](const std::string& path) { return read_kit_file(path); }));
+  for (const lang::Diagnostic& each : checked.diagnostics) ADD_FAILURE() << each.file << ": " << each.text;
+  ASSERT_TRUE(checked.kit);
+  EXPECT_EQ(checked.kit->kit().suite.name, kKitName);
+  ASSERT_EQ(checked.kit->symbols().concepts.size(), concepts().size() + lang::engine_concepts().size());
+  for (const lang::ConceptBinding* binding : concepts()) {
+    auto symbol = checked.kit->symbols().find_concept(binding->name);
+    ASSERT_TRUE(symbol) << binding->name;
+    for (const auto& action : checked.kit->symbols().concepts[*symbol].actions) {
+      EXPECT_NE(binding->action(action.name), nullptr) << action.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice::deploy
