@@ -10,6 +10,7 @@
 #include "cli/home_store.h"
 #include "crypto/key_file.h"
 #include "engine/audit.h"
+#include "engine/record_reader.h"
 #include "engine/step.h"
 
 namespace sluice::cli {
@@ -76,11 +77,13 @@ Result<Code> list(Context& context) {
     int64_t since_ms = 0;
     if (auto age = context.given.number("since")) since_ms = clock.wall_ms() - *age;
     std::optional<Error> failed;
+    engine::RecordReader records(**snapshot);
     auto read = (*snapshot)->journal_from(1, [&](const store::JournalRow& row) {
       if (flow && row.flow != *flow) return true;
       // Most records have no caller, and those need not be read whole.
-      if (row.record.find(R"("caller":")") == std::string::npos) return true;
-      auto step = engine::read_step(row.record);
+      auto record = records.read(row);
+      if (record && record->find(R"("caller":")") == std::string_view::npos) return true;
+      auto step = record ? engine::read_step(*record) : Result<Step>(record.error());
       if (!step) {
         failed = step.error();
         return false;

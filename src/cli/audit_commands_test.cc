@@ -52,6 +52,16 @@ TEST_F(AuditCommands, ListShowsWhoDecidedWhat) {
   EXPECT_EQ(home.run({"audit", "list", "--flow", "ZZZZZZ"}).exit, 5);
 }
 
+TEST_F(AuditCommands, ListShowsWhatIsPackedAsBefore) {
+  auto before = home.run({"audit", "list", "-o", "json"});
+  home.pack_all();
+  auto after = home.run({"audit", "list", "-o", "json"});
+  EXPECT_EQ(after.exit, 0) << after.err;
+  EXPECT_EQ(after.out, before.out);
+  EXPECT_EQ(home.run({"audit", "verify"}).out, "The journal holds.\n8 records, 7 of them packed; chain " + chain +
+                                                   "\nno signed head proves that it is complete\n");
+}
+
 TEST_F(AuditCommands, VerifyProvesAsFarAsTheHeadsGo) {
   auto done = home.run({"audit", "verify"});
   EXPECT_EQ(done.exit, 0) << done.err;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/flow_view.h"
+#include "engine/record_reader.h"
 #include "engine/step.h"
 
 namespace sluice::cli {
@@ -70,9 +71,11 @@ Result<FoundInvocation> find_invocation(store::Snapshot& snapshot, std::string_v
   std::string wanted = upper(text);
   std::map<Ulid, Ulid> found;  // invocation to flow
   std::optional<Error> failed;
+  engine::RecordReader records(snapshot);
   auto read = snapshot.journal_from(1, [&](const store::JournalRow& row) {
-    if (row.record.find(wanted) == std::string::npos) return true;
-    auto step = engine::read_step(row.record);
+    auto record = records.read(row);
+    if (record && record->find(wanted) == std::string_view::npos) return true;
+    auto step = record ? engine::read_step(*record) : Result<engine::Step>(record.error());
     if (!step) {
       failed = step.error();
       return false;

@@ -55,6 +55,14 @@ TEST_F(FlowFind, FindsInvocationsThatRanAndThoseThatAreAskedFor) {
   EXPECT_EQ(invocation(to_string(id(9))), "there is no flow or invocation '" + to_string(id(9)) + "'");
 }
 
+TEST_F(FlowFind, FindsInvocationsOfPackedFlows) {
+  engine::TestingJournal journal(store, *snapshot);
+  journal.add({.flow = id(1), .invocation = id(1), .kind = engine::Step::Kind::late}, store::FlowStatus::settled_ok);
+  ASSERT_EQ(*engine::pack_settled(store, kNoon_ms, {.keep_flows = 0}), 1U);
+  snapshot = *store.read();
+  EXPECT_EQ(invocation(short_id(id(3))), to_string(id(3)) + " in " + one);
+}
+
 TEST_F(FlowFind, HasNoLatestOfNothing) {
   store::MemoryStore empty;
   auto none = *empty.read();

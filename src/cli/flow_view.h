@@ -28,7 +28,7 @@ inline constexpr std::string_view kLatest = "latest";
 // A flow by its id, by a beginning or an end of it that no other flow has, or as "latest". Case does not matter.
 Result<store::FlowRow> find_flow(store::Snapshot& snapshot, std::string_view text);
 
-// The same for an invocation, with its flow. Those of packed flows are not looked for.
+// The same for an invocation, with its flow.
 struct FoundInvocation {
   store::FlowRow flow;
   Ulid invocation;

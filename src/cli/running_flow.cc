@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/terminal.h"
+#include "engine/record_reader.h"
 
 namespace sluice::cli {
 
@@ -43,15 +44,18 @@ Result<uint64_t> RunningFlow::catch_up(store::Store& store) {
   auto row = (*snapshot)->flow(flow_);
   if (!row) return row.error();
   std::vector<std::string> records;
+  engine::RecordReader reader(**snapshot);
   for (uint64_t seq = *row ? (*row)->head : 0; seq != 0;) {
     auto entry = (*snapshot)->journal(seq);
     if (!entry) return entry.error();
-    if (!*entry || (*entry)->record.empty()) {
-      return Error{.code = Code::not_found,
-                   .message = "flow " + to_string(flow_) + " ended long ago and has been archived",
-                   .next = "sluice flow show " + to_string(flow_)};
+    if (!*entry) {
+      return Error{.code = Code::verification_failed,
+                   .message = "the journal lacks record " + std::to_string(seq),
+                   .next = "sluice audit verify"};
     }
-    records.push_back((*entry)->record);
+    auto record = reader.read(**entry);
+    if (!record) return record.error();
+    records.emplace_back(*record);
     seq = (*entry)->prev;
   }
   for (const std::string& record : std::views::reverse(records)) {

@@ -13,6 +13,7 @@
 #include "base/testing_folder.h"
 #include "cli/flow_view.h"
 #include "cli/testing_commands.h"
+#include "engine/retention.h"
 #include "engine/testing_journal.h"
 #include "store/sqlite_store.h"
 
@@ -130,6 +131,12 @@ class TestingHome {
                    .action = "Shop/open",
                    .caller = {.name = "uid:8"},
                    .count = 3});
+    });
+  }
+
+  void pack_all() {
+    write([](store::Store& store) {
+      EXPECT_TRUE(engine::pack_settled(store, kNoon_ms, {.keep_flows = 0})) << "nothing could be packed";
     });
   }
 

@@ -12,6 +12,7 @@
 #include "base/json_text.h"
 #include "crypto/base64.h"
 #include "crypto/dsse.h"
+#include "engine/record_reader.h"
 #include "engine/step.h"
 
 namespace sluice::engine {
@@ -72,7 +73,8 @@ bool belongs_to(std::string_view record, const store::JournalRow& row) {
 // What one pass over the journal remembers.
 class Walk {
  public:
-  Walk(std::span<const SignedHead> heads, std::span<const crypto::PublicKey> trusted) : trusted_(trusted) {
+  Walk(store::Snapshot& journal, std::span<const SignedHead> heads, std::span<const crypto::PublicKey> trusted)
+      : records_(journal), trusted_(trusted) {
     for (const SignedHead& head : heads) heads_.emplace(head.head.seq, head);
     report_.chain = kFirstChain;
   }
@@ -85,19 +87,26 @@ class Walk {
                    "record " + std::to_string(expected) + " is missing; the next one is " + std::to_string(row.seq));
     }
     if (!link(row)) return false;
-    if (row.record.empty()) {
-      if (row.packed_hash.size() != kFirstChain.size()) return fault(row.seq, "it has neither a record nor a hash");
-      report_.chain = row.packed_hash;
-      chain_known_ = false;
-      ++report_.packed;
-    } else if (!check_record(row)) {
+    if (row.record.empty() && row.packed_hash.size() != kFirstChain.size()) {
+      return fault(row.seq, "it has neither a record nor a hash");
+    }
+    auto record = records_.read(row);
+    if (!record && record.error().code == Code::verification_failed) return fault(row.seq, record.error().message);
+    if (!record) {
+      failed_ = record.error();
       return false;
+    }
+    if (!check_record(row, *record)) return false;
+    if (row.record.empty()) {
+      if (row.packed_hash != report_.chain) return fault(row.seq, "the packed record was changed: its hash is another");
+      ++report_.packed;
     }
     ++report_.records;
     return check_heads(row.seq);
   }
 
-  AuditReport end() && {
+  Result<AuditReport> end() && {
+    if (failed_) return *failed_;
     if (!report_.fault && !heads_.empty() && heads_.rbegin()->first > report_.records) {
       const Head& head = heads_.rbegin()->second.head;
       fault(report_.records + 1, "the journal ends with record " + std::to_string(report_.records) +
@@ -126,17 +135,15 @@ class Walk {
     return true;
   }
 
-  bool check_record(const store::JournalRow& row) {
-    auto chain = chain_in(row.record);
+  bool check_record(const store::JournalRow& row, std::string_view record) {
+    auto chain = chain_in(record);
     if (!chain) return fault(row.seq, chain.error().message);
     if (*chain != report_.chain) {
-      return fault(row.seq, std::string(chain_known_ ? "it was not written after record "
-                                                     : "it was not written after the packed record ") +
-                                std::to_string(row.seq - 1) + " as that is now: one of the two was changed");
+      return fault(row.seq, "it was not written after record " + std::to_string(row.seq - 1) +
+                                " as that is now: one of the two was changed");
     }
-    if (!belongs_to(row.record, row)) return fault(row.seq, "the record is not that of its row");
-    report_.chain = chain_of(row.record);
-    chain_known_ = true;
+    if (!belongs_to(record, row)) return fault(row.seq, "the record is not that of its row");
+    report_.chain = chain_of(record);
     return true;
   }
 
@@ -161,11 +168,12 @@ class Walk {
     return true;
   }
 
+  RecordReader records_;
   std::span<const crypto::PublicKey> trusted_;
   std::multimap<uint64_t, SignedHead> heads_;
   std::unordered_map<Ulid, uint64_t> newest_;  // of each flow
-  bool chain_known_ = true;                    // false: taken from a packed row
   AuditReport report_;
+  std::optional<Error> failed_;  // reading did
 };
 
 }  // namespace
@@ -253,7 +261,7 @@ Result<void> HeadLog::append(const SignedHead& head) {
 
 Result<AuditReport> verify(store::Snapshot& journal, std::span<const SignedHead> heads,
                            std::span<const crypto::PublicKey> trusted) {
-  Walk walk(heads, trusted);
+  Walk walk(journal, heads, trusted);
   auto read = journal.journal_from(1, [&](const store::JournalRow& row) { return walk.visit(row); });
   if (!read) return read.error();
   return std::move(walk).end();

@@ -89,7 +89,7 @@ struct AuditFault {
 
 struct AuditReport {
   uint64_t records = 0;
-  uint64_t packed = 0;              // of these, known by their hash alone
+  uint64_t packed = 0;              // of these, in the blobs of packed flows
   uint64_t heads = 0;               // that agree with the journal and are signed by a trusted key
   uint64_t unsigned_heads = 0;      // that agree, but are signed by no key that was given
   uint64_t proven_to = 0;           // seq of the newest of the signed heads

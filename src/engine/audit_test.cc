@@ -5,6 +5,7 @@
 
 #include "base/atomic_file.h"
 #include "base/volatile_disk.h"
+#include "engine/retention.h"
 #include "engine/testing_engine.h"
 #include "engine/testing_journal.h"
 #include "store/memory_store.h"
@@ -139,10 +140,11 @@ TEST_F(Audit, AHeadSignedByAnotherProvesNothing) {
   EXPECT_EQ(fault({forged}), "3: the signature of its head does not hold");
 }
 
-TEST_F(Audit, PackedRecordsAreKnownByTheirHashes) {
+TEST_F(Audit, TheChainIsProvenThroughPackedFlows) {
+  std::vector<std::string> records = {rows[0].record, rows[2].record, rows[4].record};
   flows = {{.id = test_id(1), .head = 5, .status = store::FlowStatus::settled_ok, .settled_at_ms = 1}};
   packed = {.flow = test_id(1),
-            .blob = "b",
+            .blob = pack_records(records),
             .record_hashes = {{1, heads[0].chain}, {3, heads[2].chain}, {5, heads[4].chain}}};
   AuditReport got = report({sign(heads[2], key)});
   EXPECT_FALSE(got.fault) << got.fault->what;
@@ -150,7 +152,22 @@ TEST_F(Audit, PackedRecordsAreKnownByTheirHashes) {
   EXPECT_EQ(got.packed, 3U);
   EXPECT_EQ(got.chain, heads[5].chain);
   packed.record_hashes[1].second = heads[3].chain;
-  EXPECT_EQ(fault(), "4: it was not written after the packed record 3 as that is now: one of the two was changed");
+  EXPECT_EQ(fault(), "3: the packed record was changed: its hash is another");
+}
+
+TEST_F(Audit, AChangedBlobIsFound) {
+  flows = {{.id = test_id(1), .head = 5, .status = store::FlowStatus::settled_ok, .settled_at_ms = 1}};
+  std::vector<std::string> records = {rows[0].record, rows[2].record, rows[4].record};
+  records[1].replace(records[1].find("A/go"), 4, "B/go");
+  packed = {.flow = test_id(1),
+            .blob = pack_records(records),
+            .record_hashes = {{1, heads[0].chain}, {3, heads[2].chain}, {5, heads[4].chain}}};
+  EXPECT_EQ(fault(), "3: the packed record was changed: its hash is another");
+  records.erase(records.begin() + 1);
+  packed.blob = pack_records(records);
+  EXPECT_EQ(fault(), "3: the packed flow " + to_string(test_id(1)) + " lacks record 3");
+  packed.blob = "b";
+  EXPECT_EQ(fault(), "1: the packed flow " + to_string(test_id(1)) + " is damaged");
 }
 
 TEST(Heads, ALineSaysTheHeadAndWhoSignedIt) {

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "engine/committed_rows.h"
+#include "engine/record_reader.h"
 
 namespace sluice::engine {
 namespace {
@@ -325,12 +326,22 @@ Result<void> Engine::watch(uint64_t from, const store::Visit<store::JournalRow>&
       auto snapshot = parts_.store->read();
       if (!snapshot) return snapshot.error();
       bool more = true;
+      RecordReader records(**snapshot);
+      std::optional<Error> unreadable;
       auto read = (*snapshot)->journal_from(next, [&](const store::JournalRow& row) {
         next = row.seq + 1;
-        more = visit(row);
+        auto record = records.read(row);
+        if (!record) {
+          unreadable = record.error();
+          return false;
+        }
+        store::JournalRow whole = row;
+        if (row.record.empty()) whole.record = *record;
+        more = visit(whole);
         return more;
       });
       if (!read) return read;
+      if (unreadable) return *unreadable;
       if (!more) return {};
       continue;
     }

@@ -3,39 +3,44 @@
 
 #include <algorithm>
 
+#include "engine/record_reader.h"
+
 namespace sluice::engine {
 namespace {
 
-// The time of the first step from `seq` on that is not packed.
-Result<std::optional<int64_t>> time_from(store::Snapshot& snapshot, uint64_t seq) {
-  std::optional<int64_t> at_ms;
-  std::optional<Error> wrong;
-  auto read = snapshot.journal_from(seq, [&](const store::JournalRow& row) {
-    if (row.record.empty()) return true;
-    auto step = read_step(row.record);
-    if (step) {
-      at_ms = step->at_ms;
-    } else {
-      wrong = step.error();
-    }
-    return false;
-  });
-  if (!read) return read.error();
-  if (wrong) return *wrong;
-  return at_ms;
+Error lacks(uint64_t seq) {
+  return {.code = Code::verification_failed,
+          .message = "the journal lacks record " + std::to_string(seq),
+          .next = "sluice audit verify"};
+}
+
+Result<Step> step_of(RecordReader& records, const store::JournalRow& row) {
+  auto record = records.read(row);
+  if (!record) return record.error();
+  return read_step(*record);
+}
+
+Result<int64_t> time_at(store::Snapshot& snapshot, RecordReader& records, uint64_t seq) {
+  auto row = snapshot.journal(seq);
+  if (!row) return row.error();
+  if (!*row) return lacks(seq);
+  auto step = step_of(records, **row);
+  if (!step) return step.error();
+  return step->at_ms;
 }
 
 }  // namespace
 
 Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& invocation) {
   // The first step at or after the time of the id, a moment earlier as the id of a call is made before its step.
+  RecordReader records(snapshot);
   uint64_t low = 1;
   uint64_t high = snapshot.position() + 1;
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
-    auto at_ms = time_from(snapshot, middle);
+    auto at_ms = time_at(snapshot, records, middle);
     if (!at_ms) return at_ms.error();
-    if (*at_ms && **at_ms < invocation.wall_ms()) {
+    if (*at_ms < invocation.wall_ms()) {
       low = middle + 1;
     } else {
       high = middle;
@@ -45,8 +50,9 @@ Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& in
   std::optional<Error> wrong;
   std::string id = sluice::to_string(invocation);
   auto read = snapshot.journal_from(low, [&](const store::JournalRow& row) {
-    if (row.record.find(id) == std::string::npos) return true;
-    auto step = read_step(row.record);
+    auto record = records.read(row);
+    if (record && record->find(id) == std::string_view::npos) return true;
+    auto step = record ? read_step(*record) : Result<Step>(record.error());
     if (!step) {
       wrong = step.error();
       return false;
@@ -63,17 +69,13 @@ Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& in
 
 Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head) {
   std::vector<Step> steps;
+  RecordReader records(snapshot);
   for (uint64_t seq = head; seq != 0;) {
     auto row = snapshot.journal(seq);
     if (!row) return row.error();
-    if (!*row) {
-      return Error{.code = Code::verification_failed,
-                   .message = "the journal lacks record " + std::to_string(seq),
-                   .next = "sluice audit verify"};
-    }
+    if (!*row) return lacks(seq);
     seq = (*row)->prev;
-    if ((*row)->record.empty()) continue;
-    auto step = read_step((*row)->record);
+    auto step = step_of(records, **row);
     if (!step) return step.error();
     steps.push_back(*std::move(step));
   }

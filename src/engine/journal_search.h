@@ -13,10 +13,10 @@
 
 namespace sluice::engine {
 
-// The first step of this invocation: its act or begin. None if there is no such invocation, or if it is packed.
+// The first step of this invocation: its act or begin. None if there is no such invocation.
 Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& invocation);
 
-// All steps of a flow, oldest first, from its head; those that are packed are missing.
+// All steps of a flow, oldest first, from its head.
 Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head);
 
 // An invocation, as the steps of its flow tell of it.

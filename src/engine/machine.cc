@@ -8,6 +8,7 @@
 #include "base/canonical_json.h"
 #include "base/json.h"
 #include "crypto/sha256.h"
+#include "engine/record_reader.h"
 
 namespace sluice::engine {
 namespace {
@@ -305,8 +306,8 @@ bool Machine::join_by_key(const Call& call) {
 
 // How an invocation ended that is not open any more, from the journal.
 Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation) {
-  auto outcome_in = [&](const std::string& record) -> std::optional<Outcome> {
-    auto step = read_step(record);
+  auto outcome_in = [&](const Result<std::string_view>& record) -> std::optional<Outcome> {
+    auto step = record ? read_step(*record) : Result<Step>(record.error());
     if (!step || step->invocation != invocation || !step->end || step->kind == Step::Kind::late) return std::nullopt;
     return Outcome{flow, invocation, *step->end, step->seq};
   };
@@ -314,16 +315,17 @@ Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation)
   if (!snapshot) return snapshot.error();
   auto row = (*snapshot)->flow(flow);
   if (!row) return row.error();
+  RecordReader records(**snapshot);
   for (uint64_t seq = *row ? (*row)->head : 0; seq != 0;) {
     auto entry = (*snapshot)->journal(seq);
     if (!entry) return entry.error();
     if (!*entry) break;
-    if (auto outcome = outcome_in((*entry)->record)) return *outcome;
+    if (auto outcome = outcome_in(records.read(**entry))) return *outcome;
     seq = (*entry)->prev;
   }
-  return Error{.code = Code::not_found,
-               .message = "flow " + sluice::to_string(flow) + " has been archived",
-               .next = "sluice flow show " + sluice::to_string(flow)};
+  return Error{.code = Code::verification_failed,
+               .message = "the journal does not say how flow " + sluice::to_string(flow) + " ended",
+               .next = "sluice audit verify"};
 }
 
 // ------------------------------------------------------------------------------------------------------- the batch

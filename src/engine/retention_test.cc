@@ -71,6 +71,19 @@ TEST(Retention, PacksWhatIsOldAndKeepsTheChain) {
   EXPECT_EQ(world.run("Plain/go", R"({"n": 3})").end.variant, "ok");
 }
 
+TEST(Retention, AKeyOfAPackedFlowStillTellsHowItEnded) {
+  World world({kPlain}, kThen);
+  Ulid flow = world.start("Plain/go", R"({"n": 1})", "again");
+  world.settle();
+  ASSERT_EQ(*pack_settled(*world.store, world.clock.wall_ms(), {.keep_flows = 0}), 1U);
+  world.restart();
+  EXPECT_EQ(world.start("Plain/go", R"({"n": 1})", "again"), flow);
+  ASSERT_EQ(world.ended.size(), 2U);
+  ASSERT_TRUE(world.ended[1]) << to_string(world.ended[1].error());
+  EXPECT_EQ(world.ended[1]->end, world.ended[0]->end);
+  EXPECT_EQ(world.ended[1]->position, 1U);
+}
+
 TEST(Retention, PacksTheOldestBeyondTheNumberThatIsKept) {
   World world({kPlain}, kThen);
   std::vector<Ulid> flows;

@@ -14,6 +14,14 @@ namespace sluice::engine {
 class TestingJournal {
  public:
   explicit TestingJournal(store::Store& store) : store_(store) {}
+  // Goes on with a journal that is there.
+  TestingJournal(store::Store& store, store::Snapshot& so_far) : store_(store), seq_(so_far.position()) {
+    EXPECT_TRUE(so_far.journal_from(1, [&](const store::JournalRow& row) {
+      newest_[row.flow] = row.seq;
+      chain_ = chain_of(row.record);
+      return true;
+    }));
+  }
 
   // Commits the step with the next number, and its flow as it stands after it. Time goes on by a second a step unless
   // the step has its own.

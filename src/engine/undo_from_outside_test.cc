@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/retention.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
@@ -99,6 +100,16 @@ TEST(UndoFromOutside, CompensatesTheNewestFirst) {
                       {{"undone", json::array{world.of("Site/dig", 2), world.of("Site/dig", 1), world.of("Site/dig")}}},
                       false}));
   EXPECT_EQ(world.machine().open_flows(), 0U);
+}
+
+TEST(UndoFromOutside, CompensatesWhatIsPacked) {
+  Building world;
+  Ulid built = world.build();
+  ASSERT_EQ(*pack_settled(*world.store, world.clock.wall_ms(), {.keep_flows = 0}), 1U);
+  world.restart();
+  world.begin_undo(built);
+  world.settle_in_time();
+  EXPECT_THAT(world.filled, ElementsAre("three", "two", "one"));
 }
 
 TEST(UndoFromOutside, CompensatesOneAtATime) {

@@ -5,7 +5,7 @@ usage: audit_verify.py STORE.DB [--heads audit.heads] [--key PUBLIC.PEM]
 
 Exit code 0: everything holds. 1: something does not; the last line says what. The store must not be open in Sluice
 meanwhile, or be a copy that Sluice made; it is copied before it is read and never written to. Signatures are checked
-by the `openssl` command.
+by the `openssl` command, and packed flows are unpacked by the `zstd` command.
 """
 import argparse
 import base64
@@ -43,10 +43,32 @@ def rows_of(store):
                 shutil.copy(store + suffix, copy + suffix)
         database = sqlite3.connect(copy)
         database.text_factory = bytes
+        unpacked = {}
         try:
-            yield from database.execute("SELECT seq, flow, prev, record, packed_hash FROM journal ORDER BY seq")
+            for seq, flow, prev, record, packed_hash in database.execute(
+                    "SELECT seq, flow, prev, record, packed_hash FROM journal ORDER BY seq"):
+                if record is None and packed_hash:
+                    if flow not in unpacked:
+                        unpacked[flow] = records_of(database, flow)
+                    record = unpacked[flow].pop(seq, None)
+                    if record is None:
+                        raise Fault(f"the packed flow {ulid(flow)} lacks record {seq}")
+                    if not unpacked[flow]:
+                        del unpacked[flow]
+                yield seq, flow, prev, record, packed_hash
         finally:
             database.close()
+
+
+def records_of(database, flow):
+    """The records of a packed flow by their seq."""
+    row = database.execute("SELECT blob FROM packed WHERE flow = ?", (flow,)).fetchone()
+    if row is None:
+        raise Fault(f"the records of flow {ulid(flow)} are neither in the journal nor packed")
+    done = subprocess.run(["zstd", "-dcq"], input=row[0], capture_output=True, check=False)
+    if done.returncode != 0:
+        raise Fault(f"the packed flow {ulid(flow)} is damaged")
+    return {json.loads(record)["seq"]: record for record in done.stdout.split(b"\n")[:-1]}
 
 
 def check_record(seq, flow, record, chain):
@@ -72,14 +94,14 @@ def walk(rows, heads):
         if flow != NO_FLOW and prev != newest.get(flow, 0):
             raise Fault(f"record {seq} links to {prev}, but the one before it in its flow is {newest.get(flow, 0)}")
         newest[flow] = seq
-        if record is not None:
-            check_record(seq, flow, record, chain)
-            chain = hashlib.sha256(record).hexdigest()
-        elif packed_hash:
-            chain = packed_hash.decode()
-            packed += 1
-        else:
+        if record is None:
             raise Fault(f"record {seq} has neither its text nor its hash")
+        check_record(seq, flow, record, chain)
+        chain = hashlib.sha256(record).hexdigest()
+        if packed_hash:
+            packed += 1
+            if packed_hash.decode() != chain:
+                raise Fault(f"the packed record {seq} was changed: its hash is another")
         records = seq
         if seq in heads and heads[seq]["chain"] != chain:
             raise Fault(f"the head of record {seq} has another chain: the journal up to there was rewritten")
