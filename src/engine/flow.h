@@ -38,7 +38,7 @@ struct Path {
   Path& operator=(const Path&) = delete;
   ~Path();  // a path may be long: it is taken apart without recursion
 
-  uint64_t firing = 0;  // hash of the sync and what it asked for
+  uint64_t firing = 0;  // hash of what the sync's `when` bound, and of what it asked for
   bool loop = false;    // the sync says [loop]: it may come round again
   std::string sync;
   std::shared_ptr<Path> parent;

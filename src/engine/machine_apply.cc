@@ -189,10 +189,15 @@ void Machine::apply_firings(Flow& flow, Invocation* from, Step& step, const Reco
     auto sync = flow.set->find(fired.sync);
     bool loop = sync && flow.set->is_loop(*sync);
     Causes causes;
+    size_t binding = 0;
     for (Planned& planned : fired.then) {
       if (planned.kind != Planned::Kind::invoke) continue;
-      if (!causes) causes = flow.set->causes_of(matched[f], beneath == nullptr ? nullptr : beneath->request);
+      if (!causes) {
+        causes = flow.set->causes_of(matched[f], beneath == nullptr ? nullptr : beneath->request);
+        if (sync && !loop) binding = flow.set->binding_of(*sync, matched[f]);
+      }
       size_t firing = combine(std::hash<std::string>()(planned.action), hash_of(json::value(planned.fields)));
+      firing = combine(firing, binding);
       Origin origin{from->origin.cascade, std::make_shared<Path>(firing, loop, fired.sync, from->origin.path)};
       Invocation* invocation = invoke(flow, planned, beneath, causes, origin);
       if (invocation == nullptr) return;

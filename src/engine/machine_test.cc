@@ -303,6 +303,34 @@ sync Done when { Timer/wait: [ name: "soak" ] => ok[] caused by Shop/pay: [ item
   EXPECT_EQ(world.status(flow), "ok");
 }
 
+// Equal sync and binding make a cycle: what the `then` leaves out counts all the same.
+TEST(Machine, ALoopWhoseBindingChangesIsNoCycle) {
+  const std::string counter = R"(concept Counter [C] {
+  actions {
+    action tick() {
+      -> ok(n: Int)
+      -> done(n: Int)
+    }
+  }
+}
+)";
+  auto last = [&](const std::string& rules) {
+    World world({counter}, rules);
+    int64_t n = 0;
+    world.on("Counter/tick").act = [&](const json::object&, lang::Rows&) {
+      ++n;
+      return lang::Completion{n == 5 ? "done" : "ok", {{"n", n}}};
+    };
+    world.start("Counter/tick");
+    world.settle();
+    return world.journal().back();
+  };
+  EXPECT_EQ(last("sync Again when { Counter/tick: [] => ok[ n: ?n ] } then { Counter/tick: [] }"),
+            R"(act Counter/tick => done {"n":5})");
+  EXPECT_EQ(last("sync Again when { Counter/tick: [] => ok[] } then { Counter/tick: [] }"),
+            R"(act Counter/tick => engine.limit {"message":"a cycle: Again → Again"})");
+}
+
 TEST(Machine, FindsACycleOfPureActions) {
   World world({kShop, kCard}, R"(
 sync There when { Shop/place: [ item: ?i ] => ok[] } then { Shop/note: [ item: ?i ] }

@@ -233,6 +233,20 @@ Causes SyncSet::causes_of(const std::vector<RecordRef>& matched, const RecordRef
   return std::make_shared<const std::vector<RecordRef>>(std::move(found));
 }
 
+size_t SyncSet::binding_of(size_t sync, const std::vector<RecordRef>& records) const {
+  const CompiledSync& compiled = compiled_->syncs[sync];
+  Bindings bindings(compiled.slots);
+  std::vector<size_t> bound;
+  for (size_t i = 0; i < records.size() && i < compiled.when.patterns.size(); ++i) {
+    const CompiledPattern& pattern = compiled.when.patterns[i];
+    if (records[i]) (void)pattern.fits(*records[i], compiled_->symbols(), bindings, bound);
+    if (pattern.as_slot) bindings[*pattern.as_slot].reset();
+  }
+  size_t hash = bindings.size();
+  for (const Value& value : bindings) hash = combine(hash, value ? hash_of(*value) : 0);
+  return hash;
+}
+
 Result<std::vector<FollowUp>> SyncSet::follow_ups(const Match& match, const StateReader& state, size_t* rows) const {
   const CompiledSync& sync = compiled_->syncs[match.sync];
   Moment moment{state.now_ms(), id_source(state.now_ms(), firing_seed(sync, match))};
