@@ -56,8 +56,12 @@ class Builder {
 
  private:
   void event(const Step& step) {
-    history_.events.push_back(
-        {.kind = step.kind, .at_ms = step.at_ms, .caller = step.caller, .note = step.note, .attempt = step.attempt});
+    history_.events.push_back({.kind = step.kind,
+                               .at_ms = step.at_ms,
+                               .caller = step.caller,
+                               .note = step.note,
+                               .attempt = step.attempt,
+                               .due_ms = step.due_ms});
   }
 
   // The invocation that a step is about. One that nothing asked for came from outside.

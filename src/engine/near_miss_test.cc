@@ -85,31 +85,7 @@ TEST_F(NearMisses, AgreeWithTheReferenceOnRandomFlows) {
     load(dice.rules(6));
     std::vector<Node> nodes = dice.flow(*set, 8);
     for (const Node& node : nodes) records.push_back(node.record);
-    Reference reference(set->kit(), nodes);
-    std::vector<std::string> expected;
-    std::vector<size_t> arrived;
-    std::set<std::string> fired;
-    for (size_t n = 0; n < nodes.size(); ++n) {
-      arrived.push_back(n);
-      for (const lang::KitSync& sync : set->kit().kit().syncs) {
-        if (!reference.matches(sync.tree, arrived).empty()) fired.insert(sync.tree.name.text);
-      }
-    }
-    for (const lang::KitSync& sync : set->kit().kit().syncs) {
-      if (fired.contains(sync.tree.name.text) || !reference.is_near(sync.tree)) continue;
-      size_t depth = reference.deepest(sync.tree, 0, 0, {}, {});
-      const auto& when = sync.tree.when;
-      if (depth == when.size()) {
-        depth = static_cast<size_t>(std::ranges::find(when, lang::Pattern::Link::latest, &lang::Pattern::link) -
-                                    when.begin());
-        ASSERT_LT(depth, when.size());
-      }
-      std::string text = lang::print(when[depth]);
-      for (char& c : text) {
-        if (c == lang::kSoftBreak || c == lang::kStrongBreak) c = ' ';
-      }
-      expected.push_back(sync.tree.name.text + " misses " + text);
-    }
+    std::vector<std::string> expected = reference_near_misses(*set, nodes);
     ASSERT_EQ(missing(), expected) << "seed " << seed << "\n" << set->text();
     told += expected.size();
   }

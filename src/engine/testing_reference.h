@@ -13,6 +13,7 @@
 
 #include "engine/testing_engine.h"
 #include "engine/testing_small_kit.h"
+#include "lang/print.h"
 
 namespace sluice::engine {
 
@@ -256,6 +257,38 @@ inline std::string reference_text(const SyncSet& set, const Match& match) {
     }
   }
   return Reference::text(set.name(match.sync), match.records, bound);
+}
+
+// "S misses <pattern>" for every sync that no record fired though one fits a plain pattern of it, by name: with the
+// first pattern at which every attempt ends. Nodes are in the order in which their records came.
+inline std::vector<std::string> reference_near_misses(const SyncSet& set, const std::vector<Node>& nodes) {
+  Reference reference(set.kit(), nodes);
+  std::vector<size_t> arrived;
+  std::set<std::string> fired;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    arrived.push_back(n);
+    for (const lang::KitSync& sync : set.kit().kit().syncs) {
+      if (!reference.matches(sync.tree, arrived).empty()) fired.insert(sync.tree.name.text);
+    }
+  }
+  std::vector<std::string> missed;
+  for (const lang::KitSync& sync : set.kit().kit().syncs) {
+    if (fired.contains(sync.tree.name.text) || !reference.is_near(sync.tree)) continue;
+    size_t depth = reference.deepest(sync.tree, 0, 0, {}, {});
+    const auto& when = sync.tree.when;
+    if (depth == when.size()) {
+      auto latest = std::ranges::find(when, lang::Pattern::Link::latest, &lang::Pattern::link);
+      EXPECT_NE(latest, when.end());
+      depth = static_cast<size_t>(latest - when.begin());
+    }
+    std::string text = lang::print(when[depth]);
+    for (char& c : text) {
+      if (c == lang::kSoftBreak || c == lang::kStrongBreak) c = ' ';
+    }
+    missed.push_back(sync.tree.name.text + " misses " + text);
+  }
+  std::ranges::sort(missed);
+  return missed;
 }
 
 // ------------------------------------------------------------------------------------------------- random input
