@@ -1,5 +1,6 @@
-"""Two hundred times kill -9 at random moments of 64 flows: nothing acknowledged is lost, no effect runs under two ids,
-every flow ends well, and the audit chain holds."""
+"""Two hundred times kill -9 at random moments of 64 flows whose effects have each retry rule: nothing acknowledged is
+lost, no effect runs under two ids, what must not be repeated is not, every flow ends well, and the audit chain holds
+with its signed heads."""
 
 import os
 import random
@@ -30,12 +31,17 @@ def test_flows_survive_two_hundred_kills(tmp_path, root, build_dir):
     assert (last.returncode, last.stdout) == (0, "settled\n"), f"seed {seed}: {last.stderr}"
 
     flows = int(command[2])
-    ids = {}
+    ids, attempts = {}, {}
     for line in (tmp_path / "effects").read_text().splitlines():
-        work, step, effect = line.split()
+        work, step, rule, effect = line.split()
         ids.setdefault((work, step), set()).add(effect)
-    assert len(ids) == flows * STEPS, f"seed {seed}"
+        attempts[rule, work, step] = attempts.get((rule, work, step), 0) + 1
     assert {key: found for key, found in ids.items() if len(found) != 1} == {}, f"seed {seed}"
+    # What a probe can find, and what must not be repeated, is done once; only the latter may not have been done at all.
+    assert {key: count for key, count in attempts.items() if key[0] != "safe" and count != 1} == {}, f"seed {seed}"
+    for rule, remainder in (("safe", 1), ("probed", 2)):
+        steps = sum(step % 3 == remainder for step in range(1, STEPS + 1))
+        assert sum(key[0] == rule for key in attempts) == flows * steps, f"seed {seed}"
 
     started = {}
     for line in (tmp_path / "started").read_text().splitlines():
@@ -44,6 +50,9 @@ def test_flows_survive_two_hundred_kills(tmp_path, root, build_dir):
     assert {work: found for work, found in started.items() if len(found) != 1} == {}, f"seed {seed}"
     with sqlite3.connect(f"file:{tmp_path}/store.db?mode=ro", uri=True) as store:
         assert store.execute("SELECT count(*), min(status), max(status) FROM flow").fetchone() == (flows, 3, 3)
-    audit = subprocess.run([sys.executable, root / "tests/engine/audit_verify.py", tmp_path / "store.db"],
+    audit = subprocess.run([sys.executable, root / "tests/engine/audit_verify.py", tmp_path / "store.db", "--heads",
+                            tmp_path / "audit.heads", "--key", tmp_path / "public.pem"],
                            capture_output=True, text=True, env=os.environ)
     assert audit.returncode == 0, audit.stdout + audit.stderr
+    records = int(audit.stdout.split()[1])
+    assert f"signatures hold; complete up to record {records}\n" in audit.stdout
