@@ -362,7 +362,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
   step.action = symbols().name(invocation->action);
   step.by = work.by;
   step.caller = work.caller;
-  state_->begin_step(work.invocation, step.seq, now_ms_);
+  state_->begin_step(work.invocation, step.seq, now_ms_, true);
   lang::Ending ending = work.ending;
   bool maybe_done = false;
   if (auto* end = std::get_if<lang::EngineEnd>(&ending)) {

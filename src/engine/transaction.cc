@@ -107,8 +107,14 @@ class Transaction::StepRows final : public lang::Rows {
     return rows;
   }
   std::string new_id() override {
-    crypto::Sha256 digest =
-        crypto::sha256(sluice::to_string(owner_.invocation_) + "/" + std::to_string(owner_.ids_made_++));
+    // A number that counts up from where the hash begins.
+    crypto::Sha256 digest = crypto::sha256(sluice::to_string(owner_.invocation_) + (owner_.ends_ ? "/end" : "/begin"));
+    uint64_t more = owner_.ids_made_++;
+    for (size_t i = Ulid::kRandomBytes; i-- > 0 && more > 0;) {
+      more += digest[i];
+      digest[i] = static_cast<uint8_t>(more & 0xFFU);
+      more >>= 8U;
+    }
     return sluice::to_string(Ulid::from(owner_.now_ms_, std::span(digest).first<Ulid::kRandomBytes>()));
   }
   lang::DateTime now() const override { return {owner_.now_ms_}; }
@@ -123,11 +129,12 @@ Transaction::Transaction(store::Store& store, store::BlobStore* blobs, IndexedFi
 
 Transaction::~Transaction() = default;
 
-void Transaction::begin_step(const Ulid& invocation, uint64_t seq, int64_t now_ms) {
+void Transaction::begin_step(const Ulid& invocation, uint64_t seq, int64_t now_ms, bool ends) {
   step_.clear();
   invocation_ = invocation;
   seq_ = seq;
   now_ms_ = now_ms;
+  ends_ = ends;
   ids_made_ = 0;
 }
 

@@ -62,8 +62,8 @@ class Transaction final : public StateReader {
     snapshot_.reset();
   }
 
-  // Ids that its handlers make derive from (invocation, counter) and its time.
-  void begin_step(const Ulid& invocation, uint64_t seq, int64_t now_ms);
+  // Ids that its handlers make derive from its invocation, whether it ends that, their number and its time.
+  void begin_step(const Ulid& invocation, uint64_t seq, int64_t now_ms, bool ends = false);
   lang::Rows& rows();
   // Rows that the running step inserted or changed.
   std::vector<ChangedRow> changed() const;
@@ -128,6 +128,7 @@ class Transaction final : public StateReader {
   Ulid invocation_;
   uint64_t seq_ = 0;
   int64_t now_ms_ = 0;
+  bool ends_ = false;
   uint64_t ids_made_ = 0;
   std::unique_ptr<StepRows> rows_;
 };

@@ -299,11 +299,31 @@ TEST_F(TransactionTest, AStoreThatCannotBeReadThrows) {
   }
 }
 
+TEST_F(TransactionTest, IdsOfAStepAreInOrder) {
+  for (int64_t invocation = 1; invocation < 20; ++invocation) {
+    state.begin_step(test_id(invocation), 1, 1'900'000'000'000);
+    std::string last;
+    for (int i = 0; i < 1000; ++i) {
+      std::string next = state.rows().new_id();
+      ASSERT_LT(last, next);
+      last = std::move(next);
+    }
+  }
+}
+
+// Both may happen within a millisecond.
+TEST_F(TransactionTest, BeginAndFinishMakeDifferentIds) {
+  state.begin_step(test_id(5), 1, 1'900'000'000'000);
+  std::string begun = state.rows().new_id();
+  state.begin_step(test_id(5), 2, 1'900'000'000'000, true);
+  EXPECT_NE(state.rows().new_id(), begun);
+}
+
 TEST_F(TransactionTest, IdsAreTheSameAgainForTheSameStep) {
   state.begin_step(test_id(5), 1, 1'900'000'000'000);
   std::string first = state.rows().new_id();
   std::string second = state.rows().new_id();
-  EXPECT_NE(first, second);
+  EXPECT_LT(first, second);
   EXPECT_EQ(Ulid::parse(first)->wall_ms(), 1'900'000'000'000);
   state.begin_step(test_id(5), 1, 1'900'000'000'000);
   EXPECT_EQ(state.rows().new_id(), first);
