@@ -82,8 +82,12 @@ void EffectSlots::push(size_t concept_, const Ulid& flow, const Ulid& invocation
 
 std::optional<EffectSlots::Waiting> EffectSlots::take(size_t most) {
   if (running_ >= most) return std::nullopt;
-  for (auto& [concept_, line] : lines_) {
+  auto at = last_ ? lines_.upper_bound(*last_) : lines_.begin();
+  for (size_t looked = 0; looked < lines_.size(); ++looked, ++at) {
+    if (at == lines_.end()) at = lines_.begin();
+    auto& [concept_, line] = *at;
     if (line.by_flow.empty() || line.running >= line.limit) continue;
+    last_ = concept_;
     auto next = line.last ? line.by_flow.upper_bound(*line.last) : line.by_flow.begin();
     if (next == line.by_flow.end()) next = line.by_flow.begin();
     Waiting waiting{concept_, next->first, next->second.front()};

@@ -79,8 +79,8 @@ class EffectQueue final : public EffectRunner {
   std::deque<Job> jobs_;
 };
 
-// Who is next for a thread: flows take turns, and within a flow the oldest is first. Knows how many of a concept's
-// effects are under way.
+// Who is next for a thread: concepts take turns, within a concept flows do, and within a flow the oldest is first.
+// Knows how many of a concept's effects are under way.
 class EffectSlots {
  public:
   struct Waiting {
@@ -104,6 +104,7 @@ class EffectSlots {
     std::optional<Ulid> last;  // the flow that had its turn
   };
   std::map<size_t, Line> lines_;
+  std::optional<size_t> last_;  // the concept that had its turn
   size_t running_ = 0;
 };
 

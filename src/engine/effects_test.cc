@@ -129,6 +129,14 @@ TEST(EffectSlots, FlowsTakeTurnsAndTheOldestOfAFlowIsFirst) {
   EXPECT_THAT(take_all(slots), ElementsAre(11, 21, 31, 12, 22, 13));
 }
 
+TEST(EffectSlots, ConceptsTakeTurns) {
+  EffectSlots slots;
+  for (int64_t id : {11, 12, 13}) slots.push(1, test_id(1), test_id(id));
+  for (int64_t id : {21, 22}) slots.push(2, test_id(1), test_id(id));
+  slots.push(0, test_id(1), test_id(31));
+  EXPECT_THAT(take_all(slots), ElementsAre(31, 11, 21, 12, 22, 13));
+}
+
 TEST(EffectSlots, AFlowThatComesLaterNeedNotWaitForALongOne) {
   EffectSlots slots;
   slots.set_limit(0, 1);
@@ -146,7 +154,7 @@ TEST(EffectSlots, AConceptHasNoMoreUnderWayThanItsLimit) {
   slots.set_limit(0, 2);
   for (int64_t id : {11, 12, 13}) slots.push(0, test_id(1), test_id(id));
   slots.push(1, test_id(1), test_id(14));
-  EXPECT_THAT(take_all(slots), ElementsAre(11, 12, 14));
+  EXPECT_THAT(take_all(slots), ElementsAre(11, 14, 12));
   slots.release(1);
   EXPECT_THAT(take_all(slots), ElementsAre());
   slots.release(0);
