@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <future>
 
@@ -13,11 +14,17 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(100);
 constexpr uint64_t kRecordsAHead = 1'000;
+constexpr int64_t kTidyEvery_ms = int64_t{3600} * 1000;
+constexpr const char* kTidiedMeta = "tidied";  // when the store was, last
+constexpr auto kSilentEnd = std::chrono::seconds(1);
 constexpr auto kPauseWhenFull = std::chrono::milliseconds(500);
 
 }  // namespace
 
-Engine::Engine(EngineParts parts) : parts_(std::move(parts)), effects_(parts_.limits.effect_threads) {}
+Engine::Engine(EngineParts parts)
+    : parts_(std::move(parts)), effects_(std::make_unique<EffectThreads>(parts_.limits.effect_threads)) {
+  bell_->engine = this;
+}
 
 Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr<const lang::CheckedKit> kit) {
   std::unique_ptr<Engine> engine(new Engine(std::move(parts)));
@@ -27,12 +34,16 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
                                                          .blobs = self.parts_.blobs,
                                                          .clock = self.parts_.clock,
                                                          .ids = self.parts_.ids,
-                                                         .effects = &self.effects_,
+                                                         .effects = self.effects_.get(),
                                                          .committer = self.committer_.get(),
                                                          .tools = self.parts_.tools,
                                                          .concepts = self.parts_.concepts,
                                                          .may = self.parts_.may,
-                                                         .wake = [&self] { self.wake(); },
+                                                         .wake =
+                                                             [bell = self.bell_] {
+                                                               std::lock_guard lock(bell->mutex);
+                                                               if (bell->engine != nullptr) bell->engine->wake();
+                                                             },
                                                          .committed = [&self] { self.committed(); },
                                                          .log = self.parts_.log,
                                                          .limits = self.parts_.limits},
@@ -41,6 +52,7 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
   // What was read back may stand otherwise than its rows say: whoever looks from here on sees it as it is.
   self.committed();
   if (auto turned = self.machine_->turn(); !turned) return turned.error();
+  self.set_hash_ = self.machine_->sync_set().hash();
   self.writer_ = std::thread([&self] { self.run(); });
   self.watcher_ = std::thread([&self] { self.watch_over_handlers(); });
   self.keeper_ = std::thread([&self] { self.keep_house(); });
@@ -56,7 +68,10 @@ Engine::~Engine() {
   work_.notify_all();
   changed_.notify_all();
   house_.notify_all();
-  if (writer_.joinable()) writer_.join();
+  if (writer_.joinable()) {
+    wait_for_writer();
+    writer_.join();
+  }
   {
     std::lock_guard lock(mutex_);
     writing_ = false;
@@ -65,7 +80,37 @@ Engine::~Engine() {
   if (watcher_.joinable()) watcher_.join();
   if (keeper_.joinable()) keeper_.join();
   committer_.reset();  // it wakes the writer, with what is gone after this
+  {
+    std::lock_guard lock(bell_->mutex);
+    bell_->engine = nullptr;
+  }
+  if (!machine_ || machine_->attempts_under_way() == 0) return;
+  // A thread cannot be ended from outside. What it works on stays for as long as the process.
+  (void)machine_.release();
+  (void)effects_.release();
 }
+
+void Engine::wait_for_writer() {
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_for(lock, kSilentEnd, [this] { return !writing_; }) || waited_for_.empty()) return;
+  std::string text = waited_for_;
+  lock.unlock();
+  if (parts_.note) parts_.note(text);
+}
+
+namespace {
+
+// "waiting for Courier/deliver of flow 01J…, at most 58 s more; what it is part of is kept"
+std::string text_of(const std::vector<Machine::WaitedFor>& attempts, int64_t now_ms) {
+  if (attempts.empty()) return "";
+  int64_t until_ms = std::ranges::max(attempts, {}, &Machine::WaitedFor::deadline_ms).deadline_ms;
+  std::string text = "waiting for " + attempts.front().action + " of flow " + sluice::to_string(attempts.front().flow);
+  if (attempts.size() > 1) text += " and " + std::to_string(attempts.size() - 1) + " more";
+  return text + ", at most " + std::to_string((std::max<int64_t>(until_ms - now_ms, 0) + 999) / 1000) +
+         " s; its flow is kept in the store";
+}
+
+}  // namespace
 
 void Engine::wake() {
   {
@@ -81,21 +126,32 @@ void Engine::committed() {
   position_ = machine_->position();
   chain_ = machine_->chain();
   now_ms_ = machine_->now_ms();
+  trouble_.reset();
   if (waiting_ > 0) changed_.notify_all();
   if (position_ >= head_due_) house_.notify_all();
 }
 
 void Engine::run() {
   std::vector<std::function<void(Machine&)>> inbox;
+  bool told = false;  // at its end: of what was denied
   while (true) {
+    bool stopping = false;
     {
       std::lock_guard lock(mutex_);
       inbox.swap(inbox_);
       woken_ = false;
+      stopping = stopping_;
+    }
+    if (stopping) {
       // What is under way is waited for, and its results are kept.
-      if (stopping_) machine_->stop_launching();
-      bool under_way = machine_->attempts_under_way() > 0 || machine_->is_committing();
-      if (stopping_ && inbox.empty() && !under_way) return;
+      machine_->stop_launching();
+      auto attempts = machine_->waited_for();
+      bool idle = inbox.empty() && attempts.empty() && !machine_->is_committing();
+      if (idle && told) break;
+      if (idle) machine_->write_denials();
+      told = told || idle;
+      std::lock_guard lock(mutex_);
+      waited_for_ = text_of(attempts, machine_->now_ms());
     }
     for (auto& item : inbox) item(*machine_);
     inbox.clear();
@@ -103,32 +159,46 @@ void Engine::run() {
     if (!turned) {
       if (auto broken = parts_.store->broken()) parts_.fatal(broken->message);
       if (parts_.log) parts_.log("nothing of the last batch was committed: " + to_string(turned.error()));
+      {
+        std::lock_guard lock(mutex_);
+        trouble_ = turned.error();
+        changed_.notify_all();
+      }
       parts_.clock->sleep_ms(kPauseWhenFull.count());
       continue;
     }
     if (*turned) continue;
     std::unique_lock lock(mutex_);
+    if (!machine_->is_committing()) {
+      trouble_.reset();
+      if (told) continue;
+    }
     auto something = [this] { return woken_ || !inbox_.empty(); };
     auto due_ms = machine_->next_due_ms();
-    if (!due_ms) {
+    if (stopping) {
+      work_.wait_for(lock, kPause, something);
+    } else if (!due_ms) {
       work_.wait(lock, something);
     } else {
       int64_t wait_ms = std::clamp<int64_t>(*due_ms - parts_.clock->wall_ms(), 0, 60'000);
       work_.wait_for(lock, std::chrono::milliseconds(wait_ms), something);
     }
   }
+  std::lock_guard lock(mutex_);
+  writing_ = false;
+  changed_.notify_all();
 }
 
 // A pure handler that never returns holds everything up: the process ends with its name, and the step never happened.
 void Engine::watch_over_handlers() {
   const RunningHandler& running = machine_->running_handler();
   std::unique_lock lock(mutex_);
-  while (!stopping_) {
+  while (writing_) {
     house_.wait_for(lock, kPause);
-    const lang::ActionSymbol* action = running.action;
+    const std::string* action = running.action;
     int64_t ms = (parts_.clock->monotonic_ns() - running.since_ns) / 1'000'000;
     if (action == nullptr || ms < parts_.longest_handler_ms || running.action != action) continue;
-    parts_.fatal("the handler of the action " + action->name + " has not returned for " + std::to_string(ms / 1000) +
+    parts_.fatal("the handler of " + *action + " has not returned for " + std::to_string(ms / 1000) +
                  " s; its step was not committed");
   }
 }
@@ -150,6 +220,7 @@ void Engine::keep_house() {
       ending = !writing_;
     }
     sign_head();
+    if (ending && tidy_is_due()) tidy_store();
     if (ending) return;
     if (parts_.clock->monotonic_ns() < due_ns) continue;
     due_ns = parts_.clock->monotonic_ns() + kMinute_ms * 1'000'000;
@@ -172,16 +243,40 @@ void Engine::sign_head() {
   }
 }
 
+// Commands come and go within a minute: then the last one of an hour does what is due.
+bool Engine::tidy_is_due() const {
+  auto snapshot = parts_.store->read();
+  auto last = snapshot ? (*snapshot)->meta(kTidiedMeta) : Result<std::optional<std::string>>(snapshot.error());
+  if (!last) return false;
+  int64_t last_ms = 0;
+  if (*last) std::from_chars((*last)->data(), (*last)->data() + (*last)->size(), last_ms);
+  return parts_.clock->wall_ms() - last_ms >= kTidyEvery_ms || last_ms > parts_.clock->wall_ms();
+}
+
 void Engine::tidy_store() {
+  std::lock_guard loading(loading_);
   int64_t now_ms = 0;
+  std::string current;
   {
     std::lock_guard lock(mutex_);
     now_ms = std::max(now_ms_, parts_.clock->wall_ms());
+    current = set_hash_;
   }
+  auto forget = [&]() -> Result<void> {
+    auto snapshot = parts_.store->read();
+    if (!snapshot) return snapshot.error();
+    auto sets = unneeded_sync_sets(**snapshot, current);
+    if (!sets) return sets.error();
+    snapshot->reset();
+    if (auto forgotten = parts_.store->forget(now_ms, *sets); !forgotten) return forgotten;
+    return parts_.store->commit({.meta = {{std::string(kTidiedMeta), std::to_string(parts_.clock->wall_ms())}}});
+  };
   auto packed = pack_settled(*parts_.store, now_ms, parts_.retention);
-  auto forgotten = parts_.store->forget(now_ms, {});
+  auto forgotten = forget();
   if (!packed && parts_.log) parts_.log("settled flows could not be packed: " + to_string(packed.error()));
-  if (!forgotten && parts_.log) parts_.log("old keys could not be removed: " + to_string(forgotten.error()));
+  if (!forgotten && parts_.log) {
+    parts_.log("old keys and sync sets could not be removed: " + to_string(forgotten.error()));
+  }
 }
 
 template <typename Value, typename Ask>
@@ -239,14 +334,17 @@ Result<uint64_t> Engine::decide(Decision decision) {
 }
 
 Result<void> Engine::load(std::shared_ptr<const lang::CheckedKit> kit) {
+  std::lock_guard loading(loading_);
   auto loaded = ask<bool>([&](Machine& machine, const auto& told) {
     auto done = machine.load(kit);
+    std::lock_guard lock(mutex_);
+    set_hash_ = machine.sync_set().hash();
     told(done ? Result<bool>(true) : Result<bool>(done.error()));
   });
   return loaded ? Result<void>() : Result<void>(loaded.error());
 }
 
-Result<lang::Completion> Engine::query(const std::string& action, const json::object& input) {
+Result<lang::Completion> Engine::query(const std::string& action, const json::object& input, const Caller& caller) {
   size_t slash = action.find('/');
   auto owner = std::ranges::find(parts_.concepts, action.substr(0, slash), &lang::ConceptBinding::name);
   const lang::ActionBinding* handler = owner == parts_.concepts.end() || slash == std::string::npos
@@ -254,6 +352,12 @@ Result<lang::Completion> Engine::query(const std::string& action, const json::ob
                                            : (*owner)->action(std::string_view(action).substr(slash + 1));
   if (handler == nullptr || !handler->query) {
     return Error{.code = Code::not_found, .message = "there is no query " + action, .next = "sluice kit show"};
+  }
+  if (parts_.may && !parts_.may(caller, action, input)) {
+    auto denied = ask<Outcome>([&](Machine& machine, const auto& told) {
+      machine.refuse({.action = action, .input = {}, .caller = caller, .on_end = told});
+    });
+    return denied.error();
   }
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
@@ -272,6 +376,11 @@ void Engine::wait_for_commit(std::unique_lock<std::mutex>& lock, int64_t at_most
   ++waiting_;
   changed_.wait_for(lock, std::chrono::milliseconds(at_most_ms), [&] { return stopping_ || done(); });
   --waiting_;
+}
+
+std::optional<Error> Engine::trouble() const {
+  std::lock_guard lock(mutex_);
+  return trouble_;
 }
 
 uint64_t Engine::position() const {

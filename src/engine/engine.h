@@ -33,6 +33,8 @@ struct EngineParts {
   std::vector<const lang::ConceptBinding*> concepts;
   std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
   std::function<void(const std::string&)> log;
+  // The same, but it should be seen now: the end is waited for.
+  std::function<void(const std::string&)> note;
   // The process must end, and why. Must not return.
   std::function<void(const std::string&)> fatal;
   // Where the journal's head is signed every 1,000 records and every minute; null: nowhere.
@@ -54,15 +56,16 @@ struct Request {
 class Engine {
  public:
   static Result<std::unique_ptr<Engine>> start(EngineParts parts, std::shared_ptr<const lang::CheckedKit> kit);
-  // Waits for attempts under way, so that none of them is cut off.
+  // Waits for attempts under way, so that none of them is cut off; after a second it says for which. One that has not
+  // returned by its deadline is left behind on its thread: the process should end soon.
   ~Engine();
 
   // The completion of what was asked for, once it is committed.
   Result<Outcome> invoke(Request request);
   // The flow, once its request is committed.
   Result<Ulid> start(Request request);
-  // Reads committed state; nothing is journaled.
-  Result<lang::Completion> query(const std::string& action, const json::object& input);
+  // Reads committed state; nothing is journaled but that somebody may not.
+  Result<lang::Completion> query(const std::string& action, const json::object& input, const Caller& caller);
   Result<uint64_t> decide(Decision decision);
   // New flows run under this kit's syncs, and all under its guards.
   Result<void> load(std::shared_ptr<const lang::CheckedKit> kit);
@@ -78,6 +81,9 @@ class Engine {
   // Records from this position on, in order, as they are committed; ends when visit returns false or `stop` true.
   Result<void> watch(uint64_t from, const store::Visit<store::JournalRow>& visit, const std::function<bool()>& stop);
 
+  // Why nothing is committed now, though it is tried again and again; none while all is well.
+  std::optional<Error> trouble() const;
+
   // The newest committed position; waits until it is at least this.
   uint64_t position() const;
   uint64_t wait_for(uint64_t position, int64_t at_most_ms);
@@ -85,9 +91,11 @@ class Engine {
  private:
   explicit Engine(EngineParts parts);
   void run();
+  void wait_for_writer();
   void watch_over_handlers();
   void keep_house();
   void sign_head();
+  bool tidy_is_due() const;
   void tidy_store();
   template <typename Value, typename Ask>
   Result<Value> ask(const Ask& put);
@@ -97,11 +105,19 @@ class Engine {
   template <typename Done>
   void wait_for_commit(std::unique_lock<std::mutex>& lock, int64_t at_most_ms, const Done& done);
 
+  // What attempts ring when they end; it outlives an engine that leaves one behind.
+  struct Bell {
+    std::mutex mutex;
+    Engine* engine = nullptr;
+  };
+
   EngineParts parts_;
-  EffectThreads effects_;
+  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();
+  std::unique_ptr<EffectThreads> effects_;
   std::unique_ptr<Committer> committer_;
   std::unique_ptr<Machine> machine_;
 
+  std::mutex loading_;  // the current sync set does not change while others are forgotten
   mutable std::mutex mutex_;
   std::condition_variable work_;     // for the writer
   std::condition_variable changed_;  // for those who wait for commits
@@ -112,10 +128,13 @@ class Engine {
   std::vector<std::function<void(Machine&)>> inbox_;
   bool woken_ = false;
   bool stopping_ = false;
-  bool writing_ = true;    // the writer has not ended yet
+  bool writing_ = true;     // the writer has not ended yet
+  std::string waited_for_;  // while it ends: the attempts under way
+  std::optional<Error> trouble_;
   uint64_t position_ = 0;  // of the last commit
   std::string chain_;      // of its last record
   int64_t now_ms_ = 0;     // engine time
+  std::string set_hash_;   // of the current syncs
 
   std::thread writer_, watcher_, keeper_;
 };

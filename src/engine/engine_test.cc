@@ -30,6 +30,10 @@ const std::string kWork = R"(concept Work [W] {
       retry: safe
       -> ok(n: Int)
     }
+    action look() {
+      runs: query
+      -> ok(n: Int)
+    }
     action ask(n: Int) {
       runs: answered
       -> ok(n: Int)
@@ -53,7 +57,9 @@ class EngineTest : public testing::Test {
       return ending;
     };
     lang::ActionBinding go{.name = "go", .act = echo};
-    lang::ActionBinding stop{.name = "stop", .act = [](const json::object&, lang::Rows&) -> Result<lang::Completion> {
+    lang::ActionBinding stop{.name = "stop",
+                             .act = [this](const json::object&, lang::Rows&) -> Result<lang::Completion> {
+                               stuck = true;
                                while (true) std::this_thread::yield();
                              }};
     lang::ActionBinding wait{.name = "wait", .runs = lang::Runs::effect, .retry = lang::Retry::safe};
@@ -71,25 +77,33 @@ class EngineTest : public testing::Test {
     };
     ask.finish = keep;
     binding.name = "Work";
-    binding.actions = {go, stop, wait, ask};
+    lang::ActionBinding look{.name = "look", .runs = lang::Runs::query};
+    look.query = [](const json::object&, const lang::Rows&) -> Result<lang::Completion> {
+      return lang::Completion{"ok", {{"n", 1}}};
+    };
+    binding.actions = {go, stop, wait, ask, look};
     auto opened = store::SqliteStore::open(disk, folder.path("store.db"));
     if (!opened) throw std::runtime_error(to_string(opened.error()));
     store = *std::move(opened);
   }
 
   std::unique_ptr<Engine> start() {
-    auto engine = Engine::start({.store = store.get(),
-                                 .clock = &clock,
-                                 .ids = &ids,
-                                 .tools = &tools,
-                                 .concepts = {&binding},
-                                 .fatal =
-                                     [](const std::string& why) {
-                                       std::fprintf(stderr, "%s\n", why.c_str());
-                                       std::_Exit(1);
-                                     },
-                                 .longest_handler_ms = longest_handler_ms},
-                                checked({kWork}, kRules));
+    auto engine = Engine::start(
+        {.store = store.get(),
+         .clock = &clock,
+         .ids = &ids,
+         .tools = &tools,
+         .concepts = {&binding},
+         .may = [this](const Caller& who, const std::string&, const json::object&) { return !may || may(who); },
+         .note = [this](const std::string& text) { noted.push_back(text); },
+         .fatal =
+             [](const std::string& why) {
+               std::fprintf(stderr, "%s\n", why.c_str());
+               std::_Exit(1);
+             },
+         .retention = retention,
+         .longest_handler_ms = longest_handler_ms},
+        checked({kWork}, kRules));
     if (!engine) throw std::runtime_error(to_string(engine.error()));
     return *std::move(engine);
   }
@@ -102,7 +116,11 @@ class EngineTest : public testing::Test {
   lang::Tools tools;
   lang::ConceptBinding binding;
   std::atomic<int> performed = 0;
+  std::atomic<bool> stuck = false;
   int64_t longest_handler_ms = 10'000;
+  std::function<bool(const Caller&)> may;
+  std::vector<std::string> noted;
+  Retention retention;
   std::unique_ptr<store::SqliteStore> store;
 };
 
@@ -121,7 +139,7 @@ TEST_F(EngineTest, AnswersManyCallersAtOnce) {
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(right, 320);
   EXPECT_EQ(performed, 320);
-  EXPECT_EQ(engine->position(), 320U * 4);
+  EXPECT_EQ(engine->wait_for(320U * 4, 60'000), 320U * 4);
 }
 
 TEST_F(EngineTest, StartsAFlowAndWaitsForIt) {
@@ -184,7 +202,112 @@ TEST_F(EngineTest, EndsTheProcessWhenAHandlerDoesNotReturn) {
         auto engine = start();
         (void)engine->invoke({.action = "Work/stop", .input = {{"n", 1}}});
       },
-      testing::ExitedWithCode(1), "the handler of the action stop has not returned for");
+      testing::ExitedWithCode(1), "the handler of Work/stop has not returned for");
+}
+
+TEST_F(EngineTest, WatchesOverHandlersWhileItStops) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        longest_handler_ms = 200;
+        auto engine = start();
+        std::thread caller([&] { (void)engine->invoke({.action = "Work/stop", .input = {{"n", 1}}}); });
+        caller.detach();
+        while (!stuck) std::this_thread::yield();
+        engine.reset();
+      },
+      testing::ExitedWithCode(1), "the handler of Work/stop has not returned for");
+}
+
+TEST_F(EngineTest, RecordsThatAQueryWasDenied) {
+  may = [](const Caller& caller) { return caller.name == "uid:0"; };
+  auto engine = start();
+  auto answer = engine->query("Work/look", {}, {.name = "uid:0"});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(engine->position(), 0U);
+  auto denied = engine->query("Work/look", {}, {.name = "uid:7"});
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code, Code::denied);
+  EXPECT_EQ(denied.error().message, "uid:7 may not call Work/look");
+  (void)engine->query("Work/look", {}, {.name = "uid:7"});
+  engine.reset();
+  auto snapshot = store->read();
+  std::vector<std::string> records;
+  ASSERT_TRUE((*snapshot)->journal_from(1, [&](const store::JournalRow& row) {
+    Step step = read_step(row.record).value();
+    records.push_back(std::string(name_of(step.kind)) + " " + step.action + " " + step.caller.name + " " +
+                      std::to_string(step.count));
+    return true;
+  }));
+  // The second of that minute is counted as the engine ends.
+  EXPECT_EQ(records, (std::vector<std::string>{"denied Work/look uid:7 1", "denied Work/look uid:7 1"}));
+}
+
+TEST_F(EngineTest, SaysForWhichEffectItWaitsAndLeavesItAtItsDeadline) {
+  std::latch let_go(1), begun(1);
+  binding.actions[2].deadline_s = 3;
+  binding.actions[2].perform = [&](const json::value&, lang::Attempt&) -> Result<lang::PerformedAction> {
+    begun.count_down();
+    let_go.wait();
+    ++performed;
+    return lang::PerformedAction(lang::Completion{"ok", {{"n", 1}}});
+  };
+  auto engine = start();
+  Ulid flow = *engine->start({.action = "Work/ask", .input = {{"n", 1}}});
+  begun.wait();
+  engine.reset();
+  ASSERT_EQ(noted.size(), 1U);
+  EXPECT_THAT(noted[0], HasSubstr("waiting for Work/wait of flow " + to_string(flow) + ", at most "));
+  EXPECT_THAT(noted[0], HasSubstr(" s; its flow is kept in the store"));
+  EXPECT_EQ(performed, 0);
+  auto row = *(**store->read()).flow(flow);
+  EXPECT_EQ(row->status, store::FlowStatus::settled_failed);
+  let_go.count_down();
+  while (performed == 0) std::this_thread::yield();
+}
+
+TEST_F(EngineTest, NewRulesAreForNewFlows) {
+  auto engine = start();
+  std::latch let_go(1), begun(1);
+  binding.actions[2].perform = [&](const json::value& work, lang::Attempt&) -> Result<lang::PerformedAction> {
+    if (begun.try_wait()) return lang::PerformedAction(lang::Completion{"ok", work.as_object()});
+    begun.count_down();
+    let_go.wait();
+    return lang::PerformedAction(lang::Completion{"ok", work.as_object()});
+  };
+  Ulid old = *engine->start({.action = "Work/ask", .input = {{"n", 1}}});
+  begun.wait();
+  std::string changed = kRules;
+  changed.replace(changed.rfind("n: ?n"), 5, "n: 77");
+  ASSERT_TRUE(engine->load(checked({kWork}, changed)));
+  auto fresh = engine->invoke({.action = "Work/ask", .input = {{"n", 2}}});
+  ASSERT_TRUE(fresh) << to_string(fresh.error());
+  EXPECT_EQ(fresh->end.fields["n"], 77);
+  let_go.count_down();
+  ASSERT_TRUE(engine->wait(old, Engine::Until::settled));
+  auto snapshot = store->read();
+  auto head = (*snapshot)->journal((*(*snapshot)->flow(old))->head);
+  EXPECT_EQ(read_step((*head)->record)->end->fields["n"], 1);
+}
+
+TEST_F(EngineTest, KeepsHouseAsItEndsOnceAnHour) {
+  retention = {.keep_flows = 0};
+  auto packed = [&](const Ulid& flow) { return (*(**store->read()).flow(flow))->packed; };
+  Ulid first = start()->invoke({.action = "Work/go", .input = {{"n", 1}}})->flow;
+  EXPECT_TRUE(packed(first));
+  Ulid second = start()->invoke({.action = "Work/go", .input = {{"n", 1}}})->flow;
+  EXPECT_FALSE(packed(second));
+  ASSERT_TRUE(store->commit({.meta = {{"tidied", std::to_string(clock.wall_ms() - 3'600'000)}}}));
+  start();
+  EXPECT_TRUE(packed(second));
+}
+
+TEST_F(EngineTest, ForgetsSyncSetsThatNothingNeeds) {
+  retention = {.keep_flows = 0};
+  ASSERT_TRUE(store->commit({.sync_sets = {{"old", "sync Old …"}}}));
+  start();
+  EXPECT_EQ(*(**store->read()).sync_set("old"), std::nullopt);
+  EXPECT_TRUE((**store->read()).sync_set(set_of({kWork}, kRules)->hash())->has_value());
 }
 
 }  // namespace

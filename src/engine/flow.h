@@ -91,6 +91,7 @@ struct Invocation {
   int64_t again = 0;     // of these, that promised to have done nothing
   int64_t crashes = 0;   // of the process, with it in flight
   bool started = false;  // an attempt that must not be repeated has begun
+  bool in_line = false;  // it waits for its turn to run
   int64_t opened_ms = 0;
   int64_t due_ms = 0;            // waiting: its end; performing: the next attempt
   RecordRef request;             // open

@@ -74,15 +74,18 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   guards_ = *std::move(guards);
 
   bindings_.clear();
+  handler_names_.clear();
   actions_.clear();
   for (size_t c = 0; c < symbols().concepts.size(); ++c) {
     const lang::ConceptSymbol& symbol = symbols().concepts[c];
     auto loaded = std::ranges::find(parts_.concepts, symbol.name, &lang::ConceptBinding::name);
     if (loaded != parts_.concepts.end()) slots_.set_limit(c, static_cast<size_t>((*loaded)->parallel));
     bindings_.emplace_back();
+    handler_names_.emplace_back();
     for (size_t a = 0; a < symbol.actions.size(); ++a) {
       bindings_.back().push_back(loaded == parts_.concepts.end() ? nullptr : (*loaded)->action(symbol.actions[a].name));
       actions_[symbols().name({c, a})] = {c, a};
+      handler_names_.back().push_back(&*all_handler_names_.insert(symbols().name({c, a})).first);
     }
   }
   timer_wait_ = actions_.at("Timer/wait");
@@ -249,10 +252,15 @@ void Machine::write_denial(const std::string& caller, const std::string& action,
   write_record(step, 0);
 }
 
-void Machine::tell_denials() {
+void Machine::refuse(const Call& call) {
+  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  deny(call);
+}
+
+void Machine::tell_denials(bool all) {
   std::erase_if(denials_, [&](const auto& each) {
     const auto& [who, denials] = each;
-    if (denials.minute >= now_ms_ / 60'000) return false;
+    if (!all && denials.minute >= now_ms_ / 60'000) return false;
     if (denials.count > 0) {
       write_denial(who.first, who.second, denials.count);
       if_it_fails_.emplace_back([this, who = who, denials = denials](const Error&) { denials_[who] = denials; });
@@ -316,13 +324,20 @@ Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation)
   auto row = (*snapshot)->flow(flow);
   if (!row) return row.error();
   RecordReader records(**snapshot);
+  std::optional<Outcome> cancelled;  // while it stood still: nothing else says how it ended
   for (uint64_t seq = *row ? (*row)->head : 0; seq != 0;) {
     auto entry = (*snapshot)->journal(seq);
     if (!entry) return entry.error();
     if (!*entry) break;
-    if (auto outcome = outcome_in(records.read(**entry))) return *outcome;
+    auto record = records.read(**entry);
+    if (auto outcome = outcome_in(record)) return *outcome;
+    auto step = record && !cancelled ? read_step(*record) : Result<Step>(Error{});
+    if (step && step->kind == Step::Kind::cancel) {
+      cancelled = Outcome{flow, invocation, {"engine.cancelled", {}, true}, step->seq};
+    }
     seq = (*entry)->prev;
   }
+  if (cancelled) return *cancelled;
   return Error{.code = Code::verification_failed,
                .message = "the journal does not say how flow " + sluice::to_string(flow) + " ended",
                .next = "sluice audit verify"};
@@ -502,8 +517,8 @@ Result<void> Machine::take_off() {
                    .ended = std::exchange(ended_, {}),
                    .taken = std::exchange(taken_, {}),
                    .starting = std::exchange(starting_, {}),
+                   .touched = std::exchange(touched_, {}),
                    .committed = std::nullopt};
-  touched_.clear();
   settling_ = false;
   state_->take_off();
   if (alone) {
@@ -563,6 +578,7 @@ void Machine::recall(Flight flight) {
   before(if_it_fails_, flight.if_it_fails);
   before(taken_, flight.taken);
   before(starting_, flight.starting);
+  touched_.merge(flight.touched);
 }
 
 // The batch never happened: what came in with it is told or put back, and memory is read from the store again.
@@ -570,7 +586,7 @@ void Machine::fail_batch(const Error& error) {
   (void)land();
   for (const EffectResult& result : taken_) {
     slots_.hold(result.concept_);
-    running_[result.invocation] = std::make_shared<std::atomic<bool>>(false);
+    running_[result.invocation] = {std::make_shared<std::atomic<bool>>(false), {result.flow, "", 0}};
   }
   for (const EffectSlots::Waiting& each : starting_) {
     slots_.release(each.concept_);
@@ -593,6 +609,18 @@ void Machine::fail_batch(const Error& error) {
     }
   }
   keys_.clear();
+  // Whoever waits for a flow of the batch hears that it does not go on now.
+  for (const Ulid& id : touched_) {
+    auto waiting = callers_.extract(id);
+    if (waiting.empty()) continue;
+    Error kept = error;
+    kept.message +=
+        "; flow " + sluice::to_string(id) + " is kept as it was after its last step, and goes on when it can";
+    kept.next = "sluice flow show " + sluice::to_string(id);
+    for (const Call& call : waiting.mapped()) {
+      if (call.on_end) call.on_end(kept);
+    }
+  }
   if (auto read = read_back(false); !read)
     log("after a failed commit the store cannot be read: " + to_string(read.error()));
 }
@@ -606,6 +634,15 @@ std::vector<Machine::OpenInvocation> Machine::open_invocations() const {
     }
   }
   std::ranges::sort(all, {}, [](const OpenInvocation& each) { return std::pair(each.flow, each.id); });
+  return all;
+}
+
+std::vector<Machine::WaitedFor> Machine::waited_for() const {
+  std::vector<WaitedFor> all;
+  for (const auto& [id, running] : running_) {
+    if (running.who.deadline_ms > now_ms_) all.push_back(running.who);
+  }
+  std::ranges::sort(all, {}, [](const WaitedFor& each) { return std::tie(each.action, each.flow); });
   return all;
 }
 

@@ -112,7 +112,7 @@ struct MachineParts {
 
 // The handler that runs on the machine's thread now, for whoever watches over it.
 struct RunningHandler {
-  std::atomic<const lang::ActionSymbol*> action = nullptr;
+  std::atomic<const std::string*> action = nullptr;  // its name, which lasts
   std::atomic<int64_t> since_ns = 0;
 };
 
@@ -158,6 +158,17 @@ class Machine {
   std::optional<store::FlowStatus> status_of(const Ulid& flow) const;
   size_t attempts_under_way() const { return running_.size(); }
   bool is_committing() const { return flight_.has_value(); }
+  // Attempts whose time was not over at the last turn; not those whose result could not be committed.
+  struct WaitedFor {
+    Ulid flow;
+    std::string action;
+    int64_t deadline_ms = 0;
+  };
+  std::vector<WaitedFor> waited_for() const;
+  // What was denied in the running minute is written down with the next turn: the process is about to end.
+  void write_denials() { tell_denials(true); }
+  // Denies something that is no call: tells on_end, and the journal.
+  void refuse(const Call& call);
   // No further attempt begins: the process is about to end.
   void stop_launching() { parts_.limits.effect_threads = 0; }
   const RunningHandler& running_handler() const { return running_handler_; }
@@ -256,6 +267,7 @@ class Machine {
   // ---- decisions (machine_decisions.cc)
   Result<void> decide_now(const Decision& decision);
   Result<void> resolve_ended(const Decision& decision);
+  Result<void> cancel_standing_still(Flow& flow, const Decision& decision);
   Result<void> check_variant(lang::ActionRef action, const std::string& variant) const;
 
   // ---- recovery (machine_recovery.cc)
@@ -286,6 +298,7 @@ class Machine {
     std::vector<Outcome> ended;
     std::vector<EffectResult> taken;
     std::vector<EffectSlots::Waiting> starting;
+    std::set<Ulid> touched;                 // flows
     std::optional<Result<void>> committed;  // none: the committer knows
   };
   Result<void> take_off();
@@ -306,7 +319,7 @@ class Machine {
   Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
   void deny(const Call& call);
   void write_denial(const std::string& caller, const std::string& action, uint64_t count);
-  void tell_denials();
+  void tell_denials(bool all = false);
 
   const lang::Symbols& symbols() const { return kit_->symbols(); }
   std::optional<lang::ActionRef> action_named(std::string_view name) const;
@@ -328,6 +341,8 @@ class Machine {
   std::shared_ptr<const SyncSet> set_;
   std::shared_ptr<const GuardSet> guards_;
   std::vector<std::vector<const lang::ActionBinding*>> bindings_;  // by concept and action; null: not loaded
+  std::vector<std::vector<const std::string*>> handler_names_;     // likewise
+  std::set<std::string> all_handler_names_;                        // only grows, so that others may look
   std::unordered_map<std::string, lang::ActionRef> actions_;
   lang::ActionRef timer_wait_, flow_undo_;
   std::unique_ptr<SealedValues> sealed_;
@@ -366,7 +381,11 @@ class Machine {
   std::optional<Flight> flight_;
 
   // Attempts under way, and callers that wait: both outlive a failed commit.
-  std::unordered_map<Ulid, std::shared_ptr<std::atomic<bool>>> running_;  // cancel flags
+  struct Running {
+    std::shared_ptr<std::atomic<bool>> cancelled;
+    WaitedFor who;
+  };
+  std::unordered_map<Ulid, Running> running_;
   std::unordered_map<Ulid, std::vector<Call>> callers_;
   struct Denials {
     uint64_t count = 0;

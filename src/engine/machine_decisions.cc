@@ -41,10 +41,11 @@ Result<void> Machine::decide_now(const Decision& decision) {
         .code = Code::conflict, .message = "flow " + flow_id + " is not open", .next = "sluice flow show " + flow_id};
   }
   Flow& flow = *found;
+  if (!flow.standstill.empty() && decision.kind == Kind::cancel) return cancel_standing_still(flow, decision);
   if (!flow.standstill.empty() && decision.kind != Kind::move) {
     return Error{.code = Code::conflict,
                  .message = "flow " + flow_id + " stands still: " + flow.standstill,
-                 .next = "sluice flow move " + flow_id + " --to current"};
+                 .next = "sluice flow move " + flow_id + " --to current, or sluice flow cancel " + flow_id};
   }
   auto write = [&](Step step) {
     step.caller = decision.caller;
@@ -111,6 +112,40 @@ Result<void> Machine::decide_now(const Decision& decision) {
       .code = Code::conflict,
       .message = "there is nothing to decide about " + sluice::to_string(decision.invocation) + " in flow " + flow_id,
       .next = "sluice why " + flow_id};
+}
+
+// Its syncs and actions are not there, so that no handler can hear of the end: it ends as it stands.
+Result<void> Machine::cancel_standing_still(Flow& flow, const Decision& decision) {
+  auto snapshot = parts_.store->read();
+  if (!snapshot) throw UnreadableStore(snapshot.error());
+  auto read = (*snapshot)->timers([&](const store::TimerRow& timer) {
+    if (timer.flow == flow.id) batch_.timers_done.push_back(timer.invocation);
+    return true;
+  });
+  if (!read) throw UnreadableStore(read.error());
+  Step step = new_step(flow, flow.id, Step::Kind::cancel);
+  step.caller = decision.caller;
+  step.by = "operator";
+  write_record(step, flow.head);
+  flow.head = step.seq;
+  std::string why = "cancelled by " + decision.caller.name;
+  for (const auto& [id, invocation] : flow.open) {
+    if (invocation->phase == Invocation::Phase::open) requests_.erase(id);
+    if (invocation->phase == Invocation::Phase::performing) cancel_attempt(id);
+    disarm(flow, *invocation);
+    ended_.push_back({flow.id, id, {"engine.cancelled", {{"message", why}}, true}, step.seq});
+  }
+  flow.open.clear();
+  flow.top.clear();
+  flow.idle = 0;
+  flow.work.clear();
+  flow.answers_out = 0;
+  flow.child.reset();
+  flow.standstill.clear();
+  flow.failure = why;
+  unresumed_.erase(flow.id);
+  touch(flow);
+  return {};
 }
 
 Result<void> Machine::check_variant(lang::ActionRef action, const std::string& variant) const {

@@ -6,6 +6,7 @@
 #include "engine/attempt.h"
 #include "engine/backoff.h"
 #include "engine/machine.h"
+#include "engine/value.h"
 
 namespace sluice::engine {
 namespace {
@@ -14,46 +15,42 @@ using lang::EngineOutcome;
 
 constexpr Backoff kBackoff{.first_ms = 200, .longest_ms = 30'000};
 
-// About how many bytes a value has as text; stops counting beyond `most`.
-size_t size_of(const json::value& value, size_t most) {
-  if (const auto* text = value.if_string()) return text->size() + 2;
-  size_t size = 8;
-  if (const auto* array = value.if_array()) {
-    for (const json::value& each : *array) {
-      if (size > most) break;
-      size += size_of(each, most);
-    }
-  }
-  if (const auto* object = value.if_object()) {
-    for (const auto& each : *object) {
-      if (size > most) break;
-      size += each.key().size() + size_of(each.value(), most);
-    }
-  }
-  return size;
+// What an attempt says about itself goes into the journal: as much of it as a person would read.
+constexpr size_t kLongestReason = 4096;
+
+std::string cut(std::string text) {
+  if (text.size() <= kLongestReason) return text;
+  size_t end = kLongestReason;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  text.resize(end);
+  return text + " …";
 }
 
 // Runs on the attempt's thread. What a handler throws becomes a fault.
 AttemptResult perform(const lang::ActionBinding& handler, const json::value& work, lang::Attempt& attempt,
                       size_t most_bytes) {
+  auto sized = [&](lang::Completion completion) -> AttemptResult {
+    if (text_bytes(json::value(completion.fields), most_bytes) > most_bytes) {
+      return AttemptFault{too_large("its result", most_bytes)};
+    }
+    return completion;
+  };
   try {
     if (handler.retry == lang::Retry::probe && attempt.number() > 1) {
       auto found = handler.probe(work, attempt);
-      if (!found) return AttemptFault{to_string(found.error())};
-      if (auto* done = std::get_if<lang::Done<lang::Completion>>(&*found)) return std::move(done->outcome);
+      if (!found) return AttemptFault{cut(to_string(found.error()))};
+      if (auto* done = std::get_if<lang::Done<lang::Completion>>(&*found)) return sized(std::move(done->outcome));
       if (std::holds_alternative<lang::Unsure>(*found)) return AttemptUnsure{};
     }
     auto result = handler.perform(work, attempt);
-    if (!result) return AttemptFault{to_string(result.error())};
-    if (auto* again = std::get_if<lang::Again>(&*result)) return std::move(*again);
-    auto& completion = std::get<lang::Completion>(*result);
-    if (size_of(json::value(completion.fields), most_bytes) > most_bytes) {
-      return AttemptFault{"its result has more than " + std::to_string(most_bytes >> 20U) +
-                          " MB; large results belong into a blob, with their digest in the result"};
+    if (!result) return AttemptFault{cut(to_string(result.error()))};
+    if (auto* again = std::get_if<lang::Again>(&*result)) {
+      again->reason = cut(std::move(again->reason));
+      return std::move(*again);
     }
-    return std::move(completion);
+    return sized(std::move(std::get<lang::Completion>(*result)));
   } catch (const std::exception& error) {
-    return AttemptFault{error.what()};
+    return AttemptFault{cut(error.what())};
   } catch (...) {
     return AttemptFault{"an unknown exception"};
   }
@@ -62,6 +59,8 @@ AttemptResult perform(const lang::ActionBinding& handler, const json::value& wor
 }  // namespace
 
 void Machine::make_ready(Flow& flow, Invocation& invocation) {
+  if (invocation.in_line) return;
+  invocation.in_line = true;
   slots_.push(invocation.action.concept_, flow.id, invocation.id);
 }
 
@@ -69,6 +68,7 @@ void Machine::start_ready() {
   while (auto next = slots_.take(parts_.limits.effect_threads)) {
     Flow* flow = find_flow(next->flow);
     Invocation* invocation = flow == nullptr ? nullptr : flow->find(next->invocation);
+    if (invocation != nullptr) invocation->in_line = false;
     if (invocation == nullptr || invocation->ending || running_.contains(next->invocation)) {
       slots_.release(next->concept_);
       continue;
@@ -89,7 +89,8 @@ void Machine::start(Flow& flow, Invocation& invocation) {
   }
   invocation.attempts = number;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  running_[invocation.id] = cancelled;
+  running_[invocation.id] = {cancelled,
+                             {flow.id, symbols().name(invocation.action), deadline_ms(invocation).value_or(0)}};
   Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, id = invocation.id,
            concept_ = invocation.action.concept_] {
     EngineAttempt attempt(*attempt_parts_, id, number, cancelled);
@@ -111,7 +112,7 @@ std::optional<int64_t> Machine::deadline_ms(const Invocation& effect) const {
 void Machine::cancel_attempt(const Ulid& invocation) {
   auto running = running_.find(invocation);
   if (replaying_ || running == running_.end()) return;
-  after_commit_.emplace_back([flag = running->second] { flag->store(true); });
+  after_commit_.emplace_back([flag = running->second.cancelled] { flag->store(true); });
 }
 
 void Machine::attempt_ended(const EffectResult& result) {

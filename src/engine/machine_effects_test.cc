@@ -92,11 +92,72 @@ TEST(MachineEffects, AResultThatIsTooLargeIsAFault) {
   Outcome outcome = world.run("Pump/fill", R"({"tank":"a"})");
   EXPECT_EQ(outcome.end, (End{"engine.fault",
                               {{"message",
-                                "its result has more than 1 MB; large results belong into a blob, with their digest in "
-                                "the result"}},
+                                "its result has more than 1 MB; what is large belongs into a blob, with its digest in "
+                                "its place"}},
                               true}));
   world.perform_all_with(lang::Completion{"ok", {{"tank", std::string((size_t{1} << 20U) - 100, 'x')}}});
   EXPECT_EQ(world.run("Pump/fill", R"({"tank":"a"})").end.variant, "ok");
+}
+
+TEST(MachineEffects, NothingElseThatAHandlerGivesMayBeTooLarge) {
+  Pumps world;
+  world.limits.result_bytes = size_t{1} << 20U;
+  lang::Completion large{"ok", {{"tank", std::string((size_t{1} << 20U) + 1, 'x')}}};
+  const std::string place = " has more than 1 MB; what is large belongs into a blob, with its digest in its place";
+  auto fault = [&](const std::string& action) {
+    world.start(action, R"({"tank":"a"})");
+    world.restart();
+    world.settle_in_time();
+    Step step = world.step_of(action);
+    EXPECT_EQ(step.end->variant, "engine.fault") << action;
+    return std::string(step.end->fields["message"].as_string());
+  };
+  world.on("Pump/plan").act = [&](const json::object&, lang::Rows&) { return large; };
+  EXPECT_EQ(fault("Pump/plan"), "its result" + place);
+  world.on("Pump/fill").begin = [&](const json::object&, lang::Rows&) -> lang::BegunAction {
+    return lang::Started{json::value(large.fields)};
+  };
+  EXPECT_EQ(fault("Pump/fill"), "its work" + place);
+  world.on("Pump/weigh").probe = [&](const json::value&, lang::Attempt&) -> lang::ProbedAction {
+    return lang::Done<lang::Completion>{large};
+  };
+  EXPECT_EQ(fault("Pump/weigh"), "its result" + place);
+  world.on("Pump/drain").finish = [&](const json::object&, const lang::Ending&, lang::Rows&) -> lang::Ending {
+    return large;
+  };
+  Outcome finished = world.run("Pump/drain", R"({"tank":"a"})");
+  EXPECT_EQ(finished.end, (End{"engine.fault", {{"message", "its result" + place}}, true}));
+}
+
+TEST(MachineEffects, AReasonIsCutWhereNobodyWouldReadOn) {
+  Pumps world;
+  std::string reason(4095, 'x');
+  reason += "€ and more";
+  world.perform_all_with(lang::Again{reason, 0});
+  world.start("Pump/fill", R"({"tank":"a"})");
+  world.queue.run();
+  world.turn();
+  EXPECT_EQ(world.step_of("Pump/fill").note, std::string(4095, 'x') + " …");
+  world.on("Pump/drain").perform = [](const json::value&, lang::Attempt&) -> lang::PerformedAction {
+    throw std::runtime_error(std::string(size_t{10} << 20U, 'y'));
+  };
+  End fault = world.run("Pump/drain", R"({"tank":"a"})").end;
+  EXPECT_EQ(std::string(fault.fields["message"].as_string()), std::string(4096, 'y') + " …");
+}
+
+TEST(MachineEffects, AnOperatorsRetryOfOneThatWaitsForItsTurnRunsItOnce) {
+  Pumps world;
+  world.limits.effect_threads = 1;
+  world.start("Pump/fill", R"({"tank":"first"})");
+  Ulid flow = world.start("Pump/fill", R"({"tank":"second"})");
+  ASSERT_EQ(world.queue.size(), 1U);
+  ASSERT_TRUE(world.decide({.kind = Decision::Kind::retry, .flow = flow, .invocation = flow}));
+  world.perform_all_with(lang::Again{"no water", 60'000});
+  world.settle();
+  // Had it been in the line twice it would have run again before its pause was over.
+  size_t again = 0;
+  for (const Step& step : world.steps()) again += step.flow == flow && step.by == "effect" ? 1 : 0;
+  EXPECT_EQ(again, 1U);
 }
 
 TEST(MachineEffects, WhatAnAttemptThrowsIsAFaultThatMayHaveDoneIt) {

@@ -244,6 +244,12 @@ TEST(Faults, DenialsAreCountedByMinute) {
   world.pass(60);
   EXPECT_THAT(counts().back(), "denied Job/start uid:1000 1");
   EXPECT_EQ(counts().size(), 3U);
+  // At the end nothing is left uncounted.
+  for (int i = 0; i < 4; ++i) knock();
+  EXPECT_EQ(counts().size(), 4U);
+  world.machine().write_denials();
+  world.turn();
+  EXPECT_THAT(counts().back(), "denied Job/start uid:1000 3");
 }
 
 // ------------------------------------------------------------------------------------------------------ decisions
@@ -323,8 +329,9 @@ TEST(Decisions, AFlowWhoseSyncsNoLongerFitStandsStillUntilItIsMoved) {
   EXPECT_EQ(world.status(flow), "stuck");
   EXPECT_THAT(std::string(world.summary(flow)["standstill"].as_string()),
               HasSubstr("its sync set does not fit the loaded concepts: "));
-  auto cancelled = world.decide({.kind = Decision::Kind::cancel, .flow = flow});
-  EXPECT_EQ(cancelled.error().next, "sluice flow move " + sluice::to_string(flow) + " --to current");
+  auto resolved = world.decide({.kind = Decision::Kind::drop, .flow = flow});
+  EXPECT_EQ(resolved.error().next, "sluice flow move " + sluice::to_string(flow) +
+                                       " --to current, or sluice flow cancel " + sluice::to_string(flow));
   auto moved = world.decide({.kind = Decision::Kind::move, .flow = flow});
   ASSERT_TRUE(moved);
   EXPECT_EQ(world.steps().at(*moved - 1).kind, Step::Kind::move);
@@ -332,6 +339,51 @@ TEST(Decisions, AFlowWhoseSyncsNoLongerFitStandsStillUntilItIsMoved) {
   world.settle_in_time();
   EXPECT_EQ(world.status(flow), "ok");
   EXPECT_EQ(world.row("Job", "a"), R"({"owner":"x","count":1})");
+}
+
+TEST(Decisions, AFlowThatStandsStillMayBeCancelled) {
+  World world({kJob, kTool},
+              "sync Next when { Tool/use: [ job: ?j ] => ok[] } then { Timer/wait: [ name: ?j; seconds: 9 ] }");
+  Ulid flow = world.start("Tool/use", R"({"job":"a"})", "key");
+  std::string changed = kTool;
+  changed.replace(changed.find("use(job: String)"), 16, "use(tool: String)");
+  world.use({kJob, changed}, "");
+  world.restart();
+  world.settle_in_time();
+  ASSERT_EQ(world.status(flow), "stuck");
+  auto cancelled = world.decide({.kind = Decision::Kind::cancel, .flow = flow});
+  ASSERT_TRUE(cancelled) << to_string(cancelled.error());
+  EXPECT_EQ(world.steps().at(*cancelled - 1).kind, Step::Kind::cancel);
+  EXPECT_EQ(world.steps().at(*cancelled - 1).caller.name, "uid:1000");
+  EXPECT_EQ(world.status(flow), "failed");
+  EXPECT_EQ(world.summary(flow)["failure"], "cancelled by uid:1000");
+  world.restart();
+  world.settle_in_time();
+  EXPECT_EQ(world.machine().open_flows(), 0U);
+  EXPECT_EQ(world.status(flow), "failed");
+  // Its key still says how it ended.
+  world.start("Tool/use", R"({"job":"a"})", "key");
+  ASSERT_TRUE(world.ended.back()) << to_string(world.ended.back().error());
+  EXPECT_EQ(world.ended.back()->end.variant, "engine.cancelled");
+}
+
+TEST(Faults, WhoWaitsForAFlowHearsAtOnceThatItCannotGoOn) {
+  World world({kJob, kTool}, kRules);
+  auto store = std::make_shared<FailingStore>();
+  world.store = store;
+  Ulid flow = world.start("Tool/use", R"({"job":"a"})");
+  ASSERT_TRUE(world.ended.empty());
+  ASSERT_TRUE(world.queue.run());
+  store->fails = [](int) { return true; };
+  EXPECT_FALSE(world.machine().turn());
+  ASSERT_EQ(world.ended.size(), 1U);
+  EXPECT_EQ(world.ended[0].error().code, Code::limit);
+  EXPECT_EQ(world.ended[0].error().message, "the disk is full; flow " + sluice::to_string(flow) +
+                                                " is kept as it was after its last step, and goes on when it can");
+  EXPECT_EQ(world.ended[0].error().next, "sluice flow show " + sluice::to_string(flow));
+  store->fails = nullptr;
+  world.settle_in_time();
+  EXPECT_EQ(world.status(flow), "ok");
 }
 
 TEST(Decisions, WhatACrashInterruptedInAFlowThatStandsStillIsNotRepeatedUnseen) {

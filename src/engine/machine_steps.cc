@@ -42,7 +42,7 @@ auto Machine::guarded(lang::ActionRef action, const Handler& handler, std::strin
   std::optional<std::remove_cvref_t<decltype(*handler())>> value;
   int64_t began_ns = parts_.clock->monotonic_ns();
   running_handler_.since_ns = began_ns;
-  running_handler_.action = &symbols().action(action);
+  running_handler_.action = handler_names_[action.concept_][action.action];
   try {
     auto result = handler();
     if (result) {
@@ -219,6 +219,9 @@ void Machine::run(Flow& flow, const Ulid& id) {
     }
   }
   if (ended && !lang::find_variant(action, ended->variant)) fault = undeclared(invocation->action, ended->variant);
+  size_t most = parts_.limits.result_bytes;
+  if (ended && text_bytes(json::value(ended->fields), most) > most) fault = too_large("its result", most);
+  if (work && text_bytes(*work, most) > most) fault = too_large("its work", most);
   if (!fault.empty()) {
     state_->drop_step();
     return complete(flow, *invocation, std::move(step), engine_end(EngineOutcome::fault, fault));
@@ -376,6 +379,14 @@ void Machine::finish(Flow& flow, const Finish& work) {
     maybe_done = true;
     ending = lang::EngineEnd{EngineOutcome::fault, undeclared(invocation->action, completion->variant), true};
   };
+  auto check_size = [&] {
+    const auto* completion = std::get_if<lang::Completion>(&ending);
+    size_t most = parts_.limits.result_bytes;
+    if (completion == nullptr || text_bytes(json::value(completion->fields), most) <= most) return;
+    state_->drop_step();
+    maybe_done = true;
+    ending = lang::EngineEnd{EngineOutcome::fault, too_large("its result", most), true};
+  };
   check_variant();
   const lang::ActionBinding* handler = binding(invocation->action);
   if (handler != nullptr && handler->finish && invocation->phase != Invocation::Phase::queued) {
@@ -390,6 +401,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
     } else {
       ending = *std::move(finished);
       check_variant();
+      check_size();
     }
   }
   if (auto* completion = std::get_if<lang::Completion>(&ending)) {

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/step.h"
 
@@ -92,6 +93,22 @@ Result<size_t> pack_settled(store::Store& store, int64_t now_ms, const Retention
   if (packed.empty()) return size_t{0};
   if (auto done = store.pack(packed); !done) return done.error();
   return packed.size();
+}
+
+Result<std::vector<std::string>> unneeded_sync_sets(store::Snapshot& snapshot, const std::string& current) {
+  std::set<std::string> sets;
+  auto listed = snapshot.sync_sets([&](const std::string& hash) {
+    if (hash != current) sets.insert(hash);
+    return true;
+  });
+  if (!listed) return listed.error();
+  if (sets.empty()) return std::vector<std::string>();
+  auto read = snapshot.flows_oldest_first(std::nullopt, [&](const store::FlowRow& row) {
+    if (!row.packed) sets.erase(row.sync_set);
+    return !sets.empty();
+  });
+  if (!read) return read.error();
+  return std::vector<std::string>(sets.begin(), sets.end());
 }
 
 }  // namespace sluice::engine

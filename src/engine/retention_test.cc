@@ -84,6 +84,21 @@ TEST(Retention, AKeyOfAPackedFlowStillTellsHowItEnded) {
   EXPECT_EQ(world.ended[1]->position, 1U);
 }
 
+TEST(Retention, SyncSetsAreNeededUntilTheirFlowsArePacked) {
+  World world({kPlain}, kThen);
+  world.run("Plain/go", R"({"n": 1})");
+  std::string old = world.machine().sync_set().hash();
+  auto unneeded = [&] {
+    auto snapshot = world.store->read();
+    return *unneeded_sync_sets(**snapshot, world.machine().sync_set().hash());
+  };
+  EXPECT_THAT(unneeded(), ElementsAre());
+  ASSERT_TRUE(world.reload("sync Other when { Plain/go: [] => ok[] } then { Plain/then: [ n: 5 ] }"));
+  EXPECT_THAT(unneeded(), ElementsAre());
+  ASSERT_EQ(*pack_settled(*world.store, world.clock.wall_ms(), {.keep_flows = 0}), 1U);
+  EXPECT_THAT(unneeded(), ElementsAre(old));
+}
+
 TEST(Retention, PacksTheOldestBeyondTheNumberThatIsKept) {
   World world({kPlain}, kThen);
   std::vector<Ulid> flows;

@@ -219,4 +219,27 @@ std::string text_of(const Value& value) {
   return json::serialize(*value);
 }
 
+size_t text_bytes(const json::value& value, size_t most) {
+  if (const auto* text = value.if_string()) return text->size() + 2;
+  size_t size = 8;
+  if (const auto* array = value.if_array()) {
+    for (const json::value& each : *array) {
+      if (size > most) break;
+      size += text_bytes(each, most);
+    }
+  }
+  if (const auto* object = value.if_object()) {
+    for (const auto& each : *object) {
+      if (size > most) break;
+      size += each.key().size() + text_bytes(each.value(), most);
+    }
+  }
+  return size;
+}
+
+std::string too_large(const std::string& what, size_t most) {
+  return what + " has more than " + std::to_string(most >> 20U) +
+         " MB; what is large belongs into a blob, with its digest in its place";
+}
+
 }  // namespace sluice::engine

@@ -33,4 +33,9 @@ const json::value* member_at(const json::object& object, std::string_view path);
 // As a template shows it: a string without quotes, anything else as JSON, nothing for what is not there.
 std::string text_of(const Value& value);
 
+// About how many bytes a value has as text; stops counting beyond `most`.
+size_t text_bytes(const json::value& value, size_t most);
+// "its result has more than 8 MB; …"
+std::string too_large(const std::string& what, size_t most);
+
 }  // namespace sluice::engine

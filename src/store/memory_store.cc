@@ -130,6 +130,12 @@ class MemoryStore::MemorySnapshot final : public Snapshot {
   }
 
   Result<std::optional<std::string>> sync_set(std::string_view hash) override { return find(tables_->sync_sets, hash); }
+  Result<void> sync_sets(const Visit<std::string>& visit) override {
+    for (const auto& [hash, content] : tables_->sync_sets) {
+      if (!visit(hash)) break;
+    }
+    return {};
+  }
   Result<std::optional<std::string>> meta(std::string_view name) override { return find(tables_->meta, name); }
 
  private:

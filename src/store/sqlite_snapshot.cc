@@ -34,6 +34,7 @@ constexpr const char* kTimers = "SELECT invocation, flow, due_ms FROM timer ORDE
 constexpr const char* kKey =
     "SELECT caller, key, request_hash, flow, invocation, expires_ms FROM idempotency_key WHERE caller = ? AND key = ?";
 constexpr const char* kSyncSet = "SELECT content FROM sync_set WHERE hash = ?";
+constexpr const char* kSyncSets = "SELECT hash FROM sync_set ORDER BY hash";
 constexpr const char* kMeta = "SELECT value FROM meta WHERE name = ?";
 
 void take(const Statement& row, StateRow& out) {
@@ -181,6 +182,9 @@ class SqliteSnapshot final : public Snapshot {
 
   Result<std::optional<std::string>> sync_set(std::string_view hash) override {
     return one_row<std::string>(*connection_, kSyncSet, hash);
+  }
+  Result<void> sync_sets(const Visit<std::string>& visit) override {
+    return visit_rows(*connection_, kSyncSets, visit);
   }
 
   Result<std::optional<std::string>> meta(std::string_view name) override {

@@ -156,6 +156,7 @@ class Snapshot {
   virtual Result<void> timers(const Visit<TimerRow>& visit) = 0;  // by due time, then by invocation
   virtual Result<std::optional<KeyRow>> key(std::string_view caller, std::string_view key) = 0;
   virtual Result<std::optional<std::string>> sync_set(std::string_view hash) = 0;
+  virtual Result<void> sync_sets(const Visit<std::string>& visit) = 0;  // their hashes, in order
   virtual Result<std::optional<std::string>> meta(std::string_view name) = 0;
 };
 

@@ -91,6 +91,12 @@ TEST_P(StoreConformance, EveryKindOfRowComesBackAsItWentIn) {
   EXPECT_EQ(*snapshot->key("ann", "k1"), key);
   EXPECT_EQ(*snapshot->key("bob", "k1"), std::nullopt);
   EXPECT_EQ(*snapshot->sync_set("set1"), "sync A …");
+  std::vector<std::string> sets;
+  EXPECT_TRUE(snapshot->sync_sets([&](const std::string& hash) {
+    sets.push_back(hash);
+    return true;
+  }));
+  EXPECT_EQ(sets, std::vector<std::string>{"set1"});
   EXPECT_EQ(*snapshot->meta("epoch"), "12");
 }
 
