@@ -62,7 +62,7 @@ std::string table_of(const std::vector<Step>& steps, const Terminal& terminal) {
 
 Result<Code> list(Context& context) {
   RealClock clock;
-  auto home = open_home_store(context, clock, MakeStore::no);
+  auto home = open_for_reading(context, clock);
   if (!home) return home.error();
   std::vector<Step> steps;
   if (*home) {
@@ -128,8 +128,11 @@ Result<std::vector<crypto::PublicKey>> trusted_keys(const Context& context, cons
   return keys;
 }
 
+// There are heads, but whoever signed them is not known here: they prove nothing.
+bool by_strangers(const engine::AuditReport& report) { return report.heads == 0 && report.unsigned_heads > 0; }
+
 json::value report_json(const engine::AuditReport& report) {
-  json::object object{{"holds", !report.fault},
+  json::object object{{"holds", !report.fault && !by_strangers(report)},
                       {"records", report.records},
                       {"packed", report.packed},
                       {"heads", report.heads},
@@ -149,7 +152,9 @@ std::string report_text(const engine::AuditReport& report, const Terminal& termi
     return terminal.paint(Style::bad, "The journal does not hold.") + "\nrecord " + std::to_string(report.fault->seq) +
            ": " + printable(report.fault->what) + "\n";
   }
-  std::string text = terminal.paint(Style::good, "The journal holds.") + "\n" + counted(report.records, "record");
+  std::string text = by_strangers(report) ? terminal.paint(Style::bad, "The journal is not proven.")
+                                          : terminal.paint(Style::good, "The journal holds.");
+  text += "\n" + counted(report.records, "record");
   if (report.packed > 0) text += ", " + std::to_string(report.packed) + " of them packed";
   text += "; chain " + report.chain + "\n";
   if (report.heads > 0) {
@@ -159,14 +164,17 @@ std::string report_text(const engine::AuditReport& report, const Terminal& termi
     text += "no signed head proves that it is complete\n";
   }
   if (report.unsigned_heads > 0) {
-    text += counted(report.unsigned_heads, "head") + " signed by another key than the one given\n";
+    text += counted(report.unsigned_heads, "head") + " signed by another key than the one that counts here\n";
+  }
+  if (by_strangers(report)) {
+    text += "next:  sluice audit verify --key FILE, with the public key of whoever signed them\n";
   }
   return text;
 }
 
 Result<Code> verify(Context& context) {
   RealClock clock;
-  auto home = open_home_store(context, clock, MakeStore::no);
+  auto home = open_for_reading(context, clock);
   if (!home) return home.error();
   if (!*home && context.given.has("heads")) return nothing_has_run();
   if (!*home) {
@@ -192,7 +200,7 @@ Result<Code> verify(Context& context) {
   if (!report) return report.error();
   context.output.print(report_json(*report), [&](const Terminal& terminal) { return report_text(*report, terminal); });
   if (heads->torn) context.output.note("The last line of " + path + " has no end and counts for nothing.");
-  return report->fault ? Code::verification_failed : Code::ok;
+  return report->fault || by_strangers(*report) ? Code::verification_failed : Code::ok;
 }
 
 }  // namespace
@@ -210,22 +218,24 @@ void add_audit_commands(Commands& commands) {
                    lock_timeout_option()},
        .example = "sluice audit list --since 7d",
        .run = list});
-  commands.add({.name = "audit verify",
-                .summary = "Prove that the journal is complete and unchanged",
-                .details =
-                    "Follows the chain of hashes through the whole journal and compares it with the signed heads: "
-                    "it is complete up to the last head that is given. Exit code 11 says that it does not hold.",
-                .options = {{.name = "heads",
-                             .value = "FILE",
-                             .help = "a copy of audit.heads that was kept elsewhere; else the home's own",
-                             .kind = Kind::path},
-                            {.name = "key",
-                             .value = "FILE",
-                             .help = "the operator's public key as PEM; else the home's own",
-                             .kind = Kind::path},
-                            lock_timeout_option()},
-                .example = "sluice audit verify",
-                .run = verify});
+  commands.add(
+      {.name = "audit verify",
+       .summary = "Prove that the journal is complete and unchanged",
+       .details =
+           "Follows the chain of hashes through the whole journal and compares it with the signed heads: "
+           "it is complete up to the last head that is given. Exit code 11 says that it does not hold, or that all "
+           "heads were signed by keys that are not known here.",
+       .options = {{.name = "heads",
+                    .value = "FILE",
+                    .help = "a copy of audit.heads that was kept elsewhere; else the home's own",
+                    .kind = Kind::path},
+                   {.name = "key",
+                    .value = "FILE",
+                    .help = "the operator's public key as PEM; else the home's own",
+                    .kind = Kind::path},
+                   lock_timeout_option()},
+       .example = "sluice audit verify",
+       .run = verify});
 }
 
 }  // namespace sluice::cli

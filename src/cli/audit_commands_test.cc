@@ -90,9 +90,14 @@ TEST_F(AuditCommands, VerifyTakesHeadsAndAKeyFromElsewhere) {
   ASSERT_TRUE(write_atomically(disk, home.path("other.pem"), other.public_key().to_pem(), 0600));
   ASSERT_TRUE(write_atomically(disk, home.path("kept.heads"),
                                engine::write_head(engine::sign({.seq = 8, .chain = chain, .at_ms = 1}, other)), 0600));
-  EXPECT_EQ(home.run({"audit", "verify", "--key", home.path("other.pem")}).out,
-            "The journal holds.\n8 records; chain " + chain +
-                "\nno signed head proves that it is complete\n1 head signed by another key than the one given\n");
+  auto stranger = home.run({"audit", "verify", "--key", home.path("other.pem")});
+  EXPECT_EQ(stranger.exit, 11);
+  EXPECT_EQ(stranger.out, "The journal is not proven.\n8 records; chain " + chain +
+                              "\nno signed head proves that it is complete\n"
+                              "1 head signed by another key than the one that counts here\n"
+                              "next:  sluice audit verify --key FILE, with the public key of whoever signed them\n");
+  EXPECT_NE(home.run({"audit", "verify", "--key", home.path("other.pem"), "-o", "json"}).out.find("\"holds\": false"),
+            std::string::npos);
   EXPECT_EQ(home.run({"audit", "verify", "--heads", home.path("kept.heads"), "--key", home.path("other.pem")}).out,
             "The journal holds.\n8 records; chain " + chain + "\ncomplete up to record 8, by 1 signed head\n");
   auto none = home.run({"audit", "verify", "--heads", home.path("none")});

@@ -71,6 +71,9 @@ Result<Answer> DeployHome::call(const std::string& action, const json::object& i
   auto waited = wait_for_answer(*home_, running, patience);
   patience.done();
   if (!waited) return waited.error();
+  if (auto trouble = home_->engine().trouble(); trouble && !running.ended()) {
+    return kept_for_now(*trouble, *flow, std::string(deploy::kKitName));
+  }
   if (!running.ended()) {
     return Error{.message = "stopped before " + action + " was done; it is kept in the store",
                  .next = "sluice kit run " + std::string(deploy::kKitName) + " goes on with it"};
@@ -82,12 +85,7 @@ Result<Answer> DeployHome::call(const std::string& action, const json::object& i
 }
 
 Result<Answer> DeployHome::ask(const std::string& action, const json::object& input) {
-  if (!home_->may(home_->caller())) {
-    return Error{.code = Code::denied,
-                 .message = home_->caller().name + " may not call " + action,
-                 .next = "ask the owner of this home, who is its admin"};
-  }
-  auto answer = home_->engine().query(action, input);
+  auto answer = home_->engine().query(action, input, home_->caller());
   if (!answer) return answer.error();
   auto code = code_of(action, answer->variant);
   if (!code) return code.error();

@@ -24,7 +24,7 @@ struct Reading {
 // Nothing if nothing has run here yet.
 Result<std::optional<Reading>> begin_reading(const Context& context) {
   RealClock clock;
-  auto home = open_home_store(context, clock, MakeStore::no);
+  auto home = open_for_reading(context, clock);
   if (!home) return home.error();
   if (!*home) return std::optional<Reading>();
   auto snapshot = (*home)->store->read();

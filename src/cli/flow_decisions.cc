@@ -33,8 +33,55 @@ Result<Subject> named_flow(store::Snapshot& snapshot, const Context& context) {
   return Subject{.flow = row->id};
 }
 
+// What can be decided about in a flow: effects that are open or whose end nobody knows, and open requests with nothing
+// beneath them; not what somebody has decided about already.
+std::vector<size_t> undecided(const engine::History& history) {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < history.invocations.size(); ++i) {
+    const engine::PastInvocation& one = history.invocations[i];
+    bool unknown = one.end && one.end->maybe_done && one.end->variant.starts_with("engine.") &&
+                   one.kind != engine::PastInvocation::Kind::timer;
+    bool again = std::ranges::any_of(history.firings, [&](const engine::Firing& firing) {
+      return firing.sync == "operator" && !firing.matched.empty() && firing.matched[0].invocation == one.id;
+    });
+    if (unknown && !again) found.push_back(i);
+  }
+  for (const Wait& wait : waits_of(history)) {
+    if (history.invocations[wait.invocation].kind != engine::PastInvocation::Kind::timer)
+      found.push_back(wait.invocation);
+  }
+  return found;
+}
+
+// The one thing that can be decided about in the newest flow.
+Result<FoundInvocation> latest_undecided(store::Snapshot& snapshot) {
+  auto row = find_flow(snapshot, kLatest);
+  if (!row) return row.error();
+  auto view = view_flow(snapshot, *row);
+  if (!view) return view.error();
+  std::vector<size_t> found = undecided(view->history);
+  std::string id = to_string(row->id);
+  if (found.empty()) {
+    return Error{.code = Code::not_found,
+                 .message = "in the newest flow " + id + " there is nothing to decide about",
+                 .next = "sluice why " + id};
+  }
+  if (found.size() > 1) {
+    std::string names;
+    for (size_t at : found) {
+      const engine::PastInvocation& one = view->history.invocations[at];
+      names += (names.empty() ? "" : ", ") + one.action + " " + short_id(one.id);
+    }
+    return Error{.code = Code::usage,
+                 .message = "in the newest flow " + id + " there is more than one thing to decide about: " + names,
+                 .next = "name one of them by its id"};
+  }
+  return FoundInvocation{*row, view->history.invocations[found[0]].id};
+}
+
 Result<Subject> named_invocation(store::Snapshot& snapshot, const Context& context) {
-  auto found = find_invocation(snapshot, context.given.text("invocation"));
+  std::string name = context.given.text("invocation");
+  auto found = name == kLatest ? latest_undecided(snapshot) : find_invocation(snapshot, name);
   if (!found) return found.error();
   Subject subject{.flow = found->flow.id, .invocation = found->invocation};
   auto view = view_flow(snapshot, found->flow);
@@ -82,9 +129,11 @@ Result<Code> decide(Context& context, const Subject& subject,
   decision->caller = (*home)->caller();
   auto position = (*home)->engine().decide(*std::move(decision));
   if (!position) return position.error();
-  auto status = (*home)->engine().wait(subject.flow, engine::Engine::Until::quiet);
+  engine::Engine& engine = (*home)->engine();
+  auto status = engine.wait(subject.flow, engine::Engine::Until::quiet, [&] { return engine.trouble().has_value(); });
   if (!status) return status.error();
   std::string id = to_string(subject.flow);
+  if (auto trouble = engine.trouble()) return kept_for_now(*trouble, subject.flow, subject.kit);
   json::object shown{{"flow", id}, {"position", *position}, {"state", state_name(*status)}};
   context.output.print(shown, [&](const Terminal&) { return done + "\n"; });
   context.output.note("flow " + id + ", " + std::string(state_name(*status)) + "; next: sluice flow trace " + id);
@@ -173,7 +222,7 @@ Result<Code> resolve(Context& context) {
 
 Result<Code> list_dead(Context& context) {
   RealClock clock;
-  auto home = open_home_store(context, clock, MakeStore::no);
+  auto home = open_for_reading(context, clock);
   if (!home) return home.error();
   json::array shown;
   Table table{.columns = {{.title = "FLOW", .whole = true}, {"SYNC"}, {"CALLER"}, {"WHY"}},
@@ -246,7 +295,7 @@ void add_flow_decisions(Commands& commands) {
        .summary = "Decide how an action ended that nobody knows the outcome of",
        .details = journaled + "\n\nFor an invocation that is open, or that ended in engine.unknown or another "
                               "outcome after which it may have been done.",
-       .args = {{.name = "invocation", .help = "the id of the invocation, or a part of it"},
+       .args = {{.name = "invocation", .help = "its id, a part of it, or latest: the one in the newest flow"},
                 {.name = "values", .help = "fields of the variant as name=value", .optional = true, .repeated = true}},
        .options = {{.name = "retry", .help = "try it again"},
                    {.name = "as", .value = "VARIANT", .help = "it ended in this variant"},

@@ -1,8 +1,6 @@
 // Puts the parts together.
 #include "cli/home_engine.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -13,8 +11,6 @@
 
 namespace sluice::cli {
 namespace {
-
-std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
 
 // Of the commands that decide something. Those that only ask have no such option.
 std::string reason_of(const Given& given) {
@@ -45,11 +41,7 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   if (auto keys = home->folder("keys"); !keys) return keys.error();
   if (auto opened_heads = self.open_heads(); !opened_heads) return opened_heads.error();
 
-  auto stat = self.home_->disk.stat(home->root().string(), FollowLinks::no);
-  if (!stat) return stat.error();
-  self.owner_ = name_of_user(stat->owner);
-  // Who the person is, not whom the program acts for.
-  self.caller_ = {.name = name_of_user(::getuid()), .reason = reason_of(context.given)};
+  self.caller_ = {.name = calling_user(), .reason = reason_of(context.given)};
   self.blobs_.emplace(self.home_->disk, (home->root() / "blobs").string());
   std::error_code ignored;
   std::string kit_folder =
@@ -66,6 +58,7 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
        .concepts = loaded.concepts,
        .may = [&self](const engine::Caller& who, const std::string&, const json::object&) { return self.may(who); },
        .log = [&output](const std::string& text) { output.detail(text); },
+       .note = [&output](const std::string& text) { output.note(text); },
        .fatal = [&output](const std::string& why) { stop_at_once(output, why); },
        .heads = &*self.heads_,
        .operator_key = &*self.operator_key_},
@@ -90,6 +83,14 @@ Result<void> HomeEngine::open_heads() {
   if (!heads) return heads.error();
   heads_.emplace(*std::move(heads));
   return {};
+}
+
+Error kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) {
+  Error error = trouble;
+  error.message += "; flow " + to_string(flow) + " is kept as it was after its last step";
+  error.next = (trouble.code == Code::limit ? "make room on the disk; sluice kit run " : "sluice kit run ") + kit +
+               " then goes on with it";
+  return error;
 }
 
 }  // namespace sluice::cli

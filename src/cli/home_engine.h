@@ -25,6 +25,9 @@
 
 namespace sluice::cli {
 
+// What is said when a flow cannot go on now because nothing can be committed.
+Error kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit);
+
 class HomeEngine {
  public:
   // `context` and `loaded` must outlive it. `folder` is the kit's; the store keeps it for those who explain flows.
@@ -36,7 +39,7 @@ class HomeEngine {
   const Clock& clock() const { return clock_; }
   const engine::Caller& caller() const { return caller_; }
   const crypto::PrivateKey& operator_key() const { return *operator_key_; }
-  bool may(const engine::Caller& who) const { return who.name == owner_; }
+  bool may(const engine::Caller& who) const { return who.name == home_->owner; }
 
  private:
   HomeEngine() = default;
@@ -50,7 +53,6 @@ class HomeEngine {
   std::optional<engine::HeadLog> heads_;
   std::optional<crypto::PrivateKey> operator_key_;
   engine::Caller caller_;
-  std::string owner_;                       // the name of the home's owner as a caller
   std::unique_ptr<engine::Engine> engine_;  // the last, so that it ends before what it uses
 };
 

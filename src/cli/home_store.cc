@@ -1,15 +1,20 @@
 // The lock is taken before the store is opened, so that whoever waits can be told for whom.
 #include "cli/home_store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "cli/home.h"
 #include "engine/audit.h"
+#include "engine/denial.h"
 
 namespace sluice::cli {
 namespace {
 
 constexpr int64_t kSilentWait_ms = 1000;
+
+std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
 
 Result<LockFile> wait_for_lock(const Context& context, Disk& disk, Clock& clock, const std::string& path) {
   int64_t timeout_ms = context.given.number("lock-timeout").value_or(0);
@@ -33,7 +38,8 @@ Option lock_timeout_option() {
           .fallback = "10s"};
 }
 
-Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make) {
+Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make,
+                                                   bool unwritable) {
   auto home = find_home(context.variables);
   if (!home) return home.error();
   auto folder = make == MakeStore::yes ? home->folder("store") : home->check("store");
@@ -60,14 +66,38 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   }
   context.output.detail("store: " + path);
   auto run = home->folder("run");
-  if (!run) return run.error();
-  auto lock = wait_for_lock(context, opened->disk, clock, (*run / "store.lock").string());
-  if (!lock) return lock.error();
-  opened->lock.emplace(*std::move(lock));
-  auto store = store::SqliteStore::open(opened->disk, path);
+  auto lock =
+      run ? wait_for_lock(context, opened->disk, clock, (*run / "store.lock").string()) : Result<LockFile>(run.error());
+  if (lock) {
+    opened->lock.emplace(*std::move(lock));
+  } else if (unwritable && lock.error().code == Code::denied) {
+    context.output.detail("the home cannot be written, so it is only read: " + lock.error().message);
+    opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
+  } else {
+    return lock.error();
+  }
+  Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
+  auto store = store::SqliteStore::open(disk, path);
   if (!store) return store.error();
   opened->store = *std::move(store);
+  auto stat = opened->disk.stat(home->root().string(), FollowLinks::no);
+  if (!stat) return stat.error();
+  opened->owner = name_of_user(stat->owner);
   return opened;
+}
+
+std::string calling_user() { return name_of_user(::getuid()); }
+
+Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock) {
+  auto opened = open_home_store(context, clock, MakeStore::no, true);
+  if (!opened || !*opened || (*opened)->owner == calling_user()) return opened;
+  std::string command = context.given.command->name;
+  if (auto recorded = engine::record_denial(*(*opened)->store, calling_user(), command, clock.wall_ms()); !recorded) {
+    context.output.detail("the denial could not be recorded: " + to_string(recorded.error()));
+  }
+  return Error{.code = Code::denied,
+               .message = calling_user() + " may not run sluice " + command + " on this home",
+               .next = "ask the owner of this home, who is its admin"};
 }
 
 Error nothing_has_run() {

@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/context.h"
+#include "store/overlay_disk.h"
 #include "store/sqlite_store.h"
 
 namespace sluice::cli {
@@ -35,13 +36,24 @@ struct HomeStore {
   std::string heads_path;         // store/audit.heads
   std::string operator_key_path;  // keys/operator.pem
   std::optional<LockFile> lock;
+  std::unique_ptr<store::OverlayDisk> overlay;  // if the home cannot be written: nothing is, and there is no lock
   std::unique_ptr<store::SqliteStore> store;
+  std::string owner;  // of the home, as a caller: "uid:1000"
 };
+
+// Who has called this program: the person, not whom it acts for.
+std::string calling_user();
 
 enum class MakeStore { no, yes };
 
 // Null if there is no store and none is to be made. Fails with `conflict` if another process holds it for too long.
-Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make);
+// With `unwritable` it is also opened where nothing can be written; what would be is forgotten.
+Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make,
+                                                   bool unwritable = false);
+
+// The same for a command that reads, also in a home that cannot be written. The home's owner may; everybody else is
+// denied, and the journal says so.
+Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock);
 
 // What a command says that needs something to have run.
 Error nothing_has_run();

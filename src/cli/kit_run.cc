@@ -16,6 +16,7 @@
 #include "cli/flow_view.h"
 #include "cli/home_engine.h"
 #include "cli/kit_place.h"
+#include "cli/kit_reload.h"
 #include "cli/kit_watch.h"
 #include "cli/loaded_concepts.h"
 #include "cli/patience.h"
@@ -137,12 +138,7 @@ engine::Engine::Until until_of(const std::string& wait) {
 }
 
 Result<Code> ask(Context& context, HomeEngine& home, const KitCall& call) {
-  if (!home.may(home.caller())) {
-    return Error{.code = Code::denied,
-                 .message = home.caller().name + " may not call " + call.called.name(),
-                 .next = "ask the owner of this home, who is its admin"};
-  }
-  auto answer = home.engine().query(call.called.name(), call.input);
+  auto answer = home.engine().query(call.called.name(), call.input, home.caller());
   if (!answer) return answer.error();
   Code code = engine::code_of(call.called.action(), answer->variant);
   json::object shown{{"variant", answer->variant}, {"fields", answer->fields}};
@@ -151,7 +147,7 @@ Result<Code> ask(Context& context, HomeEngine& home, const KitCall& call) {
   return code;
 }
 
-Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, const StopSignal& stop,
+Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, const StopSignal& stop, KitReload& reload,
                     const std::string& kit) {
   std::optional<uint64_t> generation;
   if (auto given = context.given.number("expect-generation")) generation = static_cast<uint64_t>(*given);
@@ -164,16 +160,26 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
   context.output.detail("flow: " + to_string(*id));
   RunningFlow flow(*id);
   Patience patience(context, home.clock(), stop);
+  patience.meanwhile([&] { reload.look(home.engine()); });
   if (auto waited = wait_for_answer(home, flow, patience); !waited) return waited.error();
+  auto trouble = flow.ended() ? std::nullopt : home.engine().trouble();
+  if (trouble) {
+    patience.done();
+    return kept_for_now(*trouble, *id, kit);
+  }
   if (!flow.ended()) {
     patience.done();
     if (patience.stopped()) return stopped_early(*id, kit);
     return left_open(context, home, flow);
   }
   patience.waits_for("what follows from it");
-  auto status = home.engine().wait(*id, until_of(context.given.text("wait")), [&] { return patience.ends(); });
+  auto status = home.engine().wait(*id, until_of(context.given.text("wait")),
+                                   [&] { return patience.ends() || home.engine().trouble(); });
   patience.done();
   if (!status) return status.error();
+  if (trouble = home.engine().trouble(); trouble && store::is_open(*status)) {
+    context.output.note(kept_for_now(*trouble, *id, kit).message, Style::warning);
+  }
 
   const engine::End& end = flow.ended()->end;
   Code code = engine::code_of(call.called.action(), end.variant);
@@ -192,9 +198,11 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
 
 // ------------------------------------------------------------------------------------------------------- going on
 
-Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, const std::string& kit) {
+Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, KitReload& reload,
+                   const std::string& kit) {
   constexpr int64_t kLook_ms = 100;
   Patience patience(context, home.clock(), stop);
+  patience.meanwhile([&] { reload.look(home.engine()); });
   std::set<Ulid> seen;
   std::unique_ptr<store::Snapshot> snapshot;
   while (true) {
@@ -210,6 +218,10 @@ Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, c
     if (patience.ends()) {
       patience.done();
       return stopped_early(under_way->front(), kit);
+    }
+    if (auto trouble = home.engine().trouble()) {
+      patience.done();
+      return kept_for_now(*trouble, under_way->front(), kit);
     }
     snapshot.reset();
     home.engine().wait_for(position + 1, kLook_ms);
@@ -237,6 +249,7 @@ Result<Code> run_kit(Context& context) {
   auto place = place_of_kit(name, context);
   if (!place) return place.error();
   if (auto exists = must_exist(*place); !exists) return exists.error();
+  KitReload reload(context, *place, loaded);
   lang::Checked checked = check_place(*place, false, context);
   if (!checked.kit) return kit_has_errors(*place, checked);
   auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
@@ -253,9 +266,9 @@ Result<Code> run_kit(Context& context) {
   std::optional<StopSignal> stop(std::in_place);
   auto home = HomeEngine::start(context, loaded, kit, place->folder);
   if (!home) return home.error();
-  Result<Code> done = !call         ? go_on(context, **home, *stop, name)
+  Result<Code> done = !call         ? go_on(context, **home, *stop, reload, name)
                       : call->query ? ask(context, **home, *call)
-                                    : invoke(context, **home, *call, *stop, name);
+                                    : invoke(context, **home, *call, *stop, reload, name);
   stop.reset();
   return done;
 }
@@ -273,6 +286,9 @@ Command kit_run_command() {
           "Every step is durable before it counts. Whatever ends the command, kill -9 too, the flow is kept, and the "
           "next kit run of the home goes on with it; without an action that is all it does, until nothing moves any "
           "more.\n\n"
+          "While it waits, a .sync file of the kit that changes is checked and loaded: flows that begin then run under "
+          "the new syncs, those that began keep theirs, and guards bind them all. One with errors is left out, and the "
+          "rules that run go on.\n\n"
           "The exit code is that of the outcome: what the variant's @code says, else 0 for ok and 1 for others. The "
           "engine's own outcomes: refused 7, denied 4, conflict and needsMigration 6, timeout 8, all others 1. A flow "
           "that only people can move on exits with 10.",

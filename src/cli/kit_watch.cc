@@ -118,6 +118,23 @@ Result<bool> KitWatch::wait(int stop) {
   }
 }
 
+bool KitWatch::changed() {
+  auto now = std::chrono::steady_clock::now();
+  bool fresh = false;
+  if (inotify_ >= 0) {
+    fresh = drain();
+  } else if (now - looked_ >= std::chrono::milliseconds(kLook_ms)) {
+    looked_ = now;
+    Snapshot found = look();
+    fresh = found != seen_;
+    seen_ = std::move(found);
+  }
+  if (fresh) pending_ = now;
+  if (!pending_ || now - *pending_ < std::chrono::milliseconds(kTogether_ms)) return false;
+  pending_.reset();
+  return true;
+}
+
 StopSignal::StopSignal() {
   sigset_t signals;
   sigemptyset(&signals);

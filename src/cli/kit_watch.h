@@ -1,8 +1,11 @@
-// Waits for a kit's files to change, for `kit check --watch`. Made before the kit is read, so that no change between
-// reading and waiting is lost. Uses inotify; where that is not to be had, it looks every half second.
+// Waits for a kit's files to change, for `kit check --watch` and for kits that run. Made before the kit is read, so
+// that no change between reading and waiting is lost. Uses inotify; where that is not to be had, it looks every half
+// second.
 #pragma once
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +25,9 @@ class KitWatch {
   // True when a .concept, .sync or .yaml file has changed; false when `stop` (a descriptor) can be read. Changes that
   // come within a moment of one another are one.
   Result<bool> wait(int stop);
+  // The same without waiting: whether something has changed since it was made or last said so, and nothing has for a
+  // moment. To be asked again and again.
+  bool changed();
 
  private:
   using Snapshot = std::map<std::string, std::pair<int64_t, uint64_t>>;  // time and size by path
@@ -31,7 +37,9 @@ class KitWatch {
 
   std::vector<std::string> folders_;
   int inotify_ = -1;
-  Snapshot seen_;  // only without inotify
+  Snapshot seen_;                                                 // only without inotify
+  std::optional<std::chrono::steady_clock::time_point> pending_;  // when the change came that changed() has not told of
+  std::chrono::steady_clock::time_point looked_;                  // changed(), only without inotify
 };
 
 // A descriptor that can be read once the person has asked to stop (Ctrl-C, SIGTERM); the signals do nothing else while

@@ -36,6 +36,17 @@ TEST_F(KitWatchTest, SeesWhatChangedSinceItWasMade) {
   EXPECT_TRUE(*changed);
 }
 
+TEST_F(KitWatchTest, TellsOfAChangeOnceWithoutWaiting) {
+  KitWatch watch({folder.path()});
+  EXPECT_FALSE(watch.changed());
+  write("a.sync");
+  auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  bool told = false;
+  while (!told && std::chrono::steady_clock::now() < until) told = watch.changed();
+  EXPECT_TRUE(told);
+  EXPECT_FALSE(watch.changed());
+}
+
 TEST_F(KitWatchTest, EndsWhenItIsToldTo) {
   KitWatch watch({folder.path()});
   write("notes.txt");  // does not concern a kit

@@ -31,6 +31,7 @@ bool Patience::ends() {
   pollfd signal{stop_.fd(), POLLIN, 0};
   stopped_ = stopped_ || (::poll(&signal, 1, 0) > 0 && signal.revents != 0);
   if (progress_) progress_->tick();
+  if (work_) work_();
   return stopped_;
 }
 
@@ -63,7 +64,7 @@ Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& pati
   std::optional<Error> unreadable;
   auto ends = [&] {
     patience.waits_for(flow.waits_for(home.clock().wall_ms()));
-    if (patience.ends()) return true;
+    if (patience.ends() || home.engine().trouble()) return true;
     auto idle = is_idle(home.store(), flow.id());
     if (!idle) unreadable = idle.error();
     return !idle || *idle;

@@ -1,7 +1,8 @@
-// How a command waits for a flow: until there is an answer, only people could give one, or the person here has had
-// enough.
+// How a command waits for a flow: until there is an answer, only people could give one, nothing can be committed, or
+// the person here has had enough.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,18 +26,22 @@ class Patience {
   bool ends();
   bool stopped() const { return stopped_; }
   void waits_for(const std::string& what);
+  // Something to do whenever it is asked.
+  void meanwhile(std::function<void()> work) { work_ = std::move(work); }
   void done() { progress_.reset(); }
 
  private:
   const StopSignal& stop_;
   std::optional<Progress> progress_;
+  std::function<void()> work_;
   bool stopped_ = false;
 };
 
 // Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
 Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot);
 
-// Until the call has its answer, only people could give one, or the person here has had enough.
+// Until the call has its answer, only people could give one, nothing can be committed (see Engine::trouble), or the
+// person here has had enough.
 Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& patience);
 
 }  // namespace sluice::cli

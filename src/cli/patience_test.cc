@@ -23,8 +23,11 @@ TEST(Patience, EndsWithTheStopSignalAndStaysEnded) {
   ManualClock clock;
   StopSignal stop;
   Patience patience(context, clock, stop);
+  int looked = 0;
+  patience.meanwhile([&] { ++looked; });
   patience.waits_for("tea");
   EXPECT_FALSE(patience.ends());
+  EXPECT_EQ(looked, 1);
   EXPECT_FALSE(patience.stopped());
   ASSERT_EQ(::raise(SIGINT), 0);
   EXPECT_TRUE(patience.ends());

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -74,9 +75,39 @@ def test_resolve_ends_an_open_action_as_told(shop):
     assert done.returncode == 0, done.stderr
     trace = shop("flow", "trace", flow).stdout
     assert "undelivered" in trace
+    nothing = shop("flow", "resolve", "latest", "--retry")
+    assert nothing.returncode == 5
+    assert nothing.stderr.startswith(f"error: in the newest flow {flow} there is nothing to decide about")
     wrong = shop("flow", "resolve", flow, "--as", "eaten")
     assert wrong.returncode == 2
     assert "its variants are" in wrong.stderr
+
+
+def records_of(store, folder):
+    """The journal as it is now, from a copy: the store may be in use."""
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{store}{suffix}", folder / f"copy{suffix}")
+    database = sqlite3.connect(folder / "copy")
+    try:
+        return [json.loads(row[0]) for row in database.execute("SELECT CAST(record AS TEXT) FROM journal")]
+    finally:
+        database.close()
+
+
+def test_resolve_takes_the_one_thing_in_the_newest_flow(shop, tmp_path):
+    (tmp_path / "parcels").rmdir()
+    process = subprocess.Popen([shop.binary, "kit", "run", shop.kit, "Order/place", "item=tea", "count=1", "address=Elm 1"],
+                               env=shop.env, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not any(record["step"] == "again" for record in records_of(tmp_path / "home/store/store.db", tmp_path)):
+        assert time.monotonic() < deadline and process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    (tmp_path / "parcels").mkdir()
+    done = shop("flow", "resolve", "latest", "--retry", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["state"] == "settled"
+    assert len(list((tmp_path / "parcels").iterdir())) == 1
 
 
 @pytest.fixture
@@ -103,6 +134,18 @@ def test_a_flow_that_the_kit_does_not_know_stands_still_and_says_why(shop, stock
     # With its own kit it goes on.
     assert shop("kit", "run", shop.kit).returncode == 0
     assert json.loads(shop("flow", "show", flow, "-o", "json").stdout)["state"] == "settled"
+
+
+def test_a_flow_that_stands_still_can_be_cancelled(shop, stock_only):
+    flow = leave_open(shop)
+    assert shop("kit", "run", stock_only, "Stock/add", "item=tea", "count=1").returncode == 0
+    done = shop("flow", "cancel", flow, "--kit", stock_only, "--reason", "of no use")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(shop("flow", "show", flow, "-o", "json").stdout)
+    assert shown["state"] == "failed"
+    assert "of no use" in shop("audit", "list", "--flow", flow).stdout
+    assert shop("kit", "run", shop.kit).stderr == "Nothing was left to do.\n"
+    assert shop("audit", "verify").returncode == 0
 
 
 def test_a_store_that_is_gone_is_not_one_that_never_was(shop, tmp_path):

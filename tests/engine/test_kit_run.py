@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -327,6 +328,107 @@ def test_another_user_is_denied_and_recorded(house):
     query = house.run("Stock/look", "item=tea", before=["setpriv", "--ruid=65534"])
     assert query.returncode == 4
     assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
+
+
+def test_another_user_may_not_look_and_that_is_recorded(house):
+    if os.getuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("switching users needs root and setpriv")
+    nobody = ["setpriv", "--ruid=65534"]
+    assert house.run("Stock/add", "item=tea", "count=1").returncode == 0
+    assert house.run("Stock/look", "item=tea", before=nobody).returncode == 4
+    looks = [("flow", "list"), ("flow", "show", "latest"), ("flow", "trace", "latest"), ("why", "latest"),
+             ("flow", "dead", "list"), ("audit", "list"), ("audit", "verify")]
+    for words in looks:
+        done = house.sluice_run(*words, before=nobody)
+        assert (done.returncode, done.stdout) == (4, ""), words
+        assert done.stderr.startswith("error: uid:65534 may not run sluice "), words
+    records = json.loads(house.sluice_run("audit", "list", "-o", "json").stdout)
+    denied = [record["action"] for record in records if record["step"] == "denied"]
+    assert denied == ["Stock/look", "flow list", "flow show", "flow trace", "why", "flow dead", "audit list",
+                      "audit verify"]
+    assert {record["caller"] for record in records if record["step"] == "denied"} == {"uid:65534"}
+    assert house.sluice_run("audit", "verify").returncode == 0
+
+
+def lines_until(stream, wanted):
+    lines = []
+    for line in stream:
+        lines.append(line)
+        if wanted in line:
+            return lines
+    raise AssertionError(lines)
+
+
+def test_rules_that_change_while_a_flow_waits_are_loaded(house, root, tmp_path):
+    kit = tmp_path / "kit"
+    kit.mkdir()
+    for pattern in ("*.concept", "*.sync", "*.yaml"):
+        for file in (root / KIT).glob(pattern):
+            shutil.copy(file, kit)
+    syncs, guards = kit / "orders.sync", kit / "guards.sync"
+    syncs.write_text(syncs.read_text().replace("seconds: 2", "seconds: 20"))
+    assert house.sluice_run("kit", "run", kit, "Stock/add", "item=tea", "count=5").returncode == 0
+    process = subprocess.Popen(house.words("kit", "run", kit, "Order/place", *TEA, "--verbose"), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, cwd=house.root, env=house.environment())
+    lines_until(process.stderr, "flow: ")
+    good = guards.read_text()
+    guards.write_text(good + "guard Broken before {")
+    lines_until(process.stderr, "has changed, but the rules that run go on: ")
+    # The flow keeps its syncs, and so its long packing; the new guard binds it all the same.
+    syncs.write_text(syncs.read_text().replace("seconds: 20", "seconds: 1"))
+    guards.write_text(good + """
+guard NoDeliveries
+  before { Courier/deliver: [ parcel: ?parcel ] }
+  require { filter(?parcel = "nothing") }
+  else engine.refused[ message: "no deliveries today" ]
+""")
+    lines_until(process.stderr, "has changed: flows that begin now run under its new syncs.")
+    out, _ = process.communicate(timeout=60)
+    assert out.startswith("undelivered")
+    trace = house.sluice_run("flow", "trace", "latest").stdout
+    assert "guard NoDeliveries" in trace
+
+
+def test_a_home_that_cannot_be_written_can_be_read(house):
+    if os.getuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("mounting needs root")
+    read_only = ["unshare", "--mount", "sh", "-c",
+                 f'mount --bind "{house.home}" "{house.home}" && mount -o remount,bind,ro "{house.home}" && exec "$@"', "sh"]
+    assert house.run("Stock/add", "item=tea", "count=1").returncode == 0
+    if subprocess.run([*read_only, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this machine does not let root mount")
+    for words in (["flow", "list"], ["flow", "trace", "latest"], ["why", "latest"], ["audit", "list"], ["audit", "verify"]):
+        assert house.sluice_run(*words, before=read_only).stdout == house.sluice_run(*words).stdout, words
+    refused = house.run("Stock/add", "item=tea", "count=1", before=read_only)
+    assert refused.returncode == 4
+    assert "Read-only file system" in refused.stderr
+
+
+def test_a_disk_that_is_full_is_told_at_once(house):
+    """The flow that cannot go on is kept, and goes on when there is room."""
+    assert house.run("Stock/add", "item=tea", "count=50").returncode == 0
+
+    def limited(size):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        return limit
+
+    for size in range(16, 200, 4):
+        done = subprocess.run(house.words("kit", "run", KIT, "Order/place", *TEA), capture_output=True, text=True,
+                              cwd=house.root, env=house.environment(), timeout=60, preexec_fn=limited(size << 10))
+        assert done.returncode != 0, size
+        if "is kept as it was after its last step" in done.stderr:
+            break
+    else:
+        pytest.fail("it never filled up in the middle of a flow")
+    assert done.stderr.startswith("error: the disk is full: ")
+    assert "next:  make room on the disk; sluice kit run examples/kits/orders then goes on with it" in done.stderr
+    on = house.run()
+    assert on.returncode == 0, on.stderr
+    states = {entry["state"] for entry in json.loads(house.sluice_run("flow", "list", "-o", "json").stdout)}
+    assert states == {"settled"}
+    assert house.sluice_run("audit", "verify").returncode == 0
 
 
 def test_somebody_elses_home_is_refused(sluice, root):

@@ -1,0 +1,95 @@
+// A kit is edited while it runs: badly, and well.
+#include "cli/kit_reload.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/testing_folder.h"
+#include "base/testing_source.h"
+#include "cli/home_engine.h"
+#include "cli/testing_commands.h"
+#include "orders/orders_kit.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Reload : testing::Test {
+  Reload() {
+    given.command = commands.find("kit run");
+    std::filesystem::create_directory(kit);
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(kSourceDir) + "/examples/kits/orders")) {
+      std::string name = entry.path().filename().string();
+      if (name.ends_with(".concept") || name.ends_with(".sync") || name.ends_with(".yaml")) {
+        std::filesystem::copy_file(entry.path(), kit + "/" + name);
+      }
+    }
+    place = *place_of_kit(kit, context);
+    reload.emplace(context, place, loaded);
+    lang::Checked checked = check_place(place, false, context);
+    home = *HomeEngine::start(context, loaded, std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)), kit);
+  }
+
+  // Writes the guards anew, and looks until something is said of it.
+  std::string edit(const std::string& guards) {
+    err.str("");
+    EXPECT_TRUE(write_atomically(disk, kit + "/guards.sync", guards, 0644));
+    auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (err.str().empty() && std::chrono::steady_clock::now() < until) reload->look(home->engine());
+    return err.str();
+  }
+  std::string add(const std::string& item) {
+    auto ended = home->engine().invoke(
+        {.action = "Stock/add", .input = {{"item", item}, {"count", 5}}, .caller = home->caller()});
+    return ended ? ended->end.variant : to_string(ended.error());
+  }
+
+  TestingFolder folder;
+  std::string kit = folder.path("kit");
+  RealDisk disk;
+  LoadedConcepts loaded{.concepts = orders::concepts()};
+  Commands commands = all_commands();
+  Given given;
+  std::istringstream in;
+  std::ostringstream out, err;
+  Output output{{}, out, err};
+  Variables variables = [this](const std::string& name) -> std::optional<std::string> {
+    return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
+  };
+  Context context{commands, given, output, variables, in};
+  KitPlace place;
+  std::optional<KitReload> reload;
+  std::unique_ptr<HomeEngine> home;
+};
+
+TEST_F(Reload, ABadEditIsRefusedAndAGoodOneHolds) {
+  EXPECT_EQ(add("jam"), "ok");
+  std::string bad = edit("guard Broken before {");
+  EXPECT_NE(bad.find("warning: the kit in " + kit + " has changed, but the rules that run go on: "), std::string::npos)
+      << bad;
+  EXPECT_NE(bad.find("next: sluice kit check " + kit), std::string::npos) << bad;
+  EXPECT_EQ(add("jam"), "ok");
+  EXPECT_EQ(edit(R"(guard NoJam
+  before { Stock/add: [ item: ?item ] }
+  require { filter(?item != "jam") }
+  else engine.refused[ message: "no jam" ]
+)"),
+            "The kit in " + kit + " has changed: flows that begin now run under its new syncs.\n");
+  EXPECT_EQ(add("jam"), "engine.refused");
+  EXPECT_EQ(add("tea"), "ok");
+}
+
+TEST_F(Reload, WhatIsWrongIsSaidOnce) {
+  std::string bad = edit("guard Broken before {");
+  ASSERT_FALSE(bad.empty());
+  err.str("");
+  ASSERT_TRUE(write_atomically(disk, kit + "/guards.sync", "guard Broken before {", 0644));
+  // The second change has been looked at once a third one, which is good, has been.
+  std::string good = edit("");
+  EXPECT_EQ(good, "The kit in " + kit + " has changed: flows that begin now run under its new syncs.\n");
+}
+
+}  // namespace
+}  // namespace sluice::cli
