@@ -140,7 +140,7 @@ std::unique_ptr<ByteSource> source_of_bytes(std::string bytes) {
 
 std::optional<ArchiveFormat> sniff(std::string_view first_bytes) {
   if (first_bytes.starts_with("hsqs")) return ArchiveFormat::squashfs;
-  if (first_bytes.starts_with("PK\x03\x04") || first_bytes.starts_with("PK\x05\x06")) return ArchiveFormat::zip;
+  if (first_bytes.starts_with("PK\x03\x04")) return ArchiveFormat::zip;
   if (first_bytes.starts_with("\x1f\x8b")) return ArchiveFormat::tar_gz;
   if (first_bytes.starts_with("\x28\xb5\x2f\xfd")) return ArchiveFormat::tar_zst;
   if (is_tar(first_bytes)) return ArchiveFormat::tar;

@@ -18,8 +18,10 @@ namespace {
 
 constexpr size_t kMaxComponentBytes = 255;  // what Linux file systems take
 constexpr int kMaxLinksFollowed = 40;       // as the kernel's
-// Components that are looked at for all symlinks of an archive together: far more than any real one needs.
-constexpr uint64_t kMaxResolveSteps = 20'000'000;
+// What following all symlinks of an archive may cost, in components and in pieces of the paths that they lead to: far
+// more than any real one needs, about a second.
+constexpr uint64_t kMaxResolveSteps = 10'000'000;
+constexpr size_t kStepBytes = 32;
 
 std::vector<std::string_view> components(std::string_view path) {
   std::vector<std::string_view> parts;
@@ -235,7 +237,8 @@ Result<void> EntryRules::check_target(const Node& link, uint64_t& steps) const {
   push(link.target);
   int followed = 1;
   while (!left.empty()) {
-    if (++steps > kMaxResolveSteps) return refuse_all("its symlinks are too many to follow", Code::limit);
+    steps += 1 + at.size() / kStepBytes;
+    if (steps > kMaxResolveSteps) return refuse_all("its symlinks are too many to follow", Code::limit);
     std::string part = std::move(left.back());
     left.pop_back();
     if (part == ".") continue;

@@ -74,6 +74,7 @@ class Writer final : public SquashWriter {
   }
 
   Result<void> append(std::string_view bytes) override {
+    if (bytes.empty()) return {};  // libsquashfs does not take nothing
     return check(sqfs_block_processor_append(processor_.get(), bytes.data(), bytes.size()));
   }
 

@@ -179,6 +179,9 @@ class StreamReader final : public RawReader {
     if (reason.find("runcated") != std::string::npos) {
       return {.code = Code::invalid, .message = "the archive ends too early"};
     }
+    if (reason.find("be converted") != std::string::npos) {
+      return {.code = Code::invalid, .message = "a name in it is not UTF-8"};
+    }
     if (reason == "Unrecognized archive format") {
       return {.code = Code::invalid, .message = "there is no tar in it"};
     }

@@ -8,6 +8,8 @@
 #include "base/real_disk.h"
 #include "bundle/extract.h"
 #include "bundle/pack.h"
+#include "bundle/secret_scan.h"
+#include "bundle/selection.h"
 #include "bundle/verify.h"
 
 namespace {
@@ -17,34 +19,22 @@ using namespace sluice::bundle;
 
 constexpr std::string_view kUsage =
     "usage: bundle_tool pack FOLDER OUT [WORKERS] | digest ARCHIVE | tree ARCHIVE | extract ARCHIVE FOLDER | "
-    "diff A B\n";
+    "diff A B |\n       select FOLDER [GLOB…] | doctor ARCHIVE-OR-FOLDER\n";
 
-// Everything below a folder, symlinks not followed.
-Result<std::vector<std::string>> walk(Disk& disk, const std::string& root) {
-  std::vector<std::string> paths;
-  std::vector<std::string> folders{""};
-  while (!folders.empty()) {
-    std::string folder = std::move(folders.back());
-    folders.pop_back();
-    auto entries = disk.list(folder.empty() ? root : root + "/" + folder);
-    if (!entries) return entries.error();
-    for (const FolderEntry& entry : *entries) {
-      std::string path = folder.empty() ? entry.name : folder + "/" + entry.name;
-      if (entry.kind == FileKind::folder) folders.push_back(path);
-      paths.push_back(std::move(path));
-    }
-  }
-  return paths;
+Result<SecretReport> scan_all(Disk& disk, const std::string& folder) {
+  auto selection = select(disk, folder);
+  if (!selection) return selection.error();
+  return scan_folder(disk, folder, selection->chosen);
 }
 
 // What the command writes.
 Result<std::string> run(Disk& disk, const std::string& command, const std::vector<std::string>& words) {
   if (command == "pack" && words.size() >= 2) {
-    auto paths = walk(disk, words[0]);
-    if (!paths) return paths.error();
+    auto selection = select(disk, words[0]);
+    if (!selection) return selection.error();
     PackOptions options;
     if (words.size() > 2) options.workers = static_cast<unsigned>(std::stoul(words[2]));
-    auto packed = pack(disk, words[0], *std::move(paths), words[1], options);
+    auto packed = pack(disk, words[0], selection->chosen, words[1], options);
     if (!packed) return packed.error();
     return packed->tree_digest + " " + packed->archive_sha256 + "\n";
   }
@@ -72,6 +62,26 @@ Result<std::string> run(Disk& disk, const std::string& command, const std::vecto
           std::string(1, sign) + " " + change.path + (change.detail.empty() ? "" : " (" + change.detail + ")") + "\n";
     }
     return text;
+  }
+  if (command == "select" && !words.empty()) {
+    std::vector<std::string> globs(words.begin() + 1, words.end());
+    if (globs.empty()) globs.emplace_back("**");
+    auto selection = select(disk, words[0], globs);
+    if (!selection) return selection.error();
+    std::string text;
+    for (const std::string& path : selection->chosen) text += "+ " + path + "\n";
+    for (const Skipped& skipped : selection->skipped) text += "- " + skipped.path + " (" + skipped.reason + ")\n";
+    return text;
+  }
+  if (command == "doctor" && words.size() == 1) {
+    auto stat = disk.stat(words[0], FollowLinks::yes);
+    if (!stat) return stat.error();
+    auto report = stat->kind == FileKind::folder ? scan_all(disk, words[0]) : scan_archive(disk, words[0]);
+    if (!report) return report.error();
+    std::string text;
+    for (const std::string& note : report->not_looked_into) text += "? " + note + "\n";
+    for (const SecretFinding& finding : report->findings) text += to_string(finding) + "\n";
+    return text + std::to_string(report->files) + " files\n";
   }
   return Error{.code = Code::usage, .message = std::string(kUsage)};
 }

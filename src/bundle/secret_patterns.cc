@@ -1,0 +1,376 @@
+// The search for first letters is Wu and Manber's: a table says for each two bytes how far the next beginning is at
+// least, so that most bytes are never looked at. What begins like a secret is then looked at closely.
+#include "bundle/secret_patterns.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice::bundle {
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_alnum(char c) { return is_digit(c) || is_upper(c) || is_lower(c); }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+bool is_base64url(char c) { return is_alnum(c) || c == '_' || c == '-'; }
+bool is_base64(char c) { return is_alnum(c) || c == '+' || c == '/'; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string lowered(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), lower);
+  return result;
+}
+
+using Fits = bool (*)(char);
+
+size_t run_length(std::string_view text, Fits fits) {
+  size_t n = 0;
+  while (n < text.size() && fits(text[n])) ++n;
+  return n;
+}
+
+// A token: its first letters, then between least and most characters of a kind, then none of that kind.
+struct TokenForm {
+  std::string_view prefix;
+  std::string_view kind;
+  Fits fits;
+  size_t least;
+  size_t most;
+};
+
+constexpr size_t kAny = 512;
+
+constexpr std::array kTokens = {
+    TokenForm{"AKIA", "an AWS access key", [](char c) { return is_upper(c) || is_digit(c); }, 16, 16},
+    TokenForm{"ASIA", "an AWS access key", [](char c) { return is_upper(c) || is_digit(c); }, 16, 16},
+    TokenForm{"ghp_", "a GitHub token", is_alnum, 36, 36},
+    TokenForm{"gho_", "a GitHub token", is_alnum, 36, 36},
+    TokenForm{"ghu_", "a GitHub token", is_alnum, 36, 36},
+    TokenForm{"ghs_", "a GitHub token", is_alnum, 36, 36},
+    TokenForm{"ghr_", "a GitHub token", is_alnum, 36, 76},
+    TokenForm{"github_pat_", "a GitHub token", [](char c) { return is_alnum(c) || c == '_'; }, 60, 100},
+    TokenForm{"glpat-", "a GitLab token", is_base64url, 20, 64},
+    TokenForm{"xoxb-", "a Slack token", is_base64url, 24, kAny},
+    TokenForm{"xoxp-", "a Slack token", is_base64url, 24, kAny},
+    TokenForm{"xoxa-", "a Slack token", is_base64url, 24, kAny},
+    TokenForm{"xoxr-", "a Slack token", is_base64url, 24, kAny},
+    TokenForm{"xoxs-", "a Slack token", is_base64url, 24, kAny},
+    TokenForm{"xapp-", "a Slack token", is_base64url, 24, kAny},
+    TokenForm{"sk_live_", "a Stripe key", is_alnum, 20, 256},
+    TokenForm{"rk_live_", "a Stripe key", is_alnum, 20, 256},
+    TokenForm{"AIza", "a Google API key", is_base64url, 35, 35},
+    TokenForm{"ya29.", "a Google access token", is_base64url, 30, kAny},
+    TokenForm{"GOCSPX-", "a Google client secret", is_base64url, 28, 28},
+    TokenForm{"npm_", "an npm token", is_alnum, 36, 36},
+    TokenForm{"pypi-AgE", "a PyPI token", is_base64url, 50, kAny},
+    TokenForm{"dop_v1_", "a DigitalOcean token", is_hex, 64, 64},
+    TokenForm{"sk-ant-", "an API key", is_base64url, 40, kAny},
+    TokenForm{"sk-proj-", "an API key", is_base64url, 40, kAny},
+    TokenForm{"hvs.", "a Vault token", is_base64url, 24, kAny},
+    TokenForm{"shpat_", "a Shopify token", is_hex, 32, 32},
+    TokenForm{"lin_api_", "a Linear key", is_alnum, 32, 64},
+    TokenForm{"dckr_pat_", "a Docker token", is_base64url, 20, 64},
+    TokenForm{"AGE-SECRET-KEY-1", "an age key", [](char c) { return is_upper(c) || is_digit(c); }, 58, 58},
+    TokenForm{"AccountKey=", "an Azure storage key", is_base64, 80, 100},
+};
+
+constexpr std::string_view kPrivateKey = "a private key";
+constexpr std::string_view kWebToken = "a JSON Web Token";
+constexpr std::string_view kAddress = "an address with a password";
+
+// What else is searched by its first letters. "eyJ" is base64 of {"; four letters make the search faster.
+constexpr std::array<std::string_view, 9> kWebTokenStarts = {"eyJh", "eyJ0", "eyJr", "eyJ4", "eyJl",
+                                                             "eyJj", "eyJp", "eyJ1", "eyJi"};
+constexpr std::array<std::string_view, 9> kAddressStarts = {"http://", "https://", "gres://", "gresql://", "ysql://",
+                                                            "godb://", "+srv://",  "edis://", "amqp://"};
+constexpr std::string_view kPemStart = "-----BEGIN ";
+constexpr std::string_view kPuttyStart = "PuTTY-User-Key-File-";
+
+// The end of a line in a PEM block: a real one, or one written as an escape inside a string.
+size_t skip_line_break(std::string_view text, size_t at) {
+  for (;;) {
+    if (at < text.size() && (text[at] == '\n' || text[at] == '\r' || is_blank(text[at]))) {
+      ++at;
+    } else if (at + 1 < text.size() && text[at] == '\\' && (text[at + 1] == 'n' || text[at + 1] == 'r')) {
+      at += 2;
+    } else {
+      return at;
+    }
+  }
+}
+
+// How long a private key at the beginning of the text is; libraries hold the words "BEGIN PRIVATE KEY" without one, so
+// what follows must look like one.
+std::optional<size_t> private_key(std::string_view text) {
+  size_t end = text.substr(0, 80).find("-----", kPemStart.size());
+  if (end == std::string_view::npos) return std::nullopt;
+  std::string_view label = text.substr(kPemStart.size(), end - kPemStart.size());
+  if (!label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK")) return std::nullopt;
+  size_t at = skip_line_break(text, end + 5);
+  // Lines such as "Proc-Type: 4,ENCRYPTED" stand before the key itself.
+  for (int headers = 0; headers < 8; ++headers) {
+    size_t word = run_length(text.substr(at), [](char c) { return is_alnum(c) || c == '-'; });
+    if (word == 0 || at + word >= text.size() || text[at + word] != ':') break;
+    size_t line = text.find_first_of("\n\\", at);
+    if (line == std::string_view::npos) return std::nullopt;
+    at = skip_line_break(text, line);
+  }
+  size_t letters = 0;
+  while (at < text.size()) {
+    size_t run = run_length(text.substr(at), [](char c) { return is_base64(c) || c == '='; });
+    letters += run;
+    at += run;
+    size_t next = skip_line_break(text, at);
+    if (next == at) break;
+    at = next;
+  }
+  if (letters < 40) return std::nullopt;
+  return at;
+}
+
+std::optional<size_t> web_token(std::string_view text) {
+  size_t header = run_length(text, is_base64url);
+  if (header < 16 || header >= text.size() || text[header] != '.') return std::nullopt;
+  size_t payload = run_length(text.substr(header + 1), is_base64url);
+  size_t second = header + 1 + payload;
+  if (payload < 8 || second >= text.size() || text[second] != '.') return std::nullopt;
+  if (!text.substr(header + 1).starts_with("eyJ")) return std::nullopt;
+  size_t signature = run_length(text.substr(second + 1), is_base64url);
+  if (signature < 16) return std::nullopt;
+  // "alg" in base64, at each of the three places that it can have in a group of letters.
+  std::string_view head = text.substr(0, header);
+  bool has_algorithm = head.find("ImFsZyI") != std::string_view::npos ||
+                       head.find("hbGciO") != std::string_view::npos || head.find("YWxnI") != std::string_view::npos;
+  if (!has_algorithm) return std::nullopt;
+  return second + 1 + signature;
+}
+
+// From the first letters of the scheme: "gres://user:password@host".
+std::optional<SecretMatch> address(std::string_view text, size_t begin) {
+  size_t at = text.find("://", begin) + 3;
+  std::string_view rest = text.substr(at, 300);
+  size_t end = std::min(rest.find_first_of(" \t\r\n\"'<>`()[]{}|\\^/?#"), rest.size());
+  std::string_view authority = rest.substr(0, end);
+  size_t sign = authority.rfind('@');
+  size_t colon = authority.find(':');
+  if (sign == std::string_view::npos || colon == std::string_view::npos || colon > sign) return std::nullopt;
+  std::string_view password = authority.substr(colon + 1, sign - colon - 1);
+  bool has_host = sign + 1 < authority.size() && is_alnum(authority[sign + 1]);
+  if (!has_host || colon == 0 || password.size() < 6 || is_placeholder(password)) return std::nullopt;
+  return SecretMatch{kAddress, at + colon + 1, password.size()};
+}
+
+struct Start {
+  std::string_view letters;
+  enum class What { token, pem, putty, web_token, address } what;
+  size_t token = 0;
+};
+
+constexpr size_t kWindow = 4;
+
+class StartTable {
+ public:
+  StartTable() {
+    skip_.fill(kWindow - 1);
+    for (size_t i = 0; i < kTokens.size(); ++i) add({kTokens[i].prefix, Start::What::token, i});
+    for (std::string_view letters : kWebTokenStarts) add({letters, Start::What::web_token});
+    for (std::string_view letters : kAddressStarts) add({letters, Start::What::address});
+    add({kPemStart, Start::What::pem});
+    add({kPuttyStart, Start::What::putty});
+  }
+
+  // The next place from `at` on, before `to`, where some letters stand; npos if there is none.
+  size_t find(std::string_view text, size_t at, size_t to, const Start*& found) const {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+    // `at` is the window's beginning; its last two bytes decide.
+    while (at < to && at + kWindow <= text.size()) {
+      size_t pair = static_cast<size_t>(bytes[at + 2]) << 8 | bytes[at + 3];
+      if (size_t skip = skip_[pair]; skip > 0) {
+        at += skip;
+        continue;
+      }
+      for (const Start& start : starts_) {
+        if (text.substr(at).starts_with(start.letters)) {
+          found = &start;
+          return at;
+        }
+      }
+      ++at;
+    }
+    return std::string_view::npos;
+  }
+
+ private:
+  void add(const Start& start) {
+    starts_.push_back(start);
+    for (size_t i = 0; i + 2 <= kWindow; ++i) {
+      size_t pair = static_cast<size_t>(static_cast<unsigned char>(start.letters[i])) << 8 |
+                    static_cast<unsigned char>(start.letters[i + 1]);
+      skip_[pair] = std::min<uint8_t>(skip_[pair], static_cast<uint8_t>(kWindow - 2 - i));
+    }
+  }
+
+  std::array<uint8_t, 65536> skip_{};
+  std::vector<Start> starts_;
+};
+
+const StartTable& start_table() {
+  static const StartTable table;
+  return table;
+}
+
+std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const Start& start, bool is_binary) {
+  std::string_view rest = text.substr(at, kSecretLookAhead);
+  char before = at == 0 ? ' ' : text[at - 1];
+  switch (start.what) {
+    case Start::What::token: {
+      const TokenForm& form = kTokens[start.token];
+      size_t length = run_length(rest.substr(form.prefix.size()), form.fits);
+      if (is_alnum(before) || before == '_' || length < form.least || length > form.most) return std::nullopt;
+      std::string_view body = rest.substr(form.prefix.size(), length);
+      // Documentation shows tokens, too; a real one is not made of one letter and does not say EXAMPLE.
+      if (is_placeholder(body) || body.ends_with("EXAMPLE")) return std::nullopt;
+      if (form.prefix == "AccountKey=" || looks_random(body)) {
+        return SecretMatch{form.kind, at, form.prefix.size() + length};
+      }
+      return std::nullopt;
+    }
+    case Start::What::pem:
+      if (auto length = private_key(rest)) return SecretMatch{kPrivateKey, at, *length};
+      return std::nullopt;
+    case Start::What::putty:
+      if (rest.find("Private-Lines:") == std::string_view::npos) return std::nullopt;
+      return SecretMatch{kPrivateKey, at, rest.size()};
+    case Start::What::web_token:
+      if (is_base64url(before)) return std::nullopt;
+      if (auto length = web_token(rest)) return SecretMatch{kWebToken, at, *length};
+      return std::nullopt;
+    case Start::What::address:
+      if (is_binary) return std::nullopt;
+      return address(text, at);
+  }
+  return std::nullopt;
+}
+
+bool is_name_character(char c) { return is_alnum(c) || c == '_' || c == '-' || c == '.'; }
+
+constexpr std::array<std::string_view, 14> kSecretWords = {
+    "password", "passwd", "passphrase", "secret",      "token",      "apikey",     "api_key",
+    "api-key",  "pwd",    "credential", "private_key", "privatekey", "access_key", "accesskey"};
+// Names that speak of a secret without holding one.
+constexpr std::array<std::string_view, 20> kHarmlessEnds = {
+    "file", "path",  "name", "url",   "uri",  "_id",    "type",   "length", "size",  "field",
+    "hint", "label", "ttl",  "regex", "kind", "prefix", "expiry", "count",  "class", "header"};
+
+}  // namespace
+
+std::optional<SecretMatch> find_token(std::string_view text, size_t from, size_t to, bool is_binary) {
+  const StartTable& table = start_table();
+  const Start* start = nullptr;
+  for (size_t at = from;;) {
+    at = table.find(text, at, to, start);
+    if (at == std::string_view::npos) return std::nullopt;
+    if (auto match = look_closely(text, at, *start, is_binary)) return match;
+    ++at;
+  }
+}
+
+std::optional<Assignment> assignment_at(std::string_view text, size_t sign) {
+  // Backwards: blanks, a closing quote, the name.
+  size_t end = sign;
+  if (end > 0 && text[sign] == '=' && text[end - 1] == ':') --end;  // :=
+  while (end > 0 && is_blank(text[end - 1])) --end;
+  if (end > 0 && (text[end - 1] == '"' || text[end - 1] == '\'' || text[end - 1] == ']')) --end;
+  if (end > 0 && (text[end - 1] == '"' || text[end - 1] == '\'')) --end;
+  size_t begin = end;
+  while (begin > 0 && end - begin < 80 && is_name_character(text[begin - 1])) --begin;
+  if (begin == end) return std::nullopt;
+  Assignment found{.name = text.substr(begin, end - begin)};
+  size_t line = begin;
+  if (text.substr(0, line).ends_with("export ")) line -= 7;
+  found.at_line_start = line == 0 || text[line - 1] == '\n';
+  // Forwards: the rest of the sign, blanks, the value in quotes or to the next blank.
+  size_t at = sign + 1;
+  if (at < text.size() && text[at] == '>') ++at;                                      // =>
+  if (at < text.size() && (text[at] == '=' || text[at] == ':')) return std::nullopt;  // ==, ::, and := counts at its =
+  while (at < text.size() && is_blank(text[at])) ++at;
+  std::string_view rest = text.substr(at, 600);
+  if (rest.empty()) return std::nullopt;
+  char quote = rest.front();
+  if (quote == '"' || quote == '\'' || quote == '`') {
+    rest.remove_prefix(1);
+    size_t close = rest.find_first_of(std::string{quote, '\n'});
+    if (close == std::string_view::npos || rest[close] != quote) return std::nullopt;
+    found.value = rest.substr(0, close);
+    found.quoted = true;
+  } else {
+    found.value = rest.substr(0, std::min(rest.find_first_of(" \t\r\n,;\"'`<>"), rest.size()));
+  }
+  if (found.value.empty()) return std::nullopt;
+  return found;
+}
+
+bool names_a_secret(std::string_view name) {
+  std::string small = lowered(name);
+  bool found = std::any_of(kSecretWords.begin(), kSecretWords.end(),
+                           [&](std::string_view word) { return small.find(word) != std::string::npos; });
+  bool harmless = std::any_of(kHarmlessEnds.begin(), kHarmlessEnds.end(),
+                              [&](std::string_view end) { return small.ends_with(end); });
+  return found && !harmless;
+}
+
+bool is_placeholder(std::string_view value) {
+  if (value.empty()) return true;
+  std::string small = lowered(value);
+  static constexpr std::array<std::string_view, 18> kWords = {
+      "example", "changeme", "change_me", "change-me", "placeholder", "your", "xxxx", "****",   "....",
+      "dummy",   "redacted", "password",  "passw0rd",  "secret",      "todo", "<",    "insert", "1234567890abcdef"};
+  for (std::string_view word : kWords) {
+    // Words such as "secret" stand in only if they are most of the value.
+    size_t at = small.find(word);
+    if (at != std::string::npos && word.size() * 2 >= small.size()) return true;
+    if (at != std::string::npos && (word == "example" || word == "changeme" || word == "placeholder" ||
+                                    word == "redacted" || word == "xxxx" || word == "your")) {
+      return true;
+    }
+  }
+  if (small.starts_with("${") || small.starts_with("$(") || small.starts_with("{{") || small.starts_with("<") ||
+      small.starts_with("%(") || small.starts_with("$env") || small.starts_with("secret://") ||
+      small.starts_with("runtime://")) {
+    return true;
+  }
+  return small.front() == '$' && run_length(std::string_view(small).substr(1), is_name_character) + 1 == small.size();
+}
+
+bool looks_random(std::string_view value) {
+  std::array<uint32_t, 256> counts{};
+  bool has_digit = false;
+  bool has_letter = false;
+  for (char c : value) {
+    // Code and prose have brackets and blanks; secrets do not.
+    if (c <= ' ' || c >= 0x7f || c == '(' || c == ')' || c == '[' || c == ']' || c == '{' || c == '}') return false;
+    ++counts[static_cast<unsigned char>(c)];
+    has_digit = has_digit || is_digit(c);
+    has_letter = has_letter || is_upper(c) || is_lower(c);
+  }
+  double entropy = 0;
+  for (uint32_t count : counts) {
+    if (count == 0) continue;
+    double share = static_cast<double>(count) / static_cast<double>(value.size());
+    entropy -= share * std::log2(share);
+  }
+  // Hex has at most 4 bits a character, short values fewer.
+  double wanted = value.size() >= 20 ? 3.0 : 2.8;
+  return has_digit && has_letter && value.size() >= 12 && entropy >= wanted;
+}
+
+}  // namespace sluice::bundle

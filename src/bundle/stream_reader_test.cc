@@ -1,0 +1,171 @@
+// tar and zip, sound ones and hostile ones, each format with whatever it can carry.
+#include "bundle/stream_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "bundle/testing_archives.h"
+
+namespace sluice::bundle {
+namespace {
+
+TEST(Tar, GivesItsTree) {
+  std::string tar = tar_of({{.name = "./", .type = '5', .mode = 0700},
+                            {.name = "./bin/app", .content = "hello", .mode = 0775},
+                            {.name = "./empty/", .type = '5'},
+                            {.name = "./current", .type = '2', .link = "bin/app"},
+                            {.name = "./zero"}});
+  Tree expected;
+  expected.add(tree_file("bin/app", "hello", kExecutableMode));
+  expected.add(tree_folder("empty"));
+  expected.add(tree_symlink("current", "bin/app"));
+  expected.add(tree_file("zero", ""));
+  for (const std::string& bytes : {tar, squeezed(tar, Squeeze::gzip), squeezed(tar, Squeeze::zstd)}) {
+    auto tree = tree_of_bytes(bytes);
+    ASSERT_TRUE(tree) << tree.error().message;
+    EXPECT_EQ(*tree, expected);
+    EXPECT_EQ(tree->digest(), expected.digest());
+  }
+}
+
+TEST(Tar, ReadsLongAndForeignNames) {
+  std::string name = std::string(150, 'l') + "/é.txt";
+  std::string record = "path=" + name + "\n";
+  record = std::to_string(record.size() + 4) + " " + record;
+  auto tree =
+      tree_of_bytes(tar_of({{.name = "pax", .content = record, .type = 'x'}, {.name = "short", .content = "1"}}));
+  ASSERT_TRUE(tree) << tree.error().message;
+  ASSERT_NE(tree->find(name), nullptr);
+  auto plain = tree_of_bytes(tar_of({{.name = "grüße", .content = "1"}}));
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_NE(plain->find("grüße"), nullptr);
+}
+
+TEST(Tar, RefusesWhatItMustNotCarry) {
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "/etc/x"}})), R"(app: "/etc/x": the path is absolute)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "../x"}})), R"(app: "../x": the path has ".." in it)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "l", .type = '2', .link = "../x"}})),
+            R"(app: "l": the symlink leads out of the archive: "../x")");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "l", .type = '2', .link = "/x"}})),
+            R"(app: "l": the symlink's target is absolute)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "l", .type = '2', .link = "d"}, {.name = "l/x", .content = "1"}})),
+            R"(app: "l/x": "l" above it is a symlink)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "a", .content = "1"}, {.name = "b", .type = '1', .link = "a"}})),
+            R"(app: "b": it is a hard link)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "d", .type = '3'}})), R"(app: "d": it is a device)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "d", .type = '4'}})), R"(app: "d": it is a device)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "d", .type = '6'}})), R"(app: "d": it is a FIFO)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "a"}, {.name = "./a"}})), R"(app: "a": the name occurs twice)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "A"}, {.name = "a"}})),
+            R"(app: "a": it differs from "A" only in case or accents)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "a\xff"}})), "app: \"a\uFFFD\": the name is not UTF-8");
+}
+
+TEST(Tar, RefusesBombs) {
+  std::string zeros(300'000, '\0');
+  std::string bomb = squeezed(tar_of({{.name = "z", .content = zeros}}), Squeeze::gzip);
+  EXPECT_EQ(refusal_of_bytes(bomb, {.limits = {.ratio_free_bytes = 1000}}),
+            R"(app: "z": the archive unpacks to more than 200 times its size, as only a bomb does)");
+  EXPECT_EQ(refusal_of_bytes(bomb, {.limits = {.max_total_bytes = 100'000}}),
+            "app: it unpacks to more than 100000 bytes");
+  // Ten gigabytes, as the header says.
+  EXPECT_EQ(refusal_of_bytes(tar_of({{.name = "z", .said_size = uint64_t{10'000'000'000} >> 1}, {.name = "y"}})),
+            R"(app: "z": the archive ends too early)");
+  EXPECT_EQ(
+      refusal_of_bytes(tar_of({{.name = "z", .said_size = 8'589'934'591}}), {.limits = {.max_total_bytes = 1 << 30}}),
+      "app: it unpacks to more than 1073741824 bytes");
+}
+
+TEST(Tar, RefusesMillionsOfFilesAndDeepTrees) {
+  std::vector<TarMember> many;
+  for (int i = 0; i < 11; ++i) many.push_back({.name = "f" + std::to_string(i)});
+  EXPECT_EQ(refusal_of_bytes(tar_of(many), {.limits = {.max_entries = 10}}), "app: it has more than 10 entries");
+  std::string deep;
+  for (int i = 0; i < 4096; ++i) deep += "a/";
+  std::string record = "path=" + deep + "x\n";
+  record = std::to_string(record.size() + 5) + " " + record;
+  std::string refusal = refusal_of_bytes(tar_of({{.name = "pax", .content = record, .type = 'x'}, {.name = "x"}}));
+  EXPECT_TRUE(refusal.ends_with(": the path is longer than 1024 bytes")) << refusal;
+  refusal = refusal_of_bytes(tar_of({{.name = "pax", .content = record, .type = 'x'}, {.name = "x"}}),
+                             {.limits = {.max_path_bytes = 10'000}});
+  EXPECT_TRUE(refusal.ends_with(": it lies deeper than 128 folders")) << refusal;
+}
+
+TEST(Tar, RefusesWhatIsCutShort) {
+  std::string tar = tar_of({{.name = "a", .content = std::string(2000, 'x')}, {.name = "b", .content = "1"}});
+  EXPECT_EQ(refusal_of_bytes(tar), "accepted");
+  constexpr const char* kNoEnd =
+      "app: the archive ends too early: a tar ends with two blocks of zeros, this one does not";
+  EXPECT_EQ(refusal_of_bytes(tar.substr(0, 1000)), kNoEnd);
+  EXPECT_EQ(refusal_of_bytes(tar.substr(0, 512 + 2048)), kNoEnd) << "between two entries";
+  std::string gzip = squeezed(tar, Squeeze::gzip);
+  EXPECT_EQ(refusal_of_bytes(gzip.substr(0, gzip.size() - 20)).substr(0, 5), "app: ");
+  EXPECT_TRUE(refusal_of_bytes(gzip.substr(0, gzip.size() - 20)).ends_with("the archive ends too early"));
+  std::string zstd = squeezed(tar, Squeeze::zstd);
+  EXPECT_TRUE(refusal_of_bytes(zstd.substr(0, zstd.size() - 20)).ends_with("the archive ends too early"))
+      << refusal_of_bytes(zstd.substr(0, zstd.size() - 20));
+}
+
+TEST(Tar, RefusesWhatIsDamaged) {
+  std::string tar = tar_of({{.name = "a", .content = "x"}, {.name = "b", .content = "y"}});
+  tar[1024] = 'Q';  // the second header's name: its sum is wrong now
+  EXPECT_EQ(refusal_of_bytes(tar), "app: the archive is damaged: Damaged tar archive");
+  std::string gzip = squeezed(tar_of({{.name = "a", .content = "x"}}), Squeeze::gzip);
+  EXPECT_EQ(refusal_of_bytes("\x1f\x8b" + std::string(100, 'x')), "app: there is no tar in it");
+  EXPECT_EQ(refusal_of_bytes(squeezed("just some text that is no tar", Squeeze::gzip)), "app: there is no tar in it");
+}
+
+TEST(Zip, GivesItsTree) {
+  Tree expected;
+  expected.add(tree_file("bin/app", "hello", kExecutableMode));
+  expected.add(tree_symlink("current", "bin/app"));
+  expected.add(tree_folder("empty"));
+  expected.add(tree_file("é", "1"));
+  auto tree = tree_of_bytes(zip_of({{.name = "bin/app", .content = "hello", .mode = 0100755},
+                                    {.name = "current", .content = "bin/app", .mode = 0120777},
+                                    {.name = "empty/", .mode = 040755},
+                                    {.name = "é", .content = "1"}}));
+  ASSERT_TRUE(tree) << tree.error().message;
+  EXPECT_EQ(*tree, expected);
+}
+
+TEST(Zip, RefusesWhatItMustNotCarry) {
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "/etc/x"}})), R"(app: "/etc/x": the path is absolute)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "a/../../x"}})), R"(app: "a/../../x": the path has ".." in it)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "l", .content = "../x", .mode = 0120777}})),
+            R"(app: "l": the symlink leads out of the archive: "../x")");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "l", .content = "d", .mode = 0120777}, {.name = "l/x"}})),
+            R"(app: "l/x": "l" above it is a symlink)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "a"}, {.name = "a"}})), R"(app: "a": the name occurs twice)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "A"}, {.name = "a"}})),
+            R"(app: "a": it differs from "A" only in case or accents)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "d", .mode = 020644}})), R"(app: "d": it is a device)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "a\xff"}})), "app: a name in it is not UTF-8");
+}
+
+TEST(Zip, RefusesLyingSizes) {
+  std::string more = refusal_of_bytes(zip_of({{.name = "a", .content = "hello", .said_size = 9}}));
+  EXPECT_NE(more, "accepted");
+  EXPECT_EQ(more.substr(0, 10), "app: \"a\": ");
+  std::string less = refusal_of_bytes(zip_of({{.name = "a", .content = "hello", .said_size = 2}}));
+  EXPECT_NE(less, "accepted");
+}
+
+TEST(Zip, RefusesWhatIsCutShort) {
+  std::string zip = zip_of({{.name = "a", .content = "hello"}, {.name = "b", .content = "hello"}});
+  for (size_t size : {zip.size() - 1, zip.size() - 22, zip.size() - 40, size_t{50}}) {
+    EXPECT_EQ(refusal_of_bytes(zip.substr(0, size)),
+              "app: the archive ends too early: the directory at its end is missing");
+  }
+}
+
+TEST(Gzip, OfSomethingElseIsOneFileForThoseWhoLookIntoEverything) {
+  auto reader = open_archive(source_of_bytes(squeezed("just text", Squeeze::gzip)), "notes.gz", {.single_files = true});
+  ASSERT_TRUE(reader) << reader.error().message;
+  auto tree = tree_of(**reader);
+  ASSERT_TRUE(tree) << tree.error().message;
+  ASSERT_EQ(tree->entries().size(), 1u);
+  EXPECT_EQ(tree->find("content")->size, 9u);
+}
+
+}  // namespace
+}  // namespace sluice::bundle
