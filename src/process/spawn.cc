@@ -1,0 +1,117 @@
+// Where Sluice starts processes.
+#include "process/spawn.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/disk.h"
+
+namespace sluice::process {
+namespace {
+
+// Texts as exec wants them.
+class Words {
+ public:
+  explicit Words(std::vector<std::string> texts) : texts_(std::move(texts)) {
+    for (std::string& each : texts_) pointers_.push_back(each.data());
+    pointers_.push_back(nullptr);
+  }
+  char* const* data() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<char*> pointers_;
+};
+
+std::vector<std::string> assignments(const std::map<std::string, std::string>& environment) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : environment) texts.push_back(name + "=" + value);
+  return texts;
+}
+
+bool has_nul(const SpawnRequest& request) {
+  auto bad = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  for (const std::string& each : request.argv) {
+    if (bad(each)) return true;
+  }
+  for (const auto& [name, value] : request.environment) {
+    if (bad(name) || bad(value)) return true;
+  }
+  return bad(request.program) || bad(request.folder);
+}
+
+}  // namespace
+
+Result<Child> Child::spawn(const SpawnRequest& request) {
+  if (has_nul(request)) return Error{.code = Code::invalid, .message = "a command cannot hold NUL"};
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return error_from(errno, "make a pipe for", request.program);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&actions, request.folder.c_str());
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  const Words argv(request.argv), environment(assignments(request.environment));
+  pid_t pid = -1;
+  int failed = posix_spawn(&pid, request.program.c_str(), &actions, &attributes, argv.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (failed != 0) {
+    close(ends[0]);
+    return error_from(failed, "run", request.program);
+  }
+  return Child(pid, ends[0]);
+}
+
+Child::Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), output_(std::exchange(other.output_, -1)) {}
+
+Child::~Child() {
+  if (pid_ > 0) kill_and_wait();
+  if (output_ >= 0) close(output_);
+}
+
+std::optional<std::span<const char>> Child::read(int64_t at_most_ms, std::span<char> into) {
+  pollfd wait{.fd = output_, .events = POLLIN, .revents = 0};
+  if (poll(&wait, 1, static_cast<int>(at_most_ms)) <= 0) return std::nullopt;
+  ssize_t got = ::read(output_, into.data(), into.size());
+  if (got < 0 && errno == EINTR) return std::nullopt;
+  return into.first(got < 0 ? 0 : static_cast<size_t>(got));
+}
+
+bool Child::ended() const {
+  siginfo_t info{};
+  // It stays a zombie, so that its id, which is its group's, is not given to another.
+  return pid_ <= 0 ||
+         (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0);
+}
+
+Exit Child::kill_and_wait() {
+  kill(-pid_, SIGKILL);
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+  return {.code = WEXITSTATUS(status)};
+}
+
+}  // namespace sluice::process

@@ -1,0 +1,59 @@
+// The seam to the system's processes: starts one, hears it, ends it. Everything else about processes stands on this.
+//
+// A process leads a group of its own, so that what it starts can be ended with it. It gets no input, its output and
+// errors come through one pipe, and of this process it inherits nothing but what it is given: no descriptors, no
+// environment variables, no blocked signals.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sluice::process {
+
+struct SpawnRequest {
+  std::string program;            // its file; relative to this process's folder
+  std::vector<std::string> argv;  // with the name that it is called by; not empty
+  std::string folder;             // where it runs
+  std::map<std::string, std::string> environment;
+};
+
+// How a process ended: by itself, or by a signal.
+struct Exit {
+  int code = 0;
+  int signal = 0;  // 0: by itself
+
+  bool operator==(const Exit&) const = default;
+};
+
+// A process that was started. It is killed with its group, and waited for, when this is destroyed.
+class Child {
+ public:
+  static Result<Child> spawn(const SpawnRequest& request);
+  ~Child();
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&&) = delete;
+
+  pid_t id() const { return pid_; }
+  // Waits for so long for output. Nothing: there was none; an empty span: there will be none any more.
+  std::optional<std::span<const char>> read(int64_t at_most_ms, std::span<char> into);
+  // Whether the process itself has ended; what it started may still run.
+  bool ended() const;
+  // Ends the whole group, and says how the process ended.
+  Exit kill_and_wait();
+
+ private:
+  Child(pid_t pid, int output) : pid_(pid), output_(output) {}
+
+  pid_t pid_ = -1;  // -1: waited for
+  int output_ = -1;
+};
+
+}  // namespace sluice::process
