@@ -22,20 +22,21 @@ KitReload::KitReload(const Context& context, const KitPlace& place, const Loaded
   watch_.emplace(folders_of(place));
 }
 
-void KitReload::look(engine::Engine& engine) {
-  if (!watch_->changed()) return;
+bool KitReload::look(engine::Engine& engine) {
+  if (!watch_->changed()) return false;
   watch_.emplace(folders_of(place_));
   auto done = load(engine);
   if (done) {
     said_.clear();
     context_.output.note("The kit in " + place_.folder + " has changed: flows that begin now run under its new syncs.");
-    return;
+    return true;
   }
   std::string wrong = done.error().message;
-  if (wrong == said_) return;
+  if (wrong == said_) return true;
   said_ = wrong;
   context_.output.warn("the kit in " + place_.folder + " has changed, but the rules that run go on: " + wrong +
                        (done.error().next.empty() ? "" : "; next: " + done.error().next));
+  return true;
 }
 
 Result<void> KitReload::load(engine::Engine& engine) {

@@ -21,8 +21,8 @@ class KitReload {
   // All must outlive it.
   KitReload(const Context& context, const KitPlace& place, const LoadedConcepts& loaded);
 
-  // Loads the kit into the engine if its files have changed, and says what came of it.
-  void look(engine::Engine& engine);
+  // Loads the kit into the engine if its files have changed, and says what came of it. False: they have not.
+  bool look(engine::Engine& engine);
 
  private:
   Result<void> load(engine::Engine& engine);

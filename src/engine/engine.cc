@@ -104,7 +104,8 @@ namespace {
 std::string text_of(const std::vector<Machine::WaitedFor>& attempts, int64_t now_ms) {
   if (attempts.empty()) return "";
   int64_t until_ms = std::ranges::max(attempts, {}, &Machine::WaitedFor::deadline_ms).deadline_ms;
-  std::string text = "waiting for " + attempts.front().action + " of flow " + sluice::to_string(attempts.front().flow);
+  std::string text =
+      "waiting for " + std::string(attempts.front().action) + " of flow " + sluice::to_string(attempts.front().flow);
   if (attempts.size() > 1) text += " and " + std::to_string(attempts.size() - 1) + " more";
   return text + ", at most " + std::to_string((std::max<int64_t>(until_ms - now_ms, 0) + 999) / 1000) +
          " s; its flow is kept in the store";

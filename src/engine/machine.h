@@ -161,7 +161,7 @@ class Machine {
   // Attempts whose time was not over at the last turn; not those whose result could not be committed.
   struct WaitedFor {
     Ulid flow;
-    std::string action;
+    std::string_view action;
     int64_t deadline_ms = 0;
   };
   std::vector<WaitedFor> waited_for() const;

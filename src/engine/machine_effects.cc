@@ -89,8 +89,8 @@ void Machine::start(Flow& flow, Invocation& invocation) {
   }
   invocation.attempts = number;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  running_[invocation.id] = {cancelled,
-                             {flow.id, symbols().name(invocation.action), deadline_ms(invocation).value_or(0)}};
+  const std::string& name = *handler_names_[invocation.action.concept_][invocation.action.action];
+  running_[invocation.id] = {cancelled, {flow.id, name, deadline_ms(invocation).value_or(0)}};
   Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, id = invocation.id,
            concept_ = invocation.action.concept_] {
     EngineAttempt attempt(*attempt_parts_, id, number, cancelled);
