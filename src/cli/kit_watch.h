@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +15,8 @@ namespace sluice::cli {
 
 class KitWatch {
  public:
-  // Watches these folders and all below them, but for hidden ones.
+  // Watches these folders and all below them, but for hidden ones. One that is not there, or is moved away, is seen
+  // when it comes and goes.
   explicit KitWatch(const std::vector<std::string>& folders);
   ~KitWatch();
   KitWatch(const KitWatch&) = delete;
@@ -31,7 +34,9 @@ class KitWatch {
 
   std::vector<std::string> folders_;
   int inotify_ = -1;
-  Snapshot seen_;  // only without inotify
+  std::set<int> kit_folders_;                                  // by inotify's numbers
+  std::map<int, std::set<std::string, std::less<>>> holders_;  // which names in them are the folders, or lead there
+  Snapshot seen_;                                              // only without inotify
 };
 
 // A descriptor that can be read once the person has asked to stop (Ctrl-C, SIGTERM); the signals do nothing else while

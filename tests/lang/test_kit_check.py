@@ -272,6 +272,20 @@ def test_watching_checks_again_and_ends_on_ctrl_c(sluice, kit, tmp_path):
             rule = tmp_path / "mine" / "syncs" / "record.sync"
             rule.write_text(rule.read_text().replace("?title ]", "?titel ]"))
             assert next_summary() == "1 error, 0 warnings in 2 concepts, 1 sync"
+            # The folder goes, comes back, and is made anew: the watch goes on.
+            (tmp_path / "mine").rename(tmp_path / "away")
+            assert next_summary() == "1 error, 0 warnings in 0 concepts, 0 syncs"
+            rule = tmp_path / "away" / "syncs" / "record.sync"
+            rule.write_text(rule.read_text().replace("?titel ]", "?title ]"))
+            (tmp_path / "away").rename(tmp_path / "mine")
+            while next_summary() != "0 errors, 0 warnings in 2 concepts, 1 sync":
+                pass
+            shutil.rmtree(tmp_path / "mine")
+            while next_summary() != "1 error, 0 warnings in 0 concepts, 0 syncs":
+                pass
+            kit("init", "mine", cwd=tmp_path)
+            while next_summary() != "0 errors, 0 warnings in 2 concepts, 1 sync":
+                pass
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=60) == 0
         finally:
