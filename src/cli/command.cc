@@ -64,6 +64,15 @@ const std::vector<Option>& global_options() {
   return kOptions;
 }
 
+std::vector<Option> global_options_of(const Command& command) {
+  std::vector<Option> options = global_options();
+  for (Option& option : options) {
+    if (option.name != "output") continue;
+    option.choices.insert(option.choices.end(), command.formats.begin(), command.formats.end());
+  }
+  return options;
+}
+
 void Commands::add_noun(Noun noun) {
   assert(find_noun(noun.name) == nullptr && find(noun.name) == nullptr);
   nouns_.push_back(std::move(noun));

@@ -105,6 +105,8 @@ class Commands {
 
 // The options that every command takes, before or after its words.
 const std::vector<Option>& global_options();
+// The same as this command takes them: --output with the formats of its own.
+std::vector<Option> global_options_of(const Command& command);
 
 // "sluice kit check [options] <folder>"
 std::string usage_line(const Command& command);

@@ -23,6 +23,7 @@ struct Place {
   std::vector<Choice> words = {};
   bool files = false;
   std::vector<Option> options = {};  // its own; the global ones stand everywhere
+  std::vector<Option> globals = {};  // those of the global ones that take more here
 };
 
 Choice first_word(const Commands& commands, const std::string& word) {
@@ -46,6 +47,9 @@ std::vector<Choice> verbs(const Commands& commands, const Noun& noun) {
 
 Place command_place(const Command& command) {
   Place place{.path = command.name, .options = command.options};
+  for (Option& option : global_options_of(command)) {
+    if (option.name == "output" && !command.formats.empty()) place.globals.push_back(std::move(option));
+  }
   for (const Arg& arg : command.args) {
     for (const std::string& word : arg.choices) place.words.push_back({word, arg.help});
     if (arg.kind == Kind::path) place.files = true;
@@ -134,7 +138,10 @@ std::string value_arms(const std::vector<Place>& places, const std::function<std
       arms += "    " + join(patterns, "|") + ") " + offer(option) + " ;;\n";
     }
   };
-  for (const Place& place : places) add(quoted(place.path), place.options);
+  for (const Place& place : places) {
+    add(quoted(place.path), place.options);
+    add(quoted(place.path), place.globals);
+  }
   add("*", global_options());
   return arms;
 }
@@ -289,6 +296,7 @@ std::string fish_completion(const Commands& commands) {
     }
     if (place.files) lines += at + " -F\n";
     for (const Option& option : place.options) add_option(at, option);
+    for (const Option& option : place.globals) add_option(at, option);
   }
   for (const Option& option : global_options()) add_option("complete -c sluice", option);
   std::string value_words = value_options(commands);

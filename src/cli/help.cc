@@ -119,7 +119,7 @@ std::string command_help(const Command& command, const Terminal& terminal) {
          wrapped("usage: " + usage_line(command), terminal, 2) +
          section("Arguments", listed(args, terminal), terminal) +
          section("Options", options_listed(command.options, terminal), terminal) +
-         section("Global options", options_listed(global_options(), terminal), terminal) +
+         section("Global options", options_listed(global_options_of(command), terminal), terminal) +
          section("Example", listed({{command.example}}, terminal), terminal);
 }
 
@@ -153,8 +153,10 @@ json::object to_json(const Command& command) {
     if (arg.repeated) object["repeated"] = true;
     args.push_back(std::move(object));
   }
-  return {{"name", command.name},    {"summary", command.summary},          {"usage", usage_line(command)},
-          {"args", std::move(args)}, {"options", to_json(command.options)}, {"example", command.example}};
+  json::object object{{"name", command.name},    {"summary", command.summary},          {"usage", usage_line(command)},
+                      {"args", std::move(args)}, {"options", to_json(command.options)}, {"example", command.example}};
+  if (!command.formats.empty()) object["formats"] = to_json(command.formats);
+  return object;
 }
 
 json::object to_json(const Noun& noun, const Commands& commands) {

@@ -165,7 +165,7 @@ Result<Code> format_kit(Context& context) {
   };
   for (const std::string& file : *files) {
     lang::Diagnostics found;
-    auto text = read_file(disk, file, lang::kMaxSourceBytes);
+    auto text = lang::read_source(file);
     if (!text) {
       broken.push_back(file);
       tell(lang::unreadable(file, text.error()), "");
@@ -242,12 +242,13 @@ Result<Code> show(Context& context) {
   }
   std::vector<std::string> known;
   for (const lang::ConceptSymbol& each : kit.symbols().concepts) known.push_back(each.name);
-  for (size_t i = 0; i < kit.kit().syncs.size(); ++i) {
-    const lang::KitSync& each = kit.kit().syncs[i];
+  for (const lang::KitSync& each : kit.kit().syncs) {
     known.push_back(each.tree.name.text);
     known.push_back(each.alias);
-    if (each.tree.name.text != name && each.alias != name) continue;
-    context.output.print(sync_json(kit, i), [&](const Terminal& terminal) { return show_sync(kit, i, terminal); });
+  }
+  if (auto found = find_sync(kit.kit(), name)) {
+    context.output.print(sync_json(kit, *found),
+                         [&](const Terminal& terminal) { return show_sync(kit, *found, terminal); });
     return Code::ok;
   }
   auto near = nearest(name, std::span<const std::string>(known));
@@ -389,7 +390,7 @@ Result<Code> list(Context& context) {
     if (!exists || !*exists) continue;
     auto kit_place = place_of_kit(folder, context);
     if (!kit_place) return kit_place.error();
-    lang::Kit kit = lang::load_kit(folder, kit_reader(disk), kit_place->options);
+    lang::Kit kit = lang::load_kit(folder, kit_reader(disk, *kit_place), kit_place->options);
     lang::Suite suite = kit.suite;
     std::string name = suite.name.empty() ? entry.name : suite.name;
     lang::Checked checked = lang::check(std::move(kit));
@@ -445,7 +446,8 @@ void add_kit_commands(Commands& commands) {
                 .run = format_kit});
   commands.add({.name = "kit show",
                 .summary = "Show a kit, a concept or a sync, and what follows from what",
-                .details = "With --output dot it prints the whole kit as a picture for Graphviz.",
+                .details = "Of a sync that is overridden it shows the one that is active, and says which it replaces. "
+                           "With --output dot it prints the whole kit as a picture for Graphviz.",
                 .args = {{.name = "name", .help = "a concept or a sync", .optional = true}},
                 .options = {{.name = "kit",
                              .value = "FOLDER",

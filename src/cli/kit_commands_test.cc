@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
+#include "cli/completion.h"
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
@@ -134,6 +135,17 @@ TEST_F(KitCommands, ShowRefusesAKitWithErrors) {
   EXPECT_EQ(done.exit, 1);
   EXPECT_THAT(done.err, HasSubstr("has errors: "));
   EXPECT_THAT(done.err, HasSubstr("sluice kit check " + folder.path("kit")));
+}
+
+TEST_F(KitCommands, ShowNamesItsPictureAmongTheFormats) {
+  Commands all = all_commands();
+  EXPECT_THAT(run_line(all, {"kit", "show", "--help"}).out, HasSubstr("table, json, yaml or dot (default: table)"));
+  EXPECT_THAT(run_line(all, {"kit", "check", "--help"}).out, HasSubstr("table, json or yaml (default: table)"));
+  EXPECT_THAT(run_line(all, {"help", "kit", "show", "-o", "json"}).out, HasSubstr("\"formats\": [\n    \"dot\"\n  ]"));
+  EXPECT_THAT(bash_completion(all),
+              HasSubstr("    'kit show'':--output'|'kit show'':-o') words='table json yaml dot' ;;\n"));
+  EXPECT_THAT(zsh_completion(all),
+              HasSubstr("    'kit show'':--output'|'kit show'':-o') offers=('table' 'json' 'yaml' 'dot') ;;\n"));
 }
 
 TEST_F(KitCommands, InitOnlyTakesPlainNames) {

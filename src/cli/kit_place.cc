@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/atomic_file.h"
+#include "base/jail.h"
 #include "base/real_disk.h"
 #include "cli/home.h"
 #include "deploy/deploy_kit.h"
@@ -66,16 +66,50 @@ Result<void> must_exist(const KitPlace& place) {
                .next = "sluice kit list shows the installed kits, sluice kit init NAME begins one"};
 }
 
-lang::ReadText kit_reader(Disk& disk) {
-  return [&disk](const std::string& path) {
-    return path.starts_with(deploy::kKitFolder) ? deploy::read_kit_file(path)
-                                                : read_file(disk, path, lang::kMaxSourceBytes);
+namespace {
+
+// The folder of the kit or overlay that the file belongs to, and the path from there.
+std::pair<std::string, std::string> split_at_kit(const std::string& path, const KitPlace& place) {
+  auto below = [&](const std::string& folder) {
+    std::string prefix = folder == "." ? "" : folder.ends_with('/') ? folder : folder + "/";
+    bool found = path.starts_with(prefix) && (!prefix.empty() || !path.starts_with('/'));
+    return found ? std::optional(prefix.size()) : std::nullopt;
+  };
+  auto own = below(place.folder);
+  // The kit's own files by their shortest spelling; `..` in what is left is another kit's.
+  if (own && !path.substr(*own).starts_with("..")) return {place.folder, path.substr(*own)};
+  std::vector<std::string> holders = place.options.search_path;
+  holders.push_back(place.options.overlay_folder);
+  for (const std::string& holder : holders) {
+    auto within = holder.empty() ? std::nullopt : below(holder);
+    size_t slash = within ? path.find('/', *within) : std::string::npos;
+    if (slash != std::string::npos) return {path.substr(0, slash), path.substr(slash + 1)};
+  }
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+}  // namespace
+
+lang::ReadText kit_reader(Disk& disk, const KitPlace& place) {
+  return [&disk, &place](const std::string& path) -> Result<std::string> {
+    if (path.starts_with(deploy::kKitFolder)) return deploy::read_kit_file(path);
+    auto [folder, name] = split_at_kit(path, place);
+    auto file = Jail(disk, folder).open(name, {});
+    if (!file) return file.error();
+    return lang::read_source(**file, path);
   };
 }
 
 lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {
   RealDisk disk;
-  lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk), place.options);
+  lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk, place), place.options);
+  for (const lang::OverlayChange& each : kit.overlaid) {
+    context.output.note("sync " + each.sync + " is " +
+                        (each.by.empty() ? "disabled" : "replaced by the one in " + each.by) + ", as " + each.overlay +
+                        " says");
+  }
   context.output.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
   return lang::check(std::move(kit), {.strict = strict});
 }

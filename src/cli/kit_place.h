@@ -31,8 +31,11 @@ bool is_built_in(const std::string& folder);
 
 Result<void> must_exist(const KitPlace& place);
 
-lang::ReadText kit_reader(Disk& disk);
+// Reads the files of the kit, of kits that it uses and of its overlay, each only from below the folder that it belongs
+// to, and through no symlink there. Both must outlive it.
+lang::ReadText kit_reader(Disk& disk, const KitPlace& place);
 
+// Says on stderr which syncs the home's overlay changes.
 lang::Checked check_place(const KitPlace& place, bool strict, const Context& context);
 
 size_t count_of(const lang::Checked& checked, lang::Diagnostic::Severity severity);

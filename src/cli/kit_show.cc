@@ -195,11 +195,13 @@ std::string show_kit(const CheckedKit& checked, const Terminal& terminal) {
   Table syncs{.columns = {{"SYNC"}, {"ALIAS"}, {"TIER"}, {"STATE"}}, .empty = "No syncs."};
   for (const lang::KitSync& each : kit.syncs) {
     Style style = each.active() ? Style::plain : Style::faint;
-    syncs.rows.push_back(
-        {{each.tree.name.text, each.active() ? Style::strong : Style::faint},
-         {each.alias == each.tree.name.text ? "" : each.alias, style},
-         {std::string(tier_name(each.tier)), style},
-         {each.active() ? "active" : "inactive: " + each.inactive, each.active() ? Style::good : Style::faint}});
+    syncs.rows.push_back({{each.tree.name.text, each.active() ? Style::strong : Style::faint},
+                          {each.alias == each.tree.name.text ? "" : each.alias, style},
+                          {std::string(tier_name(each.tier)), style},
+                          {!each.active()          ? "inactive: " + each.inactive
+                           : each.replaces.empty() ? "active"
+                                                   : "active, replaces the one at " + each.replaces,
+                           each.active() ? Style::good : Style::faint}});
   }
   text += section(terminal, "Syncs") + render(syncs, terminal);
 
@@ -325,10 +327,28 @@ json::value concept_json(const CheckedKit& checked, size_t index) {
 
 // -------------------------------------------------------------------------------------------------------- sync
 
+std::optional<size_t> find_sync(const lang::Kit& kit, std::string_view name) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < kit.syncs.size(); ++i) {
+    const lang::KitSync& each = kit.syncs[i];
+    bool named = each.tree.name.text == name || each.alias == name;
+    if (named && (!found || (each.active() && !kit.syncs[*found].active()))) found = i;
+  }
+  // By the name of one that was replaced its replacement is meant, whatever that is called.
+  if (found && kit.syncs[*found].replaced) {
+    auto by = std::ranges::find_if(kit.syncs, [&](const lang::KitSync& each) {
+      return each.active() && !each.replaces.empty() && each.alias == kit.syncs[*found].alias;
+    });
+    if (by != kit.syncs.end()) return static_cast<size_t>(by - kit.syncs.begin());
+  }
+  return found;
+}
+
 std::string show_sync(const CheckedKit& checked, size_t index, const Terminal& terminal) {
   const lang::KitSync& each = checked.kit().syncs[index];
   std::string text = terminal.paint(Style::strong, each.tree.name.text) + "  " + std::string(tier_name(each.tier));
   if (each.alias != each.tree.name.text) text += ", known as " + each.alias;
+  if (!each.replaces.empty()) text += ", from " + each.tree.file + ", replaces the one at " + each.replaces;
   text += each.active() ? "\n" : terminal.paint(Style::warning, ", inactive: " + each.inactive) + "\n";
   if (!each.tree.purpose.empty()) text += wrap_text(printable(each.tree.purpose), terminal.width) + "\n";
   text += "\n" + printable(rule_text(checked, each.tree), true);
@@ -350,6 +370,7 @@ json::value sync_json(const CheckedKit& checked, size_t index) {
                     {"file", each.tree.file},         {"purpose", each.tree.purpose},
                     {"eventual", each.tree.eventual}, {"active", each.active()}};
   if (!each.active()) root["why"] = each.inactive;
+  if (!each.replaces.empty()) root["replaces"] = each.replaces;
   json::array waits, starts;
   for (const Pattern& pattern : each.tree.when) waits.emplace_back(pattern_text(pattern));
   if (const SyncSymbol* symbol = symbol_of(checked, index)) {

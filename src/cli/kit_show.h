@@ -3,7 +3,9 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/terminal.h"
 #include "lang/check.h"
@@ -14,6 +16,10 @@ namespace json = boost::json;
 
 std::string show_kit(const lang::CheckedKit& kit, const Terminal& terminal);
 json::value kit_json(const lang::CheckedKit& kit);
+
+// The number in Kit::syncs of the sync with this name or alias; of several, such as an overridden one and its
+// replacement, the active one.
+std::optional<size_t> find_sync(const lang::Kit& kit, std::string_view name);
 
 // A concept or a sync by its number in the symbols or in Kit::syncs.
 std::string show_concept(const lang::CheckedKit& kit, size_t concept_, const Terminal& terminal);

@@ -75,6 +75,25 @@ Starts
   EXPECT_EQ(paid.at("starts"), (json::array{"answer Order/pay => ok"}));
 }
 
+TEST(FindSync, TakesTheActiveOne) {
+  lang::Kit kit;
+  kit.syncs.resize(3);
+  kit.syncs[0].tree.name.text = kit.syncs[0].alias = "Usual";
+  kit.syncs[0].inactive = "overridden by mine.sync";
+  kit.syncs[0].replaced = true;
+  kit.syncs[1].tree.name.text = kit.syncs[1].alias = "Other";
+  kit.syncs[2].tree.name.text = "Mine";
+  kit.syncs[2].alias = "Usual";
+  kit.syncs[2].replaces = "a.sync:2";
+  EXPECT_EQ(find_sync(kit, "Usual"), 2u);
+  EXPECT_EQ(find_sync(kit, "Mine"), 2u);
+  EXPECT_EQ(find_sync(kit, "Other"), 1u);
+  EXPECT_EQ(find_sync(kit, "None"), std::nullopt);
+  // One that is known by another name than its own.
+  kit.syncs[0].tree.name.text = "Old";
+  EXPECT_EQ(find_sync(kit, "Old"), 2u);
+}
+
 TEST_F(KitShow, DotLeadsFromConceptsThroughSyncsToConcepts) {
   std::string dot = kit_dot(*checked.kit);
   EXPECT_THAT(dot, HasSubstr("digraph \"shop\" {\n"));

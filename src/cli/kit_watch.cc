@@ -45,18 +45,35 @@ void walk(const std::string& folder, const Visit& visit) {
 KitWatch::KitWatch(const std::vector<std::string>& folders) : folders_(folders) {
   inotify_ = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   size_t count = 0;
-  auto add = [&](const std::string& folder) {
-    if (inotify_ < 0 || ++count > kMostFolders) return;
-    if (inotify_add_watch(inotify_, folder.c_str(), kEvents) < 0 && errno != ENOENT) {
+  // The watch's number; none if the folder is not there, or cannot be watched.
+  auto add = [&](const std::string& folder) -> std::optional<int> {
+    if (inotify_ < 0 || ++count > kMostFolders) return std::nullopt;
+    int number = inotify_add_watch(inotify_, folder.c_str(), kEvents);
+    if (number >= 0) return number;
+    if (errno != ENOENT && errno != ENOTDIR) {
       ::close(inotify_);
       inotify_ = -1;
     }
+    return std::nullopt;
+  };
+  // A folder that is moved away or made anew, by itself or with what holds it, is seen from above. From the top down:
+  // what is not there yet is made after its holder is watched, and so is told. One that may not be watched is left out.
+  auto add_holders = [&](const std::string& folder) {
+    std::error_code ignored;
+    fs::path holder;
+    for (const fs::path& name : fs::absolute(folder, ignored).lexically_normal()) {
+      int number = holder.empty() || name.empty() ? -1 : inotify_add_watch(inotify_, holder.c_str(), kEvents);
+      if (number >= 0) holders_[number].insert(name.string());
+      holder /= name;
+    }
   };
   for (const std::string& folder : folders) {
-    add(folder);
+    if (inotify_ >= 0) add_holders(folder);
+    if (auto number = add(folder)) kit_folders_.insert(*number);
     walk(folder, [&](const fs::directory_entry& entry) {
       std::error_code ignored;
-      if (entry.is_directory(ignored)) add(entry.path().string());
+      if (!entry.is_directory(ignored)) return;
+      if (auto number = add(entry.path().string())) kit_folders_.insert(*number);
     });
   }
   if (inotify_ < 0) seen_ = look();
@@ -87,10 +104,14 @@ bool KitWatch::drain() {
     if (size <= 0) return found;
     for (ssize_t at = 0; at < size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
-      // A new folder may hold files already; its own changes are seen by the next watch.
-      bool folder = (event->mask & IN_ISDIR) != 0 && (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0;
+      std::string_view name = event->len > 0 ? std::string_view(event->name) : std::string_view();
+      // A folder that comes or goes may hold files; the changes of a new one are seen by the next watch.
+      bool folder = (event->mask & IN_ISDIR) != 0 && !name.starts_with('.');
+      bool of_kit = kit_folders_.contains(event->wd) && (folder || concerns_kit(name));
+      auto holder = holders_.find(event->wd);
+      bool of_holder = holder != holders_.end() && holder->second.contains(name);
       bool lost = (event->mask & IN_Q_OVERFLOW) != 0;
-      found = found || folder || lost || (event->len > 0 && concerns_kit(event->name));
+      found = found || of_kit || of_holder || lost;
       at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
     }
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@ namespace sluice::cli {
 
 class KitWatch {
  public:
-  // Watches these folders and all below them, but for hidden ones.
+  // Watches these folders and all below them, but for hidden ones. One that is not there, or is moved away, is seen
+  // when it comes and goes.
   explicit KitWatch(const std::vector<std::string>& folders);
   ~KitWatch();
   KitWatch(const KitWatch&) = delete;
@@ -37,6 +39,8 @@ class KitWatch {
 
   std::vector<std::string> folders_;
   int inotify_ = -1;
+  std::set<int> kit_folders_;                                     // by inotify's numbers
+  std::map<int, std::set<std::string, std::less<>>> holders_;     // which names in them are the folders, or lead there
   Snapshot seen_;                                                 // only without inotify
   std::optional<std::chrono::steady_clock::time_point> pending_;  // when the change came that changed() has not told of
   std::chrono::steady_clock::time_point looked_;                  // changed(), only without inotify

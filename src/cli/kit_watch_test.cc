@@ -62,5 +62,38 @@ TEST_F(KitWatchTest, AFolderThatIsNotThereIsNoFault) {
   EXPECT_TRUE(*watch.wait(stop[0]));
 }
 
+TEST_F(KitWatchTest, SeesAFolderGoAndComeBack) {
+  std::filesystem::create_directories(folder.path("above/kit"));
+  write("above/kit/suite.yaml");
+  // By itself, and with all that holds it.
+  for (const char* moved : {"above/kit", "above"}) {
+    KitWatch there({folder.path("above/kit")});
+    std::filesystem::rename(folder.path(moved), folder.path("away"));
+    EXPECT_TRUE(*there.wait(stop[0]));
+    KitWatch gone({folder.path("above/kit")});
+    std::filesystem::rename(folder.path("away"), folder.path(moved));
+    EXPECT_TRUE(*gone.wait(stop[0]));
+  }
+  KitWatch back({folder.path("above/kit")});
+  write("above/kit/suite.yaml");
+  EXPECT_TRUE(*back.wait(stop[0]));
+}
+
+TEST_F(KitWatchTest, SeesAFolderBelowGo) {
+  std::filesystem::create_directory(folder.path("syncs"));
+  KitWatch watch({folder.path()});
+  std::filesystem::rename(folder.path("syncs"), folder.path("rules"));
+  EXPECT_TRUE(*watch.wait(stop[0]));
+}
+
+TEST_F(KitWatchTest, WhatStandsBesideAFolderDoesNotConcernIt) {
+  std::filesystem::create_directory(folder.path("kit"));
+  KitWatch watch({folder.path("kit")});
+  write("suite.yaml");
+  std::filesystem::create_directory(folder.path("other"));
+  ASSERT_EQ(::write(stop[1], "x", 1), 1);
+  EXPECT_FALSE(*watch.wait(stop[0]));
+}
+
 }  // namespace
 }  // namespace sluice::cli

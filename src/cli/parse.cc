@@ -94,8 +94,8 @@ class Parser {
       return {};
     }
     std::vector<std::string> choices = option.choices;
-    if (option.name == "output" && given_.command != nullptr) {
-      choices.insert(choices.end(), given_.command->formats.begin(), given_.command->formats.end());
+    for (const Option& own : given_.command ? global_options_of(*given_.command) : std::vector<Option>{}) {
+      if (own.name == option.name) choices = own.choices;
     }
     if (!value && at_ < words_.size()) value = words_[at_++];
     if (!value) return usage(shown + " needs a value: " + expectation(option.value, choices), help_command());

@@ -79,7 +79,9 @@ void Report::warning(const Place& place, std::string_view rule, std::string text
 }
 
 void Report::misaligned(const Place& place, std::string text) {
-  error(place, "alignment", std::move(text), "the suite tags them as ids of different things");
+  error(place, "alignment", std::move(text),
+        "the suite tags them as ids of different things: give the id that is meant here, or one tag to both under "
+        "`params` in suite.yaml");
   if (!strict_) diagnostics.back().severity = Diagnostic::Severity::warning;
 }
 

@@ -148,7 +148,8 @@ TEST(CheckRule, MisalignedParametersWarnUnlessStrict) {
   kit.concepts[1].entry.params = {{{}, "C", "card-ref", ""}};
   std::string text =
       " alignment: `?o` is O of Order, but `card` of Card/hold takes C of Card "
-      "[the suite tags them as ids of different things]";
+      "[the suite tags them as ids of different things: give the id that is meant here, or one tag to both under "
+      "`params` in suite.yaml]";
   EXPECT_THAT(told(kit), ElementsAre("rules.sync:1:78+2 warning" + text));
   EXPECT_THAT(told(kit, {.strict = true}), ElementsAre("rules.sync:1:78+2 error" + text));
 }

@@ -103,7 +103,13 @@ int main(int argc, char** argv) {
   app.add_option("--stem", options.stem, "names of the files begin with it (default: the file's name)");
   app.add_option("--work-header", options.work_header, "header that defines the effects' Work structs");
   app.add_option("--handlers", options.handlers, "hand-written sources, searched for find_by_ look-ups");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    std::cerr << "conceptc: " << error.what() << "\nnext: conceptc --help\n";
+    return sluice::exit_code(sluice::Code::usage);
+  }
   if (options.stem.empty()) {
     options.stem = std::filesystem::path(options.file).stem().string();
     for (char& c : options.stem) c = c == '-' ? '_' : c;

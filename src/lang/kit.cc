@@ -16,6 +16,8 @@ namespace {
 
 constexpr const char* kMendPath = "mend the path, or take the entry out";
 
+std::string hint_of(const Error& error) { return error.next.empty() ? kMendPath : error.next; }
+
 std::string quoted(std::string_view word) { return "`" + std::string(word) + "`"; }
 
 std::string joined(const std::string& folder, std::string path) {
@@ -52,7 +54,23 @@ struct Change {
   std::string file;  // where it is said
   Mark mark;
   std::string replace;  // the replacing .sync; empty: disable
+  bool overlay = false;
 };
+
+// Whether a path could lead out of the folder that it is relative to.
+bool leads_out(std::string_view path) {
+  if (path.starts_with('/')) return true;
+  for (size_t at = 0; at <= path.size();) {
+    size_t end = std::min(path.find('/', at), path.size());
+    if (path.substr(at, end - at) == "..") return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+bool is_folder_name(std::string_view name) {
+  return !name.empty() && name.find('/') == std::string_view::npos && name != "." && name != "..";
+}
 
 class Loader {
  public:
@@ -65,7 +83,7 @@ class Loader {
       kit_.suite = *suite;
       load_suite(*suite, folder);
       for (const std::string& overlay : options_.overlays) read_overlay(overlay);
-      if (!options_.overlay_folder.empty()) {
+      if (!options_.overlay_folder.empty() && is_folder_name(suite->name)) {
         read_overlay(joined(joined(options_.overlay_folder, suite->name), "overrides.yaml"));
       }
       for (Change& change : changes_) apply(change);
@@ -115,6 +133,14 @@ class Loader {
     return at == std::string_view::npos ? mark : mark_of(text, at);
   }
 
+  // Tells of a path that leads out of the folder of the file that names it; true if it does.
+  bool refuse_outside(const std::string& file, Mark mark, const std::string& path) {
+    if (!leads_out(path)) return false;
+    error(file, mark, count_code_points(path), "outside-folder", quoted(path) + " leads out of the folder of " + file,
+          "copy the file into the folder; what another kit has comes with `uses`");
+    return true;
+  }
+
   // ------------------------------------------------------------------------------------------------- suites
 
   std::optional<Suite> read_suite(const std::string& file) {
@@ -122,7 +148,8 @@ class Loader {
     if (!text) {
       error(file, {1, 1}, 1, "missing-file", text.error().message,
             text.error().code == Code::not_found ? "a kit is a folder with a suite.yaml"
-                                                 : "make it a text file that you may read");
+            : text.error().next.empty()          ? "make it a text file that you may read"
+                                                 : text.error().next);
       return std::nullopt;
     }
     Diagnostics found;
@@ -138,16 +165,19 @@ class Loader {
     for (const SuiteConcept& entry : suite.concepts) load_concept(suite, entry, folder);
     for (const SuiteSync& entry : suite.syncs) load_syncs(suite, entry, folder);
     for (const std::string& path : suite.guards) {
+      const std::string& text = kit_.sources[suite.file];
+      if (refuse_outside(suite.file, find_word(text, "guards:", path), path)) continue;
       std::string file = joined(folder, path);
       if (!rules_of(file)) {
-        const std::string& text = kit_.sources[suite.file];
         if (missing_.contains(file))
-          error(suite.file, find_word(text, "guards:", path), path.size(), "missing-file", missing_[file], kMendPath);
+          error(suite.file, find_word(text, "guards:", path), path.size(), "missing-file", missing_[file].message,
+                hint_of(missing_[file]));
       }
       load_guards(suite, file);
     }
     const std::string& text = kit_.sources[suite.file];
     for (const auto& [name, path] : suite.overrides) {
+      if (refuse_outside(suite.file, find_word(text, "overrides:", path), path)) continue;
       changes_.push_back({name, suite.file, find_word(text, "overrides:", name), joined(folder, path)});
     }
     for (const Name& name : suite.disable) changes_.push_back({name.text, suite.file, name.at, {}});
@@ -156,6 +186,12 @@ class Loader {
   }
 
   void load_use(const Suite& suite, const SuiteUse& use, const std::string& folder) {
+    if (!is_folder_name(use.suite)) {
+      error(suite.file, use.at, use.suite.size(), "unknown-suite", quoted(use.suite) + " is no name of a kit",
+            "write the kit's name; where kits are found is not the suite's to say");
+      for (const SuiteConcept& entry : use.concepts) kit_.broken.push_back(entry.name);
+      return;
+    }
     auto cycle = std::ranges::find(loading_, use.suite);
     if (cycle != loading_.end()) {
       std::string path;
@@ -220,6 +256,10 @@ class Loader {
       kit_.absent.push_back({entry.name, "it is optional and was not asked for"});
       return;
     }
+    if (refuse_outside(suite.file, value_after(suite.file, entry.at, entry.name.size(), entry.spec), entry.spec)) {
+      kit_.broken.push_back(entry.name);
+      return;
+    }
     std::string file = joined(folder, entry.spec);
     auto text = read_(file);
     if (!text) {
@@ -232,7 +272,8 @@ class Loader {
       } else {
         error(suite.file, value_after(suite.file, entry.at, entry.name.size(), entry.spec),
               count_code_points(entry.spec), "missing-file",
-              missing ? "the concept " + quoted(entry.name) + " has no file " + file : text.error().message, kMendPath);
+              missing ? "the concept " + quoted(entry.name) + " has no file " + file : text.error().message,
+              missing ? kMendPath : hint_of(text.error()));
         kit_.broken.push_back(entry.name);
       }
       return;
@@ -269,7 +310,8 @@ class Loader {
         kit_.sources[file] = std::move(*text);
         take(found);
       } else {
-        missing_[file] = text.error().code == Code::not_found ? "there is no file " + file : text.error().message;
+        missing_[file] = text.error();
+        if (text.error().code == Code::not_found) missing_[file] = Error{.message = "there is no file " + file};
       }
       known = files_.emplace(file, std::move(tree)).first;
     }
@@ -285,21 +327,26 @@ class Loader {
   }
 
   void load_syncs(const Suite& suite, const SuiteSync& entry, const std::string& folder) {
-    std::string file = joined(folder, entry.path);
     Mark mark = entry.at;
+    if (refuse_outside(suite.file, value_after(suite.file, mark, 0, entry.path), entry.path)) {
+      kit_.incomplete = true;
+      return;
+    }
+    std::string file = joined(folder, entry.path);
     std::string title = entry.name.empty() ? entry.sync.empty() ? entry.path : entry.sync : entry.name;
     const SyncFile* rules = rules_of(file);
     if (rules == nullptr) {
       if (entry.tier == Tier::integration) {
         warning(suite.file, value_after(suite.file, mark, 0, entry.path), count_code_points(entry.path), "missing-file",
-                "the integration sync " + quoted(title) + " is inactive: " + missing_[file], kMendPath);
+                "the integration sync " + quoted(title) + " is inactive: " + missing_[file].message,
+                hint_of(missing_[file]));
         Sync none;
         none.file = file;
         none.name.text = title;
         kit_.syncs.push_back({none, entry.tier, title, suite.name, "its file is missing"});
       } else {
         error(suite.file, value_after(suite.file, mark, 0, entry.path), count_code_points(entry.path), "missing-file",
-              "the sync " + quoted(title) + " is missing: " + missing_[file], kMendPath);
+              "the sync " + quoted(title) + " is missing: " + missing_[file].message, hint_of(missing_[file]));
         kit_.incomplete = true;
       }
       return;
@@ -357,7 +404,7 @@ class Loader {
     if (!text) {
       if (text.error().code != Code::not_found)
         error(file, {1, 1}, 1, "missing-file", text.error().message,
-              "make it a text file that you may read, or remove it");
+              text.error().next.empty() ? "make it a text file that you may read, or remove it" : text.error().next);
       return;
     }
     kit_.sources[file] = *text;
@@ -386,8 +433,10 @@ class Loader {
             continue;
           }
           auto position = document->position_of(pointer);
-          changes_.push_back({std::string(name), file, Mark{position->line, position->column},
-                              joined(folder_of_file(file), std::string(path.get_string()))});
+          Mark mark{position->line, position->column};
+          std::string replacing(path.get_string());
+          if (refuse_outside(file, value_after(file, mark, name.size(), replacing), replacing)) continue;
+          changes_.push_back({std::string(name), file, mark, joined(folder_of_file(file), replacing), true});
         }
       } else if (key == "disable" && value.is_array()) {
         size_t index = 0;
@@ -398,7 +447,7 @@ class Loader {
             continue;
           }
           auto position = document->position_of(pointer);
-          changes_.push_back({std::string(name.get_string()), file, Mark{position->line, position->column}, {}});
+          changes_.push_back({std::string(name.get_string()), file, Mark{position->line, position->column}, {}, true});
         }
       } else {
         wrong(base, "an overlay has no " + quoted(std::string(key)) + " of this shape");
@@ -433,16 +482,30 @@ class Loader {
       }
     }
     for (size_t index : targets) {
-      if (kit_.syncs[index].active()) {
-        kit_.syncs[index].inactive =
-            change.replace.empty() ? "disabled in " + change.file : "overridden by " + change.replace;
+      auto [first, fresh] = changed_.try_emplace({change.file, index}, &change);
+      bool same = fresh || (change.replace.empty() && first->second->replace.empty());
+      if (same) continue;
+      bool both = change.replace.empty() != first->second->replace.empty();
+      error(change.file, change.mark, change.name.size(), "changed-twice",
+            "sync " + quoted(change.name) + (both ? " is both overridden and disabled" : " is overridden twice"),
+            "keep one of the two; the other is at line " + std::to_string(first->second->mark.line));
+      return;
+    }
+    if (change.overlay) kit_.overlaid.push_back({change.name, change.file, change.replace});
+    for (size_t index : targets) {
+      KitSync& each = kit_.syncs[index];
+      each.replaced = each.replaced || !change.replace.empty();
+      // What was replaced already stays so; an overlay decides anew about all else.
+      if (each.active() || (each.replaced && !each.inactive.starts_with("overridden"))) {
+        each.inactive = change.replace.empty() ? "disabled in " + change.file : "overridden by " + change.replace;
       }
     }
     if (change.replace.empty()) return;
     const SyncFile* rules = rules_of(change.replace);
     if (rules == nullptr) {
       error(change.file, change.mark, change.name.size(), "missing-file",
-            "the replacement of " + quoted(change.name) + " is missing: " + missing_[change.replace], kMendPath);
+            "the replacement of " + quoted(change.name) + " is missing: " + missing_[change.replace].message,
+            hint_of(missing_[change.replace]));
       return;
     }
     if (faulty_.contains(change.replace)) return;
@@ -459,9 +522,11 @@ class Loader {
             "keep one sync in the file, or name it " + quoted(change.name));
       return;
     }
-    KitSync replacement = kit_.syncs[targets[0]];
+    KitSync replacement = kit_.syncs[targets.back()];
+    replacement.replaces = replacement.tree.file + ":" + std::to_string(replacement.tree.name.at.line);
     replacement.tree = *found[0];
     replacement.inactive.clear();
+    replacement.replaced = false;
     listed_.insert(found[0]);
     kit_.syncs.push_back(std::move(replacement));
   }
@@ -516,7 +581,7 @@ class Loader {
     std::map<std::string, std::string> syncs, guards, aliases;
     auto place = [](const std::string& file, const Mark& mark) { return file + ":" + std::to_string(mark.line); };
     for (const KitSync& each : kit_.syncs) {
-      if (each.tree.when.empty() || each.inactive.starts_with("overridden")) continue;
+      if (each.tree.when.empty() || each.replaced) continue;
       auto [first, fresh] = syncs.try_emplace(each.tree.name.text, place(each.tree.file, each.tree.name.at));
       if (!fresh) {
         error(each.tree.file, each.tree.name.at, each.tree.name.text.size(), "duplicate",
@@ -554,11 +619,12 @@ class Loader {
   std::unordered_set<std::string> loaded_, guarded_;
   std::map<std::string, std::string> concept_places_;
   std::map<std::string, std::optional<SyncFile>> files_;
-  std::map<std::string, std::string> missing_;  // why a file could not be read
-  std::unordered_set<std::string> faulty_;      // files with rules that could not be read
+  std::map<std::string, Error> missing_;    // why a file could not be read
+  std::unordered_set<std::string> faulty_;  // files with rules that could not be read
   std::unordered_set<const Sync*> listed_;
   std::vector<AliasPlace> alias_places_;
   std::vector<Change> changes_;
+  std::map<std::pair<std::string, size_t>, const Change*> changed_;  // by file and sync
 };
 
 }  // namespace

@@ -5,12 +5,15 @@
 // - An integration sync is inactive until every optional concept that it names is loaded.
 // - `disable` and `overrides`, of the suite itself or of an overlay file, act on recommended and integration syncs by
 //   their name (the alias of suite.yaml, else the sync's own). An overridden sync is inactive, its replacement active.
-//   Naming a required sync is an error.
+//   Naming a required sync is an error, and so is naming one twice in a file; an overlay has the last word.
 // - `uses` brings in another kit's concepts and syncs, found by name in the search path.
 //
 // Optional concepts are all loaded unless the options name those that are wanted. An optional concept whose file is
 // missing is not loaded, with a warning; a missing file of any other is an error. Likewise an integration sync whose
 // file is missing is inactive with a warning.
+//
+// Every path that a suite or an overlay names leads to a file in its own folder: by its text it cannot lead out, and
+// that no symlink does is the reader's to see to (base/jail.h).
 #pragma once
 
 #include <functional>
@@ -41,7 +44,9 @@ struct KitSync {
   Tier tier = Tier::required;
   std::string alias;  // the name by which it is overridden or disabled
   std::string kit;
-  std::string inactive;  // why it is not active; empty if it is
+  std::string inactive;   // why it is not active; empty if it is
+  bool replaced = false;  // by another of `overrides`
+  std::string replaces;   // the file and line of the one that it replaces
 
   bool active() const { return inactive.empty(); }
 };
@@ -54,6 +59,13 @@ struct KitGuard {
   bool active() const { return inactive.empty(); }
 };
 
+// What an overlay, a file outside the kit, did to one of its syncs.
+struct OverlayChange {
+  std::string sync;
+  std::string overlay;  // the file
+  std::string by;       // the replacing file; empty: it is disabled
+};
+
 struct Kit {
   std::string folder;
   Suite suite;
@@ -63,6 +75,7 @@ struct Kit {
   bool incomplete = false;          // a file has errors, so what follows from what is not judged
   std::vector<KitSync> syncs;
   std::vector<KitGuard> guards;
+  std::vector<OverlayChange> overlaid;
   std::map<std::string, std::string> sources;  // text by file, for messages
   std::vector<Diagnostic> diagnostics;         // what loading found
 };

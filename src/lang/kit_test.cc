@@ -128,6 +128,75 @@ TEST(Kit, OverlaysChangeWhatIsActive) {
                           "disabled [did you mean `Habit`?]"));
 }
 
+TEST(Kit, AReplacementKnowsWhatItReplaces) {
+  Files files = shop();
+  files["home/shop/overrides.yaml"] = "overrides: { Habit: mine.sync }\n";
+  files["home/shop/mine.sync"] = files["k/mine.sync"];
+  Kit kit = load(files, {.overlay_folder = "home"});
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  EXPECT_EQ(kit.syncs[3].replaces, "k/a.sync:2");
+  ASSERT_EQ(kit.overlaid.size(), 1u);
+  EXPECT_EQ(kit.overlaid[0].sync, "Habit");
+  EXPECT_EQ(kit.overlaid[0].overlay, "home/shop/overrides.yaml");
+  EXPECT_EQ(kit.overlaid[0].by, "home/shop/mine.sync");
+  // What the suite says itself is no overlay's doing.
+  EXPECT_TRUE(load(shop("disable: [ Habit ]\n")).overlaid.empty());
+}
+
+TEST(Kit, ASyncIsChangedOnceInAFile) {
+  EXPECT_THAT(found_in(load(shop("overrides: { Habit: ./mine.sync }\ndisable: [ Usual ]\n"))),
+              ElementsAre("k/suite.yaml:13:12+5 error changed-twice: sync `Usual` is both overridden and disabled "
+                          "[keep one of the two; the other is at line 12]"));
+  EXPECT_THAT(found_in(load(shop("overrides: { Habit: ./mine.sync, Usual: ./mine.sync }\n"))),
+              ElementsAre("k/suite.yaml:12:34+5 error changed-twice: sync `Usual` is overridden twice [keep one of the "
+                          "two; the other is at line 12]"));
+  Files files = shop();
+  files["home/shop/overrides.yaml"] = "disable: [ Habit ]\noverrides: { Habit: mine.sync }\n";
+  EXPECT_THAT(found_in(load(files, {.overlay_folder = "home"})),
+              ElementsAre("home/shop/overrides.yaml:2:14+5 error changed-twice: sync `Habit` is both overridden and "
+                          "disabled [keep one of the two; the other is at line 1]"));
+}
+
+TEST(Kit, AnOverlayHasTheLastWord) {
+  Files files = shop("disable: [ Habit ]\n");
+  files["home/shop/overrides.yaml"] = "overrides: { Habit: mine.sync }\n";
+  files["home/shop/mine.sync"] = files["k/mine.sync"];
+  Kit kit = load(files, {.overlay_folder = "home"});
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  EXPECT_THAT(syncs_of(kit),
+              ElementsAre("Keep = Keep required", "Habit = Usual recommended: overridden by home/shop/mine.sync",
+                          "Charge = Charge integration", "Habit = Mine recommended"));
+  files = shop("overrides: { Habit: ./mine.sync }\n");
+  files["home/shop/overrides.yaml"] = "disable: [ Habit ]\n";
+  kit = load(files, {.overlay_folder = "home"});
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  EXPECT_EQ(kit.syncs[3].inactive, "disabled in home/shop/overrides.yaml");
+}
+
+TEST(Kit, NoPathLeadsOutOfTheFolder) {
+  const std::string why =
+      " leads out of the folder of k/suite.yaml [copy the file into the folder; what another kit "
+      "has comes with `uses`]";
+  Files files = shop("guards: [ syncs/../../g.sync ]\noverrides: { Habit: ../mine.sync }\n");
+  std::string& suite = files["k/suite.yaml"];
+  suite.replace(suite.find("./order.concept"), 15, "../k/order.concept");
+  suite.replace(suite.find("./pay.sync"), 10, "/k/pay.sync");
+  EXPECT_THAT(found_in(load(files)),
+              ElementsAre("k/suite.yaml:3:18+18 error outside-folder: `../k/order.concept`" + why,
+                          "k/suite.yaml:11:15+11 error outside-folder: `/k/pay.sync`" + why,
+                          "k/suite.yaml:12:11+18 error outside-folder: `syncs/../../g.sync`" + why,
+                          "k/suite.yaml:13:21+12 error outside-folder: `../mine.sync`" + why));
+  files = shop();
+  files["home/shop/overrides.yaml"] = "overrides: { Habit: ../../k/mine.sync }\n";
+  EXPECT_THAT(found_in(load(files, {.overlay_folder = "home"})),
+              ElementsAre("home/shop/overrides.yaml:1:21+17 error outside-folder: `../../k/mine.sync` leads out of the "
+                          "folder of home/shop/overrides.yaml [copy the file into the folder; what another kit has "
+                          "comes with `uses`]"));
+  EXPECT_THAT(found_in(load(shop("uses: [ { suite: ../other } ]\n"), {.search_path = {"home"}})),
+              ElementsAre("k/suite.yaml:12:9+8 error unknown-suite: `../other` is no name of a kit [write the kit's "
+                          "name; where kits are found is not the suite's to say]"));
+}
+
 TEST(Kit, DuplicateNamesNameTheFirst) {
   Files files = shop();
   files["k/pay.sync"] +=

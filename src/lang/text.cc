@@ -27,16 +27,21 @@ Result<std::string> read_source(const std::string& path) {
   RealDisk disk;
   auto file = disk.open(path, {});
   if (!file) return file.error();
-  auto stat = (*file)->stat();
+  return read_source(**file, path);
+}
+
+Result<std::string> read_source(File& file, const std::string& path) {
+  auto stat = file.stat();
   if (!stat) return stat.error();
   if (stat->kind != FileKind::file) return Error{.code = Code::invalid, .message = path + " is not a regular file"};
   if (stat->size > kMaxSourceBytes) {
     return Error{.code = Code::limit,
                  .message = path + " has " + std::to_string(stat->size) + " bytes; a source file may have " +
-                            std::to_string(kMaxSourceBytes)};
+                            std::to_string(kMaxSourceBytes),
+                 .next = "split it into several files"};
   }
   std::string text(stat->size, '\0');
-  auto bytes = (*file)->read_at(0, text);
+  auto bytes = file.read_at(0, text);
   if (!bytes) return bytes.error();
   text.resize(*bytes);
   return text;

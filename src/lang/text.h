@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/disk.h"
 #include "base/result.h"
 
 namespace sluice::lang {
@@ -17,6 +18,8 @@ constexpr size_t kMaxSourceBytes = 8 << 20;
 
 // The file's text. A file above kMaxSourceBytes is refused by its size, before it is read.
 Result<std::string> read_source(const std::string& path);
+// The same of a file that is open already; `path` is for messages.
+Result<std::string> read_source(File& file, const std::string& path);
 
 // Reports the first byte sequence that is not UTF-8, NUL or another control character but tab and line ends, a CR
 // without LF, or a character that changes the direction of text (which could make code read other than it runs), and

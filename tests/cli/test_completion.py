@@ -22,6 +22,8 @@ CASES = [
     ("sluice --output j", {"json"}),
     ("sluice -o y", {"yaml"}),
     ("sluice help --output t", {"table"}),
+    ("sluice kit show --output d", {"dot"}),
+    ("sluice kit check --output d", set()),
     ("sluice --ver", {"--version", "--verbose"}),
     ("sluice completion --qui", {"--quiet"}),
     ("sluice frobnicate", set()),

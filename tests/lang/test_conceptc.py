@@ -128,6 +128,14 @@ def test_a_namespace_that_cpp_cannot_have_is_refused(root, build_dir, tmp_path):
     assert not list((tmp_path / "out").glob("*"))
 
 
+def test_a_call_without_a_file_says_what_is_missing(build_dir):
+    run = subprocess.run([build_dir / "conceptc"], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "conceptc: FILE is required\nnext: conceptc --help\n"
+    run = subprocess.run([build_dir / "conceptc", "--help"], capture_output=True, text=True)
+    assert run.returncode == 0 and "--namespace" in run.stdout
+
+
 def test_the_schemas_are_schemas(build_dir):
     schemas = sorted((build_dir / "concepts").rglob("*.schema.json"))
     assert len(schemas) == 25

@@ -1,5 +1,6 @@
 """The corrected kit checks clean, and each of the mutations below, one slip of the hand in one file, is caught where it
-was made. A mutation's position is that of `^` in its new text."""
+was made. A mutation's position is that of `^` in its new text or, where the slip is felt elsewhere in the file, in the
+text that is given last."""
 
 import json
 import shutil
@@ -7,15 +8,27 @@ import subprocess
 
 import pytest
 
-# file, old text, new text with ^ before the character that the message must point at, severity, part of the message
+LOST_ANSWER = """sync NodeDeployed [eager]
+  when {
+    Runtime/deploy: [] => ok[]
+    caused by DeployPlan/run: [ kind: "deploy-concept" ] => requested as ?node
+  }
+  then { answer ?node => ok[] }
+
+"""
+
+# file, old text, new text with ^ before the character that the message must point at, severity, part of the message,
+# and where ^ is not in the new text, a text of the mutated file with it
 MUTATIONS = [
     # a dropped bind
     ("syncs/core.sync", "where { DeployPlan.components: { ?p concept: ?c; runtimeType: ?type; config: ?config } }\n  then { Runtime/provision: [ concept: ?c; runtimeType: ?type; config: ?config ] }",
      "where { DeployPlan.components: { ?p concept: ?c; runtimeType: ?type } }\n  then { Runtime/provision: [ concept: ?c; runtimeType: ?type; config: ^?config ] }",
      "error", "`?config` in then is not bound"),
     ("syncs/core.sync", "Artifact/build: [] => compilationError[ reason: ?why ]",
-     "Artifact/build: [] => compilationError[ concept: ?why2 ]", "error", "`?why` in then is not bound"),
-    ("syncs/core.sync", "  where { each(?next as { node: ?n, run: ?run }) }\n", "", "error", "is not bound"),
+     "Artifact/build: [] => compilationError[ concept: ?why2 ]", "error", "`?why` in then is not bound",
+     "failed[ reason: ^?why ] }\n\nsync NodeDeployed"),
+    ("syncs/core.sync", "  where { each(?next as { node: ?n, run: ?run }) }\n", "", "error", "`?n` in then is not bound",
+     "then { DeployPlan/undo: [ plan: ?p; node: ^?n; run: ?run ] }\n\nsync RollbackDone"),
     # a request without its name
     ("syncs/core.sync", "caused by DeployPlan/execute: [] => requested as ?x\n  }\n  then { answer ?x => ok[] }",
      "caused by DeployPlan/execute: [] => requested\n  }\n  then { answer ^?x => ok[] }", "error", "`?x` in then is not bound"),
@@ -38,7 +51,7 @@ MUTATIONS = [
     ("syncs/delivery.sync", "then { answer ?j => unhealthy[ reason: ?why ] }\n\nsync RollbackOnFailure",
      "then { answer ?j => ^unwell[ reason: ?why ] }\n\nsync RollbackOnFailure", "error", "`unwell`"),
     ("syncs/delivery.sync", "Health/checkKit: [] => degraded[]", "Health/checkKit: [] => ok[]", "warning",
-     "is never answered after `Health/checkKit` => `degraded`"),
+     "is never answered after `Health/checkKit` => `degraded`", "then { ^Health/checkKit: [ kit: ?k"),
     # a wrong type
     ("syncs/delivery.sync", 'Timer/wait: [ name: "soak"; seconds: 60 ]', 'Timer/wait: [ name: "soak"; seconds: ^"60" ]',
      "error", "Int"),
@@ -57,14 +70,21 @@ MUTATIONS = [
     ("syncs/guards.sync", "else invalidStrategy[", "else ^invalidStrategie[", "error", "did you mean `invalidStrategy`"),
     ("syncs/guards.sync", 'status: "running" }', '^state: "running" }', "error", "`state`"),
     ("syncs/core.sync", "sync NextNodes [eager] [loop]", "sync ^NextNodes [eager]", "warning", "an endless cascade"),
+    # a severed join: the query's key, and the variable that two patterns share
+    ("syncs/delivery.sync", "where { Rollout: { ?r kit: ?k; environment: ?env } }\n  then { Health/checkKit",
+     "where { ^Rollout: { kit: ?k; environment: ?env } }\n  then { Health/checkKit", "warning", "every row"),
+    # a lost answer: the sync that gave it is gone
+    ("syncs/core.sync", LOST_ANSWER, "", "warning", "is never answered after `Runtime/deploy` => `ok`",
+     "then { ^Runtime/deploy: [ instance: ?i; artifact: ?a; version: ?v ] }"),
     # in a concept
     ("concepts/rollout.concept", "@code(rolled_back)", "@code(^rolledback)", "error", "did you mean `rolled_back`"),
     ("concepts/runtime.concept", "reversal: destroy", "reversal: ^destroi", "error", "did you mean `destroy`"),
     ("concepts/health.concept", "latencyMs: H -> Int", "latencyMs: H -> ^Integer", "error", "`Integer`"),
-    ("concepts/traffic.concept", "generation: D -> Int", "entries: D -> Int", "error", "entries"),
+    ("concepts/traffic.concept", "generation: D -> Int", "entries: D -> Int", "error", "entries",
+     "^entries: D -> list { revision"),
     # in the suite
-    ("suite.yaml", "\nguards:", "\ndisable: [ ValidateBeforeExecute ]\n\nguards:", "error", "required"),
-    ("suite.yaml", "spec: ./concepts/health.concept", "spec: ./concepts/helth.concept", "error", "helth.concept"),
+    ("suite.yaml", "\nguards:", "\ndisable: [ ^ValidateBeforeExecute ]\n\nguards:", "error", "required"),
+    ("suite.yaml", "spec: ./concepts/health.concept", "spec: ^./concepts/helth.concept", "error", "helth.concept"),
 ]
 
 
@@ -87,21 +107,23 @@ def test_the_corrected_kit_keeps_the_names_of_the_seeds_syncs(root):
     assert names("seed") - names("corrected") == set()
 
 
-@pytest.mark.parametrize("file, old, new, severity, text", MUTATIONS, ids=range(len(MUTATIONS)))
-def test_a_mutation_is_caught_where_it_was_made(sluice, root, tmp_path, file, old, new, severity, text):
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=range(len(MUTATIONS)))
+def test_a_mutation_is_caught_where_it_was_made(sluice, root, tmp_path, mutation):
+    file, old, new, severity, text, *felt = mutation
     kit = tmp_path / "kit"
     shutil.copytree(root / "tests/lang/corrected", kit)
     path = kit / file
     before = path.read_text()
     assert before.count(old) >= 1, "the mutation no longer fits the kit"
     start = before.index(old)
-    path.write_text(before[:start] + new.replace("^", "", 1) + before[start + len(old):])
+    after = before[:start] + new.replace("^", "", 1) + before[start + len(old):]
+    path.write_text(after)
 
     code, report = check(sluice, kit)
     found = [d for d in report["diagnostics"] if d["severity"] == severity and text in d["text"] + " " + d.get("hint", "")]
     assert found, report["diagnostics"]
     assert code == (1 if severity == "error" else 0)
-    if "^" in new:
-        ahead = before[:start] + new[:new.index("^")]
-        place = (str(path), ahead.count("\n") + 1, len(ahead) - ahead.rfind("\n"))
-        assert place in [(d["file"], d["line"], d["column"]) for d in found]
+    pointed = felt[0] if felt else new
+    at = (after.index(pointed.replace("^", "", 1)) if felt else start) + pointed.index("^")
+    place = (str(path), after[:at].count("\n") + 1, at - after[:at].rfind("\n"))
+    assert place in [(d["file"], d["line"], d["column"]) for d in found]

@@ -193,6 +193,47 @@ def test_a_kit_in_the_home_is_found_by_name_and_changed_by_its_overlay(kit, tmp_
     assert shown["syncs"][0]["why"].startswith("disabled in ")
 
 
+def test_show_and_check_say_what_the_home_overrides(kit, tmp_path):
+    overlay = tmp_path / "home" / "kits" / "mine"
+    overlay.mkdir(parents=True)
+    for folder in (overlay.parent, overlay.parent.parent):
+        folder.chmod(0o700)
+    kit("init", "mine", cwd=tmp_path)
+    (overlay / "overrides.yaml").write_text("overrides: { RecordFinished: quiet.sync }\n")
+    rule = (tmp_path / "mine" / "syncs" / "record.sync").read_text()
+    (overlay / "quiet.sync").write_text(rule.replace("sync RecordFinished", "sync Quiet").replace("finished", "done"))
+    said = (f"sync RecordFinished is replaced by the one in {overlay}/quiet.sync, as {overlay}/overrides.yaml says\n")
+    done = kit("check", "mine", cwd=tmp_path)
+    assert (done.returncode, done.stderr.startswith(said)) == (0, True), done.stderr
+    for name in ("RecordFinished", "Quiet"):
+        done = kit("show", name, "--kit", "mine", cwd=tmp_path)
+        assert done.stdout.startswith(f"Quiet  recommended, known as RecordFinished, from {overlay}/quiet.sync, replaces "
+                                      "the one at mine/syncs/record.sync:1\n"), done.stdout
+        assert "done {{title}}" in done.stdout and done.stderr == said
+    assert "active, replaces the one at mine/syncs/record.sync:1" in kit("show", "--kit", "mine", cwd=tmp_path).stdout
+    (overlay / "overrides.yaml").write_text("overrides: { RecordFinished: quiet.sync }\ndisable: [ RecordFinished ]\n")
+    done = kit("check", "mine", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.count(": error: ") == 1
+    assert "/overrides.yaml:2:12: error: sync `RecordFinished` is both overridden and disabled\n" in done.stderr
+
+
+def test_a_suite_names_no_file_outside_its_folder(kit, tmp_path):
+    kit("init", "mine", cwd=tmp_path)
+    kit("init", "other", cwd=tmp_path)
+    suite = tmp_path / "mine" / "suite.yaml"
+    before = suite.read_text()
+    suite.write_text(before.replace("./concepts/task.concept", "../other/concepts/task.concept"))
+    done = kit("check", "mine", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith(
+        "mine/suite.yaml:8:11: error: `../other/concepts/task.concept` leads out of the folder of mine/suite.yaml\n")
+    suite.write_text(before)
+    spec = tmp_path / "mine" / "concepts" / "task.concept"
+    spec.unlink()
+    spec.symlink_to(tmp_path / "other" / "concepts" / "task.concept")
+    done = kit("check", "mine", cwd=tmp_path)
+    assert done.returncode == 1 and "passes the symlink 'concepts/task.concept'" in done.stderr
+
+
 def test_list_marks_a_kit_that_fails_its_check(kit, tmp_path):
     kits = tmp_path / "home" / "kits"
     kits.mkdir(parents=True, mode=0o700)
@@ -272,6 +313,20 @@ def test_watching_checks_again_and_ends_on_ctrl_c(sluice, kit, tmp_path):
             rule = tmp_path / "mine" / "syncs" / "record.sync"
             rule.write_text(rule.read_text().replace("?title ]", "?titel ]"))
             assert next_summary() == "1 error, 0 warnings in 2 concepts, 1 sync"
+            # The folder goes, comes back, and is made anew: the watch goes on.
+            (tmp_path / "mine").rename(tmp_path / "away")
+            assert next_summary() == "1 error, 0 warnings in 0 concepts, 0 syncs"
+            rule = tmp_path / "away" / "syncs" / "record.sync"
+            rule.write_text(rule.read_text().replace("?titel ]", "?title ]"))
+            (tmp_path / "away").rename(tmp_path / "mine")
+            while next_summary() != "0 errors, 0 warnings in 2 concepts, 1 sync":
+                pass
+            shutil.rmtree(tmp_path / "mine")
+            while next_summary() != "1 error, 0 warnings in 0 concepts, 0 syncs":
+                pass
+            kit("init", "mine", cwd=tmp_path)
+            while next_summary() != "0 errors, 0 warnings in 2 concepts, 1 sync":
+                pass
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=60) == 0
         finally:
