@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
-#include "base/real_disk.h"
 #include "cli/home.h"
 #include "deploy/deploy_kit.h"
 #include "lang/text.h"
@@ -16,7 +15,7 @@ namespace fs = std::filesystem;
 using lang::Diagnostic;
 
 Result<std::string> kits_of_home(const Context& context) {
-  auto home = find_home(context.variables);
+  auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   auto kits = home->check("kits");
   if (!kits) return kits.error();
@@ -74,8 +73,7 @@ lang::ReadText kit_reader(Disk& disk) {
 }
 
 lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {
-  RealDisk disk;
-  lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk), place.options);
+  lang::Kit kit = lang::load_kit(place.folder, kit_reader(context.disk), place.options);
   context.output.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
   return lang::check(std::move(kit), {.strict = strict});
 }
