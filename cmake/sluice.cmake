@@ -80,12 +80,19 @@ if(SLUICE_TESTS)
   add_library(testing_source STATIC ${CMAKE_BINARY_DIR}/precompiled/source.cc)
 endif()
 
+# sluice_compile_as_test(TARGET): for code that only tests run.
+function(sluice_compile_as_test target)
+  # A precompiled header serves only those that are compiled with the options that it was made with.
+  target_compile_options(${target} PRIVATE ${SLUICE_TEST_OPTIMISATION}
+                         $<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_OPTIONS>)
+  target_precompile_headers(${target} REUSE_FROM test_headers)
+endfunction()
+
 # sluice_test(NAME LIBRARY SOURCE…): a GoogleTest program, whose tests get the properties in SLUICE_TEST_PROPERTIES as well.
 function(sluice_test name library)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE ${library} GTest::gtest GTest::gmock GTest::gtest_main testing_source)
-  target_compile_options(${name} PRIVATE ${SLUICE_TEST_OPTIMISATION})
-  target_precompile_headers(${name} REUSE_FROM test_headers)
+  sluice_compile_as_test(${name})
   string(REGEX REPLACE "_test$" "" prefix ${name})
   gtest_discover_tests(${name} TEST_PREFIX "${prefix}." DISCOVERY_MODE PRE_TEST
                        PROPERTIES TIMEOUT 300 ${SLUICE_TEST_PROPERTIES})
@@ -99,14 +106,40 @@ function(sluice_root target folder)
   target_include_directories(${target} PUBLIC ${root})
 endfunction()
 
-# sluice_folder(NAME [LINK target…]): src/NAME as a library `NAME` of all its .cc files, and its *_test.cc files as
-# one test program `NAME_test`. Every header is also compiled alone (target all_verify_interface_header_sets).
+# sluice_testing(NAME [SOURCE…]): the library `NAME_testing`, which brings the ones of the inner folders along. It is there
+# without the tests, too: benchmarks use it.
+function(sluice_testing name)
+  if(ARGN)
+    add_library(${name}_testing STATIC EXCLUDE_FROM_ALL ${ARGN})
+    set(scope PUBLIC)
+    if(SLUICE_TESTS)
+      target_link_libraries(${name}_testing PUBLIC GTest::gtest GTest::gmock)
+      sluice_compile_as_test(${name}_testing)
+    endif()
+  else()
+    add_library(${name}_testing INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(${name}_testing ${scope} ${name})
+  get_target_property(inner ${name} LINK_LIBRARIES)
+  foreach(folder ${inner})
+    if(TARGET ${folder}_testing)
+      target_link_libraries(${name}_testing ${scope} ${folder}_testing)
+    endif()
+  endforeach()
+endfunction()
+
+# sluice_folder(NAME [LINK target…]): src/NAME as a library `NAME` of all its .cc files, its *_test.cc files as one test
+# program `NAME_test`, and what its tests share with those of outer folders, its testing_*.cc files, as `NAME_testing`,
+# which nothing that is shipped links. Every header is also compiled alone (target all_verify_interface_header_sets).
 function(sluice_folder name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "(_test|main)\\.cc$")
+  set(testing ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|main)\\.cc$|/testing_[^/]*$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER testing INCLUDE REGEX "/testing_[^/]*$")
   add_library(${name} STATIC ${sources})
   sluice_root(${name} ${name})
   file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_BINARY_DIR}/roots/${name}/${name}/*.h)
@@ -117,8 +150,9 @@ function(sluice_folder name)
                    BASE_DIRS ${CMAKE_BINARY_DIR}/roots/${name} FILES ${headers})
     set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
+  sluice_testing(${name} ${testing})
   if(SLUICE_TESTS AND tests)
-    sluice_test(${name}_test ${name} ${tests})
+    sluice_test(${name}_test ${name}_testing ${tests})
   endif()
 endfunction()
 

@@ -2,25 +2,16 @@
 // real file system; all others use VolatileDisk.
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
 namespace sluice {
 
 class TestingFolder {
  public:
-  TestingFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "sluice-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-    path_ = pattern;
-  }
+  TestingFolder();
   TestingFolder(const TestingFolder&) = delete;
   TestingFolder& operator=(const TestingFolder&) = delete;
-  ~TestingFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~TestingFolder();
 
   const std::string& path() const { return path_; }
   std::string path(const std::string& name) const { return path_ + "/" + name; }

@@ -53,7 +53,7 @@ int run(std::span<const std::string> words, const Commands& commands, const Proc
     output.error({.code = Code::usage, .message = "a command is missing", .next = "sluice help"});
     return exit_code(Code::usage);
   }
-  Context context{commands, *given, output, process.variables, process.in, process.concepts};
+  Context context{commands, *given, output, process.variables, process.in, process.disk, process.concepts};
   Result<Code> outcome = answer(*given, context);
   if (!outcome) {
     output.error(outcome.error());

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/disk.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 
@@ -17,6 +18,7 @@ struct Process {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
+  Disk& disk;
   Variables variables;
   std::function<Terminal(int fd, bool no_color)> terminal;
   const LoadedConcepts* concepts = nullptr;

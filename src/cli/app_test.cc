@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <sstream>
 
+#include "base/real_disk.h"
 #include "base/yaml_emit.h"
 #include "cli/testing_commands.h"
 #include "cli/version.h"
@@ -63,10 +65,12 @@ TEST_F(App, DoesNotCallLostOutputASuccess) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
+  RealDisk disk;
   out.setstate(std::ios::badbit);
   Process process{.in = in,
                   .out = out,
                   .err = err,
+                  .disk = disk,
                   .variables = [](const std::string&) { return std::nullopt; },
                   .terminal = [](int, bool) { return Terminal{}; }};
   std::vector<std::string> words = {"--version"};

@@ -183,7 +183,7 @@ Result<Code> verify(Context& context) {
                          [&](const Terminal&) { return "Nothing has run here yet.\nnext:  " + nothing.next + "\n"; });
     return Code::ok;
   }
-  RealDisk& disk = (*home)->disk;
+  Disk& disk = context.disk;
   std::string path = context.given.has("heads") ? context.given.text("heads") : (*home)->heads_path;
   if (context.given.has("heads")) {
     auto exists = disk.exists(path);

@@ -1,5 +1,10 @@
 // sluice audit on a home whose journal was written by hand.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
 #include "base/atomic_file.h"
+#include "base/real_disk.h"
 #include "cli/testing_flows.h"
 #include "crypto/key_file.h"
 #include "engine/audit.h"

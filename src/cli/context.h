@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 
+#include "base/disk.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -17,6 +18,7 @@ struct Context {
   Output& output;
   const Variables& variables;  // the process's environment variables
   std::istream& in;
+  Disk& disk;
   const LoadedConcepts* concepts = nullptr;  // what this program can run; nothing: only what needs no handlers
 };
 

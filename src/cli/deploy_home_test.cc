@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <sstream>
 
+#include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "cli/testing_commands.h"
 #include "deploy/deploy_kit.h"
@@ -25,7 +27,8 @@ struct DeployHomes : testing::Test {
   Variables variables = [this](const std::string& name) -> std::optional<std::string> {
     return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
   };
-  Context context{commands, given, output, variables, in, &loaded};
+  RealDisk disk;
+  Context context{commands, given, output, variables, in, disk, &loaded};
 };
 
 TEST_F(DeployHomes, AnswersCarryTheVariantItsCodeAndTheFlow) {

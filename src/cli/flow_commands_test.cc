@@ -1,6 +1,11 @@
 // sluice flow and sluice why on a home whose journal was written by hand.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
 #include "base/atomic_file.h"
 #include "base/lock_file.h"
+#include "base/real_disk.h"
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {

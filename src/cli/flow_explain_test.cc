@@ -1,4 +1,6 @@
 // What `flow show` and `why` say, word by word.
+#include <gtest/gtest.h>
+
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {

@@ -1,5 +1,8 @@
 // Ids as people type them.
+#include <gtest/gtest.h>
+
 #include "cli/testing_flows.h"
+#include "engine/retention.h"
 #include "store/memory_store.h"
 
 namespace sluice::cli {

@@ -1,4 +1,6 @@
 // Flows as data.
+#include <gtest/gtest.h>
+
 #include <boost/json.hpp>
 
 #include "base/json.h"

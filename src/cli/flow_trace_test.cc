@@ -1,4 +1,8 @@
 // The trace of flows, line by line.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
 #include "cli/flow_view.h"
 #include "cli/testing_flows.h"
 

@@ -1,6 +1,8 @@
 // States in words, and what holds a flow up.
 #include "cli/flow_view.h"
 
+#include <gtest/gtest.h>
+
 #include "cli/flow_words.h"
 #include "cli/testing_flows.h"
 #include "store/memory_store.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <sstream>
 
 #include "cli/testing_commands.h"
 #include "cli/topics.h"

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/real_disk.h"
-
 namespace sluice::cli {
 namespace {
 
@@ -79,30 +77,25 @@ const std::vector<HomeFolder>& home_layout() {
   return kLayout;
 }
 
-Result<void> Home::ensure() const {
-  RealDisk disk;
-  return ensure_private_folder(disk, root_);
-}
+Result<void> Home::ensure() const { return ensure_private_folder(*disk_, root_); }
 
 Result<std::filesystem::path> Home::folder(std::string_view name) const {
   assert(in_layout(name) && "the layout has such a folder");
   if (auto made = ensure(); !made) return std::move(made).error();
   auto path = root_ / name;
-  RealDisk disk;
-  if (auto made = ensure_private_folder(disk, path); !made) return std::move(made).error();
+  if (auto made = ensure_private_folder(*disk_, path); !made) return std::move(made).error();
   return path;
 }
 
 Result<std::filesystem::path> Home::check(std::string_view name) const {
   assert(in_layout(name) && "the layout has such a folder");
   auto path = root_ / name;
-  RealDisk disk;
-  if (auto trusted = check_private_folder(disk, root_); !trusted) return std::move(trusted).error();
-  if (auto trusted = check_private_folder(disk, path); !trusted) return std::move(trusted).error();
+  if (auto trusted = check_private_folder(*disk_, root_); !trusted) return std::move(trusted).error();
+  if (auto trusted = check_private_folder(*disk_, path); !trusted) return std::move(trusted).error();
   return path;
 }
 
-Result<Home> find_home(const Variables& variables) {
+Result<Home> find_home(Disk& disk, const Variables& variables) {
   std::string given = variables("SLUICE_HOME").value_or("");
   std::filesystem::path path = given;
   if (given.empty()) {
@@ -122,7 +115,7 @@ Result<Home> find_home(const Variables& variables) {
   // A trailing slash would make the system follow a link.
   path = path.lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
-  return Home(path);
+  return Home(disk, path);
 }
 
 }  // namespace sluice::cli

@@ -1,8 +1,8 @@
 // Sluice's home: the only place where it writes unasked. docs/internals/home.md describes what is in it.
 //
-//   auto home = find_home(variables);       // where it is; touches nothing
-//   auto kits = home->folder("kits");       // makes the home and the folder when they are first needed
-//   auto kits = home->check("kits");        // the same for reading: makes nothing
+//   auto home = find_home(disk, variables);  // where it is; touches nothing
+//   auto kits = home->folder("kits");        // makes the home and the folder when they are first needed
+//   auto kits = home->check("kits");         // the same for reading: makes nothing
 //
 // The home holds keys, so it is trusted only if it is a real folder, owned by the caller, that nobody else can write.
 #pragma once
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/disk.h"
 #include "base/result.h"
 #include "base/terminal.h"
 
@@ -27,7 +28,7 @@ const std::vector<HomeFolder>& home_layout();
 
 class Home {
  public:
-  explicit Home(std::filesystem::path root) : root_(std::move(root)) {}
+  Home(Disk& disk, std::filesystem::path root) : disk_(&disk), root_(std::move(root)) {}
 
   const std::filesystem::path& root() const { return root_; }
 
@@ -41,10 +42,11 @@ class Home {
   Result<std::filesystem::path> check(std::string_view name) const;
 
  private:
+  Disk* disk_;
   std::filesystem::path root_;
 };
 
 // $SLUICE_HOME, which must be absolute, else $HOME/.sluice.
-Result<Home> find_home(const Variables& variables);
+Result<Home> find_home(Disk& disk, const Variables& variables);
 
 }  // namespace sluice::cli

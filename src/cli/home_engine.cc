@@ -33,7 +33,7 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   Output& output = context.output;
   std::unique_ptr<HomeEngine> made(new HomeEngine());
   HomeEngine& self = *made;
-  auto home = find_home(context.variables);
+  auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   auto opened = open_home_store(context, self.clock_, MakeStore::yes);
   if (!opened) return opened.error();

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "base/testing_source.h"
 #include "cli/testing_commands.h"
@@ -43,7 +45,7 @@ struct HomeEngines : testing::Test {
   Variables variables = [this](const std::string& name) -> std::optional<std::string> {
     return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
   };
-  Context context{commands, given, output, variables, in};
+  Context context{commands, given, output, variables, in, disk};
 };
 
 TEST_F(HomeEngines, TheHomesOwnerMayCallAndNobodyElse) {

@@ -40,13 +40,13 @@ Option lock_timeout_option() {
 
 Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make,
                                                    bool unwritable) {
-  auto home = find_home(context.variables);
+  auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   auto folder = make == MakeStore::yes ? home->folder("store") : home->check("store");
   if (!folder) return folder.error();
   auto keys = home->check("keys");
   if (!keys) return keys.error();
-  auto opened = std::make_unique<HomeStore>();
+  auto opened = std::unique_ptr<HomeStore>(new HomeStore{.disk = context.disk});
   std::string path = (*folder / "store.db").string();
   opened->heads_path = (*folder / "audit.heads").string();
   opened->operator_key_path = (*keys / "operator.pem").string();

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/lock_file.h"
-#include "base/real_disk.h"
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/context.h"
@@ -32,7 +32,7 @@ Option lock_timeout_option();
 inline constexpr std::string_view kKitMeta = "kit";
 
 struct HomeStore {
-  RealDisk disk;
+  Disk& disk;
   std::string heads_path;         // store/audit.heads
   std::string operator_key_path;  // keys/operator.pem
   std::optional<LockFile> lock;

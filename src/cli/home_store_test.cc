@@ -1,8 +1,13 @@
 // Opening the home's store, and waiting for whoever has it.
 #include "cli/home_store.h"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <sstream>
+
+#include "base/real_disk.h"
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {
@@ -20,11 +25,13 @@ struct OpenHomeStore : testing::Test {
       if (name == "SLUICE_HOME") return home.path("home");
       return std::nullopt;
     };
-    Context context{.commands = commands, .given = given, .output = output, .variables = variables, .in = in};
+    Context context{
+        .commands = commands, .given = given, .output = output, .variables = variables, .in = in, .disk = disk};
     return open_home_store(context, clock, make);
   }
 
   TestingHome home;
+  RealDisk disk;
   ManualClock clock;
   std::istringstream in;
   std::ostringstream out, err;

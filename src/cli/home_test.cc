@@ -8,6 +8,8 @@
 #include <fstream>
 #include <map>
 
+#include "base/faulty_disk.h"
+#include "base/real_disk.h"
 #include "base/testing_folder.h"
 
 namespace sluice::cli {
@@ -15,24 +17,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<Home> find(std::map<std::string, std::string> set) {
-  return find_home([set](const std::string& name) -> std::optional<std::string> {
-    auto found = set.find(name);
-    if (found == set.end()) return std::nullopt;
-    return found->second;
-  });
-}
+struct Homes : testing::Test {
+  Result<Home> find(std::map<std::string, std::string> set) {
+    return find_home(disk, [set](const std::string& name) -> std::optional<std::string> {
+      auto found = set.find(name);
+      if (found == set.end()) return std::nullopt;
+      return found->second;
+    });
+  }
+
+  RealDisk disk;
+};
+using HomesDeathTest = Homes;
 
 unsigned mode(const fs::path& path) { return static_cast<unsigned>(fs::status(path).permissions()) & 0777; }
 
-TEST(Home, IsWhereTheVariablesSay) {
+TEST_F(Homes, IsWhereTheVariablesSay) {
   EXPECT_EQ(find({{"HOME", "/home/a"}})->root(), "/home/a/.sluice");
   EXPECT_EQ(find({{"HOME", "/home/a"}, {"SLUICE_HOME", "/srv/s"}})->root(), "/srv/s");
   EXPECT_EQ(find({{"HOME", "/home/a"}, {"SLUICE_HOME", "/srv/x/../s/"}})->root(), "/srv/s");
   EXPECT_EQ(find({{"HOME", "/home/a"}, {"SLUICE_HOME", ""}})->root(), "/home/a/.sluice");
 }
 
-TEST(Home, MustBeAbsoluteAndKnown) {
+TEST_F(Homes, MustBeAbsoluteAndKnown) {
   auto relative = find({{"SLUICE_HOME", "here"}});
   ASSERT_FALSE(relative);
   EXPECT_EQ(relative.error().message, "the home must be an absolute path, not 'here'");
@@ -42,7 +49,7 @@ TEST(Home, MustBeAbsoluteAndKnown) {
   EXPECT_EQ(unknown.error().message, "neither SLUICE_HOME nor HOME is set, so there is no place for Sluice's home");
 }
 
-TEST(Home, IsMadePrivateWhenItIsFirstNeeded) {
+TEST_F(Homes, IsMadePrivateWhenItIsFirstNeeded) {
   TestingFolder folder;
   Home home = *find({{"HOME", folder.path()}});
   EXPECT_FALSE(fs::exists(home.root()));
@@ -54,9 +61,9 @@ TEST(Home, IsMadePrivateWhenItIsFirstNeeded) {
   EXPECT_TRUE(home.folder("keys"));
 }
 
-TEST(Home, MayBeReadButNotWrittenByOthers) {
+TEST_F(Homes, MayBeReadButNotWrittenByOthers) {
   TestingFolder folder;
-  Home home(folder.path("home"));
+  Home home(disk, folder.path("home"));
   fs::create_directory(home.root());
   fs::permissions(home.root(), fs::perms(0755));
   EXPECT_TRUE(home.ensure());
@@ -70,7 +77,7 @@ TEST(Home, MayBeReadButNotWrittenByOthers) {
   EXPECT_TRUE(fs::is_empty(home.root()));
 }
 
-TEST(Home, IsNeverALink) {
+TEST_F(Homes, IsNeverALink) {
   TestingFolder folder;
   fs::create_directory(folder.path("elsewhere"));
   fs::create_directory_symlink("elsewhere", folder.path("home"));
@@ -82,18 +89,18 @@ TEST(Home, IsNeverALink) {
   EXPECT_TRUE(fs::is_empty(folder.path("elsewhere")));
 }
 
-TEST(Home, FoldersAreNoLinksEither) {
+TEST_F(Homes, FoldersAreNoLinksEither) {
   TestingFolder folder;
-  Home home(folder.path());
+  Home home(disk, folder.path());
   fs::create_directory_symlink("/tmp", folder.path("keys"));
   auto refused = home.folder("keys");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::invalid);
 }
 
-TEST(Home, IsCheckedForReadingWithoutBeingMade) {
+TEST_F(Homes, IsCheckedForReadingWithoutBeingMade) {
   TestingFolder folder;
-  Home home(folder.path("home"));
+  Home home(disk, folder.path("home"));
   EXPECT_EQ(home.check("kits").value(), folder.path("home/kits"));
   EXPECT_FALSE(fs::exists(home.root()));
   fs::create_directory(home.root());
@@ -111,23 +118,33 @@ TEST(Home, IsCheckedForReadingWithoutBeingMade) {
             (home.root() / "kits").string() + " is a symbolic link; Sluice keeps keys there and does not follow links");
 }
 
-TEST(Home, MustBeAFolderInAFolder) {
+TEST_F(Homes, MustBeAFolderInAFolder) {
   TestingFolder folder;
   std::ofstream(folder.path("file")) << "x";
-  auto file = Home(folder.path("file")).ensure();
+  auto file = Home(disk, folder.path("file")).ensure();
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().message, folder.path("file") + " is not a folder");
-  auto parentless = Home(folder.path("a/b")).ensure();
+  auto parentless = Home(disk, folder.path("a/b")).ensure();
   ASSERT_FALSE(parentless);
   EXPECT_EQ(parentless.error().message, "cannot make folder " + folder.path("a/b") + ": No such file or directory");
   EXPECT_EQ(parentless.error().next, "mkdir -p '" + folder.path("a") + "'");
 }
 
-TEST(Home, BelongsToTheCaller) {
-  Home home("/proc/1");  // a folder of root's
+TEST_F(Homes, SaysWhatTheDiskSaysWhenItCannotBeMade) {
+  TestingFolder folder;
+  FaultyDisk full(disk, {.kind = FaultKind::fail, .at = 1, .code = Code::limit});
+  auto keys = Home(full, folder.path("home")).folder("keys");
+  ASSERT_FALSE(keys);
+  EXPECT_EQ(keys.error().code, Code::limit);
+  EXPECT_EQ(full.struck(), DiskOperation::make_folder);
+  EXPECT_FALSE(fs::exists(folder.path("home")));
+}
+
+TEST_F(Homes, BelongsToTheCaller) {
+  Home home(disk, "/proc/1");  // a folder of root's
   if (geteuid() == 0) {
     TestingFolder folder;
-    home = Home(folder.path("home"));
+    home = Home(disk, folder.path("home"));
     fs::create_directory(home.root());
     ASSERT_EQ(chown(home.root().c_str(), 12345, 12345), 0);
     auto refused = home.ensure();
@@ -141,9 +158,9 @@ TEST(Home, BelongsToTheCaller) {
   }
 }
 
-TEST(HomeDeathTest, HasNoFoldersBesideItsLayout) {
+TEST_F(HomesDeathTest, HasNoFoldersBesideItsLayout) {
   TestingFolder folder;
-  Home home(folder.path());
+  Home home(disk, folder.path());
   EXPECT_DEATH((void)home.folder("stuff"), "layout");
 }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
@@ -23,7 +26,8 @@ TEST(HomeTrust, IsWhatWasDecidedAndNobodyBefore) {
   Variables variables = [&](const std::string& name) -> std::optional<std::string> {
     return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
   };
-  Context context{commands, given, output, variables, in, &loaded};
+  RealDisk disk;
+  Context context{commands, given, output, variables, in, disk, &loaded};
 
   auto root = trust_root_of_home(context);
   ASSERT_TRUE(root) << to_string(root.error());

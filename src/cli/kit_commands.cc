@@ -5,7 +5,6 @@
 
 #include "base/atomic_file.h"
 #include "base/nearest.h"
-#include "base/real_disk.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/context.h"
@@ -154,7 +153,7 @@ Result<Code> format_kit(Context& context) {
   auto files = sources_in(given);
   if (!files) return files.error();
   bool only_check = context.given.flag("check");
-  RealDisk disk;
+  Disk& disk = context.disk;
   std::vector<std::string> changed, broken;
   json::array faults;
   std::string shown;  // the faults, as `kit check` shows them
@@ -344,7 +343,7 @@ Result<Code> init(Context& context) {
     return Error{.code = Code::usage, .message = "a kit's name is of a-z, 0-9 and -, and begins with a letter"};
   }
   bool write = !context.given.flag("dry-run");
-  RealDisk disk;
+  Disk& disk = context.disk;
   auto taken = disk.exists(name);
   if (!taken) return taken.error();
   if (*taken && write) {
@@ -378,7 +377,7 @@ Result<Code> list(Context& context) {
   auto place = kits_of_home(context);
   if (!place) return place.error();
   const std::string& kits = *place;
-  RealDisk disk;
+  Disk& disk = context.disk;
   Table table{.columns = {{"KIT"}, {"VERSION"}, {"CHECK"}, {"FOLDER"}, {"DESCRIPTION"}}};
   json::array found;
   size_t failing = 0;

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "base/jail.h"
-#include "base/real_disk.h"
 #include "cli/home.h"
 #include "deploy/deploy_kit.h"
 #include "lang/text.h"
@@ -16,7 +15,7 @@ namespace fs = std::filesystem;
 using lang::Diagnostic;
 
 Result<std::string> kits_of_home(const Context& context) {
-  auto home = find_home(context.variables);
+  auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   auto kits = home->check("kits");
   if (!kits) return kits.error();
@@ -103,8 +102,7 @@ lang::ReadText kit_reader(Disk& disk, const KitPlace& place) {
 }
 
 lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {
-  RealDisk disk;
-  lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk, place), place.options);
+  lang::Kit kit = lang::load_kit(place.folder, kit_reader(context.disk, place), place.options);
   for (const lang::OverlayChange& each : kit.overlaid) {
     context.output.note("sync " + each.sync + " is " +
                         (each.by.empty() ? "disabled" : "replaced by the one in " + each.by) + ", as " + each.overlay +

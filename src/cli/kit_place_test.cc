@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
@@ -29,7 +30,8 @@ struct KitPlaces : testing::Test {
   Variables variables = [this](const std::string& name) -> std::optional<std::string> {
     return name == "SLUICE_HOME" ? std::optional(home.path()) : std::nullopt;
   };
-  Context context{commands, given, output, variables, in};
+  RealDisk disk;
+  Context context{commands, given, output, variables, in, disk};
 };
 
 TEST_F(KitPlaces, ANameIsLookedUpInTheHome) {

@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <sstream>
 
 #include "base/atomic_file.h"
+#include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "base/testing_source.h"
 #include "cli/home_engine.h"
@@ -60,7 +62,7 @@ struct Reload : testing::Test {
   Variables variables = [this](const std::string& name) -> std::optional<std::string> {
     return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
   };
-  Context context{commands, given, output, variables, in};
+  Context context{commands, given, output, variables, in, disk};
   KitPlace place;
   std::optional<KitReload> reload;
   std::unique_ptr<HomeEngine> home;

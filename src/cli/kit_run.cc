@@ -9,7 +9,6 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
-#include "base/real_disk.h"
 #include "base/ulid.h"
 #include "cli/action_input.h"
 #include "cli/context.h"
@@ -37,10 +36,7 @@ struct KitCall {
 };
 
 Result<std::string> input_text(Context& context, const std::string& file) {
-  if (file != "-") {
-    RealDisk disk;
-    return read_file(disk, file, kMaxInputBytes);
-  }
+  if (file != "-") return read_file(context.disk, file, kMaxInputBytes);
   std::string text;
   std::vector<char> part(size_t{1} << 16U);
   while (context.in.read(part.data(), static_cast<std::streamsize>(part.size())) || context.in.gcount() > 0) {

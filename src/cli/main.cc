@@ -23,6 +23,7 @@ int main(int count, char** words) {
       .in = std::cin,
       .out = std::cout,
       .err = std::cerr,
+      .disk = disk,
       .variables = variables,
       .terminal = [&](int fd, bool no_color) { return sluice::detect_terminal(fd, variables, no_color); },
       .concepts = &loaded};

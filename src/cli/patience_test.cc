@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <sstream>
 
+#include "base/real_disk.h"
 #include "cli/testing_commands.h"
 #include "store/memory_store.h"
 
@@ -19,7 +21,8 @@ TEST(Patience, EndsWithTheStopSignalAndStaysEnded) {
   std::ostringstream out, err;
   Output output{{.quiet = true}, out, err};
   Variables variables = [](const std::string&) -> std::optional<std::string> { return std::nullopt; };
-  Context context{commands, given, output, variables, in};
+  RealDisk disk;
+  Context context{commands, given, output, variables, in, disk};
   ManualClock clock;
   StopSignal stop;
   Patience patience(context, clock, stop);

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/json.h"
-#include "base/real_disk.h"
 #include "base/table.h"
 #include "base/utc_time.h"
 #include "bundle/trust_root.h"
@@ -106,8 +105,7 @@ Result<std::string> time_of(const std::string& text, const std::string& option) 
 }
 
 Result<Code> add(Context& context) {
-  RealDisk disk;
-  auto pem = read_file(disk, context.given.text("file"), crypto::kMaxPemBytes);
+  auto pem = read_file(context.disk, context.given.text("file"), crypto::kMaxPemBytes);
   if (!pem) return pem.error();
   if (pem->find("PRIVATE KEY") != std::string::npos) {
     return Error{.code = Code::usage,
@@ -224,10 +222,9 @@ Result<Code> export_root(Context& context) {
     context.output.print_text(root + "\n");
     return Code::ok;
   }
-  RealDisk disk;
   constexpr uint32_t kMode = 0644;  // there is no secret in it
   std::string file = context.given.text("out");
-  if (auto written = write_atomically(disk, file, root + "\n", kMode); !written) return written.error();
+  if (auto written = write_atomically(context.disk, file, root + "\n", kMode); !written) return written.error();
   context.output.note("wrote " + file);
   return Code::ok;
 }

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/testing_machine.h"
 #include "lang/format.h"
+#include "lang/sync_parser.h"
 
 namespace sluice::engine {
 namespace {

@@ -1,6 +1,8 @@
 // What a history says of flows whose steps are written by hand.
 #include "engine/history.h"
 
+#include <gtest/gtest.h>
+
 #include "engine/audit.h"
 #include "engine/near_miss.h"
 #include "engine/testing_engine.h"

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "base/json.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {

@@ -197,16 +197,19 @@ TEST(MachineRecovery, CallersOfABatchThatFailedAreTold) {
   EXPECT_EQ(world.run("Work/fetch", kInput).position, 2U);
 }
 
-TEST(MachineRecovery, ACallerStillWaitsWhenALaterCommitFails) {
+TEST(MachineRecovery, ACallerHearsWhenALaterCommitFailsAndTheFlowGoesOn) {
   Fragile world(kRunning);
-  world.start("Work/fetch", kInput);
+  Ulid flow = world.start("Work/fetch", kInput);
   EXPECT_TRUE(world.queue.run());
   world.fail_commit(1);
   EXPECT_FALSE(world.machine().turn());
-  EXPECT_EQ(world.ended.size(), 0U);
-  world.settle();
   ASSERT_EQ(world.ended.size(), 1U);
-  EXPECT_EQ(world.ended[0]->end, (End{"ok", object(kInput), false}));
+  ASSERT_FALSE(world.ended[0]);
+  EXPECT_THAT(world.ended[0].error().message, HasSubstr("is kept as it was after its last step"));
+  EXPECT_EQ(world.ended[0].error().next, "sluice flow show " + to_string(flow));
+  world.settle();
+  EXPECT_EQ(world.ended.size(), 1U);
+  EXPECT_EQ(world.status(flow), "ok");
   EXPECT_EQ(world.performed, 1);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/faulty_disk.h"
+#include "base/json.h"
 #include "base/volatile_disk.h"
 #include "engine/audit.h"
 #include "engine/testing_machine.h"

@@ -1,6 +1,8 @@
 // The bytes of journal records, that they read back, and that nothing else is read.
 #include "engine/step.h"
 
+#include <gtest/gtest.h>
+
 #include <random>
 
 #include "engine/testing_engine.h"

@@ -1,11 +1,6 @@
 // What the engine's tests share: kits made of texts, records made of names, and state in memory.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,32 +12,15 @@
 
 namespace sluice::engine {
 
-inline json::object object(const std::string& text) { return json::parse(text).as_object(); }
+json::object object(const std::string& text);
 
-inline std::shared_ptr<const lang::CheckedKit> checked(const std::vector<std::string>& concepts,
-                                                       const std::string& rules) {
-  lang::Checked result = lang::check(lang::kit_of(concepts, rules));
-  if (result.kit) return std::make_shared<const lang::CheckedKit>(std::move(*result.kit));
-  std::string text;
-  for (const lang::Diagnostic& each : result.diagnostics) {
-    if (each.severity == lang::Diagnostic::Severity::error) text += lang::line_of(each) + "\n";
-  }
-  throw std::runtime_error(text + rules);
-}
+std::shared_ptr<const lang::CheckedKit> checked(const std::vector<std::string>& concepts, const std::string& rules);
 
-inline std::shared_ptr<const SyncSet> set_of(const std::vector<std::string>& concepts, const std::string& rules) {
-  auto set = SyncSet::compile(checked(concepts, rules));
-  if (!set) throw std::runtime_error(set.error().message);
-  return *set;
-}
+std::shared_ptr<const SyncSet> set_of(const std::vector<std::string>& concepts, const std::string& rules);
 
-inline lang::ActionRef action_named(const lang::Symbols& symbols, const std::string& name) {
-  size_t slash = name.find('/');
-  size_t owner = symbols.find_concept(name.substr(0, slash)).value();
-  return {owner, symbols.find_action(owner, name.substr(slash + 1)).value()};
-}
+lang::ActionRef action_named(const lang::Symbols& symbols, const std::string& name);
 
-inline Ulid test_id(int64_t n) { return Ulid::from(n, std::array<uint8_t, Ulid::kRandomBytes>{}); }
+Ulid test_id(int64_t n);
 
 // A record, for instance ("Order/pay", "{…}", "declined", "{…}"). The outcome is a variant, "engine.fault" or
 // "requested". Numbers give the id and the step.
@@ -51,101 +29,36 @@ struct RecordOf {
   uint64_t next = 1;
 
   RecordRef operator()(const std::string& action, const std::string& input, const std::string& outcome,
-                       const std::string& output = "{}", Causes causes = nullptr) {
-    return make(next, next, action, input, outcome, output, std::move(causes));
-  }
+                       const std::string& output = "{}", Causes causes = nullptr);
   RecordRef make(uint64_t id, uint64_t seq, const std::string& action, const std::string& input,
-                 const std::string& outcome, const std::string& output, Causes causes) {
-    next = std::max(next, std::max(id, seq) + 1);
-    const lang::Symbols& symbols = set.kit().symbols();
-    Record record{.invocation = test_id(static_cast<int64_t>(id)),
-                  .action = action_named(symbols, action),
-                  .input = object(input),
-                  .output = object(output),
-                  .seq = seq,
-                  .causes = std::move(causes)};
-    if (outcome == "requested") {
-      record.kind = RecordKind::request;
-    } else if (outcome.starts_with("engine.")) {
-      record.engine = lang::engine_outcome_named(outcome.substr(7));
-      EXPECT_TRUE(record.engine);
-    } else {
-      record.variant = lang::find_variant(symbols.action(record.action), outcome);
-      EXPECT_TRUE(record.variant) << outcome;
-    }
-    return std::make_shared<const Record>(std::move(record));
-  }
+                 const std::string& outcome, const std::string& output, Causes causes);
 };
 
 // "Sync(3, 1?)": the sync and the numbers of its records.
-inline std::string text_of(const SyncSet& set, const Match& match) {
-  std::string text = set.name(match.sync) + "(";
-  for (const RecordRef& record : match.records) {
-    if (text.back() != '(') text += ", ";
-    text += std::to_string(record->invocation.wall_ms()) + (record->kind == RecordKind::request ? "?" : "");
-  }
-  return text + ")";
-}
+std::string text_of(const SyncSet& set, const Match& match);
 
-inline std::vector<std::string> texts_of(const SyncSet& set, const std::vector<Match>& matches) {
-  std::vector<std::string> texts;
-  for (const Match& match : matches) texts.push_back(text_of(set, match));
-  return texts;
-}
+std::vector<std::string> texts_of(const SyncSet& set, const std::vector<Match>& matches);
 
 // "Concept/action {…}" or "answer 7 => ok {…}", one a follow-up.
-inline std::vector<std::string> texts_of(const SyncSet& set, const std::vector<FollowUp>& follow_ups) {
-  std::vector<std::string> texts;
-  for (const FollowUp& each : follow_ups) {
-    std::string text = each.is_answer ? "answer " + std::to_string(each.request.wall_ms()) + " => " + each.variant_name
-                                      : set.kit().symbols().name(each.action);
-    if (each.unavailable) text += " unavailable " + *each.unavailable;
-    texts.push_back(text + " " + json::serialize(each.arguments));
-  }
-  return texts;
-}
+std::vector<std::string> texts_of(const SyncSet& set, const std::vector<FollowUp>& follow_ups);
 
 class StateInMemory final : public StateReader {
  public:
   // Rows are given in key order.
-  void add(const std::string& relation, const std::string& key, const std::string& value) {
-    rows_[relation].push_back({key, object(value)});
-  }
+  void add(const std::string& relation, const std::string& key, const std::string& value);
 
-  std::vector<Row> by_key(const std::string& relation, std::string_view key) const override {
-    reads.push_back(relation + " by key " + std::string(key));
-    return filtered(relation, [&](const Row& row) { return row.key == key; });
-  }
+  std::vector<Row> by_key(const std::string& relation, std::string_view key) const override;
   std::vector<Row> by_field(const std::string& relation, std::string_view field,
-                            const json::value& value) const override {
-    reads.push_back(relation + " by " + std::string(field) + " " + json::serialize(value));
-    return filtered(relation, [&](const Row& row) {
-      const json::value* found = row.value.if_contains(field);
-      return found != nullptr && *found == value;
-    });
-  }
-  std::vector<Row> all(const std::string& relation, size_t limit) const override {
-    reads.push_back(relation + " all");
-    auto rows = filtered(relation, [](const Row&) { return true; });
-    if (rows.size() > limit) rows.resize(limit);
-    return rows;
-  }
-  int64_t now_ms() const override { return now; }
+                            const json::value& value) const override;
+  std::vector<Row> all(const std::string& relation, size_t limit) const override;
+  int64_t now_ms() const override;
 
   int64_t now = 1'900'000'000'000;
   mutable std::vector<std::string> reads;  // what was asked for, in order
 
  private:
   template <typename Keep>
-  std::vector<Row> filtered(const std::string& relation, const Keep& keep) const {
-    std::vector<Row> found;
-    auto rows = rows_.find(relation);
-    if (rows == rows_.end()) return found;
-    for (const Row& row : rows->second) {
-      if (keep(row)) found.push_back(row);
-    }
-    return found;
-  }
+  std::vector<Row> filtered(const std::string& relation, const Keep& keep) const;
 
   std::map<std::string, std::vector<Row>> rows_;
 };

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/json.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {

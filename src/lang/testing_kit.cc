@@ -1,0 +1,64 @@
+// How the checker's tests make kits of texts and diagnostics into lines.
+#include "lang/testing_kit.h"
+
+#include <unordered_set>
+
+#include "lang/concept_parser.h"
+#include "lang/sync_parser.h"
+
+namespace sluice::lang {
+
+Kit kit_of(const std::vector<std::string>& concepts, const std::string& rules) {
+  Kit kit;
+  Diagnostics found;
+  for (size_t i = 0; i < concepts.size(); ++i) {
+    std::string file = std::to_string(i) + ".concept";
+    auto tree = parse_concept(concepts[i], file, found);
+    if (!tree) continue;
+    kit.sources[file] = concepts[i];
+    kit.concepts.push_back({std::move(*tree), {}, "test"});
+  }
+  kit.sources["rules.sync"] = rules;
+  if (auto tree = parse_sync(rules, "rules.sync", found)) {
+    for (const auto& rule : tree->rules) {
+      if (const auto* sync = std::get_if<Sync>(&rule)) {
+        kit.syncs.push_back({*sync, Tier::recommended, sync->name.text, "test", {}});
+      } else {
+        kit.guards.push_back({std::get<Guard>(rule), "test", {}});
+      }
+    }
+  }
+  kit.diagnostics = found.all();
+  return kit;
+}
+
+std::string line_of(const Diagnostic& each) {
+  std::string line = each.file + ":" + std::to_string(each.mark.line) + ":" + std::to_string(each.mark.column) + "+" +
+                     std::to_string(each.length);
+  line += each.severity == Diagnostic::Severity::error ? " error " : " warning ";
+  return line + each.rule + ": " + each.text + (each.hint.empty() ? "" : " [" + each.hint + "]");
+}
+
+bool is_about_flow(const Diagnostic& each) {
+  static const std::unordered_set<std::string> kRules = {
+      "unhandled-variant", "leads-nowhere", "no-answer", "cycle", "never-caused", "unreachable-variant"};
+  return kRules.contains(each.rule);
+}
+
+std::vector<std::string> told(Kit kit, const CheckOptions& options) {
+  std::vector<std::string> lines;
+  for (const Diagnostic& each : check(std::move(kit), options).diagnostics) {
+    if (!is_about_flow(each)) lines.push_back(line_of(each));
+  }
+  return lines;
+}
+
+std::vector<std::string> told_of_flow(Kit kit) {
+  std::vector<std::string> lines;
+  for (const Diagnostic& each : check(std::move(kit)).diagnostics) {
+    if (is_about_flow(each)) lines.push_back(line_of(each));
+  }
+  return lines;
+}
+
+}  // namespace sluice::lang
