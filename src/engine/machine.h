@@ -380,7 +380,7 @@ class Machine {
 
   std::optional<Flight> flight_;
 
-  // Attempts under way, and callers that wait: both outlive a failed commit.
+  // Attempts under way, which outlive a failed commit, and callers that wait, who are told of it.
   struct Running {
     std::shared_ptr<std::atomic<bool>> cancelled;
     WaitedFor who;
