@@ -6,7 +6,9 @@
 // the action's arguments and the variant's fields. A scenario's fixtures name values: each of its fields is a variable,
 // and `$fixture.field` is the same.
 #include <algorithm>
+#include <span>
 
+#include "base/nearest.h"
 #include "lang/check_parts.h"
 
 namespace sluice::lang {
@@ -147,7 +149,7 @@ class InvariantWalk {
         // In a test the text is what the harness seals.
         if (types[types.present(type)].kind == Kind::sealed && expr.value.is_string()) return;
         if (types.literal_fits(expr.value, type) != Fit::yes) {
-          report_.error(place_of(file_, expr), "type-mismatch",
+          report_.error(place(expr), "type-mismatch",
                         what + " is " + types.name(type) + ", not " + literal_text(expr.value),
                         types.literal_form(expr.value, type));
         }
@@ -161,7 +163,7 @@ class InvariantWalk {
           variables_[expr.name] = types.present(type);
         } else if (types.comparable(known->second, type) == Fit::no) {
           report_.error(
-              place_of(file_, expr), "type-mismatch",
+              place(expr), "type-mismatch",
               quoted(expr.name) + " is " + types.name(known->second) + ", but " + what + " is " + types.name(type),
               "give one of them another name");
         }
@@ -170,7 +172,7 @@ class InvariantWalk {
       case Op::list: {
         Kind kind = types[types.present(type)].kind;
         if (kind != Kind::unknown && kind != Kind::list && kind != Kind::set) {
-          report_.error(place_of(file_, expr), "list-for-scalar", what + " is " + types.name(type) + ", not a list",
+          report_.error(place(expr), "list-for-scalar", what + " is " + types.name(type) + ", not a list",
                         "write one value, without the brackets");
           return;
         }
@@ -181,14 +183,14 @@ class InvariantWalk {
         Kind kind = types[types.present(type)].kind;
         if (kind == Kind::mapping) return;
         if (kind != Kind::unknown && kind != Kind::record) {
-          report_.error(place_of(file_, expr), "type-mismatch", what + " is " + types.name(type) + ", not a record",
+          report_.error(place(expr), "type-mismatch", what + " is " + types.name(type) + ", not a record",
                         "write a value of type " + types.name(type));
           return;
         }
         for (size_t i = 0; i < expr.keys.size(); ++i) {
           auto field = types.field(type, expr.keys[i]);
           if (!field) {
-            report_.error(place_of(file_, expr.args[i]), "unknown-field",
+            report_.error(place(expr.args[i]), "unknown-field",
                           what + " is " + types.name(type) + ", without a field " + quoted(expr.keys[i]),
                           did_you_mean(expr.keys[i], types[types.present(type)].names));
           }
@@ -208,7 +210,7 @@ class InvariantWalk {
   void fixture_field(const Expr& expr, TypeId type, const std::string& what) {
     const Types& types = symbols_.types;
     const std::string& name = expr.keys.at(0);
-    Place place{file_, expr.at, expr.name.size() + name.size() + 2};
+    Place whole{file_, expr.at, expr.name.size() + name.size() + 2};
     if (auto own = named_.find(expr.name); own != named_.end()) {
       // What its own values take from a fixture of that name is an action's: while they are looked at, it is not there.
       auto hidden = named_.extract(own);
@@ -218,7 +220,7 @@ class InvariantWalk {
       } else {
         std::vector<std::string> fields;
         for (const Argument& each : hidden.mapped()->input) fields.push_back(each.name);
-        report_.error(place, "unknown-field", "the fixture " + quoted(expr.name) + " has no field " + quoted(name),
+        report_.error(whole, "unknown-field", "the fixture " + quoted(expr.name) + " has no field " + quoted(name),
                       did_you_mean(name, fields));
       }
       named_.insert(std::move(hidden));
@@ -237,14 +239,14 @@ class InvariantWalk {
     auto field = find_field(fields, name);
     auto param = find_field(action->params, name);
     if (!field && !param) {
-      report_.error(place, "unknown-field",
+      report_.error(whole, "unknown-field",
                     quoted(action->name + " -> " + fixture->variant) + " has no field " + quoted(name),
                     did_you_mean(name, names_of(fields)));
       return;
     }
     TypeId given = field ? fields[*field].type : action->params[*param].type;
     if (types.assignable(types.present(given), type) == Fit::no) {
-      report_.error(place, "type-mismatch", what + " is " + types.name(type) + ", but this is " + types.name(given),
+      report_.error(whole, "type-mismatch", what + " is " + types.name(type) + ", but this is " + types.name(given),
                     "take another field, or write a value");
     }
   }
@@ -262,9 +264,22 @@ class InvariantWalk {
                   hint.empty() ? "name the action whose end the scenario waits for" : hint);
   }
 
+  // A variable has no `?` here.
+  Place place(const Expr& expr) const {
+    return expr.op == Op::variable ? Place{file_, expr.at, expr.name.size()} : place_of(file_, expr);
+  }
+
   void unbound(const Expr& expr) {
-    report_.error(place_of(file_, expr), "unbound-variable", quoted(expr.name) + " is not bound by any step before it",
-                  "bind it in a step of `after`: its arguments may be free, its outcome gives values");
+    std::vector<std::string> known;
+    for (const auto& [name, type] : variables_) known.push_back(name);
+    for (const StateField& each : owner_.source->state) known.push_back(each.name);
+    std::ranges::sort(known);
+    // One or two letters are near to all others.
+    auto near = expr.name.size() < 3 ? std::nullopt : nearest(expr.name, std::span<const std::string>(known));
+    report_.error(place(expr), "unbound-variable",
+                  quoted(expr.name) + " is neither bound by a step before it nor a field of the state",
+                  near ? "did you mean " + quoted(*near) + "?"
+                       : "bind it in a step of `after`: its arguments may be free, its outcome gives values");
   }
 
   // The type of a name in a condition: a variable, or a component of the state.
@@ -315,7 +330,7 @@ class InvariantWalk {
                                                                       : types.comparable(a, b);
         if (fit == Fit::no && a != Types::of(Kind::null) && b != Types::of(Kind::null)) {
           bool ordered = expr.op != Op::equal && expr.op != Op::not_equal;
-          report_.error(place_of(file_, right), "type-mismatch",
+          report_.error(place(right), "type-mismatch",
                         (ordered ? "these have no order: one is " : "these are never equal: one is ") + types.name(a) +
                             ", the other " + types.name(b),
                         "compare values of one type");

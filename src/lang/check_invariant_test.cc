@@ -60,18 +60,28 @@ TEST(CheckInvariant, StepsNameActionsVariantsAndFields) {
 TEST(CheckInvariant, StepsOfThenKnowTheirArguments) {
   EXPECT_THAT(
       with("", "invariant { after make(name: n, size: 1) -> ok(thing: t)\n then get(thing: u) -> ok(name: n) }"),
-      ElementsAre("0.concept:14:18+2 error unbound-variable: `u` is not bound by any step before it "
-                  "[bind it in a step of `after`: its arguments may be free, its outcome gives values]"));
+      ElementsAre("0.concept:14:18+1 error unbound-variable: `u` is neither bound by a step before it nor a "
+                  "field of the state [bind it in a step of `after`: its arguments may be free, its outcome gives "
+                  "values]"));
 }
 
 TEST(CheckInvariant, ContractsSeeArgumentsAndFields) {
   EXPECT_THAT(with("", "action make {\n requires: size > 0\n ensures ok: thing != name }"), IsEmpty());
-  EXPECT_THAT(with("", "action make {\n requires: size > \"0\"\n ensures ok: message != name\n ensures okk: true }"),
-              ElementsAre("0.concept:14:19+3 error type-mismatch: these have no order: one is Int, the other String "
-                          "[compare values of one type]",
-                          "0.concept:15:14+8 error unbound-variable: `message` is not bound by any step before it "
-                          "[bind it in a step of `after`: its arguments may be free, its outcome gives values]",
-                          "0.concept:16:10+3 error unknown-variant: `make` has no variant `okk` [did you mean `ok`?]"));
+  EXPECT_THAT(
+      with("", "action make {\n requires: size > \"0\"\n ensures ok: message != name\n ensures okk: true }"),
+      ElementsAre("0.concept:14:19+3 error type-mismatch: these have no order: one is Int, the other String "
+                  "[compare values of one type]",
+                  "0.concept:15:14+7 error unbound-variable: `message` is neither bound by a step before it nor a "
+                  "field of the state [bind it in a step of `after`: its arguments may be free, its outcome gives "
+                  "values]",
+                  "0.concept:16:10+3 error unknown-variant: `make` has no variant `okk` [did you mean `ok`?]"));
+}
+
+TEST(CheckInvariant, AMistypedNameIsToldWithTheNearest) {
+  EXPECT_THAT(
+      with("", "eventually { forall t in thingz: t.size > 0 }"),
+      ElementsAre("0.concept:13:26+6 error unbound-variable: `thingz` is neither bound by a step before it nor a "
+                  "field of the state [did you mean `things`?]"));
 }
 
 TEST(CheckInvariant, NoStepNamesAnotherConcept) {
