@@ -25,20 +25,28 @@ class FileSource final : public ByteSource {
   uint64_t size_;
 };
 
-class BytesSource final : public ByteSource {
+class ViewSource : public ByteSource {
  public:
-  explicit BytesSource(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit ViewSource(std::string_view bytes) : bytes_(bytes) {}
 
-  Result<size_t> read_at(uint64_t offset, std::span<char> into) override {
+  Result<size_t> read_at(uint64_t offset, std::span<char> into) final {
     if (offset >= bytes_.size()) return size_t{0};
     size_t size = std::min(into.size(), bytes_.size() - offset);
     std::memcpy(into.data(), bytes_.data() + offset, size);
     return size;
   }
-  uint64_t size() const override { return bytes_.size(); }
+  uint64_t size() const final { return bytes_.size(); }
+
+ protected:
+  std::string_view bytes_;
+};
+
+class BytesSource final : public ViewSource {
+ public:
+  explicit BytesSource(std::string bytes) : ViewSource({}), owned_(std::move(bytes)) { bytes_ = owned_; }
 
  private:
-  std::string bytes_;
+  std::string owned_;
 };
 
 // Puts the rules between an archive and those who use it. After an error it says the same error again.
@@ -137,6 +145,8 @@ Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file) {
 std::unique_ptr<ByteSource> source_of_bytes(std::string bytes) {
   return std::make_unique<BytesSource>(std::move(bytes));
 }
+
+std::unique_ptr<ByteSource> source_of_view(std::string_view bytes) { return std::make_unique<ViewSource>(bytes); }
 
 std::optional<ArchiveFormat> sniff(std::string_view first_bytes) {
   if (first_bytes.starts_with("hsqs")) return ArchiveFormat::squashfs;

@@ -48,6 +48,7 @@ class ByteSource {
 
 Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file);
 std::unique_ptr<ByteSource> source_of_bytes(std::string bytes);
+std::unique_ptr<ByteSource> source_of_view(std::string_view bytes);  // which must outlive it
 
 class ArchiveReader {
  public:

@@ -20,7 +20,7 @@ std::string manifest_template(const InitAnswers& answers) {
          run +
          "]\n"
          "\n"
-         "# port: it listens on the TCP port in $PORT. unix: on the socket whose path is in $SLUICE_SOCKET.\n"
+         "# With port it listens on the TCP port in $PORT, with unix on the socket whose path is in $SLUICE_SOCKET.\n"
          "listen: " +
          listen +
          "\n"

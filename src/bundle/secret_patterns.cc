@@ -331,9 +331,10 @@ bool names_a_secret(std::string_view name) {
 bool is_placeholder(std::string_view value) {
   if (value.empty()) return true;
   std::string small = lowered(value);
-  static constexpr std::array<std::string_view, 18> kWords = {
-      "example", "changeme", "change_me", "change-me", "placeholder", "your", "xxxx", "****",   "....",
-      "dummy",   "redacted", "password",  "passw0rd",  "secret",      "todo", "<",    "insert", "1234567890abcdef"};
+  static constexpr std::array<std::string_view, 17> kWords = {
+      "example",  "changeme", "change_me", "change-me", "placeholder",     "your",
+      "xxxx",     "****",     "....",      "dummy",     "redacted",        "password",
+      "passw0rd", "secret",   "<",         "insert",    "1234567890abcdef"};
   for (std::string_view word : kWords) {
     // Words such as "secret" stand in only if they are most of the value.
     size_t at = small.find(word);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/terminal.h"
 #include "bundle/deny_list.h"
@@ -127,54 +128,53 @@ SecretScan::Open SecretScan::begin(const std::string& path) {
   return {.path = path, .scanner = ContentScanner(path, report_, options_.allowed)};
 }
 
-void SecretScan::sniff_archive(Open& open, int nesting) {
-  open.sniffed = true;
+bool SecretScan::begins_archive(const Open& open, int nesting) {
   // A file of zeros begins as an empty tar does.
-  bool zeros = open.first.find_first_not_of('\0') == std::string::npos;
-  if (zeros || !sniff(open.first)) return;
-  if (nesting >= options_.max_nesting) {
-    report_.not_looked_into.push_back(open.path + ": an archive in more than " + std::to_string(options_.max_nesting) +
-                                      " others");
-    return;
-  }
-  open.is_archive = true;
-  open.bytes = open.first;
+  if (open.first.find_first_not_of('\0') == std::string::npos || !sniff(open.first)) return false;
+  if (nesting < options_.max_nesting) return true;
+  report_.not_looked_into.push_back(open.path + ": an archive in more than " + std::to_string(options_.max_nesting) +
+                                    " others");
+  return false;
 }
 
 void SecretScan::take(Open& open, std::string_view piece, int nesting) {
-  open.scanner.feed(piece);
-  if (open.is_archive && !open.too_large) {
-    if (open.bytes.size() + piece.size() > options_.max_nested_bytes) {
-      open.too_large = true;
-      open.bytes = std::string();
-    } else {
-      open.bytes += piece;
-    }
-  }
-  if (!open.sniffed) {
-    open.first += piece;
-    if (open.first.size() >= kSniffBytes) {
-      sniff_archive(open, nesting);
-      open.first = std::string();
-    }
-  }
+  if (open.sniffed) return deliver(open, piece);
+  open.first += piece;
+  if (open.first.size() < kSniffBytes) return;
+  open.sniffed = true;
+  open.is_archive = begins_archive(open, nesting);
+  deliver(open, std::exchange(open.first, {}));
 }
 
-Result<void> SecretScan::end(Open& open, int nesting) {
-  open.scanner.finish();
-  if (!open.sniffed) sniff_archive(open, nesting);
-  if (!open.is_archive) return {};
-  if (open.too_large) {
-    report_.not_looked_into.push_back(open.path + ": an archive of more than " +
-                                      std::to_string(options_.max_nested_bytes) + " bytes");
-    return {};
+void SecretScan::deliver(Open& open, std::string_view piece) {
+  if (!open.is_archive) return open.scanner.feed(piece);
+  if (open.bytes.size() + piece.size() <= options_.max_nested_bytes) {
+    open.bytes += piece;
+    return;
   }
-  auto reader = open_archive(source_of_bytes(std::move(open.bytes)), open.path,
-                             {.limits = options_.limits, .single_files = true});
-  auto looked = reader ? archive(**reader, open.path + "!", nesting + 1) : Result<void>(reader.error());
-  // What cannot be read as the archive that it begins as is told, and is no failure: it may be something else.
-  if (!looked) report_.not_looked_into.push_back(looked.error().message);
-  return {};
+  report_.not_looked_into.push_back(open.path + ": an archive of more than " +
+                                    std::to_string(options_.max_nested_bytes) + " bytes");
+  open.is_archive = false;
+  open.scanner.feed(std::exchange(open.bytes, {}));
+  open.scanner.feed(piece);
+}
+
+void SecretScan::end(Open& open, int nesting) {
+  if (!open.sniffed) {
+    open.is_archive = begins_archive(open, nesting);
+    deliver(open, open.first);
+  }
+  if (open.is_archive) {
+    auto reader =
+        open_archive(source_of_view(open.bytes), open.path, {.limits = options_.limits, .single_files = true});
+    auto looked = reader ? archive(**reader, open.path + "!", nesting + 1) : Result<void>(reader.error());
+    // What cannot be read as the archive that it begins as is told, and is no failure: it may be something else.
+    if (!looked) {
+      report_.not_looked_into.push_back(looked.error().message);
+      open.scanner.feed(open.bytes);
+    }
+  }
+  open.scanner.finish();
 }
 
 Result<void> SecretScan::begin_file(const std::string& path) {
@@ -189,9 +189,9 @@ Result<void> SecretScan::content(std::string_view piece) {
 }
 
 Result<void> SecretScan::end_file() {
-  auto ended = end(open_.back(), 0);
+  end(open_.back(), 0);
   open_.clear();
-  return ended;
+  return {};
 }
 
 Result<void> SecretScan::archive(ArchiveReader& reader, const std::string& prefix, int nesting) {
@@ -211,7 +211,7 @@ Result<void> SecretScan::archive(ArchiveReader& reader, const std::string& prefi
       if (piece->empty()) break;
       take(open, *piece, nesting);
     }
-    if (auto ended = end(open, nesting); !ended) return ended;
+    end(open, nesting);
   }
 }
 

@@ -101,13 +101,13 @@ class SecretScan final : public PackWatcher {
     std::string first;  // until there is enough to tell an archive
     bool sniffed = false;
     bool is_archive = false;
-    bool too_large = false;
-    std::string bytes;  // of an archive
+    std::string bytes;  // of an archive: they are looked at as they are only if they cannot be read as one
   };
   Open begin(const std::string& path);
   void take(Open& open, std::string_view piece, int nesting);
-  void sniff_archive(Open& open, int nesting);
-  Result<void> end(Open& open, int nesting);
+  void deliver(Open& open, std::string_view piece);
+  bool begins_archive(const Open& open, int nesting);
+  void end(Open& open, int nesting);
 
   SecretScanOptions options_;
   SecretReport report_;

@@ -1,0 +1,175 @@
+// bundle_bench: packing, verifying and unpacking 500 MB of the system's shared libraries, with mksquashfs beside it at
+// the same level and with the same number of processors.
+//
+// Rates are megabytes of content, not of archive. Packing and unpacking are measured by the time that passes, verifying
+// by processor time, as its goal is for one core. The figures "of one processor" say what the machine would do if
+// nothing else ran on it.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "base/real_disk.h"
+#include "bench/bench.h"
+#include "bundle/extract.h"
+#include "bundle/pack.h"
+#include "bundle/secret_scan.h"
+#include "bundle/unfinished.h"
+#include "bundle/verify.h"
+
+namespace sluice::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kWantedBytes = 500'000'000;
+constexpr int kPackRounds = 10;
+
+void must(bool done, const std::string& what) {
+  if (!done) throw std::runtime_error(what);
+}
+
+template <class T>
+T must(Result<T> result) {
+  must(result.has_value(), result ? "" : to_string(result.error()));
+  return *std::move(result);
+}
+
+// A folder that is removed at the end.
+class Folder {
+ public:
+  Folder() {
+    path_ = (fs::temp_directory_path() / "sluice-bench-XXXXXX").string();
+    must(::mkdtemp(path_.data()) != nullptr, "cannot make a folder");
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+struct Libraries {
+  std::vector<std::string> paths;
+  double megabytes = 0;
+};
+
+// Copies libraries until there is enough, sorted by name so that every run on a machine takes the same ones.
+Libraries gather(const std::string& into) {
+  std::vector<fs::path> found;
+  for (const auto& entry :
+       fs::recursive_directory_iterator("/usr/lib", fs::directory_options::skip_permission_denied)) {
+    std::error_code ignored;
+    if (entry.is_symlink(ignored) || !entry.is_regular_file(ignored)) continue;
+    if (entry.path().filename().string().find(".so") != std::string::npos) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  fs::create_directory(into);
+  Libraries libraries;
+  uint64_t bytes = 0;
+  for (const fs::path& path : found) {
+    std::string name = std::to_string(libraries.paths.size()) + "-" + path.filename().string();
+    fs::copy_file(path, into + "/" + name);
+    bytes += fs::file_size(path);
+    libraries.paths.push_back(name);
+    if (bytes >= kWantedBytes) break;
+  }
+  libraries.megabytes = static_cast<double>(bytes) / 1e6;
+  return libraries;
+}
+
+// Processor time of this process and of the children that it has waited for.
+double all_cpu_s() {
+  double total = 0;
+  for (int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    struct rusage used {};
+    ::getrusage(who, &used);
+    for (const timeval& part : {used.ru_utime, used.ru_stime}) {
+      total += static_cast<double>(part.tv_sec) + static_cast<double>(part.tv_usec) / 1e6;
+    }
+  }
+  return total;
+}
+
+void run_mksquashfs(const std::string& source, const std::string& out) {
+  fs::remove(out);
+  std::vector<std::string> words = {"mksquashfs", source,        out, "-comp",      "zstd",   "-Xcompression-level",
+                                    "3",          "-processors", "2", "-no-xattrs", "-quiet", "-no-progress"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  must(WIFEXITED(status) && WEXITSTATUS(status) == 0, "mksquashfs failed");
+}
+
+int run() {
+  Folder folder;
+  RealDisk disk;
+  Libraries libraries = gather(folder.path("source"));
+  const std::string source = folder.path("source");
+  const std::string ours = folder.path("ours");
+  std::printf("%zu libraries, %.0f MB\n", libraries.paths.size(), libraries.megabytes);
+  bundle::Packed packed;
+  std::function<void()> pack = [&] { packed = must(bundle::pack(disk, source, libraries.paths, ours)); };
+  std::function<void()> pack_and_scan = [&] {
+    bundle::SecretScan scan;
+    must(bundle::pack(disk, source, libraries.paths, ours, {.watcher = &scan}));
+  };
+  std::function<void()> theirs = [&] { run_mksquashfs(source, folder.path("theirs")); };
+  std::function<void()> verify = [&] {
+    must(bundle::verify_tree_digest(disk, ours, packed.tree_digest));
+    must(must(bundle::sha256_of_file(disk, ours)) == packed.archive_sha256, "the archive has another digest");
+  };
+  std::function<void()> extract = [&] {
+    auto archive = must(bundle::open_archive(disk, ours));
+    must(bundle::extract(disk, *archive, folder.path("out"), packed.tree_digest));
+  };
+  std::function<void()> clear = [&] {
+    must(bundle::remove_tree(disk, folder.path("out")).has_value(), "cannot remove");
+  };
+
+  auto wall = medians_s({pack, theirs, pack_and_scan, extract, clear}, kPackRounds);
+  auto cpu = medians_s({pack, theirs, pack_and_scan, verify, extract, clear}, 3, all_cpu_s);
+  auto rate = [&](double seconds) { return libraries.megabytes / seconds; };
+  Report report;
+  report.at_least("pack, zstd level 3, two processors", rate(wall[0]), 200, "MB/s");
+  report.note("mksquashfs, the same", rate(wall[1]), "MB/s");
+  report.note("time of ours beside mksquashfs", wall[0] / wall[1], "×");
+  report.note("pack with the secrets doctor", rate(wall[2]), "MB/s");
+  report.note("pack, of one processor", rate(cpu[0]), "MB/s");
+  report.note("mksquashfs, of one processor", rate(cpu[1]), "MB/s");
+  report.note("pack with the secrets doctor, of one processor", rate(cpu[2]), "MB/s");
+  report.at_least("verify tree and archive digest, of one processor", rate(cpu[3]), 500, "MB/s");
+  report.at_least("unpack", rate(wall[3]), 300, "MB/s");
+  report.note("unpack, of one processor", rate(cpu[4]), "MB/s");
+  report.note("archive beside mksquashfs's",
+              static_cast<double>(packed.archive_bytes) / static_cast<double>(fs::file_size(folder.path("theirs"))),
+              "×");
+  return report.print();
+}
+
+}  // namespace
+}  // namespace sluice::bench
+
+int main() {
+  try {
+    return sluice::bench::run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bundle_bench: %s\n", error.what());
+    return 1;
+  }
+}

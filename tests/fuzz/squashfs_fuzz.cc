@@ -1,0 +1,7 @@
+// SquashFS images: read or refused, never believed.
+// covers: src/bundle/squash_reader.cc src/bundle/squash_io.cc
+#include "archive_check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  return sluice::bundle::check_archive(bytes, size, {sluice::bundle::ArchiveFormat::squashfs});
+}

@@ -1,0 +1,9 @@
+// Tar archives: read or refused, never believed.
+// covers: src/bundle/stream_reader.cc
+#include "archive_check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  using sluice::bundle::ArchiveFormat;
+  return sluice::bundle::check_archive(bytes, size,
+                                       {ArchiveFormat::tar, ArchiveFormat::tar_gz, ArchiveFormat::tar_zst});
+}
