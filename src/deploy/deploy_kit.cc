@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
+#include "artifact.gen.h"
 #include "trust.gen.h"
 
 namespace sluice::deploy {
 
-std::vector<const lang::ConceptBinding*> concepts() { return {&trust::trust_binding()}; }
+std::vector<const lang::ConceptBinding*> concepts() { return {&trust::trust_binding(), &artifact::artifact_binding()}; }
 
 Result<std::string> read_kit_file(std::string_view path) {
   std::string_view name = path;

@@ -1,0 +1,343 @@
+// Copies by walking with a list of what is still to do, so that no depth of folders is a depth of calls.
+#include "deploy/concepts/artifact/artifact_builder.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/canonical_json.h"
+#include "base/tool_probe.h"
+#include "crypto/sha256.h"
+
+namespace sluice::deploy::artifact {
+namespace {
+
+constexpr size_t kMaxFiles = 200'000;
+constexpr uint64_t kMaxBytes = uint64_t{8} << 30;
+constexpr size_t kMaxPathBytes = 3000;
+constexpr size_t kChunkBytes = 256 << 10;
+constexpr size_t kLastLines = 20;
+constexpr uint32_t kPrivate = 0700;
+constexpr uint32_t kExecuteBits = 0111;
+constexpr std::string_view kPrefix = "sha256:";
+
+Result<void> make_folder_if_missing(Disk& disk, const std::string& path) {
+  auto made = disk.make_folder(path, kPrivate);
+  if (made || made.error().code == Code::conflict) return {};
+  return made;
+}
+
+Result<void> remove_tree(Disk& disk, const std::string& root) {
+  std::vector<std::string> folders = {root};
+  for (size_t i = 0; i < folders.size(); ++i) {
+    std::string folder = folders[i];
+    auto entries = disk.list(folder);
+    if (!entries && entries.error().code == Code::not_found) return {};
+    if (!entries) return entries.error();
+    for (const FolderEntry& entry : *entries) {
+      std::string path = folder + "/" + entry.name;
+      if (entry.kind == FileKind::folder) {
+        folders.push_back(path);
+      } else if (auto removed = disk.remove(path); !removed) {
+        return removed;
+      }
+    }
+  }
+  for (size_t i = folders.size(); i > 0; --i) {
+    if (auto removed = disk.remove_folder(folders[i - 1]); !removed) return removed;
+  }
+  return {};
+}
+
+// Copies what is in one file to another and says its digest and size.
+struct Copied {
+  std::string digest;
+  uint64_t bytes = 0;
+};
+Result<Copied> copy_bytes(File& from, File& to) {
+  crypto::Sha256Stream digest;
+  Copied copied;
+  std::vector<char> chunk(kChunkBytes);
+  while (true) {
+    auto got = from.read_at(copied.bytes, chunk);
+    if (!got) return got.error();
+    std::string_view bytes(chunk.data(), *got);
+    digest.update(bytes);
+    if (auto written = to.write_at(copied.bytes, bytes); !written) return written.error();
+    copied.bytes += *got;
+    if (copied.bytes > kMaxBytes) return Error{.code = Code::limit, .message = "more than 8 GiB"};
+    if (*got < chunk.size()) break;
+  }
+  copied.digest = crypto::to_string(digest.finish());
+  return copied;
+}
+
+// Copies a file or a folder, and gathers what its hash is over: (path, kind, mode, digest or target) by path.
+class Copy {
+ public:
+  explicit Copy(Disk& disk) : disk_(disk) {}
+
+  Result<std::string> run(const std::string& from, const std::string& to) {
+    todo_ = {{from, to, ""}};
+    while (!todo_.empty()) {
+      Item item = std::move(todo_.back());
+      todo_.pop_back();
+      if (auto copied = one(item); !copied) return copied.error();
+      if (lines_.size() > kMaxFiles) return too_much(from, "200,000 files");
+      if (bytes_ > kMaxBytes) return too_much(from, "8 GiB");
+    }
+    std::ranges::sort(lines_, {}, [](const json::value& line) { return std::string(line.at(0).as_string()); });
+    json::array sorted(lines_.begin(), lines_.end());
+    auto text = canonical(sorted);
+    if (!text) return Error{.code = Code::invalid, .message = from + " has a name that is not UTF-8"};
+    return crypto::to_string(crypto::sha256(*text));
+  }
+
+ private:
+  struct Item {
+    std::string from, to, name;
+  };
+
+  static Error too_much(const std::string& from, const std::string& what) {
+    return {.code = Code::invalid, .message = from + " has more than " + what};
+  }
+
+  void line(const std::string& name, const char* kind, const char* mode, const std::string& content) {
+    lines_.push_back(json::array{name, kind, mode, content});
+  }
+
+  Result<void> one(const Item& item) {
+    if (item.name.size() > kMaxPathBytes) return Error{.code = Code::invalid, .message = item.from + " is too deep"};
+    auto stat = disk_.stat(item.from, item.name.empty() ? FollowLinks::yes : FollowLinks::no);
+    if (!stat) return stat.error();
+    switch (stat->kind) {
+      case FileKind::file:
+        return file(item, (stat->mode & kExecuteBits) != 0);
+      case FileKind::folder:
+        return folder(item);
+      case FileKind::symlink: {
+        auto target = disk_.read_link(item.from);
+        if (!target) return target.error();
+        line(item.name, "link", "", *target);
+        return disk_.symlink(*target, item.to);
+      }
+      case FileKind::other:
+        break;
+    }
+    return Error{.code = Code::invalid, .message = item.from + " is neither a file, a folder nor a link"};
+  }
+
+  Result<void> file(const Item& item, bool executable) {
+    auto from = disk_.open(item.from, {});
+    if (!from) return from.error();
+    auto to = disk_.open(item.to, {.write = true, .create = true, .exclusive = true});
+    if (!to) return to.error();
+    auto copied = copy_bytes(**from, **to);
+    if (!copied) return copied.error();
+    bytes_ += copied->bytes;
+    line(item.name, "file", executable ? "755" : "644", copied->digest);
+    return (*to)->chmod(executable ? 0755 : 0644);
+  }
+
+  Result<void> folder(const Item& item) {
+    if (auto made = disk_.make_folder(item.to, kPrivate); !made) return made;
+    auto entries = disk_.list(item.from);
+    if (!entries) return entries.error();
+    if (!item.name.empty()) line(item.name, "folder", "", "");
+    for (const FolderEntry& entry : *entries) {
+      if (entry.name == ".git") continue;
+      std::string name = item.name.empty() ? entry.name : item.name + "/" + entry.name;
+      todo_.push_back({item.from + "/" + entry.name, item.to + "/" + entry.name, std::move(name)});
+    }
+    return {};
+  }
+
+  Disk& disk_;
+  std::vector<Item> todo_;
+  std::vector<json::value> lines_;
+  uint64_t bytes_ = 0;
+};
+
+std::vector<std::string> last_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(printable(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  if (lines.size() > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
+  return lines;
+}
+
+bool is_program_name(const std::string& name) { return !name.empty() && name.find('/') == std::string::npos; }
+
+}  // namespace
+
+Workplace::Workplace(Workplace&& other) noexcept
+    : hash(std::move(other.hash)),
+      inputs(std::move(other.inputs)),
+      is_file(other.is_file),
+      disk_(std::exchange(other.disk_, nullptr)),
+      folder_(std::move(other.folder_)) {}
+
+Workplace::~Workplace() {
+  // What cannot be removed now is removed with the next collection.
+  if (disk_ != nullptr) (void)remove_tree(*disk_, folder_);
+}
+
+Result<Workplace> ArtifactBuilder::prepare(const std::string& id, const BuildSources& sources,
+                                           const std::optional<BuildCommand>& command) {
+  auto place = [](Error error) {
+    error.code = Code::failed;
+    return error;
+  };
+  for (const char* part : {"", "/work"}) {
+    if (auto made = make_folder_if_missing(disk_, folder_ + part); !made) return place(made.error());
+  }
+  Workplace workplace(disk_, folder_ + "/work/" + id);
+  const std::string& root = workplace.folder();
+  if (auto removed = remove_tree(disk_, root); !removed) return place(removed.error());
+  for (const char* part : {"", "/deps"}) {
+    if (auto made = disk_.make_folder(root + part, kPrivate); !made) return place(made.error());
+  }
+  auto take = [&](const std::string& name, const std::string& from, const std::string& to) -> Result<void> {
+    auto hash = Copy(disk_).run(from, root + to);
+    if (!hash) return hash.error();
+    workplace.inputs.push_back({name, *hash});
+    return {};
+  };
+  if (!sources.spec.empty()) {
+    if (auto taken = take("spec", sources.spec, "/spec"); !taken) return taken.error();
+  }
+  if (auto taken = take("implementation", sources.implementation, "/src"); !taken) return taken.error();
+  for (size_t i = 0; i < sources.deps.size(); ++i) {
+    std::string name = "deps/" + std::to_string(i);
+    if (auto taken = take(name, sources.deps[i], "/" + name); !taken) return taken.error();
+  }
+  auto stat = disk_.stat(root + "/src", FollowLinks::no);
+  if (!stat) return place(stat.error());
+  workplace.is_file = stat->kind == FileKind::file;
+
+  json::object hashed{{"inputs", json::object()}};
+  if (command) {
+    std::set<std::string> tools(command->tools.begin(), command->tools.end());
+    if (!command->argv.empty() && is_program_name(command->argv.front())) tools.insert(command->argv.front());
+    for (const std::string& tool : tools) {
+      auto version = settings_.version_of(tool);
+      if (!version) return Error{.code = Code::not_found, .message = "there is no program " + tool + " on PATH"};
+      workplace.inputs.push_back({"tool " + tool, *version});
+    }
+    hashed["argv"] = json::array(command->argv.begin(), command->argv.end());
+    hashed["output"] = command->output;
+  }
+  for (const HashedInput& input : workplace.inputs) hashed["inputs"].as_object()[input.name] = input.hash;
+  auto text = canonical(hashed);
+  if (!text) return Error{.code = Code::invalid, .message = "the command is not UTF-8"};
+  workplace.hash = crypto::to_string(crypto::sha256(*text));
+  return workplace;
+}
+
+Result<std::variant<BuiltBlob, BuildFailure>> ArtifactBuilder::build(const Workplace& workplace,
+                                                                     const std::optional<BuildCommand>& command,
+                                                                     const std::function<bool()>& cancelled) {
+  using Built = std::variant<BuiltBlob, BuildFailure>;
+  const std::string& root = workplace.folder();
+  if (!command) {
+    if (!workplace.is_file) return Built(BuildFailure{.reason = "a folder is built by a command, and there is none"});
+    auto stored = store(root, "src");
+    if (!stored) return stored.error();
+    return Built(*std::move(stored));
+  }
+  if (workplace.is_file) return Built(BuildFailure{.reason = "a command is run in a folder, and this is a file"});
+  std::map<std::string, std::string> environment = settings_.environment;
+  environment["SLUICE_SPEC"] = root + "/spec";
+  environment["SLUICE_DEPS"] = root + "/deps";
+  auto ran = runner_.run({.argv = command->argv,
+                          .folder = root + "/src",
+                          .environment = std::move(environment),
+                          .deadline_ms = settings_.deadline_ms},
+                         cancelled);
+  if (!ran) return Built(BuildFailure{.reason = ran.error().message});
+  if (!ran->good()) {
+    return Built(BuildFailure{.reason = command->argv.front() + " " + to_string(*ran), .lines = last_lines(ran->tail)});
+  }
+  auto stored = store(root + "/src", command->output);
+  if (stored) return Built(*std::move(stored));
+  const Code code = stored.error().code;
+  if (code != Code::not_found && code != Code::denied && code != Code::invalid) return stored.error();
+  return Built(BuildFailure{.reason = "the command left no file " + command->output, .lines = last_lines(ran->tail)});
+}
+
+Result<BuiltBlob> ArtifactBuilder::store(const std::string& root, const std::string& relative) {
+  if (relative.empty()) return Error{.code = Code::invalid, .message = "the output has no name"};
+  auto from = disk_.open_beneath(root, relative, {});
+  if (!from) return from.error();
+  auto stat = (*from)->stat();
+  if (!stat) return stat.error();
+  if (stat->kind != FileKind::file) return Error{.code = Code::invalid, .message = relative + " is no file"};
+  // It is written beside what it came from, and gets its name when its digest is known.
+  std::string unfinished = root + "/.sluice-output";
+  Copied copied;
+  {
+    auto to = disk_.open(unfinished, {.write = true, .create = true, .truncate = true, .follow = false});
+    if (!to) return to.error();
+    auto done = copy_bytes(**from, **to);
+    if (!done) return done.error();
+    copied = *std::move(done);
+    if (auto synced = (*to)->sync(SyncWhat::all); !synced) return synced.error();
+  }
+  std::string path = path_of(copied.digest);
+  for (const std::string& folder : {folder_ + "/blobs", folder_of(path)}) {
+    if (auto made = make_folder_if_missing(disk_, folder); !made) return made.error();
+    if (auto synced = disk_.sync_folder(folder_of(folder)); !synced) return synced.error();
+  }
+  if (auto renamed = disk_.rename(unfinished, path); !renamed) return renamed.error();
+  if (auto synced = disk_.sync_folder(folder_of(path)); !synced) return synced.error();
+  return BuiltBlob{.digest = copied.digest, .size_bytes = static_cast<int64_t>(copied.bytes)};
+}
+
+Result<bool> ArtifactBuilder::has(const std::string& digest) { return disk_.exists(path_of(digest)); }
+
+Result<void> ArtifactBuilder::keep_only(const std::set<std::string>& digests) {
+  if (auto removed = remove_tree(disk_, folder_ + "/work"); !removed) return removed;
+  std::string blobs = folder_ + "/blobs";
+  auto shards = disk_.list(blobs);
+  if (!shards && shards.error().code == Code::not_found) return {};
+  if (!shards) return shards.error();
+  for (const FolderEntry& shard : *shards) {
+    std::string folder = blobs + "/" + shard.name;
+    auto entries = disk_.list(folder);
+    if (!entries) return entries.error();
+    for (const FolderEntry& entry : *entries) {
+      if (digests.contains(std::string(kPrefix) + shard.name + entry.name)) continue;
+      if (auto removed = disk_.remove(folder + "/" + entry.name); !removed) return removed;
+    }
+  }
+  return {};
+}
+
+std::string ArtifactBuilder::path_of(const std::string& digest) const {
+  return settings_.home + "/" + location_of(digest);
+}
+
+std::string location_of(const std::string& digest) {
+  std::string hex = digest.substr(std::min(digest.size(), kPrefix.size()));
+  return "artifacts/blobs/" + hex.substr(0, 2) + "/" + hex.substr(std::min<size_t>(hex.size(), 2));
+}
+
+std::optional<std::string> version_of_tool(Disk& disk, const std::string& name, const Variables& variables) {
+  ToolProbe probe = probe_tool({.name = name}, variables);
+  if (!probe.found) return std::nullopt;
+  if (!probe.version.empty()) return probe.version;
+  auto file = disk.open(probe.path, {});
+  if (!file) return std::nullopt;
+  crypto::Sha256Stream digest;
+  std::vector<char> chunk(kChunkBytes);
+  for (uint64_t at = 0;; at += chunk.size()) {
+    auto got = (*file)->read_at(at, chunk);
+    if (!got) return std::nullopt;
+    digest.update({chunk.data(), *got});
+    if (*got < chunk.size()) return crypto::to_string(digest.finish());
+  }
+}
+
+}  // namespace sluice::deploy::artifact

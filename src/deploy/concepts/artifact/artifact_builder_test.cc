@@ -1,0 +1,124 @@
+// What the hash is over, what is kept, and what is left behind.
+#include "deploy/concepts/artifact/artifact_builder.h"
+
+#include <gtest/gtest.h>
+
+#include "deploy/concepts/artifact/testing_builder.h"
+
+namespace sluice::deploy::artifact {
+namespace {
+
+const BuildCommand kCompile{.argv = {"compile", "main.txt"}, .output = "out"};
+
+struct Builders : testing::Test {
+  std::string hash_of(const BuildSources& sources, const std::optional<BuildCommand>& command = kCompile) {
+    auto workplace = place.builder.prepare("id", sources, command);
+    return workplace ? workplace->hash : to_string(workplace.error());
+  }
+  std::variant<BuiltBlob, BuildFailure> build(const BuildSources& sources,
+                                              const std::optional<BuildCommand>& command = kCompile) {
+    auto workplace = place.builder.prepare("id", sources, command);
+    EXPECT_TRUE(workplace) << to_string(workplace.error());
+    return place.builder.build(*workplace, command, {}).value();
+  }
+
+  TestingBuilder place;
+  const BuildSources shop{.implementation = "/shop"};
+};
+
+TEST_F(Builders, TheHashIsOfContentAndNotOfPlace) {
+  ASSERT_TRUE(place.disk.make_folder("/elsewhere", 0700));
+  place.put("/elsewhere/main.txt", "one");
+  EXPECT_EQ(hash_of(shop), hash_of({.implementation = "/elsewhere"}));
+  ASSERT_TRUE(place.disk.make_folder("/elsewhere/.git", 0700));
+  EXPECT_EQ(hash_of(shop), hash_of({.implementation = "/elsewhere"}));
+}
+
+TEST_F(Builders, EverythingThatABuildSeesChangesTheHash) {
+  std::set<std::string> hashes = {hash_of(shop)};
+  auto is_new = [&](const std::string& hash) { return hash.starts_with("sha256:") && hashes.insert(hash).second; };
+  place.put("/shop/main.txt", "two");
+  EXPECT_TRUE(is_new(hash_of(shop)));
+  ASSERT_TRUE(place.disk.chmod("/shop/main.txt", 0755));
+  EXPECT_TRUE(is_new(hash_of(shop)));
+  ASSERT_TRUE(place.disk.make_folder("/shop/empty", 0700));
+  EXPECT_TRUE(is_new(hash_of(shop)));
+  ASSERT_TRUE(place.disk.symlink("main.txt", "/shop/link"));
+  EXPECT_TRUE(is_new(hash_of(shop)));
+  EXPECT_TRUE(is_new(hash_of({.spec = "/shop/main.txt", .implementation = "/shop"})));
+  EXPECT_TRUE(is_new(hash_of({.implementation = "/shop", .deps = {"/shop/main.txt"}})));
+  EXPECT_TRUE(is_new(hash_of(shop, BuildCommand{.argv = {"compile", "-O2"}, .output = "out"})));
+  EXPECT_TRUE(is_new(hash_of(shop, BuildCommand{.argv = {"compile", "main.txt"}, .output = "other"})));
+  EXPECT_TRUE(is_new(hash_of(shop, BuildCommand{.argv = {"compile", "main.txt"}, .tools = {"ld"}, .output = "out"})));
+  place.versions["compile"] = "1.1";
+  EXPECT_TRUE(is_new(hash_of(shop)));
+}
+
+TEST_F(Builders, BuildsInACleanCopyAndLeavesNothingBehind) {
+  BuiltBlob blob = std::get<BuiltBlob>(build(shop));
+  EXPECT_EQ(place.blob(blob.digest), "built from one");
+  EXPECT_EQ(blob.size_bytes, 14);
+  EXPECT_EQ(place.compiler.last.folder, "/home/artifacts/work/id/src");
+  EXPECT_EQ(place.compiler.last.environment,
+            (std::map<std::string, std::string>{{"PATH", "/usr/bin"},
+                                                {"SLUICE_SPEC", "/home/artifacts/work/id/spec"},
+                                                {"SLUICE_DEPS", "/home/artifacts/work/id/deps"}}));
+  EXPECT_EQ(place.disk.list("/shop")->size(), 1U);
+  EXPECT_TRUE(place.disk.list("/home/artifacts/work")->empty());
+}
+
+TEST_F(Builders, WithoutACommandAFileIsTheArtifact) {
+  BuiltBlob blob = std::get<BuiltBlob>(build({.implementation = "/shop/main.txt"}, std::nullopt));
+  EXPECT_EQ(place.blob(blob.digest), "one");
+  EXPECT_EQ(place.compiler.runs, 0);
+  EXPECT_EQ(std::get<BuildFailure>(build(shop, std::nullopt)).reason,
+            "a folder is built by a command, and there is none");
+  EXPECT_EQ(std::get<BuildFailure>(build({.implementation = "/shop/main.txt"})).reason,
+            "a command is run in a folder, and this is a file");
+}
+
+TEST_F(Builders, AFailureHasTheLastLines) {
+  place.compiler.ran = {.code = 2};
+  for (int i = 1; i <= 30; ++i) place.compiler.ran.tail += "line " + std::to_string(i) + "\n";
+  BuildFailure failure = std::get<BuildFailure>(build(shop));
+  EXPECT_EQ(failure.reason, "compile ended with exit code 2");
+  ASSERT_EQ(failure.lines.size(), 20U);
+  EXPECT_EQ(failure.lines.front(), "line 11");
+  EXPECT_EQ(failure.lines.back(), "line 30");
+  EXPECT_EQ(place.blobs(), 0U);
+}
+
+TEST_F(Builders, AnOutputThatIsNotThereOrNotInsideIsAFailure) {
+  for (const char* output : {"missing", "../../../../shop/main.txt", "/shop/main.txt", ""}) {
+    BuildFailure failure = std::get<BuildFailure>(build(shop, BuildCommand{.argv = {"compile"}, .output = output}));
+    EXPECT_EQ(failure.reason, std::string("the command left no file ") + output);
+  }
+}
+
+TEST_F(Builders, SaysWhatIsMissing) {
+  EXPECT_EQ(place.builder.prepare("id", {.implementation = "/none"}, kCompile).error().code, Code::not_found);
+  EXPECT_EQ(hash_of(shop, BuildCommand{.argv = {"cc"}, .output = "out"}), "there is no program cc on PATH");
+  EXPECT_TRUE(place.disk.list("/home/artifacts/work")->empty());
+}
+
+TEST_F(Builders, KeepsOnlyWhatItIsTold) {
+  std::string first = std::get<BuiltBlob>(build(shop)).digest;
+  place.put("/shop/main.txt", "two");
+  std::string second = std::get<BuiltBlob>(build(shop)).digest;
+  ASSERT_TRUE(place.disk.make_folder("/home/artifacts/work/crashed", 0700));
+  ASSERT_TRUE(place.builder.keep_only({second}));
+  EXPECT_FALSE(*place.builder.has(first));
+  EXPECT_TRUE(*place.builder.has(second));
+  EXPECT_FALSE(*place.disk.exists("/home/artifacts/work/crashed"));
+  EXPECT_TRUE(TestingBuilder().builder.keep_only({}));  // where nothing was ever built
+}
+
+TEST(ToolVersion, IsWhatTheToolTellsOrTheDigestOfItsFile) {
+  VolatileDisk disk;
+  Variables variables = [](const std::string&) { return std::optional<std::string>("/usr/bin:/bin"); };
+  EXPECT_NE(version_of_tool(disk, "python3", variables), std::nullopt);
+  EXPECT_EQ(version_of_tool(disk, "no-such-tool", variables), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sluice::deploy::artifact

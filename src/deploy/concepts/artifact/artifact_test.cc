@@ -1,0 +1,261 @@
+// Artifact through the harness: one test a variant, and collections that agree with a plain reading of their rule.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "deploy/concepts/artifact/artifact_work.h"
+#include "deploy/concepts/artifact/testing_builder.h"
+#include "lang/harness.h"
+
+namespace sluice::deploy::artifact {
+
+void prepare(lang::Harness& harness) {
+  static TestingBuilder place;
+  harness.tools().add(place.builder);
+}
+
+namespace {
+
+constexpr int64_t kEver_ms = 4'000'000'000'000;
+
+class ArtifactTest : public testing::Test {
+ protected:
+  ArtifactTest() { harness.tools().add(place.builder); }
+
+  Build shop(const std::string& name = "shop") const {
+    return {.concept_ = name,
+            .implementation = "/shop",
+            .command = ArtifactCommand{.argv = {"compile", "main.txt"}, .output = "out"}};
+  }
+  Build::Ok built(const std::string& content, const std::string& name = "shop") {
+    place.put("/shop/main.txt", content);
+    return harness.invoke(shop(name)).as<Build::Ok>();
+  }
+  std::set<std::string> hashes() {
+    std::set<std::string> all;
+    for (const auto& each : harness.invoke(List{}).as<List::Ok>().artifacts) all.insert(each.hash);
+    return all;
+  }
+  ArtifactWhole whole() { return State(harness.rows()).whole(); }
+
+  TestingBuilder place;
+  lang::Harness harness{artifact_binding()};
+};
+
+TEST_F(ArtifactTest, BuildOk) {
+  Build::Ok ok = built("one");
+  EXPECT_TRUE(ok.built);
+  EXPECT_EQ(ok.sizeBytes, 14);
+  EXPECT_EQ(place.blob(ok.blob), "built from one");
+  auto record = State(harness.rows()).get(ok.artifact);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->hash, ok.hash);
+  EXPECT_EQ(record->conceptName, "shop");
+  std::vector<std::string> names;
+  for (const ArtifactInput& each : State(harness.rows()).inputs(ok.artifact).values()) names.push_back(each.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"implementation", "tool compile"}));
+  EXPECT_EQ(whole(), ArtifactWhole());
+}
+
+TEST_F(ArtifactTest, EqualInputsAreNotBuiltAgain) {
+  Build::Ok first = built("one");
+  Build::Ok again = built("one");
+  EXPECT_EQ(again.artifact, first.artifact);
+  EXPECT_FALSE(again.built);
+  EXPECT_EQ(place.compiler.runs, 1);
+  EXPECT_EQ(hashes().size(), 1U);
+  EXPECT_NE(built("two").artifact, first.artifact);
+  EXPECT_EQ(place.compiler.runs, 2);
+}
+
+TEST_F(ArtifactTest, WhatSomebodyRemovedIsBuiltAgain) {
+  Build::Ok first = built("one");
+  ASSERT_TRUE(place.builder.keep_only({}));
+  Build::Ok again = built("one");
+  EXPECT_TRUE(again.built);
+  EXPECT_EQ(again.artifact, first.artifact);
+  EXPECT_EQ(place.blob(again.blob), "built from one");
+}
+
+TEST_F(ArtifactTest, BuildCompilationError) {
+  place.compiler.ran = {.code = 2, .tail = "main.txt:1: no\nfailed\n"};
+  auto failed = harness.invoke(shop()).as<Build::CompilationError>();
+  EXPECT_EQ(failed.concept_, "shop");
+  EXPECT_EQ(failed.reason, "compile ended with exit code 2");
+  EXPECT_EQ(failed.errors, (std::vector<std::string>{"main.txt:1: no", "failed"}));
+  Build missing = shop();
+  missing.implementation = "/none";
+  EXPECT_EQ(harness.invoke(missing).as<Build::CompilationError>().errors.size(), 1U);
+  EXPECT_TRUE(hashes().empty());
+  EXPECT_EQ(whole(), ArtifactWhole());
+}
+
+TEST_F(ArtifactTest, ABuildWaitsWhileOldArtifactsAreRemoved) {
+  State(harness.rows()).put_whole({.collecting = true});
+  EXPECT_EQ(harness.invoke(shop()).engine(), (lang::EngineEnd{.outcome = lang::EngineOutcome::unavailable,
+                                                              .message = "old artifacts are being removed"}));
+  EXPECT_EQ(whole(), ArtifactWhole{.collecting = true});
+  EXPECT_EQ(place.compiler.runs, 0);
+}
+
+TEST_F(ArtifactTest, ResolveOk) {
+  Build::Ok ok = built("one");
+  auto found = harness.invoke(Resolve{.hash = ok.hash}).as<Resolve::Ok>();
+  EXPECT_EQ(found.artifact, ok.artifact);
+  EXPECT_EQ(found.location, location_of(ok.blob));
+}
+
+TEST_F(ArtifactTest, ResolveNotfound) {
+  EXPECT_EQ(harness.invoke(Resolve{.hash = "sha256:00"}).as<Resolve::Notfound>().hash, "sha256:00");
+}
+
+TEST_F(ArtifactTest, HoldOkKeepsItUntilTheLastHasLetGo) {
+  Build::Ok ok = built("one");
+  for (const char* by : {"a", "b", "a"}) harness.invoke(Hold{.hash = ok.hash, .by = by}).as<Hold::Ok>();
+  const Gc all{.olderThan = lang::DateTime{kEver_ms}, .keepVersions = 0};
+  harness.invoke(Release{.hash = ok.hash, .by = "a"}).as<Release::Ok>();
+  EXPECT_EQ(harness.invoke(all).as<Gc::Ok>(), Gc::Ok());
+  harness.invoke(Release{.hash = ok.hash, .by = "b"}).as<Release::Ok>();
+  EXPECT_EQ(harness.invoke(all).as<Gc::Ok>(), (Gc::Ok{.removed = 1, .freedBytes = 14}));
+}
+
+TEST_F(ArtifactTest, HoldNotfound) {
+  EXPECT_TRUE(harness.invoke(Hold{.hash = "sha256:00", .by = "a"}).is<Hold::Notfound>());
+}
+
+TEST_F(ArtifactTest, ReleaseOkAlsoOfWhatIsNotThere) {
+  EXPECT_EQ(harness.invoke(Release{.hash = "sha256:00", .by = "a"}).as<Release::Ok>().by, "a");
+}
+
+TEST_F(ArtifactTest, GcOkRemovesRowsAndBytes) {
+  Build::Ok first = built("one");
+  Build::Ok second = built("two");
+  EXPECT_EQ(harness.invoke(Gc{.olderThan = lang::DateTime{0}, .keepVersions = 0}).as<Gc::Ok>(), Gc::Ok());
+  EXPECT_EQ(harness.invoke(Gc{.olderThan = lang::DateTime{kEver_ms}, .keepVersions = 1}).as<Gc::Ok>(),
+            (Gc::Ok{.removed = 1, .freedBytes = 14}));
+  EXPECT_EQ(place.blobs(), 1U);
+  EXPECT_EQ(hashes().size(), 1U);
+  EXPECT_EQ(whole(), ArtifactWhole());
+}
+
+TEST_F(ArtifactTest, BytesThatAnotherArtifactHasAreNotFreed) {
+  built("one", "shop");
+  Build other = shop("till");
+  other.deps = {"/shop"};  // other inputs, the same bytes
+  harness.invoke(other).as<Build::Ok>();
+  harness.invoke(Hold{.hash = *hashes().begin(), .by = "a"}).as<Hold::Ok>();
+  EXPECT_EQ(harness.invoke(Gc{.olderThan = lang::DateTime{kEver_ms}, .keepVersions = 0}).as<Gc::Ok>(),
+            (Gc::Ok{.removed = 1, .freedBytes = 0}));
+  EXPECT_EQ(place.blobs(), 1U);
+}
+
+TEST_F(ArtifactTest, GcBusy) {
+  State(harness.rows()).put_whole({.openBuilds = 2});
+  EXPECT_EQ(harness.invoke(Gc{.olderThan = lang::DateTime{kEver_ms}}).as<Gc::Busy>().builds, 2);
+  State(harness.rows()).put_whole({.collecting = true});
+  EXPECT_TRUE(harness.invoke(Gc{.olderThan = lang::DateTime{kEver_ms}}).is<Gc::Busy>());
+}
+
+TEST_F(ArtifactTest, GcInvalid) {
+  EXPECT_EQ(harness.invoke(Gc{.olderThan = lang::DateTime{0}, .keepVersions = -1}).as<Gc::Invalid>().message,
+            "nobody can keep fewer than 0 versions");
+}
+
+TEST_F(ArtifactTest, ListOkSaysWhoHoldsWhat) {
+  Build::Ok ok = built("one");
+  harness.invoke(Hold{.hash = ok.hash, .by = "prod"}).as<Hold::Ok>();
+  auto listed = harness.invoke(List{}).as<List::Ok>().artifacts;
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(listed[0].heldBy, std::vector<std::string>{"prod"});
+  EXPECT_EQ(listed[0].artifact, ok.artifact);
+}
+
+// ------------------------------------------------------------------------------------------------ random histories
+
+// An artifact as the rule sees it.
+struct Plain {
+  std::string hash, concept_name, blob;
+  int64_t used_ms = 0;
+  std::string id;
+  std::set<std::string> held_by;
+};
+
+// The rule once more, read plainly: those used before `older_ms` that nobody holds and that have `keep` newer ones of
+// their concept.
+std::set<std::string> goes(const std::vector<Plain>& all, int64_t older_ms, int64_t keep) {
+  std::set<std::string> hashes;
+  for (const Plain& each : all) {
+    int64_t newer = 0;
+    for (const Plain& other : all) {
+      bool later = other.used_ms > each.used_ms || (other.used_ms == each.used_ms && other.id > each.id);
+      if (other.concept_name == each.concept_name && later) ++newer;
+    }
+    if (each.used_ms < older_ms && each.held_by.empty() && newer >= keep) hashes.insert(each.hash);
+  }
+  return hashes;
+}
+
+TEST(ArtifactHistories, TenThousandCollectionsRemoveWhatTheRuleSays) {
+  constexpr int kHistories = 10'000;
+  std::mt19937 random(7);
+  auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  TestingBuilder place;
+  int64_t removed_in_all = 0, kept_in_all = 0;
+  for (int history = 0; history < kHistories; ++history) {
+    lang::Harness harness(artifact_binding());
+    harness.tools().add(place.builder);
+    State state(harness.rows());
+    std::vector<Plain> all;
+    std::map<std::string, int64_t> sizes;
+    for (int i = 0, count = 1 + below(6); i < count; ++i) {
+      int bytes = below(3);
+      Plain plain{.hash = "h" + std::to_string(i),
+                  .concept_name = "c" + std::to_string(below(2)),
+                  .blob = "sha256:" + std::string(64, static_cast<char>('a' + bytes)),
+                  .used_ms = below(4)};
+      sizes[plain.blob] = 10 + bytes;
+      plain.id = state
+                     .add({.hash = plain.hash,
+                           .conceptName = plain.concept_name,
+                           .usedAt = {plain.used_ms},
+                           .blob = plain.blob,
+                           .sizeBytes = sizes[plain.blob]})
+                     .text();
+      all.push_back(std::move(plain));
+    }
+    for (int i = 0, count = below(6); i < count; ++i) {
+      Plain& one = all[static_cast<size_t>(below(static_cast<int>(all.size())))];
+      std::string by = below(2) == 0 ? "x" : "y";
+      if (below(3) > 0) {
+        harness.invoke(Hold{.hash = one.hash, .by = by}).as<Hold::Ok>();
+        one.held_by.insert(by);
+      } else {
+        harness.invoke(Release{.hash = one.hash, .by = by}).as<Release::Ok>();
+        one.held_by.erase(by);
+      }
+    }
+    int64_t older_ms = below(5), keep = below(3);
+    std::set<std::string> expected = goes(all, older_ms, keep);
+    std::set<std::string> kept, blobs_kept, blobs_gone;
+    for (const Plain& each : all) {
+      bool stays = !expected.contains(each.hash);
+      if (stays) kept.insert(each.hash);
+      (stays ? blobs_kept : blobs_gone).insert(each.blob);
+    }
+    int64_t freed = 0;
+    for (const std::string& blob : blobs_gone) freed += blobs_kept.contains(blob) ? 0 : sizes[blob];
+
+    auto done = harness.invoke(Gc{.olderThan = {older_ms}, .keepVersions = keep}).as<Gc::Ok>();
+    std::set<std::string> left;
+    for (const auto& entry : state.all()) left.insert(entry.record.hash);
+    ASSERT_EQ(left, kept) << "history " << history;
+    ASSERT_EQ(done, (Gc::Ok{.removed = static_cast<int64_t>(expected.size()), .freedBytes = freed}));
+    removed_in_all += done.removed;
+    kept_in_all += static_cast<int64_t>(left.size());
+  }
+  EXPECT_GT(removed_in_all, 5'000);
+  EXPECT_GT(kept_in_all, 5'000);
+}
+
+}  // namespace
+}  // namespace sluice::deploy::artifact
