@@ -140,19 +140,20 @@ Result<bool> KitWatch::wait(int stop) {
 }
 
 bool KitWatch::changed() {
-  auto now = std::chrono::steady_clock::now();
+  constexpr int64_t kMs_ns = 1'000'000;
+  int64_t now_ns = clock_.monotonic_ns();
   bool fresh = false;
   if (inotify_ >= 0) {
     fresh = drain();
-  } else if (now - looked_ >= std::chrono::milliseconds(kLook_ms)) {
-    looked_ = now;
+  } else if (now_ns - looked_ns_ >= kLook_ms * kMs_ns) {
+    looked_ns_ = now_ns;
     Snapshot found = look();
     fresh = found != seen_;
     seen_ = std::move(found);
   }
-  if (fresh) pending_ = now;
-  if (!pending_ || now - *pending_ < std::chrono::milliseconds(kTogether_ms)) return false;
-  pending_.reset();
+  if (fresh) pending_ns_ = now_ns;
+  if (!pending_ns_ || now_ns - *pending_ns_ < kTogether_ms * kMs_ns) return false;
+  pending_ns_.reset();
   return true;
 }
 

@@ -3,7 +3,6 @@
 // second.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace sluice::cli {
@@ -39,11 +39,12 @@ class KitWatch {
 
   std::vector<std::string> folders_;
   int inotify_ = -1;
-  std::set<int> kit_folders_;                                     // by inotify's numbers
-  std::map<int, std::set<std::string, std::less<>>> holders_;     // which names in them are the folders, or lead there
-  Snapshot seen_;                                                 // only without inotify
-  std::optional<std::chrono::steady_clock::time_point> pending_;  // when the change came that changed() has not told of
-  std::chrono::steady_clock::time_point looked_;                  // changed(), only without inotify
+  std::set<int> kit_folders_;                                  // by inotify's numbers
+  std::map<int, std::set<std::string, std::less<>>> holders_;  // which names in them are the folders, or lead there
+  Snapshot seen_;                                              // only without inotify
+  RealClock clock_;
+  std::optional<int64_t> pending_ns_;  // when the change came that changed() has not told of
+  int64_t looked_ns_ = 0;              // changed(), only without inotify
 };
 
 // A descriptor that can be read once the person has asked to stop (Ctrl-C, SIGTERM); the signals do nothing else while
