@@ -16,6 +16,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 else()
   add_compile_options(-fpch-preprocess)
+  # Collecting its garbage would walk the precompiled header again and again: a file takes a tenth longer.
+  add_compile_options("SHELL:--param ggc-min-heapsize=524288")
 endif()
 
 find_program(CCACHE ccache)
