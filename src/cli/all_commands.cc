@@ -6,6 +6,7 @@ namespace sluice::cli {
 Commands all_commands() {
   Commands commands;
   add_kit_commands(commands);
+  add_artifact_commands(commands);
   add_flow_commands(commands);
   add_flow_decisions(commands);
   add_audit_commands(commands);

@@ -6,6 +6,7 @@
 namespace sluice::cli {
 
 void add_kit_commands(Commands& commands);
+void add_artifact_commands(Commands& commands);
 void add_flow_commands(Commands& commands);
 void add_flow_decisions(Commands& commands);
 void add_audit_commands(Commands& commands);

@@ -70,9 +70,13 @@ Result<void> ensure_private_folder(Disk& disk, const std::filesystem::path& path
 
 const std::vector<HomeFolder>& home_layout() {
   static const std::vector<HomeFolder> kLayout = {
-      {"kits", "kits that were installed"},      {"keys", "signing keys, readable by you alone"},
-      {"store", "the state and the journal"},    {"blobs", "bundles and other content, by digest"},
-      {"logs", "what background processes say"}, {"run", "sockets and locks of running processes"},
+      {"kits", "kits that were installed"},
+      {"keys", "signing keys, readable by you alone"},
+      {"store", "the state and the journal"},
+      {"blobs", "bundles and other content, by digest"},
+      {"artifacts", "what was built, by digest"},
+      {"logs", "what background processes say"},
+      {"run", "sockets and locks of running processes"},
   };
   return kLayout;
 }

@@ -1,14 +1,30 @@
 // The program: gives cli/ the command line and the concepts that it can run, and exits with what it says.
 #include <csignal>
 #include <iostream>
+#include <map>
 
+#include "base/clock.h"
 #include "base/real_disk.h"
 #include "cli/all_commands.h"
 #include "cli/app.h"
+#include "cli/home.h"
 #include "cli/loaded_concepts.h"
+#include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/deploy_kit.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
+
+namespace {
+
+// What builds see of this process's environment: where programs are, and nothing that differs between people.
+std::map<std::string, std::string> build_environment(const sluice::Variables& variables) {
+  return {{"PATH", variables("PATH").value_or("/usr/bin:/bin")},
+          {"LC_ALL", "C.UTF-8"},
+          {"TZ", "UTC"},
+          {"SOURCE_DATE_EPOCH", "0"}};
+}
+
+}  // namespace
 
 int main(int count, char** words) {
   // A file that may not grow is an error like a full disk, not the end.
@@ -19,6 +35,18 @@ int main(int count, char** words) {
   sluice::cli::LoadedConcepts loaded{.concepts = sluice::orders::concepts()};
   for (const sluice::lang::ConceptBinding* each : sluice::deploy::concepts()) loaded.concepts.push_back(each);
   loaded.tools.add(mailbox);
+  // A home that cannot be found is an error of the commands that need one.
+  const auto home = sluice::cli::find_home(variables);
+  const sluice::RealClock clock;
+  sluice::process::RealRunner runner(clock);
+  sluice::deploy::artifact::ArtifactBuilder builder(disk, runner,
+                                                    {.home = home ? home->root().string() : "",
+                                                     .environment = build_environment(variables),
+                                                     .version_of = [&](const std::string& name) {
+                                                       return sluice::deploy::artifact::version_of_tool(disk, name,
+                                                                                                        variables);
+                                                     }});
+  loaded.tools.add(builder);
   sluice::cli::Process process{
       .in = std::cin,
       .out = std::cout,

@@ -1,0 +1,204 @@
+// sluice artifact: what was built, kept by the hash of what it was built from. Each command is one action of the
+// concept Artifact.
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/deploy_home.h"
+#include "cli/home.h"
+
+namespace sluice::cli {
+namespace {
+
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::absolute(path, ignored).lexically_normal().string();
+}
+
+json::array array_of(const std::vector<std::string>& texts) {
+  json::array array;
+  for (const std::string& each : texts) array.emplace_back(each);
+  return array;
+}
+
+// ---------------------------------------------------------------------------------------------------------- build
+
+// The call's arguments. Paths are made absolute: the flow may go on in another process, from another folder.
+Result<json::object> build_input(const Context& context) {
+  const Given& given = context.given;
+  std::string folder = absolute(given.text("folder"));
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  std::string name = given.has("name") ? given.text("name") : std::filesystem::path(folder).filename().string();
+  std::vector<std::string> deps;
+  for (const std::string& each : given.texts("dep")) deps.push_back(absolute(each));
+  json::object input{{"concept", name},
+                     {"spec", given.has("spec") ? absolute(given.text("spec")) : ""},
+                     {"implementation", folder},
+                     {"deps", array_of(deps)}};
+  std::vector<std::string> argv = given.texts("command");
+  if (argv.empty() != !given.has("file")) {
+    return Error{.code = Code::usage,
+                 .message = argv.empty() ? "--file is what the command leaves, and there is no command"
+                                         : "say which file the command leaves",
+                 .next = "sluice artifact build DIR --file out -- COMMAND…"};
+  }
+  if (!argv.empty()) {
+    input["command"] = json::object{
+        {"argv", array_of(argv)}, {"tools", array_of(given.texts("tool"))}, {"output", given.text("file")}};
+  }
+  return input;
+}
+
+Result<Code> build(Context& context) {
+  auto input = build_input(context);
+  if (!input) return input.error();
+  auto place = find_home(context.variables);
+  if (!place) return place.error();
+  if (auto folder = place->folder("artifacts"); !folder) return folder.error();
+  auto home = DeployHome::open(context);
+  if (!home) return home.error();
+  auto answer = (*home)->call("Artifact/build", *input);
+  if (!answer) return answer.error();
+  if (answer->variant == "compilationError") {
+    for (const std::string& line : answer->texts("errors")) {
+      if (line != answer->text("reason")) context.output.note("  " + line);
+    }
+    return Error{.code = Code::failed,
+                 .message = answer->text("concept") + " was not built: " + answer->text("reason"),
+                 .next = "sluice flow trace " + to_string(*answer->flow)};
+  }
+  if (answer->code != Code::ok) return refusal_of(*answer);
+  json::object shown = answer->fields;
+  shown["flow"] = to_string(*answer->flow);
+  context.output.print(shown, [&](const Terminal& terminal) {
+    bool built = answer->fields.at("built").as_bool();
+    return terminal.paint(Style::good, built ? "built" : "kept") + "  " + answer->text("hash") + "  " +
+           write(answer->fields.at("sizeBytes")) + " bytes\n";
+  });
+  return Code::ok;
+}
+
+// ------------------------------------------------------------------------------------------------------ list and gc
+
+std::string joined(const json::value& texts) {
+  std::string text;
+  for (const json::value& each : texts.as_array()) {
+    text += (text.empty() ? "" : ", ") + std::string(each.as_string());
+  }
+  return text;
+}
+
+std::string table_of(const json::array& artifacts, const Terminal& terminal) {
+  Table table{
+      .columns =
+          {{.title = "HASH", .whole = true}, {"NAME"}, {"BYTES", Align::right}, {"BUILT"}, {"LAST USED"}, {"HELD BY"}},
+      .empty = "Nothing was built yet."};
+  for (const json::value& each : artifacts) {
+    auto text = [&](const char* name) { return std::string(each.at(name).as_string()); };
+    table.rows.push_back({{text("hash"), Style::strong},
+                          {text("conceptName")},
+                          {write(each.at("sizeBytes"))},
+                          {text("builtAt")},
+                          {text("usedAt")},
+                          {joined(each.at("heldBy"))}});
+  }
+  return render(table, terminal);
+}
+
+Result<Code> list(Context& context) {
+  auto home = open_deploy_home_to_read(context);
+  if (!home) return home.error();
+  json::array artifacts;
+  if (*home) {
+    auto answer = (*home)->ask("Artifact/list", {});
+    if (!answer) return answer.error();
+    std::string name = context.given.text("name");
+    for (const json::value& each : answer->fields.at("artifacts").as_array()) {
+      if (name.empty() || each.at("conceptName") == json::value(name)) artifacts.push_back(each);
+    }
+  }
+  context.output.print(artifacts, [&](const Terminal& terminal) { return table_of(artifacts, terminal); });
+  return Code::ok;
+}
+
+Result<Code> gc(Context& context) {
+  RealClock clock;
+  int64_t older_ms = clock.wall_ms() - context.given.number("older-than").value_or(0);
+  auto home = DeployHome::open(context);
+  if (!home) return home.error();
+  auto answer = (*home)->call(
+      "Artifact/gc", {{"olderThan", utc_text(older_ms)}, {"keepVersions", context.given.number("keep").value_or(0)}});
+  if (!answer) return answer.error();
+  if (answer->variant == "busy") {
+    return Error{.code = answer->code,
+                 .message = "something is being built, so nothing was removed",
+                 .next = "wait for it: sluice flow list"};
+  }
+  if (answer->code != Code::ok) return refusal_of(*answer);
+  json::object shown = answer->fields;
+  shown["flow"] = to_string(*answer->flow);
+  context.output.print(shown, [&](const Terminal&) {
+    return "removed  " + write(answer->fields.at("removed")) + ", freed " + write(answer->fields.at("freedBytes")) +
+           " bytes\n";
+  });
+  return Code::ok;
+}
+
+std::vector<Option> with_call_options(std::vector<Option> options) {
+  for (Option& each : call_options()) options.push_back(std::move(each));
+  return options;
+}
+
+}  // namespace
+
+void add_artifact_commands(Commands& commands) {
+  commands.add_noun({.name = "artifact", .group = Group::build, .summary = "Build things once, and keep them by hash"});
+  commands.add(
+      {.name = "artifact build",
+       .summary = "Build a folder, unless the same was built before",
+       .details =
+           "Copies the folder, runs the command in the copy, and keeps the file that it leaves. The hash is over the "
+           "files, the command and the versions of its tools: if all are the same, nothing is run. A single file needs "
+           "no command.\n\nFor instance: sluice artifact build shop --file shop.tar -- tar cf shop.tar main.py",
+       .args = {{.name = "folder", .help = "the folder, or the file", .kind = Kind::path},
+                {.name = "command", .help = "what to run, after --", .optional = true, .repeated = true}},
+       .options = with_call_options(
+           {{.name = "file", .value = "FILE", .help = "the file that the command leaves, from the folder"},
+            {.name = "name", .value = "NAME", .help = "what it is a version of; else the folder's name"},
+            {.name = "spec", .value = "PATH", .help = "its specification, which counts too", .kind = Kind::path},
+            {.name = "dep",
+             .value = "PATH",
+             .help = "what else it needs, in $SLUICE_DEPS",
+             .kind = Kind::path,
+             .repeated = true},
+            {.name = "tool", .value = "NAME", .help = "a program whose version counts", .repeated = true}}),
+       .example = "sluice artifact build tasks/suite.yaml",
+       .run = build});
+  commands.add({.name = "artifact list",
+                .summary = "List what was built and is kept",
+                .options = {{.name = "name", .value = "NAME", .help = "only of this name"}, lock_timeout_option()},
+                .example = "sluice artifact list",
+                .run = list});
+  commands.add({.name = "artifact gc",
+                .summary = "Remove what is old, unheld and superseded",
+                .details =
+                    "What somebody holds stays, and so do the newest of each name. Bytes that several share go with "
+                    "the last.",
+                .options = with_call_options({{.name = "older-than",
+                                               .value = "TIME",
+                                               .help = "last used longer ago than this",
+                                               .kind = Kind::duration,
+                                               .fallback = "30d"},
+                                              {.name = "keep",
+                                               .value = "N",
+                                               .help = "how many of each name to keep at least",
+                                               .kind = Kind::count,
+                                               .fallback = "3"}}),
+                .example = "sluice artifact gc --older-than 30d --keep 3",
+                .run = gc});
+}
+
+}  // namespace sluice::cli
