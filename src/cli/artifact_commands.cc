@@ -55,7 +55,7 @@ Result<json::object> build_input(const Context& context) {
 Result<Code> build(Context& context) {
   auto input = build_input(context);
   if (!input) return input.error();
-  auto place = find_home(context.variables);
+  auto place = find_home(context.disk, context.variables);
   if (!place) return place.error();
   if (auto folder = place->folder("artifacts"); !folder) return folder.error();
   auto home = DeployHome::open(context);
