@@ -36,7 +36,7 @@ int main(int count, char** words) {
   for (const sluice::lang::ConceptBinding* each : sluice::deploy::concepts()) loaded.concepts.push_back(each);
   loaded.tools.add(mailbox);
   // A home that cannot be found is an error of the commands that need one.
-  const auto home = sluice::cli::find_home(variables);
+  const auto home = sluice::cli::find_home(disk, variables);
   const sluice::RealClock clock;
   sluice::process::RealRunner runner(clock);
   sluice::deploy::artifact::ArtifactBuilder builder(disk, runner,
