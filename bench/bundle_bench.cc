@@ -13,6 +13,7 @@
 
 #include "base/real_disk.h"
 #include "bench/bench.h"
+#include "bench/folder.h"
 #include "bundle/extract.h"
 #include "bundle/pack.h"
 #include "bundle/secret_scan.h"
@@ -26,36 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kWantedBytes = 500'000'000;
 constexpr int kPackRounds = 10;
-
-void must(bool done, const std::string& what) {
-  if (!done) throw std::runtime_error(what);
-}
-
-template <class T>
-T must(Result<T> result) {
-  must(result.has_value(), result ? "" : to_string(result.error()));
-  return *std::move(result);
-}
-
-// A folder that is removed at the end.
-class Folder {
- public:
-  Folder() {
-    path_ = (fs::temp_directory_path() / "sluice-bench-XXXXXX").string();
-    must(::mkdtemp(path_.data()) != nullptr, "cannot make a folder");
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 struct Libraries {
   std::vector<std::string> paths;
@@ -117,7 +88,7 @@ void run_mksquashfs(const std::string& source, const std::string& out) {
 }
 
 int run() {
-  Folder folder;
+  Folder folder(fs::temp_directory_path().string());
   RealDisk disk;
   Libraries libraries = gather(folder.path("source"));
   const std::string source = folder.path("source");

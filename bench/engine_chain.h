@@ -1,19 +1,14 @@
 // The kit that the engine's benchmarks run: chains of ten actions, as effects or pure, on a store on a real disk.
 #pragma once
 
-#include <stdlib.h>
-#include <sys/vfs.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/real_disk.h"
+#include "bench/folder.h"
 #include "engine/engine.h"
 #include "lang/testing_kit.h"
 #include "store/sqlite_store.h"
@@ -55,10 +50,6 @@ sync End when { Chain/step: [ chain: ?c ] => ok[ last: true ] caused by Chain/ru
 sync Drop when { Chain/drop: [ chain: ?c ] => ok[ next: ?n ] } then { Chain/fall: [ chain: ?c; n: ?n ] }
 sync Fall when { Chain/fall: [ chain: ?c ] => ok[ next: ?n ] } then { Chain/fall: [ chain: ?c; n: ?n ] }
 )";
-
-inline void must(bool done, const std::string& what) {
-  if (!done) throw std::runtime_error(what);
-}
 
 inline lang::Completion gone(const json::object& ask, lang::Rows& rows, int64_t length) {
   int64_t n = ask.at("n").as_int64();
@@ -103,30 +94,6 @@ inline lang::ConceptBinding binding() {
   chain.actions = {run, step, fall, drop};
   return chain;
 }
-
-// A folder on a disk: a sync in memory would cost nothing and prove nothing.
-class DiskFolder {
- public:
-  DiskFolder() {
-    path_ = (std::filesystem::current_path() / "sluice-bench-XXXXXX").string();
-    must(::mkdtemp(path_.data()) != nullptr, "cannot make a folder here");
-    struct statfs info {};
-    must(::statfs(path_.c_str(), &info) == 0, "cannot look at the file system");
-    constexpr long kTmpfs = 0x01021994;
-    must(info.f_type != kTmpfs, "this folder is in memory (tmpfs): run the bench on a disk");
-  }
-  ~DiskFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  DiskFolder(const DiskFolder&) = delete;
-  DiskFolder& operator=(const DiskFolder&) = delete;
-
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 struct Bench {
   explicit Bench(const std::string& path) {

@@ -14,6 +14,7 @@
 
 #include "base/real_disk.h"
 #include "bench/bench.h"
+#include "bench/folder.h"
 #include "store/sqlite_store.h"
 
 namespace sluice::bench {
@@ -22,30 +23,6 @@ namespace {
 constexpr size_t kRecordBytes = 300;
 constexpr size_t kValueBytes = 200;
 constexpr uint64_t kRows = 10'000;  // of state, written over and over
-
-void must(bool done, const char* what) {
-  if (!done) throw std::runtime_error(what);
-}
-
-// A folder that is removed at the end.
-class Folder {
- public:
-  explicit Folder(const std::string& in) {
-    path_ = in + "/sluice-bench-XXXXXX";
-    must(::mkdtemp(path_.data()) != nullptr, "cannot make a folder");
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 Ulid id_of(uint64_t n) {
   std::array<uint8_t, Ulid::kRandomBytes> random{};

@@ -4,31 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
-#include <sstream>
 
-#include "base/real_disk.h"
-#include "base/testing_folder.h"
-#include "cli/testing_commands.h"
+#include "cli/testing_context.h"
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {
 namespace {
 
-struct DeployHomes : testing::Test {
-  DeployHomes() { given.command = commands.find("trust remove"); }
-
-  TestingFolder folder;
-  LoadedConcepts loaded{.concepts = deploy::concepts()};
-  Commands commands = all_commands();
-  Given given;
-  std::istringstream in;
-  std::ostringstream out, err;
-  Output output{{}, out, err};
-  Variables variables = [this](const std::string& name) -> std::optional<std::string> {
-    return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
-  };
-  RealDisk disk;
-  Context context{commands, given, output, variables, in, disk, &loaded};
+struct DeployHomes : testing::Test, TestingContext {
+  DeployHomes() : TestingContext(deploy::concepts(), "trust remove") {}
 };
 
 TEST_F(DeployHomes, AnswersCarryTheVariantItsCodeAndTheFlow) {

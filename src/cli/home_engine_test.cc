@@ -5,24 +5,18 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <sstream>
 
 #include "base/atomic_file.h"
-#include "base/real_disk.h"
-#include "base/testing_folder.h"
 #include "base/testing_source.h"
-#include "cli/testing_commands.h"
+#include "cli/testing_context.h"
 #include "lang/testing_kit.h"
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
 namespace {
 
-struct HomeEngines : testing::Test {
-  HomeEngines() {
-    given.command = commands.find("kit run");
-    given.set("reason", "tea time");
-  }
+struct HomeEngines : testing::Test, TestingContext {
+  HomeEngines() : TestingContext(orders::concepts(), "kit run") { given.set("reason", "tea time"); }
   std::unique_ptr<HomeEngine> start() {
     lang::Checked checked = lang::check(
         lang::load_kit(kKit, [this](const std::string& path) { return read_file(disk, path, size_t{1} << 20U); }));
@@ -34,18 +28,6 @@ struct HomeEngines : testing::Test {
   }
 
   const std::string kKit = std::string(kSourceDir) + "/examples/kits/orders";
-  TestingFolder folder;
-  RealDisk disk;
-  LoadedConcepts loaded{.concepts = orders::concepts()};
-  Commands commands = all_commands();
-  Given given;
-  std::istringstream in;
-  std::ostringstream out, err;
-  Output output{{}, out, err};
-  Variables variables = [this](const std::string& name) -> std::optional<std::string> {
-    return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
-  };
-  Context context{commands, given, output, variables, in, disk};
 };
 
 TEST_F(HomeEngines, TheHomesOwnerMayCallAndNobodyElse) {

@@ -5,22 +5,18 @@
 
 #include <chrono>
 #include <filesystem>
-#include <sstream>
 
 #include "base/atomic_file.h"
-#include "base/real_disk.h"
-#include "base/testing_folder.h"
 #include "base/testing_source.h"
 #include "cli/home_engine.h"
-#include "cli/testing_commands.h"
+#include "cli/testing_context.h"
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
 namespace {
 
-struct Reload : testing::Test {
-  Reload() {
-    given.command = commands.find("kit run");
+struct Reload : testing::Test, TestingContext {
+  Reload() : TestingContext(orders::concepts(), "kit run") {
     std::filesystem::create_directory(kit);
     for (const auto& entry : std::filesystem::directory_iterator(std::string(kSourceDir) + "/examples/kits/orders")) {
       std::string name = entry.path().filename().string();
@@ -50,19 +46,7 @@ struct Reload : testing::Test {
     return ended ? ended->end.variant : to_string(ended.error());
   }
 
-  TestingFolder folder;
   std::string kit = folder.path("kit");
-  RealDisk disk;
-  LoadedConcepts loaded{.concepts = orders::concepts()};
-  Commands commands = all_commands();
-  Given given;
-  std::istringstream in;
-  std::ostringstream out, err;
-  Output output{{}, out, err};
-  Variables variables = [this](const std::string& name) -> std::optional<std::string> {
-    return name == "SLUICE_HOME" ? std::optional(folder.path("home")) : std::nullopt;
-  };
-  Context context{commands, given, output, variables, in, disk};
   KitPlace place;
   std::optional<KitReload> reload;
   std::unique_ptr<HomeEngine> home;

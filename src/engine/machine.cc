@@ -276,10 +276,6 @@ bool Machine::join_by_key(const Call& call) {
     if (call.on_end) call.on_end(error);
     return true;
   };
-  if (auto landed = land(); !landed) {
-    fail_batch(landed.error());
-    return tell(landed.error());
-  }
   std::optional<store::KeyRow> used;
   if (auto fresh = keys_.find({call.caller.name, call.key}); fresh != keys_.end()) {
     used = fresh->second;
@@ -291,6 +287,11 @@ bool Machine::join_by_key(const Call& call) {
     used = *std::move(row);
   }
   if (!used || used->expires_ms < now_ms_) return false;
+  // What the key began may be on its way; until it has landed nobody knows how it ended.
+  if (auto landed = land(); !landed) {
+    fail_batch(landed.error());
+    return tell(landed.error());
+  }
   if (used->request_hash != request_hash(call)) {
     return tell({.code = Code::conflict,
                  .message = "the key " + call.key + " was used for another request",
