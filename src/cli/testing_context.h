@@ -1,6 +1,7 @@
 // What a command runs in, for tests of what stands below the commands: a home of its own, and what it prints.
 #pragma once
 
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "cli/all_commands.h"
 #include "cli/command.h"
 #include "cli/loaded_concepts.h"
+#include "cli/output.h"
 
 namespace sluice::cli {
 
