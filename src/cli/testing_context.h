@@ -11,6 +11,7 @@
 #include "base/testing_folder.h"
 #include "cli/all_commands.h"
 #include "cli/command.h"
+#include "cli/context.h"
 #include "cli/loaded_concepts.h"
 #include "cli/output.h"
 
