@@ -12,7 +12,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice {
-namespace {
+namespace atomic_file_test {
 
 const std::string kOld = "the old contents";
 const std::string kNew = "the new contents, which are longer";
@@ -156,5 +156,5 @@ TEST(ReadFile, BoundsFilesThatDoNotKnowTheirSize) {
   EXPECT_EQ(read_file(disk, "/dev/zero", 1'000'000).error().code, Code::limit);
 }
 
-}  // namespace
+}  // namespace atomic_file_test
 }  // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kLongestText = 40;
+constexpr size_t kLongestShare = 40;
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -19,7 +19,7 @@ bool all_digits(std::string_view text) {
 Result<int> parse_basis_points(std::string_view text) {
   auto refuse = [&](const std::string& why) {
     return Error{.code = Code::invalid,
-                 .message = "'" + printable(text.substr(0, kLongestText)) + "' is not a share: " + why,
+                 .message = "'" + printable(text.substr(0, kLongestShare)) + "' is not a share: " + why,
                  .next = "write it like 5%, 0.05% or 25bps"};
   };
   bool percent = text.ends_with('%');

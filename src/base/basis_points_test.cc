@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace basis_points_test {
 
 TEST(BasisPoints, ReadsPercentAndBasisPoints) {
   EXPECT_EQ(*parse_basis_points("1%"), 100);
@@ -51,5 +51,5 @@ TEST(BasisPoints, SaysWhatIsWrong) {
   EXPECT_EQ(why("99999999999999999999%"), "'99999999999999999999%' is not a share: it is more than 100%");
 }
 
-}  // namespace
+}  // namespace basis_points_test
 }  // namespace sluice

@@ -21,8 +21,6 @@ namespace {
 constexpr size_t kMaxDepth = 1000;
 constexpr int64_t kMaxSafeInteger = int64_t{1} << 53;  // up to here doubles and integers are the same
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
-
 // The order of UTF-16 code units is the order of UTF-8's bytes but for one case: code points past U+FFFF, whose
 // surrogates D800–DFFF come before E000–FFFF. In UTF-8 the former begin with F0 to F4, the latter with EE or EF, and no
 // other byte is as large; so moving these two past F4 gives bytes that sort as the code units do.

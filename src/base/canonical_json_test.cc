@@ -11,7 +11,7 @@
 #include "base/json.h"
 
 namespace sluice {
-namespace {
+namespace canonical_json_test {
 
 std::string canonical_of(std::string_view text) {
   auto document = parse_json(text);
@@ -140,5 +140,5 @@ TEST(Rfc8785, IsTheSameForEqualValues) {
   EXPECT_EQ(canonical_of(R"({"b": 1.0, "a": "\u0041"})"), canonical_of("{\"a\":\"A\",\n\"b\":1e0}"));
 }
 
-}  // namespace
+}  // namespace canonical_json_test
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace clock_test {
 
 TEST(ManualClock, MovesOnlyWhenTold) {
   ManualClock clock(1'000);
@@ -45,5 +45,5 @@ TEST(Clock, WritesTimesAsRfc3339) {
   EXPECT_EQ(utc_text(-1), "1969-12-31T23:59:59.999Z");
 }
 
-}  // namespace
+}  // namespace clock_test
 }  // namespace sluice

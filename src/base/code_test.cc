@@ -7,7 +7,7 @@
 #include <set>
 
 namespace sluice {
-namespace {
+namespace code_test {
 
 TEST(Code, ExitCodesAreThePromisedOnes) {
   std::map<std::string_view, int> promised = {{"ok", 0},
@@ -47,5 +47,5 @@ TEST(Code, NamesAndProblemTypesAreUniqueAndLeadBack) {
   EXPECT_EQ(code_named("no-such-code"), std::nullopt);
 }
 
-}  // namespace
+}  // namespace code_test
 }  // namespace sluice

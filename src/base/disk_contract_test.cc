@@ -10,7 +10,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice {
-namespace {
+namespace disk_contract_test {
 
 struct DiskContract : testing::TestWithParam<std::string> {
   TestingFolder folder;
@@ -269,5 +269,5 @@ TEST_P(DiskContract, NothingLeadsOutFromBeneathARoot) {
   EXPECT_FALSE(*disk().exists(at("made")));
 }
 
-}  // namespace
+}  // namespace disk_contract_test
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 namespace sluice {
-namespace {
+namespace disk_test {
 
 TEST(Disk, ErrorsNameTheActionThePathAndWhatTheSystemSaid) {
   Error error = error_from(ENOENT, "open", "/etc/sluice.yaml");
@@ -38,5 +38,5 @@ TEST(Disk, SplitsPathsIntoFolderAndName) {
   EXPECT_EQ(name_of("b"), "b");
 }
 
-}  // namespace
+}  // namespace disk_test
 }  // namespace sluice

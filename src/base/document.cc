@@ -4,8 +4,6 @@
 #include <boost/json.hpp>
 
 namespace sluice {
-namespace {
-
 size_t count_nodes(const json::value& node) {
   size_t nodes = 1;
   if (const auto* object = node.if_object()) {
@@ -15,6 +13,8 @@ size_t count_nodes(const json::value& node) {
   }
   return nodes;
 }
+
+namespace {
 
 // Takes the first token off a pointer ("/a~1b/c" gives "a/b") and undoes its escapes.
 std::string take_token(std::string_view& pointer) {

@@ -33,4 +33,7 @@ struct Document {
   std::optional<Position> position_of(std::string_view pointer) const;
 };
 
+// A node and everything beneath it.
+size_t count_nodes(const json::value& node);
+
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 namespace sluice {
-namespace {
+namespace document_test {
 
 // {"a/b": [1, {"c": 2}], "d": 3} with a mark that tells each node apart.
 Document sample() {
@@ -31,5 +31,5 @@ TEST(Document, FallsBackToTheNearestAncestor) {
   EXPECT_EQ((Document{.root = 1, .file = "x", .marks = {}}).position_of(""), std::nullopt);
 }
 
-}  // namespace
+}  // namespace document_test
 }  // namespace sluice

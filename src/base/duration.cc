@@ -17,18 +17,18 @@ struct Unit {
 
 constexpr std::array kUnits = {Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000},
                                Unit{"ms", 1}};
-constexpr size_t kLongestText = 40;  // more than any duration needs; keeps hostile text out of messages
+constexpr size_t kLongestDurationText = 40;  // more than any duration needs; keeps hostile text out of messages
 
 }  // namespace
 
 Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   auto refuse = [&](const std::string& why) {
     return Error{.code = Code::invalid,
-                 .message = "'" + printable(text.substr(0, kLongestText)) + "' is not a duration: " + why,
+                 .message = "'" + printable(text.substr(0, kLongestDurationText)) + "' is not a duration: " + why,
                  .next = "write it like 250ms, 30s, 5m, 1h30m or 7d"};
   };
   if (text.empty()) return refuse("it is empty");
-  if (text.size() > kLongestText) return refuse("it is too long");
+  if (text.size() > kLongestDurationText) return refuse("it is too long");
   int64_t total = 0;
   size_t next_unit = 0;  // the largest unit that may still come
   std::string_view rest = text;

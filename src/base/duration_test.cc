@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace duration_test {
 
 using std::chrono::milliseconds;
 
@@ -60,5 +60,5 @@ TEST(Duration, SaysWhatIsWrong) {
   EXPECT_EQ(why(std::string(100'000, '1')), "'" + std::string(40, '1') + "' is not a duration: it is too long");
 }
 
-}  // namespace
+}  // namespace duration_test
 }  // namespace sluice

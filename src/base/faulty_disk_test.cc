@@ -6,7 +6,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice {
-namespace {
+namespace faulty_disk_test {
 
 // open, write, sync, rename, sync_folder: five operations. Says for each whether it worked.
 std::string run(FaultyDisk& disk) {
@@ -116,5 +116,5 @@ TEST(FaultyDisk, EveryOperationCanBeStruck) {
   }
 }
 
-}  // namespace
+}  // namespace faulty_disk_test
 }  // namespace sluice

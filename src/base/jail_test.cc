@@ -9,7 +9,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice {
-namespace {
+namespace jail_test {
 
 std::string verdict(const Result<std::string>& checked) {
   if (checked) return *checked;
@@ -127,5 +127,5 @@ TEST_P(JailOnDisk, TrustsItsRoot) {
   EXPECT_TRUE(*disk().exists(root() + "/f"));
 }
 
-}  // namespace
+}  // namespace jail_test
 }  // namespace sluice

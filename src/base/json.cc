@@ -17,8 +17,6 @@
 namespace sluice {
 namespace {
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
-
 // Whether the digits of an integer are just those with which a double is written in canonical JSON.
 bool is_canonical(json::string_view digits) {
   double number = 0;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace json_place_test {
 
 TEST(JsonPlace, TheRootIsTheEmptyPointer) { EXPECT_EQ(Place().pointer(), ""); }
 
@@ -21,5 +21,5 @@ TEST(JsonPlace, EscapesTildeAndSlashAndKeepsEmptyKeys) {
   EXPECT_EQ(odd.member("").pointer(), "/a~1b~0c/");
 }
 
-}  // namespace
+}  // namespace json_place_test
 }  // namespace sluice

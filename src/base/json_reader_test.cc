@@ -65,7 +65,7 @@ struct JsonScalar<reader_test::Seconds> {
   static std::string print(const reader_test::Seconds& seconds) { return std::to_string(seconds.count) + "s"; }
 };
 
-namespace {
+namespace json_reader_test {
 
 using namespace reader_test;  // NOLINT: the types of this test
 
@@ -203,5 +203,5 @@ TEST(JsonReader, ReadsAVariantByTheKindOfItsValue) {
             "app.json:1:13: /target/wieght: unknown field, did you mean \"weight\"?");
 }
 
-}  // namespace
+}  // namespace json_reader_test
 }  // namespace sluice

@@ -50,7 +50,7 @@ struct JsonScalar<schema_test::Word> {
   static std::string print(const schema_test::Word& word) { return word.text; }
 };
 
-namespace {
+namespace json_schema_test {
 
 TEST(JsonSchema, DescribesEveryKindOfField) {
   EXPECT_EQ(write_pretty(json_schema<schema_test::Tree>("A tree", "urn:sluice:schema:tree")), R"({
@@ -157,5 +157,5 @@ TEST(JsonSchema, NamesTypesByTheirNamespacesWithinSluice) {
   EXPECT_EQ(schema::definition_name("Step"), "Step");
 }
 
-}  // namespace
+}  // namespace json_schema_test
 }  // namespace sluice

@@ -11,7 +11,7 @@
 #include "base/yaml_emit.h"
 
 namespace sluice {
-namespace {
+namespace json_test {
 
 std::string error_of(std::string_view text, JsonLimits limits = {}) {
   auto document = parse_json(text, "x.json", limits);
@@ -200,5 +200,5 @@ TEST(Json, WritesWhatJsonCannotSay) {
   EXPECT_EQ(write(json::value("a\xFF\xC3z")), "\"a\uFFFD\uFFFDz\"");
 }
 
-}  // namespace
+}  // namespace json_test
 }  // namespace sluice

@@ -2,6 +2,7 @@
 // their escapes, and doubles as ECMAScript prints them (the shortest digits that read back to the same number).
 #pragma once
 
+#include <boost/json/string_view.hpp>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -9,6 +10,8 @@
 #include <string_view>
 
 namespace sluice {
+
+inline std::string_view view(boost::json::string_view text) { return {text.data(), text.size()}; }
 
 // Text that grows at its end. Unlike std::string it lets a writer ask for room once and fill it by pointer, which is
 // what makes writing several times faster.

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace json_text_test {
 
 std::string number_of(double number) {
   TextBuffer out;
@@ -91,5 +91,5 @@ TEST(JsonText, LaysNumbersOutAsEcmaScriptDoes) {
   EXPECT_EQ(number_of(1e100), "1e+100");
 }
 
-}  // namespace
+}  // namespace json_text_test
 }  // namespace sluice

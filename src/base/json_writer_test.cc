@@ -7,7 +7,7 @@
 #include "base/json_reader.h"
 
 namespace sluice {
-namespace {
+namespace json_writer_test {
 
 enum class Size { small, large_ };
 BOOST_DESCRIBE_ENUM(Size, small, large_)
@@ -57,5 +57,5 @@ TEST(JsonWriter, WhatItWritesReadsBackTheSame) {
   EXPECT_EQ(*back, sample());
 }
 
-}  // namespace
+}  // namespace json_writer_test
 }  // namespace sluice

@@ -19,7 +19,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice {
-namespace {
+namespace lock_file_test {
 
 using testing::HasSubstr;
 
@@ -259,5 +259,5 @@ TEST(LockFile, WorksOnADiskInMemory) {
   EXPECT_TRUE(LockFile::acquire(disk, clock, "/lock", 0));
 }
 
-}  // namespace
+}  // namespace lock_file_test
 }  // namespace sluice

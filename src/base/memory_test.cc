@@ -6,7 +6,7 @@
 #include "base/yaml.h"
 
 namespace sluice {
-namespace {
+namespace memory_test {
 
 constexpr size_t kMost = size_t{8} << 20;
 
@@ -113,5 +113,5 @@ TEST(Json, AFloodOfValuesEndsAtTheLimit) {
   }
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace sluice

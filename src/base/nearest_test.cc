@@ -6,7 +6,7 @@
 #include <array>
 
 namespace sluice {
-namespace {
+namespace nearest_test {
 
 constexpr std::array<std::string_view, 4> kNames = {"name", "port", "replicas", "strategy"};
 
@@ -45,5 +45,5 @@ TEST(Nearest, SuggestsNothingForAWordLongerThanAnyName) {
   EXPECT_EQ(nearest(std::string(64, 'a'), names), std::string(65, 'a'));
 }
 
-}  // namespace
+}  // namespace nearest_test
 }  // namespace sluice

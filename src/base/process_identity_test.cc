@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 namespace sluice {
-namespace {
+namespace process_identity_test {
 
 TEST(ProcessIdentity, OfARunningProcessIsStable) {
   auto mine = identify_this_process();
@@ -69,5 +69,5 @@ TEST(ProcessIdentity, RefusesTextThatIsNotAStat) {
 
 TEST(ProcessIdentity, KnowsTheHost) { EXPECT_FALSE(host_name().empty()); }
 
-}  // namespace
+}  // namespace process_identity_test
 }  // namespace sluice

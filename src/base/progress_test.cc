@@ -6,7 +6,7 @@
 #include <sstream>
 
 namespace sluice {
-namespace {
+namespace progress_test {
 
 struct Scene {
   ManualClock clock;
@@ -87,5 +87,5 @@ TEST(Progress, IsSilentWithoutATerminalUnlessPlainLinesAreWanted) {
   EXPECT_EQ(scene.take(), "waiting 1/2 (10s)\nwaiting 1/2 (20s)\n");
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include <set>
 
 namespace sluice {
-namespace {
+namespace random_test {
 
 // splitmix64(0) begins e220a8397b1dcdaf, 6e789e6aa1b965f4, 06c45d188009454f, f88bb8a8724c81ec; the expected word is
 // rotl(s1 * 5, 7) * 9 of that state.
@@ -47,5 +47,5 @@ TEST(RealRandom, FillsAnyLengthAndDoesNotRepeat) {
   random.fill({});
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace sluice

@@ -8,7 +8,7 @@
 #include "base/testing_folder.h"
 
 namespace sluice {
-namespace {
+namespace real_disk_test {
 
 TEST(RealDisk, RefusesPathsWithANul) {
   RealDisk disk;
@@ -45,5 +45,5 @@ TEST(RealDisk, ReportsAFullDiskAsALimit) {
   EXPECT_EQ(written.error().message, "cannot write /dev/full: No space left on device");
 }
 
-}  // namespace
+}  // namespace real_disk_test
 }  // namespace sluice

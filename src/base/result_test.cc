@@ -6,7 +6,7 @@
 #include <memory>
 
 namespace sluice {
-namespace {
+namespace result_test {
 
 Result<int> half(int n) {
   if (n % 2 != 0) return Error{.code = Code::invalid, .message = "odd", .next = "give an even number"};
@@ -56,5 +56,5 @@ TEST(ResultDeathTest, TakingAValueThatIsNotThereStops) {
       "has_value");
 }
 
-}  // namespace
+}  // namespace result_test
 }  // namespace sluice

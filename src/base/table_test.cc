@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace table_test {
 
 Table sample() {
   return {.columns = {{"NAME"}, {"REPLICAS", Align::right}, {"NOTE"}},
@@ -57,5 +57,5 @@ TEST(Table, WithoutTitlesHasNoHeader) {
   EXPECT_EQ(render({.columns = {{""}, {""}}, .rows = {{{"a"}, {"b"}}}}, {}), "a  b\n");
 }
 
-}  // namespace
+}  // namespace table_test
 }  // namespace sluice

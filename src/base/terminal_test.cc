@@ -10,7 +10,7 @@
 #include <map>
 
 namespace sluice {
-namespace {
+namespace terminal_test {
 
 Variables variables(std::map<std::string, std::string> set) {
   return [set](const std::string& name) -> std::optional<std::string> {
@@ -117,5 +117,5 @@ TEST(WrapText, BreaksAtBlanks) {
   EXPECT_EQ(wrap_text("", 20), "");
 }
 
-}  // namespace
+}  // namespace terminal_test
 }  // namespace sluice

@@ -9,7 +9,7 @@
 #include "base/testing_folder.h"
 
 namespace sluice {
-namespace {
+namespace tool_probe_test {
 
 namespace fs = std::filesystem;
 
@@ -86,5 +86,5 @@ TEST_F(ToolProbeTest, SurvivesAFileThatCannotRun) {
   EXPECT_EQ(broken.version, "");
 }
 
-}  // namespace
+}  // namespace tool_probe_test
 }  // namespace sluice

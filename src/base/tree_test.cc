@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace sluice {
-namespace {
+namespace tree_test {
 
 TEST(Tree, DrawsBranchesToTheLastChild) {
   std::vector<TreeLine> lines = {{0, "plan"}, {1, "build"}, {2, "pack"},    {2, "sign"},
@@ -20,7 +20,7 @@ TEST(Tree, DrawsBranchesToTheLastChild) {
             "   └─ start\n"
             "      └─ healthy\n"
             "second root\n");
-  EXPECT_EQ(render({}, {}), "");
+  EXPECT_EQ(render(std::vector<TreeLine>{}, {}), "");
 }
 
 TEST(Tree, CutsLinesOnlyOnATerminal) {
@@ -44,5 +44,5 @@ TEST(Tree, StaysReadableAtAnyDepth) {
   EXPECT_TRUE(text.starts_with("x\n└─ x\n   └─ x\n"));
 }
 
-}  // namespace
+}  // namespace tree_test
 }  // namespace sluice

@@ -8,7 +8,7 @@
 #include <thread>
 
 namespace sluice {
-namespace {
+namespace ulid_test {
 
 constexpr std::array<uint8_t, 10> kBytes = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x10, 0x32};
 
@@ -183,5 +183,5 @@ TEST(UlidSource, SortsByCreationAcrossThreadsAndNeverCollides) {
   }
 }
 
-}  // namespace
+}  // namespace ulid_test
 }  // namespace sluice

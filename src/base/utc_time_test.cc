@@ -6,7 +6,7 @@
 #include "base/clock.h"
 
 namespace sluice {
-namespace {
+namespace utc_time_test {
 
 TEST(UtcTime, ReadsTheTimesThatTheClockPrints) {
   for (int64_t ms : {int64_t{0}, int64_t{-1}, int64_t{1'709'210'096'007}}) EXPECT_EQ(*parse_utc(utc_text(ms)), ms);
@@ -18,5 +18,5 @@ TEST(UtcTime, ReadsTheTimesThatTheClockPrints) {
             R"(expected a UTC time such as "2030-01-31T12:00:00.000Z", found "soon")");
 }
 
-}  // namespace
+}  // namespace utc_time_test
 }  // namespace sluice

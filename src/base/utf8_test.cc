@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace utf8_test {
 
 TEST(Utf8, EveryCodePointComesBack) {
   for (char32_t point = 0; point <= 0x10FFFF; ++point) {
@@ -31,5 +31,5 @@ TEST(Utf8, RefusesMalformedSequences) {
   EXPECT_TRUE(valid_utf8("naïve 日本 🚀"));
 }
 
-}  // namespace
+}  // namespace utf8_test
 }  // namespace sluice

@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
-constexpr size_t kMaxNameBytes = 255;
+constexpr size_t kMaxFileNameBytes = 255;
 constexpr int kMaxSymlinks = 40;
 
 // A write of `bytes` at `offset`, or a change of the size to `offset`.
@@ -68,7 +68,7 @@ struct Node {
 };
 
 // Where a path leads: the folder and the name in it, and the node of that name if there is one. The root has no name.
-struct Place {
+struct Location {
   int errno_value = 0;
   std::vector<Node*> folders;  // from the root to the one that holds the name
   std::string name;
@@ -109,12 +109,12 @@ struct VolatileDisk::Tree {
   }
 
   // In a jail `start` is its root, and `..`, absolute paths and symlinks give EXDEV.
-  Place find(std::string_view path, FollowLinks follow_last, Node* start = nullptr) const {
+  Location find(std::string_view path, FollowLinks follow_last, Node* start = nullptr) const {
     const bool jailed = start != nullptr;
-    Place place;
+    Location place;
     place.folders = {jailed ? start : root};
     auto fail = [](int errno_value) {
-      Place failed;
+      Location failed;
       failed.errno_value = errno_value;
       return failed;
     };
@@ -128,7 +128,7 @@ struct VolatileDisk::Tree {
     while (!left.empty()) {
       std::string component = std::move(left.front());
       left.pop_front();
-      if (component.size() > kMaxNameBytes) return fail(ENAMETOOLONG);
+      if (component.size() > kMaxFileNameBytes) return fail(ENAMETOOLONG);
       if (place.node == nullptr) return fail(ENOENT);
       if (place.node->kind != FileKind::folder) return fail(ENOTDIR);
       if (component == "..") {
@@ -158,15 +158,15 @@ struct VolatileDisk::Tree {
   }
 
   // Of something that must be there.
-  Place find_node(std::string_view path, FollowLinks follow_last) const {
-    Place place = find(path, follow_last);
+  Location find_node(std::string_view path, FollowLinks follow_last) const {
+    Location place = find(path, follow_last);
     if (place.errno_value == 0 && place.node == nullptr) place.errno_value = ENOENT;
     return place;
   }
 
   // Of something that must not be there.
-  Place find_free(std::string_view path, Node* start = nullptr) const {
-    Place place = find(path, FollowLinks::no, start);
+  Location find_free(std::string_view path, Node* start = nullptr) const {
+    Location place = find(path, FollowLinks::no, start);
     if (place.errno_value == 0 && place.node != nullptr) place.errno_value = EEXIST;
     return place;
   }
@@ -230,7 +230,7 @@ struct VolatileDisk::Tree {
             .links = node.links};
   }
 
-  Place open(std::string_view path, const OpenFlags& flags, Node* start);
+  Location open(std::string_view path, const OpenFlags& flags, Node* start);
 };
 
 class VolatileDisk::OpenFile final : public File {
@@ -317,9 +317,9 @@ class VolatileDisk::OpenFile final : public File {
   uint64_t crashes_;
 };
 
-Place VolatileDisk::Tree::open(std::string_view path, const OpenFlags& flags, Node* start) {
+Location VolatileDisk::Tree::open(std::string_view path, const OpenFlags& flags, Node* start) {
   bool create_only = flags.create && flags.exclusive;
-  Place place = find(path, flags.follow && !create_only ? FollowLinks::yes : FollowLinks::no, start);
+  Location place = find(path, flags.follow && !create_only ? FollowLinks::yes : FollowLinks::no, start);
   if (place.errno_value != 0) return place;
   if (flags.truncate && !flags.write) {
     place.errno_value = EINVAL;
@@ -357,7 +357,7 @@ void VolatileDisk::crash_keeping_some(Random& random) {
 
 Result<std::unique_ptr<File>> VolatileDisk::open(const std::string& path, const OpenFlags& flags) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->open(path, flags, nullptr);
+  Location place = tree_->open(path, flags, nullptr);
   if (place.errno_value != 0) return error_from(place.errno_value, flags.exclusive ? "create" : "open", path);
   return std::unique_ptr<File>(new OpenFile(*tree_, *place.node, flags, path));
 }
@@ -366,7 +366,7 @@ Result<std::unique_ptr<File>> VolatileDisk::open_beneath(const std::string& root
                                                          const OpenFlags& flags) {
   std::lock_guard guard(tree_->mutex);
   const std::string path = root + "/" + relative;
-  Place place = tree_->find_node(root, FollowLinks::yes);
+  Location place = tree_->find_node(root, FollowLinks::yes);
   if (place.errno_value == 0) place = tree_->open(relative, flags, place.node);
   if (place.errno_value == EXDEV) return error_of_leaving(flags.exclusive ? "create" : "open", root, relative);
   if (place.errno_value != 0) return error_from(place.errno_value, flags.exclusive ? "create" : "open", path);
@@ -375,7 +375,7 @@ Result<std::unique_ptr<File>> VolatileDisk::open_beneath(const std::string& root
 
 Result<void> VolatileDisk::make_folder_beneath(const std::string& root, const std::string& relative, uint32_t mode) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(root, FollowLinks::yes);
+  Location place = tree_->find_node(root, FollowLinks::yes);
   if (place.errno_value == 0) place = tree_->find_free(relative, place.node);
   if (place.errno_value == EXDEV) return error_of_leaving("make folder", root, relative);
   if (place.errno_value != 0) return error_from(place.errno_value, "make folder", root + "/" + relative);
@@ -386,9 +386,9 @@ Result<void> VolatileDisk::make_folder_beneath(const std::string& root, const st
 Result<void> VolatileDisk::rename(const std::string& from, const std::string& to) {
   std::lock_guard guard(tree_->mutex);
   auto fail = [&](int errno_value) { return error_from(errno_value, "rename", from + " to " + to); };
-  Place old = tree_->find_node(from, FollowLinks::no);
+  Location old = tree_->find_node(from, FollowLinks::no);
   if (old.errno_value != 0) return fail(old.errno_value);
-  Place target = tree_->find(to, FollowLinks::no);
+  Location target = tree_->find(to, FollowLinks::no);
   if (target.errno_value != 0) return fail(target.errno_value);
   if (old.name.empty() || target.name.empty()) return fail(EBUSY);
   if (target.node == old.node) return {};
@@ -411,7 +411,7 @@ Result<void> VolatileDisk::rename(const std::string& from, const std::string& to
 
 Result<void> VolatileDisk::remove(const std::string& path) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(path, FollowLinks::no);
+  Location place = tree_->find_node(path, FollowLinks::no);
   if (place.errno_value == 0 && place.node->kind == FileKind::folder) place.errno_value = EISDIR;
   if (place.errno_value != 0) return error_from(place.errno_value, "remove", path);
   tree_->change(place.folder(), EntryChange{{place.name, nullptr}});
@@ -420,8 +420,8 @@ Result<void> VolatileDisk::remove(const std::string& path) {
 
 Result<void> VolatileDisk::link(const std::string& from, const std::string& to) {
   std::lock_guard guard(tree_->mutex);
-  Place old = tree_->find_node(from, FollowLinks::no);
-  Place place = tree_->find_free(to);
+  Location old = tree_->find_node(from, FollowLinks::no);
+  Location place = tree_->find_free(to);
   int errno_value = old.errno_value != 0 ? old.errno_value : place.errno_value;
   if (errno_value == 0 && old.node->kind == FileKind::folder) errno_value = EPERM;
   if (errno_value != 0) return error_from(errno_value, "link", from + " to " + to);
@@ -431,7 +431,7 @@ Result<void> VolatileDisk::link(const std::string& from, const std::string& to) 
 
 Result<void> VolatileDisk::symlink(const std::string& target, const std::string& path) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_free(path);
+  Location place = tree_->find_free(path);
   if (place.errno_value == 0 && target.empty()) place.errno_value = ENOENT;
   if (place.errno_value != 0) return error_from(place.errno_value, "make symlink", path);
   Node* node = tree_->add(FileKind::symlink, 0777);
@@ -442,7 +442,7 @@ Result<void> VolatileDisk::symlink(const std::string& target, const std::string&
 
 Result<std::string> VolatileDisk::read_link(const std::string& path) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(path, FollowLinks::no);
+  Location place = tree_->find_node(path, FollowLinks::no);
   if (place.errno_value == 0 && place.node->kind != FileKind::symlink) place.errno_value = EINVAL;
   if (place.errno_value != 0) return error_from(place.errno_value, "read symlink", path);
   return place.node->contents;
@@ -450,7 +450,7 @@ Result<std::string> VolatileDisk::read_link(const std::string& path) {
 
 Result<void> VolatileDisk::make_folder(const std::string& path, uint32_t mode) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_free(path);
+  Location place = tree_->find_free(path);
   if (place.errno_value != 0) return error_from(place.errno_value, "make folder", path);
   tree_->change(place.folder(), EntryChange{{place.name, tree_->add(FileKind::folder, mode)}});
   return {};
@@ -458,7 +458,7 @@ Result<void> VolatileDisk::make_folder(const std::string& path, uint32_t mode) {
 
 Result<void> VolatileDisk::remove_folder(const std::string& path) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(path, FollowLinks::no);
+  Location place = tree_->find_node(path, FollowLinks::no);
   if (place.errno_value == 0) {
     if (place.node->kind != FileKind::folder)
       place.errno_value = ENOTDIR;
@@ -474,7 +474,7 @@ Result<void> VolatileDisk::remove_folder(const std::string& path) {
 
 Result<std::vector<FolderEntry>> VolatileDisk::list(const std::string& path) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(path, FollowLinks::yes);
+  Location place = tree_->find_node(path, FollowLinks::yes);
   if (place.errno_value == 0 && place.node->kind != FileKind::folder) place.errno_value = ENOTDIR;
   if (place.errno_value != 0) return error_from(place.errno_value, "list", path);
   std::vector<FolderEntry> entries;
@@ -484,14 +484,14 @@ Result<std::vector<FolderEntry>> VolatileDisk::list(const std::string& path) {
 
 Result<FileStat> VolatileDisk::stat(const std::string& path, FollowLinks follow) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(path, follow);
+  Location place = tree_->find_node(path, follow);
   if (place.errno_value != 0) return error_from(place.errno_value, "stat", path);
   return Tree::stat_of(*place.node);
 }
 
 Result<void> VolatileDisk::chmod(const std::string& path, uint32_t mode) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(path, FollowLinks::yes);
+  Location place = tree_->find_node(path, FollowLinks::yes);
   if (place.errno_value != 0) return error_from(place.errno_value, "change the mode of", path);
   place.node->mode = mode;
   return {};
@@ -499,7 +499,7 @@ Result<void> VolatileDisk::chmod(const std::string& path, uint32_t mode) {
 
 Result<void> VolatileDisk::sync_folder(const std::string& path) {
   std::lock_guard guard(tree_->mutex);
-  Place place = tree_->find_node(path, FollowLinks::yes);
+  Location place = tree_->find_node(path, FollowLinks::yes);
   if (place.errno_value == 0 && place.node->kind != FileKind::folder) place.errno_value = ENOTDIR;
   if (place.errno_value != 0) return error_from(place.errno_value, "sync folder", path);
   place.node->durable_entries = place.node->entries;

@@ -6,7 +6,7 @@
 #include <set>
 
 namespace sluice {
-namespace {
+namespace volatile_disk_test {
 
 struct VolatileDiskTest : testing::Test {
   VolatileDisk disk;
@@ -162,5 +162,5 @@ TEST_F(VolatileDiskTest, RefusesFilesThatWouldFillTheMemory) {
   EXPECT_EQ(file->truncate(uint64_t{1} << 40).error().code, Code::limit);
 }
 
-}  // namespace
+}  // namespace volatile_disk_test
 }  // namespace sluice

@@ -49,22 +49,12 @@ class Events {
   bool started_ = false;
 };
 
-std::string_view view(const yaml_char_t* text) {
+std::string_view text_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
 Mark mark_of(const yaml_mark_t& mark) {
   return {static_cast<uint32_t>(mark.line + 1), static_cast<uint32_t>(mark.column + 1)};
-}
-
-size_t count_nodes(const json::value& node) {
-  size_t nodes = 1;
-  if (const auto* object = node.if_object()) {
-    for (const auto& member : *object) nodes += count_nodes(member.value());
-  } else if (const auto* array = node.if_array()) {
-    for (const auto& element : *array) nodes += count_nodes(element);
-  }
-  return nodes;
 }
 
 // What an alias stands for: a node at a path from the root, or a copy where the node has no place in the tree (a key)
@@ -221,23 +211,23 @@ class Builder {
     bool plain = scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (!charge(1, text.size(), mark)) return false;
     if (key_is_next()) {
-      if (scalar.tag != nullptr && !tagged_type(view(scalar.tag), text, mark)) return false;
+      if (scalar.tag != nullptr && !tagged_type(text_of(scalar.tag), text, mark)) return false;
       if (scalar.anchor != nullptr) {
         json::value copy(text);
-        if (!remember(view(scalar.anchor), text, copy, mark)) return false;
+        if (!remember(text_of(scalar.anchor), text, copy, mark)) return false;
       }
       return key(text, plain && scalar.tag == nullptr && text == "<<", mark);
     }
     ScalarType type = plain ? core_schema_type(text) : ScalarType::string;
     if (scalar.tag != nullptr) {
-      auto tagged = tagged_type(view(scalar.tag), text, mark);
+      auto tagged = tagged_type(text_of(scalar.tag), text, mark);
       if (!tagged) return false;
       type = *tagged;
     }
     json::value& slot = next_slot(mark);
     std::string_view wrong = store_scalar(type, text, slot);
     if (!wrong.empty()) return fail(mark, std::string(wrong), "quote it to keep it as text");
-    if (scalar.anchor != nullptr && !remember(view(scalar.anchor), text, slot, mark)) return false;
+    if (scalar.anchor != nullptr && !remember(text_of(scalar.anchor), text, slot, mark)) return false;
     value_done(0);
     return true;
   }
@@ -319,7 +309,7 @@ class Builder {
   bool open(const yaml_event_t& event, const yaml_char_t* anchor, const yaml_char_t* tag, std::string_view type) {
     Mark mark = mark_of(event.start_mark);
     if (key_is_next()) return fail(mark, "a map or a list cannot be a key", "use a scalar as the key");
-    if (tag != nullptr && !check_tag(view(tag), type, mark)) return false;
+    if (tag != nullptr && !check_tag(text_of(tag), type, mark)) return false;
     if (!check_depth(frames_.size() + 1, mark) || !charge(1, 0, mark)) return false;
     json::value& slot = next_slot(mark);
     if (type == "map") {
@@ -329,7 +319,7 @@ class Builder {
     }
     Frame frame{.node = &slot, .first_mark = marks_.size() - 1, .first_byte = bytes_};
     if (anchor != nullptr) {
-      Anchor* made = name_anchor(view(anchor), mark);
+      Anchor* made = name_anchor(text_of(anchor), mark);
       if (made == nullptr) return false;
       frame.anchor = anchors_.size() - 1;
       made->first_mark = frame.first_mark;
@@ -391,7 +381,7 @@ class Builder {
 
   bool alias(const yaml_event_t& event) {
     Mark mark = mark_of(event.start_mark);
-    std::string name(view(event.data.alias.anchor));
+    std::string name(text_of(event.data.alias.anchor));
     auto named = names_.find(name);
     if (named == names_.end()) {
       return fail(mark, "the alias *" + name + " has no anchor &" + name + " before it",

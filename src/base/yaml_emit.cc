@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "base/yaml_scalar.h"
 #include "base/yaml_text.h"
@@ -30,9 +31,6 @@ bool is_old_boolean(std::string_view text) {
   }
   return false;
 }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Far stricter than YAML: letters, digits and harmless signs, no ': ' and no ' #'.
 bool can_be_plain(std::string_view text) {

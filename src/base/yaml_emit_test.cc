@@ -10,7 +10,7 @@
 #include "base/yaml.h"
 
 namespace sluice {
-namespace {
+namespace yaml_emit_test {
 
 // Equality that tells 1 from 1.0 and -0.0 from 0.0, and the order of keys.
 bool same(const json::value& a, const json::value& b) { return json::serialize(a) == json::serialize(b); }
@@ -184,5 +184,5 @@ TEST(YamlEmit, ReadsBackExactlyWhateverTheTree) {
   }
 }
 
-}  // namespace
+}  // namespace yaml_emit_test
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include "base/yaml.h"
 
 namespace sluice {
-namespace {
+namespace yaml_fault_test {
 
 using namespace std::string_literals;
 
@@ -93,5 +93,5 @@ TEST(YamlFault, SaysWhatIsWrongWithTheSyntax) {
   for (const Row& row : rows) EXPECT_EQ(refusal(row.text), "x.yaml:"s + row.said) << row.text;
 }
 
-}  // namespace
+}  // namespace yaml_fault_test
 }  // namespace sluice

@@ -8,10 +8,11 @@
 #include <limits>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace sluice {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 

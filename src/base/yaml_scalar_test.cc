@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 namespace sluice {
-namespace {
+namespace yaml_scalar_test {
 
 TEST(YamlScalar, TellsTypesByTextAlone) {
   EXPECT_EQ(core_schema_type("12"), ScalarType::integer);
@@ -32,5 +32,5 @@ TEST(YamlScalar, DescribesEachType) {
   EXPECT_EQ(describe(ScalarType::not_finite), "a number that is not finite");
 }
 
-}  // namespace
+}  // namespace yaml_scalar_test
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 namespace sluice {
-namespace {
+namespace yaml_test {
 
 json::value tree(std::string_view text) {
   auto document = parse_yaml(text);
@@ -413,5 +413,5 @@ TEST(Yaml, RefusesTooManyTagDirectives) {
   EXPECT_EQ(tree("%YAML 1.2\n%TAG !y! tag:yaml.org,2002:\n--- !y!str 1\n"), "1");
 }
 
-}  // namespace
+}  // namespace yaml_test
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice {
-namespace {
+namespace yaml_text_test {
 
 using namespace std::string_literals;
 
@@ -62,5 +62,5 @@ TEST(YamlText, RefusesManyTagLinesWhichAreSlowToCompare) {
   EXPECT_FALSE(check_yaml_text("a: x %TAG\n", "t.yaml"));
 }
 
-}  // namespace
+}  // namespace yaml_text_test
 }  // namespace sluice

@@ -6,7 +6,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace archive_reader_test {
 
 TEST(Sniff, TellsFormatsByTheirFirstBytes) {
   std::string tar = tar_of({{.name = "a", .content = "1"}});
@@ -81,5 +81,5 @@ TEST(ArchiveReader, NamesItsFormat) {
   EXPECT_EQ((*reader)->format(), ArchiveFormat::squashfs);
 }
 
-}  // namespace
+}  // namespace archive_reader_test
 }  // namespace sluice::bundle

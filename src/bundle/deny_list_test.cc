@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::bundle {
-namespace {
+namespace deny_list_test {
 
 std::string what(std::string_view path, bool is_folder = false) {
   auto found = denied(path, is_folder);
@@ -40,5 +40,5 @@ TEST(DenyList, LetsTheRestPass) {
   EXPECT_EQ(what("server.key", true), "") << "a folder";
 }
 
-}  // namespace
+}  // namespace deny_list_test
 }  // namespace sluice::bundle

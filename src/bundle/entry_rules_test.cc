@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::bundle {
-namespace {
+namespace entry_rules_test {
 
 using Kind = RawEntry::Kind;
 
@@ -138,5 +138,5 @@ TEST(EntryRules, FollowingManySymlinksIsBounded) {
   EXPECT_EQ(finished.error().message, "app.tar: its symlinks are too many to follow");
 }
 
-}  // namespace
+}  // namespace entry_rules_test
 }  // namespace sluice::bundle

@@ -12,7 +12,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace extract_test {
 
 using ::testing::IsEmpty;
 
@@ -112,5 +112,5 @@ TEST(Extract, IsWholeOrLeavesNothingWhenTheDiskFails) {
   }
 }
 
-}  // namespace
+}  // namespace extract_test
 }  // namespace sluice::bundle

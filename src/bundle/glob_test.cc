@@ -6,7 +6,7 @@
 #include <string>
 
 namespace sluice::bundle {
-namespace {
+namespace glob_test {
 
 TEST(Glob, MatchesWithinAComponent) {
   EXPECT_TRUE(glob_matches("*.txt", "a.txt"));
@@ -69,5 +69,5 @@ TEST(Glob, ManyStarsTakeNoLonger) {
   EXPECT_FALSE(glob_matches(folders + "b", path + "a"));
 }
 
-}  // namespace
+}  // namespace glob_test
 }  // namespace sluice::bundle

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::bundle {
-namespace {
+namespace ignore_test {
 
 // "ignored", "kept" by a line with "!", or "" if no line matches.
 std::string verdict(std::string_view rules, std::string_view path, bool is_folder = false) {
@@ -66,5 +66,5 @@ TEST(Ignore, RefusesWhatNobodyWrites) {
   EXPECT_EQ(IgnoreRules::parse(std::string(20'000, '\n')).error().message, "more than 10000 lines");
 }
 
-}  // namespace
+}  // namespace ignore_test
 }  // namespace sluice::bundle

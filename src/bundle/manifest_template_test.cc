@@ -6,7 +6,7 @@
 #include <sstream>
 
 namespace sluice::bundle {
-namespace {
+namespace manifest_template_test {
 
 TEST(ManifestTemplate, HoldsTheThreeAnswers) {
   auto manifest = parse_manifest(
@@ -45,5 +45,5 @@ TEST(ManifestTemplate, ItsCommentsAreSettings) {
   EXPECT_EQ(manifest->secrets_as, defaults.secrets_as);
 }
 
-}  // namespace
+}  // namespace manifest_template_test
 }  // namespace sluice::bundle

@@ -6,7 +6,7 @@
 #include "base/json_writer.h"
 
 namespace sluice::bundle {
-namespace {
+namespace manifest_test {
 
 std::string with(std::string_view rest) { return "name: shop\nversion: \"1.0\"\nrun: [./shop]\n" + std::string(rest); }
 
@@ -126,5 +126,5 @@ TEST(Manifest, SurvivesWhatNobodyWrites) {
   EXPECT_EQ(parse_manifest(std::string(2 << 20, ' ')).error().code, Code::limit);
 }
 
-}  // namespace
+}  // namespace manifest_test
 }  // namespace sluice::bundle

@@ -6,7 +6,7 @@
 #include <regex>
 
 namespace sluice::bundle {
-namespace {
+namespace manifest_values_test {
 
 template <class T>
 std::string verdict(std::string_view text) {
@@ -53,5 +53,5 @@ TEST(ManifestValues, PrintAsTheyAreWritten) {
   EXPECT_EQ(JsonScalar<Duration>::print(*JsonScalar<Duration>::parse("90s")), "1m30s");
 }
 
-}  // namespace
+}  // namespace manifest_values_test
 }  // namespace sluice::bundle

@@ -12,7 +12,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace pack_test {
 
 using ::testing::ElementsAre;
 
@@ -130,5 +130,5 @@ TEST(Pack, LeavesNothingWhenTheDiskFails) {
   }
 }
 
-}  // namespace
+}  // namespace pack_test
 }  // namespace sluice::bundle

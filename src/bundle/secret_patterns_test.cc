@@ -8,7 +8,7 @@
 #include "crypto/sha256.h"
 
 namespace sluice::bundle {
-namespace {
+namespace secret_patterns_test {
 
 std::string kind_of(const std::string& text, bool is_binary = false) {
   auto match = find_token(text, 0, text.size(), is_binary);
@@ -116,5 +116,5 @@ TEST(SecretPatterns, JudgeNamesAndValues) {
   EXPECT_FALSE(looks_random("short1"));
 }
 
-}  // namespace
+}  // namespace secret_patterns_test
 }  // namespace sluice::bundle

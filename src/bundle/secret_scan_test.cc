@@ -8,7 +8,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace secret_scan_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -140,5 +140,5 @@ TEST(SecretScan, ReportsAreBounded) {
   EXPECT_EQ(found_in(many).size(), kMaxFindings);
 }
 
-}  // namespace
+}  // namespace secret_scan_test
 }  // namespace sluice::bundle

@@ -8,7 +8,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::bundle {
-namespace {
+namespace selection_test {
 
 using ::testing::ElementsAre;
 
@@ -75,5 +75,5 @@ TEST_F(SelectionTest, HoldsItsLimits) {
   EXPECT_EQ(select(disk, "/missing").error().code, Code::not_found);
 }
 
-}  // namespace
+}  // namespace selection_test
 }  // namespace sluice::bundle

@@ -7,7 +7,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::bundle {
-namespace {
+namespace sidecar_test {
 
 class SidecarTest : public testing::Test {
  protected:
@@ -89,5 +89,5 @@ TEST_F(SidecarTest, IsRefusedUnlessItSaysWhoSignedWhat) {
 
 TEST_F(SidecarTest, NobodySignsWithoutAKey) { EXPECT_FALSE(sign_statement(statement, {})); }
 
-}  // namespace
+}  // namespace sidecar_test
 }  // namespace sluice::bundle

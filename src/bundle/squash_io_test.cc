@@ -8,7 +8,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::bundle {
-namespace {
+namespace squash_io_test {
 
 TEST(SquashIo, ReadsWholeRangesOrSaysThatTheyAreNotThere) {
   auto source = source_of_bytes("hello");
@@ -55,5 +55,5 @@ TEST(SquashIo, ExplainsEachStatus) {
   EXPECT_EQ(io.explain(SQFS_ERROR_CORRUPTED).message, "the archive is damaged");
 }
 
-}  // namespace
+}  // namespace squash_io_test
 }  // namespace sluice::bundle

@@ -6,7 +6,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace squash_reader_test {
 
 TEST(SquashReader, GivesTheTreeThatWasWritten) {
   std::map<std::string, std::string> files = {{"bin/app", "hello"},
@@ -95,5 +95,5 @@ TEST(SquashReader, RefusesACompressorThatItDoesNotKnow) {
   EXPECT_EQ(refusal_of_bytes(image).substr(0, 5), "app: ");
 }
 
-}  // namespace
+}  // namespace squash_reader_test
 }  // namespace sluice::bundle

@@ -7,7 +7,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace squash_writer_test {
 
 std::map<std::string, std::string> many_files() {
   std::map<std::string, std::string> files;
@@ -73,5 +73,5 @@ TEST(SquashWriter, TellsWhatTheDiskSays) {
   EXPECT_GT(total, 3u);
 }
 
-}  // namespace
+}  // namespace squash_writer_test
 }  // namespace sluice::bundle

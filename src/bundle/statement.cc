@@ -11,6 +11,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/utc_time.h"
+#include "bundle/field_fault.h"
 #include "crypto/hex.h"
 
 namespace sluice::bundle {
@@ -83,10 +84,6 @@ struct FrameJson {
 };
 BOOST_DESCRIBE_STRUCT(FrameJson, (), (subject, predicateType, predicate))
 
-Error invalid(std::string path, std::string message) {
-  return {.code = Code::invalid, .message = std::move(message), .path = std::move(path)};
-}
-
 ResourceJson subject(std::string_view name, const crypto::Sha256& digest) {
   return {.name = std::string(name), .digest = Digests{{"sha256", crypto::to_hex(digest)}}};
 }
@@ -123,13 +120,6 @@ Result<std::string> taken(std::map<std::string, json::value>& parameters, const 
   return text;
 }
 
-Result<std::optional<int64_t>> time_of(const std::optional<std::string>& text, const std::string& name) {
-  if (!text) return std::optional<int64_t>();
-  auto ms = parse_utc(*text);
-  if (!ms) return invalid("/predicate/runDetails/metadata/" + name, ms.error().message);
-  return std::optional(*ms);
-}
-
 Result<Statement> from_json(FrameJson& json) {
   if (json.predicateType != kPredicateType) {
     return invalid("/predicateType", "expected " + std::string(kPredicateType) + ", found " + json.predicateType);
@@ -164,10 +154,10 @@ Result<Statement> from_json(FrameJson& json) {
   }
   if (run.metadata) {
     statement.invocation = run.metadata->invocationId.value_or("");
-    auto started = time_of(run.metadata->startedOn, "startedOn");
+    auto started = time_of(run.metadata->startedOn, "/predicate/runDetails/metadata/startedOn");
     if (!started) return started.error();
     statement.started_ms = *started;
-    auto finished = time_of(run.metadata->finishedOn, "finishedOn");
+    auto finished = time_of(run.metadata->finishedOn, "/predicate/runDetails/metadata/finishedOn");
     if (!finished) return finished.error();
     statement.finished_ms = *finished;
   }

@@ -8,7 +8,7 @@
 #include "base/json.h"
 
 namespace sluice::bundle {
-namespace {
+namespace statement_test {
 
 Statement whole() {
   return {.bundle = "shop",
@@ -107,5 +107,5 @@ TEST(Statement, IsSafeFromHugeAndDeepText) {
   EXPECT_EQ(read_statement(std::string(100'000, '[')).error().code, Code::limit);
 }
 
-}  // namespace
+}  // namespace statement_test
 }  // namespace sluice::bundle

@@ -6,7 +6,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace stream_reader_test {
 
 TEST(Tar, GivesItsTree) {
   std::string tar = tar_of({{.name = "./", .type = '5', .mode = 0700},
@@ -167,5 +167,5 @@ TEST(Gzip, OfSomethingElseIsOneFileForThoseWhoLookIntoEverything) {
   EXPECT_EQ(tree->find("content")->size, 9u);
 }
 
-}  // namespace
+}  // namespace stream_reader_test
 }  // namespace sluice::bundle

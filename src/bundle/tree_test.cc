@@ -7,7 +7,7 @@
 #include "crypto/sha256.h"
 
 namespace sluice::bundle {
-namespace {
+namespace tree_test {
 
 TreeEntry file(std::string path, std::string_view content, uint32_t mode = kFileMode) {
   return {.path = std::move(path),
@@ -105,5 +105,5 @@ TEST(TreeDiff, SaysWhatCameWentAndChanged) {
   EXPECT_TRUE(diff(before, before).empty());
 }
 
-}  // namespace
+}  // namespace tree_test
 }  // namespace sluice::bundle

@@ -12,6 +12,7 @@
 #include "base/json_writer.h"
 #include "base/utc_time.h"
 #include "base/utf8.h"
+#include "bundle/field_fault.h"
 
 namespace sluice::bundle {
 namespace {
@@ -51,10 +52,6 @@ struct RootJson {
 };
 BOOST_DESCRIBE_STRUCT(RootJson, (), (schema, keys, groups))
 
-Error invalid(std::string path, std::string message, std::string next = "") {
-  return {.code = Code::invalid, .message = std::move(message), .next = std::move(next), .path = std::move(path)};
-}
-
 Error beneath(const std::string& path, Error error) {
   error.path = path + error.path;
   return error;
@@ -84,13 +81,6 @@ Result<void> check_patterns(const std::vector<std::string>& patterns, const std:
     }
   }
   return {};
-}
-
-Result<std::optional<int64_t>> time_of(const std::optional<std::string>& text, const std::string& path) {
-  if (!text) return std::optional<int64_t>();
-  auto ms = parse_utc(*text);
-  if (!ms) return invalid(path, ms.error().message);
-  return std::optional(*ms);
 }
 
 Result<TrustedKey> key_from(KeyJson& json) {

@@ -6,7 +6,7 @@
 #include "base/json.h"
 
 namespace sluice::bundle {
-namespace {
+namespace trust_root_test {
 
 // Keys that are the same on every run.
 crypto::PublicKey key_of(uint8_t n) {
@@ -148,5 +148,5 @@ TEST(Patterns, ManyStarsCostLittle) {
   EXPECT_FALSE(fits(pattern + "b", std::string(100'000, 'a')));
 }
 
-}  // namespace
+}  // namespace trust_root_test
 }  // namespace sluice::bundle

@@ -9,7 +9,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::bundle {
-namespace {
+namespace unfinished_test {
 
 TEST(Unfinished, TakesTheNextFreeName) {
   VolatileDisk disk;
@@ -42,5 +42,5 @@ TEST(RemoveTree, FollowsNoSymlink) {
   EXPECT_EQ(remove_tree(disk, folder.path("go")).error().code, Code::not_found);
 }
 
-}  // namespace
+}  // namespace unfinished_test
 }  // namespace sluice::bundle

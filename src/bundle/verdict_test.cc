@@ -6,7 +6,7 @@
 #include "bundle/sidecar.h"
 
 namespace sluice::bundle {
-namespace {
+namespace verdict_test {
 
 constexpr int64_t kNow_ms = 1'900'000'000'000;  // 2030-03-17T17:46:40Z
 constexpr int64_t kDay_ms = 86'400'000;
@@ -191,5 +191,5 @@ TEST_F(VerdictTest, EveryClauseHasAName) {
   EXPECT_FALSE(names.contains(""));
 }
 
-}  // namespace
+}  // namespace verdict_test
 }  // namespace sluice::bundle

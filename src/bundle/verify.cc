@@ -10,7 +10,7 @@ namespace sluice::bundle {
 
 namespace {
 
-constexpr size_t kReadBytes = 256 * 1024;
+constexpr size_t kVerifyBytes = 256 * 1024;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Result<Tree> tree_of_archive(Disk& disk, const std::string& path, const OpenOpti
 
 Result<std::string> sha256_of_file(File& file) {
   crypto::Sha256Stream hash;
-  std::string buffer(kReadBytes, '\0');
+  std::string buffer(kVerifyBytes, '\0');
   for (uint64_t at = 0;;) {
     auto got = file.read_at(at, buffer);
     if (!got) return got.error();

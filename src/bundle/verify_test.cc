@@ -7,7 +7,7 @@
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
-namespace {
+namespace verify_test {
 
 TEST(Verify, HoldsAnArchiveToItsTreeDigest) {
   VolatileDisk disk;
@@ -42,5 +42,5 @@ TEST(Verify, GivesTheDigestOfAFile) {
   EXPECT_EQ(sha256_of_file(disk, "/missing").error().code, Code::not_found);
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace sluice::bundle

@@ -13,43 +13,43 @@
 namespace sluice::cli {
 namespace {
 
-using Kind = lang::Shape::Kind;
+using ShapeKind = lang::Shape::Kind;
 
-bool is_optional(const lang::Types& types, lang::TypeId type) { return types[type].kind == Kind::option; }
+bool is_optional(const lang::Types& types, lang::TypeId type) { return types[type].kind == ShapeKind::option; }
 
 // What a value of the type must be in JSON; empty for text.
-std::string_view wanted(Kind kind) {
+std::string_view wanted(ShapeKind kind) {
   switch (kind) {
-    case Kind::integer:
+    case ShapeKind::integer:
       return "a whole number";
-    case Kind::floating:
+    case ShapeKind::floating:
       return "a number";
-    case Kind::boolean:
+    case ShapeKind::boolean:
       return "true or false";
-    case Kind::list:
-    case Kind::set:
+    case ShapeKind::list:
+    case ShapeKind::set:
       return "a JSON list";
-    case Kind::record:
-    case Kind::mapping:
+    case ShapeKind::record:
+    case ShapeKind::mapping:
       return "a JSON object";
     default:
       return "";
   }
 }
 
-bool fits(Kind kind, const json::value& value) {
+bool fits(ShapeKind kind, const json::value& value) {
   switch (kind) {
-    case Kind::integer:
+    case ShapeKind::integer:
       return value.is_int64();
-    case Kind::floating:
+    case ShapeKind::floating:
       return value.is_number();
-    case Kind::boolean:
+    case ShapeKind::boolean:
       return value.is_bool();
-    case Kind::list:
-    case Kind::set:
+    case ShapeKind::list:
+    case ShapeKind::set:
       return value.is_array();
-    case Kind::record:
-    case Kind::mapping:
+    case ShapeKind::record:
+    case ShapeKind::mapping:
       return value.is_object();
     default:
       return value.is_string();
@@ -58,13 +58,13 @@ bool fits(Kind kind, const json::value& value) {
 
 // How a value of the type stands in a usage line.
 std::string placeholder(const lang::Shape& shape) {
-  if (shape.kind == Kind::literals) {
+  if (shape.kind == ShapeKind::literals) {
     std::string text;
     for (const std::string& name : shape.names) text += (text.empty() ? "" : "|") + name;
     return text;
   }
-  if (shape.kind == Kind::boolean) return "true|false";
-  if (shape.kind == Kind::integer || shape.kind == Kind::floating) return "NUMBER";
+  if (shape.kind == ShapeKind::boolean) return "true|false";
+  if (shape.kind == ShapeKind::integer || shape.kind == ShapeKind::floating) return "NUMBER";
   return wanted(shape.kind).empty() ? "TEXT" : "JSON";
 }
 
@@ -122,7 +122,7 @@ Result<CalledAction> find_action(const lang::Symbols& symbols, std::string_view 
 }
 
 Result<json::value> typed_value(const lang::Types& types, const lang::FieldSymbol& field, const std::string& text) {
-  Kind kind = types[types.present(field.type)].kind;
+  ShapeKind kind = types[types.present(field.type)].kind;
   if (wanted(kind).empty()) return json::value(text);
   auto parsed = parse_json(text);
   if (parsed && fits(kind, parsed->root)) return std::move(parsed->root);
@@ -183,7 +183,7 @@ Result<json::object> input_from_text(const CalledAction& called, std::string_vie
   for (const lang::FieldSymbol& param : called.action().params) {
     const json::value* value = input.if_contains(param.name);
     if (value == nullptr) continue;
-    Kind kind = called.symbols.types[called.symbols.types.present(param.type)].kind;
+    ShapeKind kind = called.symbols.types[called.symbols.types.present(param.type)].kind;
     if (fits(kind, *value)) continue;
     std::string_view is = wanted(kind);
     return at_fault({.message = param.name + " is " + (is.empty() ? "a text" : std::string(is)) + ", not " +

@@ -9,7 +9,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace action_input_test {
 
 struct ActionInput : testing::Test {
   using Words = std::vector<std::string>;
@@ -87,5 +87,5 @@ TEST_F(ActionInput, ActionsAreFoundByTheirWholeName) {
   EXPECT_EQ(find_action(kit.symbols(), "Timer/wait").error().message, "the kit has no action Timer/wait");
 }
 
-}  // namespace
+}  // namespace action_input_test
 }  // namespace sluice::cli

@@ -6,7 +6,7 @@
 #include "base/terminal.h"
 
 namespace sluice::cli {
-namespace {
+namespace all_commands_test {
 
 TEST(AllCommands, ReadAlike) {
   const Commands commands = all_commands();
@@ -36,5 +36,5 @@ TEST(AllCommands, GiveAnOptionOneShape) {
   }
 }
 
-}  // namespace
+}  // namespace all_commands_test
 }  // namespace sluice::cli

@@ -12,7 +12,7 @@
 #include "cli/version.h"
 
 namespace sluice::cli {
-namespace {
+namespace app_test {
 
 class App : public testing::Test {
  protected:
@@ -78,5 +78,5 @@ TEST_F(App, DoesNotCallLostOutputASuccess) {
   EXPECT_EQ(err.str(), "error: stdout did not take all of the output\n");
 }
 
-}  // namespace
+}  // namespace app_test
 }  // namespace sluice::cli

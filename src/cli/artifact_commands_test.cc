@@ -15,7 +15,7 @@
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace artifact_commands_test {
 
 using testing::HasSubstr;
 
@@ -88,5 +88,5 @@ TEST_F(ArtifactCommands, ListsAndCollects) {
   EXPECT_EQ(run({"list"}).out, "Nothing was built yet.\n");
 }
 
-}  // namespace
+}  // namespace artifact_commands_test
 }  // namespace sluice::cli

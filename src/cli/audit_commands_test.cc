@@ -10,7 +10,7 @@
 #include "engine/audit.h"
 
 namespace sluice::cli {
-namespace {
+namespace audit_commands_test {
 
 struct AuditCommands : testing::Test {
   AuditCommands() {
@@ -117,5 +117,5 @@ TEST_F(AuditCommands, AnEmptyHomeIsSaidInAFriendlyWay) {
   EXPECT_EQ(empty.run({"audit", "list", "--flow", "latest"}).exit, 5);
 }
 
-}  // namespace
+}  // namespace audit_commands_test
 }  // namespace sluice::cli

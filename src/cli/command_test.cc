@@ -6,7 +6,7 @@
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
-namespace {
+namespace command_test {
 
 using Words = std::vector<std::string>;
 
@@ -46,5 +46,5 @@ TEST(GivenDeathTest, RefusesNamesThatAreNotInTheTable) {
   EXPECT_DEATH((void)given.text("no-such-option"), "declared");
 }
 
-}  // namespace
+}  // namespace command_test
 }  // namespace sluice::cli

@@ -5,7 +5,7 @@
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
-namespace {
+namespace completion_commands_test {
 
 TEST(CompletionCommands, PrintTheScriptOfTheShell) {
   Commands commands = testing_commands();
@@ -15,5 +15,5 @@ TEST(CompletionCommands, PrintTheScriptOfTheShell) {
   EXPECT_EQ(run_line(commands, {"completion", "tcsh"}).exit, 2);
 }
 
-}  // namespace
+}  // namespace completion_commands_test
 }  // namespace sluice::cli

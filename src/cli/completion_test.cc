@@ -12,7 +12,7 @@
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
-namespace {
+namespace completion_test {
 
 using Words = std::set<std::string>;
 
@@ -97,5 +97,5 @@ TEST_F(Completion, ForZshNamesEveryPath) {
   }
 }
 
-}  // namespace
+}  // namespace completion_test
 }  // namespace sluice::cli

@@ -9,7 +9,7 @@
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace deploy_home_test {
 
 struct DeployHomes : testing::Test, TestingContext {
   DeployHomes() : TestingContext(deploy::concepts(), "trust remove") {}
@@ -57,5 +57,5 @@ TEST_F(DeployHomes, ToReadNoneIsMade) {
   EXPECT_NE(*home, nullptr);
 }
 
-}  // namespace
+}  // namespace deploy_home_test
 }  // namespace sluice::cli

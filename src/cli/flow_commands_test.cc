@@ -9,7 +9,7 @@
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_commands_test {
 
 struct FlowCommands : testing::Test {
   FlowCommands() { home.write_orders(); }
@@ -127,5 +127,5 @@ TEST_F(FlowCommands, TraceNamesTheSyncsThatDidNotFire) {
   EXPECT_NE(broken.err.find("sluice kit check " + home.path("kits/shop")), std::string::npos) << broken.err;
 }
 
-}  // namespace
+}  // namespace flow_commands_test
 }  // namespace sluice::cli

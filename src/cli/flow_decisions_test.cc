@@ -10,7 +10,7 @@
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_decisions_test {
 
 using testing::HasSubstr;
 
@@ -58,5 +58,5 @@ TEST_F(FlowDecisions, ResolveInExactlyOneWay) {
   EXPECT_EQ(run({"flow", "resolve", "ABCDEF", "--retry"}).exit, 5);
 }
 
-}  // namespace
+}  // namespace flow_decisions_test
 }  // namespace sluice::cli

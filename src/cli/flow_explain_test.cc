@@ -4,7 +4,7 @@
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_explain_test {
 
 std::string tail(uint8_t n) { return short_id(id(n)); }
 
@@ -101,5 +101,5 @@ TEST(FlowExplain, LeavesOutTheMiddleOfALongStory) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 24);
 }
 
-}  // namespace
+}  // namespace flow_explain_test
 }  // namespace sluice::cli

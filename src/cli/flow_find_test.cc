@@ -6,7 +6,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_find_test {
 
 struct FlowFind : testing::Test {
   FlowFind() {
@@ -72,5 +72,5 @@ TEST_F(FlowFind, HasNoLatestOfNothing) {
   EXPECT_EQ(to_string(find_flow(*none, "latest").error()), "there is no flow 'latest'");
 }
 
-}  // namespace
+}  // namespace flow_find_test
 }  // namespace sluice::cli

@@ -7,7 +7,7 @@
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_json_test {
 
 TEST(FlowJson, HasAllOfAnInvocation) {
   FlowView flow = order_view();
@@ -50,5 +50,5 @@ TEST(FlowJson, HasAllOfAFlow) {
             R"([{"id":")" + to_string(id(3)) + R"(","text":"Card/charge runs"}])");
 }
 
-}  // namespace
+}  // namespace flow_json_test
 }  // namespace sluice::cli

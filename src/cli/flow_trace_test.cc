@@ -7,7 +7,7 @@
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_trace_test {
 
 using engine::Step;
 
@@ -158,5 +158,5 @@ TEST(FlowTrace, FitsAHundredColumnsHoweverDeepAndLong) {
   EXPECT_GT(count, 60U);
 }
 
-}  // namespace
+}  // namespace flow_trace_test
 }  // namespace sluice::cli

@@ -8,7 +8,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_view_test {
 
 using engine::Step;
 
@@ -81,5 +81,5 @@ TEST(FlowWords, NameRecords) {
   EXPECT_EQ(fields_text(fields(R"({"a":"x","b":[1],"c":null})")), R"(a: "x", b: [1], c: null)");
 }
 
-}  // namespace
+}  // namespace flow_view_test
 }  // namespace sluice::cli

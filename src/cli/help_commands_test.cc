@@ -4,7 +4,7 @@
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
-namespace {
+namespace help_commands_test {
 
 TEST(HelpCommands, JoinTheWordsOfTheSubject) {
   Commands commands = testing_commands();
@@ -13,5 +13,5 @@ TEST(HelpCommands, JoinTheWordsOfTheSubject) {
   EXPECT_TRUE(run_line(commands, {"help"}).out.starts_with("Sluice takes software"));
 }
 
-}  // namespace
+}  // namespace help_commands_test
 }  // namespace sluice::cli

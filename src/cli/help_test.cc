@@ -10,7 +10,7 @@
 #include "cli/topics.h"
 
 namespace sluice::cli {
-namespace {
+namespace help_test {
 
 class Help : public testing::Test {
  protected:
@@ -130,5 +130,5 @@ TEST_F(Help, IsDataForPrograms) {
             json::parse(R"({"exit": 2, "code": "usage", "meaning": "the command line is wrong"})"));
 }
 
-}  // namespace
+}  // namespace help_test
 }  // namespace sluice::cli

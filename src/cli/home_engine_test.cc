@@ -13,7 +13,7 @@
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace home_engine_test {
 
 struct HomeEngines : testing::Test, TestingContext {
   HomeEngines() : TestingContext(orders::concepts(), "kit run") { given.set("reason", "tea time"); }
@@ -67,5 +67,5 @@ TEST_F(HomeEngines, TheJournalIsSignedAndTheKitRemembered) {
   EXPECT_EQ(err.str(), "");
 }
 
-}  // namespace
+}  // namespace home_engine_test
 }  // namespace sluice::cli

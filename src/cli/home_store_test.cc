@@ -11,7 +11,7 @@
 #include "cli/testing_flows.h"
 
 namespace sluice::cli {
-namespace {
+namespace home_store_test {
 
 struct OpenHomeStore : testing::Test {
   // Opens it as the command `flow list --lock-timeout TIME` would, with a clock that moves only while it sleeps.
@@ -72,5 +72,5 @@ TEST_F(OpenHomeStore, WaitsForTheHolderAndAfterASecondSaysForWhom) {
   EXPECT_GE(clock.monotonic_ns(), int64_t{4'000'000'000});
 }
 
-}  // namespace
+}  // namespace home_store_test
 }  // namespace sluice::cli

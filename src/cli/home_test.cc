@@ -13,7 +13,7 @@
 #include "base/testing_folder.h"
 
 namespace sluice::cli {
-namespace {
+namespace home_test {
 
 namespace fs = std::filesystem;
 
@@ -164,5 +164,5 @@ TEST_F(HomesDeathTest, HasNoFoldersBesideItsLayout) {
   EXPECT_DEATH((void)home.folder("stuff"), "layout");
 }
 
-}  // namespace
+}  // namespace home_test
 }  // namespace sluice::cli

@@ -12,7 +12,7 @@
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace home_trust_test {
 
 TEST(HomeTrust, IsWhatWasDecidedAndNobodyBefore) {
   TestingFolder folder;
@@ -41,5 +41,5 @@ TEST(HomeTrust, IsWhatWasDecidedAndNobodyBefore) {
   EXPECT_EQ(root->keys[0].environments, std::vector<std::string>{"staging"});
 }
 
-}  // namespace
+}  // namespace home_trust_test
 }  // namespace sluice::cli

@@ -57,7 +57,7 @@ std::string painted(const Diagnostic& diagnostic, std::string_view source, const
 
 json::value check_json(const lang::Checked& checked) {
   json::array diagnostics;
-  for (const Diagnostic& each : checked.diagnostics) diagnostics.push_back(lang::to_json(each));
+  for (const Diagnostic& each : checked.diagnostics) diagnostics.push_back(lang::json_of(each));
   return json::object{{"errors", count_of(checked, Diagnostic::Severity::error)},
                       {"warnings", count_of(checked, Diagnostic::Severity::warning)},
                       {"concepts", checked.concepts},
@@ -158,7 +158,7 @@ Result<Code> format_kit(Context& context) {
   json::array faults;
   std::string shown;  // the faults, as `kit check` shows them
   auto tell = [&](const Diagnostic& fault, std::string_view source) {
-    faults.push_back(lang::to_json(fault));
+    faults.push_back(lang::json_of(fault));
     if (!shown.empty()) shown += '\n';
     shown += painted(fault, source, context.output.settings().err);
   };

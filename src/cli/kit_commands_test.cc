@@ -11,7 +11,7 @@
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
-namespace {
+namespace kit_commands_test {
 
 using testing::HasSubstr;
 
@@ -156,5 +156,5 @@ TEST_F(KitCommands, InitOnlyTakesPlainNames) {
             "tasks/suite.yaml\ntasks/concepts/task.concept\ntasks/concepts/journal.concept\ntasks/syncs/record.sync\n");
 }
 
-}  // namespace
+}  // namespace kit_commands_test
 }  // namespace sluice::cli

@@ -12,7 +12,7 @@
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
-namespace {
+namespace kit_place_test {
 
 struct KitPlaces : testing::Test {
   KitPlaces() {
@@ -84,5 +84,5 @@ TEST_F(KitPlaces, AKitWithErrorsIsCounted) {
             "the kit in " + home.path("kits/tasks") + " has errors: 1 error, 0 warnings in 0 concepts, 0 syncs");
 }
 
-}  // namespace
+}  // namespace kit_place_test
 }  // namespace sluice::cli

@@ -13,7 +13,7 @@
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace kit_reload_test {
 
 struct Reload : testing::Test, TestingContext {
   Reload() : TestingContext(orders::concepts(), "kit run") {
@@ -77,5 +77,5 @@ TEST_F(Reload, WhatIsWrongIsSaidOnce) {
   EXPECT_NE(edit("guard Broken before {"), "");
 }
 
-}  // namespace
+}  // namespace kit_reload_test
 }  // namespace sluice::cli

@@ -16,7 +16,7 @@
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace kit_run_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -157,5 +157,5 @@ TEST_F(KitRun, RefusesAKitWithErrors) {
   EXPECT_THAT(done.err, HasSubstr("has errors: 1 error"));
 }
 
-}  // namespace
+}  // namespace kit_run_test
 }  // namespace sluice::cli

@@ -9,7 +9,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace kit_show_test {
 
 using testing::HasSubstr;
 
@@ -102,5 +102,5 @@ TEST_F(KitShow, DotLeadsFromConceptsThroughSyncsToConcepts) {
   EXPECT_THAT(dot, HasSubstr("  \"sync Paid\" -> \"Order\" [label=\"answer ok\", style=dashed];\n"));
 }
 
-}  // namespace
+}  // namespace kit_show_test
 }  // namespace sluice::cli

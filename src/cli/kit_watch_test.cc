@@ -13,7 +13,7 @@
 #include "base/testing_folder.h"
 
 namespace sluice::cli {
-namespace {
+namespace kit_watch_test {
 
 struct KitWatchTest : testing::Test {
   KitWatchTest() { EXPECT_EQ(::pipe(stop.data()), 0); }
@@ -96,5 +96,5 @@ TEST_F(KitWatchTest, WhatStandsBesideAFolderDoesNotConcernIt) {
   EXPECT_FALSE(*watch.wait(stop[0]));
 }
 
-}  // namespace
+}  // namespace kit_watch_test
 }  // namespace sluice::cli

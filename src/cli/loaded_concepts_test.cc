@@ -7,7 +7,7 @@
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace loaded_concepts_test {
 
 lang::CheckedKit kit_with(const std::string& text) {
   lang::Checked checked = lang::check(lang::kit_of({text}, ""));
@@ -39,5 +39,5 @@ TEST(LoadedConcepts, RefuseAnotherConceptOfTheSameName) {
   }
 }
 
-}  // namespace
+}  // namespace loaded_concepts_test
 }  // namespace sluice::cli

@@ -7,7 +7,7 @@
 #include <sstream>
 
 namespace sluice::cli {
-namespace {
+namespace output_test {
 
 struct Printed {
   std::string out;
@@ -102,5 +102,5 @@ TEST(Output, KnowsWhetherStdoutTookItAll) {
   EXPECT_FALSE(output.flush());
 }
 
-}  // namespace
+}  // namespace output_test
 }  // namespace sluice::cli

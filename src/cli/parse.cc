@@ -9,7 +9,7 @@
 namespace sluice::cli {
 namespace {
 
-std::string quoted(std::string_view word) { return "'" + truncate_to_width(printable(word), 60) + "'"; }
+std::string in_quotes(std::string_view word) { return "'" + truncate_to_width(printable(word), 60) + "'"; }
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -72,7 +72,7 @@ class Parser {
       known.push_back(option->name);
     }
     auto meant = nearest(name, known);
-    return usage("unknown option " + quoted("--" + name) + (meant ? "; did you mean --" + *meant + "?" : ""),
+    return usage("unknown option " + in_quotes("--" + name) + (meant ? "; did you mean --" + *meant + "?" : ""),
                  help_command());
   }
 
@@ -83,7 +83,7 @@ class Parser {
       if (word.size() == 2) return take_option(*option, shown, std::nullopt);
       if (!option->value.empty()) return take_option(*option, shown, word.substr(word[2] == '=' ? 3 : 2));
     }
-    return usage("unknown option " + quoted(word), help_command());
+    return usage("unknown option " + in_quotes(word), help_command());
   }
 
   Result<void> take_option(const Option& option, const std::string& shown, std::optional<std::string> value) {
@@ -110,9 +110,9 @@ class Parser {
                     const std::vector<std::string>& choices, std::string value) {
     if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
       auto meant = nearest(value, choices);
-      return usage(
-          shown + " is " + joined(choices) + ", not " + quoted(value) + (meant ? "; did you mean " + *meant + "?" : ""),
-          help_command());
+      return usage(shown + " is " + joined(choices) + ", not " + in_quotes(value) +
+                       (meant ? "; did you mean " + *meant + "?" : ""),
+                   help_command());
     }
     auto read = read_value(kind, value);
     if (!read) return usage(shown + ": " + read.error().message, help_command());
@@ -134,7 +134,8 @@ class Parser {
     }
     auto known = noun_.empty() ? commands_.first_words() : commands_.verbs_of(noun_);
     auto meant = nearest(word, known);
-    std::string message = noun_.empty() ? "unknown command " + quoted(word) : noun_ + " has no verb " + quoted(word);
+    std::string message =
+        noun_.empty() ? "unknown command " + in_quotes(word) : noun_ + " has no verb " + in_quotes(word);
     if (meant) message += "; did you mean 'sluice " + (noun_.empty() ? *meant : noun_ + ' ' + *meant) + "'?";
     return usage(message, help_command());
   }
@@ -142,7 +143,8 @@ class Parser {
   Result<void> take_argument(const std::string& word) {
     const std::vector<Arg>& args = given_.command->args;
     if (argument_ == args.size()) {
-      return usage("'sluice " + given_.command->name + "' takes no further argument " + quoted(word), help_command());
+      return usage("'sluice " + given_.command->name + "' takes no further argument " + in_quotes(word),
+                   help_command());
     }
     const Arg& arg = args[argument_];
     if (!arg.repeated) ++argument_;

@@ -6,7 +6,7 @@
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {
-namespace {
+namespace parse_test {
 
 using Words = std::vector<std::string>;
 
@@ -125,5 +125,5 @@ TEST_F(Parse, MakesOutTheGlobalsOfAWrongLine) {
   EXPECT_EQ(parse_globals(Words{"-o"}).text("output"), "table");
 }
 
-}  // namespace
+}  // namespace parse_test
 }  // namespace sluice::cli

@@ -12,7 +12,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::cli {
-namespace {
+namespace patience_test {
 
 TEST(Patience, EndsWithTheStopSignalAndStaysEnded) {
   Commands commands = testing_commands();
@@ -60,5 +60,5 @@ TEST(FlowsUnderWay, AreThoseThatRunOrWaitForTime) {
   EXPECT_EQ(*found, (std::vector{ids[0], ids[1]}));
 }
 
-}  // namespace
+}  // namespace patience_test
 }  // namespace sluice::cli

@@ -7,7 +7,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::cli {
-namespace {
+namespace running_flow_test {
 
 using engine::Step;
 
@@ -67,5 +67,5 @@ TEST(RunningFlow, NamesATimerAndTheTimeThatIsLeft) {
   EXPECT_EQ(flow.waits_for(kNoon_ms + 5000), "the timer packing, 0 s more");
 }
 
-}  // namespace
+}  // namespace running_flow_test
 }  // namespace sluice::cli

@@ -7,7 +7,7 @@
 #include "cli/home.h"
 
 namespace sluice::cli {
-namespace {
+namespace topics_test {
 
 TEST(Topics, AreTheOnesThatHelpPromises) {
   std::vector<std::string> names;
@@ -33,5 +33,5 @@ TEST(Topics, HaveRowsAsWideAsTheirColumns) {
   }
 }
 
-}  // namespace
+}  // namespace topics_test
 }  // namespace sluice::cli

@@ -16,7 +16,7 @@
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace trust_commands_test {
 
 using testing::HasSubstr;
 
@@ -182,5 +182,5 @@ TEST_F(TrustCommands, ExportWritesAFile) {
   EXPECT_EQ(read_file(disk, folder.path("root.json"), 1 << 20).value(), run({"export"}).out);
 }
 
-}  // namespace
+}  // namespace trust_commands_test
 }  // namespace sluice::cli

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 namespace sluice::cli {
-namespace {
+namespace version_test {
 
 TEST(Version, NamesProgramNumberAndCommit) {
   EXPECT_FALSE(version().number.empty());
   EXPECT_EQ(version_line(), "sluice " + version().number + " (" + version().commit + ")");
 }
 
-}  // namespace
+}  // namespace version_test
 }  // namespace sluice::cli

@@ -9,7 +9,7 @@
 #include "crypto/hex.h"
 
 namespace sluice::crypto {
-namespace {
+namespace aead_test {
 
 struct Example {
   std::string key;
@@ -131,5 +131,5 @@ TEST(Aead, RefusesToSealMoreThanItsLimits) {
             "the associated data is 1048577 bytes long; at most 1048576 can be sealed");
 }
 
-}  // namespace
+}  // namespace aead_test
 }  // namespace sluice::crypto

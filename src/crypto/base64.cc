@@ -23,7 +23,7 @@ constexpr std::array<uint8_t, 256> values_of(std::string_view alphabet) {
 constexpr std::array<uint8_t, 256> kStandardValues = values_of(kStandard);
 constexpr std::array<uint8_t, 256> kUrlValues = values_of(kUrl);
 
-Error invalid(std::string message) {
+Error not_base64(std::string message) {
   return Error{.code = Code::invalid, .message = std::move(message), .next = "encode it again, without line breaks"};
 }
 
@@ -31,13 +31,13 @@ Error invalid(std::string message) {
 Result<std::string_view> without_padding(std::string_view text, Base64 alphabet) {
   if (alphabet != Base64::url_unpadded) {
     if (text.size() % 4 != 0) {
-      return invalid("expected base64 whose length is a multiple of 4, padded with '=', found " +
-                     std::to_string(text.size()) + " characters");
+      return not_base64("expected base64 whose length is a multiple of 4, padded with '=', found " +
+                        std::to_string(text.size()) + " characters");
     }
     for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
   }
   if (text.size() % 4 == 1) {
-    return invalid("the base64 ends in the middle of a byte");
+    return not_base64("the base64 ends in the middle of a byte");
   }
   return text;
 }
@@ -50,8 +50,8 @@ Result<void> decode(std::string_view text, Base64 alphabet, uint8_t* out) {
   for (size_t i = 0; i < text.size(); ++i) {
     uint8_t value = values[static_cast<unsigned char>(text[i])];
     if (value == kNone) {
-      return invalid("character " + std::to_string(i + 1) + " is not of the " +
-                     (alphabet == Base64::standard ? "standard" : "URL-safe") + " base64 alphabet");
+      return not_base64("character " + std::to_string(i + 1) + " is not of the " +
+                        (alphabet == Base64::standard ? "standard" : "URL-safe") + " base64 alphabet");
     }
     bits = bits << 6 | value;
     count += 6;
@@ -61,7 +61,7 @@ Result<void> decode(std::string_view text, Base64 alphabet, uint8_t* out) {
       bits &= (1U << count) - 1;
     }
   }
-  if (bits != 0) return invalid("the unused bits of the last base64 character are not zero");
+  if (bits != 0) return not_base64("the unused bits of the last base64 character are not zero");
   return {};
 }
 

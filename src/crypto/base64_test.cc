@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::crypto {
-namespace {
+namespace base64_test {
 
 struct Example {
   std::string_view bytes;
@@ -79,5 +79,5 @@ TEST(Base64, RefusesUnusedBitsThatAreNotZero) {
   }
 }
 
-}  // namespace
+}  // namespace base64_test
 }  // namespace sluice::crypto

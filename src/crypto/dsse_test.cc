@@ -7,7 +7,7 @@
 #include "crypto/base64.h"
 
 namespace sluice::crypto {
-namespace {
+namespace dsse_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -208,5 +208,5 @@ TEST(Dsse, RefusesTooFewTooManyAndTooLong) {
             "e.json:1:2: /payloadType: expected a media type or a URI, found nothing");
 }
 
-}  // namespace
+}  // namespace dsse_test
 }  // namespace sluice::crypto

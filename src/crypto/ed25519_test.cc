@@ -12,7 +12,7 @@
 #include "crypto/sha256.h"
 
 namespace sluice::crypto {
-namespace {
+namespace ed25519_test {
 
 static_assert(!std::is_copy_constructible_v<PrivateKey> && !std::is_copy_assignable_v<PrivateKey>);
 
@@ -251,5 +251,5 @@ TEST(Ed25519, RefusesPublicKeysOfSmallOrder) {
   }
 }
 
-}  // namespace
+}  // namespace ed25519_test
 }  // namespace sluice::crypto

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::crypto {
-namespace {
+namespace evp_test {
 
 TEST(Evp, MustThrowsAndEmptiesTheErrorQueue) {
   ERR_raise(ERR_LIB_USER, 1);
@@ -20,5 +20,5 @@ TEST(Evp, MustThrowsAndEmptiesTheErrorQueue) {
   EXPECT_EQ(ERR_peek_error(), 0U);
 }
 
-}  // namespace
+}  // namespace evp_test
 }  // namespace sluice::crypto

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::crypto {
-namespace {
+namespace hex_test {
 
 TEST(Hex, EveryByteGoesThereAndBack) {
   std::string bytes;
@@ -24,5 +24,5 @@ TEST(Hex, RefusesWhatIsNotHex) {
             "character 1 is not a lowercase hex digit (0-9, a-f)");
 }
 
-}  // namespace
+}  // namespace hex_test
 }  // namespace sluice::crypto

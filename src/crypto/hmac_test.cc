@@ -6,7 +6,7 @@
 #include "crypto/hex.h"
 
 namespace sluice::crypto {
-namespace {
+namespace hmac_test {
 
 struct Example {
   std::string key;
@@ -75,5 +75,5 @@ TEST(Hmac, VerifiesOnlyTheWholeMacOfTheMessageUnderTheKey) {
   }
 }
 
-}  // namespace
+}  // namespace hmac_test
 }  // namespace sluice::crypto

@@ -13,7 +13,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::crypto {
-namespace {
+namespace key_file_test {
 
 class KeyFile : public testing::Test {
  protected:
@@ -204,5 +204,5 @@ TEST(KeyFileCrash, AStoredKeyIsDurable) {
   EXPECT_EQ(disk.list("/keys").value().size(), 1U);
 }
 
-}  // namespace
+}  // namespace key_file_test
 }  // namespace sluice::crypto

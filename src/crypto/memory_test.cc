@@ -7,7 +7,7 @@
 #include "crypto/pem.h"
 
 namespace sluice::crypto {
-namespace {
+namespace memory_test {
 
 constexpr size_t kLittle = 256 << 10;
 
@@ -72,5 +72,5 @@ TEST(Pem, AHugeClaimedLengthTakesNoMemory) {
   EXPECT_EQ(problem, "the PEM does not hold a private key: its DER is damaged");
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace sluice::crypto

@@ -16,7 +16,7 @@ constexpr std::string_view kDashes = "-----";
 constexpr std::string_view kBlank = " \t\r\n";
 constexpr size_t kMaxLabelBytes = 64;
 
-Error invalid(std::string message, size_t line = 0) {
+Error not_pem(std::string message, size_t line = 0) {
   Error error{.code = Code::invalid, .message = std::move(message)};
   if (line > 0) error.position = Position{.line = static_cast<uint32_t>(line), .column = 1};
   return error;
@@ -54,42 +54,42 @@ Result<PemBlock> parse_pem(std::string_view text) {
                  .next = "give the file of one key"};
   }
   if (size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    return invalid("byte " + std::to_string(nul + 1) + " is NUL; expected PEM, which is text");
+    return not_pem("byte " + std::to_string(nul + 1) + " is NUL; expected PEM, which is text");
   }
   if (text.find_first_not_of(kBlank) == std::string_view::npos) {
-    return invalid("there is nothing here; expected PEM, which begins with \"-----BEGIN \"");
+    return not_pem("there is nothing here; expected PEM, which begins with \"-----BEGIN \"");
   }
   size_t line_number = 1;
   const auto label = label_of(take_line(text), kBegin);
-  if (!label) return invalid("expected PEM, which begins with a line like \"-----BEGIN PRIVATE KEY-----\"", 1);
+  if (!label) return not_pem("expected PEM, which begins with a line like \"-----BEGIN PRIVATE KEY-----\"", 1);
 
   SecretBuffer digits(text.size());
   size_t used = 0;
   for (;;) {
-    if (text.empty()) return invalid("the PEM is cut off: expected \"-----END " + std::string(*label) + "-----\"");
+    if (text.empty()) return not_pem("the PEM is cut off: expected \"-----END " + std::string(*label) + "-----\"");
     std::string_view line = take_line(text);
     ++line_number;
     if (line.starts_with(kDashes)) {
       if (label_of(line, kEnd) == label) break;
-      return invalid("expected \"-----END " + std::string(*label) + "-----\"", line_number);
+      return not_pem("expected \"-----END " + std::string(*label) + "-----\"", line_number);
     }
     if (line.starts_with("Proc-Type:") && line.find("ENCRYPTED") != std::string_view::npos) {
-      Error error = invalid("the key is encrypted with a passphrase, expected one that is not", line_number);
+      Error error = not_pem("the key is encrypted with a passphrase, expected one that is not", line_number);
       error.next = "decrypt it with: openssl pkey -in KEY -out PLAIN-KEY";
       return error;
     }
     if (line.find(':') != std::string_view::npos) {
-      return invalid("expected base64, found a header; a PEM key has none", line_number);
+      return not_pem("expected base64, found a header; a PEM key has none", line_number);
     }
     std::copy(line.begin(), line.end(), digits.writable().begin() + static_cast<ptrdiff_t>(used));
     used += line.size();
   }
   if (text.find_first_not_of(kBlank) != std::string_view::npos) {
-    return invalid("expected nothing after \"-----END " + std::string(*label) + "-----\"", line_number + 1);
+    return not_pem("expected nothing after \"-----END " + std::string(*label) + "-----\"", line_number + 1);
   }
   auto der = secret_from_base64(digits.reveal().substr(0, used));
-  if (!der) return invalid("in the lines between BEGIN and END, " + der.error().message);
-  if (der->empty()) return invalid("there is no base64 between BEGIN and END");
+  if (!der) return not_pem("in the lines between BEGIN and END, " + der.error().message);
+  if (der->empty()) return not_pem("there is no base64 between BEGIN and END");
   return PemBlock{.label = std::string(*label), .der = std::move(*der)};
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::crypto {
-namespace {
+namespace pem_test {
 
 std::string refusal(std::string_view text) {
   auto block = parse_pem(text);
@@ -68,5 +68,5 @@ TEST(Pem, RefusesNulBytesAndTextsThatAreTooLong) {
   EXPECT_EQ(longest.error().code, Code::limit);
 }
 
-}  // namespace
+}  // namespace pem_test
 }  // namespace sluice::crypto

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 namespace sluice::crypto {
-namespace {
+namespace secret_buffer_test {
 
 template <typename T>
 concept Streamable = requires(std::ostream& out, const T& value) { out << value; };
@@ -137,5 +137,5 @@ TEST(SecretBuffer, ConstantTimeComparisonComparesAllBytes) {
   EXPECT_FALSE(equal_constant_time(std::string_view("a\0b", 3), std::string_view("a\0c", 3)));
 }
 
-}  // namespace
+}  // namespace secret_buffer_test
 }  // namespace sluice::crypto

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::crypto {
-namespace {
+namespace sha256_test {
 
 struct Example {
   std::string message;
@@ -73,5 +73,5 @@ TEST(Sha256, RefusesDigestsInAnyOtherForm) {
   EXPECT_EQ(parse_sha256("sha256:" + digits.substr(1) + " ").error().code, Code::invalid);
 }
 
-}  // namespace
+}  // namespace sha256_test
 }  // namespace sluice::crypto

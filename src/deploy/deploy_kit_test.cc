@@ -12,7 +12,7 @@
 #include "lang/check.h"
 
 namespace sluice::deploy {
-namespace {
+namespace deploy_kit_test {
 
 TEST(DeployKit, IsTheOneInTheSources) {
   std::set<std::string> expected, found;
@@ -48,5 +48,5 @@ TEST(DeployKit, HasNoFaultsAndAHandlerForEveryAction) {
   }
 }
 
-}  // namespace
+}  // namespace deploy_kit_test
 }  // namespace sluice::deploy

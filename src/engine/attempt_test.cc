@@ -8,7 +8,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace attempt_test {
 
 struct AttemptTest : testing::Test {
   AttemptTest() {
@@ -152,5 +152,5 @@ TEST_F(AttemptTest, AStoreThatCannotBeReadEndsIt) {
                UnreadableStore);
 }
 
-}  // namespace
+}  // namespace attempt_test
 }  // namespace sluice::engine

@@ -71,9 +71,9 @@ bool belongs_to(std::string_view record, const store::JournalRow& row) {
 }
 
 // What one pass over the journal remembers.
-class Walk {
+class ChainWalk {
  public:
-  Walk(store::Snapshot& journal, std::span<const SignedHead> heads, std::span<const crypto::PublicKey> trusted)
+  ChainWalk(store::Snapshot& journal, std::span<const SignedHead> heads, std::span<const crypto::PublicKey> trusted)
       : records_(journal), trusted_(trusted) {
     for (const SignedHead& head : heads) heads_.emplace(head.head.seq, head);
     report_.chain = kFirstChain;
@@ -261,7 +261,7 @@ Result<void> HeadLog::append(const SignedHead& head) {
 
 Result<AuditReport> verify(store::Snapshot& journal, std::span<const SignedHead> heads,
                            std::span<const crypto::PublicKey> trusted) {
-  Walk walk(journal, heads, trusted);
+  ChainWalk walk(journal, heads, trusted);
   auto read = journal.journal_from(1, [&](const store::JournalRow& row) { return walk.visit(row); });
   if (!read) return read.error();
   return std::move(walk).end();

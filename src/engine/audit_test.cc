@@ -11,7 +11,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace audit_test {
 
 using testing::HasSubstr;
 
@@ -226,5 +226,5 @@ TEST(HeadLog, GoesOnWhereItEndedAndDropsATornLine) {
   EXPECT_TRUE(read_heads(disk, "/none")->heads.empty());
 }
 
-}  // namespace
+}  // namespace audit_test
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace committed_rows_test {
 
 using testing::ElementsAre;
 
@@ -127,5 +127,5 @@ TEST_F(CommittedRowsTest, ReadLargeValuesFromTheirBlobs) {
   }
 }
 
-}  // namespace
+}  // namespace committed_rows_test
 }  // namespace sluice::engine

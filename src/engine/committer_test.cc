@@ -8,7 +8,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace committer_test {
 
 store::Batch record(uint64_t seq) {
   store::Batch batch;
@@ -51,5 +51,5 @@ TEST(Committer, FinishesWhatItBeganBeforeItEnds) {
   EXPECT_EQ((*store.read())->position(), 1U);
 }
 
-}  // namespace
+}  // namespace committer_test
 }  // namespace sluice::engine

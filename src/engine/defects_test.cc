@@ -10,7 +10,7 @@
 #include "lang/sync_parser.h"
 
 namespace sluice::engine {
-namespace {
+namespace defects_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -388,5 +388,5 @@ TEST(Defect, Defect25_EscapesAreUndone) {
   EXPECT_THAT(lang::format(*file), HasSubstr(R"("a\n\"b\"\\")"));
 }
 
-}  // namespace
+}  // namespace defects_test
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace denial_test {
 
 TEST(Denial, IsTheNextRecordOfTheChain) {
   store::MemoryStore store;
@@ -29,5 +29,5 @@ TEST(Denial, IsTheNextRecordOfTheChain) {
   EXPECT_EQ(second->at_ms, 5);  // time never goes back
 }
 
-}  // namespace
+}  // namespace denial_test
 }  // namespace sluice::engine

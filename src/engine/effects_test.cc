@@ -9,7 +9,7 @@
 #include "engine/testing_engine.h"
 
 namespace sluice::engine {
-namespace {
+namespace effects_test {
 
 using testing::ElementsAre;
 
@@ -201,5 +201,5 @@ TEST(EffectSlots, ForgettingWhoWaitsKeepsWhatIsUnderWay) {
   EXPECT_THAT(take_all(slots), ElementsAre(13));
 }
 
-}  // namespace
+}  // namespace effects_test
 }  // namespace sluice::engine

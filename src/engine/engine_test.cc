@@ -13,7 +13,7 @@
 #include "store/sqlite_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace engine_test {
 
 using testing::HasSubstr;
 
@@ -310,5 +310,5 @@ TEST_F(EngineTest, ForgetsSyncSetsThatNothingNeeds) {
   EXPECT_TRUE((**store->read()).sync_set(set_of({kWork}, kRules)->hash())->has_value());
 }
 
-}  // namespace
+}  // namespace engine_test
 }  // namespace sluice::engine

@@ -7,7 +7,7 @@
 #include "engine/testing_engine.h"
 
 namespace sluice::engine {
-namespace {
+namespace flow_test {
 
 using store::FlowStatus;
 using testing::ElementsAre;
@@ -142,5 +142,5 @@ TEST(Flow, WhatAnotherPathSharesStays) {
   EXPECT_EQ(length, 1001U);
 }
 
-}  // namespace
+}  // namespace flow_test
 }  // namespace sluice::engine

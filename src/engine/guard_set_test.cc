@@ -7,7 +7,7 @@
 #include "engine/testing_engine.h"
 
 namespace sluice::engine {
-namespace {
+namespace guard_set_test {
 
 const std::string kTraffic = R"(concept Traffic [D] {
   state {
@@ -169,5 +169,5 @@ TEST_F(Guards, TwoOfOneNameAreRefused) {
   EXPECT_EQ(twice.error().message, "two active guards are called `RoutedRevisionStays`");
 }
 
-}  // namespace
+}  // namespace guard_set_test
 }  // namespace sluice::engine

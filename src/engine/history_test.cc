@@ -12,7 +12,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace history_test {
 
 RecordId done(int64_t n) { return {test_id(n), RecordKind::completion}; }
 RecordId asked(int64_t n) { return {test_id(n), RecordKind::request}; }
@@ -307,5 +307,5 @@ TEST_F(ReadFlow, AsksForThePackedRecords) {
   EXPECT_EQ((*steps)[1].action, "C/go");
 }
 
-}  // namespace
+}  // namespace history_test
 }  // namespace sluice::engine

@@ -7,7 +7,7 @@
 #include "engine/testing_small_kit.h"
 
 namespace sluice::engine {
-namespace {
+namespace joins_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -252,5 +252,5 @@ TEST(Joins, OnlyRecordsThatFitAJoinAreKept) {
   EXPECT_EQ(flow.memory->kept(), 1);
 }
 
-}  // namespace
+}  // namespace joins_test
 }  // namespace sluice::engine

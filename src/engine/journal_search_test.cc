@@ -10,7 +10,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace journal_search_test {
 
 using store::FlowStatus;
 using testing::ElementsAre;
@@ -148,5 +148,5 @@ TEST(JournalSearch, SaysThatARecordIsDamaged) {
   EXPECT_FALSE(steps_from(**snapshot, 1));
 }
 
-}  // namespace
+}  // namespace journal_search_test
 }  // namespace sluice::engine

@@ -5,7 +5,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_apply_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -205,5 +205,5 @@ sync Back when { Job/echo: [ n: ?n ] => ok[] } then { Job/count: [ n: ?n ] }
   }
 }
 
-}  // namespace
+}  // namespace machine_apply_test
 }  // namespace sluice::engine

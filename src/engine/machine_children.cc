@@ -11,7 +11,7 @@
 namespace sluice::engine {
 namespace {
 
-constexpr Backoff kBackoff{.first_ms = 1'000, .longest_ms = 600'000};
+constexpr Backoff kChildBackoff{.first_ms = 1'000, .longest_ms = 600'000};
 
 // What was asked for, whatever its id.
 std::string asked_for(const std::string& action, const json::object& input) { return action + write(input); }
@@ -172,7 +172,7 @@ void Machine::repeat_child(Flow& flow) {
   step.note = child.repeat;
   if (more) {
     step.by = "effect";
-    step.due_ms = now_ms_ + kBackoff.after_ms(child.attempt);
+    step.due_ms = now_ms_ + kChildBackoff.after_ms(child.attempt);
   }
   append(flow, std::move(step));
 }

@@ -5,7 +5,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_children_test {
 
 using testing::ElementsAre;
 
@@ -195,5 +195,5 @@ sync Tell [eventual retry(busy)] when { Order/place: [ item: ?i ] => ok[] }
   EXPECT_EQ(world.status(world.child()), "ok");
 }
 
-}  // namespace
+}  // namespace machine_children_test
 }  // namespace sluice::engine

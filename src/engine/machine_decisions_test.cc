@@ -7,7 +7,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_decisions_test {
 
 using testing::ElementsAre;
 using Kind = Decision::Kind;
@@ -234,5 +234,5 @@ TEST(MachineDecisions, MoveLetsAFlowGoOnUnderTheNewestRules) {
   EXPECT_EQ(world.journal().back(), R"(act Work/note => ok {"name":"old"})");
 }
 
-}  // namespace
+}  // namespace machine_decisions_test
 }  // namespace sluice::engine

@@ -13,7 +13,7 @@ namespace {
 
 using lang::EngineOutcome;
 
-constexpr Backoff kBackoff{.first_ms = 200, .longest_ms = 30'000};
+constexpr Backoff kEffectBackoff{.first_ms = 200, .longest_ms = 30'000};
 
 // What an attempt says about itself goes into the journal: as much of it as a person would read.
 constexpr size_t kLongestReason = 4096;
@@ -154,7 +154,7 @@ void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string
   step.by = by;
   step.note = why;
   step.attempt = std::max<int64_t>(invocation.attempts, 1);
-  int64_t due_ms = now_ms_ + std::max(after_ms, kBackoff.after_ms(step.attempt));
+  int64_t due_ms = now_ms_ + std::max(after_ms, kEffectBackoff.after_ms(step.attempt));
   bool more = step.attempt < parts_.limits.max_attempts && due_ms < deadline_ms(invocation).value_or(0);
   if (more) step.due_ms = due_ms;
   append(flow, std::move(step));

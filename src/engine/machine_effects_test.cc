@@ -6,7 +6,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_effects_test {
 
 using testing::ElementsAre;
 
@@ -253,5 +253,5 @@ TEST(MachineEffects, ResultsThatComeAfterTheFlowSettledAreRecordedWithIt) {
   EXPECT_EQ(world.queue.size(), 1U);
 }
 
-}  // namespace
+}  // namespace machine_effects_test
 }  // namespace sluice::engine

@@ -8,7 +8,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_faults_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -429,5 +429,5 @@ TEST(Decisions, NewRulesWithOtherConceptsNeedARestart) {
   EXPECT_EQ(loaded.error().message, "the new kit has other concepts than the one that runs");
 }
 
-}  // namespace
+}  // namespace machine_faults_test
 }  // namespace sluice::engine

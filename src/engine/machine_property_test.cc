@@ -11,7 +11,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_property_test {
 
 const std::string kNode = R"(concept Node [N] {
   state {
@@ -180,5 +180,5 @@ TEST_P(AnyKit, OneSeedGivesOneJournal) {
 
 INSTANTIATE_TEST_SUITE_P(Machine, AnyKit, testing::Range(1, 41));
 
-}  // namespace
+}  // namespace machine_property_test
 }  // namespace sluice::engine

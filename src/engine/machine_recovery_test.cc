@@ -5,7 +5,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_recovery_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -232,5 +232,5 @@ TEST(MachineRecovery, AStoreThatCannotBeReadFailsTheBatch) {
   EXPECT_EQ(world.run("Work/note", kInput).position, 1U);
 }
 
-}  // namespace
+}  // namespace machine_recovery_test
 }  // namespace sluice::engine

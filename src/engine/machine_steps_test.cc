@@ -5,7 +5,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_steps_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -233,5 +233,5 @@ TEST(MachineSteps, AHandlerThatHoldsTheWriterIsLogged) {
   EXPECT_THAT(world.logged, ElementsAre("Room/tour held the writer for 6 ms"));
 }
 
-}  // namespace
+}  // namespace machine_steps_test
 }  // namespace sluice::engine

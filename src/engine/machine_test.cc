@@ -7,7 +7,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -370,5 +370,5 @@ TEST(Machine, WritesTheSameBytesFromTheSameSeed) {
   EXPECT_EQ(bytes(), bytes());
 }
 
-}  // namespace
+}  // namespace machine_test
 }  // namespace sluice::engine

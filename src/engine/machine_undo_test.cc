@@ -6,7 +6,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_undo_test {
 
 using testing::HasSubstr;
 
@@ -125,5 +125,5 @@ TEST_F(Undoing, OfNothingIsDoneAtOnce) {
   EXPECT_EQ(outcome.end.fields, object(R"({"undone":[]})"));  // nothing was done beneath it
 }
 
-}  // namespace
+}  // namespace machine_undo_test
 }  // namespace sluice::engine

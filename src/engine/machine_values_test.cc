@@ -8,7 +8,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace machine_values_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -290,5 +290,5 @@ TEST(Effects, OneThatMustNotBeRepeatedIsTriedAgainAfterItDidNothing) {
                                         "finish Race/leg => ok", "act Race/note => ok"));
 }
 
-}  // namespace
+}  // namespace machine_values_test
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@
 #include "engine/testing_reference.h"
 
 namespace sluice::engine {
-namespace {
+namespace match_property_test {
 
 std::vector<std::string> found_by_engine(const SyncSet& set, SyncSet::Memory& memory, const RecordRef& record) {
   std::vector<std::string> found;
@@ -87,5 +87,5 @@ TEST(MatchProperty, WithoutLatestTheMatchesDoNotDependOnTheOrder) {
   }
 }
 
-}  // namespace
+}  // namespace match_property_test
 }  // namespace sluice::engine

@@ -14,9 +14,9 @@ using Link = lang::Pattern::Link;
 // A flow with many records that agree in part could make the walk long; what it has found by then is near enough.
 constexpr size_t kMaxLooks = 200'000;
 
-class Walk {
+class PatternWalk {
  public:
-  Walk(const CompiledSet& set, const CompiledSync& sync, const std::vector<RecordRef>& records)
+  PatternWalk(const CompiledSet& set, const CompiledSync& sync, const std::vector<RecordRef>& records)
       : symbols_(set.symbols()), when_(sync.when), candidates_(sync.when.patterns.size()) {
     for (size_t i = 0; i < candidates_.size(); ++i) {
       if (when_.patterns[i].link == Link::caused_by) continue;
@@ -97,7 +97,7 @@ std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> rec
   std::vector<NearMiss> found;
   for (size_t s = 0; s < set.size(); ++s) {
     if (fired[s]) continue;
-    Walk walk(compiled, compiled.syncs[s], records);
+    PatternWalk walk(compiled, compiled.syncs[s], records);
     if (walk.is_near()) found.push_back({set.name(s), walk.missing()});
   }
   return found;

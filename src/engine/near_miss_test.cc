@@ -10,7 +10,7 @@
 #include "lang/print.h"
 
 namespace sluice::engine {
-namespace {
+namespace near_miss_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -94,5 +94,5 @@ TEST_F(NearMisses, AgreeWithTheReferenceOnRandomFlows) {
   EXPECT_GT(told, 300);
 }
 
-}  // namespace
+}  // namespace near_miss_test
 }  // namespace sluice::engine

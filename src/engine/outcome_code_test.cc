@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::engine {
-namespace {
+namespace outcome_code_test {
 
 TEST(OutcomeCode, EveryOutcomeOfTheEngineHasItsOwn) {
   lang::ActionSymbol action;
@@ -24,5 +24,5 @@ TEST(OutcomeCode, AVariantSaysItsOwnOrIsAFailureUnlessItIsOk) {
   EXPECT_EQ(code_of(action, "gone"), Code::not_found);
 }
 
-}  // namespace
+}  // namespace outcome_code_test
 }  // namespace sluice::engine

@@ -8,7 +8,7 @@
 namespace sluice::engine {
 namespace {
 
-using Outcome = lang::Pattern::Outcome;
+using PatternOutcome = lang::Pattern::Outcome;
 using Link = lang::Pattern::Link;
 
 bool is_variable(const lang::Name& name) { return name.text.starts_with('?'); }
@@ -32,16 +32,16 @@ RecordClass class_of(const lang::Pattern& source, const lang::PatternSymbol& sym
     found.variants = symbol.variants;
     std::ranges::sort(found.variants);
     // `=> [ … ]` and a single variant with the same records are the same class.
-    if (found.outcome == Outcome::any) found.outcome = Outcome::variant;
+    if (found.outcome == PatternOutcome::any) found.outcome = PatternOutcome::variant;
   } else {
     if (!is_variable(source.action)) found.action_name = source.action.text;
-    if (source.outcome == Outcome::variant) found.variant = source.variant.text;
-    if (source.outcome == Outcome::any) {
+    if (source.outcome == PatternOutcome::variant) found.variant = source.variant.text;
+    if (source.outcome == PatternOutcome::any) {
       for (const lang::FieldPattern& each : source.output) found.having.push_back(each.field);
       std::ranges::sort(found.having);
     }
   }
-  if (source.outcome == Outcome::engine) found.engine = lang::engine_outcome_named(source.variant.text);
+  if (source.outcome == PatternOutcome::engine) found.engine = lang::engine_outcome_named(source.variant.text);
   return found;
 }
 
@@ -54,13 +54,13 @@ bool RecordClass::names(lang::ActionRef ref, const lang::Symbols& symbols) const
 }
 
 bool RecordClass::has_outcome(const Record& record, const lang::Symbols& symbols) const {
-  if (outcome == Outcome::requested) return record.kind == RecordKind::request;
+  if (outcome == PatternOutcome::requested) return record.kind == RecordKind::request;
   if (record.kind != RecordKind::completion) return false;
-  if (outcome == Outcome::engine) return record.engine && record.engine == engine;
+  if (outcome == PatternOutcome::engine) return record.engine && record.engine == engine;
   if (record.engine || !record.variant) return false;
   if (concept_ && action) return std::ranges::binary_search(variants, *record.variant);
   const lang::VariantSymbol& ended = symbols.action(record.action).variants[*record.variant];
-  if (outcome == Outcome::variant) return ended.name == variant;
+  if (outcome == PatternOutcome::variant) return ended.name == variant;
   return std::ranges::all_of(
       having, [&](const std::string& field) { return lang::find_field(ended.fields, field).has_value(); });
 }

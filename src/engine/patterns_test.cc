@@ -9,7 +9,7 @@
 #include "engine/testing_small_kit.h"
 
 namespace sluice::engine {
-namespace {
+namespace patterns_test {
 
 using testing::ElementsAre;
 
@@ -44,5 +44,5 @@ TEST(Patterns, AGroupBindsWhatItsCausesBind) {
   EXPECT_THAT(sync.plan.indexes[0].key, ElementsAre(1));
 }
 
-}  // namespace
+}  // namespace patterns_test
 }  // namespace sluice::engine

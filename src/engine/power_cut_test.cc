@@ -13,7 +13,7 @@
 #include "store/sqlite_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace power_cut_test {
 
 const std::string kJob = R"(concept Job [J] {
   state {
@@ -196,5 +196,5 @@ TEST(PowerCut, AtEveryDiskOperationChangesNothingInTheEnd) {
                                      testing::Contains(testing::Key(DiskOperation::sync_folder))));
 }
 
-}  // namespace
+}  // namespace power_cut_test
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@
 #include "store/memory_store.h"
 
 namespace sluice::engine {
-namespace {
+namespace record_reader_test {
 
 std::vector<std::string> records_in(store::Store& store) {
   auto snapshot = store.read();
@@ -50,5 +50,5 @@ TEST(RecordReader, SaysWhichRecordIsNowhere) {
             "the records of flow " + to_string(test_id(1)) + " are neither in the journal nor packed");
 }
 
-}  // namespace
+}  // namespace record_reader_test
 }  // namespace sluice::engine

@@ -6,7 +6,7 @@
 #include "engine/testing_engine.h"
 
 namespace sluice::engine {
-namespace {
+namespace record_test {
 
 TEST(Record, IdsTellRequestsFromCompletions) {
   RecordId completion{test_id(7), RecordKind::completion}, request{test_id(7), RecordKind::request};
@@ -16,5 +16,5 @@ TEST(Record, IdsTellRequestsFromCompletions) {
   EXPECT_LT(completion, (RecordId{test_id(8), RecordKind::request}));
 }
 
-}  // namespace
+}  // namespace record_test
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace retention_test {
 
 using testing::ElementsAre;
 
@@ -110,5 +110,5 @@ TEST(Retention, PacksTheOldestBeyondTheNumberThatIsKept) {
   EXPECT_THAT(packed, ElementsAre(true, true, true, false, false));
 }
 
-}  // namespace
+}  // namespace retention_test
 }  // namespace sluice::engine

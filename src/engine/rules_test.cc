@@ -9,7 +9,7 @@
 #include "lang/relations.h"
 
 namespace sluice::engine {
-namespace {
+namespace rules_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -192,5 +192,5 @@ TEST(RelationName, IsThatOfTheStore) {
   EXPECT_THAT(names, testing::IsSupersetOf({"Mixed", "Mixed[N]", "Mixed[]", "Mixed[String]", "Mixed.parts"}));
 }
 
-}  // namespace
+}  // namespace rules_test
 }  // namespace sluice::engine

@@ -6,7 +6,7 @@
 #include "engine/testing_scenarios.h"
 
 namespace sluice::engine {
-namespace {
+namespace scenarios_follow_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -277,5 +277,5 @@ sync Back when { Mail/post: [ to: ?n ] => ok[] } then { Front/go: [ name: ?n ] }
   EXPECT_GT(world.steps().size(), 60U);
 }
 
-}  // namespace
+}  // namespace scenarios_follow_test
 }  // namespace sluice::engine

@@ -8,7 +8,7 @@
 #include "lang/kit.h"
 
 namespace sluice::engine {
-namespace {
+namespace scenarios_lasting_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -248,5 +248,5 @@ TEST(Scenario, Scenario24_TiersSayWhatMayBeChanged) {
   EXPECT_THAT(lang::told(misaligned, {.strict = true}), ElementsAre(HasSubstr("error alignment: `?o` is O of Order")));
 }
 
-}  // namespace
+}  // namespace scenarios_lasting_test
 }  // namespace sluice::engine

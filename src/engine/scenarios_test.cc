@@ -7,7 +7,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace scenarios_test {
 
 using testing::AllOf;
 using testing::Contains;
@@ -364,5 +364,5 @@ sync Things when { Thing/?a: [] => [] } then { Sink/note: [ text: ?a ] }
   EXPECT_EQ(world.status(flow), "ok");
 }
 
-}  // namespace
+}  // namespace scenarios_test
 }  // namespace sluice::engine

@@ -6,7 +6,7 @@
 #include "engine/testing_engine.h"
 
 namespace sluice::engine {
-namespace {
+namespace sealed_test {
 
 TEST(Sealed, AHandleIsReadBackAsItWasWritten) {
   SealedHandle handle{test_id(7), 3};
@@ -75,5 +75,5 @@ TEST(Sealed, HandlesAreToldApartByInvocationAndNumber) {
   EXPECT_EQ(values.get({test_id(2), 1}), std::nullopt);
 }
 
-}  // namespace
+}  // namespace sealed_test
 }  // namespace sluice::engine

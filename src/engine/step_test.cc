@@ -8,7 +8,7 @@
 #include "engine/testing_engine.h"
 
 namespace sluice::engine {
-namespace {
+namespace step_test {
 
 const std::string kChain = std::string(63, '0') + "7";
 
@@ -268,5 +268,5 @@ TEST(Step, ChainIsTheHashOfTheRecordsBytes) {
   EXPECT_EQ(chain_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-}  // namespace
+}  // namespace step_test
 }  // namespace sluice::engine

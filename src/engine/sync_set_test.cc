@@ -9,7 +9,7 @@
 #include "lang/sync_parser.h"
 
 namespace sluice::engine {
-namespace {
+namespace sync_set_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -260,5 +260,5 @@ TEST(FollowUps, UuidsDifferBetweenFirings) {
   EXPECT_NE(follow_ups(*set, one, state), follow_ups(*set, other, state));
 }
 
-}  // namespace
+}  // namespace sync_set_test
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@
 #include "engine/testing_reference.h"
 
 namespace sluice::engine {
-namespace {
+namespace trace_property_test {
 
 // Syncs that make something happen: each level of go leads to the next, and asks are answered now and then.
 std::string drivers(Dice& dice) {
@@ -114,5 +114,5 @@ TEST(TraceProperty, FiftyFlowsTellTheNearMissesOfTheReference) {
   EXPECT_GT(records, 300U);
 }
 
-}  // namespace
+}  // namespace trace_property_test
 }  // namespace sluice::engine

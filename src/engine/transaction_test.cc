@@ -8,7 +8,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace transaction_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -334,5 +334,5 @@ TEST_F(TransactionTest, IdsAreTheSameAgainForTheSameStep) {
   EXPECT_EQ(state.now_ms(), 1'900'000'000'000);
 }
 
-}  // namespace
+}  // namespace transaction_test
 }  // namespace sluice::engine

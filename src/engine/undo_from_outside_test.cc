@@ -7,7 +7,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace undo_from_outside_test {
 
 using testing::ElementsAre;
 
@@ -194,5 +194,5 @@ TEST(UndoFromOutside, SaysThatThereIsNoSuchRequest) {
                                       false}));
 }
 
-}  // namespace
+}  // namespace undo_from_outside_test
 }  // namespace sluice::engine

@@ -8,7 +8,7 @@
 #include <limits>
 
 namespace sluice::engine {
-namespace {
+namespace value_test {
 
 json::value value(const std::string& text) { return json::parse(text); }
 
@@ -88,5 +88,5 @@ TEST(Value, TextShowsStringsBareAndTheRestAsJson) {
   EXPECT_EQ(text_of(value("null")), "");
 }
 
-}  // namespace
+}  // namespace value_test
 }  // namespace sluice::engine

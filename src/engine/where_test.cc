@@ -7,7 +7,7 @@
 #include "engine/testing_engine.h"
 
 namespace sluice::engine {
-namespace {
+namespace where_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -169,5 +169,5 @@ TEST_F(Where, ProductsOfRowsCountToo) {
               ElementsAre("sync `S`: its where has more than 10000 rows"));
 }
 
-}  // namespace
+}  // namespace where_test
 }  // namespace sluice::engine

@@ -8,7 +8,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace worked_examples_test {
 
 using testing::Contains;
 using testing::ElementsAre;
@@ -393,5 +393,5 @@ TEST_F(ARollout, AbortIsAnsweredOnceTheTrafficIsBack) {
   EXPECT_EQ(count("begin Health/checkKit"), 0U);
 }
 
-}  // namespace
+}  // namespace worked_examples_test
 }  // namespace sluice::engine

@@ -9,7 +9,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace {
+namespace worked_plans_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -452,5 +452,5 @@ TEST_F(APlan, ItBreaksOnceNothingRunsAnyMore) {
   EXPECT_THAT(undeployed, ElementsAre("ic", "ia"));
 }
 
-}  // namespace
+}  // namespace worked_plans_test
 }  // namespace sluice::engine

@@ -193,6 +193,7 @@ struct Action {
   std::vector<Variant> variants;
   std::vector<Fixture> fixtures;
 
+  bool is_answered() const { return runs == Runs::answered || runs == Runs::answered_outside; }
   bool operator==(const Action&) const = default;
 };
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace ast_test {
 
 TEST(Ast, MarksDoNotTakePartInEquality) {
   Name here{{{1, 1}}, "x"};
@@ -19,5 +19,5 @@ TEST(Ast, PrimitivesAreAClosedList) {
   EXPECT_FALSE(is_primitive("Datetime"));
 }
 
-}  // namespace
+}  // namespace ast_test
 }  // namespace sluice::lang

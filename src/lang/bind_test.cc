@@ -6,7 +6,7 @@
 #include "lang/memory_rows.h"
 
 namespace sluice::lang {
-namespace {
+namespace bind_test {
 
 struct Open {
   std::string box;
@@ -96,5 +96,5 @@ TEST(Bind, FinishFillsWhatAnAnswerLeavesOut) {
             "/times: ok of open: expected an integer, found a string");
 }
 
-}  // namespace
+}  // namespace bind_test
 }  // namespace sluice::lang

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace binding_test {
 
 TEST(ConceptBinding, FindsAnActionByItsName) {
   ConceptBinding binding{.name = "Box", .actions = {{.name = "open"}, {.name = "close"}}};
@@ -12,5 +12,5 @@ TEST(ConceptBinding, FindsAnActionByItsName) {
   EXPECT_EQ(binding.action("burn"), nullptr);
 }
 
-}  // namespace
+}  // namespace binding_test
 }  // namespace sluice::lang

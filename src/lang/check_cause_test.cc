@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_cause_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -95,5 +95,5 @@ TEST(CheckCause, APatternOnEverythingMayLeadAnywhere) {
               IsEmpty());
 }
 
-}  // namespace
+}  // namespace check_cause_test
 }  // namespace sluice::lang

@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_concept_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -261,5 +261,5 @@ TEST(CheckConcept, TextKeysOneKindOfRow) {
                            "`name: set D`, or `name: T` of the concept as a whole]"));
 }
 
-}  // namespace
+}  // namespace check_concept_test
 }  // namespace sluice::lang

@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_expr_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -187,5 +187,5 @@ TEST(CheckExpr, TextForATimeOrBytesIsOne) {
                           time));
 }
 
-}  // namespace
+}  // namespace check_expr_test
 }  // namespace sluice::lang

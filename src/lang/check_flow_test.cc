@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_flow_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -136,5 +136,5 @@ TEST(CheckFlow, FlowIsNotJudgedWhenAFileHasErrors) {
   EXPECT_THAT(told_of_flow(kit), IsEmpty());
 }
 
-}  // namespace
+}  // namespace check_flow_test
 }  // namespace sluice::lang

@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_guard_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -92,5 +92,5 @@ TEST(CheckGuard, AFieldOfTheRefusalIsGivenOnce) {
               ElementsAre("rules.sync:3:23+5 error duplicate: a second field `order` [keep one]"));
 }
 
-}  // namespace
+}  // namespace check_guard_test
 }  // namespace sluice::lang

@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_invariant_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -134,5 +134,5 @@ TEST(CheckInvariant, AFixtureGivesTheTextOfWhatIsSealed) {
                           "value of type Sealed]"));
 }
 
-}  // namespace
+}  // namespace check_invariant_test
 }  // namespace sluice::lang

@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_rule_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -170,5 +170,5 @@ TEST(CheckRule, AFieldIsMatchedOnce) {
       ElementsAre("rules.sync:2:33+4 error duplicate: a second field `item` [keep one]"));
 }
 
-}  // namespace
+}  // namespace check_rule_test
 }  // namespace sluice::lang

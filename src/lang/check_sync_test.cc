@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_sync_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -229,5 +229,5 @@ TEST(CheckSync, AFieldOfAPathIsPointedAt) {
                   "`zipp` [did you mean `zip`?]"));
 }
 
-}  // namespace
+}  // namespace check_sync_test
 }  // namespace sluice::lang

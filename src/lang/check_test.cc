@@ -7,7 +7,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace check_test {
 
 TEST(Check, WarningsDoNotForbidAKitAndErrorsDo) {
   EXPECT_TRUE(
@@ -48,5 +48,5 @@ TEST(Check, ACheckedKitMayBeMoved) {
   EXPECT_EQ(moved.symbols().concepts[0].source->name, "Order");
 }
 
-}  // namespace
+}  // namespace check_test
 }  // namespace sluice::lang

@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 
 namespace sluice::lang {
-namespace {
+namespace concept_parser_test {
 
 Concept parsed(std::string_view text) {
   Diagnostics found;
@@ -260,5 +260,5 @@ TEST(ConceptParser, BadBytesAndBombsAreRefused) {
   EXPECT_TRUE(faults(prose).empty());
 }
 
-}  // namespace
+}  // namespace concept_parser_test
 }  // namespace sluice::lang

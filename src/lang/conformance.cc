@@ -9,14 +9,6 @@
 #include "lang/conformance_run.h"
 
 namespace sluice::lang {
-namespace {
-
-bool is_answered(const Action& action) {
-  return action.runs == Runs::answered || action.runs == Runs::answered_outside;
-}
-
-}  // namespace
-
 json::value any_value(const Type& type, const std::string& name) {
   switch (type.kind) {
     case Type::Kind::primitive:
@@ -151,7 +143,7 @@ Completion Conformance::invoke(Run& run, const Action& action, const json::objec
       required = required && (!clause.requires_ || evaluator.holds(clause.condition, variables));
     }
   }
-  if (is_answered(action)) run.harness->answer_with(Completion{.variant = expected, .fields = std::move(answer)});
+  if (action.is_answered()) run.harness->answer_with(Completion{.variant = expected, .fields = std::move(answer)});
   auto ending = run.harness->run(action.name, sealed);
   std::string what = action.name + " " + write(json::value(ask));
   if (!ending) throw Failure{what + ": " + to_string(ending.error())};
@@ -159,7 +151,7 @@ Completion Conformance::invoke(Run& run, const Action& action, const json::objec
   if (!done || done->variant != expected) {
     throw Failure{what + ": expected " + expected + ", got " + to_text(*ending)};
   }
-  if (is_answered(action)) check_echoes(action, sealed, *done);
+  if (action.is_answered()) check_echoes(action, sealed, *done);
   if (required) check_watched(run, action, sealed, *done);
   return *done;
 }

@@ -5,7 +5,7 @@
 #include "lang/conformance.h"
 
 namespace sluice::lang {
-namespace {
+namespace conformance_future_test {
 
 // The concept with these invariants.
 std::string leases(const std::string& invariants) {
@@ -162,5 +162,5 @@ TEST(Conformance, WaitsForTheAnchorOfAScenario) {
   EXPECT_EQ(told(anchored("1 = count(leases)", "take")), "");
 }
 
-}  // namespace
+}  // namespace conformance_future_test
 }  // namespace sluice::lang

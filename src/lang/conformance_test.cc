@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace conformance_test {
 
 constexpr std::string_view kSource = R"(concept Counter [C] {
   state {
@@ -148,5 +148,5 @@ TEST(Conformance, GivesEachHarnessItsTools) {
   EXPECT_EQ(prepared, 1);
 }
 
-}  // namespace
+}  // namespace conformance_test
 }  // namespace sluice::lang

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace cpp_names_test {
 
 TEST(CppNames, ChangeTheirCase) {
   EXPECT_EQ(camel_case("checkConcept"), "CheckConcept");
@@ -85,5 +85,5 @@ TEST(Comment, WrapsAndIndents) {
   EXPECT_EQ(comment(long_word + "\\ " + long_word, 0), "// " + long_word + "\\.\n// " + long_word + "\n");
 }
 
-}  // namespace
+}  // namespace cpp_names_test
 }  // namespace sluice::lang

@@ -6,7 +6,7 @@
 #include "lang/concept_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace cpp_types_test {
 
 Concept with_fields(const std::string& fields) {
   Diagnostics found;
@@ -73,5 +73,5 @@ TEST(CppTypes, MapLiteralsThatAreNoNames) {
   EXPECT_NE(types.scalars("x").find("if (text == \"a b\") return x::BoxKind::a_b_;"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace cpp_types_test
 }  // namespace sluice::lang

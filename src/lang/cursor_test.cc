@@ -6,7 +6,7 @@
 #include <memory>
 
 namespace sluice::lang {
-namespace {
+namespace cursor_test {
 
 TEST(Cursor, SaysWhatWasExpectedAndWhatStandsThere) {
   Diagnostics found;
@@ -67,5 +67,5 @@ TEST(Cursor, LiftsCommentsOutOfBraces) {
   EXPECT_EQ(comments[2].depth, 1u);
 }
 
-}  // namespace
+}  // namespace cursor_test
 }  // namespace sluice::lang

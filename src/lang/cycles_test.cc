@@ -5,7 +5,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace cycles_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -67,5 +67,5 @@ TEST(Cycles, AnAnsweredActionLeadsOnOnlyWhenItIsAnswered) {
               ElementsAre("S → B/ask → T → B/ask → S"));
 }
 
-}  // namespace
+}  // namespace cycles_test
 }  // namespace sluice::lang

@@ -101,7 +101,7 @@ std::string render(const Diagnostics& diagnostics, std::string_view source) {
   return out;
 }
 
-json::value to_json(const Diagnostic& diagnostic) {
+json::value json_of(const Diagnostic& diagnostic) {
   json::object object;
   object["severity"] = diagnostic.severity == Diagnostic::Severity::error ? "error" : "warning";
   object["file"] = diagnostic.file;

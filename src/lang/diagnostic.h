@@ -55,7 +55,7 @@ std::string render(const Diagnostic& diagnostic, std::string_view source);
 std::string render(const Diagnostics& diagnostics, std::string_view source);
 
 // {severity, file, line, column, length, text, hint?, rule}
-json::value to_json(const Diagnostic& diagnostic);
+json::value json_of(const Diagnostic& diagnostic);
 
 // A file that could not be read at all. There is no line to show, so it stands at the first.
 Diagnostic unreadable(const std::string& file, const Error& error);

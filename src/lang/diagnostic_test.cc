@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 namespace sluice::lang {
-namespace {
+namespace diagnostic_test {
 
 Diagnostic fault(uint32_t line, uint32_t column, uint32_t length, std::string text, std::string hint = "") {
   return {.file = "a.sync", .mark = {line, column}, .length = length, .text = text, .hint = hint, .rule = "syntax"};
@@ -73,7 +73,7 @@ TEST(Diagnostic, KeepsOnlyTheFirstErrorsAndCountsTheRest) {
 
 TEST(Diagnostic, HasAJsonForm) {
   EXPECT_EQ(
-      json::serialize(to_json(fault(2, 3, 4, "t", "h"))),
+      json::serialize(json_of(fault(2, 3, 4, "t", "h"))),
       R"({"severity":"error","file":"a.sync","line":2,"column":3,"length":4,"text":"t","hint":"h","rule":"syntax"})");
 }
 
@@ -87,5 +87,5 @@ TEST(Diagnostic, BecomesAnError) {
   EXPECT_EQ(error.code, Code::invalid);
 }
 
-}  // namespace
+}  // namespace diagnostic_test
 }  // namespace sluice::lang

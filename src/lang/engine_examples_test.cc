@@ -7,7 +7,7 @@
 #include "lang/sync_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace engine_examples_test {
 
 // Checks that `text` holds the rules `names`, without even a warning, and formats as `canonical`, which is final.
 void expect_canonical(std::string_view text, const std::vector<std::string>& names, std::string_view canonical) {
@@ -205,5 +205,5 @@ sync PlanBroken
 )");
 }
 
-}  // namespace
+}  // namespace engine_examples_test
 }  // namespace sluice::lang

@@ -7,7 +7,7 @@
 #include "lang/memory_rows.h"
 
 namespace sluice::lang {
-namespace {
+namespace evaluate_test {
 
 class EvaluatorTest : public testing::Test {
  protected:
@@ -74,5 +74,5 @@ TEST_F(EvaluatorTest, SaysWhatHasNoValue) {
   EXPECT_EQ(holds("x in b"), "\"a\" is not a list");
 }
 
-}  // namespace
+}  // namespace evaluate_test
 }  // namespace sluice::lang

@@ -6,7 +6,7 @@
 #include "lang/print.h"
 
 namespace sluice::lang {
-namespace {
+namespace expression_parser_test {
 
 // The condition with all its grouping shown, or the first fault.
 std::string grouped(const Expr& expr, Dialect dialect) {
@@ -65,5 +65,5 @@ TEST(ExpressionParser, RefusesWhatIsOpenAndWhatIsTooDeep) {
   EXPECT_NE(read(path).find("nested more than 100 deep"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace expression_parser_test
 }  // namespace sluice::lang

@@ -8,7 +8,6 @@
 namespace sluice::lang {
 namespace {
 
-using Shape = Block::Shape;
 using Blanks = Block::Blanks;
 
 Block line(Mark anchor, std::string head, std::vector<Mark> items = {}) {
@@ -16,7 +15,7 @@ Block line(Mark anchor, std::string head, std::vector<Mark> items = {}) {
 }
 
 Block prose(Mark anchor, std::string head, std::string text) {
-  return {.shape = Shape::prose, .anchor = anchor, .head = std::move(head), .text = std::move(text)};
+  return {.shape = Block::Shape::prose, .anchor = anchor, .head = std::move(head), .text = std::move(text)};
 }
 
 // ---- where the items of the lists stood, in the order in which print.h writes them; none: it has no lists
@@ -78,7 +77,7 @@ std::vector<Mark> marks_of(const std::vector<Node>& nodes) {
 
 template <typename Node>
 Block compact(Mark anchor, std::string head, const std::vector<Node>& nodes) {
-  Block block{.shape = Shape::compact, .anchor = anchor, .head = std::move(head)};
+  Block block{.shape = Block::Shape::compact, .anchor = anchor, .head = std::move(head)};
   for (const auto& node : nodes) block.children.push_back(line(node.at, print(node), marks_of(node)));
   return block;
 }
@@ -98,7 +97,7 @@ std::string sync_head(const Sync& sync) {
 }
 
 Block rule(const Sync& sync) {
-  Block block{.shape = Shape::indented, .anchor = sync.at, .head = sync_head(sync)};
+  Block block{.shape = Block::Shape::indented, .anchor = sync.at, .head = sync_head(sync)};
   if (!sync.purpose.empty()) block.children.push_back(line(sync.purpose_at, "purpose: " + quote(sync.purpose)));
   block.children.push_back(compact(sync.when_at, "when", sync.when));
   if (!sync.where.empty()) block.children.push_back(compact(sync.where_at, "where", sync.where));
@@ -107,9 +106,9 @@ Block rule(const Sync& sync) {
 }
 
 Block rule(const Guard& guard) {
-  Block block{.shape = Shape::indented, .anchor = guard.at, .head = "guard " + guard.name.text};
+  Block block{.shape = Block::Shape::indented, .anchor = guard.at, .head = "guard " + guard.name.text};
   if (!guard.purpose.empty()) block.children.push_back(line(guard.purpose_at, "purpose: " + quote(guard.purpose)));
-  Block target{.shape = Shape::compact, .anchor = guard.before_at, .head = guard.before ? "before" : "over"};
+  Block target{.shape = Block::Shape::compact, .anchor = guard.before_at, .head = guard.before ? "before" : "over"};
   target.children.push_back(guard.before
                                 ? line(guard.before->at, print(*guard.before, false), marks_of(guard.before->input))
                                 : line(guard.over->at, print(*guard.over), marks_of(*guard.over)));
@@ -144,7 +143,7 @@ std::vector<Block> annotations(const Concept& source) {
 }
 
 Block state_block(const Concept& source) {
-  Block block{.shape = Shape::braces, .anchor = source.state_at, .head = "state", .blanks = Blanks::kept};
+  Block block{.shape = Block::Shape::braces, .anchor = source.state_at, .head = "state", .blanks = Blanks::kept};
   Block* group = nullptr;
   for (const auto& field : source.state) {
     Block component = line(field.at, field.name + ": " + print(field.type), marks_of(field.type));
@@ -155,7 +154,7 @@ Block state_block(const Concept& source) {
     }
     if (group == nullptr || group->head != field.group) {
       block.children.push_back(
-          {.shape = Shape::braces, .anchor = field.group_at, .head = field.group, .blanks = Blanks::kept});
+          {.shape = Block::Shape::braces, .anchor = field.group_at, .head = field.group, .blanks = Blanks::kept});
       group = &block.children.back();
     }
     group->children.push_back(std::move(component));
@@ -194,7 +193,7 @@ std::string print_reversal(const Reversal& reversal) {
 }
 
 Block action_block(const Action& action) {
-  Block block{.shape = Shape::braces,
+  Block block{.shape = Block::Shape::braces,
               .anchor = action.at,
               .head = "action " + action.name + "(" + print(action.params) + ")",
               .items = marks_of(action.params),
@@ -241,7 +240,7 @@ void add_sequence(Block& block, std::string_view word, const std::vector<Step>& 
 }
 
 Block invariant_block(const Invariant& invariant) {
-  Block block{.shape = Shape::braces, .anchor = invariant.at, .head = invariant_head(invariant)};
+  Block block{.shape = Block::Shape::braces, .anchor = invariant.at, .head = invariant_head(invariant)};
   auto& body = block.children;
   for (const auto& given : invariant.given) {
     std::string text = "given " + given.variable + " in " + print_value(given.in, Dialect::invariant);
@@ -283,24 +282,26 @@ Block invariant_block(const Invariant& invariant) {
 }  // namespace
 
 std::string format(const Concept& source) {
-  Block block{.shape = Shape::braces, .anchor = source.at, .head = concept_head(source), .blanks = Blanks::always};
+  Block block{
+      .shape = Block::Shape::braces, .anchor = source.at, .head = concept_head(source), .blanks = Blanks::always};
   auto& sections = block.children;
   if (!source.purpose.empty()) sections.push_back(prose(source.purpose_at, "purpose", source.purpose));
   if (source.parallel_at) sections.push_back(line(*source.parallel_at, "parallel: " + std::to_string(source.parallel)));
   if (!source.state.empty()) sections.push_back(state_block(source));
   if (!source.actions.empty()) {
-    Block actions{.shape = Shape::braces, .anchor = source.actions_at, .head = "actions", .blanks = Blanks::kept};
+    Block actions{
+        .shape = Block::Shape::braces, .anchor = source.actions_at, .head = "actions", .blanks = Blanks::kept};
     for (const auto& action : source.actions) actions.children.push_back(action_block(action));
     sections.push_back(std::move(actions));
   }
   if (!source.capabilities.empty()) {
-    Block capabilities{.shape = Shape::braces, .anchor = source.capabilities_at, .head = "capabilities"};
+    Block capabilities{.shape = Block::Shape::braces, .anchor = source.capabilities_at, .head = "capabilities"};
     for (const auto& name : source.capabilities)
       capabilities.children.push_back(line(name.at, "requires " + name.text));
     sections.push_back(std::move(capabilities));
   }
   for (const auto& invariant : source.invariants) sections.push_back(invariant_block(invariant));
-  Block root{.shape = Shape::indented, .children = annotations(source), .blanks = Blanks::kept};
+  Block root{.shape = Block::Shape::indented, .children = annotations(source), .blanks = Blanks::kept};
   block.joins_above = !root.children.empty();
   for (size_t i = 1; i < root.children.size(); ++i) root.children[i].joins_above = true;
   root.children.push_back(std::move(block));
@@ -308,7 +309,7 @@ std::string format(const Concept& source) {
 }
 
 std::string format(const SyncFile& source) {
-  Block root{.shape = Shape::indented, .blanks = Blanks::kept};
+  Block root{.shape = Block::Shape::indented, .blanks = Blanks::kept};
   for (const auto& one : source.rules) {
     root.children.push_back(std::visit([](const auto& written) { return rule(written); }, one));
   }

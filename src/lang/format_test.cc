@@ -14,7 +14,7 @@
 #include "lang/text.h"
 
 namespace sluice::lang {
-namespace {
+namespace format_test {
 
 std::vector<std::string> texts_of(const std::vector<Comment>& comments) {
   std::vector<std::string> texts;
@@ -245,5 +245,5 @@ TEST(Format, KeepsItsPromisesOverEverySource) {
   EXPECT_GT(sources, 25);
 }
 
-}  // namespace
+}  // namespace format_test
 }  // namespace sluice::lang

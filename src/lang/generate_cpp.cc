@@ -19,10 +19,6 @@ std::string join(const std::vector<std::string>& parts) {
   return text;
 }
 
-bool is_answered(const Action& action) {
-  return action.runs == Runs::answered || action.runs == Runs::answered_outside;
-}
-
 // The names that stand for something in a struct with these members: their own, and those of their types.
 void add_names_used(const std::vector<CppMember>& members, std::set<std::string>& used) {
   auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
@@ -70,9 +66,9 @@ Result<std::string> action_struct(const Action& action, CppTypes& types) {
   }
   body += "\n  using Result = std::variant<" + join(structs) + ">;\n";
   body += "  enum class Variant { " + join(enumerators) + " };\n";
-  bool engine_may_end = action.runs == Runs::effect || is_answered(action);
+  bool engine_may_end = action.runs == Runs::effect || action.is_answered();
   if (engine_may_end) {
-    std::string work = is_answered(action) ? "lang::Opened" : type + "Work";
+    std::string work = action.is_answered() ? "lang::Opened" : type + "Work";
     body += "\n  // What begin gives back: the action is open, or has ended.\n";
     body += "  using Begun = std::variant<" + work + ", Result>;\n";
     if (action.runs == Runs::effect) {
@@ -128,7 +124,7 @@ std::string handler_declarations(const Concept& spec, const CppTypes& types) {
   return text;
 }
 
-std::string runs_name(Runs runs) {
+std::string binder_name(Runs runs) {
   switch (runs) {
     case Runs::pure:
       return "pure";
@@ -151,11 +147,11 @@ std::string bound_action(const Action& action, const CppTypes& types) {
   switch (action.runs) {
     case Runs::pure:
     case Runs::query:
-      return "lang::bind::" + runs_name(action.runs) + "<" + type + ", State>(&" + types.handlers() +
+      return "lang::bind::" + binder_name(action.runs) + "<" + type + ", State>(&" + types.handlers() +
              "::" + function_name(action.name) + ")";
     case Runs::answered:
     case Runs::answered_outside:
-      return "lang::bind::answered<" + type + ", State>(lang::Runs::" + runs_name(action.runs) + ", " + deadline +
+      return "lang::bind::answered<" + type + ", State>(lang::Runs::" + binder_name(action.runs) + ", " + deadline +
              ", " + handler("begin_") + ", " + handler("finish_") + ")";
     case Runs::effect:
       break;

@@ -7,7 +7,7 @@
 #include "lang/concept_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace generate_cpp_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -95,5 +95,5 @@ TEST(GenerateCpp, RefusesNamespacesAndStemsThatCppCannotHave) {
   EXPECT_EQ(stem.next, "write letters, digits and underscores, a letter first: n2nd");
 }
 
-}  // namespace
+}  // namespace generate_cpp_test
 }  // namespace sluice::lang

@@ -6,7 +6,7 @@
 #include "lang/concept_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace generate_reference_test {
 
 TEST(GenerateReference, IsAPageThatSaysAll) {
   std::string text = R"(@version(1)
@@ -73,5 +73,5 @@ Fixtures:
 )");
 }
 
-}  // namespace
+}  // namespace generate_reference_test
 }  // namespace sluice::lang

@@ -7,7 +7,7 @@
 #include "lang/concept_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace generate_schema_test {
 
 json::object schema_of_text(const std::string& text) {
   Diagnostics found;
@@ -49,5 +49,5 @@ TEST(GenerateSchema, HasAnAnswerForEachType) {
             R"("additionalProperties":false})");
 }
 
-}  // namespace
+}  // namespace generate_schema_test
 }  // namespace sluice::lang

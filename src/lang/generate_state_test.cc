@@ -7,7 +7,7 @@
 #include "lang/concept_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace generate_state_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -74,5 +74,5 @@ TEST(GenerateState, NamesTheLookupsThatHandlersUse) {
   EXPECT_THAT(text.declaration, Not(HasSubstr("find_by_lid_wide")));
 }
 
-}  // namespace
+}  // namespace generate_state_test
 }  // namespace sluice::lang

@@ -7,7 +7,7 @@
 #include "lang/concept_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace generate_tests_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -66,5 +66,5 @@ TEST(GenerateTests, AsksForToolsWhereThereAreEffects) {
 
 TEST(GenerateVariants, ListsThemAll) { EXPECT_EQ(generate_variants(parsed(kText)), "Box.open.ok\nBox.open.stuck\n"); }
 
-}  // namespace
+}  // namespace generate_tests_test
 }  // namespace sluice::lang

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace handler_test {
 
 TEST(EngineOutcome, HasTheNamesThatSyncsUse) {
   EXPECT_EQ(name_of(EngineOutcome::fault), "fault");
@@ -27,5 +27,5 @@ TEST(Tools, AreFoundByTheirType) {
   EXPECT_EQ(&tools.get<Hammer>(), &hammer);
 }
 
-}  // namespace
+}  // namespace handler_test
 }  // namespace sluice::lang

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 namespace sluice::lang {
-namespace {
+namespace harness_test {
 
 Result<void> anything(const json::object&) { return {}; }
 
@@ -85,5 +85,5 @@ TEST(Harness, NotesTheVariantsThatItSees) {
   std::filesystem::remove_all(folder);
 }
 
-}  // namespace
+}  // namespace harness_test
 }  // namespace sluice::lang

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace invariant_parser_test {
 
 std::string fault(std::string_view text) {
   Diagnostics found;
@@ -51,5 +51,5 @@ TEST(InvariantParser, AStepEndsInAVariant) {
             "or settlement");
 }
 
-}  // namespace
+}  // namespace invariant_parser_test
 }  // namespace sluice::lang

@@ -7,7 +7,7 @@
 #include "lang/testing_kit.h"
 
 namespace sluice::lang {
-namespace {
+namespace kit_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -295,5 +295,5 @@ TEST(Kit, PointsAtThePathThatCannotBeRead) {
                           "folder with a suite.yaml]"));
 }
 
-}  // namespace
+}  // namespace kit_test
 }  // namespace sluice::lang

@@ -6,7 +6,7 @@
 #include "lang/print.h"
 
 namespace sluice::lang {
-namespace {
+namespace layout_test {
 
 Block line(uint32_t at, std::string head) { return {.anchor = {at, 1}, .head = std::move(head)}; }
 
@@ -46,5 +46,5 @@ TEST(Layout, ASecondCommentBehindALineGoesAboveIt) {
   EXPECT_EQ(lay_out(root, {one, two}, {}), "# one\na  # two\n");
 }
 
-}  // namespace
+}  // namespace layout_test
 }  // namespace sluice::lang

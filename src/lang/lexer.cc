@@ -6,14 +6,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "lang/text.h"
 
 namespace sluice::lang {
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool begins_word(char c) { return is_letter(c) || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 int hex_digit(char c) {
@@ -107,9 +107,9 @@ Token Lexer::next() {
   } else if (++tokens_ > kMaxTokens) {
     token = bad("the file has more than " + std::to_string(kMaxTokens) + " tokens", "split it into several files");
     at_ = text_.size();
-  } else if (is_letter(here())) {
+  } else if (begins_word(here())) {
     token = identifier();
-  } else if (here() == '?' && is_letter(here(1))) {
+  } else if (here() == '?' && begins_word(here(1))) {
     advance();
     token = identifier();
     if (token.kind == Token::Kind::identifier) token.kind = Token::Kind::variable;
@@ -143,7 +143,7 @@ Token Lexer::identifier() {
   Token token;
   token.kind = Token::Kind::identifier;
   size_t begin = at_;
-  while (is_letter(here()) || is_digit(here())) advance();
+  while (begins_word(here()) || is_digit(here())) advance();
   if (at_ - begin > kMaxIdentifier) {
     return bad(
         "a name of " + std::to_string(at_ - begin) + " characters; names may have " + std::to_string(kMaxIdentifier),
@@ -173,7 +173,7 @@ Token Lexer::number() {
   }
   std::string_view digits = text_.substr(begin, at_ - begin);
   size_t letters = at_;
-  while (is_letter(here()) || is_digit(here())) advance();
+  while (begins_word(here()) || is_digit(here())) advance();
   std::string_view unit = text_.substr(letters, at_ - letters);
 
   if (floating && unit.empty()) {
@@ -365,7 +365,7 @@ std::optional<Template> split_template(const Token& string) {
       if (name.starts_with('?')) name.remove_prefix(1);
       bool begins = true;  // a name, or a name after a dot, begins here
       for (char c : name) {
-        if (begins ? !is_letter(c) : !(is_letter(c) || is_digit(c) || c == '.')) return std::nullopt;
+        if (begins ? !begins_word(c) : !(begins_word(c) || is_digit(c) || c == '.')) return std::nullopt;
         begins = c == '.';
       }
       if (begins || name.size() > kMaxIdentifier) return std::nullopt;

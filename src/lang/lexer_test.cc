@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 
 namespace sluice::lang {
-namespace {
+namespace lexer_test {
 
 using testing::ElementsAre;
 
@@ -116,5 +116,5 @@ TEST(Lexer, SplitsTemplates) {
   }
 }
 
-}  // namespace
+}  // namespace lexer_test
 }  // namespace sluice::lang

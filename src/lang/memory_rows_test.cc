@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace memory_rows_test {
 
 TEST(MemoryRows, KeepsAndErases) {
   MemoryRows rows;
@@ -51,5 +51,5 @@ TEST(MemoryRows, MakesIdsInOrder) {
   EXPECT_EQ(rows.new_id(), "00000000000000000000000002");
 }
 
-}  // namespace
+}  // namespace memory_rows_test
 }  // namespace sluice::lang

@@ -8,7 +8,7 @@
 #include "lang/sync_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace memory_test {
 
 constexpr size_t kBytes = 1'000'000;
 constexpr size_t kMost = size_t{8} << 20;
@@ -101,5 +101,5 @@ TEST(SuiteParser, HostileTextTakesNoMemory) {
                          });
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace sluice::lang

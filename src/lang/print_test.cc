@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 namespace sluice::lang {
-namespace {
+namespace print_test {
 
 std::string literal(json::value value) {
   Expr expr;
@@ -44,5 +44,5 @@ TEST(Print, KeysThatAreNoNamesAreQuoted) {
   EXPECT_EQ(text, "{ a: null,\"b c\": null }");
 }
 
-}  // namespace
+}  // namespace print_test
 }  // namespace sluice::lang

@@ -6,7 +6,7 @@
 #include "lang/concept_parser.h"
 
 namespace sluice::lang {
-namespace {
+namespace relations_test {
 
 Concept with_state(const std::string& state) {
   Diagnostics found;
@@ -60,5 +60,5 @@ TEST(Relations, TellEveryComponentThatCannotBeKeptAndKeepTheRest) {
   EXPECT_EQ(state.unkept[1].component, &spec.state[3]);
 }
 
-}  // namespace
+}  // namespace relations_test
 }  // namespace sluice::lang

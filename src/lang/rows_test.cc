@@ -6,7 +6,7 @@
 #include "lang/memory_rows.h"
 
 namespace sluice::lang {
-namespace {
+namespace rows_test {
 
 TEST(ChildKey, PartsTheOwnerFromTheElement) {
   EXPECT_EQ(child_key("a", "1"), std::string("a\0001", 3));
@@ -33,5 +33,5 @@ TEST(ReadOnlyRows, ReadsAndNeverWrites) {
   EXPECT_EQ(rows.relations().at("Box").size(), 1);
 }
 
-}  // namespace
+}  // namespace rows_test
 }  // namespace sluice::lang

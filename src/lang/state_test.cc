@@ -6,7 +6,7 @@
 #include "lang/memory_rows.h"
 
 namespace sluice::lang {
-namespace {
+namespace state_test {
 
 struct Box {
   int64_t size = 0;
@@ -108,5 +108,5 @@ TEST(Set, KeepsEachValueOnce) {
   EXPECT_EQ(names.size(), 1);
 }
 
-}  // namespace
+}  // namespace state_test
 }  // namespace sluice::lang

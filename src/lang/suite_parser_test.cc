@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace suite_parser_test {
 
 using testing::ElementsAre;
 
@@ -123,5 +123,5 @@ TEST(SuiteParser, FaultsOfYamlKeepTheirPlace) {
   EXPECT_NE(all[0].substr(0, 2), "0:");
 }
 
-}  // namespace
+}  // namespace suite_parser_test
 }  // namespace sluice::lang

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace symbols_test {
 
 TEST(Symbols, FindsByNameOrNotAtAll) {
   Symbols symbols;
@@ -20,5 +20,5 @@ TEST(Symbols, FindsByNameOrNotAtAll) {
   EXPECT_EQ(symbols.name({0, 0}), "A/go");
 }
 
-}  // namespace
+}  // namespace symbols_test
 }  // namespace sluice::lang

@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 
 namespace sluice::lang {
-namespace {
+namespace sync_parser_test {
 
 SyncFile parsed(std::string_view text) {
   Diagnostics found;
@@ -302,5 +302,5 @@ TEST(SyncParser, KeepsTheRulesThatAreWhole) {
   EXPECT_FALSE(parse_sync(text, "x.sync", found));
 }
 
-}  // namespace
+}  // namespace sync_parser_test
 }  // namespace sluice::lang

@@ -9,7 +9,7 @@
 #include "lang/diagnostic.h"
 
 namespace sluice::lang {
-namespace {
+namespace text_test {
 
 // The one diagnostic of a text that is refused, as `line:column text`.
 std::string refusal(std::string_view text) {
@@ -63,5 +63,5 @@ TEST(SourceText, RefusesALargeFileBySizeAlone) {
   EXPECT_EQ(read_source(folder.path()).error().code, Code::invalid);
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace sluice::lang

@@ -6,7 +6,7 @@
 #include "lang/print.h"
 
 namespace sluice::lang {
-namespace {
+namespace type_parser_test {
 
 std::string read(std::string_view text) {
   Diagnostics found;
@@ -47,5 +47,5 @@ TEST(TypeParser, RefusesWhatIsNoType) {
   EXPECT_EQ(read(chain + "A"), "496 nested more than 100 deep");
 }
 
-}  // namespace
+}  // namespace type_parser_test
 }  // namespace sluice::lang

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace sluice::lang {
-namespace {
+namespace types_test {
 
 using Kind = Shape::Kind;
 
@@ -93,5 +93,5 @@ TEST_F(TypesTest, NamesAreAsWritten) {
             "{ a: String, b: Int }");
 }
 
-}  // namespace
+}  // namespace types_test
 }  // namespace sluice::lang

@@ -7,7 +7,7 @@
 #include "base/json_writer.h"
 
 namespace sluice::lang {
-namespace {
+namespace values_test {
 
 TEST(DateTime, IsUtcTextWithMilliseconds) {
   EXPECT_EQ(to_text(DateTime{0}), "1970-01-01T00:00:00.000Z");
@@ -65,5 +65,5 @@ TEST(Sealed, IsItsHandleEverywhere) {
   EXPECT_EQ(read<Sealed>(json::value("h1"))->handle(), "h1");
 }
 
-}  // namespace
+}  // namespace values_test
 }  // namespace sluice::lang

@@ -12,7 +12,7 @@
 #include "base/testing_folder.h"
 
 namespace sluice::process {
-namespace {
+namespace run_test {
 
 constexpr int64_t kLong_ms = 60'000;
 
@@ -115,5 +115,5 @@ TEST_F(Running, ANameWithASlashIsAFileOfTheFolder) {
   EXPECT_EQ(runner.run({.argv = {"./build.sh"}, .folder = folder.path()}, {}).value().tail, "built\n");
 }
 
-}  // namespace
+}  // namespace run_test
 }  // namespace sluice::process

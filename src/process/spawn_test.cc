@@ -8,7 +8,7 @@
 #include <array>
 
 namespace sluice::process {
-namespace {
+namespace spawn_test {
 
 TEST(Child, IsTheLeaderOfAGroupOfItsOwn) {
   auto child = Child::spawn({.program = "/bin/cat", .argv = {"cat", "/dev/zero"}, .folder = "/"});
@@ -46,5 +46,5 @@ TEST(Child, HasNoBlockedSignals) {
   EXPECT_EQ(std::string(said->data(), said->size()), "SigBlk:\t0000000000000000\n");
 }
 
-}  // namespace
+}  // namespace spawn_test
 }  // namespace sluice::process

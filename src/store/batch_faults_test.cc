@@ -6,7 +6,7 @@
 #include "store/store_conformance.h"
 
 namespace sluice::store {
-namespace {
+namespace batch_faults_test {
 
 TEST(BatchFaults, AJournalGoesOnWithoutGaps) {
   EXPECT_TRUE(check_follows({}, 7));
@@ -38,5 +38,5 @@ TEST(BatchFaults, HashesMustBeThoseOfExactlyTheRecords) {
   EXPECT_TRUE(check.finish());
 }
 
-}  // namespace
+}  // namespace batch_faults_test
 }  // namespace sluice::store

@@ -9,7 +9,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::store {
-namespace {
+namespace blob_store_test {
 
 constexpr size_t kMax = 1 << 20;
 // SHA-256 of "hello".
@@ -146,5 +146,5 @@ TEST(BlobStore, APutAgainAfterAFailureIsDurable) {
   }
 }
 
-}  // namespace
+}  // namespace blob_store_test
 }  // namespace sluice::store

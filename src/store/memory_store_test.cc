@@ -6,7 +6,7 @@
 #include "store/store_conformance.h"
 
 namespace sluice::store {
-namespace {
+namespace memory_store_test {
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance,
                          testing::Values(StoreMaker{
@@ -20,5 +20,5 @@ TEST(MemoryStore, SaysThatItCannotBeBackedUp) {
   EXPECT_EQ(done.error().message, "a store in memory has nothing to back up");
 }
 
-}  // namespace
+}  // namespace memory_store_test
 }  // namespace sluice::store

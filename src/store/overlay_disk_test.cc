@@ -11,7 +11,7 @@
 #include "store/sqlite_store.h"
 
 namespace sluice::store {
-namespace {
+namespace overlay_disk_test {
 
 struct Overlay : testing::Test {
   std::string bytes(const std::string& name) { return read_file(disk, folder.path(name), size_t{64} << 20U).value(); }
@@ -85,5 +85,5 @@ TEST_F(Overlay, AStoreIsReadWithTheLogThatWasLeftBehind) {
   EXPECT_FALSE(*disk.exists(folder.path("store.db.lock")));
 }
 
-}  // namespace
+}  // namespace overlay_disk_test
 }  // namespace sluice::store

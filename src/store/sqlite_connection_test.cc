@@ -10,7 +10,7 @@
 #include "store/store_conformance.h"
 
 namespace sluice::store {
-namespace {
+namespace sqlite_connection_test {
 
 class SqliteConnection : public testing::Test {
  protected:
@@ -102,5 +102,5 @@ TEST(SqliteConnectionFaults, AreTheDisksOwnWords) {
   EXPECT_THAT(full.error().message, testing::StartsWith("the disk is full: cannot write /d.db"));
 }
 
-}  // namespace
+}  // namespace sqlite_connection_test
 }  // namespace sluice::store

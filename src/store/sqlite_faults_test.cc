@@ -12,7 +12,7 @@
 #include "store/store_conformance.h"
 
 namespace sluice::store {
-namespace {
+namespace sqlite_faults_test {
 
 constexpr const char* kPath = "/store.db";
 constexpr uint64_t kBatches = 10;
@@ -311,5 +311,5 @@ TEST(SqliteFaults, AFailedSyncOfACommitIsFatal) {
   EXPECT_EQ(failing.operations(), operations) << "a broken store touched the disk";
 }
 
-}  // namespace
+}  // namespace sqlite_faults_test
 }  // namespace sluice::store

@@ -8,7 +8,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::store {
-namespace {
+namespace sqlite_schema_test {
 
 constexpr const char* kPath = "/store.db";
 
@@ -118,5 +118,5 @@ TEST(SqliteSchema, ACopyIsOneDurableFile) {
   EXPECT_EQ(*(*copy)->query_integer("SELECT count(*) FROM meta WHERE name = x'61' AND value = x'62'"), 1);
 }
 
-}  // namespace
+}  // namespace sqlite_schema_test
 }  // namespace sluice::store

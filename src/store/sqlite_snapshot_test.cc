@@ -9,7 +9,7 @@
 #include "store/store_conformance.h"
 
 namespace sluice::store {
-namespace {
+namespace sqlite_snapshot_test {
 
 TEST(SqliteSnapshot, GivesItsConnectionBackReadyForTheNextMoment) {
   VolatileDisk disk;
@@ -57,5 +57,5 @@ TEST(SqliteSnapshot, AFailedReadingIsAnErrorAndTheNextOneWorks) {
   EXPECT_TRUE(failed_once);
 }
 
-}  // namespace
+}  // namespace sqlite_snapshot_test
 }  // namespace sluice::store

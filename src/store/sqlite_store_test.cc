@@ -15,7 +15,7 @@
 #include "store/store_conformance.h"
 
 namespace sluice::store {
-namespace {
+namespace sqlite_store_test {
 
 constexpr const char* kPath = "/store.db";
 
@@ -323,5 +323,5 @@ TEST(SqliteStore, ManySnapshotsMayBeHeld) {
   }
 }
 
-}  // namespace
+}  // namespace sqlite_store_test
 }  // namespace sluice::store

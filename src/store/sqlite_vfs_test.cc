@@ -9,7 +9,7 @@
 #include "base/volatile_disk.h"
 
 namespace sluice::store {
-namespace {
+namespace sqlite_vfs_test {
 
 // A connection that runs SQL and says the code.
 class Sql {
@@ -205,5 +205,5 @@ TEST(SqliteVfs, RefusesTemporaryFiles) {
             SQLITE_CANTOPEN);
 }
 
-}  // namespace
+}  // namespace sqlite_vfs_test
 }  // namespace sluice::store

@@ -7,7 +7,7 @@
 #include <thread>
 
 namespace sluice::store {
-namespace {
+namespace store_conformance_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -471,5 +471,5 @@ TEST_P(StoreConformance, SnapshotsOnOtherThreadsSeeWholeBatches) {
   EXPECT_EQ(wrong, 0u);
 }
 
-}  // namespace
+}  // namespace store_conformance_test
 }  // namespace sluice::store

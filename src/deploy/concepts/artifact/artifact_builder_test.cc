@@ -6,7 +6,7 @@
 #include "deploy/concepts/artifact/testing_builder.h"
 
 namespace sluice::deploy::artifact {
-namespace {
+namespace artifact_builder_test {
 
 const BuildCommand kCompile{.argv = {"compile", "main.txt"}, .output = "out"};
 
@@ -120,5 +120,5 @@ TEST(ToolVersion, IsWhatTheToolTellsOrTheDigestOfItsFile) {
   EXPECT_EQ(version_of_tool(disk, "no-such-tool", variables), std::nullopt);
 }
 
-}  // namespace
+}  // namespace artifact_builder_test
 }  // namespace sluice::deploy::artifact

@@ -14,7 +14,7 @@ void prepare(lang::Harness& harness) {
   harness.tools().add(place.builder);
 }
 
-namespace {
+namespace artifact_test {
 
 constexpr int64_t kEver_ms = 4'000'000'000'000;
 
@@ -257,5 +257,5 @@ TEST(ArtifactHistories, TenThousandCollectionsRemoveWhatTheRuleSays) {
   EXPECT_GT(kept_in_all, 5'000);
 }
 
-}  // namespace
+}  // namespace artifact_test
 }  // namespace sluice::deploy::artifact

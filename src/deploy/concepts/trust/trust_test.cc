@@ -7,7 +7,7 @@
 #include "trust.gen.h"
 
 namespace sluice::deploy::trust {
-namespace {
+namespace trust_test {
 
 using ::testing::Test;
 
@@ -304,5 +304,5 @@ TEST_F(TrustTest, EachClauseIsAVariantOfItsOwn) {
   EXPECT_TRUE(harness.invoke(verify_of({0})).is<Verify::RevokedKey>());
 }
 
-}  // namespace
+}  // namespace trust_test
 }  // namespace sluice::deploy::trust
