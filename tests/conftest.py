@@ -1,7 +1,9 @@
 """What every end-to-end test shares: where the repository, the build and the binary are. SLUICE_BUILD names another
 build folder than build/release."""
 
+import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,14 @@ def sluice(build_dir):
     path = build_dir / "sluice"
     assert path.is_file(), f"there is no {path}: run ./dev build"
     return path
+
+
+@pytest.fixture(scope="session")
+def command_of(build_dir):
+    """The words with which the build compiles the sources of a target."""
+    commands = json.loads((build_dir / "compile_commands.json").read_text())
+
+    def words(target):
+        return next(shlex.split(c["command"]) for c in commands if f"/{target}.dir/" in c["command"])
+
+    return words

@@ -2,18 +2,16 @@
 does. Also: equal bytes on every run, errors that name the place, and variants that no test reaches."""
 
 import json
-import shlex
 import subprocess
 
 import pytest
 
 
 @pytest.fixture(scope="session")
-def compile_kit(build_dir, tmp_path_factory):
+def compile_kit(build_dir, command_of, tmp_path_factory):
     """Compiles a text as a source of the kit, with the flags that its own sources have; returns what the compiler says,
     which is nothing if all is well. The headers are compiled once."""
-    commands = json.loads((build_dir / "compile_commands.json").read_text())
-    command = next(shlex.split(c["command"]) for c in commands if c["file"].endswith("tests/lang/kit/parcel.cc"))
+    command = command_of("kit")
     flags = [flag for flag in command[:command.index("-c")] if flag != "-o" and not flag.endswith((".o", "ccache"))]
     folder = tmp_path_factory.mktemp("sources")
     header = folder / "kit.h"

@@ -1,8 +1,6 @@
 """The rings of the architecture hold because the build makes them hold: with the compile flags of its target, a folder
 can include its own and inner headers, and no other."""
 
-import json
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -23,26 +21,23 @@ def linked(folder):
     return set(direct).union(*(linked(name) for name in direct)) if direct else set()
 
 
-def compile_with_flags_of(build_dir, folder, include, tmp_path):
-    commands = json.loads((build_dir / "compile_commands.json").read_text())
-    command = next(c for c in commands
-                   if Path(c["file"]).parent == ROOT / "src" / folder and not c["file"].endswith(("_test.cc", "main.cc")))
+def compile_with_flags(command, include, tmp_path):
     source = tmp_path / "probe.cc"
     source.write_text(f'#include "{include}"\n')
-    words = [w for w in shlex.split(command["command"]) if w.startswith(("-I", "-D", "-std"))]
+    words = [w for w in command if w.startswith(("-I", "-D", "-std"))]
     return subprocess.run(["g++", "-fsyntax-only", *words, str(source)], capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_sees_its_own_and_inner_headers(build_dir, folder, tmp_path):
+def test_a_folder_sees_its_own_and_inner_headers(command_of, folder, tmp_path):
     for seen in {folder} | linked(folder):
-        run = compile_with_flags_of(build_dir, folder, a_header(seen), tmp_path)
+        run = compile_with_flags(command_of(folder), a_header(seen), tmp_path)
         assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("folder, hidden", [(f, g) for f in FOLDERS for g in FOLDERS if g != f and g not in linked(f)])
-def test_a_folder_does_not_see_the_others(build_dir, folder, hidden, tmp_path):
-    run = compile_with_flags_of(build_dir, folder, a_header(hidden), tmp_path)
+def test_a_folder_does_not_see_the_others(command_of, folder, hidden, tmp_path):
+    run = compile_with_flags(command_of(folder), a_header(hidden), tmp_path)
     assert run.returncode != 0
     assert f"{hidden}/" in run.stderr and "No such file" in run.stderr
 
