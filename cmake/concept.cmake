@@ -8,6 +8,9 @@
 # rollout.cc beside rollout.concept, if it is there, is searched for the look-ups that it uses (`find_by_…`);
 # rollout_work.h is where the Work structs of its effects are. Generated files are included by name: "rollout.gen.h".
 
+# All headers that the sources include and that are not in the repository: what clang-tidy needs.
+add_custom_target(generated)
+
 # sluice_concepts(TARGET NAMESPACE ns [TEST test_target] FILES file.concept…): adds what is made of the files to TARGET,
 # in namespaces ns::file, and their conformance tests to TEST.
 function(sluice_concepts target)
@@ -40,11 +43,14 @@ function(sluice_concepts target)
       COMMENT "conceptc ${name}"
       COMMAND_EXPAND_LISTS VERBATIM)
     target_sources(${target} PRIVATE ${out}/${stem}.gen.cc ${out}/${stem}.gen.h)
+    list(APPEND generated ${out}/${stem}.gen.h)
     if(arg_TEST AND TARGET ${arg_TEST})
       target_sources(${arg_TEST} PRIVATE ${out}/${stem}_conformance_test.gen.cc)
       set_property(TARGET ${arg_TEST} APPEND PROPERTY SLUICE_VARIANTS ${out}/${stem}.variants)
     endif()
   endforeach()
+  add_custom_target(${target}_generated DEPENDS ${generated})
+  add_dependencies(generated ${target}_generated)
 endfunction()
 
 # sluice_reach_variants(TEST): from here on, tests of the test program TEST note the variants that they reach, and ctest

@@ -31,20 +31,19 @@ endif()
 
 # Sources are compiled eight together: what they include is read, and what they instantiate is made, once for all of
 # them, which takes a third of the time. So names at file scope must differ between neighbours; each test file has a
-# namespace of its own. The preset `clang`, which clang-tidy uses, compiles every source alone.
-option(SLUICE_TOGETHER "Compile sources in groups" ON)
-if(SLUICE_TOGETHER)
-  set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
-  # A type that a class of the same source hides in an unnamed namespace is fine: no header has it.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-subobject-linkage)
-  endif()
+# namespace of its own.
+set(CMAKE_UNITY_BUILD ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+# A type that a class of the same source hides in an unnamed namespace is fine: no header has it.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-subobject-linkage)
 endif()
 
 if(SLUICE_SANITIZE)
   add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-sanitize-recover=all -g1 -O1)
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
+  # libsquashfs forgets the blocks that are on their way when its output fails.
+  set(SLUICE_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
 endif()
 # libFuzzer steers by the branches an input takes, so the parsers must count them, not the fuzz targets alone.
 if(SLUICE_FUZZ)
@@ -110,7 +109,7 @@ function(sluice_test name library)
   sluice_compile_as_test(${name})
   string(REGEX REPLACE "_test$" "" prefix ${name})
   gtest_discover_tests(${name} TEST_PREFIX "${prefix}." DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT 300 ${SLUICE_TEST_PROPERTIES})
+                       PROPERTIES TIMEOUT 300 ENVIRONMENT "${SLUICE_TEST_ENVIRONMENT}" ${SLUICE_TEST_PROPERTIES})
 endfunction()
 
 # sluice_root(TARGET FOLDER): gives TARGET the include root in which FOLDER's name leads to FOLDER.
