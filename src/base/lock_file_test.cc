@@ -193,7 +193,7 @@ TEST_F(LockFileTest, AForkedChildDoesNotReleaseItsParentsLock) {
 }
 
 TEST_F(LockFileTest, ANonsenseRecordKeepsNobodyOutAndNamesNobody) {
-  for (std::string record :
+  for (const std::string& record :
        {std::string("nonsense"), std::string("[]"), std::string(10'000, '['), std::string("\0\xff", 2),
         std::string(R"({"pid":-1})"), std::string(R"({"pid":99999999999})")}) {
     ASSERT_TRUE(write_atomically(disk, path, record, 0600));

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace terminal_test {
 
-Variables variables(std::map<std::string, std::string> set) {
+Variables variables(const std::map<std::string, std::string>& set) {
   return [set](const std::string& name) -> std::optional<std::string> {
     auto found = set.find(name);
     if (found == set.end()) return std::nullopt;

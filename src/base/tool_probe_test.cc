@@ -20,7 +20,7 @@ class ToolProbeTest : public testing::Test {
     fs::permissions(folder_ / name, mode);
   }
 
-  ToolProbe probe(ToolQuestion question, std::string path = "") {
+  ToolProbe probe(const ToolQuestion& question, std::string path = "") {
     if (path.empty()) path = folder_.string();
     return probe_tool(question, [path](const std::string& name) -> std::optional<std::string> {
       if (name == "PATH") return path;

@@ -488,6 +488,7 @@ class Builder {
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as every parser takes it
 Result<std::vector<Document>> parse_yaml_stream(std::string_view text, std::string file, YamlLimits limits) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.size() > limits.max_bytes) {

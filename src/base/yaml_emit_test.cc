@@ -108,7 +108,7 @@ TEST(YamlEmit, KeepsDoublesDoublesAndIntegersIntegers) {
   for (double number : {1.0, -0.0, 0.1, 1e21, 1e-7, 5e-324, 123456789012345680.0, std::numeric_limits<double>::max()}) {
     expect_round_trip(number);
   }
-  for (json::value number : {json::value(INT64_MIN), json::value(INT64_MAX), json::value(UINT64_MAX)}) {
+  for (const json::value& number : {json::value(INT64_MIN), json::value(INT64_MAX), json::value(UINT64_MAX)}) {
     expect_round_trip(number);
   }
   EXPECT_EQ(emit_yaml(std::numeric_limits<double>::infinity()), ".inf\n");

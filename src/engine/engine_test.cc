@@ -267,6 +267,7 @@ TEST_F(EngineTest, SaysForWhichEffectItWaitsAndLeavesItAtItsDeadline) {
     let_go.count_down();
     while (performed == 0) std::this_thread::yield();
   };
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // the store has a thread
   EXPECT_EXIT(
       {
         leave_one_behind();
