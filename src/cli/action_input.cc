@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/terminal.h"
+#include "base/utf8.h"
 
 namespace sluice::cli {
 namespace {
@@ -141,6 +142,11 @@ Result<json::object> input_from_words(const CalledAction& called, std::span<cons
                    .next = next_for(called)};
     }
     std::string name = word.substr(0, equals);
+    if (!valid_utf8(word)) {
+      return Error{.code = Code::usage,
+                   .message = "the value of '" + printable(name) + "' is not UTF-8: '" + printable(word) + "'",
+                   .next = next_for(called)};
+    }
     if (auto unknown = unknown_name(called, name)) return *unknown;
     if (input.contains(name)) {
       return Error{.code = Code::usage, .message = name + " is given twice", .next = next_for(called)};

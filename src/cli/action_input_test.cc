@@ -69,6 +69,10 @@ TEST_F(ActionInput, WrongWordsAreExplained) {
   EXPECT_EQ(too_many.error().next, "sluice kit run KIT Gate/close");
 }
 
+TEST_F(ActionInput, BytesThatAreNoTextAreRefused) {
+  EXPECT_EQ(words({"gate=\xff", "width=1"}), "error: the value of 'gate' is not UTF-8: 'gate=\\xff'");
+}
+
 TEST_F(ActionInput, AFileSaysWhereItIsWrong) {
   EXPECT_EQ(text(R"({"gate":"7","width":12})"), R"({"gate":"7","width":12})");
   EXPECT_EQ(text("[]"), "error: in.json:1:1: the input of Gate/open is a JSON object with its arguments");

@@ -11,6 +11,7 @@
 #include "cli/flow_view.h"
 #include "cli/home_store.h"
 #include "cli/kit_place.h"
+#include "engine/kept_set.h"
 
 namespace sluice::cli {
 namespace {
@@ -131,7 +132,7 @@ Result<Code> list(Context& context) {
 
 // -------------------------------------------------------------------------------------------------- show and trace
 
-// The syncs of the kit at --kit, or of the one that ran last, if they are those that the flow goes on under.
+// The syncs of the kit at --kit, or those that the flow goes on under, with the concepts of the kit that ran last.
 Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, store::Snapshot& snapshot,
                                                         const std::string& hash) {
   std::string folder = context.given.text("kit");
@@ -156,13 +157,19 @@ Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, 
     context.output.detail("the kit in " + folder + " cannot be read, so syncs that did not fire are not shown");
     return std::shared_ptr<const engine::SyncSet>();
   }
+  lang::Kit kit = checked.kit->kit();
   auto set = engine::SyncSet::compile(std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)));
   if (!set) return set.error();
-  if ((*set)->hash() != hash) {
+  if ((*set)->hash() == hash) return set;
+  if (named) {
     context.output.note("The syncs in " + folder + " are not those that this flow goes on under.");
-    if (!named) return std::shared_ptr<const engine::SyncSet>();
+    return set;
   }
-  return set;
+  // The kit has changed since; what the flow goes on under is kept.
+  auto kept = engine::kept_set(snapshot, hash, kit);
+  if (kept) return kept;
+  context.output.note("Syncs that did not fire are not shown: " + kept.error().message + ".");
+  return std::shared_ptr<const engine::SyncSet>();
 }
 
 Result<FlowView> read_view(const Context& context, store::Snapshot& snapshot, const store::FlowRow& row, bool misses) {

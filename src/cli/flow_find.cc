@@ -41,6 +41,8 @@ Error ambiguous(std::string_view what, std::string_view text, const Ulid& one, c
           .next = "give more characters; the ends of ids differ most"};
 }
 
+constexpr std::string_view kParentField = "\"parent\":";  // of a follow-up flow's summary
+
 }  // namespace
 
 std::string short_id(const Ulid& id) { return to_string(id).substr(Ulid::kTextLength - 8); }
@@ -57,8 +59,13 @@ Result<store::FlowRow> find_flow(store::Snapshot& snapshot, std::string_view tex
   bool latest = text == kLatest;
   if (!latest && text.size() < kShortestId) return too_short(text);
   auto read = snapshot.flows_newest_first(std::nullopt, [&](const store::FlowRow& row) {
-    if (latest || names(wanted, row.id)) found.push_back(row);
-    return !latest && found.size() < 2;
+    if (!latest && names(wanted, row.id)) found.push_back(row);
+    if (!latest) return found.size() < 2;
+    // Of those that began in the same millisecond, what somebody asked for goes before what followed from it.
+    if (!found.empty() && row.id.wall_ms() != found[0].id.wall_ms()) return false;
+    bool follows = row.summary.find(kParentField) != std::string::npos;
+    if (found.empty() || !follows) found = {row};
+    return follows;
   });
   if (!read) return read.error();
   if (found.empty()) return latest ? not_found("flow", "latest") : not_found("flow", text);

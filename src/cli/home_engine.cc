@@ -39,7 +39,7 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   if (!opened) return opened.error();
   self.home_ = *std::move(opened);
   if (auto keys = home->folder("keys"); !keys) return keys.error();
-  if (auto opened_heads = self.open_heads(); !opened_heads) return opened_heads.error();
+  if (auto opened_heads = self.open_heads(output); !opened_heads) return opened_heads.error();
 
   self.caller_ = {.name = calling_user(), .reason = reason_of(context.given)};
   self.blobs_.emplace(self.home_->disk, (home->root() / "blobs").string());
@@ -68,20 +68,33 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   return made;
 }
 
-// The operator's key is made with the first store.
-Result<void> HomeEngine::open_heads() {
+// The operator's key is made with the first store. Nothing is written to a store that has lost what was signed.
+Result<void> HomeEngine::open_heads(Output& output) {
+  auto heads = engine::HeadLog::open(home_->disk, home_->heads_path);
+  if (!heads) return heads.error();
+  heads_.emplace(*std::move(heads));
+  auto snapshot = home_->store->read();
+  if (!snapshot) return snapshot.error();
+  if (auto holds = engine::check_last_head(**snapshot, heads_->last()); !holds) {
+    Error error = holds.error();
+    error.message += ": acknowledged records are lost, or an older store was put back; nothing was run";
+    error.next = "sluice audit verify shows where; put the store back from a copy, or move " + home_->heads_path +
+                 " away to go on from here without what is lost";
+    return error;
+  }
   auto exists = home_->disk.exists(home_->operator_key_path);
   if (!exists) return exists.error();
   if (!*exists) {
+    if (heads_->last()) {
+      output.note("the operator's key " + home_->operator_key_path +
+                  " is gone: a new one is made, and what the old one signed can be verified with its public key alone");
+    }
     auto key = crypto::PrivateKey::generate();
     if (auto stored = crypto::store_private_key(home_->disk, home_->operator_key_path, key); !stored) return stored;
   }
   auto key = crypto::load_private_key(home_->disk, home_->operator_key_path);
   if (!key) return key.error();
   operator_key_ = *std::move(key);
-  auto heads = engine::HeadLog::open(home_->disk, home_->heads_path);
-  if (!heads) return heads.error();
-  heads_.emplace(*std::move(heads));
   return {};
 }
 

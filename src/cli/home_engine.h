@@ -43,7 +43,7 @@ class HomeEngine {
 
  private:
   HomeEngine() = default;
-  Result<void> open_heads();
+  Result<void> open_heads(Output& output);
 
   RealClock clock_;
   RealRandom random_;

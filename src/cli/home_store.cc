@@ -70,7 +70,7 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
       run ? wait_for_lock(context, opened->disk, clock, (*run / "store.lock").string()) : Result<LockFile>(run.error());
   if (lock) {
     opened->lock.emplace(*std::move(lock));
-  } else if (unwritable && lock.error().code == Code::denied) {
+  } else if (unwritable && (lock.error().code == Code::denied || lock.error().code == Code::limit)) {
     context.output.detail("the home cannot be written, so it is only read: " + lock.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
   } else {

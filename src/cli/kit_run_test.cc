@@ -128,7 +128,7 @@ lang::ConceptBinding desk() {
   sign.finish = [](const json::object&, const lang::Ending& ending, lang::Rows&) -> Result<lang::Ending> {
     return ending;
   };
-  return {.name = "Desk", .actions = {sign}};
+  return {.name = "Desk", .contract = {"action sign() runs: answered outside -> ok()"}, .actions = {sign}};
 }
 
 TEST_F(KitRun, DoesNotWaitForPeople) {

@@ -19,6 +19,7 @@ namespace sluice::engine {
 namespace {
 
 constexpr size_t kMaxHeadsBytes = size_t{256} << 20;  // a line a minute for years
+constexpr size_t kMaxTwoHeadsBytes = 4096;
 
 // The fields that are signed, and the beginning of the line.
 std::string fields_of(const Head& head) {
@@ -35,9 +36,11 @@ struct HeadLine {
 };
 BOOST_DESCRIBE_STRUCT(HeadLine, (), (seq, chain, at, key, signature))
 
+// The number is 0 for a last line whose number nobody has counted.
 Result<SignedHead> parse_line(std::string_view line, const std::string& file, uint32_t number) {
   auto fail = [&](Error error) {
-    error.position = Position{.file = file, .line = number, .column = 1};
+    if (number > 0) error.position = Position{.file = file, .line = number, .column = 1};
+    if (number == 0) error.message = "the last line of " + file + ": " + error.message;
     return error;
   };
   auto document = parse_json(line, file);
@@ -232,17 +235,42 @@ Result<HeadLog> HeadLog::open(Disk& disk, const std::string& path) {
   if (!*there) {
     if (auto synced = disk.sync_folder(folder_of(path)); !synced) return synced.error();
   }
-  auto text = read_file(disk, path, kMaxHeadsBytes);
-  if (!text) return text.error();
-  auto heads = parse_heads(*text, path);
-  if (!heads) return heads.error();
-  uint64_t size = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
-  if (heads->torn) {
-    if (auto cut = (*file)->truncate(size); !cut) return cut.error();
+  auto size = (*file)->size();
+  if (!size) return size.error();
+  std::string end(std::min<uint64_t>(*size, kMaxTwoHeadsBytes), '\0');
+  auto read = (*file)->read_at(*size - end.size(), end);
+  if (!read) return read.error();
+  size_t whole = end.rfind('\n') + 1;  // 0: there is no whole line
+  if (whole < end.size()) {
+    *size -= end.size() - whole;
+    if (auto cut = (*file)->truncate(*size); !cut) return cut.error();
+    end.resize(whole);
   }
   std::optional<Head> last;
-  if (!heads->heads.empty()) last = heads->heads.back().head;
-  return HeadLog(*std::move(file), size, std::move(last));
+  if (whole > 0) {
+    size_t begin = whole < 2 ? 0 : end.rfind('\n', whole - 2) + 1;
+    auto head = parse_line(std::string_view(end).substr(begin, whole - 1 - begin), path, 0);
+    if (!head) return head.error();
+    last = head->head;
+  }
+  return HeadLog(*std::move(file), *size, std::move(last));
+}
+
+Result<void> check_last_head(store::Snapshot& journal, const std::optional<Head>& last) {
+  if (!last) return {};
+  auto lost = [&](const std::string& what) {
+    return Error{
+        .code = Code::verification_failed,
+        .message = "a head of the journal was signed for record " + std::to_string(last->seq) + ", but " + what,
+        .next = "sluice audit verify"};
+  };
+  if (journal.position() < last->seq) return lost("the journal ends with record " + std::to_string(journal.position()));
+  auto row = journal.journal(last->seq);
+  if (!row) return row.error();
+  if (!*row) return lost("that record is gone");
+  std::string chain = (*row)->record.empty() ? (*row)->packed_hash : chain_of((*row)->record);
+  if (chain != last->chain) return lost("that record is another now");
+  return {};
 }
 
 Result<void> HeadLog::append(const SignedHead& head) {

@@ -64,7 +64,7 @@ Result<Heads> read_heads(Disk& disk, const std::string& path);
 // The file as the writer uses it. One process at a time: whoever holds the store.
 class HeadLog {
  public:
-  // Makes the file if there is none, and removes a torn last line.
+  // Makes the file if there is none, and removes a torn last line. Reads no more than the end of it.
   static Result<HeadLog> open(Disk& disk, const std::string& path);
 
   // Durable when it returns. The seq must be beyond that of the last head.
@@ -79,6 +79,9 @@ class HeadLog {
   uint64_t size_ = 0;
   std::optional<Head> last_;
 };
+
+// Whether the journal still holds what was signed last. One that does not has lost records, or has been put back.
+Result<void> check_last_head(store::Snapshot& journal, const std::optional<Head>& last);
 
 struct AuditFault {
   uint64_t seq = 0;  // of the record at which it shows

@@ -8,6 +8,7 @@
 #include "engine/retention.h"
 #include "engine/testing_engine.h"
 #include "engine/testing_journal.h"
+#include "engine/testing_machine.h"
 #include "store/memory_store.h"
 
 namespace sluice::engine {
@@ -224,6 +225,36 @@ TEST(HeadLog, GoesOnWhereItEndedAndDropsATornLine) {
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->heads, (std::vector{head(3), head(4)}));
   EXPECT_TRUE(read_heads(disk, "/none")->heads.empty());
+}
+
+TEST(HeadLog, ReadsOnlyTheEndOfALongFile) {
+  VolatileDisk disk;
+  crypto::PrivateKey key = crypto::PrivateKey::from_seed(kSeed);
+  auto head = [&](uint64_t seq) { return sign({.seq = seq, .chain = std::string(kFirstChain), .at_ms = 5}, key); };
+  std::string text = "what stands here is for audit verify\n";
+  for (uint64_t seq = 1; seq <= 100; ++seq) text += write_head(head(seq));
+  ASSERT_TRUE(write_atomically(disk, "/audit.heads", text, 0600));
+  auto log = HeadLog::open(disk, "/audit.heads");
+  ASSERT_TRUE(log) << to_string(log.error());
+  EXPECT_EQ(log->last()->seq, 100U);
+  ASSERT_TRUE(write_atomically(disk, "/audit.heads", "nonsense\n", 0600));
+  EXPECT_EQ(HeadLog::open(disk, "/audit.heads").error().message,
+            "the last line of /audit.heads: not valid JSON: unexpected 'n'");
+}
+
+TEST(CheckLastHead, RefusesAJournalThatHasLostWhatWasSigned) {
+  World world({"concept Task [T] { actions { action add() { -> ok } } }"}, "");
+  world.run("Task/add", "{}");
+  auto snapshot = *world.store->read();
+  uint64_t last = snapshot->position();
+  std::string chain = chain_of((*snapshot->journal(last))->record);
+  EXPECT_TRUE(check_last_head(*snapshot, std::nullopt));
+  EXPECT_TRUE(check_last_head(*snapshot, Head{.seq = last, .chain = chain}));
+  EXPECT_EQ(check_last_head(*snapshot, Head{.seq = last + 7, .chain = chain}).error().message,
+            "a head of the journal was signed for record " + std::to_string(last + 7) +
+                ", but the journal ends with record " + std::to_string(last));
+  EXPECT_EQ(check_last_head(*snapshot, Head{.seq = last, .chain = std::string(kFirstChain)}).error().message,
+            "a head of the journal was signed for record " + std::to_string(last) + ", but that record is another now");
 }
 
 }  // namespace audit_test

@@ -395,6 +395,25 @@ uint64_t Engine::wait_for(uint64_t position, int64_t at_most_ms) {
   return position_;
 }
 
+namespace {
+
+// Whether a flow is a follow-up of another, or of one that is.
+bool follows_from(store::Snapshot& snapshot, store::FlowRow row, const Ulid& flow) {
+  constexpr std::string_view kParent = "\"parent\":\"";
+  while (true) {
+    size_t at = row.summary.find(kParent);
+    if (at == std::string::npos) return false;
+    auto parent = Ulid::parse(std::string_view(row.summary).substr(at + kParent.size(), Ulid::kTextLength));
+    if (!parent) return false;
+    if (*parent == flow) return true;
+    auto above = snapshot.flow(*parent);
+    if (!above || !*above) return false;
+    row = **above;
+  }
+}
+
+}  // namespace
+
 Result<store::FlowStatus> Engine::wait(const Ulid& flow, Until until, const std::function<bool()>& stop) {
   while (true) {
     uint64_t seen = position();
@@ -410,10 +429,8 @@ Result<store::FlowStatus> Engine::wait(const Ulid& flow, Until until, const std:
                 (until == Until::quiet && status == store::FlowStatus::waiting);
     if (done && until == Until::all) {
       bool pending = false;
-      std::string parent = sluice::to_string(flow);
       auto read = (*snapshot)->open_flows([&](const store::FlowRow& child) {
-        pending = pending || (child.status != store::FlowStatus::stuck &&
-                              child.summary.find("\"parent\":\"" + parent + "\"") != std::string::npos);
+        pending = child.status != store::FlowStatus::stuck && follows_from(**snapshot, child, flow);
         return !pending;
       });
       if (!read) return read.error();

@@ -132,6 +132,7 @@ struct ChildState {
   int64_t due_ms = 0;      // of the next dispatch; 0: none
   bool dead = false;
   bool cancelled = false;
+  std::set<Ulid> undone;       // what the last dispatch asked for and did not get
   std::set<std::string> done;  // what earlier dispatches asked for and got, as text
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/canonical_json.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "crypto/sha256.h"
 #include "engine/record_reader.h"
 
@@ -185,6 +186,14 @@ void Machine::call(Call call) {
   }
   if (symbols().action(*action).runs == lang::Runs::query) {
     return refuse({.code = Code::invalid, .message = call.action + " only reads: it is asked, not run"});
+  }
+  if (!is_utf8(json::value(call.input)) || !valid_utf8(call.key)) {
+    return refuse({.code = Code::invalid, .message = "the arguments of " + call.action + " are not UTF-8"});
+  }
+  if (call.expect_generation && !row_named(*action, call.input)) {
+    return refuse({.code = Code::usage,
+                   .message = call.action + " names no row of its own, so there is no generation to expect",
+                   .next = "run it without an expected generation"});
   }
   const lang::ActionBinding* handler = binding(*action);
   if (handler != nullptr && handler->check) {

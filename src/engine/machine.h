@@ -205,6 +205,11 @@ class Machine {
   void plan(const Flow& flow, const Match& match, std::vector<FollowUp> follow_ups, Fired& fired,
             int64_t attempt = 0) const;
   std::optional<End> unfit(const Flow& flow, const Invocation& invocation) const;
+  // The row that an action is about: that of its first argument of one of its concept's own types.
+  struct NamedRow {
+    std::string relation, key;
+  };
+  std::optional<NamedRow> row_named(lang::ActionRef action, const json::object& input) const;
   std::optional<End> conflict(const Invocation& invocation);
   std::optional<Step> step_at(uint64_t seq);
   std::string unanswered_cause(const Flow& flow, const Invocation& request) const;

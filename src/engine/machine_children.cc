@@ -129,6 +129,7 @@ void Machine::apply_dispatch(Flow& flow, Step& step) {
   child.attempt = step.attempt;
   child.due_ms = 0;
   child.repeat.clear();
+  child.undone.clear();
   child.give_up = false;
   if (!step.note.empty()) flow.fail(step.note);
   Causes causes = causes_of(flow);
@@ -152,6 +153,7 @@ bool Machine::child_action_ended(Flow& flow, const Invocation& invocation, const
   bool again =
       !child.cancelled && (end.variant.starts_with("engine.") || (sync && flow.set->retries_on(*sync, end.variant)));
   if (again) {
+    child.undone.insert(invocation.id);
     child.repeat = symbols().name(invocation.action) + " => " + end.variant;
     if (const json::value* message = end.fields.if_contains("message"); message != nullptr && message->is_string()) {
       child.repeat += ": " + std::string(message->get_string());

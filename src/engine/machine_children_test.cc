@@ -138,6 +138,37 @@ sync Tell [eventual] when { Order/place: [ item: ?i ] => ok[] } then { Mail/post
   EXPECT_EQ(world.summary(world.child())["dead"], "Mail/post => engine.fault: the van is gone");
 }
 
+// The operator has looked, and says what became of it.
+TEST(MachineChildren, ADeadLetterThatIsResolvedIsNone) {
+  for (bool retry : {false, true}) {
+    Post world(R"(
+sync Tell [eventual] when { Order/place: [ item: ?i ] => ok[] } then { Mail/post: [ item: ?i ] }
+)");
+    int posted = 0;
+    world.on("Mail/post").perform = [&](const json::value& work, lang::Attempt&) -> lang::PerformedAction {
+      if (++posted == 1) throw std::runtime_error("the van is gone");
+      return lang::Completion{"ok", work.as_object()};
+    };
+    world.run("Order/place", kTea);
+    world.settle_in_time();
+    Ulid child = world.child();
+    ASSERT_EQ(world.status(child), "stuck");
+    Ulid invocation;
+    for (const Step& step : world.steps()) {
+      if (step.flow == child && step.kind == Step::Kind::finish) invocation = step.invocation;
+    }
+    Decision decision{.kind = retry ? Decision::Kind::retry : Decision::Kind::resolve_as,
+                      .flow = child,
+                      .invocation = invocation,
+                      .as = {"ok", json::parse(kTea).as_object()},
+                      .caller = {.name = "uid:0"}};
+    ASSERT_TRUE(world.decide(decision));
+    world.settle_in_time();
+    EXPECT_EQ(world.status(child), "ok") << retry;
+    EXPECT_EQ(posted, retry ? 2 : 1);
+  }
+}
+
 TEST(MachineChildren, ARestartAtAnyPointChangesNothing) {
   for (int restart_at = 0; restart_at < 8; ++restart_at) {
     Post world;

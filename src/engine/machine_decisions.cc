@@ -100,6 +100,12 @@ Result<void> Machine::decide_now(const Decision& decision) {
             .message = "flow " + flow_id + " began with " + flow.root_action + ", which this kit does not have",
             .next = "name the kit that the flow belongs to with --kit"};
       }
+      if (flow.child && !set_->find(flow.child->root.sync)) {
+        return Error{.code = Code::conflict,
+                     .message = "flow " + flow_id + " is to do what sync " + flow.child->root.sync +
+                                " says, which this kit does not have",
+                     .next = "name a kit that has the sync with --kit, or sluice flow cancel " + flow_id};
+      }
       Step step = new_step(flow, flow.id, Step::Kind::move);
       step.note = set_->hash();
       flow.set_hash = set_->hash();

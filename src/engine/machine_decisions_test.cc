@@ -234,5 +234,15 @@ TEST(MachineDecisions, MoveLetsAFlowGoOnUnderTheNewestRules) {
   EXPECT_EQ(world.journal().back(), R"(act Work/note => ok {"name":"old"})");
 }
 
+// What it is to do would be dropped.
+TEST(MachineDecisions, AFollowUpDoesNotMoveToAKitWithoutItsSync) {
+  Desk world(kTell);
+  Ulid dead = world.dead();
+  ASSERT_TRUE(world.reload(""));
+  EXPECT_EQ(world.decide(Kind::move, dead).error().message,
+            "flow " + sluice::to_string(dead) + " is to do what sync Tell says, which this kit does not have");
+  EXPECT_EQ(world.status(dead), "stuck");
+}
+
 }  // namespace machine_decisions_test
 }  // namespace sluice::engine

@@ -4,8 +4,8 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "engine/kept_set.h"
 #include "engine/machine.h"
-#include "lang/sync_parser.h"
 
 namespace sluice::engine {
 namespace {
@@ -247,7 +247,18 @@ void Machine::replay_resolve(Flow& flow, Step& step, const History& history) {
   Planned& planned = step.fired.front().then.front();
   Ulid id = planned.id;
   Invocation* invocation = invoke(flow, planned, beneath, ended->second->causes, Origin::outside());
-  if (invocation == nullptr || !step.end) return;
+  if (invocation == nullptr) return;
+  if (flow.child && flow.child->undone.erase(step.invocation) == 1) {
+    // Of a follow-up flow: it is the one that the dispatch waits for, and if it was the last the letter lives again.
+    invocation->first = true;
+    ++flow.child->firsts_open;
+    flow.child->dead = false;
+    if (flow.child->undone.empty()) {
+      flow.child->repeat.clear();
+      flow.child->give_up = false;
+    }
+  }
+  if (!step.end) return;
   flow.work.pop_back();
   flow.set_phase(*invocation, Invocation::Phase::performing);
   invocation->ending = true;
@@ -330,32 +341,7 @@ std::unique_ptr<Flow> Machine::flow_of(const Step& opening, std::shared_ptr<cons
 // The set of this hash: the newest, or one that an older kit left behind, against the concepts of today.
 Result<std::shared_ptr<const SyncSet>> Machine::set_named(const std::string& hash, store::Snapshot& snapshot) {
   if (hash == set_->hash()) return set_;
-  auto text = snapshot.sync_set(hash);
-  if (!text) return text.error();
-  if (!*text) return Error{.code = Code::not_found, .message = "its sync set " + hash + " is not in the store"};
-  lang::Diagnostics found;
-  auto file = lang::parse_sync(**text, "sync set " + hash.substr(0, 12), found);
-  if (!file) return Error{.code = Code::invalid, .message = "its sync set " + hash + " cannot be read any more"};
-  lang::Kit kit = kit_->kit();
-  kit.syncs.clear();
-  kit.guards.clear();
-  for (auto& rule : file->rules) {
-    if (auto* sync = std::get_if<lang::Sync>(&rule)) {
-      kit.syncs.push_back(
-          {.tree = std::move(*sync), .tier = lang::Tier::required, .alias = "", .kit = "", .inactive = ""});
-    }
-  }
-  lang::Checked checked = lang::check(std::move(kit));
-  if (!checked.kit) {
-    std::string why = "its sync set does not fit the loaded concepts";
-    for (const lang::Diagnostic& each : checked.diagnostics) {
-      if (each.severity != lang::Diagnostic::Severity::error) continue;
-      why += ": " + each.text;
-      break;
-    }
-    return Error{.code = Code::invalid, .message = why, .next = "sluice flow move FLOW --to current"};
-  }
-  return SyncSet::compile(std::make_shared<const lang::CheckedKit>(std::move(*checked.kit)));
+  return kept_set(snapshot, hash, kit_->kit());
 }
 
 }  // namespace sluice::engine

@@ -94,9 +94,10 @@ Step Machine::new_step(const Flow& flow, const Ulid& invocation, Step::Kind kind
 // Why an invocation cannot run at all.
 std::optional<End> Machine::unfit(const Flow& flow, const Invocation& invocation) const {
   if (!invocation.cycle.empty()) return engine_end(EngineOutcome::limit, "a cycle: " + invocation.cycle);
-  if (invocation.origin.cascade->actions >= parts_.limits.cascade_actions) {
-    return engine_end(EngineOutcome::limit,
-                      "more than " + std::to_string(parts_.limits.cascade_actions) + " actions follow from one event");
+  auto raised = kit_->kit().suite.cascade_limit;
+  uint64_t limit = raised ? static_cast<uint64_t>(*raised) : parts_.limits.cascade_actions;
+  if (invocation.origin.cascade->actions >= limit) {
+    return engine_end(EngineOutcome::limit, "more than " + std::to_string(limit) + " actions follow from one event");
   }
   if (flow.actions >= parts_.limits.flow_actions) {
     return engine_end(EngineOutcome::limit,
@@ -128,23 +129,26 @@ std::optional<End> Machine::unfit(const Flow& flow, const Invocation& invocation
 }
 
 // The row of the action's first own-typed argument must be at the generation that the caller saw.
-std::optional<End> Machine::conflict(const Invocation& invocation) {
-  if (!invocation.expect_generation) return std::nullopt;
-  const lang::ConceptSymbol& owner = symbols().concepts[invocation.action.concept_];
-  std::string relation, key;
-  for (const lang::FieldSymbol& param : symbols().action(invocation.action).params) {
+std::optional<Machine::NamedRow> Machine::row_named(lang::ActionRef action, const json::object& input) const {
+  const lang::ConceptSymbol& owner = symbols().concepts[action.concept_];
+  for (const lang::FieldSymbol& param : symbols().action(action).params) {
     const lang::Shape& shape = symbols().types[symbols().types.present(param.type)];
-    const json::value* value = invocation.input.if_contains(param.name);
+    const json::value* value = input.if_contains(param.name);
     if (shape.kind != lang::Shape::Kind::parameter || shape.owner != owner.name) continue;
     if (value == nullptr || !value->is_string()) continue;
     bool is_first = !owner.source->params.empty() && owner.source->params[0].text == shape.name;
-    relation = is_first ? owner.name : owner.name + "[" + shape.name + "]";
-    key = std::string(value->get_string());
-    break;
+    return NamedRow{is_first ? owner.name : owner.name + "[" + shape.name + "]", std::string(value->get_string())};
   }
-  Transaction::Version version = key.empty() ? Transaction::Version{} : state_->version(relation, key);
+  return std::nullopt;
+}
+
+std::optional<End> Machine::conflict(const Invocation& invocation) {
+  if (!invocation.expect_generation) return std::nullopt;
+  auto row = row_named(invocation.action, invocation.input);
+  if (!row) return std::nullopt;
+  Transaction::Version version = state_->version(row->relation, row->key);
   if (version.generation == *invocation.expect_generation) return std::nullopt;
-  End end = engine_end(EngineOutcome::conflict, relation + " " + key + " is at generation " +
+  End end = engine_end(EngineOutcome::conflict, row->relation + " " + row->key + " is at generation " +
                                                     std::to_string(version.generation) + ", not " +
                                                     std::to_string(*invocation.expect_generation));
   end.fields["expected"] = *invocation.expect_generation;

@@ -253,6 +253,14 @@ sync Back when { Sink/put: [ text: ?n ] => ok[] } then { Front/go: [ name: ?n ] 
   EXPECT_EQ(growing.steps().size(), 501U);
   EXPECT_EQ(growing.steps().back().end->fields["message"], "more than 500 actions follow from one event");
 
+  World raised({kFront, kSink}, count);
+  raised.limits.cascade_actions = 500;
+  raised.cascade_limit = 600;
+  raised.load(count);
+  raised.on("Front/up").act = up(1'000'000);
+  raised.run("Front/up", R"({"n":0})");
+  EXPECT_EQ(raised.steps().size(), 601U);
+
   World loop({kFront, kSink}, R"(
 sync There [loop] when { Front/go: [ name: ?n ] => ok[] } then { Sink/put: [ text: ?n ] }
 sync Back when { Sink/put: [ text: ?n ] => ok[] } then { Front/go: [ name: ?n ] }

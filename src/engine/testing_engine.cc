@@ -11,8 +11,11 @@ namespace sluice::engine {
 
 json::object object(const std::string& text) { return json::parse(text).as_object(); }
 
-std::shared_ptr<const lang::CheckedKit> checked(const std::vector<std::string>& concepts, const std::string& rules) {
-  lang::Checked result = lang::check(lang::kit_of(concepts, rules));
+std::shared_ptr<const lang::CheckedKit> checked(const std::vector<std::string>& concepts, const std::string& rules,
+                                                std::optional<int64_t> cascade_limit) {
+  lang::Kit kit = lang::kit_of(concepts, rules);
+  kit.suite.cascade_limit = cascade_limit;
+  lang::Checked result = lang::check(std::move(kit));
   if (result.kit) return std::make_shared<const lang::CheckedKit>(std::move(*result.kit));
   std::string text;
   for (const lang::Diagnostic& each : result.diagnostics) {

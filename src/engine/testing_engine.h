@@ -14,7 +14,8 @@ namespace sluice::engine {
 
 json::object object(const std::string& text);
 
-std::shared_ptr<const lang::CheckedKit> checked(const std::vector<std::string>& concepts, const std::string& rules);
+std::shared_ptr<const lang::CheckedKit> checked(const std::vector<std::string>& concepts, const std::string& rules,
+                                                std::optional<int64_t> cascade_limit = std::nullopt);
 
 std::shared_ptr<const SyncSet> set_of(const std::vector<std::string>& concepts, const std::string& rules);
 

@@ -70,7 +70,7 @@ void World::use(std::vector<std::string> concepts, const std::string& rules) {
   make_bindings();
 }
 
-void World::load(const std::string& rules) { kit_ = checked(concepts_, rules); }
+void World::load(const std::string& rules) { kit_ = checked(concepts_, rules, cascade_limit); }
 
 Result<void> World::reload(const std::string& rules) {
   load(rules);

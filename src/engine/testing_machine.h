@@ -127,6 +127,7 @@ class World {
   UlidSource ids{clock, random};
   EffectQueue queue;
   Committer* committer = nullptr;
+  std::optional<int64_t> cascade_limit;  // of the suite that load() makes
   lang::Tools tools;
   store::BlobStore* blobs = nullptr;
   std::set<std::string> not_loaded;                        // concepts without a binding at the next start

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <functional>
 
+#include "base/utf8.h"
+
 namespace sluice::engine {
 namespace {
 
@@ -235,6 +237,15 @@ size_t text_bytes(const json::value& value, size_t most) {
     }
   }
   return size;
+}
+
+bool is_utf8(const json::value& value) {
+  if (const auto* text = value.if_string()) return valid_utf8(std::string_view(text->data(), text->size()));
+  if (const auto* array = value.if_array()) return std::ranges::all_of(*array, is_utf8);
+  const auto* object = value.if_object();
+  return object == nullptr || std::ranges::all_of(*object, [](const json::key_value_pair& member) {
+           return valid_utf8(std::string_view(member.key().data(), member.key().size())) && is_utf8(member.value());
+         });
 }
 
 std::string too_large(const std::string& what, size_t most) {

@@ -35,6 +35,8 @@ std::string text_of(const Value& value);
 
 // About how many bytes a value has as text; stops counting beyond `most`.
 size_t text_bytes(const json::value& value, size_t most);
+// Whether all its strings and names are UTF-8. What is not cannot be journaled as it is.
+bool is_utf8(const json::value& value);
 // "its result has more than 8 MB; …"
 std::string too_large(const std::string& what, size_t most);
 

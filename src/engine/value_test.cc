@@ -88,5 +88,12 @@ TEST(Value, TextShowsStringsBareAndTheRestAsJson) {
   EXPECT_EQ(text_of(value("null")), "");
 }
 
+TEST(Value, IsUtf8WhenAllOfItIs) {
+  EXPECT_TRUE(is_utf8(value(R"({"ä":["ö",1,null]})")));
+  EXPECT_FALSE(is_utf8(json::value("\xff")));
+  EXPECT_FALSE(is_utf8(json::array{1, json::object{{"a", "\xfe"}}}));
+  EXPECT_FALSE(is_utf8(json::object{{"\xfd", 1}}));
+}
+
 }  // namespace value_test
 }  // namespace sluice::engine

@@ -14,6 +14,34 @@ constexpr std::array<std::string_view, 9> kPrimitives = {"String",   "Int", "Flo
 
 bool is_primitive(std::string_view name) { return std::ranges::find(kPrimitives, name) != kPrimitives.end(); }
 
+std::string_view name_of(Runs runs) {
+  switch (runs) {
+    case Runs::pure:
+      return "pure";
+    case Runs::query:
+      return "query";
+    case Runs::effect:
+      return "effect";
+    case Runs::answered:
+      return "answered";
+    case Runs::answered_outside:
+      return "answered outside";
+  }
+  return "";
+}
+
+std::string_view name_of(Retry retry) {
+  switch (retry) {
+    case Retry::never:
+      return "never";
+    case Retry::safe:
+      return "safe";
+    case Retry::probe:
+      return "probe";
+  }
+  return "";
+}
+
 bool Concept::operator==(const Concept& other) const {
   return name == other.name && params == other.params && version == other.version && gate == other.gate &&
          category == other.category && visibility == other.visibility && purpose == other.purpose &&

@@ -148,6 +148,8 @@ struct Argument {
 
 enum class Runs { pure, query, effect, answered, answered_outside };
 enum class Retry { never, safe, probe };
+std::string_view name_of(Runs runs);  // as it is written
+std::string_view name_of(Retry retry);
 
 struct Variant {
   At at;

@@ -79,6 +79,7 @@ struct ConceptBinding {
   std::string name;
   int64_t version = 0;  // @version; 0 if it has none
   int64_t parallel = 32;
+  std::vector<std::string> contract;  // of the .concept that the handlers were made from: lang/contract.h
   std::vector<RelationBinding> relations;
   std::vector<ActionBinding> actions;
 

@@ -162,7 +162,7 @@ constexpr std::string_view kCppWords[] = {"alignas",
                                           "va_start"};
 
 // What generated structs and enumerations call their own parts, and the types that they use unqualified.
-constexpr std::string_view kGenerated[] = {"engine", "int64_t", "kAction", "kDefaulted", "kVariant", "kVariants"};
+constexpr std::string_view kGeneratedNames[] = {"engine", "int64_t", "kAction", "kDefaulted", "kVariant", "kVariants"};
 
 bool is_one_of(std::string_view name, std::span<const std::string_view> words) {
   return std::ranges::find(words, name) != words.end();
@@ -222,7 +222,7 @@ std::string singular(std::string_view name) {
 std::string member_name(std::string_view name) {
   // Capitals are for types and macros, a leading underscore is for the compiler, and the last one is taken off again.
   bool plain = !name.empty() && is_lower(name[0]) && name.back() != '_';
-  bool taken = is_one_of(name, kCppWords) || is_one_of(name, kGenerated);
+  bool taken = is_one_of(name, kCppWords) || is_one_of(name, kGeneratedNames);
   return std::string(name) + (plain && !taken ? "" : "_");
 }
 

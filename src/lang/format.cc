@@ -169,22 +169,6 @@ std::string print_duration(int64_t seconds) {
   return std::to_string(seconds) + "s";
 }
 
-std::string_view runs_name(Runs runs) {
-  switch (runs) {
-    case Runs::pure:
-      return "pure";
-    case Runs::query:
-      return "query";
-    case Runs::effect:
-      return "effect";
-    case Runs::answered:
-      return "answered";
-    case Runs::answered_outside:
-      return "answered outside";
-  }
-  return "";
-}
-
 std::string print_reversal(const Reversal& reversal) {
   std::string variants;
   for (const auto& variant : reversal.variants) variants += (variants.empty() ? "" : ", ") + variant.text;
@@ -200,11 +184,8 @@ Block action_block(const Action& action) {
               .blanks = Blanks::kept};
   auto& clauses = block.children;
   if (!action.description.empty()) clauses.push_back(prose(action.description_at, "description", action.description));
-  if (action.runs_at) clauses.push_back(line(*action.runs_at, "runs: " + std::string(runs_name(action.runs))));
-  if (action.retry_at) {
-    std::string_view retry = action.retry == Retry::safe ? "safe" : action.retry == Retry::probe ? "probe" : "never";
-    clauses.push_back(line(*action.retry_at, "retry: " + std::string(retry)));
-  }
+  if (action.runs_at) clauses.push_back(line(*action.runs_at, "runs: " + std::string(name_of(action.runs))));
+  if (action.retry_at) clauses.push_back(line(*action.retry_at, "retry: " + std::string(name_of(action.retry))));
   if (action.deadline_at) {
     clauses.push_back(line(*action.deadline_at, "deadline: " + print_duration(action.deadline_s)));
   }

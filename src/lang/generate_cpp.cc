@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 
+#include "lang/contract.h"
 #include "lang/cpp_names.h"
 #include "lang/cpp_types.h"
 #include "lang/generate_state.h"
@@ -172,6 +173,9 @@ std::string binding_definition(const Concept& spec, const CppOptions& options, c
   text += "      .name = " + cpp_string(spec.name) + ",\n";
   text += "      .version = " + std::to_string(spec.version.value_or(0)) + ",\n";
   text += "      .parallel = " + std::to_string(spec.parallel) + ",\n";
+  text += "      .contract = {\n";
+  for (const std::string& line : contract_of(spec)) text += "          " + cpp_string(line) + ",\n";
+  text += "      },\n";
   text += "      .relations = {\n" + state.relations + "      },\n";
   text += "      .actions = {\n";
   for (const Action& action : spec.actions) text += "          " + bound_action(action, types) + ",\n";
