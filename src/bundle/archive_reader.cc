@@ -52,8 +52,9 @@ class BytesSource final : public ViewSource {
 // Puts the rules between an archive and those who use it. After an error it says the same error again.
 class CheckedReader final : public ArchiveReader {
  public:
-  CheckedReader(std::unique_ptr<RawReader> raw, ArchiveFormat format, EntryRules rules)
-      : raw_(std::move(raw)), format_(format), rules_(std::move(rules)) {}
+  CheckedReader(std::unique_ptr<RawReader> raw, ArchiveFormat format, EntryRules rules,
+                std::function<void(uint64_t)> on_bytes)
+      : raw_(std::move(raw)), format_(format), rules_(std::move(rules)), on_bytes_(std::move(on_bytes)) {}
 
   ArchiveFormat format() const override { return format_; }
 
@@ -88,6 +89,7 @@ class CheckedReader final : public ArchiveReader {
                             (piece->empty() ? std::to_string(read_bytes_) : std::string("more"))));
     }
     if (auto counted = rules_.count_bytes(entry_->path, piece->size()); !counted) return fail(counted.error());
+    if (on_bytes_) on_bytes_(piece->size());
     return piece;
   }
 
@@ -100,6 +102,7 @@ class CheckedReader final : public ArchiveReader {
   std::unique_ptr<RawReader> raw_;
   ArchiveFormat format_;
   EntryRules rules_;
+  std::function<void(uint64_t)> on_bytes_;
   std::optional<ArchiveEntry> entry_;
   uint64_t read_bytes_ = 0;
   std::optional<Error> failed_;
@@ -178,10 +181,12 @@ Result<std::unique_ptr<ArchiveReader>> open_archive(std::unique_ptr<ByteSource> 
     error.next = "give a bundle, or a tar, tar.gz, tar.zst or zip";
     return error;
   }
-  auto raw = *format == ArchiveFormat::squashfs ? open_squash(std::move(source), options.limits)
-                                                : open_stream(std::move(source), *format, options.single_files);
+  auto raw = *format == ArchiveFormat::squashfs
+                 ? open_squash(std::move(source), options.limits)
+                 : open_stream(std::move(source), *format, options.single_files, options.limits.max_entries);
   if (!raw) return rules.refuse_all(raw.error().message, raw.error().code);
-  return std::unique_ptr<ArchiveReader>(std::make_unique<CheckedReader>(*std::move(raw), *format, std::move(rules)));
+  return std::unique_ptr<ArchiveReader>(
+      std::make_unique<CheckedReader>(*std::move(raw), *format, std::move(rules), options.on_bytes));
 }
 
 }  // namespace sluice::bundle

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,6 +71,8 @@ struct OpenOptions {
   ArchiveLimits limits = {};
   // A gzip or zstd file that holds no tar is read as one file named "content", for those who look into everything.
   bool single_files = false;
+  // Told how many more bytes of content were read, for those who show progress.
+  std::function<void(uint64_t)> on_bytes = {};
 };
 
 Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::string& path,

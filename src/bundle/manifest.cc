@@ -13,7 +13,6 @@ namespace sluice::bundle {
 
 namespace {
 
-constexpr size_t kMaxManifestBytes = 1 << 20;
 constexpr uint32_t kMaxReplicas = 1'000;
 constexpr auto kLongestDrain = std::chrono::hours(1);
 

@@ -18,6 +18,7 @@
 namespace sluice::bundle {
 
 constexpr std::string_view kManifestName = "bundle.yaml";
+constexpr size_t kMaxManifestBytes = 1 << 20;
 
 // How the program is reached: a TCP port that it finds in PORT, or a Unix socket whose path is in SLUICE_SOCKET.
 enum class Listen { port, unix };

@@ -37,6 +37,9 @@ class Packing {
       if (auto taken = take(path); !taken) return taken.error();
     }
     if (auto sound = rules_.finish(); !sound) return sound.error();
+    if (options_.watcher != nullptr) {
+      if (auto agreed = options_.watcher->finish(); !agreed) return agreed.error();
+    }
     return std::move(tree_);
   }
 

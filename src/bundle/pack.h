@@ -29,6 +29,8 @@ class PackWatcher {
   virtual Result<void> begin_file(const std::string& path) = 0;
   virtual Result<void> content(std::string_view piece) = 0;
   virtual Result<void> end_file() = 0;
+  // After the last file, before the archive appears: the last chance to refuse it.
+  virtual Result<void> finish() { return {}; }
 };
 
 struct PackOptions {

@@ -108,32 +108,66 @@ size_t skip_line_break(std::string_view text, size_t at) {
   }
 }
 
+uint8_t base64_value(char c) {
+  if (is_upper(c)) return static_cast<uint8_t>(c - 'A');
+  if (is_lower(c)) return static_cast<uint8_t>(c - 'a' + 26);
+  if (is_digit(c)) return static_cast<uint8_t>(c - '0' + 52);
+  return c == '+' ? 62 : 63;
+}
+
+// Whether letters of base64 can be a key: one of OpenSSH, or a sequence in DER that is as long as it says. `is_cut`:
+// there are more letters than were looked at.
+bool can_be_key(std::string_view letters, bool is_cut) {
+  if (letters.starts_with("b3BlbnNzaC1rZXktdjE")) return true;  // "openssh-key-v1"
+  while (letters.ends_with('=')) letters.remove_suffix(1);
+  if (letters.size() < 8 || letters.find('=') != std::string_view::npos) return false;
+  std::array<uint8_t, 6> first{};
+  uint64_t bits = 0;
+  for (size_t i = 0; i < 8; ++i) bits = bits << 6 | base64_value(letters[i]);
+  for (size_t i = 0; i < first.size(); ++i) first[i] = static_cast<uint8_t>(bits >> (8 * (5 - i)));
+  if (first[0] != 0x30) return false;
+  size_t length = 0;
+  if (first[1] < 0x80) {
+    length = 2 + size_t{first[1]};
+  } else if (first[1] == 0x81) {
+    length = 3 + size_t{first[2]};
+  } else if (first[1] == 0x82) {
+    length = 4 + (size_t{first[2]} << 8 | first[3]);
+  }
+  const size_t bytes = letters.size() * 3 / 4;
+  return is_cut ? length >= bytes : length == bytes;
+}
+
 // How long a private key at the beginning of the text is; libraries hold the words "BEGIN PRIVATE KEY" without one, so
-// what follows must look like one.
-std::optional<size_t> private_key(std::string_view text) {
+// what follows must look like one. In a binary it must be one by its form.
+std::optional<size_t> private_key(std::string_view text, bool is_binary) {
   size_t end = text.substr(0, 80).find("-----", kPemStart.size());
   if (end == std::string_view::npos) return std::nullopt;
   std::string_view label = text.substr(kPemStart.size(), end - kPemStart.size());
   if (!label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK")) return std::nullopt;
   size_t at = skip_line_break(text, end + 5);
   // Lines such as "Proc-Type: 4,ENCRYPTED" stand before the key itself.
-  for (int headers = 0; headers < 8; ++headers) {
+  int headers = 0;
+  for (; headers < 8; ++headers) {
     size_t word = run_length(text.substr(at), [](char c) { return is_alnum(c) || c == '-'; });
     if (word == 0 || at + word >= text.size() || text[at + word] != ':') break;
     size_t line = text.find_first_of("\n\\", at);
     if (line == std::string_view::npos) return std::nullopt;
     at = skip_line_break(text, line);
   }
-  size_t letters = 0;
+  std::string letters;
   while (at < text.size()) {
     size_t run = run_length(text.substr(at), [](char c) { return is_base64(c) || c == '='; });
-    letters += run;
+    letters += text.substr(at, run);
     at += run;
     size_t next = skip_line_break(text, at);
     if (next == at) break;
     at = next;
   }
-  if (letters < 40) return std::nullopt;
+  if (letters.size() < 40) return std::nullopt;
+  // What is encrypted, and what PGP packs, has no form that could be seen.
+  bool has_form = headers == 0 && !label.ends_with("BLOCK");
+  if (is_binary && has_form && !can_be_key(letters, at >= text.size())) return std::nullopt;
   return at;
 }
 
@@ -245,7 +279,7 @@ std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const 
       return std::nullopt;
     }
     case Start::What::pem:
-      if (auto length = private_key(rest)) return SecretMatch{kPrivateKey, at, *length};
+      if (auto length = private_key(rest, is_binary)) return SecretMatch{kPrivateKey, at, *length};
       return std::nullopt;
     case Start::What::putty:
       if (rest.find("Private-Lines:") == std::string_view::npos) return std::nullopt;
@@ -320,6 +354,7 @@ std::optional<Assignment> assignment_at(std::string_view text, size_t sign) {
 }
 
 bool names_a_secret(std::string_view name) {
+  if (name == "PWD" || name == "OLDPWD") return false;  // every shell's folders
   std::string small = lowered(name);
   bool found = std::any_of(kSecretWords.begin(), kSecretWords.end(),
                            [&](std::string_view word) { return small.find(word) != std::string::npos; });

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "crypto/base64.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
 
@@ -31,13 +32,27 @@ TEST(SecretPatterns, KnowPrivateKeys) {
   EXPECT_EQ(kind_of(pem("PRIVATE KEY")), "a private key");
   EXPECT_EQ(kind_of("x" + pem("RSA PRIVATE KEY")), "a private key");
   EXPECT_EQ(kind_of(pem("OPENSSH PRIVATE KEY", "\\n")), "a private key") << "inside a string";
-  EXPECT_EQ(kind_of(std::string(100, '\0') + pem("EC PRIVATE KEY"), true), "a private key");
   EXPECT_EQ(kind_of(pem("PUBLIC KEY")), "");
   EXPECT_EQ(kind_of(pem("CERTIFICATE")), "");
   std::string dashes(5, '-');
   EXPECT_EQ(kind_of(dashes + "BEGIN PRIVATE KEY" + dashes + std::string(1, '\0') + "other words", true), "")
       << "a library that knows the words";
   EXPECT_EQ(kind_of(dashes + "BEGIN %s" + dashes), "");
+}
+
+TEST(SecretPatterns, InABinaryAPrivateKeyMustBeOneByItsForm) {
+  auto block = [](std::string_view label, const std::string& bytes) {
+    std::string dashes(5, '-');
+    return dashes + "BEGIN " + std::string(label) + dashes + "\n" + crypto::to_base64(bytes) + "\n" + dashes + "END";
+  };
+  EXPECT_EQ(kind_of(pem("EC PRIVATE KEY"), true), "") << "any letters";
+  const std::string body(100, 'k');
+  EXPECT_EQ(kind_of(block("EC PRIVATE KEY", "\x30\x64" + body), true), "a private key");
+  EXPECT_EQ(kind_of(block("PRIVATE KEY", "\x30\x81\x64" + body), true), "a private key");
+  EXPECT_EQ(kind_of(block("PRIVATE KEY", std::string("\x30\x82\x00\x64", 4) + body), true), "a private key");
+  EXPECT_EQ(kind_of(block("PRIVATE KEY", "\x30\x65" + body), true), "") << "it says another length";
+  EXPECT_EQ(kind_of(block("OPENSSH PRIVATE KEY", std::string("openssh-key-v1") + '\0' + body), true), "a private key");
+  EXPECT_EQ(kind_of(pem("PGP PRIVATE KEY BLOCK"), true), "a private key");
 }
 
 TEST(SecretPatterns, KnowTokensByTheirFirstLetters) {
@@ -103,6 +118,7 @@ TEST(SecretPatterns, JudgeNamesAndValues) {
   EXPECT_TRUE(names_a_secret("clientSecret"));
   EXPECT_TRUE(names_a_secret("github-token"));
   EXPECT_FALSE(names_a_secret("password_file"));
+  EXPECT_FALSE(names_a_secret("PWD"));
   EXPECT_FALSE(names_a_secret("secretName"));
   EXPECT_FALSE(names_a_secret("monkey"));
   for (const char* value : {"changeme", "${DB}", "<your-token>", "example-password", "xxxxxxxxxxxx", "$TOKEN",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/atomic_file.h"
+#include "bundle/field_fault.h"
 
 namespace sluice::bundle {
 namespace {
@@ -14,10 +15,6 @@ constexpr size_t kKeyIdDigits = 32;
 bool is_key_id(std::string_view text) {
   auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return text.size() == kKeyIdDigits && std::ranges::all_of(text, digit);
-}
-
-Error invalid(std::string path, std::string message) {
-  return {.code = Code::invalid, .message = std::move(message), .path = std::move(path)};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "bundle/zip_directory.h"
+
 namespace sluice::bundle {
 
 namespace {
@@ -150,8 +152,11 @@ class StreamReader final : public RawReader {
       case AE_IFSOCK:
         raw.kind = RawEntry::Kind::socket;
         break;
-      default:
+      case AE_IFREG:
         raw.kind = RawEntry::Kind::file;
+        break;
+      default:
+        raw.kind = RawEntry::Kind::device;  // a type of its own, which nobody here knows
     }
     return raw;
   }
@@ -234,7 +239,10 @@ class StreamReader final : public RawReader {
 }  // namespace
 
 Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> source, ArchiveFormat format,
-                                               bool single_files) {
+                                               bool single_files, uint64_t max_entries) {
+  if (format == ArchiveFormat::zip) {
+    if (auto sound = check_zip_directory(*source, max_entries); !sound) return sound.error();
+  }
   auto reader = std::make_unique<StreamReader>(std::move(source), format);
   Utf8Locale utf8;
   if (auto opened = reader->open(single_files); !opened) return opened.error();

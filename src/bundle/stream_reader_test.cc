@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "bundle/testing_archives.h"
+#include "bundle/verify.h"
 
 namespace sluice::bundle {
 namespace stream_reader_test {
@@ -90,6 +91,46 @@ TEST(Tar, RefusesMillionsOfFilesAndDeepTrees) {
   EXPECT_TRUE(refusal.ends_with(": it lies deeper than 128 folders")) << refusal;
 }
 
+// A tar of a million empty files that is never in memory: its bytes are made when they are read.
+class MillionFiles final : public ByteSource {
+ public:
+  static constexpr uint64_t kFiles = 1'000'000;
+
+  Result<size_t> read_at(uint64_t offset, std::span<char> into) override {
+    size_t done = 0;
+    while (done < into.size() && offset + done < size()) {
+      const uint64_t at = offset + done;
+      std::string block =
+          at / 512 < kFiles ? tar_member({.name = "f" + std::to_string(at / 512)}) : std::string(512, '\0');
+      const size_t take = std::min<size_t>(512 - at % 512, into.size() - done);
+      block.copy(into.data() + done, take, at % 512);
+      done += take;
+      furthest = std::max(furthest, at + take);
+    }
+    return done;
+  }
+  uint64_t size() const override { return (kFiles + 2) * 512; }
+
+  static inline uint64_t furthest = 0;  // byte that was read, but for the end, which is looked at first
+};
+
+TEST(Tar, StopsInTheMiddleOfAMillionFiles) {
+  auto reader = open_archive(std::make_unique<MillionFiles>(), "app");
+  ASSERT_TRUE(reader) << reader.error().message;
+  MillionFiles::furthest = 0;
+  auto tree = tree_of(**reader);
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().message, "app: it has more than 250000 entries");
+  EXPECT_EQ(tree.error().code, Code::limit);
+  EXPECT_LT(MillionFiles::furthest, uint64_t{260'000} * 512);
+}
+
+TEST(Zip, RefusesMillionsOfFiles) {
+  std::vector<ZipMember> many;
+  for (int i = 0; i < 11; ++i) many.push_back({.name = "f" + std::to_string(i)});
+  EXPECT_EQ(refusal_of_bytes(zip_of(many), {.limits = {.max_entries = 10}}), "app: it has more than 10 entries");
+}
+
 TEST(Tar, RefusesWhatIsCutShort) {
   std::string tar = tar_of({{.name = "a", .content = std::string(2000, 'x')}, {.name = "b", .content = "1"}});
   EXPECT_EQ(refusal_of_bytes(tar), "accepted");
@@ -139,6 +180,9 @@ TEST(Zip, RefusesWhatItMustNotCarry) {
   EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "A"}, {.name = "a"}})),
             R"(app: "a": it differs from "A" only in case or accents)");
   EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "d", .mode = 020644}})), R"(app: "d": it is a device)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "d", .mode = 010644}})), R"(app: "d": it is a FIFO)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "d", .mode = 0140644}})), R"(app: "d": it is a socket)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "d", .mode = 0160644}})), R"(app: "d": it is a device)");
   EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "a\xff"}})), "app: a name in it is not UTF-8");
 }
 

@@ -6,6 +6,8 @@ namespace sluice::cli {
 Commands all_commands() {
   Commands commands;
   add_kit_commands(commands);
+  add_init_commands(commands);
+  add_bundles_commands(commands);
   add_artifact_commands(commands);
   add_flow_commands(commands);
   add_flow_decisions(commands);

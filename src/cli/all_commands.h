@@ -6,6 +6,8 @@
 namespace sluice::cli {
 
 void add_kit_commands(Commands& commands);
+void add_init_commands(Commands& commands);
+void add_bundles_commands(Commands& commands);
 void add_artifact_commands(Commands& commands);
 void add_flow_commands(Commands& commands);
 void add_flow_decisions(Commands& commands);

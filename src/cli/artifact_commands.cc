@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/table.h"
+#include "bundle/inspect.h"
 #include "cli/all_commands.h"
 #include "cli/deploy_home.h"
 #include "cli/home.h"
@@ -26,28 +27,60 @@ json::array array_of(const std::vector<std::string>& texts) {
 
 // ---------------------------------------------------------------------------------------------------------- build
 
+// What a bundle.yaml says of a build, where there is one and the command line names no command of its own.
+struct BuildOfManifest {
+  std::string name;
+  std::vector<std::string> argv;
+  std::string file;  // that `run` starts, if it is one of the folder's own
+};
+
+Result<std::optional<BuildOfManifest>> build_of_manifest(const Context& context, const std::string& folder) {
+  using Found = std::optional<BuildOfManifest>;
+  auto there = context.disk.stat(folder + "/" + std::string(bundle::kManifestName), FollowLinks::yes);
+  if (!there || !context.given.texts("command").empty()) return Found();
+  auto manifest = bundle::manifest_of_folder(context.disk, folder);
+  if (!manifest) return manifest.error();
+  BuildOfManifest found{.name = manifest->name.text, .argv = manifest->build};
+  std::string program = manifest->run.empty() ? "" : manifest->run.front();
+  if (program.find('/') != std::string::npos && !program.starts_with('/')) {
+    found.file = std::filesystem::path(program).lexically_normal().string();
+  }
+  if (found.argv.empty()) {
+    return Error{
+        .code = Code::invalid,
+        .message = folder + "/" + std::string(bundle::kManifestName) + " has no build, so there is nothing to run",
+        .next = "sluice bundles build packs the folder as it is"};
+  }
+  return Found(std::move(found));
+}
+
 // The call's arguments. Paths are made absolute: the flow may go on in another process, from another folder.
 Result<json::object> build_input(const Context& context) {
   const Given& given = context.given;
   std::string folder = absolute(given.text("folder"));
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  std::string name = given.has("name") ? given.text("name") : std::filesystem::path(folder).filename().string();
+  auto manifest = build_of_manifest(context, folder);
+  if (!manifest) return manifest.error();
+  std::string name = given.has("name") ? given.text("name")
+                     : *manifest       ? (*manifest)->name
+                                       : std::filesystem::path(folder).filename().string();
   std::vector<std::string> deps;
   for (const std::string& each : given.texts("dep")) deps.push_back(absolute(each));
   json::object input{{"concept", name},
                      {"spec", given.has("spec") ? absolute(given.text("spec")) : ""},
                      {"implementation", folder},
                      {"deps", array_of(deps)}};
-  std::vector<std::string> argv = given.texts("command");
-  if (argv.empty() != !given.has("file")) {
+  std::vector<std::string> argv = *manifest ? (*manifest)->argv : given.texts("command");
+  std::string file = *manifest && !given.has("file") ? (*manifest)->file : given.text("file");
+  if (argv.empty() != file.empty()) {
     return Error{.code = Code::usage,
                  .message = argv.empty() ? "--file is what the command leaves, and there is no command"
                                          : "say which file the command leaves",
                  .next = "sluice artifact build DIR --file out -- COMMAND…"};
   }
   if (!argv.empty()) {
-    input["command"] = json::object{
-        {"argv", array_of(argv)}, {"tools", array_of(given.texts("tool"))}, {"output", given.text("file")}};
+    input["command"] =
+        json::object{{"argv", array_of(argv)}, {"tools", array_of(given.texts("tool"))}, {"output", file}};
   }
   return input;
 }
@@ -162,7 +195,8 @@ void add_artifact_commands(Commands& commands) {
        .details =
            "Copies the folder, runs the command in the copy, and keeps the file that it leaves. The hash is over the "
            "files, the command and the versions of its tools: if all are the same, nothing is run. A single file needs "
-           "no command.\n\nFor instance: sluice artifact build shop --file shop.tar -- tar cf shop.tar main.py",
+           "no command, and a folder with a bundle.yaml takes its name and its command from there, and the file that "
+           "`run` starts.\n\nFor instance: sluice artifact build shop --file shop.tar -- tar cf shop.tar main.py",
        .args = {{.name = "folder", .help = "the folder, or the file", .kind = Kind::path},
                 {.name = "command", .help = "what to run, after --", .optional = true, .repeated = true}},
        .options = with_call_options(

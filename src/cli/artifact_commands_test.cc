@@ -68,6 +68,24 @@ TEST_F(ArtifactCommands, AFailureShowsTheLastLines) {
   EXPECT_THAT(failed.err, HasSubstr("  broken\nerror: shop was not built: sh ended with exit code 2\n"));
 }
 
+TEST_F(ArtifactCommands, TakesItsInputsFromABundleYaml) {
+  auto manifest = [&](const std::string& more) {
+    std::ofstream(folder.path("shop/bundle.yaml")) << "name: till\nversion: \"1\"\n" + more;
+  };
+  manifest("run: [./bin/till, -v]\nbuild: [sh, -c, 'mkdir bin; cp main.txt bin/till']\n");
+  auto done = run({"build", folder.path("shop")});
+  EXPECT_THAT(done.out, testing::MatchesRegex("built  sha256:[0-9a-f]+  3 bytes\n")) << done.err;
+  EXPECT_EQ(json::parse(run({"list", "-o", "json"}).out).at(0).at("conceptName"), "till");
+  manifest("run: [python3, main.txt]\nbuild: [sh, -c, 'cp main.txt out']\n");
+  EXPECT_EQ(run({"build", folder.path("shop")}).err,
+            "error: say which file the command leaves\nnext:  sluice artifact build DIR --file out -- COMMAND…\n");
+  EXPECT_EQ(run({"build", folder.path("shop"), "--file", "out"}).exit, 0);
+  manifest("run: [./app]\n");
+  EXPECT_EQ(run({"build", folder.path("shop")}).err,
+            "error: " + folder.path("shop/bundle.yaml") +
+                " has no build, so there is nothing to run\nnext:  sluice bundles build packs the folder as it is\n");
+}
+
 TEST_F(ArtifactCommands, SaysWhatIsMissing) {
   EXPECT_EQ(run({"build", folder.path("shop"), "--", "true"}).err,
             "error: say which file the command leaves\nnext:  sluice artifact build DIR --file out -- COMMAND…\n");

@@ -1,7 +1,6 @@
 // The program: gives cli/ the command line and the concepts that it can run, and exits with what it says.
 #include <csignal>
 #include <iostream>
-#include <map>
 
 #include "base/clock.h"
 #include "base/real_disk.h"
@@ -9,22 +8,11 @@
 #include "cli/app.h"
 #include "cli/home.h"
 #include "cli/loaded_concepts.h"
+#include "deploy/build_bundle.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/deploy_kit.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
-
-namespace {
-
-// What builds see of this process's environment: where programs are, and nothing that differs between people.
-std::map<std::string, std::string> build_environment(const sluice::Variables& variables) {
-  return {{"PATH", variables("PATH").value_or("/usr/bin:/bin")},
-          {"LC_ALL", "C.UTF-8"},
-          {"TZ", "UTC"},
-          {"SOURCE_DATE_EPOCH", "0"}};
-}
-
-}  // namespace
 
 int main(int count, char** words) {
   // A file that may not grow is an error like a full disk, not the end.
@@ -41,7 +29,7 @@ int main(int count, char** words) {
   sluice::process::RealRunner runner(clock);
   sluice::deploy::artifact::ArtifactBuilder builder(disk, runner,
                                                     {.home = home ? home->root().string() : "",
-                                                     .environment = build_environment(variables),
+                                                     .environment = sluice::deploy::build_environment(variables),
                                                      .version_of = [&](const std::string& name) {
                                                        return sluice::deploy::artifact::version_of_tool(disk, name,
                                                                                                         variables);

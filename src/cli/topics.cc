@@ -106,10 +106,44 @@ Topic environment() {
                    {"PATH", "where external tools are looked for"}}};
 }
 
+Topic bundle_yaml() {
+  return {
+      .name = "bundle-yaml",
+      .summary = "the settings of a bundle.yaml, and their defaults",
+      .text =
+          "A bundle is a folder with a bundle.yaml. 'sluice init' writes one with all settings in it as comments; "
+          "'sluice bundles build' reads it. An unknown setting is an error, with its line.\n\nWhat 'include' covers "
+          "is packed, less what .sluiceignore names (as .gitignore does), less secrets, version control and "
+          "editors' files.",
+      .columns = {"setting", "default", "meaning"},
+      .rows = {{"name", "required", "small letters, digits and hyphens"},
+               {"version", "required", "in quotes: \"1.2.0\""},
+               {"run", "this or image", "the program and its arguments, started in the bundle's folder"},
+               {"image", "this or run", "a container image instead"},
+               {"build", "nothing", "a command that is run first, in a clean copy"},
+               {"include", "**", "globs of what is packed"},
+               {"listen", "port", "port: on $PORT; unix: on the socket at $SLUICE_SOCKET"},
+               {"health", "GET /health", "how Sluice knows that it is well: by http, tcp or command"},
+               {"routes", "none", "hosts and paths whose requests it gets"},
+               {"env", "none", "variables for the program"},
+               {"config", "none", "questions that are asked when it is set up in an environment"},
+               {"secrets", "none", "secrets by name; values come from the environment it runs in"},
+               {"secrets_as", "env", "env: as variables; file: as files in memory"},
+               {"storage", "none", "folders that outlive revisions"},
+               {"migrations", "none", "changes to a database, and the secret with its address"},
+               {"drain", "30s", "how long requests may finish before it is stopped"},
+               {"replicas", "1", "how many run"},
+               {"resources", "1 cpu, 512MB", "cpu, memory, processes and files"},
+               {"user", "65532", "the user id that it runs as"},
+               {"transport", "http", "http, http2 or tcp"},
+               {"concept", "none", "the concept that it implements"},
+               {"allowed_secrets", "none", "findings of the secrets doctor that are none, by hash"}}};
+}
+
 }  // namespace
 
 const std::vector<Topic>& topics() {
-  static const std::vector<Topic> kTopics = {glossary(), output(), exit_codes(), home(), environment()};
+  static const std::vector<Topic> kTopics = {glossary(), output(), exit_codes(), home(), environment(), bundle_yaml()};
   return kTopics;
 }
 

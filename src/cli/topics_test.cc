@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+#include <set>
+
 #include "base/code.h"
+#include "bundle/manifest.h"
 #include "cli/home.h"
 
 namespace sluice::cli {
@@ -12,7 +16,8 @@ namespace topics_test {
 TEST(Topics, AreTheOnesThatHelpPromises) {
   std::vector<std::string> names;
   for (const Topic& topic : topics()) names.push_back(topic.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"glossary", "output", "exit-codes", "home", "environment"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"glossary", "output", "exit-codes", "home", "environment", "bundle-yaml"}));
   EXPECT_EQ(find_topic("home"), &topics()[3]);
   EXPECT_EQ(find_topic("nowhere"), nullptr);
 }
@@ -25,6 +30,13 @@ TEST(Topics, FollowTheTablesThatTheyPrint) {
     EXPECT_EQ(codes.rows[i][1], code_table()[i].name);
   }
   EXPECT_EQ(find_topic("home")->rows.size(), home_layout().size());
+}
+
+TEST(Topics, OnBundleYamlNameEverySettingOfItsSchema) {
+  std::set<std::string> named, known;
+  for (const auto& row : find_topic("bundle-yaml")->rows) named.insert(row[0]);
+  for (const auto& each : bundle::manifest_schema().at("properties").as_object()) known.emplace(each.key());
+  EXPECT_EQ(named, known);
 }
 
 TEST(Topics, HaveRowsAsWideAsTheirColumns) {

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/terminal.h"
 #include "process/spawn.h"
 
 namespace sluice::process {
@@ -69,6 +70,17 @@ std::string to_string(const Ran& ran) {
   return "";
 }
 
+std::vector<std::string> last_lines(const Ran& ran, size_t most) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < ran.tail.size();) {
+    size_t end = std::min(ran.tail.find('\n', begin), ran.tail.size());
+    lines.push_back(printable(std::string_view(ran.tail).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  return lines;
+}
+
 Result<Ran> RealRunner::run(const RunRequest& request, const std::function<bool()>& cancelled) {
   if (request.argv.empty()) return Error{.code = Code::invalid, .message = "there is no command to run"};
   auto program = program_of(request);
@@ -77,6 +89,8 @@ Result<Ran> RealRunner::run(const RunRequest& request, const std::function<bool(
   auto child = Child::spawn(
       {.program = *program, .argv = request.argv, .folder = request.folder, .environment = request.environment});
   if (!child) return child.error();
+  auto watchdog = Watchdog::over(child->id());
+  if (!watchdog) return watchdog.error();
   Ran ran;
   Tail tail(request.tail_bytes);
   std::vector<char> chunk(kChunkBytes);

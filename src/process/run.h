@@ -43,6 +43,9 @@ struct Ran {
 // "ended with exit code 2", "was killed by signal 9", "took longer than 60 s", "was cancelled"
 std::string to_string(const Ran& ran);
 
+// The last lines of what it said, fit to be shown.
+std::vector<std::string> last_lines(const Ran& ran, size_t most = 20);
+
 class Runner {
  public:
   Runner() = default;

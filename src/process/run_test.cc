@@ -69,6 +69,11 @@ TEST_F(Running, KeepsTheLastOfALongStory) {
   EXPECT_TRUE(ran.tail.ends_with("line 19999\n"));
 }
 
+TEST_F(Running, ShowsTheLastLinesHarmlessly) {
+  EXPECT_EQ(last_lines({.tail = "one\ntwo\n\x1b[2Jthree"}, 2), (std::vector<std::string>{"two", "\\x1b[2Jthree"}));
+  EXPECT_TRUE(last_lines({}).empty());
+}
+
 TEST_F(Running, SaysWhichSignalKilledIt) {
   EXPECT_EQ(shell("kill -TERM $$").value(), (Ran{.end = Ran::End::killed, .signal = SIGTERM}));
   EXPECT_EQ(to_string(Ran{.end = Ran::End::killed, .signal = 15}), "was killed by signal 15");

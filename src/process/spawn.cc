@@ -48,6 +48,19 @@ bool has_nul(const SpawnRequest& request) {
   return bad(request.program) || bad(request.folder);
 }
 
+// What a watchdog does. It was forked off a process with threads, so it may call nothing but the system.
+[[noreturn]] void watch(int alive, pid_t group) {
+  setpgid(0, 0);
+  // Everything else that was open is not its own: other pipes, the lock of the store.
+  if (alive > 0) close_range(0, static_cast<unsigned>(alive) - 1, 0);
+  close_range(static_cast<unsigned>(alive) + 1, ~0U, 0);
+  char byte = 0;
+  while (read(alive, &byte, 1) < 0 && errno == EINTR) {
+  }
+  kill(-group, SIGKILL);
+  _exit(0);
+}
+
 }  // namespace
 
 Result<Child> Child::spawn(const SpawnRequest& request) {
@@ -112,6 +125,36 @@ Exit Child::kill_and_wait() {
   pid_ = -1;
   if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
   return {.code = WEXITSTATUS(status)};
+}
+
+Result<Watchdog> Watchdog::over(pid_t group) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return error_from(errno, "make a pipe for", "a watchdog");
+  // Whoever ends this process by a signal to all of its name or group does not end the watchdog before it has barked.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = fork();
+  if (pid == 0) watch(ends[0], group);
+  const int failed = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  close(ends[0]);
+  if (pid < 0) {
+    close(ends[1]);
+    return error_from(failed, "start", "a watchdog");
+  }
+  return Watchdog(pid, ends[1]);
+}
+
+Watchdog::Watchdog(Watchdog&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), alive_(std::exchange(other.alive_, -1)) {}
+
+Watchdog::~Watchdog() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  close(alive_);
 }
 
 }  // namespace sluice::process

@@ -56,4 +56,20 @@ class Child {
   int output_ = -1;
 };
 
+// Ends a process group when this process is gone, however it went: not even kill -9 leaves a command running. A process
+// of its own waits for the end of a pipe that only this process holds. Forgetting it leaves the group alone.
+class Watchdog {
+ public:
+  static Result<Watchdog> over(pid_t group);
+  ~Watchdog();
+  Watchdog(Watchdog&& other) noexcept;
+  Watchdog& operator=(Watchdog&&) = delete;
+
+ private:
+  Watchdog(pid_t pid, int alive) : pid_(pid), alive_(alive) {}
+
+  pid_t pid_ = -1;
+  int alive_ = -1;  // the pipe's end that is never written to
+};
+
 }  // namespace sluice::process

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <fstream>
+
+#include "base/clock.h"
 
 namespace sluice::process {
 namespace spawn_test {
@@ -44,6 +48,43 @@ TEST(Child, HasNoBlockedSignals) {
   auto said = child->read(60'000, bytes);
   ASSERT_TRUE(said);
   EXPECT_EQ(std::string(said->data(), said->size()), "SigBlk:\t0000000000000000\n");
+}
+
+TEST(Watchdog, EndsTheGroupWhenItsProcessIsKilled) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t victim = ::fork();
+  if (victim == 0) {
+    auto child = Child::spawn({.program = "/bin/cat", .argv = {"cat", "/dev/zero"}, .folder = "/"});
+    auto watchdog = child ? Watchdog::over(child->id()) : Result<Watchdog>(child.error());
+    const pid_t pid = watchdog ? child->id() : 0;
+    if (::write(ends[1], &pid, sizeof pid) == sizeof pid) ::raise(SIGKILL);
+    ::_exit(1);
+  }
+  pid_t cat = 0;
+  ASSERT_EQ(::read(ends[0], &cat, sizeof cat), static_cast<ssize_t>(sizeof cat));
+  ASSERT_GT(cat, 0);
+  int status = 0;
+  ASSERT_EQ(::waitpid(victim, &status, 0), victim);
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  RealClock clock;
+  bool gone = false;
+  for (int i = 0; i < 3000 && !gone; ++i) {
+    // An orphan that nobody waits for stays a zombie, which is as good.
+    std::ifstream stat("/proc/" + std::to_string(cat) + "/stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    size_t at = text.rfind(')');
+    gone = at == std::string::npos || text.substr(at + 2, 1) == "Z";
+    if (!gone) clock.sleep_ms(10);
+  }
+  EXPECT_TRUE(gone);
+}
+
+TEST(Watchdog, LeavesTheGroupAloneWhenItIsForgotten) {
+  auto child = Child::spawn({.program = "/bin/cat", .argv = {"cat", "/dev/zero"}, .folder = "/"});
+  ASSERT_TRUE(child);
+  { ASSERT_TRUE(Watchdog::over(child->id())); }
+  EXPECT_FALSE(child->ended());
 }
 
 }  // namespace spawn_test

@@ -79,7 +79,7 @@ def test_exit_codes_are_those_of_the_table(run):
     }
 
 
-@pytest.mark.parametrize("topic", ["glossary", "output", "exit-codes", "home", "environment"])
+@pytest.mark.parametrize("topic", ["glossary", "output", "exit-codes", "home", "environment", "bundle-yaml"])
 def test_topics_say_the_same_in_every_format(run, topic):
     as_json = json.loads(run("help", topic, "--output", "json").stdout)
     assert as_json["topic"] == topic

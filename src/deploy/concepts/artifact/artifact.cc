@@ -76,7 +76,7 @@ Build::Performed Artifact::perform_build(const BuildWork& work, Effect& effect) 
   const auto& blob = std::get<BuiltBlob>(*built);
   return Build::Ok{.hash = workplace->hash,
                    .sizeBytes = blob.size_bytes,
-                   .built = true,
+                   .built = !blob.shared,
                    .blob = blob.digest,
                    .inputs = inputs_of(*workplace)};
 }

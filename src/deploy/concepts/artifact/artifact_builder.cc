@@ -15,7 +15,7 @@ constexpr size_t kMaxFiles = 200'000;
 constexpr uint64_t kMaxBytes = uint64_t{8} << 30;
 constexpr size_t kMaxPathBytes = 3000;
 constexpr size_t kChunkBytes = 256 << 10;
-constexpr size_t kLastLines = 20;
+constexpr size_t kMaxMade = 1'000;
 constexpr uint32_t kPrivate = 0700;
 constexpr uint32_t kExecuteBits = 0111;
 constexpr std::string_view kPrefix = "sha256:";
@@ -157,17 +157,6 @@ class Copy {
   uint64_t bytes_ = 0;
 };
 
-std::vector<std::string> last_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t begin = 0; begin < text.size();) {
-    size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(printable(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  if (lines.size() > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
-  return lines;
-}
-
 bool is_program_name(const std::string& name) { return !name.empty() && name.find('/') == std::string::npos; }
 
 }  // namespace
@@ -239,7 +228,36 @@ Result<Workplace> ArtifactBuilder::prepare(const std::string& id, const BuildSou
 Result<std::variant<BuiltBlob, BuildFailure>> ArtifactBuilder::build(const Workplace& workplace,
                                                                      const std::optional<BuildCommand>& command,
                                                                      const std::function<bool()>& cancelled) {
-  using Built = std::variant<BuiltBlob, BuildFailure>;
+  constexpr auto kLook = std::chrono::milliseconds(20);
+  const std::string& hash = workplace.hash;
+  std::unique_lock lock(mutex_);
+  while (under_way_.contains(hash)) {
+    if (cancelled && cancelled()) return Built(BuildFailure{.reason = "the build was cancelled"});
+    changed_.wait_for(lock, kLook);
+  }
+  if (auto found = made_.find(hash); found != made_.end()) {
+    BuiltBlob made = found->second;
+    made.shared = true;
+    auto there = has(made.digest);
+    if (there && *there) return Built(std::move(made));
+    made_.erase(found);
+  }
+  under_way_.insert(hash);
+  lock.unlock();
+  auto built = build_alone(workplace, command, cancelled);
+  lock.lock();
+  under_way_.erase(hash);
+  if (built && std::holds_alternative<BuiltBlob>(*built)) {
+    if (made_.size() >= kMaxMade) made_.clear();
+    made_[hash] = std::get<BuiltBlob>(*built);
+  }
+  changed_.notify_all();
+  return built;
+}
+
+Result<ArtifactBuilder::Built> ArtifactBuilder::build_alone(const Workplace& workplace,
+                                                            const std::optional<BuildCommand>& command,
+                                                            const std::function<bool()>& cancelled) {
   const std::string& root = workplace.folder();
   if (!command) {
     if (!workplace.is_file) return Built(BuildFailure{.reason = "a folder is built by a command, and there is none"});
@@ -258,13 +276,15 @@ Result<std::variant<BuiltBlob, BuildFailure>> ArtifactBuilder::build(const Workp
                          cancelled);
   if (!ran) return Built(BuildFailure{.reason = ran.error().message});
   if (!ran->good()) {
-    return Built(BuildFailure{.reason = command->argv.front() + " " + to_string(*ran), .lines = last_lines(ran->tail)});
+    return Built(
+        BuildFailure{.reason = command->argv.front() + " " + to_string(*ran), .lines = process::last_lines(*ran)});
   }
   auto stored = store(root + "/src", command->output);
   if (stored) return Built(*std::move(stored));
   const Code code = stored.error().code;
   if (code != Code::not_found && code != Code::denied && code != Code::invalid) return stored.error();
-  return Built(BuildFailure{.reason = "the command left no file " + command->output, .lines = last_lines(ran->tail)});
+  return Built(
+      BuildFailure{.reason = "the command left no file " + command->output, .lines = process::last_lines(*ran)});
 }
 
 Result<BuiltBlob> ArtifactBuilder::store(const std::string& root, const std::string& relative) {
@@ -298,6 +318,10 @@ Result<BuiltBlob> ArtifactBuilder::store(const std::string& root, const std::str
 Result<bool> ArtifactBuilder::has(const std::string& digest) { return disk_.exists(path_of(digest)); }
 
 Result<void> ArtifactBuilder::keep_only(const std::set<std::string>& digests) {
+  {
+    std::unique_lock lock(mutex_);
+    made_.clear();
+  }
   if (auto removed = remove_tree(disk_, folder_ + "/work"); !removed) return removed;
   std::string blobs = folder_ + "/blobs";
   auto shards = disk_.list(blobs);

@@ -9,9 +9,11 @@
 // somebody edits meanwhile. May be used from many threads.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -63,6 +65,7 @@ class Workplace {
 struct BuiltBlob {
   std::string digest;  // "sha256:…"
   int64_t size_bytes = 0;
+  bool shared = false;  // it is what another build of the same hash has just made
 };
 
 // The command failed, or left nothing: why, and its last lines.
@@ -88,7 +91,8 @@ class ArtifactBuilder {
   // Errors of code failed, limit, denied and the like are the place's; not_found and invalid are the sources'.
   Result<Workplace> prepare(const std::string& id, const BuildSources& sources,
                             const std::optional<BuildCommand>& command);
-  // Runs it, or without a command takes the implementation as it is. An Error: nobody's fault; try again.
+  // Runs it, or without a command takes the implementation as it is. If the same is being built already, waits for that
+  // and shares what it makes; if that fails, it is tried anew. An Error: nobody's fault; try again.
   Result<std::variant<BuiltBlob, BuildFailure>> build(const Workplace& workplace,
                                                       const std::optional<BuildCommand>& command,
                                                       const std::function<bool()>& cancelled);
@@ -97,6 +101,10 @@ class ArtifactBuilder {
   Result<void> keep_only(const std::set<std::string>& digests);
 
  private:
+  using Built = std::variant<BuiltBlob, BuildFailure>;
+
+  Result<Built> build_alone(const Workplace& workplace, const std::optional<BuildCommand>& command,
+                            const std::function<bool()>& cancelled);
   Result<BuiltBlob> store(const std::string& root, const std::string& relative);
   std::string path_of(const std::string& digest) const;
 
@@ -104,6 +112,10 @@ class ArtifactBuilder {
   process::Runner& runner_;
   Settings settings_;
   std::string folder_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::string> under_way_;        // hashes
+  std::map<std::string, BuiltBlob> made_;  // by hash: what is made but perhaps not yet known to the concept
 };
 
 // Where the blob with this digest lies, from the home: "artifacts/blobs/ab/cdef…".

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
+#include <future>
+#include <mutex>
+
 #include "deploy/concepts/artifact/testing_builder.h"
 
 namespace sluice::deploy::artifact {
@@ -93,6 +97,45 @@ TEST_F(Builders, AnOutputThatIsNotThereOrNotInsideIsAFailure) {
     BuildFailure failure = std::get<BuildFailure>(build(shop, BuildCommand{.argv = {"compile"}, .output = output}));
     EXPECT_EQ(failure.reason, std::string("the command left no file ") + output);
   }
+}
+
+TEST_F(Builders, TwoEqualBuildsAtOnceRunOnce) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool begun = false, may_end = false;
+  place.compiler.meanwhile = [&] {
+    std::unique_lock lock(mutex);
+    begun = true;
+    changed.notify_all();
+    changed.wait(lock, [&] { return may_end; });
+  };
+  auto one = place.builder.prepare("one", shop, kCompile), two = place.builder.prepare("two", shop, kCompile);
+  auto first = std::async(std::launch::async, [&] { return place.builder.build(*one, kCompile, {}); });
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return begun; });
+  }
+  // The second asks whether it is cancelled only while it waits for the first.
+  auto waits = [&] {
+    std::unique_lock lock(mutex);
+    may_end = true;
+    changed.notify_all();
+    return false;
+  };
+  BuiltBlob second = std::get<BuiltBlob>(place.builder.build(*two, kCompile, waits).value());
+  BuiltBlob made = std::get<BuiltBlob>(first.get().value());
+  EXPECT_EQ(place.compiler.runs, 1);
+  EXPECT_FALSE(made.shared);
+  EXPECT_TRUE(second.shared);
+  EXPECT_EQ(second.digest, made.digest);
+}
+
+TEST_F(Builders, WhatIsGoneIsBuiltAgain) {
+  BuiltBlob first = std::get<BuiltBlob>(build(shop));
+  EXPECT_TRUE(std::get<BuiltBlob>(build(shop)).shared);
+  ASSERT_TRUE(place.disk.remove("/home/" + location_of(first.digest)));
+  EXPECT_FALSE(std::get<BuiltBlob>(build(shop)).shared);
+  EXPECT_EQ(place.compiler.runs, 2);
 }
 
 TEST_F(Builders, SaysWhatIsMissing) {

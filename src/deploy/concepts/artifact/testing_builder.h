@@ -17,6 +17,7 @@ class TestingCompiler final : public process::Runner {
   Result<process::Ran> run(const process::RunRequest& request, const std::function<bool()>&) override {
     ++runs;
     last = request;
+    if (meanwhile) meanwhile();
     if (ran.end != process::Ran::End::exited || ran.code != 0) return ran;
     auto text = read_file(disk_, request.folder + "/main.txt", 1 << 20);
     if (!text) return text.error();
@@ -29,6 +30,7 @@ class TestingCompiler final : public process::Runner {
   int runs = 0;
   process::RunRequest last;
   process::Ran ran;  // how it ends
+  std::function<void()> meanwhile;
 
  private:
   Disk& disk_;

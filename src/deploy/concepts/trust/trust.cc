@@ -77,7 +77,19 @@ Bootstrap::Result Trust::bootstrap(const Bootstrap& ask, State& state) {
   if (auto sound = check(wanted); !sound) return Bootstrap::Invalid{.message = to_string(sound.error())};
   if (!record) record = TrustRecord{.publicKey = key->to_pem(), .label = wanted.label, .addedAt = state.now()};
   put(state, id, *record, wanted);
+  state.put_whole({.decided = true});
   return Bootstrap::Ok{.key = id, .environments = wanted.environments};
+}
+
+Open::Result Trust::open(const Open& ask, State& state) {
+  auto key = crypto::PublicKey::from_pem(ask.publicKey);
+  if (!key) return Open::Invalid{.message = "the public key cannot be read: " + key.error().message};
+  KeyId id(key->key_id());
+  if (state.whole().decided || count_of(state) > 0) return Open::Ok{.key = id, .trusted = false};
+  TrustedKey wanted{.key = *key, .label = "operator", .environments = {"local"}, .bundles = {"*"}};
+  put(state, id, {.publicKey = key->to_pem(), .label = wanted.label, .addedAt = state.now()}, wanted);
+  state.put_whole({.decided = true});
+  return Open::Ok{.key = id, .trusted = true};
 }
 
 Add::Result Trust::add(const Add& ask, State& state) {
@@ -118,6 +130,7 @@ Add::Result Trust::add(const Add& ask, State& state) {
        .group = ask.group,
        .addedAt = before ? before->addedAt : state.now()},
       wanted);
+  state.put_whole({.decided = true});
   return Add::Ok{.key = id};
 }
 

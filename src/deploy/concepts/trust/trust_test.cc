@@ -66,6 +66,32 @@ TEST_F(TrustTest, BootstrapOkTrustsTheOperatorForAllBundles) {
                 {.key = keys[0].public_key(), .label = "operator", .environments = {"local"}, .bundles = {"*"}}}));
 }
 
+TEST_F(TrustTest, OpenOkTrustsTheOperatorOfANewHomeAlone) {
+  EXPECT_EQ(harness.invoke(Open{.publicKey = pems[0]}).as<Open::Ok>(), (Open::Ok{.key = ids[0], .trusted = true}));
+  EXPECT_EQ(root().keys,
+            (std::vector<bundle::TrustedKey>{
+                {.key = keys[0].public_key(), .label = "operator", .environments = {"local"}, .bundles = {"*"}}}));
+  EXPECT_EQ(harness.invoke(Open{.publicKey = pems[1]}).as<Open::Ok>(), (Open::Ok{.key = ids[1], .trusted = false}));
+}
+
+TEST_F(TrustTest, OpenDoesNotBringBackWhatWasRemoved) {
+  harness.invoke(Open{.publicKey = pems[0]}).as<Open::Ok>();
+  harness.invoke(Remove{.key = ids[0]}).as<Remove::Ok>();
+  EXPECT_FALSE(harness.invoke(Open{.publicKey = pems[0]}).as<Open::Ok>().trusted);
+  EXPECT_TRUE(root().keys.empty());
+}
+
+TEST_F(TrustTest, OpenLeavesADecisionAlone) {
+  harness.invoke(add_of(1)).as<Add::Ok>();
+  harness.invoke(Remove{.key = ids[1]}).as<Remove::Ok>();
+  EXPECT_FALSE(harness.invoke(Open{.publicKey = pems[0]}).as<Open::Ok>().trusted);
+}
+
+TEST_F(TrustTest, OpenInvalidSaysWhatIsNoKey) {
+  EXPECT_EQ(harness.invoke(Open{.publicKey = "nobody"}).as<Open::Invalid>().message.substr(0, 30),
+            "the public key cannot be read:");
+}
+
 TEST_F(TrustTest, BootstrapAgainAddsEnvironmentsAndKeepsTheRest) {
   harness.invoke(add_of(0)).as<Add::Ok>();
   Bootstrap again{.publicKey = pems[0], .environments = {"local", "staging"}};

@@ -1,0 +1,65 @@
+// Directories of zips, before libarchive sees them.
+#include "bundle/zip_directory.h"
+
+#include <gtest/gtest.h>
+
+#include "bundle/testing_archives.h"
+
+namespace sluice::bundle {
+namespace zip_directory_test {
+
+std::string verdict(const std::string& zip, uint64_t max_entries = 100) {
+  auto source = source_of_view(zip);
+  auto sound = check_zip_directory(*source, max_entries);
+  return sound ? "sound" : sound.error().message;
+}
+
+TEST(ZipDirectory, CountsItsEntries) {
+  std::string zip = zip_of({{.name = "a"}, {.name = "b"}, {.name = "c"}});
+  EXPECT_EQ(verdict(zip, 3), "sound");
+  EXPECT_EQ(verdict(zip, 2), "it has more than 2 entries");
+  EXPECT_EQ(verdict(zip + "a comment", 2), "it has more than 2 entries");
+  EXPECT_EQ(verdict("a program before it" + zip, 2), "it has more than 2 entries");
+}
+
+TEST(ZipDirectory, NamesAFifo) {
+  EXPECT_EQ(verdict(zip_of({{.name = "a"}, {.name = "pipe", .mode = 010644}})), R"("pipe": it is a FIFO)");
+}
+
+TEST(ZipDirectory, CountsThoseOfALargeZip) {
+  // Far beyond the window, and with the record that zips of more than 65,535 entries have.
+  std::vector<ZipMember> members;
+  for (int i = 0; i < 70'000; ++i) members.push_back({.name = "file-" + std::to_string(i)});
+  std::string zip = zip_of(members);
+  auto number = [](uint64_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+    return text;
+  };
+  const size_t end = zip.size() - 22;
+  const uint64_t directory = static_cast<unsigned char>(zip[end + 16]) |
+                             static_cast<unsigned char>(zip[end + 17]) << 8 |
+                             static_cast<unsigned char>(zip[end + 18]) << 16 |
+                             static_cast<uint64_t>(static_cast<unsigned char>(zip[end + 19])) << 24;
+  std::string record = "PK\x06\x06" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 8) +
+                       number(members.size(), 8) + number(members.size(), 8) + number(end - directory, 8) +
+                       number(directory, 8);
+  std::string locator = "PK\x06\x07" + number(0, 4) + number(end, 8) + number(1, 4);
+  std::string large = zip.substr(0, end) + record + locator + "PK\x05\x06" + number(0, 4) + number(0xffff, 2) +
+                      number(0xffff, 2) + number(0xffffffff, 4) + number(0xffffffff, 4) + number(0, 2);
+  EXPECT_EQ(verdict(large, 70'000), "sound");
+  EXPECT_EQ(verdict(large, 69'999), "it has more than 69999 entries");
+}
+
+TEST(ZipDirectory, LeavesWhatIsNoneToOthers) {
+  std::string zip = zip_of({{.name = "a"}});
+  for (size_t size : {size_t{0}, size_t{10}, zip.size() - 1, zip.size() - 30}) {
+    EXPECT_EQ(verdict(zip.substr(0, size)), "sound");
+  }
+  std::string lying = zip;
+  lying[zip.size() - 22 + 12] = '\xff';  // the directory's size
+  EXPECT_EQ(verdict(lying), "sound");
+}
+
+}  // namespace zip_directory_test
+}  // namespace sluice::bundle

@@ -1,0 +1,189 @@
+// sluice init: begins a bundle in a folder, after three questions.
+#include <boost/json.hpp>
+#include <filesystem>
+#include <istream>
+#include <ostream>
+
+#include "base/atomic_file.h"
+#include "base/json_reader.h"
+#include "base/yaml.h"
+#include "bundle/guess.h"
+#include "bundle/manifest_template.h"
+#include "cli/all_commands.h"
+#include "cli/bundle_words.h"
+#include "cli/context.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr size_t kMaxAnswersBytes = 64 << 10;
+
+// What --answers holds; what it leaves out is guessed.
+struct AnswersFile {
+  std::optional<bundle::Name> name;
+  std::optional<std::variant<std::string, std::vector<std::string>>> run;
+  std::optional<bundle::Listen> listen;
+};
+BOOST_DESCRIBE_STRUCT(AnswersFile, (), (name, run, listen))
+
+// The three answers as texts, with what is proposed for each. An answer that was given is not asked for.
+struct AskedFor {
+  std::string option;
+  std::string question;
+  std::string proposal;
+  std::optional<std::string> given;
+};
+
+std::string line_of(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    bool plain = !word.empty() && word.find_first_of(" \t\r\n'\"\\") == std::string::npos;
+    std::string quoted = word;
+    for (size_t at = quoted.find('\''); at != std::string::npos; at = quoted.find('\'', at + 4)) {
+      quoted.replace(at, 1, "'\\''");
+    }
+    line += (line.empty() ? "" : " ") + (plain ? word : "'" + quoted + "'");
+  }
+  return line;
+}
+
+Result<void> read_answers(Context& context, AskedFor& name, AskedFor& run, AskedFor& listen) {
+  if (context.given.has("answers")) {
+    const std::string file = context.given.text("answers");
+    auto text = read_file(context.disk, file, kMaxAnswersBytes);
+    if (!text) return text.error();
+    auto document = parse_yaml(*text, file);
+    if (!document) return document.error();
+    auto answers = read<AnswersFile>(*document);
+    if (!answers) return answers.error();
+    if (answers->name) name.given = answers->name->text;
+    if (answers->run) {
+      const auto* words = std::get_if<std::vector<std::string>>(&*answers->run);
+      run.given = words != nullptr ? line_of(*words) : std::get<std::string>(*answers->run);
+    }
+    if (answers->listen) listen.given = *answers->listen == bundle::Listen::port ? "port" : "unix";
+  }
+  for (AskedFor* each : {&name, &run, &listen}) {
+    if (context.given.has(each->option)) each->given = context.given.text(each->option);
+  }
+  return {};
+}
+
+// An answer that `read` takes: the one that was given, or a person's, or what is proposed when nobody answers.
+template <typename Read>
+auto settle(Context& context, const AskedFor& asked, const Read& read) -> decltype(read(std::string())) {
+  auto wrong = [&](const Error& error) {
+    return Error{.code = Code::usage, .message = "--" + asked.option + ": " + error.message};
+  };
+  if (asked.given) {
+    auto answer = read(*asked.given);
+    return answer ? answer : wrong(answer.error());
+  }
+  const bool asks = !context.given.flag("yes");
+  for (;;) {
+    std::string line;
+    if (asks) {
+      context.output.progress_stream() << asked.question << (asked.proposal.empty() ? "" : " [" + asked.proposal + "]")
+                                       << ' ' << std::flush;
+    }
+    const bool answered = asks && static_cast<bool>(std::getline(context.in, line));
+    if (asks && !answered) context.output.progress_stream() << '\n';
+    if (!answered && asked.proposal.empty()) {
+      return Error{.code = Code::usage,
+                   .message = "nothing in the folder says what to propose: " + asked.question,
+                   .next = "add --" + asked.option};
+    }
+    auto answer = read(line.empty() ? asked.proposal : line);
+    if (answer) return answer;
+    if (!answered) return wrong(answer.error());
+    context.output.note(answer.error().message);
+  }
+}
+
+Result<std::vector<std::string>> read_run(const std::string& line) {
+  auto words = bundle::words_of(line);
+  if (words && words->empty()) return Error{.code = Code::invalid, .message = "expected a program and its arguments"};
+  return words;
+}
+
+Result<bundle::Listen> read_listen(const std::string& line) {
+  if (line == "port") return bundle::Listen::port;
+  if (line == "unix" || line == "socket") return bundle::Listen::unix;
+  return Error{.code = Code::invalid, .message = "expected port or unix, found '" + printable(line) + "'"};
+}
+
+Result<bundle::InitAnswers> ask(Context& context, const bundle::Guess& guess) {
+  AskedFor name{"name", "What is the bundle called?", guess.name.text};
+  AskedFor run{"run", "How is it run?", line_of(guess.run)};
+  AskedFor listen{"listen", "Does it listen on a port ($PORT) or a unix socket ($SLUICE_SOCKET)?",
+                  guess.listen == bundle::Listen::port ? "port" : "unix"};
+  if (auto read = read_answers(context, name, run, listen); !read) return read.error();
+  auto name_answer =
+      settle(context, name, [](const std::string& text) { return JsonScalar<bundle::Name>::parse(text); });
+  if (!name_answer) return name_answer.error();
+  auto run_answer = settle(context, run, read_run);
+  if (!run_answer) return run_answer.error();
+  auto listen_answer = settle(context, listen, read_listen);
+  if (!listen_answer) return listen_answer.error();
+  return bundle::InitAnswers{.name = *name_answer, .run = *run_answer, .listen = *listen_answer};
+}
+
+Result<Code> init(Context& context) {
+  std::string folder = context.given.has("folder") ? plain_folder(context.given.text("folder")) : ".";
+  const std::string path = (folder == "." ? "" : folder + "/") + std::string(bundle::kManifestName);
+  auto there = context.disk.stat(path, FollowLinks::no);
+  if (there) {
+    return Error{.code = Code::conflict,
+                 .message = path + " is there already, and was left as it is",
+                 .next = "edit it, or remove it first"};
+  }
+  if (there.error().code != Code::not_found) return there.error();
+  std::error_code ignored;
+  std::string called = std::filesystem::weakly_canonical(folder, ignored).filename().string();
+  auto guess = bundle::guess_manifest(context.disk, folder, called);
+  if (!guess) return guess.error();
+  auto answers = ask(context, *guess);
+  if (!answers) return answers.error();
+  const std::string text = bundle::manifest_template(*answers);
+  if (auto sound = bundle::parse_manifest(text, path); !sound) return sound.error();
+  if (context.given.flag("dry-run")) {
+    context.output.print_text(text);
+    return Code::ok;
+  }
+  if (auto written = write_atomically(context.disk, path, text, 0644); !written) return written.error();
+  context.output.print(json::object{{"file", path},
+                                    {"name", answers->name.text},
+                                    {"run", json::array(answers->run.begin(), answers->run.end())},
+                                    {"listen", answers->listen == bundle::Listen::port ? "port" : "unix"}},
+                       [&](const Terminal&) { return path + "\n"; });
+  context.output.note("next: sluice bundles build " + folder);
+  return Code::ok;
+}
+
+}  // namespace
+
+void add_init_commands(Commands& commands) {
+  commands.add(
+      {.name = "init",
+       .group = Group::build,
+       .summary = "Begin a bundle: write a commented bundle.yaml into a folder",
+       .details =
+           "Asks three questions, and proposes what it guesses from the folder: what the bundle is called, how it is "
+           "run, and whether it listens on a port or a socket. An empty answer, and no answer at all, takes what is "
+           "proposed. A bundle.yaml that is there is never overwritten.\n\n--answers is a YAML file with any of name, "
+           "run (a line or a list) and listen.",
+       .args = {{.name = "folder", .help = "the folder; else this one", .kind = Kind::path, .optional = true}},
+       .options = {{.name = "name", .value = "NAME", .help = "what the bundle is called"},
+                   {.name = "run", .value = "LINE", .help = "how it is run, as in a shell: 'python3 main.py'"},
+                   {.name = "listen",
+                    .value = "WHERE",
+                    .help = "on $PORT, or on the socket at $SLUICE_SOCKET",
+                    .choices = {"port", "unix"}},
+                   {.name = "answers", .value = "FILE", .help = "a file with the answers", .kind = Kind::path},
+                   {.name = "yes", .letter = 'y', .help = "ask nothing, take what is proposed"},
+                   {.name = "dry-run", .help = "print it, and write nothing"}},
+       .example = "sluice init tasks --run ./serve --yes",
+       .run = init});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,34 @@
+// The operator's key comes by way of the engine, which makes it and knows whether anything about trust was decided.
+#include "cli/signing_key.h"
+
+#include <boost/json.hpp>
+
+#include "cli/deploy_home.h"
+#include "crypto/key_file.h"
+
+namespace sluice::cli {
+
+std::vector<Option> signing_options() {
+  std::vector<Option> options = {{.name = "key",
+                                  .value = "FILE",
+                                  .help = "sign with this private key; else with the operator's",
+                                  .kind = Kind::path}};
+  for (Option& each : call_options()) options.push_back(std::move(each));
+  return options;
+}
+
+Result<crypto::PrivateKey> signing_key(Context& context) {
+  if (context.given.has("key")) return crypto::load_private_key(context.disk, context.given.text("key"));
+  auto home = DeployHome::open(context);
+  if (!home) return home.error();
+  const crypto::PrivateKey& key = (*home)->home().operator_key();
+  auto answer = (*home)->call("Trust/open", {{"publicKey", key.public_key().to_pem()}});
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_of(*answer);
+  if (answer->fields.at("trusted").as_bool()) {
+    context.output.note("made the operator's key " + answer->text("key") + ", trusted for all bundles in local");
+  }
+  return crypto::PrivateKey::from_pem(key.to_pem().reveal());
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,41 @@
+// With whose key commands sign.
+#include "cli/signing_key.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/home_trust.h"
+#include "cli/testing_context.h"
+#include "crypto/key_file.h"
+#include "deploy/deploy_kit.h"
+
+namespace sluice::cli {
+namespace signing_key_test {
+
+TEST(SigningKey, OfANewHomeIsTrustedForLocalAndStaysTheSame) {
+  TestingContext testing(deploy::concepts(), "bundles sign");
+  auto key = signing_key(testing.context);
+  ASSERT_TRUE(key) << to_string(key.error());
+  EXPECT_THAT(testing.err.str(), ::testing::HasSubstr("made the operator's key " + key->public_key().key_id() +
+                                                      ", trusted for all bundles in local\n"));
+  auto root = trust_root_of_home(testing.context);
+  ASSERT_TRUE(root) << to_string(root.error());
+  ASSERT_EQ(root->keys.size(), 1U);
+  EXPECT_EQ(root->keys[0].key, key->public_key());
+  EXPECT_EQ(root->keys[0].environments, std::vector<std::string>{"local"});
+  testing.err.str("");
+  EXPECT_EQ(signing_key(testing.context)->public_key(), key->public_key());
+  EXPECT_EQ(testing.err.str(), "");
+}
+
+TEST(SigningKey, CanBeAFileAndThenNeedsNoHome) {
+  TestingContext testing(deploy::concepts(), "bundles sign");
+  auto key = crypto::PrivateKey::generate();
+  ASSERT_TRUE(crypto::store_private_key(testing.disk, testing.folder.path("ann.pem"), key));
+  testing.given.set("key", testing.folder.path("ann.pem"));
+  EXPECT_EQ(signing_key(testing.context)->public_key(), key.public_key());
+  EXPECT_FALSE(*testing.disk.exists(testing.folder.path("home")));
+}
+
+}  // namespace signing_key_test
+}  // namespace sluice::cli

@@ -1,0 +1,224 @@
+// Select, copy, run, select again, pack: each step looks only at what the one before has left.
+#include "deploy/build_bundle.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "bundle/clean_copy.h"
+#include "bundle/ignore.h"
+#include "bundle/inspect.h"
+#include "bundle/sidecar.h"
+#include "bundle/squash_writer.h"
+#include "bundle/unfinished.h"
+#include "crypto/hex.h"
+
+namespace sluice::deploy {
+namespace {
+
+Error stopped_by_person() { return {.message = "stopped; nothing was written"}; }
+
+// Where `path` lies below `folder`, with all symlinks followed; nothing if it lies elsewhere.
+std::optional<std::string> path_below(const std::string& folder, const std::string& path) {
+  std::error_code failed;
+  auto root = std::filesystem::weakly_canonical(folder, failed);
+  auto holder = std::filesystem::weakly_canonical(folder_of(path), failed);
+  auto relative = (holder / name_of(path)).lexically_relative(root);
+  if (failed || relative.empty() || *relative.begin() == "..") return std::nullopt;
+  return relative.string();
+}
+
+// A folder that is removed with all that is in it.
+class WorkFolder {
+ public:
+  WorkFolder(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
+  // What cannot be removed is hidden, and never packed.
+  ~WorkFolder() { (void)bundle::remove_tree(disk_, path_); }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Disk& disk_;
+  std::string path_;
+};
+
+// Shows the secrets doctor what is packed, and people how far it is.
+class BuildWatcher final : public bundle::PackWatcher {
+ public:
+  BuildWatcher(const bundle::Manifest& manifest, size_t files, const BundleHooks& hooks)
+      : scan_({.allowed = allowed_by(manifest)}), files_(files), hooks_(hooks) {}
+
+  Result<void> begin_file(const std::string& path) override {
+    ++begun_;
+    return scan_.begin_file(path);
+  }
+  Result<void> content(std::string_view piece) override {
+    if (hooks_.stopped && hooks_.stopped()) return stopped_by_person();
+    if (hooks_.progress) hooks_.progress("packing", begun_, files_);
+    return scan_.content(piece);
+  }
+  Result<void> end_file() override { return scan_.end_file(); }
+  Result<void> finish() override {
+    if (auto refused = bundle::refusal(scan_.report())) return *refused;
+    return {};
+  }
+
+  const bundle::SecretReport& report() const { return scan_.report(); }
+
+ private:
+  static std::set<std::string> allowed_by(const bundle::Manifest& manifest) {
+    std::set<std::string> hashes;
+    for (const bundle::FindingHash& each : manifest.allowed_secrets) hashes.insert(each.text);
+    return hashes;
+  }
+
+  bundle::SecretScan scan_;
+  size_t files_;
+  uint64_t begun_ = 0;
+  const BundleHooks& hooks_;
+};
+
+class BundleBuild {
+ public:
+  BundleBuild(Disk& disk, process::Runner& runner, const Clock& clock, const BundleOrder& order,
+              const BundleHooks& hooks)
+      : disk_(disk), runner_(runner), clock_(clock), order_(order), hooks_(hooks) {}
+
+  Result<BuiltBundle> run() {
+    built_.statement.started_ms = clock_.wall_ms();
+    auto manifest = bundle::manifest_of_folder(disk_, order_.folder);
+    if (!manifest) return manifest.error();
+    built_.manifest = *std::move(manifest);
+    built_.out =
+        order_.out.empty() ? built_.manifest.name.text + "-" + built_.manifest.version.text + ".bundle" : order_.out;
+    if (built_.manifest.build.empty()) return pack(order_.folder);
+    auto selection = select_from(order_.folder, {"**"});
+    if (!selection) return selection.error();
+    auto work = bundle::make_folder_beside(disk_, built_.out);
+    if (!work) return work.error();
+    WorkFolder folder(disk_, *work);
+    if (auto made = build_in(*work, std::move(selection->chosen)); !made) return made.error();
+    return pack(*work + "/src");
+  }
+
+ private:
+  // The command, in a clean copy at src/ of the work folder.
+  Result<void> build_in(const std::string& work, std::vector<std::string> paths) {
+    const std::string copy = work + "/src";
+    for (const char* part : {"/src", "/home", "/tmp"}) {
+      if (auto made = disk_.make_folder(work + part, 0700); !made) return made;
+    }
+    if (hooks_.progress) hooks_.progress("copying", 0, std::nullopt);
+    auto source = bundle::tree_of_folder(disk_, order_.folder, paths);
+    if (!source) return source.error();
+    built_.statement.dependencies.push_back({.name = "source", .digest = {{"sha256", source->digest()}}});
+    auto ignore = disk_.exists(order_.folder + "/" + std::string(bundle::kIgnoreName));
+    if (!ignore) return ignore.error();
+    if (*ignore) paths.emplace_back(bundle::kIgnoreName);
+    if (auto copied = bundle::copy_chosen(disk_, order_.folder, paths, copy); !copied) return copied;
+    return run_command(work, copy);
+  }
+
+  Result<void> run_command(const std::string& work, const std::string& copy) {
+    const std::vector<std::string>& argv = built_.manifest.build;
+    std::error_code ignored;
+    const std::string absolute = std::filesystem::absolute(work, ignored).lexically_normal().string();
+    std::map<std::string, std::string> environment = order_.environment;
+    environment["HOME"] = absolute + "/home";
+    environment["TMPDIR"] = absolute + "/tmp";
+    auto ran = runner_.run(
+        {.argv = argv, .folder = copy, .environment = std::move(environment), .deadline_ms = order_.build_deadline_ms},
+        [&] {
+          if (hooks_.progress) hooks_.progress("building", 0, std::nullopt);
+          return hooks_.stopped && hooks_.stopped();
+        });
+    const std::string failed = built_.manifest.name.text + " was not built: ";
+    if (!ran) return Error{.code = Code::failed, .message = failed + ran.error().message};
+    if (ran->end == process::Ran::End::cancelled) return stopped_by_person();
+    if (!ran->good()) {
+      for (const std::string& line : process::last_lines(*ran)) {
+        if (hooks_.said) hooks_.said(line);
+      }
+      return Error{.code = Code::failed,
+                   .message = failed + printable(argv.front()) + " " + to_string(*ran),
+                   .next = "the command is `build` in " + order_.folder + "/" + std::string(bundle::kManifestName)};
+    }
+    if (argv.front().find('/') == std::string::npos && order_.version_of) {
+      if (auto version = order_.version_of(argv.front())) {
+        built_.statement.dependencies.push_back(
+            {.name = argv.front(), .uri = "pkg:generic/" + argv.front() + "@" + *version});
+      }
+    }
+    return {};
+  }
+
+  // What is there but for the archive that is to be replaced, and its sidecar.
+  Result<bundle::Selection> select_from(const std::string& folder, const std::vector<std::string>& include) {
+    auto selection = bundle::select(disk_, folder, include);
+    if (!selection) return selection;
+    for (const std::string& ours : {built_.out, bundle::sidecar_path(built_.out)}) {
+      auto below = path_below(folder, ours);
+      if (below && std::erase(selection->chosen, *below) > 0) {
+        selection->skipped.push_back({.path = *below, .reason = "the bundle itself"});
+      }
+    }
+    for (const bundle::Skipped& each : selection->skipped) {
+      auto known = [&](const bundle::Skipped& other) { return other.path == each.path; };
+      if (!each.by_include && std::ranges::none_of(built_.skipped, known)) built_.skipped.push_back(each);
+    }
+    std::ranges::sort(built_.skipped, {}, &bundle::Skipped::path);
+    return selection;
+  }
+
+  Result<BuiltBundle> pack(const std::string& folder) {
+    std::vector<std::string> include;
+    for (const bundle::InnerPath& each : built_.manifest.include) include.push_back(each.text);
+    auto selection = select_from(folder, include);
+    if (!selection) return selection.error();
+    BuildWatcher watcher(built_.manifest, selection->chosen.size(), hooks_);
+    auto packed = bundle::pack(disk_, folder, std::move(selection->chosen), built_.out, {.watcher = &watcher});
+    if (!packed) return packed.error();
+    built_.packed = *std::move(packed);
+    built_.secrets = watcher.report();
+    state();
+    return std::move(built_);
+  }
+
+  void state() {
+    bundle::Statement& statement = built_.statement;
+    statement.bundle = built_.manifest.name.text;
+    statement.version = built_.manifest.version.text;
+    statement.tree = *crypto::parse_sha256("sha256:" + built_.packed.tree_digest);
+    statement.archive = *crypto::parse_sha256("sha256:" + built_.packed.archive_sha256);
+    const std::vector<std::string>& argv = built_.manifest.build;
+    statement.parameters = {{"format", "squashfs"}, {"compressor", "zstd"}, {"level", bundle::kSquashZstdLevel}};
+    if (!argv.empty()) statement.parameters["build"] = json::array(argv.begin(), argv.end());
+    if (!order_.sluice_version.empty()) statement.builder_version = {{"sluice", order_.sluice_version}};
+    statement.finished_ms = clock_.wall_ms();
+  }
+
+  Disk& disk_;
+  process::Runner& runner_;
+  const Clock& clock_;
+  const BundleOrder& order_;
+  const BundleHooks& hooks_;
+  BuiltBundle built_;
+};
+
+}  // namespace
+
+Result<BuiltBundle> build_bundle(Disk& disk, process::Runner& runner, const Clock& clock, const BundleOrder& order,
+                                 const BundleHooks& hooks) {
+  return BundleBuild(disk, runner, clock, order, hooks).run();
+}
+
+std::map<std::string, std::string> build_environment(const Variables& variables) {
+  return {{"PATH", variables("PATH").value_or("/usr/bin:/bin")},
+          {"LC_ALL", "C.UTF-8"},
+          {"TZ", "UTC"},
+          {"SOURCE_DATE_EPOCH", "0"}};
+}
+
+}  // namespace sluice::deploy

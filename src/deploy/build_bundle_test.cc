@@ -1,0 +1,146 @@
+// From folders to archives, with real commands.
+#include "deploy/build_bundle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "bundle/verify.h"
+
+namespace sluice::deploy {
+namespace build_bundle_test {
+
+using ::testing::ElementsAre;
+namespace fs = std::filesystem;
+
+struct BuildBundle : ::testing::Test {
+  BuildBundle() {
+    fs::create_directory(folder.path("shop"));
+    manifest("");
+    put("main.txt", "text\n");
+  }
+  void put(const std::string& name, const std::string& text) {
+    fs::create_directories(fs::path(folder.path("shop/" + name)).parent_path());
+    std::ofstream(folder.path("shop/" + name)) << text;
+  }
+  void manifest(const std::string& more) { put("bundle.yaml", "name: shop\nversion: \"1.0\"\nrun: [./app]\n" + more); }
+  Result<BuiltBundle> build(const BundleHooks& hooks = {}) {
+    return build_bundle(disk, runner, clock,
+                        {.folder = folder.path("shop"),
+                         .out = out,
+                         .environment = {{"PATH", "/usr/bin:/bin"}},
+                         .version_of = [](const std::string&) { return std::optional<std::string>("1.2"); }},
+                        hooks);
+  }
+  std::vector<std::string> paths(const BuiltBundle& built) {
+    std::vector<std::string> all;
+    for (const auto& [path, entry] : built.packed.tree.entries()) all.push_back(path);
+    return all;
+  }
+  std::vector<std::string> left() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder.path())) names.push_back(entry.path().filename());
+    std::ranges::sort(names);
+    return names;
+  }
+
+  TestingFolder folder;
+  RealDisk disk;
+  RealClock clock;
+  process::RealRunner runner{clock};
+  std::string out = folder.path("shop.bundle");
+};
+
+TEST_F(BuildBundle, PacksAndStatesWhatItIs) {
+  put(".env", "A=b\n");
+  auto built = build();
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(paths(*built), ElementsAre("bundle.yaml", "main.txt"));
+  ASSERT_EQ(built->skipped.size(), 1U);
+  EXPECT_EQ(built->skipped[0].path, ".env");
+  EXPECT_EQ(built->statement.bundle, "shop");
+  EXPECT_EQ(crypto::to_string(built->statement.archive), "sha256:" + *bundle::sha256_of_file(disk, out));
+  EXPECT_EQ(crypto::to_string(built->statement.tree), "sha256:" + built->packed.tree_digest);
+  EXPECT_TRUE(built->statement.dependencies.empty());
+}
+
+TEST_F(BuildBundle, RunsTheCommandInACleanCopy) {
+  manifest("include: [out/**]\nbuild: [sh, -c, 'mkdir -p out; ls -A > out/seen; echo $HOME > out/home']\n");
+  put(".sluiceignore", "stale/\n");
+  put("stale/x", "x");
+  put(".env", "A=b\n");
+  auto built = build();
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(paths(*built), ElementsAre("bundle.yaml", "out", "out/home", "out/seen"));
+  EXPECT_EQ(built->packed.tree.find("out/seen")->size,
+            std::string(".sluiceignore\nbundle.yaml\nmain.txt\nout\n").size());
+  EXPECT_FALSE(fs::exists(folder.path("shop/out")));
+  ASSERT_EQ(built->statement.dependencies.size(), 2U);
+  EXPECT_EQ(built->statement.dependencies[0].name, "source");
+  EXPECT_EQ(built->statement.dependencies[1].uri, "pkg:generic/sh@1.2");
+  EXPECT_EQ(built->statement.parameters.at("build").at(0), "sh");
+  EXPECT_THAT(left(), ElementsAre("shop", "shop.bundle"));
+}
+
+TEST_F(BuildBundle, AFailedCommandLeavesNothingAndIsHeard) {
+  manifest("build: [sh, -c, 'echo one; echo two; exit 2']\n");
+  std::vector<std::string> said;
+  auto built = build({.said = [&](const std::string& line) { said.push_back(line); }});
+  EXPECT_EQ(built.error().message, "shop was not built: sh ended with exit code 2");
+  EXPECT_THAT(said, ElementsAre("one", "two"));
+  EXPECT_THAT(left(), ElementsAre("shop"));
+}
+
+TEST_F(BuildBundle, ASecretThatTheCommandMakesIsFoundToo) {
+  manifest(std::string("build: [sh, -c, 'echo key AKIA") + "Q3EGLU2R7XVNTP4H > config']\n");
+  auto built = build();
+  EXPECT_EQ(built.error().code, Code::verification_failed);
+  EXPECT_THAT(built.error().message, ::testing::HasSubstr("\nconfig:1: an AWS access key (sha256:"));
+  EXPECT_THAT(left(), ElementsAre("shop"));
+}
+
+TEST_F(BuildBundle, AllowsAFindingByItsHash) {
+  put("config", std::string("key AKIA") + "Q3EGLU2R7XVNTP4H\n");
+  std::string message = build().error().message;
+  size_t at = message.find("sha256:");
+  manifest("allowed_secrets: [\"" + message.substr(at, 71) + "\"]\n");
+  auto built = build();
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(built->secrets.allowed, 1U);
+}
+
+TEST_F(BuildBundle, DoesNotPackItself) {
+  out = folder.path("shop/shop.bundle");
+  auto first = build();
+  ASSERT_TRUE(first) << first.error().message;
+  put("shop.bundle.sig.json", "{}");
+  auto second = build();
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->packed.archive_sha256, first->packed.archive_sha256);
+  EXPECT_THAT(second->skipped,
+              ElementsAre(bundle::Skipped{.path = "shop.bundle", .reason = "the bundle itself"},
+                          bundle::Skipped{.path = "shop.bundle.sig.json", .reason = "the bundle itself"}));
+}
+
+TEST_F(BuildBundle, StopsWhenAskedAndLeavesNothing) {
+  EXPECT_EQ(build({.stopped = [] { return true; }}).error().message, "stopped; nothing was written");
+  manifest("build: [sleep, '1000']\n");
+  EXPECT_EQ(build({.stopped = [] { return true; }}).error().message, "stopped; nothing was written");
+  EXPECT_THAT(left(), ElementsAre("shop"));
+}
+
+TEST_F(BuildBundle, TellsHowFarItIs) {
+  std::vector<std::string> told;
+  auto built = build({.progress = [&](const std::string& doing, uint64_t done, std::optional<uint64_t> total) {
+    told.push_back(doing + " " + std::to_string(done) + "/" + std::to_string(total.value_or(0)));
+  }});
+  ASSERT_TRUE(built);
+  EXPECT_THAT(told, ElementsAre("packing 1/2", "packing 2/2"));
+}
+
+}  // namespace build_bundle_test
+}  // namespace sluice::deploy
