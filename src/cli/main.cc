@@ -13,8 +13,10 @@
 #include "deploy/deploy_kit.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
+#include "process/supervisor.h"
 
 int main(int count, char** words) {
+  if (auto code = sluice::process::supervise(count, words)) return *code;
   // A file that may not grow is an error like a full disk, not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   const sluice::Variables variables = sluice::process_variables();

@@ -1,0 +1,292 @@
+// The child tells of what goes wrong before its exec through a pipe that the exec closes. It is a copy of a process
+// with one thread, so it may allocate.
+#include "process/launch.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include "base/disk.h"
+#include "process/control_group.h"
+
+namespace sluice::process {
+namespace {
+
+constexpr int kFirstHanded = 3;
+constexpr int kAboveHanded = 64;
+
+enum class Stage : int { group, limits, view, user, folder, exec, no_view };
+
+struct Report {
+  Stage stage;
+  int number;  // errno
+};
+
+// Only absolute entries of PATH count: a program that happens to lie in the bundle is not meant by its name alone.
+Result<std::string> program_file(const LaunchRequest& request) {
+  const std::string& name = request.argv.front();
+  if (name.starts_with('/')) return name;
+  if (name.find('/') != std::string::npos) return request.root + "/" + name;
+  auto found = request.environment.find("PATH");
+  std::string path = found == request.environment.end() ? "" : found->second;
+  for (size_t begin = 0; begin <= path.size();) {
+    size_t end = std::min(path.find(':', begin), path.size());
+    std::string candidate = path.substr(begin, end - begin) + "/" + name;
+    begin = end + 1;
+    if (candidate.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return Error{.code = Code::not_found, .message = "there is no program " + name + " on PATH"};
+}
+
+bool make_folders(const std::string& path) {
+  for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+    if (::mkdir(path.substr(0, at).c_str(), 0755) != 0 && errno != EEXIST && errno != EROFS) return false;
+    if (at == std::string::npos) return true;
+  }
+}
+
+// Folders that are to be seen, held open before what hides them is put over them.
+struct Shown {
+  std::string path;
+  bool writable = false;
+  Descriptor held = {};
+};
+
+int show(const Shown& shown) {
+  struct stat there {};
+  if (::stat(shown.path.c_str(), &there) != 0 && !make_folders(shown.path)) return errno;
+  const std::string source = "/proc/self/fd/" + std::to_string(shown.held.fd());
+  if (::mount(source.c_str(), shown.path.c_str(), nullptr, MS_BIND, nullptr) != 0) return errno;
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | (shown.writable ? 0 : MS_RDONLY);
+  if (::mount(nullptr, shown.path.c_str(), nullptr, flags, nullptr) != 0) return errno;
+  return 0;
+}
+
+// The first folder on the way to a path that the user may not enter; "" if there is none.
+std::string closed_on_the_way(const std::string& path, uint32_t user) {
+  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    std::string folder = path.substr(0, at);
+    struct stat found {};
+    if (::stat(folder.c_str(), &found) != 0) return "";
+    bool open = (found.st_mode & S_IXOTH) != 0 || (found.st_uid == user && (found.st_mode & S_IXUSR) != 0) ||
+                (found.st_gid == user && (found.st_mode & S_IXGRP) != 0);
+    if (!open) return folder;
+  }
+  return "";
+}
+
+// The folders that are hidden under empty ones: the one that is to be, and those that would keep the user from what is
+// its own, such as root's home. Outer ones stand in place of those inside them.
+std::vector<std::string> covers_of(const LaunchRequest& request, const std::vector<Shown>& shown) {
+  std::vector<std::string> all;
+  if (!request.hidden.empty()) all.push_back(request.hidden);
+  for (const Shown& each : shown) {
+    std::string closed = request.user == 0 ? "" : closed_on_the_way(each.path, request.user);
+    if (!closed.empty()) all.push_back(closed);
+  }
+  std::ranges::sort(all);
+  std::vector<std::string> covers;
+  for (const std::string& each : all) {
+    if (covers.empty() || !(each + "/").starts_with(covers.back() + "/")) covers.push_back(each);
+  }
+  return covers;
+}
+
+// A view of the file system that is this process's own. 0, or errno; nothing if it may have none.
+std::optional<int> take_view(const LaunchRequest& request) {
+  if (::geteuid() != 0) return std::nullopt;
+  if (::unshare(CLONE_NEWNS) != 0) return errno == EPERM ? std::nullopt : std::optional(errno);
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return errno == EPERM || errno == EACCES ? std::nullopt : std::optional(errno);
+  }
+  std::vector<Shown> shown;
+  shown.push_back({.path = request.root});
+  for (const std::string& path : request.read_only) shown.push_back({.path = path});
+  for (const std::string& path : request.writable) shown.push_back({.path = path, .writable = true});
+  for (Shown& each : shown) {
+    auto held = open_path(each.path, O_PATH | O_DIRECTORY);
+    if (!held) return errno;
+    each.held = std::move(*held);
+  }
+  const std::vector<std::string> covers = covers_of(request, shown);
+  constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV;
+  for (const std::string& each : covers) {
+    if (::mount("sluice", each.c_str(), "tmpfs", kPlain, "mode=755,size=256k") != 0) return errno;
+  }
+  for (const Shown& each : shown) {
+    if (int failed = show(each); failed != 0) return failed;
+  }
+  for (const std::string& each : covers) {
+    if (::mount(nullptr, each.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | kPlain, nullptr) != 0) return errno;
+  }
+  return 0;
+}
+
+bool limit(int resource, uint64_t most) {
+  rlimit now{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return false;
+  now.rlim_cur = now.rlim_max = std::min<rlim_t>(most, now.rlim_max);
+  return ::setrlimit(static_cast<__rlimit_resource>(resource), &now) == 0;
+}
+
+bool take_limits(const LaunchRequest& request) {
+  auto grouped = [&](const char* what) { return std::ranges::find(request.grouped, what) != request.grouped.end(); };
+  bool all = limit(RLIMIT_NOFILE, request.limits.files) && limit(RLIMIT_CORE, 0);
+  if (!grouped("memory")) all = all && limit(RLIMIT_DATA, request.limits.memory_bytes);
+  if (!grouped("pids")) all = all && limit(RLIMIT_NPROC, request.limits.processes);
+  return all;
+}
+
+bool become(uint32_t user) {
+  if (::geteuid() == 0 && user != 0) {
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0) {
+      return false;
+    }
+  }
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+bool place_descriptors(const LaunchRequest& request, int input, int out, int err, int* report) {
+  std::vector<int> above;
+  for (int fd : request.descriptors) above.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, kAboveHanded));
+  *report = ::fcntl(*report, F_DUPFD_CLOEXEC, kAboveHanded);
+  if (*report < 0 || ::dup2(input, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return false;
+  for (size_t i = 0; i < above.size(); ++i) {
+    if (above[i] < 0 || ::dup2(above[i], kFirstHanded + static_cast<int>(i)) < 0) return false;
+  }
+  return ::close_range(static_cast<unsigned>(kFirstHanded + above.size()), ~0U, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+void reset_signals() {
+  for (int each = 1; each < NSIG; ++each) ::signal(each, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void become_program(const LaunchRequest& request, const std::string& program, pid_t parent, int input,
+                                 int out, int err, int report) {
+  auto fail = [&](Stage stage, int number) {
+    const Report said{.stage = stage, .number = number};
+    (void)!::write(report, &said, sizeof said);
+    ::_exit(127);
+  };
+  ::setsid();
+  if (!join_groups(request.groups)) fail(Stage::group, EACCES);
+  if (!place_descriptors(request, input, out, err, &report)) fail(Stage::limits, errno);
+  auto view = take_view(request);
+  if (view && *view != 0) fail(Stage::view, *view);
+  if (!view) {
+    const Report said{.stage = Stage::no_view, .number = 0};
+    (void)!::write(report, &said, sizeof said);
+  }
+  if (!take_limits(request)) fail(Stage::limits, errno);
+  if (!become(request.user)) fail(Stage::user, errno);
+  // After the change of user, which forgets it. If the parent ended before, nobody would tell.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != parent) ::_exit(127);
+  if (::chdir(request.root.c_str()) != 0) fail(Stage::folder, errno);
+  ::umask(022);
+  reset_signals();
+  std::vector<std::string> words = request.argv, variables;
+  for (const auto& [name, value] : request.environment) variables.push_back(name + "=" + value);
+  std::vector<char*> argv, environment;
+  for (std::string& each : words) argv.push_back(each.data());
+  for (std::string& each : variables) environment.push_back(each.data());
+  argv.push_back(nullptr);
+  environment.push_back(nullptr);
+  ::execve(program.c_str(), argv.data(), environment.data());
+  fail(Stage::exec, errno);
+  ::_exit(127);
+}
+
+Error explain(const Report& report, const LaunchRequest& request, const std::string& program) {
+  const std::string& name = request.argv.front();
+  switch (report.stage) {
+    case Stage::group:
+      return {.code = Code::failed, .message = "cannot join the control groups of the replica"};
+    case Stage::limits:
+      return error_from(report.number, "set the limits of", name);
+    case Stage::view:
+      return error_from(report.number, "prepare the folders of", name);
+    case Stage::user:
+      return error_from(report.number, "become user " + std::to_string(request.user) + " for", name);
+    case Stage::folder:
+      return error_from(report.number, "enter as user " + std::to_string(request.user) + " the folder", request.root);
+    case Stage::exec:
+    case Stage::no_view:
+      break;
+  }
+  switch (report.number) {
+    case ENOENT:
+      if (::access(program.c_str(), F_OK) == 0) {
+        return {.code = Code::not_found,
+                .message = "cannot run " + name + ": there is no such interpreter as its first line names"};
+      }
+      return {.code = Code::not_found, .message = "there is no program " + name + " in the bundle"};
+    case EACCES:
+      return {.code = Code::denied,
+              .message = name + " is not an executable file",
+              .next = "chmod +x " + name + " and pack the bundle again"};
+    case ENOEXEC:
+      return {.code = Code::invalid, .message = name + " is not a program for this machine"};
+    default:
+      return error_from(report.number, "run", name);
+  }
+}
+
+}  // namespace
+
+Result<Launched> launch(const LaunchRequest& request) {
+  auto program = program_file(request);
+  if (!program) return program.error();
+  std::array<int, 2> out{}, err{}, report{};
+  auto pipe = [](std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEXEC) == 0; };
+  if (!pipe(out)) return error_from(errno, "make a pipe for", *program);
+  Descriptor out_read(out[0]), out_write(out[1]);
+  if (!pipe(err)) return error_from(errno, "make a pipe for", *program);
+  Descriptor err_read(err[0]), err_write(err[1]);
+  if (!pipe(report)) return error_from(errno, "make a pipe for", *program);
+  Descriptor report_read(report[0]), report_write(report[1]);
+  auto input = open_path("/dev/null", O_RDONLY);
+  if (!input) return input.error();
+  const pid_t parent = ::getpid();
+  pid_t pid = fork_here();
+  if (pid < 0) return error_from(errno, "start a process for", *program);
+  if (pid == 0) {
+    become_program(request, *program, parent, input->fd(), out_write.fd(), err_write.fd(), report_write.fd());
+  }
+  report_write.reset();
+  Launched launched{.pid = pid, .out = std::move(out_read), .err = std::move(err_read), .own_view = true};
+  Report said{};
+  for (;;) {
+    ssize_t got = ::read(report_read.fd(), &said, sizeof said);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != sizeof said) break;
+    if (said.stage == Stage::no_view) {
+      launched.own_view = false;
+      continue;
+    }
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return explain(said, request, *program);
+  }
+  ::fcntl(launched.out.fd(), F_SETFL, O_NONBLOCK);
+  ::fcntl(launched.err.fd(), F_SETFL, O_NONBLOCK);
+  return launched;
+}
+
+}  // namespace sluice::process

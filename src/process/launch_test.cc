@@ -1,0 +1,57 @@
+// Launching alone; what a launched program gets and sees is tested in supervisor_test.cc, where it is used.
+#include "process/launch.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/testing_folder.h"
+
+namespace sluice::process {
+namespace launch_test {
+
+std::string all_of(const Descriptor& pipe, pid_t pid) {
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  std::array<char, 4096> bytes{};
+  ssize_t got = ::read(pipe.fd(), bytes.data(), bytes.size());
+  return {bytes.data(), got > 0 ? static_cast<size_t>(got) : 0};
+}
+
+TEST(Launch, GivesTheProgramItsWordsVariablesAndStreams) {
+  auto launched = launch({.argv = {"sh", "-c", "echo $1 $COLOR; echo err >&2", "sh", "word"},
+                          .root = "/usr",
+                          .environment = {{"PATH", "/usr/bin:/bin"}, {"COLOR", "blue"}},
+                          .user = ::geteuid()});
+  ASSERT_TRUE(launched) << to_string(launched.error());
+  EXPECT_EQ(all_of(launched->out, launched->pid), "word blue\n");
+  EXPECT_EQ(all_of(launched->err, launched->pid), "err\n");
+}
+
+TEST(Launch, SaysThatItsFolderIsMissing) {
+  auto launched = launch({.argv = {"/bin/true"}, .root = "/usr/none", .user = ::geteuid()});
+  ASSERT_FALSE(launched);
+  EXPECT_EQ(launched.error().code, Code::not_found);
+}
+
+TEST(Launch, EndsWithTheProcessThatStartedIt) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  pid_t parent = ::fork();
+  if (parent == 0) {
+    auto launched = launch({.argv = {"/bin/sleep", "1000"}, .root = "/usr", .user = ::geteuid()});
+    pid_t pid = launched ? launched->pid : 0;
+    (void)!::write(ends[1], &pid, sizeof pid);
+    ::raise(SIGKILL);
+  }
+  pid_t pid = 0;
+  ASSERT_EQ(::read(ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+  ASSERT_GT(pid, 0);
+  ::waitpid(parent, nullptr, 0);
+  for (int i = 0; i < 6000 && identify_process(pid); ++i) ::usleep(10'000);
+  EXPECT_FALSE(identify_process(pid));
+}
+
+}  // namespace launch_test
+}  // namespace sluice::process

@@ -1,0 +1,53 @@
+// Finding processes by whom started them, and by their mark.
+#include "process/process_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "process/spawn.h"
+
+namespace sluice::process {
+namespace process_tree_test {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+Result<Child> family(const std::string& mark) {
+  return Child::spawn({.program = "/bin/sh",
+                       .argv = {"sh", "-c", "setsid sleep 1000 & echo $!; wait"},
+                       .folder = "/",
+                       .environment = {{"PATH", "/usr/bin:/bin"}, {std::string(kMarkVariable), mark}}});
+}
+
+pid_t noted(Child& child) {
+  std::array<char, 32> bytes{};
+  auto said = child.read(60'000, bytes);
+  return said ? static_cast<pid_t>(std::atoi(std::string(said->data(), said->size()).c_str())) : 0;
+}
+
+TEST(ProcessTree, FindsChildrenOfChildren) {
+  auto child = family("tree-a");
+  ASSERT_TRUE(child);
+  pid_t grandchild = noted(*child);
+  EXPECT_THAT(descendants_of(child->id()), ElementsAre(grandchild));
+  EXPECT_THAT(descendants_of(::getpid()), Contains(child->id()));
+  EXPECT_THAT(descendants_of(::getpid()), Contains(grandchild));
+  end_leftovers({}, "tree-a");
+}
+
+TEST(ProcessTree, EndsWhatBearsTheMarkAndNothingElse) {
+  const std::string mark = "tree-" + std::to_string(::getpid());
+  auto child = family(mark), other = family(mark + "x");
+  ASSERT_TRUE(child && other);
+  pid_t grandchild = noted(*child), spared = noted(*other);
+  EXPECT_THAT(processes_marked(mark), testing::UnorderedElementsAre(child->id(), grandchild));
+  EXPECT_EQ(end_leftovers({}, mark), 2U);
+  EXPECT_THAT(processes_marked(mark), ElementsAre());
+  EXPECT_THAT(processes_marked(mark + "x"), testing::UnorderedElementsAre(other->id(), spared));
+  EXPECT_EQ(end_leftovers({}, mark + "x"), 2U);
+  EXPECT_EQ(end_leftovers({}, mark), 0U);
+}
+
+}  // namespace process_tree_test
+}  // namespace sluice::process

@@ -1,0 +1,290 @@
+// The controller's side. Everything here may be interrupted by a kill at any point and begun anew.
+#include "process/replicas.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "base/ascii.h"
+#include "base/atomic_file.h"
+#include "base/ulid.h"
+#include "crypto/hex.h"
+#include "crypto/sha256.h"
+#include "process/control_group.h"
+#include "process/process_tree.h"
+#include "process/supervisor.h"
+
+namespace sluice::process {
+namespace {
+
+constexpr size_t kMostStateBytes = 1 << 20;
+constexpr size_t kMostNameBytes = 128;
+constexpr size_t kMarkDigits = 24;
+constexpr int64_t kMs_ns = 1'000'000;
+constexpr int64_t kLookAgain_ms = 5, kWatch_ms = 50;
+constexpr int64_t kSupervisorMargin_ms = 30'000;  // for what a supervisor does besides waiting for its program
+
+Result<void> check_name(const std::string& name) {
+  auto good = [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_'; };
+  if (!name.empty() && name.size() <= kMostNameBytes && name[0] != '.' && std::ranges::all_of(name, good)) return {};
+  return Error{.code = Code::invalid,
+               .message = "a replica's name is of letters, digits, dots, hyphens and underscores, not " + name};
+}
+
+// The same for a folder whoever asks, and of no other folder.
+std::string mark_of(const std::string& folder) {
+  return "sluice-" + crypto::to_hex(crypto::sha256(folder)).substr(0, kMarkDigits);
+}
+
+Result<Launch> read_launch(Disk& disk, const ReplicaFiles& files) {
+  auto text = read_file(disk, files.launch, kMostStateBytes);
+  if (!text) return text.error();
+  return parse_launch(*text);
+}
+
+// What the supervisor of this start has said, if it has said anything yet.
+std::optional<ReplicaState> read_state(Disk& disk, const ReplicaFiles& files, const std::string& start) {
+  auto text = read_file(disk, files.state, kMostStateBytes);
+  if (!text) return std::nullopt;
+  auto state = parse_state(*text);
+  if (!state || state->start != start) return std::nullopt;
+  return *state;
+}
+
+bool supervisor_runs(const ReplicaState& state) {
+  auto runs = is_running(identity_of(state.supervisor));
+  return runs && *runs;
+}
+
+Result<void> make_folder_with(Disk& disk, const std::string& path, uint32_t mode) {
+  auto made = disk.make_folder(path, mode);
+  if (!made && made.error().code != Code::conflict) return made;
+  return disk.chmod(path, mode);
+}
+
+}  // namespace
+
+bool is_settled(const ReplicaState& state) {
+  return is_over(state.phase) || (state.phase == Phase::running && state.healthy);
+}
+
+Replicas::Replicas(Disk& disk, Clock& clock, Random& random, ReplicasPlace place)
+    : disk_(disk), clock_(clock), random_(random), place_(std::move(place)) {}
+
+Result<void> Replicas::prepare(const std::string& folder, const Workload& workload, const std::string& name) {
+  const ReplicaFiles files(folder);
+  for (auto [path, mode] : {std::pair(files.log, 0700U), {files.config, 0755U}, {files.run, 0700U}}) {
+    if (auto made = make_folder_with(disk_, path, mode); !made) return made;
+  }
+  if (::geteuid() == 0) {
+    std::vector<std::string> own = workload.writable;
+    own.push_back(files.run);
+    for (const std::string& path : own) {
+      if (auto given = give_to(path, workload.user); !given) return given;
+    }
+  }
+  if (auto written = replace_file(files.config_file, workload.config, 0444); !written) return written;
+  UlidSource starts(clock_, random_);
+  const std::string mark = mark_of(folder);
+  const Launch launch{
+      .start = name + "/" + to_string(starts.next()), .mark = mark, .groups = plan_groups(mark), .workload = workload};
+  return replace_file(files.launch, print_launch(launch), 0600);
+}
+
+Result<void> Replicas::start(const std::string& name, const Workload& workload, const Secrets& secrets) {
+  if (auto good = check_name(name); !good) return good;
+  if (auto good = check(workload); !good) return good;
+  const std::string folder = folder_of_replica(name);
+  const ReplicaFiles files(folder);
+  if (!workload.port && files.socket.size() >= sizeof(sockaddr_un::sun_path)) {
+    return Error{.code = Code::invalid,
+                 .message = "the path of the socket is too long for the system: " + files.socket,
+                 .next = "use a home with a shorter path, or let the program listen on a port"};
+  }
+  if (auto made = make_folder_with(disk_, folder, 0755); !made) return made;
+  const int64_t give_up_ns = clock_.monotonic_ns() + (workload.grace_ms + kSupervisorMargin_ms) * kMs_ns;
+  for (;;) {
+    auto lock = take_lock(files.lock);
+    if (!lock) return lock.error();
+    if (*lock) {
+      if (auto prepared = prepare(folder, workload, name); !prepared) return prepared;
+      auto sealed = seal(secrets);
+      if (!sealed) return sealed.error();
+      std::vector<std::string> argv = place_.supervisor;
+      argv.emplace_back(kSuperviseWord);
+      argv.push_back(folder);
+      const std::array<int, 2> handed{(*lock)->fd(), sealed->fd()};
+      auto code = start_detached(argv, handed, files.messages);
+      if (!code) return code.error();
+      if (*code != 0) {
+        return Error{.message = "the supervisor of " + name + " ended with exit code " + std::to_string(*code),
+                     .next = "read " + files.messages};
+      }
+      return {};
+    }
+    // Somebody has it: a supervisor that runs, begins or ends, or another that only looks.
+    auto launch = read_launch(disk_, files);
+    auto state = launch ? read_state(disk_, files, launch->start) : std::nullopt;
+    if (state && supervisor_runs(*state) && !is_over(state->phase) && state->phase != Phase::stopping) {
+      if (launch->workload == workload) return {};
+      return Error{.code = Code::conflict,
+                   .message = name + " runs with other settings",
+                   .next = "stop it first, or start another replica"};
+    }
+    if (clock_.monotonic_ns() >= give_up_ns) {
+      return Error{.code = Code::timeout, .message = "the supervisor of " + name + " neither answers nor ends"};
+    }
+    clock_.sleep_ms(kLookAgain_ms);
+  }
+}
+
+Result<ReplicaState> Replicas::look(const std::string& name) const {
+  if (auto good = check_name(name); !good) return good.error();
+  const ReplicaFiles files(folder_of_replica(name));
+  auto launch = read_launch(disk_, files);
+  if (!launch && launch.error().code == Code::not_found) {
+    return Error{.code = Code::not_found, .message = "there is no replica " + name};
+  }
+  if (!launch) return launch.error();
+  // Read before the lock is tried: a supervisor that ends in between has said so before it let go.
+  auto state = read_state(disk_, files, launch->start);
+  if (state && (is_over(state->phase) || supervisor_runs(*state))) return *state;
+  auto lock = take_lock(files.lock);
+  if (!lock) return lock.error();
+  bool held = !*lock;
+  lock = std::optional<Descriptor>();
+  auto again = read_state(disk_, files, launch->start);
+  if (again && (is_over(again->phase) || supervisor_runs(*again))) return *again;
+  if (!again) again = ReplicaState{.start = launch->start};
+  if (held && !state) return *again;  // it has not said anything yet
+  again->phase = Phase::lost;
+  again->healthy = false;
+  again->program.reset();
+  again->message = "its supervisor was killed, and the program with it";
+  return *again;
+}
+
+Result<ReplicaState> Replicas::await(const std::string& name, const std::function<bool(const ReplicaState&)>& as_wanted,
+                                     int64_t at_most_ms, const std::function<bool()>& cancelled) const {
+  // The supervisor replaces its file whenever something changes. Without the watch it would be seen a little later.
+  Descriptor watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (watch) ::inotify_add_watch(watch.fd(), folder_of_replica(name).c_str(), IN_MOVED_TO | IN_ONLYDIR);
+  const int64_t end_ns = clock_.monotonic_ns() + at_most_ms * kMs_ns;
+  for (;;) {
+    auto state = look(name);
+    if (!state || as_wanted(*state)) return state;
+    if (cancelled && cancelled()) return Error{.message = "nobody waits for " + name + " any more"};
+    int64_t left_ms = (end_ns - clock_.monotonic_ns()) / kMs_ns;
+    if (left_ms <= 0) {
+      return Error{
+          .code = Code::timeout,
+          .message = name + " is not as wanted after " + std::to_string(at_most_ms) + " ms: " + state->message};
+    }
+    pollfd changed{.fd = watch.fd(), .events = POLLIN, .revents = 0};
+    ::poll(&changed, 1, static_cast<int>(std::min(left_ms, kWatch_ms)));
+    std::array<char, 4096> events{};
+    while (watch && ::read(watch.fd(), events.data(), events.size()) > 0) {
+    }
+  }
+}
+
+Result<void> Replicas::stop(const std::string& name, const std::function<bool()>& cancelled) {
+  if (auto good = check_name(name); !good) return good;
+  const ReplicaFiles files(folder_of_replica(name));
+  auto launch = read_launch(disk_, files);
+  if (!launch && launch.error().code == Code::not_found) return {};
+  if (!launch) return launch.error();
+  const int64_t give_up_ns = clock_.monotonic_ns() + (launch->workload.grace_ms + kSupervisorMargin_ms) * kMs_ns;
+  std::optional<ProcessRecord> told;
+  for (;;) {
+    auto lock = take_lock(files.lock);
+    if (!lock) return lock.error();
+    if (*lock) {
+      auto state = read_state(disk_, files, launch->start);
+      if (state && is_over(state->phase)) return {};
+      // Its supervisor was killed. Nobody can start it while this holds the lock.
+      end_leftovers(launch->groups, launch->mark);
+      remove_groups(launch->groups);
+      ReplicaState stopped = state.value_or(ReplicaState{.start = launch->start});
+      stopped.phase = Phase::stopped;
+      stopped.message = "stopped; its supervisor had been killed";
+      stopped.healthy = false;
+      stopped.program.reset();
+      return replace_file(files.state, print_state(stopped), 0600);
+    }
+    if (cancelled && cancelled()) return Error{.message = "nobody waits for the end of " + name + " any more"};
+    if (clock_.monotonic_ns() >= give_up_ns) {
+      return Error{.code = Code::timeout, .message = "the supervisor of " + name + " does not end"};
+    }
+    auto state = read_state(disk_, files, launch->start);
+    auto handle = state ? ProcessHandle::open(identity_of(state->supervisor))
+                        : Result<ProcessHandle>(Error{.code = Code::not_found});
+    if (!handle) {
+      clock_.sleep_ms(kLookAgain_ms);
+      continue;
+    }
+    if (told != state->supervisor) {
+      if (auto sent = handle->send(SIGTERM); !sent) return sent;
+      told = state->supervisor;
+    }
+    handle->wait_ms(kWatch_ms);
+  }
+}
+
+Result<void> Replicas::remove(const std::string& name) {
+  if (auto stopped = stop(name); !stopped) return stopped;
+  const std::string folder = folder_of_replica(name), aside = place_.folder + "/.removed-" + name;
+  std::error_code failure;
+  std::filesystem::remove_all(aside, failure);
+  // Away under its name first: whoever opened the lock meanwhile finds nothing to start.
+  auto moved = disk_.rename(folder, aside);
+  if (!moved && moved.error().code == Code::not_found) return {};
+  if (!moved) return moved;
+  std::filesystem::remove_all(aside, failure);
+  if (failure) return Error{.message = "cannot remove " + aside + ": " + failure.message()};
+  return {};
+}
+
+Result<std::vector<std::string>> Replicas::list() const {
+  auto entries = disk_.list(place_.folder);
+  if (!entries && entries.error().code == Code::not_found) return std::vector<std::string>{};
+  if (!entries) return entries.error();
+  std::vector<std::string> names;
+  for (const FolderEntry& each : *entries) {
+    if (each.kind != FileKind::folder || !check_name(each.name)) continue;
+    auto there = disk_.exists(ReplicaFiles(folder_of_replica(each.name)).launch);
+    if (there && *there) names.push_back(each.name);
+  }
+  return names;
+}
+
+Result<std::vector<LogLine>> Replicas::last_lines(const std::string& name, size_t most_lines) const {
+  if (auto good = check_name(name); !good) return good.error();
+  return last_log_lines(disk_, ReplicaFiles(folder_of_replica(name)).log, most_lines);
+}
+
+Result<uint16_t> free_port() {
+  Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (!probe || ::bind(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::getsockname(probe.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return error_from(errno, "find", "a free port");
+  }
+  return ntohs(address.sin_port);
+}
+
+}  // namespace sluice::process

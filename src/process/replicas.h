@@ -1,0 +1,75 @@
+// Replicas starts, finds, watches and stops the replicas on this machine. It owns none of them: each runs under a
+// supervisor of its own (process/supervisor.h) and goes on when this process ends, however it ends; another Replicas on
+// the same folder finds it again.
+//
+//   Replicas replicas(disk, clock, random, {.folder = home + "/runtime", .supervisor = {"/usr/bin/sluice"}});
+//   auto begun = replicas.start("hello-1.0", workload, secrets);   // again is harmless: it is found, not started twice
+//   auto state = replicas.await("hello-1.0", is_settled, 60'000, cancelled);
+//   replicas.stop("hello-1.0");
+//
+// The truth about what runs is the lock on the replica's folder: it is taken before a supervisor is started, handed
+// over to it open, and free only when it has ended. Who holds it is never guessed from a pid.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "process/replica_log.h"
+#include "process/replica_state.h"
+#include "process/secrets.h"
+#include "process/workload.h"
+
+namespace sluice::process {
+
+struct ReplicasPlace {
+  std::string folder;  // absolute; a folder a replica is made below it
+  std::vector<std::string>
+      supervisor;  // the program that supervises when it is called with kSuperviseWord and a folder
+};
+
+// Running and healthy, or over.
+bool is_settled(const ReplicaState& state);
+
+class Replicas {
+ public:
+  Replicas(Disk& disk, Clock& clock, Random& random, ReplicasPlace place);
+
+  // Starts it, unless it runs with the same workload already; with another one it is a `conflict`. Returns before the
+  // program is healthy. Names are letters, digits, dots, hyphens and underscores.
+  Result<void> start(const std::string& name, const Workload& workload, const Secrets& secrets);
+
+  // `not_found` if there never was one. Of a supervisor that was killed it says `lost`.
+  Result<ReplicaState> look(const std::string& name) const;
+
+  // Waits until it is as wanted or at_most_ms have passed (`timeout`) or nobody wants to know any more (`failed`).
+  Result<ReplicaState> await(const std::string& name, const std::function<bool(const ReplicaState&)>& as_wanted,
+                             int64_t at_most_ms, const std::function<bool()>& cancelled) const;
+
+  // Ends it and all that it has started, and waits for that. Stopping what does not run is no fault.
+  Result<void> stop(const std::string& name, const std::function<bool()>& cancelled = {});
+  // Stops it, and removes all that there is of it, its log included.
+  Result<void> remove(const std::string& name);
+
+  Result<std::vector<std::string>> list() const;
+  Result<std::vector<LogLine>> last_lines(const std::string& name, size_t most_lines) const;
+  std::string folder_of_replica(const std::string& name) const { return place_.folder + "/" + name; }
+
+ private:
+  Result<void> prepare(const std::string& folder, const Workload& workload, const std::string& name);
+
+  Disk& disk_;
+  Clock& clock_;
+  Random& random_;
+  ReplicasPlace place_;
+};
+
+// A port that nobody listens on now.
+Result<uint16_t> free_port();
+
+}  // namespace sluice::process

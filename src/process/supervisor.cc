@@ -1,0 +1,532 @@
+// One loop around poll(): signals, what the program says, the health check, and the times at which something is due.
+#include "process/supervisor.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "base/real_disk.h"
+#include "process/control_group.h"
+#include "process/launch.h"
+#include "process/probe.h"
+#include "process/process_tree.h"
+#include "process/replica_log.h"
+#include "process/replica_state.h"
+#include "process/secrets.h"
+
+namespace sluice::process {
+namespace {
+
+constexpr int kLockDescriptor = 3, kSecretsDescriptor = 4;
+constexpr size_t kMostLaunchBytes = 1 << 20;
+constexpr size_t kPumpBytes = 64 << 10;
+constexpr int64_t kMs = 1'000'000;  // in ns
+constexpr int64_t kNever = INT64_MAX;
+constexpr int64_t kFirstProbe_ms = 2, kLastQuickProbe_ms = 250;
+constexpr int64_t kWriteAgain_ms = 500;
+constexpr int64_t kKillRound_ms = 20;
+
+std::string end_text(int status) {
+  if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+// Whether somebody listens on the port already.
+bool is_taken(uint16_t port) {
+  Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!probe) return false;
+  int on = 1;
+  ::setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  return ::bind(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno == EADDRINUSE;
+}
+
+// Signals as something to poll for.
+Descriptor signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int each : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&set, each);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  // A file that may not grow is an error like a full disk, not the end.
+  ::signal(SIGXFSZ, SIG_IGN);
+  return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+class Supervisor {
+ public:
+  Supervisor(const std::string& folder, Launch launch, HandedSecrets secrets, ProcessIdentity self)
+      : files_(folder),
+        launch_(std::move(launch)),
+        work_(launch_.workload),
+        secrets_(std::move(secrets)),
+        log_(files_.log, work_.log, clock_),
+        probe_(work_.health, work_.port, files_.socket),
+        signals_(signals()) {
+    state_.start = launch_.start;
+    state_.supervisor = record_of(self);
+  }
+
+  void run() {
+    if (auto before = former_state(); before && !is_over(before->phase)) {
+      if (size_t ended = end_leftovers(launch_.groups, launch_.mark); ended > 0) {
+        log_.note("ended " + std::to_string(ended) + " processes that a supervisor before left behind");
+      }
+    }
+    change(Phase::starting, "");
+    groups_ = make_groups(launch_.groups, work_.limits);
+    state_.limited_by = to_string(groups_);
+    start_program();
+    while (!over_) turn();
+    if (write_again_ns_ != kNever) write_state();
+  }
+
+ private:
+  std::optional<ReplicaState> former_state() {
+    auto text = read_file(disk_, files_.state, kMostLaunchBytes);
+    if (!text) return std::nullopt;
+    auto state = parse_state(*text);
+    // What cannot be read may be that of a supervisor that was stopped by a full disk: look, to be sure.
+    if (!state) return ReplicaState{};
+    return *state;
+  }
+
+  int64_t now_ns() const { return clock_.monotonic_ns(); }
+
+  // --- state ------------------------------------------------------------------------------------------------
+
+  void change(Phase phase, const std::string& message) {
+    if (phase != state_.phase || state_.since_ms == 0) state_.since_ms = clock_.wall_ms();
+    state_.phase = phase;
+    state_.message = message;
+    if (!message.empty()) log_.note(message);
+    write_state();
+  }
+
+  void write_state() {
+    bool written = replace_file(files_.state, print_state(state_), 0600).has_value();
+    write_again_ns_ = written ? kNever : now_ns() + kWriteAgain_ms * kMs;
+  }
+
+  void give_up(Reason reason, const std::string& message) {
+    end_everything();
+    remove_groups(groups_.folders);
+    state_.reason = reason;
+    state_.healthy = false;
+    state_.program.reset();
+    over_ = true;
+    change(Phase::failed, message);
+  }
+
+  // --- the program ------------------------------------------------------------------------------------------
+
+  LaunchRequest request_of(const std::vector<std::string>& argv) const {
+    LaunchRequest request{.argv = argv,
+                          .root = work_.root,
+                          .environment = work_.environment,
+                          .groups = groups_.folders,
+                          .grouped = groups_.limits,
+                          .limits = work_.limits,
+                          .user = work_.user,
+                          .hidden = work_.hidden,
+                          .read_only = {files_.config},
+                          .writable = work_.writable,
+                          .descriptors = secrets_.descriptors()};
+    request.writable.push_back(files_.run);
+    request.environment.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
+    request.environment.emplace("HOME", files_.run);
+    request.environment["SLUICE_CONFIG"] = files_.config_file;
+    request.environment[std::string(kMarkVariable)] = launch_.mark;
+    if (work_.port) {
+      request.environment["PORT"] = std::to_string(*work_.port);
+    } else {
+      request.environment["SLUICE_SOCKET"] = files_.socket;
+    }
+    for (const auto& [name, value] : secrets_.variables()) request.environment[name] = value;
+    return request;
+  }
+
+  void start_program() {
+    restart_at_ns_ = kNever;
+    if (work_.port && is_taken(*work_.port)) {
+      const std::string message = "port " + std::to_string(*work_.port) + " is in use";
+      if (!was_healthy_) return give_up(Reason::port_in_use, message);
+      state_.reason = Reason::port_in_use;
+      return back_off(message);
+    }
+    ::unlink(files_.socket.c_str());
+    memory_kills_ = memory_kills(groups_.folders);
+    auto launched = launch(request_of(work_.argv));
+    if (!launched) {
+      if (!was_healthy_) return give_up(Reason::cannot_start, launched.error().message);
+      state_.reason = Reason::cannot_start;
+      return back_off(launched.error().message);
+    }
+    program_ = launched->pid;
+    out_ = std::move(launched->out);
+    err_ = std::move(launched->err);
+    if (!launched->own_view && ::geteuid() == 0 && !said_no_view_) {
+      said_no_view_ = true;
+      log_.note("no view of the file system of its own: file permissions alone protect what it must not see");
+    }
+    if (auto identity = identify_process(program_)) state_.program = record_of(*identity);
+    started_ns_ = now_ns();
+    start_deadline_ns_ = started_ns_ + work_.health.start_within_ms * kMs;
+    good_ = bad_ = 0;
+    quick_ms_ = kFirstProbe_ms;
+    next_probe_ns_ = started_ns_;
+    change(Phase::starting, "started as process " + std::to_string(program_));
+  }
+
+  void program_ended(int status) {
+    const pid_t pid = std::exchange(program_, -1);
+    state_.program.reset();
+    state_.healthy = false;
+    const std::string how = memory_kills(groups_.folders) > memory_kills_
+                                ? "used up its " + std::to_string(work_.limits.memory_bytes >> 20) + " MB of memory"
+                                : end_text(status);
+    if (memory_kills(groups_.folders) > memory_kills_) state_.reason = Reason::out_of_memory;
+    if (state_.phase == Phase::stopping) {
+      log_.note("process " + std::to_string(pid) + " " + how);
+      return;
+    }
+    end_everything();
+    if (now_ns() - started_ns_ >= work_.restarts.calm_ms * kMs) crashes_ = 0;
+    ended(how);
+  }
+
+  // The program is gone, with all that it started; what now?
+  void ended(const std::string& how) {
+    crashes_++;
+    if (!was_healthy_ && crashes_ >= work_.restarts.crashes) {
+      Reason reason = state_.reason == Reason::out_of_memory ? Reason::out_of_memory : Reason::crash_loop;
+      return give_up(reason, "it " + how + ", " + std::to_string(crashes_) + " times without ever being healthy");
+    }
+    if (state_.reason != Reason::out_of_memory && crashes_ >= work_.restarts.crashes)
+      state_.reason = Reason::crash_loop;
+    back_off("it " + how);
+  }
+
+  void back_off(const std::string& why) {
+    int64_t wait_ms = work_.restarts.first_after_ms;
+    for (uint32_t i = 1; i < std::max(crashes_, 1U) && wait_ms < work_.restarts.last_after_ms; ++i) wait_ms *= 2;
+    wait_ms = std::min(wait_ms, work_.restarts.last_after_ms);
+    restart_at_ns_ = now_ns() + wait_ms * kMs;
+    next_probe_ns_ = start_deadline_ns_ = kNever;
+    state_.restarts++;
+    change(Phase::backing_off, why + "; starts again in " + std::to_string(wait_ms) + " ms");
+  }
+
+  void begin_stop() {
+    if (state_.phase == Phase::stopping) return;
+    probe_.cancel();
+    next_probe_ns_ = start_deadline_ns_ = restart_at_ns_ = kNever;
+    state_.healthy = false;
+    change(Phase::stopping, "stopping");
+    kill_at_ns_ = now_ns() + work_.grace_ms * kMs;
+    tell_all(SIGTERM);
+  }
+
+  void end_stop() {
+    kill_at_ns_ = kNever;
+    end_everything();
+    remove_groups(groups_.folders);
+    over_ = true;
+    change(Phase::stopped, "stopped");
+  }
+
+  // --- everything that it started ---------------------------------------------------------------------------
+
+  // Those that left its group are descendants of this process all the same: orphans become its children.
+  void tell_all(int signal) {
+    if (program_ > 0) ::kill(-program_, signal);
+    auto seen = descendants_of(::getpid());
+    for (pid_t pid : seen) {
+      if (pid == program_ || ::getpgid(pid) == program_) continue;
+      auto identity = identify_process(pid);
+      auto handle = identity ? ProcessHandle::open(*identity) : Result<ProcessHandle>(identity.error());
+      if (!handle) continue;
+      auto still = descendants_of(::getpid());
+      if (std::ranges::find(still, pid) != still.end()) (void)handle->send(signal);
+    }
+  }
+
+  void end_everything() {
+    probe_.cancel();
+    for (;;) {
+      int status = 0;
+      pid_t pid = 0;
+      while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == program_) program_ = -1;
+        if (pid == command_.pid) command_ = {};
+      }
+      if (pid < 0 && errno == ECHILD) break;
+      kill_groups(groups_.folders);
+      tell_all(SIGKILL);
+      pollfd wait{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
+      ::poll(&wait, 1, kKillRound_ms);
+      take_signals();
+    }
+    drain(out_, Stream::out);
+    drain(err_, Stream::err);
+  }
+
+  // Whether a stop was asked for.
+  bool take_signals() {
+    signalfd_siginfo info{};
+    while (::read(signals_.fd(), &info, sizeof info) == sizeof info) {
+      if (info.ssi_signo != SIGCHLD) stop_asked_ = true;
+    }
+    return stop_asked_;
+  }
+
+  void reap() {
+    for (;;) {
+      siginfo_t info{};
+      if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        if (errno == ECHILD && state_.phase == Phase::stopping) end_stop();
+        return;
+      }
+      if (info.si_pid == 0) return;
+      const pid_t pid = info.si_pid;
+      // While it is not waited for, no other group can have its number.
+      if (pid == program_ && state_.phase != Phase::stopping) ::kill(-pid, SIGKILL);
+      int status = 0;
+      ::waitpid(pid, &status, 0);
+      if (pid == command_.pid) {
+        command_ended(status);
+      } else if (pid == program_) {
+        program_ended(status);
+      }
+      if (over_) return;
+    }
+  }
+
+  // --- what it says -----------------------------------------------------------------------------------------
+
+  // Whether there may be more at once.
+  bool pump(Descriptor& pipe, Stream stream) {
+    if (!pipe) return false;
+    ssize_t got = ::read(pipe.fd(), pump_buffer_.data(), pump_buffer_.size());
+    if (got > 0) {
+      log_.add(stream, {pump_buffer_.data(), static_cast<size_t>(got)});
+      return true;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    log_.end_line(stream);
+    pipe.reset();
+    return false;
+  }
+
+  void drain(Descriptor& pipe, Stream stream) {
+    while (pump(pipe, stream)) {
+    }
+    log_.end_line(stream);
+    pipe.reset();
+  }
+
+  // --- health -----------------------------------------------------------------------------------------------
+
+  void begin_probe() {
+    next_probe_ns_ = kNever;
+    if (work_.health.by == HealthBy::command) {
+      auto launched = launch(request_of(work_.health.command));
+      probe_.begin(now_ns());
+      if (!launched) return probe_.command_ended(false, launched.error().message, now_ns());
+      command_ = std::move(*launched);
+      return;
+    }
+    probe_.begin(now_ns());
+  }
+
+  void command_ended(int status) {
+    std::string said(200, '\0');
+    ssize_t got = ::read(command_.out.fd(), said.data(), said.size());
+    said.resize(got > 0 ? static_cast<size_t>(got) : 0);
+    said = said.substr(0, said.find('\n'));
+    command_ = {};
+    bool healthy = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    probe_.command_ended(healthy, "fails its check, which " + end_text(status) + (said.empty() ? "" : ": " + said),
+                         now_ns());
+  }
+
+  void hear(const Answer& answer) {
+    if (program_ < 0) return;
+    const bool starting = state_.phase == Phase::starting;
+    if (answer.healthy) {
+      good_++;
+      bad_ = 0;
+      state_.latency_us = answer.latency_us;
+      if (!state_.healthy && good_ >= work_.health.healthy_after) {
+        state_.healthy = was_healthy_ = true;
+        state_.reason = Reason::none;
+        start_deadline_ns_ = kNever;
+        change(Phase::running, "is healthy after " + std::to_string((now_ns() - started_ns_) / kMs) + " ms");
+      }
+    } else {
+      bad_++;
+      good_ = 0;
+      why_not_ = answer.message;
+      if (command_.pid > 0) ::kill(-command_.pid, SIGKILL);
+      if (state_.healthy && bad_ >= work_.health.unhealthy_after) {
+        state_.healthy = false;
+        change(Phase::running, "is unhealthy: it " + why_not_);
+      }
+    }
+    int64_t wait_ms = work_.health.interval_ms;
+    if (starting && !state_.healthy) {
+      wait_ms = std::min(wait_ms, quick_ms_);
+      quick_ms_ = std::min(quick_ms_ + quick_ms_ / 2, kLastQuickProbe_ms);
+    }
+    if (work_.health.by != HealthBy::none) next_probe_ns_ = now_ns() + wait_ms * kMs;
+  }
+
+  void miss_start() {
+    start_deadline_ns_ = kNever;
+    const std::string how = "was not healthy within " + std::to_string(work_.health.start_within_ms) + " ms" +
+                            (why_not_.empty() ? "" : ": it " + why_not_);
+    if (!was_healthy_) return give_up(Reason::health_timeout, "it " + how);
+    end_everything();
+    state_.reason = Reason::health_timeout;
+    state_.program.reset();
+    ended(how);
+  }
+
+  // --- the loop ---------------------------------------------------------------------------------------------
+
+  int wait_ms() const {
+    int64_t due = std::min({next_probe_ns_, start_deadline_ns_, restart_at_ns_, kill_at_ns_, write_again_ns_,
+                            probe_.open() ? probe_.deadline_ns() : kNever});
+    if (due == kNever) return -1;
+    int64_t wait_ns = std::max<int64_t>(due - now_ns(), 0);
+    return static_cast<int>(std::min<int64_t>((wait_ns + kMs - 1) / kMs, INT_MAX));
+  }
+
+  void turn() {
+    std::array<pollfd, 4> wait{{{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+                                {.fd = out_.fd(), .events = POLLIN, .revents = 0},
+                                {.fd = err_.fd(), .events = POLLIN, .revents = 0},
+                                {.fd = probe_.fd(), .events = probe_.events(), .revents = 0}}};
+    ::poll(wait.data(), wait.size(), wait_ms());
+    if (wait[1].revents != 0) pump(out_, Stream::out);
+    if (wait[2].revents != 0) pump(err_, Stream::err);
+    take_signals();
+    reap();
+    if (over_) return;
+    if (stop_asked_) begin_stop();
+    const int64_t now = now_ns();
+    if (now >= write_again_ns_) write_state();
+    if (now >= kill_at_ns_) return end_stop();
+    if (now >= restart_at_ns_) start_program();
+    if (over_) return;
+    if (now >= next_probe_ns_ && !probe_.open()) begin_probe();
+    probe_.look(now_ns());
+    if (auto answer = probe_.answer()) hear(*answer);
+    if (!over_ && now >= start_deadline_ns_) miss_start();
+    // A stop without anything to stop, and one that was asked for while nothing ran.
+    if (!over_ && state_.phase == Phase::stopping) reap();
+  }
+
+  RealDisk disk_;
+  RealClock clock_;
+  ReplicaFiles files_;
+  Launch launch_;
+  const Workload& work_;
+  HandedSecrets secrets_;
+  ReplicaLog log_;
+  Probe probe_;
+  Descriptor signals_;
+  ReplicaState state_;
+  MadeGroups groups_;
+
+  pid_t program_ = -1;  // -1: it does not run
+  Descriptor out_, err_;
+  Launched command_;  // the health check, by command
+  std::vector<char> pump_buffer_ = std::vector<char>(kPumpBytes);
+  bool over_ = false, stop_asked_ = false, was_healthy_ = false, said_no_view_ = false;
+  uint32_t crashes_ = 0, good_ = 0, bad_ = 0;
+  uint64_t memory_kills_ = 0;
+  std::string why_not_;
+  int64_t quick_ms_ = kFirstProbe_ms;
+  int64_t started_ns_ = 0;
+  int64_t next_probe_ns_ = kNever, start_deadline_ns_ = kNever, restart_at_ns_ = kNever, kill_at_ns_ = kNever,
+          write_again_ns_ = kNever;
+};
+
+int say(const std::string& message) {
+  (void)std::fprintf(stderr, "%s\n", message.c_str());
+  return 1;
+}
+
+int supervise_replica(const std::string& folder) {
+  RealDisk disk;
+  auto text = read_file(disk, ReplicaFiles(folder).launch, kMostLaunchBytes);
+  if (!text) return say(text.error().message);
+  auto launch = parse_launch(*text);
+  if (!launch) return say(to_string(launch.error()));
+  auto bytes = read_all(kSecretsDescriptor);
+  if (!bytes) return say(bytes.error().message);
+  auto secrets = HandedSecrets::take(*bytes, launch->workload.secrets_as);
+  if (!secrets) return say(secrets.error().message);
+  auto self = identify_this_process();
+  if (!self) return say(self.error().message);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  ::prctl(PR_SET_NAME, "sluice-replica", 0, 0, 0);
+  Supervisor(folder, std::move(*launch), std::move(*secrets), *self).run();
+  return 0;
+}
+
+}  // namespace
+
+std::string print_launch(const Launch& launch) { return write(to_json(launch)) + "\n"; }
+
+Result<Launch> parse_launch(std::string_view text) {
+  auto document = parse_json(text, "launch.json");
+  if (!document) return document.error();
+  return read<Launch>(*document);
+}
+
+ReplicaFiles::ReplicaFiles(const std::string& folder)
+    : lock(folder + "/lock"),
+      launch(folder + "/launch.json"),
+      state(folder + "/state.json"),
+      log(folder + "/log"),
+      config(folder + "/config"),
+      config_file(config + "/config.json"),
+      run(folder + "/run"),
+      socket(run + "/socket"),
+      messages(folder + "/supervisor.err") {}
+
+std::optional<int> supervise(int count, char** words) {
+  if (count != 3 || words[1] != kSuperviseWord) return std::nullopt;
+  // Whoever started it waits for the first of the two, and is nobody's parent.
+  pid_t pid = fork_here();
+  if (pid < 0) return 1;
+  if (pid > 0) ::_exit(0);
+  ::fcntl(kLockDescriptor, F_SETFD, FD_CLOEXEC);
+  ::fcntl(kSecretsDescriptor, F_SETFD, FD_CLOEXEC);
+  return supervise_replica(words[2]);
+}
+
+}  // namespace sluice::process

@@ -1,0 +1,178 @@
+// Where replicas touch the system.
+#include "process/system.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/disk.h"
+
+namespace sluice::process {
+namespace {
+
+constexpr int kFirstGiven = 3;
+constexpr int kAboveGiven = 100;
+constexpr size_t kReadBytes = 64 << 10;
+
+Result<void> write_whole(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return error_from(errno, "write", path);
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+}  // namespace
+
+void Descriptor::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Result<Descriptor> open_path(const std::string& path, int flags, mode_t mode) {
+  int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  if (fd < 0) return error_from(errno, "open", path);
+  return Descriptor(fd);
+}
+
+Result<std::optional<Descriptor>> take_lock(const std::string& path) {
+  auto file = open_path(path, O_RDWR | O_CREAT, 0600);
+  if (!file) return file.error();
+  if (::flock(file->fd(), LOCK_EX | LOCK_NB) == 0) return std::optional(std::move(*file));
+  if (errno == EWOULDBLOCK) return std::optional<Descriptor>();
+  return error_from(errno, "lock", path);
+}
+
+Result<void> write_control(const std::string& path, std::string_view text) {
+  auto file = open_path(path, O_WRONLY);
+  if (!file) return file.error();
+  if (::write(file->fd(), text.data(), text.size()) < 0) return error_from(errno, "write", path);
+  return {};
+}
+
+Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode) {
+  const std::string beside = path + ".new";
+  auto written = [&]() -> Result<void> {
+    auto file = open_path(beside, O_WRONLY | O_CREAT | O_TRUNC, mode);
+    if (!file) return file.error();
+    if (::fchmod(file->fd(), mode) != 0) return error_from(errno, "change", beside);
+    return write_whole(file->fd(), bytes, beside);
+  }();
+  if (written) written = move_file(beside, path);
+  if (!written) ::unlink(beside.c_str());
+  return written;
+}
+
+Result<void> move_file(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return error_from(errno, "rename", from);
+  return {};
+}
+
+Result<void> give_to(const std::string& path, uid_t user) {
+  if (::lchown(path.c_str(), user, user) != 0) return error_from(errno, "give away", path);
+  return {};
+}
+
+Result<Descriptor> sealed_memory(const std::string& name, std::string_view bytes) {
+  Descriptor file(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file) return error_from(errno, "make a file in memory for", name);
+  if (auto written = write_whole(file.fd(), bytes, name); !written) return written.error();
+  ::lseek(file.fd(), 0, SEEK_SET);
+  if (::fcntl(file.fd(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+    return error_from(errno, "seal", name);
+  }
+  return file;
+}
+
+Result<std::string> read_all(int fd) {
+  std::string bytes;
+  std::vector<char> chunk(kReadBytes);
+  for (;;) {
+    ssize_t got = ::pread(fd, chunk.data(), chunk.size(), static_cast<off_t>(bytes.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return error_from(errno, "read", "a file in memory");
+    if (got == 0) return bytes;
+    bytes.append(chunk.data(), static_cast<size_t>(got));
+  }
+}
+
+Result<ProcessHandle> ProcessHandle::open(const ProcessIdentity& process) {
+  const Error gone{.code = Code::not_found, .message = "process " + std::to_string(process.pid) + " has ended"};
+  Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+  if (!pidfd) return errno == ESRCH ? gone : error_from(errno, "reach", "process " + std::to_string(process.pid));
+  // Asked after the descriptor is there: if it is that process now, the descriptor is that process's for ever.
+  auto same = is_running(process);
+  if (!same) return same.error();
+  if (!*same) return gone;
+  return ProcessHandle(std::move(pidfd));
+}
+
+Result<void> ProcessHandle::send(int signal) const {
+  if (::syscall(SYS_pidfd_send_signal, pidfd_.fd(), signal, nullptr, 0) == 0 || errno == ESRCH) return {};
+  return error_from(errno, "signal", "a process");
+}
+
+bool ProcessHandle::wait_ms(int64_t at_most_ms) const {
+  pollfd wait{.fd = pidfd_.fd(), .events = POLLIN, .revents = 0};
+  return ::poll(&wait, 1, static_cast<int>(at_most_ms)) > 0;
+}
+
+Result<int> start_detached(const std::vector<std::string>& argv, std::span<const int> descriptors,
+                           const std::string& messages) {
+  // Copies above those that it gets, so that putting one in its place cannot overwrite another.
+  std::vector<Descriptor> copies;
+  for (int fd : descriptors) {
+    copies.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, kAboveGiven));
+    if (!copies.back()) return error_from(errno, "hand over descriptors to", argv.front());
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  for (size_t i = 0; i < copies.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, copies[i].fd(), kFirstGiven + static_cast<int>(i));
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions, kFirstGiven + static_cast<int>(copies.size()));
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  std::vector<std::string> words = argv;
+  std::vector<char*> pointers;
+  for (std::string& each : words) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  char* const environment[] = {nullptr};
+  pid_t pid = -1;
+  int failed = ::posix_spawn(&pid, argv.front().c_str(), &actions, &attributes, pointers.data(), environment);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return error_from(failed, "run", argv.front());
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) return error_from(errno, "wait for", argv.front());
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+pid_t fork_here() { return ::fork(); }
+
+}  // namespace sluice::process
