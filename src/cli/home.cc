@@ -77,6 +77,7 @@ const std::vector<HomeFolder>& home_layout() {
       {"artifacts", "what was built, by digest"},
       {"logs", "what background processes say"},
       {"run", "sockets and locks of running processes"},
+      {"runtime", "what runs on this machine: replicas with their logs, and unpacked bundles"},
   };
   return kLayout;
 }

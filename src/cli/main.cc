@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/real_disk.h"
 #include "cli/all_commands.h"
 #include "cli/app.h"
@@ -11,6 +12,7 @@
 #include "deploy/build_bundle.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/deploy_kit.h"
+#include "deploy/providers/runtime/local/local_host.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
 #include "process/supervisor.h"
@@ -27,7 +29,7 @@ int main(int count, char** words) {
   loaded.tools.add(mailbox);
   // A home that cannot be found is an error of the commands that need one.
   const auto home = sluice::cli::find_home(disk, variables);
-  const sluice::RealClock clock;
+  sluice::RealClock clock;
   sluice::process::RealRunner runner(clock);
   sluice::deploy::artifact::ArtifactBuilder builder(disk, runner,
                                                     {.home = home ? home->root().string() : "",
@@ -37,6 +39,14 @@ int main(int count, char** words) {
                                                                                                         variables);
                                                      }});
   loaded.tools.add(builder);
+  const std::string runtime = home ? (home->root() / "runtime").string() : "";
+  sluice::RealRandom random;
+  // By this name, so that replicas are supervised by the very program that started them, also if it was replaced.
+  sluice::process::Replicas replicas(disk, clock, random,
+                                     {.folder = runtime + "/replicas", .supervisor = {"/proc/self/exe"}});
+  sluice::deploy::local_runtime::LocalHost host(
+      disk, replicas, {.home = home ? home->root().string() : "", .bundles = runtime + "/bundles"});
+  loaded.tools.add(host);
   sluice::cli::Process process{
       .in = std::cin,
       .out = std::cout,

@@ -4,11 +4,16 @@
 #include <algorithm>
 
 #include "artifact.gen.h"
+#include "local_runtime.gen.h"
+#include "runtime.gen.h"
 #include "trust.gen.h"
 
 namespace sluice::deploy {
 
-std::vector<const lang::ConceptBinding*> concepts() { return {&trust::trust_binding(), &artifact::artifact_binding()}; }
+std::vector<const lang::ConceptBinding*> concepts() {
+  return {&trust::trust_binding(), &artifact::artifact_binding(), &runtime::runtime_binding(),
+          &local_runtime::local_runtime_binding()};
+}
 
 Result<std::string> read_kit_file(std::string_view path) {
   std::string_view name = path;

@@ -148,15 +148,17 @@ std::vector<pid_t> members_of(const std::vector<std::string>& folders) {
 
 void kill_groups(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
-    if (is_there(folder + "/cgroup.kill")) (void)write_control(folder + "/cgroup.kill", "1");
+    if (is_there(folder + "/cgroup.kill") && write_control(folder + "/cgroup.kill", "1")) return;
   }
-  // Where there is no cgroup.kill: each by a handle that is seen to be a member's after it was opened.
+  // Each by a handle that is seen to be a member's after it was opened.
+  std::map<pid_t, ProcessHandle> handles;
   for (pid_t pid : members_of(folders)) {
     auto identity = identify_process(pid);
     if (!identity) continue;
-    auto handle = ProcessHandle::open(*identity);
-    auto still = members_of(folders);
-    if (handle && std::ranges::find(still, pid) != still.end()) (void)handle->send(SIGKILL);
+    if (auto handle = ProcessHandle::open(*identity)) handles.emplace(pid, std::move(*handle));
+  }
+  for (pid_t pid : members_of(folders)) {
+    if (auto found = handles.find(pid); found != handles.end()) (void)found->second.send(SIGKILL);
   }
 }
 

@@ -1,8 +1,6 @@
 // The controller's side. Everything here may be interrupted by a kill at any point and begun anew.
 #include "process/replicas.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/inotify.h>
@@ -269,22 +267,16 @@ Result<std::vector<std::string>> Replicas::list() const {
   return names;
 }
 
+Result<Workload> Replicas::workload(const std::string& name) const {
+  if (auto good = check_name(name); !good) return good.error();
+  auto launch = read_launch(disk_, ReplicaFiles(folder_of_replica(name)));
+  if (!launch) return launch.error();
+  return std::move(launch->workload);
+}
+
 Result<std::vector<LogLine>> Replicas::last_lines(const std::string& name, size_t most_lines) const {
   if (auto good = check_name(name); !good) return good.error();
   return last_log_lines(disk_, ReplicaFiles(folder_of_replica(name)).log, most_lines);
-}
-
-Result<uint16_t> free_port() {
-  Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (!probe || ::bind(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::getsockname(probe.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return error_from(errno, "find", "a free port");
-  }
-  return ntohs(address.sin_port);
 }
 
 }  // namespace sluice::process

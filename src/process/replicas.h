@@ -57,7 +57,10 @@ class Replicas {
   Result<void> remove(const std::string& name);
 
   Result<std::vector<std::string>> list() const;
+  // What it was started with last.
+  Result<Workload> workload(const std::string& name) const;
   Result<std::vector<LogLine>> last_lines(const std::string& name, size_t most_lines) const;
+  const std::string& folder() const { return place_.folder; }
   std::string folder_of_replica(const std::string& name) const { return place_.folder + "/" + name; }
 
  private:
@@ -68,8 +71,5 @@ class Replicas {
   Random& random_;
   ReplicasPlace place_;
 };
-
-// A port that nobody listens on now.
-Result<uint16_t> free_port();
 
 }  // namespace sluice::process

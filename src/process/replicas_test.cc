@@ -3,9 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "process/port.h"
 #include "process/supervisor.h"
 #include "process/testing_replicas.h"
 
@@ -43,6 +50,8 @@ TEST_F(ReplicasTest, StartingAgainFindsTheOneThatRuns) {
   workload.environment["COLOR"] = "blue";
   EXPECT_EQ(restarted.start("one", workload, {}).error().message, "one runs with other settings");
   EXPECT_THAT(*restarted.list(), ElementsAre("one"));
+  EXPECT_EQ(restarted.workload("one")->environment.count("COLOR"), 0U);
+  EXPECT_EQ(restarted.workload("none").error().code, Code::not_found);
   EXPECT_TRUE(restarted.stop("one"));
   EXPECT_FALSE(*is_running(identity_of(*first.program)));
 }
@@ -115,6 +124,77 @@ TEST_F(ReplicasTest, APidThatAnotherHasNowIsNotTouched) {
   ASSERT_TRUE(replace_file(files.state, print_state(state), 0600));
   EXPECT_EQ(replicas.look("one")->phase, Phase::lost);
   EXPECT_TRUE(replicas.stop("one"));
+}
+
+// A small disk of this test's own, in a mount namespace that ends with the test program.
+bool mount_small_disk(const std::string& folder) {
+  if (::geteuid() != 0 || ::unshare(CLONE_NEWNS) != 0) return false;
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("none", folder.c_str(), "tmpfs", 0, "size=4m,mode=755") == 0;
+}
+
+// How often a process has called write.
+int64_t written_by(int pid) {
+  std::ifstream io("/proc/" + std::to_string(pid) + "/io");
+  std::string name;
+  int64_t number = 0;
+  while (io >> name >> number) {
+    if (name == "syscw:") return number;
+  }
+  return 0;
+}
+
+TEST_F(ReplicasTest, AFullDiskIsNamedAndWhatRunsGoesOn) {
+  const std::string disk = world.folder.path("replicas");
+  if (!mount_small_disk(disk)) GTEST_SKIP() << "no disk can be mounted here";
+  Workload chatty = world.shell("while :; do printf '%03000d\\n' 0; sleep 0.03; done");
+  chatty.log = {.file_bytes = 1 << 20, .files = 2};
+  ReplicaState good = world.settled("good", chatty);
+  ASSERT_EQ(good.phase, Phase::running) << good.message;
+  {
+    std::ofstream fill(disk + "/fill");
+    fill << std::string(8 << 20, 'x');
+    fill.flush();
+    EXPECT_FALSE(fill) << "the disk is full";
+  }
+  auto started = replicas.start("late", world.shell("exec sleep 1000"), {});
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Code::limit) << to_string(started.error());
+  EXPECT_THAT(started.error().message, HasSubstr("No space left on device"));
+  EXPECT_THAT(*replicas.list(), ElementsAre("good")) << "nothing of it was begun";
+  EXPECT_TRUE(*is_running(identity_of(*good.program)));
+  // Its supervisor has written, and the log has not grown.
+  const std::string log = disk + "/good/log/replica.log";
+  for (int i = 0; i < 600; ++i) {
+    std::error_code ignored;
+    const auto size = std::filesystem::file_size(log, ignored);
+    const int64_t writes = written_by(good.supervisor.pid);
+    for (int j = 0; j < 100 && written_by(good.supervisor.pid) < writes + 3; ++j) world.clock.sleep_ms(10);
+    if (std::filesystem::file_size(log, ignored) == size) break;
+  }
+  std::filesystem::remove(disk + "/fill");
+  auto says_that_it_lost_some = [&] {
+    auto lines = replicas.last_lines("good", 10'000);
+    return lines && std::ranges::any_of(*lines, [](const LogLine& line) {
+             return line.text.ends_with("bytes of the log were lost: the disk took no more");
+           });
+  };
+  for (int i = 0; i < 6000 && !says_that_it_lost_some(); ++i) world.clock.sleep_ms(10);
+  EXPECT_TRUE(says_that_it_lost_some());
+  EXPECT_EQ(world.settled("late", world.shell("exec sleep 1000")).phase, Phase::running);
+  for (const char* name : {"good", "late"}) EXPECT_TRUE(replicas.stop(name));
+  ::umount2(disk.c_str(), MNT_DETACH);
+}
+
+TEST_F(ReplicasTest, AReadOnlyDiskIsNamed) {
+  const std::string disk = world.folder.path("replicas");
+  if (!mount_small_disk(disk)) GTEST_SKIP() << "no disk can be mounted here";
+  ASSERT_EQ(::mount(nullptr, disk.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  auto started = replicas.start("one", world.shell("exec sleep 1000"), {});
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Code::denied);
+  EXPECT_THAT(started.error().message, HasSubstr("Read-only file system"));
+  ::umount2(disk.c_str(), MNT_DETACH);
 }
 
 TEST_F(ReplicasTest, RefusesWhatCannotBeAReplica) {

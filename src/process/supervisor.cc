@@ -1,14 +1,11 @@
 // One loop around poll(): signals, what the program says, the health check, and the times at which something is due.
 #include "process/supervisor.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +14,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <map>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -26,6 +24,7 @@
 #include "base/real_disk.h"
 #include "process/control_group.h"
 #include "process/launch.h"
+#include "process/port.h"
 #include "process/probe.h"
 #include "process/process_tree.h"
 #include "process/replica_log.h"
@@ -47,19 +46,6 @@ constexpr int64_t kKillRound_ms = 20;
 std::string end_text(int status) {
   if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
   return "ended with exit code " + std::to_string(WEXITSTATUS(status));
-}
-
-// Whether somebody listens on the port already.
-bool is_taken(uint16_t port) {
-  Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!probe) return false;
-  int on = 1;
-  ::setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  return ::bind(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno == EADDRINUSE;
 }
 
 // Signals as something to poll for.
@@ -169,7 +155,7 @@ class Supervisor {
 
   void start_program() {
     restart_at_ns_ = kNever;
-    if (work_.port && is_taken(*work_.port)) {
+    if (work_.port && is_port_taken(*work_.port)) {
       const std::string message = "port " + std::to_string(*work_.port) + " is in use";
       if (!was_healthy_) return give_up(Reason::port_in_use, message);
       state_.reason = Reason::port_in_use;
@@ -261,14 +247,17 @@ class Supervisor {
   // Those that left its group are descendants of this process all the same: orphans become its children.
   void tell_all(int signal) {
     if (program_ > 0) ::kill(-program_, signal);
-    auto seen = descendants_of(::getpid());
-    for (pid_t pid : seen) {
+    std::map<pid_t, ProcessHandle> others;
+    for (pid_t pid : descendants_of(::getpid())) {
       if (pid == program_ || ::getpgid(pid) == program_) continue;
       auto identity = identify_process(pid);
-      auto handle = identity ? ProcessHandle::open(*identity) : Result<ProcessHandle>(identity.error());
-      if (!handle) continue;
-      auto still = descendants_of(::getpid());
-      if (std::ranges::find(still, pid) != still.end()) (void)handle->send(signal);
+      if (!identity) continue;
+      if (auto handle = ProcessHandle::open(*identity)) others.emplace(pid, std::move(*handle));
+    }
+    if (others.empty()) return;
+    // Those that are descendants still are the ones that the handles were opened for.
+    for (pid_t pid : descendants_of(::getpid())) {
+      if (auto found = others.find(pid); found != others.end()) (void)found->second.send(signal);
     }
   }
 

@@ -1,12 +1,9 @@
 // Programs that misbehave in every way, each under a real supervisor: what is said of it, and that nothing stays.
 #include "process/supervisor.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,6 +11,7 @@
 
 #include "process/control_group.h"
 #include "process/process_tree.h"
+#include "process/testing_port.h"
 #include "process/testing_replicas.h"
 
 namespace sluice::process {
@@ -22,7 +20,6 @@ namespace supervisor_test {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 struct SupervisorTest : testing::Test {
   std::string in(const std::string& name, const std::string& file) {
@@ -84,20 +81,14 @@ TEST_F(SupervisorTest, SaysThatItsInterpreterIsMissing) {
 }
 
 TEST_F(SupervisorTest, SaysThatItsPortIsTaken) {
-  int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(::listen(listener, 1), 0);
-  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
   Workload workload = world.server();
-  workload.port = ntohs(address.sin_port);
-  ReplicaState state = fails(workload);
-  EXPECT_EQ(state.reason, Reason::port_in_use);
-  EXPECT_EQ(state.message, "port " + std::to_string(*workload.port) + " is in use");
-  ::close(listener);
+  {
+    TakenPort taken;
+    workload.port = taken.number();
+    ReplicaState state = fails(workload);
+    EXPECT_EQ(state.reason, Reason::port_in_use);
+    EXPECT_EQ(state.message, "port " + std::to_string(*workload.port) + " is in use");
+  }
   EXPECT_EQ(world.settled("one", workload).phase, Phase::running);
 }
 

@@ -34,6 +34,8 @@ server.serve_forever()
 
 }  // namespace
 
+std::string server_script() { return std::string(kServer); }
+
 std::string supervisor_tool() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "supervisor_tool").string();
 }

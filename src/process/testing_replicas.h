@@ -48,6 +48,9 @@ class TestingReplicas {
   int bundles_ = 0;
 };
 
+// The text of a web server in Python on SLUICE_SOCKET or PORT that answers 200 to everything.
+std::string server_script();
+
 // The program beside the test's that is a supervisor.
 std::string supervisor_tool();
 

@@ -1,0 +1,212 @@
+// Runtime keeps the registry. One thing at a time is done to an instance: the request that is doing it stands in its
+// row, and whatever way that request ends, finish takes it out again.
+#include <optional>
+
+#include "runtime.gen.h"
+
+namespace sluice::deploy::runtime {
+namespace {
+
+constexpr std::string_view kBusy = "something else is being done to it";
+constexpr std::string_view kNone = "there is no such instance";
+
+// The row that a request has taken, to be given back.
+std::optional<RuntimeFound> taken_by(const State& state, const std::string& concept_name) {
+  for (const RuntimeFound& each : state.find_by_concept(concept_name)) {
+    if (each.record.busy == state.request()) return each;
+  }
+  return std::nullopt;
+}
+
+// Takes the row for this request, or says why not.
+std::optional<std::string> take(State& state, const RuntimeId& instance, RuntimeStatus status) {
+  auto found = state.get(instance);
+  if (!found) return std::string(kNone);
+  if (found->busy) return std::string(kBusy);
+  state.edit(instance, [&](RuntimeRecord& record) {
+    record.busy = state.request();
+    record.status = status;
+  });
+  return std::nullopt;
+}
+
+void give_back(State& state, const RuntimeId& instance) {
+  state.edit(instance, [](RuntimeRecord& record) {
+    record.busy.reset();
+    record.status = record.version.empty() ? RuntimeStatus::provisioned : RuntimeStatus::running;
+  });
+}
+
+template <class Outcome>
+std::string reason_of(const Outcome& outcome) {
+  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  return end ? end->message : "";
+}
+
+}  // namespace
+
+Provision::Begun Runtime::begin_provision(const Provision& ask, State& state) {
+  for (const RuntimeFound& each : state.find_by_concept(ask.concept_)) {
+    if (each.record.runtimeType != ask.runtimeType) continue;
+    if (each.record.busy) {
+      return Provision::ProvisionFailed{
+          .concept_ = ask.concept_, .runtimeType = ask.runtimeType, .reason = std::string(kBusy)};
+    }
+    return Provision::AlreadyProvisioned{.instance = each.id, .endpoint = each.record.endpoint};
+  }
+  state.add({.concept_ = ask.concept_,
+             .runtimeType = ask.runtimeType,
+             .status = RuntimeStatus::provisioning,
+             .busy = state.request()});
+  return lang::Opened{};
+}
+
+Provision::Outcome Runtime::finish_provision(const Provision& ask, const Provision::Outcome& outcome, State& state) {
+  auto taken = taken_by(state, ask.concept_);
+  if (!taken) return outcome;
+  if (ended_of(outcome) == Provision::Ended::ok) {
+    auto ok = std::get<Provision::Ok>(outcome);
+    ok.instance = taken->id;
+    state.edit(taken->id, [&](RuntimeRecord& record) { record.endpoint = ok.endpoint; });
+    give_back(state, taken->id);
+    return ok;
+  }
+  state.erase(taken->id);
+  if (ended_of(outcome) != Provision::Ended::engine) return outcome;
+  return Provision::ProvisionFailed{
+      .concept_ = ask.concept_, .runtimeType = ask.runtimeType, .reason = reason_of(outcome)};
+}
+
+Deploy::Begun Runtime::begin_deploy(const Deploy& ask, State& state) {
+  if (auto refused = take(state, ask.instance, RuntimeStatus::deploying)) {
+    return Deploy::DeployFailed{.instance = ask.instance, .reason = *refused};
+  }
+  return lang::Opened{};
+}
+
+Deploy::Outcome Runtime::finish_deploy(const Deploy& ask, const Deploy::Outcome& outcome, State& state) {
+  auto found = state.get(ask.instance);
+  if (!found || found->busy != state.request()) return outcome;
+  if (ended_of(outcome) == Deploy::Ended::ok) {
+    auto ok = std::get<Deploy::Ok>(outcome);
+    ok.instance = ask.instance;
+    state.edit(ask.instance, [&](RuntimeRecord& record) {
+      record.endpoint = ok.endpoint;
+      record.version = ask.version;
+      record.artifactHash = ask.artifact;
+      record.deployedAt = state.now();
+    });
+    state.history(ask.instance).push({.version = ask.version, .artifactHash = ask.artifact, .deployedAt = state.now()});
+    give_back(state, ask.instance);
+    return ok;
+  }
+  give_back(state, ask.instance);
+  if (ended_of(outcome) != Deploy::Ended::engine) return outcome;
+  return Deploy::DeployFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+Rollback::Begun Runtime::begin_rollback(const Rollback& ask, State& state) {
+  if (state.has(ask.instance) && state.history(ask.instance).size() < 2) {
+    return Rollback::NoHistory{.instance = ask.instance};
+  }
+  if (auto refused = take(state, ask.instance, RuntimeStatus::deploying)) {
+    return Rollback::RollbackFailed{.instance = ask.instance, .reason = *refused};
+  }
+  return lang::Opened{};
+}
+
+Rollback::Outcome Runtime::finish_rollback(const Rollback& ask, const Rollback::Outcome& outcome, State& state) {
+  auto found = state.get(ask.instance);
+  if (!found || found->busy != state.request()) return outcome;
+  if (ended_of(outcome) == Rollback::Ended::ok) {
+    auto ok = std::get<Rollback::Ok>(outcome);
+    ok.instance = ask.instance;
+    auto past = state.history(ask.instance).values();
+    past.pop_back();
+    state.history(ask.instance).assign(past);
+    state.edit(ask.instance, [&](RuntimeRecord& record) {
+      record.version = past.back().version;
+      record.artifactHash = past.back().artifactHash;
+      record.deployedAt = state.now();
+    });
+    ok.previousVersion = past.back().version;
+    give_back(state, ask.instance);
+    return ok;
+  }
+  give_back(state, ask.instance);
+  if (ended_of(outcome) != Rollback::Ended::engine) return outcome;
+  return Rollback::RollbackFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+Destroy::Begun Runtime::begin_destroy(const Destroy& ask, State& state) {
+  if (!state.has(ask.instance)) return Destroy::Ok{.instance = ask.instance};
+  if (auto refused = take(state, ask.instance, RuntimeStatus::destroying)) {
+    return Destroy::DestroyFailed{.instance = ask.instance, .reason = *refused};
+  }
+  return lang::Opened{};
+}
+
+Destroy::Outcome Runtime::finish_destroy(const Destroy& ask, const Destroy::Outcome& outcome, State& state) {
+  auto found = state.get(ask.instance);
+  if (!found || found->busy != state.request()) return outcome;
+  if (ended_of(outcome) == Destroy::Ended::ok) {
+    state.history(ask.instance).clear();
+    state.erase(ask.instance);
+    return Destroy::Ok{.instance = ask.instance};
+  }
+  state.edit(ask.instance, [](RuntimeRecord& record) {
+    record.busy.reset();
+    record.status = RuntimeStatus::stuck;
+  });
+  if (ended_of(outcome) != Destroy::Ended::engine) return outcome;
+  return Destroy::DestroyFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+HealthCheck::Begun Runtime::begin_health_check(const HealthCheck& ask, State& state) {
+  auto found = state.get(ask.instance);
+  if (!found || found->version.empty()) return HealthCheck::Unreachable{.instance = ask.instance};
+  return lang::Opened{};
+}
+
+HealthCheck::Outcome Runtime::finish_health_check(const HealthCheck& ask, const HealthCheck::Outcome& outcome, State&) {
+  switch (ended_of(outcome)) {
+    case HealthCheck::Ended::ok: {
+      auto ok = std::get<HealthCheck::Ok>(outcome);
+      ok.instance = ask.instance;
+      return ok;
+    }
+    case HealthCheck::Ended::degraded: {
+      auto degraded = std::get<HealthCheck::Degraded>(outcome);
+      degraded.instance = ask.instance;
+      return degraded;
+    }
+    case HealthCheck::Ended::unreachable:
+    case HealthCheck::Ended::engine:
+      break;
+  }
+  return HealthCheck::Unreachable{.instance = ask.instance};
+}
+
+List::Result Runtime::list(const List&, const State& state) {
+  List::Ok listed;
+  for (const RuntimeFound& each : state.all()) {
+    listed.instances.push_back({.instance = each.id,
+                                .concept_ = each.record.concept_,
+                                .runtimeType = each.record.runtimeType,
+                                .endpoint = each.record.endpoint,
+                                .version = each.record.version,
+                                .status = each.record.status});
+  }
+  return listed;
+}
+
+Show::Result Runtime::show(const Show& ask, const State& state) {
+  auto found = state.get(ask.instance);
+  if (!found) return Show::Notfound{.instance = ask.instance};
+  return Show::Ok{.instance = ask.instance,
+                  .version = found->version,
+                  .endpoint = found->endpoint,
+                  .history = state.history(ask.instance).values()};
+}
+
+}  // namespace sluice::deploy::runtime

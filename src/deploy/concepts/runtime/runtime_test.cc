@@ -1,0 +1,159 @@
+// Runtime through the harness, answered as the syncs of a provider do: one test a variant.
+#include <gtest/gtest.h>
+
+#include "lang/harness.h"
+#include "runtime.gen.h"
+
+namespace sluice::deploy::runtime {
+namespace runtime_test {
+
+const lang::EngineEnd kUnanswered{.outcome = lang::EngineOutcome::unanswered, .message = "nobody answered"};
+
+class RuntimeTest : public testing::Test {
+ protected:
+  RuntimeId provisioned(const std::string& name = "shop") {
+    harness.answer_with(Provision::Ok{.endpoint = "local:1"});
+    return harness.invoke(Provision{.concept_ = name, .runtimeType = "local", .config = "{}"})
+        .as<Provision::Ok>()
+        .instance;
+  }
+  void deploy(const RuntimeId& instance, const std::string& version) {
+    harness.answer_with(Deploy::Ok{.endpoint = "http://" + version});
+    harness.invoke(Deploy{.instance = instance, .artifact = "sha-" + version, .version = version}).as<Deploy::Ok>();
+  }
+  RuntimeRecord record(const RuntimeId& instance) { return *State(harness.rows()).get(instance); }
+
+  lang::Harness harness{runtime_binding()};
+};
+
+TEST_F(RuntimeTest, ProvisionKeepsWhatTheProviderMade) {
+  RuntimeId instance = provisioned();
+  EXPECT_EQ(record(instance).endpoint, "local:1");
+  EXPECT_EQ(record(instance).status, RuntimeStatus::provisioned);
+  EXPECT_FALSE(record(instance).busy);
+}
+
+TEST_F(RuntimeTest, ProvisionFindsWhatIsThereAlready) {
+  RuntimeId instance = provisioned();
+  auto again = harness.invoke(Provision{.concept_ = "shop", .runtimeType = "local", .config = "{}"});
+  EXPECT_EQ(again.as<Provision::AlreadyProvisioned>(),
+            (Provision::AlreadyProvisioned{.instance = instance, .endpoint = "local:1"}));
+  EXPECT_EQ(harness.invoke(List{}).as<List::Ok>().instances.size(), 1U);
+}
+
+TEST_F(RuntimeTest, ProvisionFailedLeavesNothing) {
+  const Provision shop{.concept_ = "shop", .runtimeType = "local", .config = "{}"};
+  const Provision::ProvisionFailed failed{.concept_ = "shop", .runtimeType = "local", .reason = "port 80 is in use"};
+  harness.answer_with(failed);
+  EXPECT_EQ(harness.invoke(shop).as<Provision::ProvisionFailed>(), failed);
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(shop).as<Provision::ProvisionFailed>().reason, "nobody answered");
+  EXPECT_TRUE(harness.invoke(List{}).as<List::Ok>().instances.empty());
+}
+
+TEST_F(RuntimeTest, DeployRecordsVersionEndpointAndHistory) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  deploy(instance, "2");
+  auto shown = harness.invoke(Show{.instance = instance}).as<Show::Ok>();
+  EXPECT_EQ(shown.version, "2");
+  EXPECT_EQ(shown.endpoint, "http://2");
+  ASSERT_EQ(shown.history.size(), 2U);
+  EXPECT_EQ(shown.history[0].artifactHash, "sha-1");
+  EXPECT_EQ(record(instance).status, RuntimeStatus::running);
+}
+
+TEST_F(RuntimeTest, DeployFailedLeavesTheVersionBefore) {
+  RuntimeId instance = provisioned();
+  const Deploy second{.instance = instance, .artifact = "sha-2", .version = "2"};
+  harness.answer_with(Deploy::DeployFailed{.instance = instance, .reason = "it crashes"});
+  EXPECT_EQ(harness.invoke(second).as<Deploy::DeployFailed>().reason, "it crashes");
+  EXPECT_EQ(record(instance).status, RuntimeStatus::provisioned);
+  deploy(instance, "1");
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(second).as<Deploy::DeployFailed>().reason, "nobody answered");
+  EXPECT_EQ(record(instance).version, "1");
+  EXPECT_EQ(record(instance).status, RuntimeStatus::running);
+  EXPECT_FALSE(record(instance).busy);
+  EXPECT_EQ(harness.invoke(Deploy{.instance = RuntimeId("none")}).as<Deploy::DeployFailed>().reason,
+            "there is no such instance");
+}
+
+TEST_F(RuntimeTest, OneThingAtATimeIsDoneToAnInstance) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  deploy(instance, "2");
+  State state(harness.rows());
+  state.edit(instance, [](RuntimeRecord& record) { record.busy = lang::Request("another"); });
+  const std::string busy = "something else is being done to it";
+  EXPECT_EQ(harness.invoke(Deploy{.instance = instance}).as<Deploy::DeployFailed>().reason, busy);
+  EXPECT_EQ(harness.invoke(Rollback{.instance = instance}).as<Rollback::RollbackFailed>().reason, busy);
+  EXPECT_EQ(harness.invoke(Destroy{.instance = instance}).as<Destroy::DestroyFailed>().reason, busy);
+  EXPECT_EQ(
+      harness.invoke(Provision{.concept_ = "shop", .runtimeType = "local"}).as<Provision::ProvisionFailed>().reason,
+      busy);
+}
+
+TEST_F(RuntimeTest, RollbackGoesBackToTheVersionBefore) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  deploy(instance, "2");
+  harness.answer_with(Rollback::Ok{.previousVersion = "1"});
+  EXPECT_EQ(harness.invoke(Rollback{.instance = instance}).as<Rollback::Ok>(),
+            (Rollback::Ok{.instance = instance, .previousVersion = "1"}));
+  EXPECT_EQ(record(instance).artifactHash, "sha-1");
+  EXPECT_EQ(harness.invoke(Rollback{.instance = instance}).as<Rollback::NoHistory>().instance, instance);
+}
+
+TEST_F(RuntimeTest, RollbackFailedLeavesWhatRuns) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  deploy(instance, "2");
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(Rollback{.instance = instance}).as<Rollback::RollbackFailed>().reason, "nobody answered");
+  EXPECT_EQ(record(instance).version, "2");
+  EXPECT_FALSE(record(instance).busy);
+}
+
+TEST_F(RuntimeTest, DestroyTakesItOutOfTheRegistry) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  harness.answer_with(Destroy::Ok{.instance = instance});
+  EXPECT_TRUE(harness.invoke(Destroy{.instance = instance}).is<Destroy::Ok>());
+  EXPECT_TRUE(harness.invoke(Show{.instance = instance}).is<Show::Notfound>());
+  EXPECT_TRUE(harness.invoke(Destroy{.instance = instance}).is<Destroy::Ok>()) << "it is gone already";
+}
+
+TEST_F(RuntimeTest, DestroyFailedKeepsItForPeopleToLookAt) {
+  RuntimeId instance = provisioned();
+  harness.answer_with(Destroy::DestroyFailed{.instance = instance, .reason = "it does not end"});
+  EXPECT_EQ(harness.invoke(Destroy{.instance = instance}).as<Destroy::DestroyFailed>().reason, "it does not end");
+  EXPECT_EQ(record(instance).status, RuntimeStatus::stuck);
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(Destroy{.instance = instance}).as<Destroy::DestroyFailed>().reason, "nobody answered");
+}
+
+TEST_F(RuntimeTest, HealthCheckSaysWhatTheProviderFound) {
+  RuntimeId instance = provisioned();
+  const HealthCheck ask{.instance = instance};
+  EXPECT_TRUE(harness.invoke(ask).is<HealthCheck::Unreachable>()) << "nothing is deployed";
+  deploy(instance, "1");
+  harness.answer_with(HealthCheck::Ok{.latencyMs = 3});
+  EXPECT_EQ(harness.invoke(ask).as<HealthCheck::Ok>(), (HealthCheck::Ok{.instance = instance, .latencyMs = 3}));
+  harness.answer_with(HealthCheck::Degraded{.latencyMs = 900});
+  EXPECT_EQ(harness.invoke(ask).as<HealthCheck::Degraded>().latencyMs, 900);
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(ask).as<HealthCheck::Unreachable>().instance, instance);
+}
+
+TEST_F(RuntimeTest, ListNamesEveryInstance) {
+  provisioned("shop");
+  provisioned("mail");
+  auto listed = harness.invoke(List{}).as<List::Ok>().instances;
+  ASSERT_EQ(listed.size(), 2U);
+  EXPECT_EQ(listed[0].runtimeType, "local");
+  EXPECT_EQ(listed[0].status, RuntimeStatus::provisioned);
+}
+
+}  // namespace runtime_test
+}  // namespace sluice::deploy::runtime

@@ -1,0 +1,63 @@
+// How a bundle becomes a workload; how it is brought to run is tested in local_runtime_test.cc, where it is asked for.
+#include "deploy/providers/runtime/local/local_host.h"
+
+#include <gtest/gtest.h>
+
+#include "bundle/pack.h"
+#include "process/testing_replicas.h"
+
+namespace sluice::deploy::local_runtime {
+namespace local_host_test {
+
+struct LocalHostTest : testing::Test {
+  std::string bundle(const std::string& manifest) {
+    std::string root = world.bundle("one", "/bin/sh", "exit 0");
+    EXPECT_TRUE(process::replace_file(root + "/bundle.yaml", manifest, 0644));
+    return root;
+  }
+
+  process::TestingReplicas world;
+  LocalHost host{world.disk, world.replicas, {.home = world.folder.path(), .bundles = world.folder.path("unpacked")}};
+};
+
+TEST_F(LocalHostTest, AManifestSaysHowItsProgramRuns) {
+  auto opened =
+      host.open(bundle("name: a\nversion: \"1\"\nrun: [./app, x]\nenv: { COLOR: blue }\nuser: 700\ndrain: 7s\n"
+                       "secrets_as: file\nresources: { cpu: 0.5, memory: 64MB, processes: 9, files: 99 }\n"
+                       "health: { by: tcp, interval: 3s, timeout: 1s, start_within: 9s }\n"));
+  ASSERT_TRUE(opened) << to_string(opened.error());
+  process::Workload workload = host.workload_of(*opened, 8080);
+  process::Workload expected{.argv = {"./app", "x"},
+                             .root = world.folder.path("bundles/one"),
+                             .environment = {{"COLOR", "blue"}},
+                             .port = 8080,
+                             .secrets_as = process::SecretsAs::file};
+  expected.health = {.by = process::HealthBy::tcp,
+                     .path = "/health",
+                     .interval_ms = 3000,
+                     .timeout_ms = 1000,
+                     .start_within_ms = 9000};
+  expected.limits = {.cpu = 0.5, .memory_bytes = 64 << 20, .processes = 9, .files = 99};
+  expected.user = 700;
+  expected.grace_ms = 7000;
+  expected.hidden = world.folder.path();
+  EXPECT_EQ(workload, expected);
+}
+
+TEST_F(LocalHostTest, AnImageIsNotRunAsAProcess) {
+  EXPECT_EQ(host.open(bundle("name: a\nversion: \"1\"\nimage: registry.example/a:1\n")).error().message,
+            "it is a container image, which does not run as a process");
+}
+
+TEST_F(LocalHostTest, AnArchiveIsUnpackedOnce) {
+  const std::string root = bundle("name: a\nversion: \"1\"\nrun: [./app]\n"), archive = world.folder.path("a.bundle");
+  ASSERT_TRUE(bundle::pack(world.disk, root, {"app", "bundle.yaml"}, archive));
+  auto first = host.open(archive), second = host.open(archive);
+  ASSERT_TRUE(first && second) << to_string(first.error());
+  EXPECT_EQ(first->root, second->root);
+  EXPECT_TRUE(first->root.starts_with(world.folder.path("unpacked/")));
+  EXPECT_EQ(first->manifest.name.text, "a");
+}
+
+}  // namespace local_host_test
+}  // namespace sluice::deploy::local_runtime
