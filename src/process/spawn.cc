@@ -55,7 +55,7 @@ bool has_nul(const SpawnRequest& request) {
   if (alive > 0) close_range(0, static_cast<unsigned>(alive) - 1, 0);
   close_range(static_cast<unsigned>(alive) + 1, ~0U, 0);
   char byte = 0;
-  while (read(alive, &byte, 1) < 0 && errno == EINTR) {
+  while (::read(alive, &byte, 1) < 0 && errno == EINTR) {
   }
   kill(-group, SIGKILL);
   _exit(0);
