@@ -21,23 +21,33 @@ namespace {
 constexpr size_t kBufferBytes = 256 * 1024;
 constexpr size_t kTarEndBytes = 1024;  // two blocks of zeros end a tar
 
-// libarchive turns names into the character set of the thread's locale; this makes that UTF-8 while it lives.
+// libarchive turns names into the character set of the thread's locale. Making one reads files, so a reader makes it
+// once and uses it for each name.
 class Utf8Locale {
  public:
-  Utf8Locale() : ours_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-    if (ours_ != nullptr) before_ = ::uselocale(ours_);
-  }
+  Utf8Locale() : ours_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {}
   ~Utf8Locale() {
-    if (ours_ == nullptr) return;
-    ::uselocale(before_);
-    ::freelocale(ours_);
+    if (ours_ != nullptr) ::freelocale(ours_);
   }
   Utf8Locale(const Utf8Locale&) = delete;
   Utf8Locale& operator=(const Utf8Locale&) = delete;
 
+  // This thread's, while it lives.
+  class Use {
+   public:
+    explicit Use(const Utf8Locale& locale) : before_(locale.ours_ == nullptr ? nullptr : ::uselocale(locale.ours_)) {}
+    ~Use() {
+      if (before_ != nullptr) ::uselocale(before_);
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    locale_t before_;
+  };
+
  private:
-  locale_t ours_ = nullptr;
-  locale_t before_ = nullptr;
+  locale_t ours_;
 };
 
 struct FreeArchive {
@@ -50,6 +60,7 @@ class StreamReader final : public RawReader {
       : source_(std::move(source)), format_(format), archive_(archive_read_new()) {}
 
   Result<void> open(bool single_files) {
+    Utf8Locale::Use utf8(locale_);
     struct archive* reader = archive_.get();
     if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
     if (format_ == ArchiveFormat::tar_gz) archive_read_support_filter_gzip(reader);
@@ -70,7 +81,7 @@ class StreamReader final : public RawReader {
   }
 
   Result<std::optional<RawEntry>> next() override {
-    Utf8Locale utf8;
+    Utf8Locale::Use utf8(locale_);
     zeros_left_ = 0;
     held_ = {};
     given_ = 0;
@@ -226,6 +237,7 @@ class StreamReader final : public RawReader {
 
   std::unique_ptr<ByteSource> source_;
   ArchiveFormat format_;
+  Utf8Locale locale_;
   std::unique_ptr<struct archive, FreeArchive> archive_;
   std::string buffer_ = std::string(kBufferBytes, '\0');
   uint64_t at_ = 0;
@@ -244,7 +256,6 @@ Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> sourc
     if (auto sound = check_zip_directory(*source, max_entries); !sound) return sound.error();
   }
   auto reader = std::make_unique<StreamReader>(std::move(source), format);
-  Utf8Locale utf8;
   if (auto opened = reader->open(single_files); !opened) return opened.error();
   return std::unique_ptr<RawReader>(std::move(reader));
 }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "bundle/testing_archives.h"
-#include "bundle/verify.h"
 
 namespace sluice::bundle {
 namespace stream_reader_test {
@@ -96,33 +95,54 @@ class MillionFiles final : public ByteSource {
  public:
   static constexpr uint64_t kFiles = 1'000'000;
 
+  explicit MillionFiles(uint64_t& furthest) : furthest_(furthest) {}
+
   Result<size_t> read_at(uint64_t offset, std::span<char> into) override {
     size_t done = 0;
     while (done < into.size() && offset + done < size()) {
       const uint64_t at = offset + done;
-      std::string block =
-          at / 512 < kFiles ? tar_member({.name = "f" + std::to_string(at / 512)}) : std::string(512, '\0');
       const size_t take = std::min<size_t>(512 - at % 512, into.size() - done);
-      block.copy(into.data() + done, take, at % 512);
+      block_of(at / 512).copy(into.data() + done, take, at % 512);
       done += take;
-      furthest = std::max(furthest, at + take);
     }
+    if (offset / 512 < kFiles / 2) furthest_ = std::max(furthest_, offset + done);  // the end is looked at first
     return done;
   }
   uint64_t size() const override { return (kFiles + 2) * 512; }
 
-  static inline uint64_t furthest = 0;  // byte that was read, but for the end, which is looked at first
+ private:
+  const std::string& block_of(uint64_t number) {
+    if (number >= kFiles) return end_;
+    // Seven digits, and the sum of all bytes, which is that of the first header and of what its digits are more.
+    char text[16];
+    std::snprintf(text, sizeof text, "%07u", static_cast<unsigned>(number));
+    block_.replace(1, 7, text, 7);
+    unsigned sum = first_sum_;
+    for (int i = 0; i < 7; ++i) sum += static_cast<unsigned>(text[i] - '0');
+    std::snprintf(text, sizeof text, "%06o", sum);
+    block_.replace(148, 6, text, 6);
+    return block_;
+  }
+
+  uint64_t& furthest_;
+  std::string block_ = tar_member({.name = "f0000000"});
+  unsigned first_sum_ = static_cast<unsigned>(std::stoul(block_.substr(148, 6), nullptr, 8));
+  std::string end_ = std::string(512, '\0');
 };
 
 TEST(Tar, StopsInTheMiddleOfAMillionFiles) {
-  auto reader = open_archive(std::make_unique<MillionFiles>(), "app");
+  uint64_t furthest = 0;
+  auto reader = open_archive(std::make_unique<MillionFiles>(furthest), "app");
   ASSERT_TRUE(reader) << reader.error().message;
-  MillionFiles::furthest = 0;
-  auto tree = tree_of(**reader);
-  ASSERT_FALSE(tree);
-  EXPECT_EQ(tree.error().message, "app: it has more than 250000 entries");
-  EXPECT_EQ(tree.error().code, Code::limit);
-  EXPECT_LT(MillionFiles::furthest, uint64_t{260'000} * 512);
+  for (;;) {
+    auto entry = (*reader)->next();
+    ASSERT_TRUE(!entry || *entry) << "it ends";
+    if (entry) continue;
+    EXPECT_EQ(entry.error().message, "app: it has more than 250000 entries");
+    EXPECT_EQ(entry.error().code, Code::limit);
+    break;
+  }
+  EXPECT_LT(furthest, uint64_t{260'000} * 512);
 }
 
 TEST(Zip, RefusesMillionsOfFiles) {

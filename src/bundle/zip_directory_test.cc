@@ -29,7 +29,7 @@ TEST(ZipDirectory, NamesAFifo) {
 TEST(ZipDirectory, CountsThoseOfALargeZip) {
   // Far beyond the window, and with the record that zips of more than 65,535 entries have.
   std::vector<ZipMember> members;
-  for (int i = 0; i < 70'000; ++i) members.push_back({.name = "file-" + std::to_string(i)});
+  for (int i = 0; i < 6'000; ++i) members.push_back({.name = "file-" + std::to_string(i)});
   std::string zip = zip_of(members);
   auto number = [](uint64_t value, int bytes) {
     std::string text;
@@ -47,8 +47,8 @@ TEST(ZipDirectory, CountsThoseOfALargeZip) {
   std::string locator = "PK\x06\x07" + number(0, 4) + number(end, 8) + number(1, 4);
   std::string large = zip.substr(0, end) + record + locator + "PK\x05\x06" + number(0, 4) + number(0xffff, 2) +
                       number(0xffff, 2) + number(0xffffffff, 4) + number(0xffffffff, 4) + number(0, 2);
-  EXPECT_EQ(verdict(large, 70'000), "sound");
-  EXPECT_EQ(verdict(large, 69'999), "it has more than 69999 entries");
+  EXPECT_EQ(verdict(large, 6'000), "sound");
+  EXPECT_EQ(verdict(large, 5'999), "it has more than 5999 entries");
 }
 
 TEST(ZipDirectory, LeavesWhatIsNoneToOthers) {

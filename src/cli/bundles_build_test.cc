@@ -43,7 +43,7 @@ TEST_F(BundlesBuild, PacksSignsAndNamesWhatItSkips) {
   put(".env", "A=b\n");
   auto done = build();
   EXPECT_EQ(done.exit, 0) << done.err;
-  EXPECT_THAT(done.out, MatchesRegex("built    shop 1.0  .*/shop.bundle\npacked   2 entries, 49 bytes in [0-9]+\n"
+  EXPECT_THAT(done.out, MatchesRegex("built    shop 1.0  .*/shop.bundle\npacked   2 entries, 47 bytes in [0-9]+\n"
                                      "tree     sha256:[0-9a-f]+\narchive  sha256:[0-9a-f]+\nsigned   [0-9a-f]+\n"));
   EXPECT_THAT(done.err, HasSubstr("skipped 1 file or folder:\n  .env  an environment file\n"));
   EXPECT_TRUE(fs::exists(folder.path("shop.bundle")));

@@ -442,7 +442,7 @@ void add_bundles_commands(Commands& commands) {
   commands.add_noun({.name = "bundles", .group = Group::build, .summary = "Pack, sign and check what a team ships"});
   commands.add(bundles_build_command());
   commands.add({.name = "bundles inspect",
-                .summary = "Show what an archive is: bundle, digests, contents, signatures",
+                .summary = "Show what an archive is: its digests, contents, signers",
                 .details = "Reads SquashFS, tar, tar.gz, tar.zst and zip. Nothing is unpacked, nothing is verified.",
                 .args = {file_arg()},
                 .options = {{.name = "files", .help = "list all that is in it"}},

@@ -46,7 +46,7 @@ TEST_F(Init, AsksThreeQuestionsAndProposesWhatItGuesses) {
 TEST_F(Init, AsksAgainAfterAWrongAnswer) {
   auto done = run({}, "Shop\nshop\n./app 'two words'\nport\n");
   EXPECT_EQ(done.exit, 0) << done.err;
-  EXPECT_THAT(done.err, HasSubstr("expected a name of small letters, digits and hyphens"));
+  EXPECT_THAT(done.err, HasSubstr("\"Shop\" is not a name: small letters, digits and hyphens"));
   EXPECT_EQ(manifest().run, (std::vector<std::string>{"./app", "two words"}));
 }
 

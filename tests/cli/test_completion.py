@@ -26,6 +26,8 @@ CASES = [
     ("sluice kit check --output d", set()),
     ("sluice --ver", {"--version", "--verbose"}),
     ("sluice completion --qui", {"--quiet"}),
+    ("sluice bundles ver", {"verify"}),
+    ("sluice init --listen u", {"unix"}),
     ("sluice frobnicate", set()),
 ]
 
