@@ -58,12 +58,9 @@ std::string painted(const Diagnostic& diagnostic, std::string_view source, const
 json::value check_json(const lang::Checked& checked) {
   json::array diagnostics;
   for (const Diagnostic& each : checked.diagnostics) diagnostics.push_back(lang::json_of(each));
-  return json::object{{"errors", count_of(checked, Diagnostic::Severity::error)},
-                      {"warnings", count_of(checked, Diagnostic::Severity::warning)},
-                      {"concepts", checked.concepts},
-                      {"syncs", checked.syncs},
-                      {"guards", checked.guards},
-                      {"diagnostics", std::move(diagnostics)}};
+  return json::object{{"errors", checked.errors},     {"warnings", checked.warnings},
+                      {"concepts", checked.concepts}, {"syncs", checked.syncs},
+                      {"guards", checked.guards},     {"diagnostics", std::move(diagnostics)}};
 }
 
 Code print_check(const lang::Checked& checked, Context& context) {
@@ -77,6 +74,7 @@ Code print_check(const lang::Checked& checked, Context& context) {
     return text;
   });
   if (checked.diagnostics.empty()) context.output.note("The kit has no faults.", Style::good);
+  if (!checked.rest.empty()) context.output.note(checked.rest);
   context.output.note(summary(checked));
   return checked.kit ? Code::ok : Code::faults_found;
 }
@@ -176,6 +174,7 @@ Result<Code> format_kit(Context& context) {
       for (const Diagnostic& each : found.all()) {
         if (each.severity == Diagnostic::Severity::error) tell(each, *text);
       }
+      if (std::string rest = found.rest(); !rest.empty()) shown += file + ": " + rest + "\n";
       continue;
     }
     if (*wanted == *text) continue;
@@ -393,7 +392,7 @@ Result<Code> list(Context& context) {
     lang::Suite suite = kit.suite;
     std::string name = suite.name.empty() ? entry.name : suite.name;
     lang::Checked checked = lang::check(std::move(kit));
-    size_t errors = count_of(checked, Diagnostic::Severity::error);
+    size_t errors = checked.errors;
     if (errors > 0) failing++;
     table.rows.push_back(
         {{name, Style::strong},
@@ -406,7 +405,7 @@ Result<Code> list(Context& context) {
                                  {"folder", folder},
                                  {"description", suite.description},
                                  {"errors", errors},
-                                 {"warnings", count_of(checked, Diagnostic::Severity::warning)}});
+                                 {"warnings", checked.warnings}});
   }
   context.output.print(found, [&](const Terminal& terminal) { return render(table, terminal); });
   if (found.empty()) context.output.note("No kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME");

@@ -12,7 +12,6 @@
 namespace sluice::cli {
 
 namespace fs = std::filesystem;
-using lang::Diagnostic;
 
 Result<std::string> kits_of_home(const Context& context) {
   auto home = find_home(context.disk, context.variables);
@@ -112,17 +111,12 @@ lang::Checked check_place(const KitPlace& place, bool strict, const Context& con
   return lang::check(std::move(kit), {.strict = strict});
 }
 
-size_t count_of(const lang::Checked& checked, Diagnostic::Severity severity) {
-  return static_cast<size_t>(std::ranges::count(checked.diagnostics, severity, &Diagnostic::severity));
-}
-
 std::string counted(size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string summary(const lang::Checked& checked) {
-  return counted(count_of(checked, Diagnostic::Severity::error), "error") + ", " +
-         counted(count_of(checked, Diagnostic::Severity::warning), "warning") + " in " +
+  return counted(checked.errors, "error") + ", " + counted(checked.warnings, "warning") + " in " +
          counted(checked.concepts, "concept") + ", " + counted(checked.syncs, "sync") +
          (checked.guards > 0 ? ", " + counted(checked.guards, "guard") : "");
 }

@@ -38,7 +38,6 @@ lang::ReadText kit_reader(Disk& disk, const KitPlace& place);
 // Says on stderr which syncs the home's overlay changes.
 lang::Checked check_place(const KitPlace& place, bool strict, const Context& context);
 
-size_t count_of(const lang::Checked& checked, lang::Diagnostic::Severity severity);
 // "1 error", "2 errors"
 std::string counted(size_t count, const std::string& noun);
 // "0 errors, 1 warning in 2 concepts, 2 syncs"

@@ -63,38 +63,48 @@ bool names_any(const Guard& guard, const std::unordered_set<std::string>& names)
 
 // ------------------------------------------------------------------------------------------------------ report
 
+void Report::add(Diagnostic::Severity severity, const Place& place, std::string_view rule, std::string text,
+                 std::string hint) {
+  found.add({.severity = severity,
+             .file = std::string(place.file),
+             .mark = place.at,
+             .length = static_cast<uint32_t>(std::max<size_t>(place.length, 1)),
+             .text = std::move(text),
+             .hint = std::move(hint),
+             .rule = std::string(rule)});
+}
+
 void Report::error(const Place& place, std::string_view rule, std::string text, std::string hint) {
-  diagnostics.push_back({.severity = Diagnostic::Severity::error,
-                         .file = std::string(place.file),
-                         .mark = place.at,
-                         .length = static_cast<uint32_t>(std::max<size_t>(place.length, 1)),
-                         .text = std::move(text),
-                         .hint = std::move(hint),
-                         .rule = std::string(rule)});
+  add(Diagnostic::Severity::error, place, rule, std::move(text), std::move(hint));
 }
 
 void Report::warning(const Place& place, std::string_view rule, std::string text, std::string hint) {
-  error(place, rule, std::move(text), std::move(hint));
-  diagnostics.back().severity = Diagnostic::Severity::warning;
+  add(Diagnostic::Severity::warning, place, rule, std::move(text), std::move(hint));
 }
 
 void Report::misaligned(const Place& place, std::string text) {
-  error(place, "alignment", std::move(text),
-        "the suite tags them as ids of different things: give the id that is meant here, or one tag to both under "
-        "`params` in suite.yaml");
-  if (!strict_) diagnostics.back().severity = Diagnostic::Severity::warning;
+  add(strict_ ? Diagnostic::Severity::error : Diagnostic::Severity::warning, place, "alignment", std::move(text),
+      "the suite tags them as ids of different things: give the id that is meant here, or one tag to both under "
+      "`params` in suite.yaml");
+}
+
+std::string_view Report::line(std::string_view file, uint32_t number) const {
+  auto source = sources_.find(std::string(file));
+  if (source == sources_.end()) return {};
+  std::string_view text = source->second;
+  auto [known, fresh] = lines_.try_emplace(std::string(file));
+  std::vector<size_t>& starts = known->second;
+  if (fresh) {
+    starts.push_back(0);
+    for (size_t end; (end = text.find('\n', starts.back())) != std::string_view::npos;) starts.push_back(end + 1);
+  }
+  if (number == 0 || number > starts.size()) return {};
+  text.remove_prefix(starts[number - 1]);
+  return text.substr(0, text.find('\n'));
 }
 
 Place Report::word(std::string_view file, const At& at, std::string_view word) const {
-  auto source = sources_.find(std::string(file));
-  if (source == sources_.end()) return {file, at, word.size()};
-  std::string_view text = source->second;
-  for (uint32_t line = 1; line < at.line; ++line) {
-    size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {file, at, word.size()};
-    text.remove_prefix(end + 1);
-  }
-  text = text.substr(0, text.find('\n'));
+  std::string_view text = line(file, at.line);
   auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   // Columns count code points; what stands before the mark may hold wider ones.
   size_t byte = 0;
@@ -219,7 +229,7 @@ struct Checker {
     checked.kit_ = std::make_unique<const Kit>(std::move(given));
     const Kit& kit = *checked.kit_;
     Report report(options.strict, kit.sources);
-    report.diagnostics = kit.diagnostics;
+    report.found = kit.found;
 
     checked.symbols_ = declare(kit, report);
     check_concepts(kit, checked.symbols_, report);
@@ -247,12 +257,14 @@ struct Checker {
                    .concepts = kit.concepts.size(),
                    .syncs = kit.syncs.size(),
                    .guards = kit.guards.size()};
-    result.diagnostics = std::move(report.diagnostics);
+    result.diagnostics = report.found.all();
+    result.errors = report.found.errors();
+    result.warnings = report.found.warnings();
+    result.rest = report.found.rest();
     std::ranges::stable_sort(result.diagnostics, {}, [](const Diagnostic& each) {
       return std::tuple<const std::string&, uint32_t, uint32_t>(each.file, each.mark.line, each.mark.column);
     });
-    bool failed = std::ranges::any_of(
-        result.diagnostics, [](const Diagnostic& each) { return each.severity == Diagnostic::Severity::error; });
+    bool failed = report.found.failed();
     if (!failed) result.kit = std::move(checked);
     return result;
   }

@@ -8,18 +8,16 @@
 // - what is beneath a request is started from its opening. Its completion, and an answer, lead out of it, so they do
 //   not count when P is `requested`.
 //
-// One walk for each distinct P; a walk costs the pairs (record, sync that matches it).
+// The graph has a node for each record, each sync and each action that is started; its walks (lang/graph.h) take 64
+// distinct P at once and cost the pairs (record, sync that matches it).
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "lang/check_parts.h"
+#include "lang/graph.h"
 
 namespace sluice::lang {
 namespace {
-
-// A record that a pattern can match: an action and its variant's number, or one of these.
-constexpr size_t kRequested = SIZE_MAX, kEngine = SIZE_MAX - 1;
-using Record = std::pair<ActionRef, size_t>;
 
 std::string outcome_of(const Pattern& pattern, std::string_view brackets) {
   switch (pattern.outcome) {
@@ -38,123 +36,140 @@ std::string outcome_of(const Pattern& pattern, std::string_view brackets) {
 class Causes {
  public:
   Causes(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, Report& report)
-      : kit_(kit), symbols_(symbols), syncs_(syncs), report_(report) {
-    for (size_t s = 0; s < syncs.size(); ++s) {
-      const Sync& sync = tree(s);
-      for (size_t p = 0; p < sync.when.size(); ++p) {
-        if (sync.when[p].link == Pattern::Link::caused_by) continue;
-        if (!syncs[s].when[p].ref()) matching_all_.push_back(s);
-        for (const Record& record : records(s, p)) matching_[record].push_back(s);
+      : kit_(kit), symbols_(symbols), syncs_(syncs), report_(report), graph_(syncs.size() + 2) {
+    for (const ConceptSymbol& owner : symbols.concepts) {
+      auto& actions = first_.emplace_back();
+      for (const ActionSymbol& action : owner.actions) {
+        actions.push_back(static_cast<uint32_t>(graph_.size()));
+        graph_.resize(graph_.size() + action.variants.size() + kOthers);
       }
     }
     for (size_t c = 0; c < symbols.concepts.size(); ++c) {
-      for (const ActionSymbol& action : symbols.concepts[c].actions) {
-        if (action.reversal) reversals_.push_back({c, action.reversal->action});
-      }
+      for (size_t a = 0; a < symbols.concepts[c].actions.size(); ++a) add_action({c, a});
     }
+    for (uint32_t s = 0; s < syncs.size(); ++s) add_sync(s);
   }
 
   void tell() {
+    std::map<std::vector<uint32_t>, std::vector<Cause>> beneath, after;
     for (size_t s = 0; s < syncs_.size(); ++s) {
       const Sync& sync = tree(s);
       size_t above = 0;
       for (size_t p = 0; p < sync.when.size(); ++p) {
         if (sync.when[p].link == Pattern::Link::plain) above = p;
-        if (sync.when[p].link == Pattern::Link::caused_by) tell(s, above, p);
+        if (sync.when[p].link != Pattern::Link::caused_by) continue;
+        auto effect = syncs_[s].when[above].ref(), origin = syncs_[s].when[p].ref();
+        if (!effect || !origin) continue;
+        bool requested = sync.when[p].outcome == Pattern::Outcome::requested;
+        if (requested && *effect == *origin) continue;                     // its own opening
+        if (records(s, above).empty() || records(s, p).empty()) continue;  // a misspelt outcome, which is told
+        (requested ? beneath : after)[records(s, p)].push_back({s, above, p});
       }
     }
+    tell(beneath);
+    for (const auto& [sync, record] : answers_) graph_[sync].push_back(record);
+    tell(after);
   }
 
  private:
+  // Of each action, behind its variants: its engine outcomes, its opening, and its start.
+  static constexpr uint32_t kEngine = 0, kRequested = 1, kStart = 2, kOthers = 3;
+
+  struct Cause {
+    size_t sync, plain, cause;
+  };
+
   const Sync& tree(size_t sync) const { return kit_.syncs[syncs_[sync].sync].tree; }
 
-  std::vector<Record> records(size_t sync, size_t pattern) const {
+  uint32_t variant(ActionRef ref, size_t number) const {
+    return first_[ref.concept_][ref.action] + static_cast<uint32_t>(number);
+  }
+  uint32_t other(ActionRef ref, uint32_t which) const {
+    return variant(ref, symbols_.action(ref).variants.size() + which);
+  }
+  uint32_t everything() const { return static_cast<uint32_t>(syncs_.size()); }  // leads to syncs on `?c/?a`
+  uint32_t undoing() const { return everything() + 1; }                         // leads to every reversal
+
+  void add_action(ActionRef ref) {
+    const ActionSymbol& action = symbols_.action(ref);
+    uint32_t start = other(ref, kStart);
+    for (uint32_t record = variant(ref, 0); record < start; ++record) {
+      if (record != other(ref, kRequested) || action.is_answered()) graph_[start].push_back(record);
+      graph_[record].push_back(everything());
+      // The engine starts reversals itself: beneath Flow/undo, and because of what they undo.
+      if (symbols_.concepts[ref.concept_].built_in && action.name == "undo") graph_[record].push_back(undoing());
+      if (action.reversal) graph_[record].push_back(other({ref.concept_, action.reversal->action}, kStart));
+    }
+    if (action.reversal) graph_[undoing()].push_back(other({ref.concept_, action.reversal->action}, kStart));
+  }
+
+  void add_sync(uint32_t s) {
+    const Sync& sync = tree(s);
+    for (size_t p = 0; p < sync.when.size(); ++p) {
+      if (sync.when[p].link == Pattern::Link::caused_by) continue;
+      if (!syncs_[s].when[p].ref()) graph_[everything()].push_back(s);
+      for (uint32_t record : records(s, p)) graph_[record].push_back(s);
+    }
+    for (size_t e = 0; e < sync.then.size(); ++e) {
+      for (const TargetSymbol& target : syncs_[s].then[e]) {
+        if (sync.then[e].kind == Effect::Kind::invoke) graph_[s].push_back(other(target.action, kStart));
+        if (sync.then[e].kind == Effect::Kind::answer) {
+          answers_.emplace_back(s, variant(target.action, target.variant));
+        }
+      }
+    }
+  }
+
+  std::vector<uint32_t> records(size_t sync, size_t pattern) const {
     const PatternSymbol& symbol = syncs_[sync].when[pattern];
-    std::vector<Record> found;
+    std::vector<uint32_t> found;
     if (!symbol.ref()) return found;
     Pattern::Outcome outcome = tree(sync).when[pattern].outcome;
-    if (outcome == Pattern::Outcome::requested) found.emplace_back(*symbol.ref(), kRequested);
-    if (outcome == Pattern::Outcome::engine) found.emplace_back(*symbol.ref(), kEngine);
-    for (size_t variant : symbol.variants) found.emplace_back(*symbol.ref(), variant);
+    if (outcome == Pattern::Outcome::requested) found.push_back(other(*symbol.ref(), kRequested));
+    if (outcome == Pattern::Outcome::engine) found.push_back(other(*symbol.ref(), kEngine));
+    for (size_t each : symbol.variants) found.push_back(variant(*symbol.ref(), each));
     return found;
   }
 
-  void tell(size_t s, size_t plain, size_t cause) {
-    auto effect = syncs_[s].when[plain].ref(), origin = syncs_[s].when[cause].ref();
-    if (!effect || !origin) return;
-    const Sync& sync = tree(s);
-    const Pattern& pattern = sync.when[cause];
-    bool beneath = pattern.outcome == Pattern::Outcome::requested;
-    if (beneath && *effect == *origin) return;  // its own opening
-    const std::set<Record>& reached = walk(records(s, cause), beneath);
-    bool possible = std::ranges::any_of(records(s, plain), [&](const Record& each) { return reached.contains(each); });
-    if (possible) return;
-    std::string name = symbols_.name(*origin);
-    report_.warning({sync.file, pattern.concept_.at, name.size()}, "never-caused",
-                    quoted(symbols_.name(*effect) + outcome_of(sync.when[plain], "")) + " can never be caused by " +
-                        quoted(name + outcome_of(pattern, "")) + ": no sync leads there, so " + quoted(sync.name.text) +
-                        " never fires",
-                    "start it from a sync on " + quoted(name + ": []" + outcome_of(pattern, "[]")) +
-                        ", or name what does lead to it");
-  }
-
-  // Every record that can have one of `from` among its ancestors, or beneath it.
-  const std::set<Record>& walk(const std::vector<Record>& from, bool beneath) {
-    auto [known, fresh] = walks_.try_emplace({from, beneath});
-    std::set<Record>& reached = known->second;
-    if (!fresh) return reached;
-    std::vector<Record> queue = from;
-    std::vector<bool> seen(syncs_.size());
-    auto reach = [&](const Record& record) {
-      if (reached.insert(record).second) queue.push_back(record);
-    };
-    auto start = [&](ActionRef action) {
-      for (size_t v = 0; v < symbols_.action(action).variants.size(); ++v) reach({action, v});
-      reach({action, kEngine});
-      if (symbols_.action(action).is_answered()) reach({action, kRequested});
-    };
-    auto fire = [&](size_t s) {
-      if (seen[s]) return;
-      seen[s] = true;
-      const Sync& sync = tree(s);
-      for (size_t e = 0; e < sync.then.size(); ++e) {
-        for (const TargetSymbol& target : syncs_[s].then[e]) {
-          if (sync.then[e].kind == Effect::Kind::invoke) start(target.action);
-          if (sync.then[e].kind == Effect::Kind::answer && !beneath) reach({target.action, target.variant});
+  void tell(const std::map<std::vector<uint32_t>, std::vector<Cause>>& causes) {
+    if (causes.empty()) return;
+    Reach reach(graph_);
+    for (auto next = causes.begin(); next != causes.end();) {
+      auto first = next;
+      std::vector<std::vector<uint32_t>> origins;
+      for (; next != causes.end() && origins.size() < Reach::kAtOnce; ++next) origins.push_back(next->first);
+      reach.from(origins);
+      for (size_t i = 0; first != next; ++first, ++i) {
+        for (const Cause& each : first->second) {
+          bool possible = std::ranges::any_of(records(each.sync, each.plain),
+                                              [&](uint32_t record) { return reach.reached(i, record); });
+          if (!possible) tell(each);
         }
       }
-    };
-    while (!queue.empty()) {
-      Record record = queue.back();
-      queue.pop_back();
-      for (size_t sync : matching_all_) fire(sync);
-      if (auto found = matching_.find(record); found != matching_.end()) {
-        for (size_t sync : found->second) fire(sync);
-      }
-      undo(record, start);
     }
-    return reached;
   }
 
-  // The engine starts reversals itself: beneath Flow/undo, and because of what they undo.
-  template <typename Start>
-  void undo(const Record& record, const Start& start) const {
-    if (symbols_.concepts[record.first.concept_].built_in && symbols_.action(record.first).name == "undo") {
-      for (ActionRef each : reversals_) start(each);
-    }
-    if (const auto& reversal = symbols_.action(record.first).reversal) {
-      start({record.first.concept_, reversal->action});
-    }
+  void tell(const Cause& never) {
+    const Sync& sync = tree(never.sync);
+    const Pattern& plain = sync.when[never.plain];
+    const Pattern& cause = sync.when[never.cause];
+    std::string name = symbols_.name(*syncs_[never.sync].when[never.cause].ref());
+    std::string effect = symbols_.name(*syncs_[never.sync].when[never.plain].ref());
+    report_.warning({sync.file, cause.concept_.at, name.size()}, "never-caused",
+                    quoted(effect + outcome_of(plain, "")) + " can never be caused by " +
+                        quoted(name + outcome_of(cause, "")) + ": no sync leads there, so " + quoted(sync.name.text) +
+                        " never fires",
+                    "start it from a sync on " + quoted(name + ": []" + outcome_of(cause, "[]")) +
+                        ", or name what does lead to it");
   }
 
   const Kit& kit_;
   const Symbols& symbols_;
   const std::vector<SyncSymbol>& syncs_;
   Report& report_;
-  std::map<Record, std::vector<size_t>> matching_;
-  std::vector<size_t> matching_all_;  // syncs with a pattern on `?c/?a`
-  std::vector<ActionRef> reversals_;
-  std::map<std::pair<std::vector<Record>, bool>, std::set<Record>> walks_;
+  Graph graph_;                                       // syncs, `everything`, `undoing`, then the actions' nodes
+  std::vector<std::vector<uint32_t>> first_;          // by concept and action: its first node
+  std::vector<std::pair<size_t, uint32_t>> answers_;  // a sync and the record that its answer makes
 };
 
 }  // namespace

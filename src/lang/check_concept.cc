@@ -15,6 +15,9 @@ using Kind = Shape::Kind;
 const std::vector<std::string> kPrimitiveNames = {"String",   "Int", "Float",   "Bool",  "Bytes",
                                                   "DateTime", "ID",  "Request", "Sealed"};
 
+// What looks a text up goes through all of them.
+constexpr size_t kMaxTexts = 1000;
+
 std::string line_of(const At& at) { return "line " + std::to_string(at.line); }
 
 // Tells of the second of two equal names. False: it was the second.
@@ -110,6 +113,13 @@ class Declarer {
       }
       case Type::Kind::names:
       case Type::Kind::literals:
+        if (type.literals.size() > kMaxTexts) {
+          report_.error({tree_.file, type.at}, "too-many-fields",
+                        std::to_string(type.literals.size()) + " texts are too many; a union has at most " +
+                            std::to_string(kMaxTexts),
+                        "write `String`, and refuse in the handler what is none of them");
+          return kUnknownType;
+        }
         return types.add({.kind = Kind::literals, .names = type.literals});
       case Type::Kind::record: {
         Shape shape{.kind = Kind::record};
@@ -146,9 +156,9 @@ class Declarer {
 
   // Fields of an action or a variant, which conceptc must be able to make.
   std::vector<FieldSymbol> members(const std::vector<FieldDecl>& declared, const std::string& what) {
-    size_t told = report_.diagnostics.size();
+    size_t told = report_.told();
     std::vector<FieldSymbol> result = fields(declared, what);
-    if (report_.diagnostics.size() > told) return result;
+    if (report_.told() > told) return result;
     for (const FieldDecl& field : declared) tell(cpp_.member(field, ""));
     return result;
   }
@@ -174,12 +184,12 @@ class Declarer {
     std::unordered_map<std::string, TypeId> kept;  // the type of a component, without its domain
     std::unordered_set<const StateField*> told;
     for (const StateField& field : tree_.state) {
-      size_t before = report_.diagnostics.size();
+      size_t before = report_.told();
       bool first = unique.add(field.name, field.at);
       TypeId type = resolve(field.type);
       if (symbols_.types[type].kind == Kind::mapping) type = symbols_.types[type].inner[1];
       if (first) kept[field.name] = type;
-      if (report_.diagnostics.size() > before) told.insert(&field);
+      if (report_.told() > before) told.insert(&field);
     }
     StateRelations state = read_state(tree_);
     for (const auto& [component, why] : state.unkept) {
@@ -336,7 +346,7 @@ std::vector<Diagnostic> check_concept(Concept tree, std::string_view source) {
   Report report(false, kit.sources);
   Symbols symbols = declare(kit, report);
   check_concepts(kit, symbols, report);
-  return std::move(report.diagnostics);
+  return report.found.all();
 }
 
 void check_concepts(const Kit& kit, Symbols& symbols, Report& report) {

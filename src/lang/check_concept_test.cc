@@ -261,5 +261,17 @@ TEST(CheckConcept, TextKeysOneKindOfRow) {
                            "`name: set D`, or `name: T` of the concept as a whole]"));
 }
 
+TEST(CheckConcept, AUnionHasAThousandTexts) {
+  auto with = [](int texts) {
+    std::string type = "\"t0\"";
+    for (int i = 1; i < texts; ++i) type += " | \"t" + std::to_string(i) + "\"";
+    return told(kit_of({"concept A { actions { action go(u: " + type + ") { -> ok } } }"}, ""));
+  };
+  EXPECT_THAT(with(1000), testing::IsEmpty());
+  EXPECT_THAT(with(1001), testing::ElementsAre(
+                              "0.concept:1:36+1 error too-many-fields: 1001 texts are too many; a union has at most "
+                              "1000 [write `String`, and refuse in the handler what is none of them]"));
+}
+
 }  // namespace check_concept_test
 }  // namespace sluice::lang

@@ -23,6 +23,10 @@ class Report {
  public:
   Report(bool strict, const std::map<std::string, std::string>& sources) : strict_(strict), sources_(sources) {}
 
+  Diagnostics found;
+  // How many there are, to see whether something was told meanwhile.
+  size_t told() const { return found.errors() + found.warnings(); }
+
   // Where a word is written, at a mark or after it on the same line: nodes are marked at their first character, and a
   // message points at the name.
   Place word(std::string_view file, const At& at, std::string_view word) const;
@@ -32,11 +36,14 @@ class Report {
   // A parameter given for one of another identity space: an error when strict.
   void misaligned(const Place& place, std::string text);
 
-  std::vector<Diagnostic> diagnostics;
-
  private:
+  void add(Diagnostic::Severity severity, const Place& place, std::string_view rule, std::string text,
+           std::string hint);
+  std::string_view line(std::string_view file, uint32_t number) const;
+
   bool strict_;
   const std::map<std::string, std::string>& sources_;
+  mutable std::unordered_map<std::string, std::vector<size_t>> lines_;  // by file: where each begins; filled when asked
 };
 
 // "did you mean `x`?"; when no name is near, what there is: "there is `x`, `y` and `z`".

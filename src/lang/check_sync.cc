@@ -167,7 +167,7 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
     bool some = std::ranges::any_of(owners, [&](const Name& name) { return !rule.absent.contains(name.text); });
     if (some) std::erase_if(owners, [&](const Name& name) { return rule.absent.contains(name.text); });
   }
-  size_t told = rule.report.diagnostics.size();
+  size_t told = rule.report.told();
   for (const Name& name : owners) {
     auto owner = rule.concept_named(name);
     auto action = owner ? rule.action_named(*owner, effect.action) : std::nullopt;
@@ -206,7 +206,7 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
     }
     targets.push_back(std::move(target));
   }
-  if (targets.empty() && rule.report.diagnostics.size() > told) {
+  if (targets.empty() && rule.report.told() > told) {
     for (const Argument& argument : effect.arguments) rule.type_of(argument.value, Rule::In::then);
   }
   return targets;
@@ -312,7 +312,7 @@ SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
                       const std::unordered_set<std::string>& absent, Report& report) {
   const Sync& sync = kit.syncs[index].tree;
   SyncSymbol result{.sync = index};
-  size_t told = report.diagnostics.size();
+  size_t errors = report.found.errors();
   Rule rule(symbols, absent, report, sync.file, "sync " + quoted(sync.name.text));
   for (const Pattern& pattern : sync.when) result.when.push_back(rule.pattern(pattern));
   size_t bound_in_when = rule.variables.size();
@@ -324,9 +324,8 @@ SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
                                                               : check_answer(effect, rule));
   }
   check_joins(sync, report);
-  bool sound = std::none_of(report.diagnostics.begin() + static_cast<std::ptrdiff_t>(told), report.diagnostics.end(),
-                            [](const Diagnostic& each) { return each.severity == Diagnostic::Severity::error; });
-  if (sound) check_scans(sync, result, rule, bound_in_when);  // else a misspelt name is told of twice
+  bool sound = report.found.errors() == errors;  // else a misspelt name is told of twice
+  if (sound) check_scans(sync, result, rule, bound_in_when);
   check_retry(sync, result, symbols, report);
   result.variables = std::move(rule.variables);
   return result;

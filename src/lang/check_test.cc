@@ -21,7 +21,7 @@ TEST(Check, WarningsDoNotForbidAKitAndErrorsDo) {
 
 TEST(Check, WhatTheLoaderFoundForbidsAKit) {
   Kit kit = kit_of({kOrder}, "");
-  kit.diagnostics.push_back({.file = "suite.yaml", .text = "x"});
+  kit.found.add({.file = "suite.yaml", .text = "x"});
   EXPECT_FALSE(check(kit).kit);
 }
 
@@ -46,6 +46,20 @@ TEST(Check, ACheckedKitMayBeMoved) {
   ASSERT_TRUE(checked.kit);
   CheckedKit moved = std::move(*checked.kit);
   EXPECT_EQ(moved.symbols().concepts[0].source->name, "Order");
+}
+
+TEST(Check, KeepsAHundredErrorsOfAFileAndCountsTheRest) {
+  std::string rules;
+  for (int i = 0; i < 250; ++i) {
+    rules += "sync S" + std::to_string(i) + " when { B/go: [] => ok[] } then { A/go: [] }\n";
+  }
+  Kit kit = kit_of({"concept A { actions { action go(n: Int) { -> ok } } }"}, rules);
+  Checked checked = check(std::move(kit));
+  EXPECT_FALSE(checked.kit);
+  EXPECT_EQ(checked.errors, 500u);  // each names what is not there, and leaves an argument out
+  EXPECT_EQ(checked.diagnostics.size(), 100u);
+  EXPECT_EQ(checked.rest, "400 further errors are not shown");
+  EXPECT_EQ(checked.diagnostics.back().mark.line, 50u);
 }
 
 }  // namespace check_test

@@ -2,6 +2,7 @@
 #include "lang/cpp_types.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "lang/cpp_names.h"
 #include "lang/relations.h"
@@ -26,7 +27,7 @@ std::string primitive(std::string_view name) {
   return "std::string";  // String, ID
 }
 
-constexpr std::string_view kGenerated = "generated";  // the shape of a name that is no record or union
+constexpr std::string_view kGeneratedShape = "generated";  // the shape of a name that is no record or union
 
 }  // namespace
 
@@ -53,7 +54,7 @@ std::string shape_text(const Type& type) {
 }
 
 CppTypes::CppTypes(const Concept& spec) : spec_(spec), prefix_(type_word(spec.name)) {
-  for (const char* fixed : {"State", "Effect"}) shapes_[fixed] = kGenerated;
+  for (const char* fixed : {"State", "Effect"}) shapes_[fixed] = kGeneratedShape;
   handlers_ = take(prefix_, "Concept");
   for (const Name& param : spec.params) {
     if (!ids_.contains(param.text)) ids_[param.text] = take(id_name(param.text), "", {"Owner"});
@@ -87,8 +88,8 @@ std::string CppTypes::take(const std::string& word, const std::string& more, con
   if (!is_free()) name = type_name(word + more);
   std::string base = name;
   for (int count = 2; !is_free(); count++) name = base + std::to_string(count);
-  shapes_[name] = kGenerated;
-  for (const std::string& ending : also) shapes_[name + ending] = kGenerated;
+  shapes_[name] = kGeneratedShape;
+  for (const std::string& ending : also) shapes_[name + ending] = kGeneratedShape;
   return name;
 }
 
@@ -205,14 +206,10 @@ std::string CppTypes::literals(const Type& type, const std::string& field, const
   if (known) return name;
   bool plain = type.literals.size() <= kMaxFields && std::ranges::all_of(type.literals, is_identifier);
   Mapped mapped{.type = name};
+  std::unordered_set<std::string> taken;
   for (const std::string& literal : type.literals) {
     std::string candidate = plain ? member_name(literal) : function_name(literal.empty() ? "none" : literal);
-    for (size_t i = 0; i < mapped.names.size(); i++) {
-      if (mapped.names[i].first == candidate) {
-        candidate += "_";
-        i = SIZE_MAX;  // from the start: the longer name may be taken as well
-      }
-    }
+    while (!taken.insert(candidate).second) candidate += "_";
     mapped.names.emplace_back(candidate, literal);
   }
   std::string list;

@@ -7,183 +7,227 @@
 // through Timer/wait, ends a cascade at every turn and is only worth knowing. So does the answer to a request that was
 // read from state: that one waits in a flow of its own.
 //
-// Tarjan's algorithm, without recursion, finds the strongly connected parts; a breadth-first search inside each gives
-// its shortest cycle through its first sync. Costs the number of edges.
+// What starts one action with the same literals, and what matches it with the same, stand together: S → the records it
+// makes → those who wait for such records → T. So the graph has as many edges as the rules have lines, and not the
+// pairs of them. Literals are compared between the two sorts of nodes, by way of the field that most of those who wait
+// name; where there are still more than kMaxComparisons left, records of one action are taken to agree.
+//
+// The strongly connected parts of that graph (lang/graph.h) that hold a cycle give one each: the shortest through their
+// first sync.
 #include <algorithm>
 #include <deque>
-#include <limits>
 
 #include "lang/check_parts.h"
+#include "lang/graph.h"
 
 namespace sluice::lang {
 namespace {
 
-struct Edge {
-  size_t to;
-  ActionRef action;
-  bool outside;
-};
+constexpr size_t kMaxComparisons = 4'000'000;
 
-struct Matched {
-  size_t sync;  // in the list of checked syncs
-  size_t pattern;
-};
+// Fields with the literals that they are given or must have, ascending; JSON text, in which 1.0 is 1.
+using Literals = std::map<std::string, std::string>;
 
-bool literals_agree(const std::vector<Argument>& given, const std::vector<FieldPattern>& wanted) {
-  for (const FieldPattern& field : wanted) {
-    if (field.match.op != Expr::Op::literal) continue;
-    for (const Argument& argument : given) {
-      if (argument.name != field.field || argument.value.op != Expr::Op::literal) continue;
-      if (argument.value.value != field.match.value) return false;
-    }
-  }
-  return true;
+void add_literal(Literals& literals, const std::string& field, const Expr& value) {
+  if (value.op != Expr::Op::literal) return;
+  double number = value.value.is_double() ? value.value.get_double() : 0.5;
+  bool whole = number > -1e15 && number < 1e15 && number == static_cast<double>(static_cast<int64_t>(number));
+  literals[field] = whole ? std::to_string(static_cast<int64_t>(number)) : literal_text(value.value);
 }
 
-std::vector<std::vector<Edge>> edges(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs) {
-  std::map<ActionRef, std::vector<Matched>> matched;
-  for (size_t s = 0; s < syncs.size(); ++s) {
-    const Sync& sync = kit.syncs[syncs[s].sync].tree;
+bool agree(const Literals& given, const Literals& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& each) {
+    auto found = given.find(each.first);
+    return found == given.end() || found->second == each.second;
+  });
+}
+
+// What happens to an action: it is asked for or, if a variant is named, ends so by an answer.
+using Event = std::pair<ActionRef, std::optional<size_t>>;
+
+struct SyncGraph {
+  Graph all, inside;  // inside: without the edges that end a cascade
+  // For each node that stands for records: the action. For others nothing.
+  std::vector<std::optional<ActionRef>> action;
+  std::vector<bool> outside;  // for each such node: whether these records come from outside
+};
+
+class GraphOfSyncs {
+ public:
+  GraphOfSyncs(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs)
+      : kit_(kit), symbols_(symbols), syncs_(syncs) {
+    graph_.all.resize(syncs.size());
+    for (uint32_t s = 0; s < syncs.size(); ++s) {
+      wait(s);
+      start(s);
+    }
+  }
+
+  SyncGraph make() {
+    size_t left = kMaxComparisons;
+    for (const auto& [event, records] : started_) {
+      if (auto waiting = waiting_.find(event); waiting != waiting_.end()) connect(records, waiting->second, left);
+    }
+    graph_.action.resize(graph_.all.size());
+    graph_.outside.resize(graph_.all.size());
+    graph_.inside = graph_.all;
+    for (size_t node = 0; node < graph_.all.size(); ++node) {
+      if (graph_.outside[node]) graph_.inside[node].clear();
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  using Nodes = std::map<Literals, uint32_t>;
+  using Started = std::map<std::pair<Literals, bool>, uint32_t>;
+
+  uint32_t node() {
+    graph_.all.emplace_back();
+    return static_cast<uint32_t>(graph_.all.size() - 1);
+  }
+
+  void wait(uint32_t s) {
+    const Sync& sync = kit_.syncs[syncs_[s].sync].tree;
     for (size_t p = 0; p < sync.when.size(); ++p) {
-      auto ref = syncs[s].when[p].ref();
-      if (ref && sync.when[p].link == Pattern::Link::plain) matched[*ref].push_back({s, p});
+      auto ref = syncs_[s].when[p].ref();
+      const Pattern& pattern = sync.when[p];
+      if (!ref || pattern.link != Pattern::Link::plain) continue;
+      Literals input, output;
+      for (const FieldPattern& field : pattern.input) add_literal(input, field.field, field.match);
+      for (const FieldPattern& field : pattern.output) add_literal(output, field.field, field.match);
+      // A request is what an answered action leads to at once, a completion what any other does.
+      bool requested = pattern.outcome == Pattern::Outcome::requested;
+      if (requested == symbols_.action(*ref).is_answered()) wait(s, {*ref, std::nullopt}, input);
+      if (!symbols_.action(*ref).is_answered()) continue;
+      for (size_t variant : syncs_[s].when[p].variants) wait(s, {*ref, variant}, output);
     }
   }
-  std::vector<std::vector<Edge>> out(syncs.size());
-  for (size_t s = 0; s < syncs.size(); ++s) {
-    const Sync& sync = kit.syncs[syncs[s].sync].tree;
+
+  void wait(uint32_t s, const Event& event, const Literals& literals) {
+    auto [place, fresh] = waiting_[event].try_emplace(literals, 0);
+    if (fresh) place->second = node();
+    graph_.all[place->second].push_back(s);
+  }
+
+  void start(uint32_t s) {
+    const Sync& sync = kit_.syncs[syncs_[s].sync].tree;
     for (size_t e = 0; e < sync.then.size(); ++e) {
-      const Effect& effect = sync.then[e];
-      bool answers = effect.kind == Effect::Kind::answer;
-      for (const TargetSymbol& target : syncs[s].then[e]) {
-        auto found = matched.find(target.action);
-        if (found == matched.end()) continue;
-        const ActionSymbol& action = symbols.action(target.action);
-        for (const Matched& match : found->second) {
-          const Pattern& pattern = kit.syncs[syncs[match.sync].sync].tree.when[match.pattern];
-          const PatternSymbol& symbol = syncs[match.sync].when[match.pattern];
-          bool requested = pattern.outcome == Pattern::Outcome::requested;
-          if (action.is_answered() && requested == answers) continue;
-          if (answers) {
-            bool same = std::ranges::find(symbol.variants, target.variant) != symbol.variants.end();
-            if (!same || !literals_agree(effect.arguments, pattern.output)) continue;
-          } else if (!literals_agree(effect.arguments, pattern.input)) {
-            continue;
-          }
-          bool from_state = answers && syncs[s].then[e].size() > 1;
-          out[s].push_back({match.sync, target.action, action.runs == Runs::effect || from_state});
+      Literals literals;
+      for (const Argument& argument : sync.then[e].arguments) add_literal(literals, argument.name, argument.value);
+      bool answers = sync.then[e].kind == Effect::Kind::answer;
+      for (const TargetSymbol& target : syncs_[s].then[e]) {
+        Event event{target.action, answers ? std::optional(target.variant) : std::nullopt};
+        // A request that was read from state waits in a flow of its own.
+        bool outside = symbols_.action(target.action).runs == Runs::effect || (answers && syncs_[s].then[e].size() > 1);
+        auto [place, fresh] = started_[event].try_emplace({literals, outside}, 0);
+        if (fresh) {
+          place->second = node();
+          graph_.action.resize(graph_.all.size());
+          graph_.outside.resize(graph_.all.size());
+          graph_.action.back() = target.action;
+          graph_.outside.back() = outside;
         }
+        graph_.all[s].push_back(place->second);
       }
     }
   }
-  return out;
-}
 
-// The strongly connected part of each node, by number; parts without a cycle are numbered too.
-std::vector<size_t> components(const std::vector<std::vector<Edge>>& graph, const std::vector<bool>& skip, bool all) {
-  constexpr size_t kNone = std::numeric_limits<size_t>::max();
-  std::vector<size_t> index(graph.size(), kNone), low(graph.size()), part(graph.size(), kNone);
-  std::vector<bool> on_stack(graph.size());
-  std::vector<size_t> stack;
-  struct Frame {
-    size_t node, next;
-  };
-  size_t count = 0, parts = 0;
-  for (size_t start = 0; start < graph.size(); ++start) {
-    if (index[start] != kNone || skip[start]) continue;
-    std::vector<Frame> frames = {{start, 0}};
-    while (!frames.empty()) {
-      auto& [node, next] = frames.back();
-      if (next == 0) {
-        index[node] = low[node] = count++;
-        stack.push_back(node);
-        on_stack[node] = true;
-      }
-      bool deeper = false;
-      while (next < graph[node].size()) {
-        const Edge& edge = graph[node][next++];
-        if (skip[edge.to] || (!all && edge.outside)) continue;
-        if (index[edge.to] == kNone) {
-          frames.push_back({edge.to, 0});
-          deeper = true;
-          break;
+  void connect(const Started& records, const Nodes& waiting, size_t& left) {
+    std::map<std::string, size_t> named;
+    for (const auto& [literals, node] : waiting) {
+      for (const auto& [field, text] : literals) ++named[field];
+    }
+    auto most = std::ranges::max_element(named, {}, [](const auto& each) { return each.second; });
+    std::string field = most == named.end() ? "" : most->first;
+    std::map<std::string, std::vector<const Nodes::value_type*>> by_text;
+    std::vector<const Nodes::value_type*> free, all;
+    for (const auto& each : waiting) {
+      auto found = each.first.find(field);
+      (found == each.first.end() ? free : by_text[found->second]).push_back(&each);
+      all.push_back(&each);
+    }
+    size_t comparisons = 0;
+    for (const auto& [key, from] : records) {
+      auto given = key.first.find(field);
+      comparisons += given == key.first.end() ? all.size() : by_text[given->second].size() + free.size();
+    }
+    if (comparisons > left) {
+      uint32_t hub = node();
+      for (const auto& [key, from] : records) graph_.all[from].push_back(hub);
+      for (const auto& [literals, to] : waiting) graph_.all[hub].push_back(to);
+      return;
+    }
+    left -= comparisons;
+    for (const auto& [key, from] : records) {
+      auto link = [&](const std::vector<const Nodes::value_type*>& those) {
+        for (const auto* each : those) {
+          if (agree(key.first, each->first)) graph_.all[from].push_back(each->second);
         }
-        if (on_stack[edge.to]) low[node] = std::min(low[node], index[edge.to]);
-      }
-      if (deeper) continue;
-      size_t done = node;
-      if (low[done] == index[done]) {
-        size_t top;
-        do {
-          top = stack.back();
-          stack.pop_back();
-          on_stack[top] = false;
-          part[top] = parts;
-        } while (top != done);
-        ++parts;
-      }
-      frames.pop_back();
-      if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[done]);
+      };
+      auto given = key.first.find(field);
+      link(given == key.first.end() ? all : free);
+      if (given != key.first.end()) link(by_text[given->second]);
     }
   }
-  return part;
-}
 
-// The shortest way from a node back to itself inside its part.
-std::vector<Cycle::Turn> way_round(const std::vector<std::vector<Edge>>& graph, const std::vector<size_t>& part,
-                                   size_t start, bool all, const std::vector<SyncSymbol>& syncs, bool& outside) {
-  struct Step {
-    size_t from;
-    const Edge* edge;
-  };
-  std::map<size_t, Step> reached;
-  std::deque<size_t> queue = {start};
-  while (!queue.empty() && !reached.contains(start)) {
-    size_t node = queue.front();
+  const Kit& kit_;
+  const Symbols& symbols_;
+  const std::vector<SyncSymbol>& syncs_;
+  SyncGraph graph_;
+  std::map<Event, Started> started_;
+  std::map<Event, Nodes> waiting_;
+};
+
+// The shortest way from a sync back to itself inside its part.
+Cycle way_round(const SyncGraph& graph, bool all, const Parts& parts, uint32_t start,
+                const std::vector<SyncSymbol>& syncs) {
+  const Graph& edges = all ? graph.all : graph.inside;
+  std::unordered_map<uint32_t, uint32_t> from;
+  std::deque<uint32_t> queue = {start};
+  while (!queue.empty() && !from.contains(start)) {
+    uint32_t node = queue.front();
     queue.pop_front();
-    for (const Edge& edge : graph[node]) {
-      if (part[edge.to] != part[start] || (!all && edge.outside) || reached.contains(edge.to)) continue;
-      reached[edge.to] = {node, &edge};
-      queue.push_back(edge.to);
+    for (uint32_t to : edges[node]) {
+      if (parts.of[to] == parts.of[start] && from.try_emplace(to, node).second) queue.push_back(to);
     }
   }
-  std::vector<Cycle::Turn> turns;
-  if (!reached.contains(start)) return turns;
-  size_t node = start;
+  Cycle cycle;
+  if (!from.contains(start)) return cycle;
+  std::optional<ActionRef> action;
+  uint32_t node = start;
   do {
-    const Step& step = reached[node];
-    turns.push_back({syncs[step.from].sync, step.edge->action});
-    outside = outside || step.edge->outside;
-    node = step.from;
+    node = from[node];
+    if (graph.action[node]) action = graph.action[node];
+    cycle.outside = cycle.outside || graph.outside[node];
+    if (node < syncs.size()) cycle.turns.push_back({syncs[node].sync, *action});
   } while (node != start);
-  std::ranges::reverse(turns);
-  return turns;
+  std::ranges::reverse(cycle.turns);
+  return cycle;
 }
 
 }  // namespace
 
 std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs) {
-  auto graph = edges(kit, symbols, syncs);
+  SyncGraph graph = GraphOfSyncs(kit, symbols, syncs).make();
   std::vector<Cycle> found;
   auto gather = [&](const std::vector<bool>& skip, bool all) {
-    auto part = components(graph, skip, all);
-    std::vector<bool> seen(graph.size());
-    for (size_t node = 0; node < graph.size(); ++node) {
-      if (skip[node] || seen[part[node]]) continue;
-      Cycle cycle;
-      cycle.turns = way_round(graph, part, node, all, syncs, cycle.outside);
+    Parts parts = parts_of(all ? graph.all : graph.inside, skip);
+    std::vector<bool> seen(parts.count);
+    for (uint32_t node = 0; node < syncs.size(); ++node) {
+      if (skip[node] || seen[parts.of[node]]) continue;
+      Cycle cycle = way_round(graph, all, parts, node, syncs);
       if (cycle.turns.empty()) continue;
-      seen[part[node]] = true;
+      seen[parts.of[node]] = true;
       for (const Cycle::Turn& turn : cycle.turns) cycle.loop = cycle.loop || kit.syncs[turn.sync].tree.loop;
       found.push_back(std::move(cycle));
     }
   };
   // First the endless cascades: no [loop], nothing from outside. Then the parts of the whole graph, where they differ.
-  std::vector<bool> looped(graph.size());
+  std::vector<bool> looped(graph.all.size());
   for (size_t i = 0; i < syncs.size(); ++i) looped[i] = kit.syncs[syncs[i].sync].tree.loop;
   gather(looped, false);
   size_t endless = found.size();
-  gather(std::vector<bool>(graph.size()), true);
+  gather(std::vector<bool>(graph.all.size()), true);
   std::vector<Cycle> kept(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(endless));
   for (size_t i = endless; i < found.size(); ++i) {
     if (found[i].outside || found[i].loop) kept.push_back(found[i]);

@@ -70,8 +70,28 @@ void append_excerpt(std::string& out, const Diagnostic& diagnostic, std::string_
 }  // namespace
 
 void Diagnostics::add(Diagnostic diagnostic) {
-  if (diagnostic.severity == Diagnostic::Severity::error && ++errors_ > kMaxErrors) return;
-  if (all_.size() < 2 * kMaxErrors) all_.push_back(std::move(diagnostic));
+  bool error = diagnostic.severity == Diagnostic::Severity::error;
+  ++(error ? errors_ : warnings_);
+  Kept& kept = kept_[diagnostic.file];
+  if (++(error ? kept.errors : kept.warnings) <= kMaxErrors) all_.push_back(std::move(diagnostic));
+}
+
+void Diagnostics::add(const Diagnostics& found) {
+  size_t errors = errors_ + found.errors_, warnings = warnings_ + found.warnings_;
+  for (const Diagnostic& each : found.all_) add(each);
+  errors_ = errors;
+  warnings_ = warnings;
+}
+
+std::string Diagnostics::rest() const {
+  std::vector<std::string> parts;
+  size_t errors = errors_, warnings = warnings_;
+  for (const Diagnostic& each : all_) --(each.severity == Diagnostic::Severity::error ? errors : warnings);
+  if (errors > 0) parts.push_back(std::to_string(errors) + " further error" + (errors == 1 ? "" : "s"));
+  if (warnings > 0) parts.push_back(std::to_string(warnings) + " further warning" + (warnings == 1 ? "" : "s"));
+  if (parts.empty()) return {};
+  return parts[0] + (parts.size() > 1 ? " and " + parts[1] : "") +
+         (errors + warnings == 1 ? " is not shown" : " are not shown");
 }
 
 std::string render(const Diagnostic& diagnostic, std::string_view source) {
@@ -95,10 +115,8 @@ std::string render(const Diagnostics& diagnostics, std::string_view source) {
   });
   std::string out;
   for (const auto& diagnostic : sorted) out += render(diagnostic, source);
-  if (diagnostics.errors() > Diagnostics::kMaxErrors) {
-    out += std::to_string(diagnostics.errors() - Diagnostics::kMaxErrors) + " further errors are not shown\n";
-  }
-  return out;
+  std::string rest = diagnostics.rest();
+  return rest.empty() ? out : out + rest + "\n";
 }
 
 json::value json_of(const Diagnostic& diagnostic) {

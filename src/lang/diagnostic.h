@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/document.h"
@@ -32,20 +33,31 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-// Collects diagnostics in the order found. Errors beyond kMaxErrors are counted, not kept: a file of noise must not
-// cost memory.
+// Collects diagnostics in the order found. Of each file kMaxErrors errors and as many warnings are kept; further ones
+// are counted: a file of noise must cost neither memory nor the reader's patience.
 class Diagnostics {
  public:
   static constexpr size_t kMaxErrors = 100;
 
   void add(Diagnostic diagnostic);
+  // What another one has kept, and what it has counted.
+  void add(const Diagnostics& found);
+
   const std::vector<Diagnostic>& all() const { return all_; }
-  size_t errors() const { return errors_; }  // dropped ones included
+  size_t errors() const { return errors_; }  // those that were not kept included
+  size_t warnings() const { return warnings_; }
   bool failed() const { return errors_ > 0; }
+  size_t not_kept() const { return errors_ + warnings_ - all_.size(); }
+  // "1,900 further errors are not shown"; nothing if all are.
+  std::string rest() const;
 
  private:
+  struct Kept {
+    size_t errors = 0, warnings = 0;
+  };
   std::vector<Diagnostic> all_;
-  size_t errors_ = 0;
+  std::unordered_map<std::string, Kept> kept_;  // by file
+  size_t errors_ = 0, warnings_ = 0;
 };
 
 // One diagnostic as text that ends in a newline. `source` is the file's text; empty leaves the excerpt out.

@@ -98,13 +98,13 @@ class Loader {
   void tell(Diagnostic::Severity severity, const std::string& file, Mark mark, size_t length, std::string rule,
             std::string text, std::string hint) {
     if (severity == Diagnostic::Severity::error && file.ends_with(".sync")) kit_.incomplete = true;
-    kit_.diagnostics.push_back({.severity = severity,
-                                .file = file,
-                                .mark = mark,
-                                .length = static_cast<uint32_t>(std::max<size_t>(1, length)),
-                                .text = std::move(text),
-                                .hint = std::move(hint),
-                                .rule = std::move(rule)});
+    kit_.found.add({.severity = severity,
+                    .file = file,
+                    .mark = mark,
+                    .length = static_cast<uint32_t>(std::max<size_t>(1, length)),
+                    .text = std::move(text),
+                    .hint = std::move(hint),
+                    .rule = std::move(rule)});
   }
   void error(const std::string& file, Mark mark, size_t length, std::string rule, std::string text, std::string hint) {
     tell(Diagnostic::Severity::error, file, mark, length, std::move(rule), std::move(text), std::move(hint));
@@ -114,7 +114,7 @@ class Loader {
     tell(Diagnostic::Severity::warning, file, mark, length, std::move(rule), std::move(text), std::move(hint));
   }
   void take(const Diagnostics& found) {
-    for (const Diagnostic& each : found.all()) kit_.diagnostics.push_back(each);
+    kit_.found.add(found);
     if (found.failed()) kit_.incomplete = true;
   }
 
@@ -133,10 +133,12 @@ class Loader {
     return at == std::string_view::npos ? mark : mark_of(text, at);
   }
 
-  // Tells of a path that leads out of the folder of the file that names it; true if it does.
-  bool refuse_outside(const std::string& file, Mark mark, const std::string& path) {
+  // Tells of a path that leads out of the folder of the file that names it, and where; true if it does.
+  template <typename Where>
+  bool refuse_outside(const std::string& file, const std::string& path, const Where& where) {
     if (!leads_out(path)) return false;
-    error(file, mark, count_code_points(path), "outside-folder", quoted(path) + " leads out of the folder of " + file,
+    error(file, where(), count_code_points(path), "outside-folder",
+          quoted(path) + " leads out of the folder of " + file,
           "copy the file into the folder; what another kit has comes with `uses`");
     return true;
   }
@@ -166,18 +168,19 @@ class Loader {
     for (const SuiteSync& entry : suite.syncs) load_syncs(suite, entry, folder);
     for (const std::string& path : suite.guards) {
       const std::string& text = kit_.sources[suite.file];
-      if (refuse_outside(suite.file, find_word(text, "guards:", path), path)) continue;
+      auto where = [&] { return find_word(text, "guards:", path); };
+      if (refuse_outside(suite.file, path, where)) continue;
       std::string file = joined(folder, path);
       if (!rules_of(file)) {
         if (missing_.contains(file))
-          error(suite.file, find_word(text, "guards:", path), path.size(), "missing-file", missing_[file].message,
-                hint_of(missing_[file]));
+          error(suite.file, where(), path.size(), "missing-file", missing_[file].message, hint_of(missing_[file]));
       }
       load_guards(suite, file);
     }
     const std::string& text = kit_.sources[suite.file];
     for (const auto& [name, path] : suite.overrides) {
-      if (refuse_outside(suite.file, find_word(text, "overrides:", path), path)) continue;
+      auto where = [&] { return find_word(text, "overrides:", path); };
+      if (refuse_outside(suite.file, path, where)) continue;
       changes_.push_back({name, suite.file, find_word(text, "overrides:", name), joined(folder, path)});
     }
     for (const Name& name : suite.disable) changes_.push_back({name.text, suite.file, name.at, {}});
@@ -256,7 +259,8 @@ class Loader {
       kit_.absent.push_back({entry.name, "it is optional and was not asked for"});
       return;
     }
-    if (refuse_outside(suite.file, value_after(suite.file, entry.at, entry.name.size(), entry.spec), entry.spec)) {
+    auto where = [&] { return value_after(suite.file, entry.at, entry.name.size(), entry.spec); };
+    if (refuse_outside(suite.file, entry.spec, where)) {
       kit_.broken.push_back(entry.name);
       return;
     }
@@ -266,12 +270,10 @@ class Loader {
       bool missing = text.error().code == Code::not_found;
       if (missing && entry.optional) {
         kit_.absent.push_back({entry.name, "its file is missing: " + file});
-        warning(suite.file, value_after(suite.file, entry.at, entry.name.size(), entry.spec),
-                count_code_points(entry.spec), "missing-file",
+        warning(suite.file, where(), count_code_points(entry.spec), "missing-file",
                 "the optional concept " + quoted(entry.name) + " is not loaded: there is no " + file, kMendPath);
       } else {
-        error(suite.file, value_after(suite.file, entry.at, entry.name.size(), entry.spec),
-              count_code_points(entry.spec), "missing-file",
+        error(suite.file, where(), count_code_points(entry.spec), "missing-file",
               missing ? "the concept " + quoted(entry.name) + " has no file " + file : text.error().message,
               missing ? kMendPath : hint_of(text.error()));
         kit_.broken.push_back(entry.name);
@@ -328,7 +330,8 @@ class Loader {
 
   void load_syncs(const Suite& suite, const SuiteSync& entry, const std::string& folder) {
     Mark mark = entry.at;
-    if (refuse_outside(suite.file, value_after(suite.file, mark, 0, entry.path), entry.path)) {
+    auto where = [&] { return value_after(suite.file, mark, 0, entry.path); };
+    if (refuse_outside(suite.file, entry.path, where)) {
       kit_.incomplete = true;
       return;
     }
@@ -337,7 +340,7 @@ class Loader {
     const SyncFile* rules = rules_of(file);
     if (rules == nullptr) {
       if (entry.tier == Tier::integration) {
-        warning(suite.file, value_after(suite.file, mark, 0, entry.path), count_code_points(entry.path), "missing-file",
+        warning(suite.file, where(), count_code_points(entry.path), "missing-file",
                 "the integration sync " + quoted(title) + " is inactive: " + missing_[file].message,
                 hint_of(missing_[file]));
         Sync none;
@@ -345,7 +348,7 @@ class Loader {
         none.name.text = title;
         kit_.syncs.push_back({none, entry.tier, title, suite.name, "its file is missing"});
       } else {
-        error(suite.file, value_after(suite.file, mark, 0, entry.path), count_code_points(entry.path), "missing-file",
+        error(suite.file, where(), count_code_points(entry.path), "missing-file",
               "the sync " + quoted(title) + " is missing: " + missing_[file].message, hint_of(missing_[file]));
         kit_.incomplete = true;
       }
@@ -435,7 +438,8 @@ class Loader {
           auto position = document->position_of(pointer);
           Mark mark{position->line, position->column};
           std::string replacing(path.get_string());
-          if (refuse_outside(file, value_after(file, mark, name.size(), replacing), replacing)) continue;
+          auto where = [&] { return value_after(file, mark, name.size(), replacing); };
+          if (refuse_outside(file, replacing, where)) continue;
           changes_.push_back({std::string(name), file, mark, joined(folder_of_file(file), replacing), true});
         }
       } else if (key == "disable" && value.is_array()) {

@@ -77,7 +77,7 @@ struct Kit {
   std::vector<KitGuard> guards;
   std::vector<OverlayChange> overlaid;
   std::map<std::string, std::string> sources;  // text by file, for messages
-  std::vector<Diagnostic> diagnostics;         // what loading found
+  Diagnostics found;                           // what loading found
 };
 
 // Reads one file; a missing one is Code::not_found.

@@ -27,7 +27,7 @@ Kit load(const Files& files, const KitOptions& options = {}) {
 
 std::vector<std::string> found_in(const Kit& kit) {
   std::vector<std::string> lines;
-  for (const Diagnostic& each : kit.diagnostics) lines.push_back(line_of(each));
+  for (const Diagnostic& each : kit.found.all()) lines.push_back(line_of(each));
   return lines;
 }
 

@@ -6,6 +6,7 @@
 #include "lang/concept_parser.h"
 #include "lang/suite_parser.h"
 #include "lang/sync_parser.h"
+#include "lang/testing_kit.h"
 
 namespace sluice::lang {
 namespace memory_test {
@@ -99,6 +100,39 @@ TEST(SuiteParser, HostileTextTakesNoMemory) {
                              {"a: &a [x, x]\nb: &b [" + repeated("*a, ", 200'000),
                               "aliases and merges add more than 20000 values to the text"},
                          });
+}
+
+// The checker keeps a few times what the parser does, whatever follows from what: here from each of the syncs all of
+// them.
+TEST(Check, SyncsThatAllLeadToOneAnotherTakeInProportionToTheirNumber) {
+  std::string rules;
+  for (int i = 0; i < 2000; ++i) {
+    rules += "sync A" + std::to_string(i) + " when { A/a: [] => ok[ n: ?x ] } then { A/a: [ n: ?x ] }\n";
+  }
+  Kit kit = kit_of({"concept A { actions { action a(n: Int) { -> ok(n: Int) } } }"}, rules);
+  std::vector<std::string> found;
+  EXPECT_LT(peak_memory([&] { found = told_of_flow(std::move(kit)); }), 16 * rules.size() + (1 << 20));
+  EXPECT_EQ(found,
+            std::vector<std::string>{"rules.sync:1:6+2 warning cycle: an endless cascade: A0 → A/a → A0 [break it, "
+                                     "or mark a sync on it [loop] if it ends by itself]"});
+}
+
+TEST(Check, AChainOfRequestsTakesInProportionToItsLength) {
+  constexpr int kLong = 1000;
+  std::string actions, rules;
+  for (int i = 0; i <= kLong; ++i) {
+    std::string from = "a" + std::to_string(i), to = "a" + std::to_string(i + 1);
+    actions += "action " + from + "(n: Int) { runs: answered -> ok(n: Int) }\n";
+    if (i == kLong) break;
+    rules += "sync Ask" + from + " when { A/" + from + ": [ n: ?x ] => requested } then { A/" + to + ": [ n: ?x ] }\n";
+    rules += "sync Done" + from + " when { A/" + to + ": [] => ok[ n: ?x ]  caused by A/" + from +
+             ": [] => requested as ?r } then { answer ?r => ok[ n: ?x ] }\n";
+  }
+  Kit kit = kit_of({"concept A { actions { " + actions + " } }"}, rules);
+  std::vector<std::string> found;
+  EXPECT_LT(peak_memory([&] { found = told_of_flow(std::move(kit)); }), 24 * rules.size() + (1 << 20));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].substr(0, 66), "0.concept:1001:8+5 warning no-answer: no active sync matches `A/a1");
 }
 
 }  // namespace memory_test

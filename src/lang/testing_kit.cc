@@ -28,7 +28,7 @@ Kit kit_of(const std::vector<std::string>& concepts, const std::string& rules) {
       }
     }
   }
-  kit.diagnostics = found.all();
+  kit.found = found;
   return kit;
 }
 
