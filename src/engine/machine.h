@@ -290,7 +290,14 @@ class Machine {
   // A flow at its beginning, with its first work.
   std::unique_ptr<Flow> flow_of(const Step& opening, std::shared_ptr<const SyncSet> set) const;
 
-  // ---- the batch (machine.cc)
+  // ---- calls (machine.cc)
+  bool join_by_key(const Call& call);
+  Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
+  void deny(const Call& call);
+  void write_denial(const std::string& caller, const std::string& action, uint64_t count);
+  void tell_denials(bool all = false);
+
+  // ---- the batch (machine_batch.cc)
   // The batch as it goes to the store, and what is done when it is there.
   struct Flight {
     store::Batch batch;
@@ -320,11 +327,6 @@ class Machine {
   void disarm(const Flow& flow, const Invocation& invocation);
   void take_results();
   void take_due();
-  bool join_by_key(const Call& call);
-  Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
-  void deny(const Call& call);
-  void write_denial(const std::string& caller, const std::string& action, uint64_t count);
-  void tell_denials(bool all = false);
 
   const lang::Symbols& symbols() const { return kit_->symbols(); }
   std::optional<lang::ActionRef> action_named(std::string_view name) const;
