@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/thread_name.h"
+
 namespace sluice::engine {
 
 EffectThreads::~EffectThreads() {
@@ -48,6 +50,7 @@ void EffectThreads::wake_one() {
 }
 
 void EffectThreads::work() {
+  name_this_thread("effects");
   std::unique_lock lock(mutex_);
   waking_ = false;
   while (true) {

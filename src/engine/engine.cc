@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 
+#include "base/thread_name.h"
 #include "engine/committed_rows.h"
 #include "engine/record_reader.h"
 
@@ -133,6 +134,7 @@ void Engine::committed() {
 }
 
 void Engine::run() {
+  name_this_thread("writer");
   std::vector<std::function<void(Machine&)>> inbox;
   bool told = false;  // at its end: of what was denied
   while (true) {
