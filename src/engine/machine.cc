@@ -72,18 +72,18 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   guards_ = *std::move(guards);
 
   bindings_.clear();
-  handler_names_.clear();
+  action_names_.clear();
   actions_.clear();
   for (size_t c = 0; c < symbols().concepts.size(); ++c) {
     const lang::ConceptSymbol& symbol = symbols().concepts[c];
     auto loaded = std::ranges::find(parts_.concepts, symbol.name, &lang::ConceptBinding::name);
     if (loaded != parts_.concepts.end()) slots_.set_limit(c, static_cast<size_t>((*loaded)->parallel));
     bindings_.emplace_back();
-    handler_names_.emplace_back();
+    action_names_.emplace_back();
     for (size_t a = 0; a < symbol.actions.size(); ++a) {
       bindings_.back().push_back(loaded == parts_.concepts.end() ? nullptr : (*loaded)->action(symbol.actions[a].name));
       actions_[symbols().name({c, a})] = {c, a};
-      handler_names_.back().push_back(&*all_handler_names_.insert(symbols().name({c, a})).first);
+      action_names_.back().push_back(&*all_action_names_.insert(symbols().name({c, a})).first);
     }
   }
   timer_wait_ = actions_.at("Timer/wait");
@@ -356,7 +356,7 @@ std::vector<Machine::OpenInvocation> Machine::open_invocations() const {
   std::vector<OpenInvocation> all;
   for (const auto& [flow_id, flow] : flows_) {
     for (const auto& [id, open] : flow->open) {
-      all.push_back({flow_id, id, symbols().name(open->action), open->phase,
+      all.push_back({flow_id, id, name(open->action), open->phase,
                      open->beneath == nullptr ? Ulid{} : open->beneath->id, open->due_ms});
     }
   }

@@ -143,6 +143,12 @@ std::vector<Ulid> Machine::collect_flows() {
     Flow& flow = *flows_.at(id);
     if (flow.head == 0) continue;
     store::FlowStatus status = flow.status();
+    bool plain = store::is_open(status) && flow.is_plain();
+    if (plain && flow.listed == status) {
+      batch_.heads.push_back({id, flow.head});
+      continue;
+    }
+    flow.listed = plain ? std::optional(status) : std::nullopt;
     json::object summary{{"action", flow.root_action}, {"caller", flow.caller.name}};
     if (!flow.failure.empty()) summary["failure"] = flow.failure;
     if (!flow.standstill.empty()) summary["standstill"] = flow.standstill;
