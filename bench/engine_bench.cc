@@ -9,6 +9,7 @@ namespace sluice::bench {
 void match_bench(Report& report);
 void run_bench(Report& report);
 void many_bench(Report& report);
+void restate_bench(Report& report);
 void start_bench(const std::string& path);
 }  // namespace sluice::bench
 
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
     return argc == 1 || std::find(argv + 1, argv + argc, name) != argv + argc;
   };
   if (wanted("run")) sluice::bench::run_bench(report);
+  if (wanted("restate")) sluice::bench::restate_bench(report);
   if (wanted("many")) sluice::bench::many_bench(report);
   if (wanted("match")) sluice::bench::match_bench(report);
   return report.print();
