@@ -6,6 +6,7 @@
 
 #include "bench/bench.h"
 #include "bench/engine_chain.h"
+#include "bench/threads.h"
 
 namespace sluice::bench {
 namespace {
@@ -36,11 +37,19 @@ void run_bench(Report& report) {
   double raw_ms = fdatasync_ms();
   uint64_t syncs = bench.store->counts().syncs;
   constexpr int64_t kFlows = 6000;
+  auto before = thread_cpu_s();
+  double all_s = cpu_s();
   double many_s = bench.flows("Chain/run", kFlows, 64);
+  all_s = cpu_s() - all_s;
+  auto after = thread_cpu_s();
   syncs = bench.store->counts().syncs - syncs;
   double steps = static_cast<double>(kFlows * kChain);
   report.at_least("durable steps, 64 flows of 10 effects at once", steps / many_s, 20'000, "steps/s");
   report.note("  steps a sync", steps / static_cast<double>(syncs), "");
+  report.note("  CPU a step: all threads", all_s / steps * 1e6, "us");
+  for (const char* name : {"writer", "committer", "effects"}) {
+    report.note("  CPU a step: " + std::string(name), (after[name] - before[name]) / steps * 1e6, "us");
+  }
   double one_s = bench.flows("Chain/run", 100, 1);
   report.note("one fdatasync of 4 kB", raw_ms, "ms");
   report.at_most("one flow alone, a step, beyond one fdatasync", one_s / (100 * kChain) * 1000 - raw_ms, 0.1, "ms");

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/thread_name.h"
+
 namespace sluice::engine {
 
 Committer::Committer(store::Store& store, std::function<void()> done)
@@ -35,6 +37,7 @@ Result<void> Committer::wait() {
 }
 
 void Committer::run() {
+  name_this_thread("committer");
   std::unique_lock lock(mutex_);
   while (true) {
     begun_.wait(lock, [this] { return stopping_ || batch_ != nullptr; });

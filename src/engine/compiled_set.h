@@ -51,6 +51,7 @@ struct CompiledSync {
   std::vector<CompiledCondition> where;
   std::vector<CompiledEffect> then;
   std::vector<size_t> used;  // slots that `then` reads, each once, sorted
+  std::vector<size_t> told;  // slots that the `when` binds to what its records say, not to what they are: likewise
 };
 
 struct CompiledSet {

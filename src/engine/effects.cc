@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/thread_name.h"
+
 namespace sluice::engine {
 
 EffectThreads::~EffectThreads() {
@@ -48,6 +50,7 @@ void EffectThreads::wake_one() {
 }
 
 void EffectThreads::work() {
+  name_this_thread("effects");
   std::unique_lock lock(mutex_);
   waking_ = false;
   while (true) {
@@ -59,6 +62,13 @@ void EffectThreads::work() {
       job.run();
       job = {};
       lock.lock();
+      if (!after_job_) continue;
+      bool idle = jobs_.empty() && !waking_;
+      if (idle) waking_ = true;
+      lock.unlock();
+      after_job_(idle);
+      lock.lock();
+      if (idle) waking_ = false;
     }
     if (stopping_) return;
     ++idle_;
@@ -77,7 +87,7 @@ bool EffectQueue::run(size_t n) {
 }
 
 void EffectSlots::push(size_t concept_, const Ulid& flow, const Ulid& invocation) {
-  lines_[concept_].by_flow[flow].push_back(invocation);
+  lines_[concept_].waiting.emplace(std::pair(flow, pushed_++), invocation);
 }
 
 std::optional<EffectSlots::Waiting> EffectSlots::take(size_t most) {
@@ -86,14 +96,13 @@ std::optional<EffectSlots::Waiting> EffectSlots::take(size_t most) {
   for (size_t looked = 0; looked < lines_.size(); ++looked, ++at) {
     if (at == lines_.end()) at = lines_.begin();
     auto& [concept_, line] = *at;
-    if (line.by_flow.empty() || line.running >= line.limit) continue;
+    if (line.waiting.empty() || line.running >= line.limit) continue;
     last_ = concept_;
-    auto next = line.last ? line.by_flow.upper_bound(*line.last) : line.by_flow.begin();
-    if (next == line.by_flow.end()) next = line.by_flow.begin();
-    Waiting waiting{concept_, next->first, next->second.front()};
-    line.last = next->first;
-    next->second.pop_front();
-    if (next->second.empty()) line.by_flow.erase(next);
+    auto next = line.last ? line.waiting.upper_bound({*line.last, UINT64_MAX}) : line.waiting.begin();
+    if (next == line.waiting.end()) next = line.waiting.begin();
+    Waiting waiting{concept_, next->first.first, next->second};
+    line.last = waiting.flow;
+    line.waiting.erase(next);
     ++line.running;
     ++running_;
     return waiting;
@@ -112,7 +121,7 @@ void EffectSlots::hold(size_t concept_) {
 }
 
 void EffectSlots::forget_waiting() {
-  for (auto& [concept_, line] : lines_) line.by_flow.clear();
+  for (auto& [concept_, line] : lines_) line.waiting.clear();
 }
 
 }  // namespace sluice::engine

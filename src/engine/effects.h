@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,7 +45,11 @@ class EffectRunner {
 // A thread an attempt, from a pool that grows on demand. Destroying it waits for the attempts under way.
 class EffectThreads final : public EffectRunner {
  public:
-  explicit EffectThreads(size_t most = 128) : most_(most) {}
+  // `after_job` is called on the attempt's thread after each. `idle`: no other job waits for this thread, and what is
+  // launched until it returns is left to it.
+  using AfterJob = std::function<void(bool idle)>;
+  explicit EffectThreads(size_t most = 128, AfterJob after_job = nullptr)
+      : most_(most), after_job_(std::move(after_job)) {}
   ~EffectThreads() override;
 
   void launch(Job job) override;
@@ -56,12 +61,13 @@ class EffectThreads final : public EffectRunner {
   void wake_one();  // with the mutex
 
   const size_t most_;
+  const AfterJob after_job_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Job> jobs_;
   std::vector<std::thread> threads_;
   size_t idle_ = 0;
-  bool waking_ = false;  // one is on its way: jobs that are done before it comes need no other
+  bool waking_ = false;  // one is on its way, or about to look: jobs that are done before it comes need no other
   bool stopping_ = false;
 };
 
@@ -100,11 +106,12 @@ class EffectSlots {
   struct Line {
     size_t limit = 32;
     size_t running = 0;
-    std::map<Ulid, std::deque<Ulid>> by_flow;
-    std::optional<Ulid> last;  // the flow that had its turn
+    std::map<std::pair<Ulid, uint64_t>, Ulid> waiting;  // by flow and number
+    std::optional<Ulid> last;                           // the flow that had its turn
   };
   std::map<size_t, Line> lines_;
   std::optional<size_t> last_;  // the concept that had its turn
+  uint64_t pushed_ = 0;
   size_t running_ = 0;
 };
 

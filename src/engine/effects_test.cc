@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <latch>
+#include <thread>
 
 #include "engine/testing_engine.h"
 
@@ -61,6 +63,33 @@ TEST(EffectThreads, TakeJobsAfterAllHaveBeenIdle) {
     done.wait();
   }
   EXPECT_LE(threads.threads(), 4U);
+}
+
+TEST(EffectThreads, TellAfterEachJobWhetherAnotherWaits) {
+  std::vector<bool> told;
+  {
+    std::promise<void> done;
+    EffectThreads threads(1, [&](bool idle) {
+      told.push_back(idle);
+      if (told.size() == 3) done.set_value();
+    });
+    threads.launch_all(std::vector<Job>(3, Job{[] {}}));
+    done.get_future().wait();
+  }
+  EXPECT_EQ(told, (std::vector<bool>{false, false, true}));
+}
+
+TEST(EffectThreads, LeaveWhatComesOfAJobToItsThread) {
+  std::promise<std::thread::id> first, second;
+  EffectThreads* all = nullptr;
+  bool more = true;
+  EffectThreads threads(4, [&](bool) {
+    if (std::exchange(more, false)) all->launch({[&] { second.set_value(std::this_thread::get_id()); }});
+  });
+  all = &threads;
+  threads.launch({[&] { first.set_value(std::this_thread::get_id()); }});
+  EXPECT_EQ(first.get_future().get(), second.get_future().get());
+  EXPECT_EQ(threads.threads(), 1U);
 }
 
 TEST(EffectThreads, EndOnlyAfterTheJobsUnderWay) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 
+#include "base/thread_name.h"
 #include "engine/committed_rows.h"
 #include "engine/record_reader.h"
 
@@ -22,7 +23,16 @@ constexpr auto kPauseWhenFull = std::chrono::milliseconds(500);
 }  // namespace
 
 Engine::Engine(EngineParts parts)
-    : parts_(std::move(parts)), effects_(std::make_unique<EffectThreads>(parts_.limits.effect_threads)) {
+    : parts_(std::move(parts)),
+      effects_(std::make_unique<EffectThreads>(parts_.limits.effect_threads, [bell = bell_](bool idle) {
+        std::shared_lock lock(bell->mutex);
+        if (bell->engine == nullptr) return;
+        if (idle) {
+          bell->engine->help();
+        } else {
+          bell->engine->wake();
+        }
+      })) {
   bell_->engine = this;
 }
 
@@ -39,11 +49,6 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
                                                          .tools = self.parts_.tools,
                                                          .concepts = self.parts_.concepts,
                                                          .may = self.parts_.may,
-                                                         .wake =
-                                                             [bell = self.bell_] {
-                                                               std::lock_guard lock(bell->mutex);
-                                                               if (bell->engine != nullptr) bell->engine->wake();
-                                                             },
                                                          .committed = [&self] { self.committed(); },
                                                          .log = self.parts_.log,
                                                          .limits = self.parts_.limits},
@@ -118,8 +123,36 @@ void Engine::wake() {
     std::lock_guard lock(mutex_);
     if (woken_) return;
     woken_ = true;
+    if (!free_) return;  // who runs the machine looks again before it leaves it
   }
   work_.notify_one();
+}
+
+// A thread that has nothing else to do runs the machine itself while the writer sleeps: that is quicker than to wake
+// it, and what comes of it finds a thread that is awake.
+void Engine::help() {
+  std::vector<std::function<void(Machine&)>> inbox;
+  {
+    std::lock_guard lock(mutex_);
+    if (!free_ || stopping_) {
+      woken_ = true;
+      if (free_) work_.notify_one();
+      return;
+    }
+    free_ = false;
+    woken_ = false;
+    inbox.swap(inbox_);
+  }
+  for (auto& item : inbox) item(*machine_);
+  auto turned = machine_->turn();
+  if (turned && *turned) turned = machine_->turn();
+  auto due_ms = machine_->next_due_ms();
+  std::lock_guard lock(mutex_);
+  free_ = true;
+  bool sooner = due_ms && (!sleeps_until_ms_ || *due_ms < *sleeps_until_ms_);
+  // What is left is the writer's, and so is an error, which it meets again.
+  woken_ = woken_ || !turned || *turned || sooner;
+  if (woken_ || !inbox_.empty()) work_.notify_one();
 }
 
 void Engine::committed() {
@@ -133,6 +166,7 @@ void Engine::committed() {
 }
 
 void Engine::run() {
+  name_this_thread("writer");
   std::vector<std::function<void(Machine&)>> inbox;
   bool told = false;  // at its end: of what was denied
   while (true) {
@@ -174,16 +208,20 @@ void Engine::run() {
       trouble_.reset();
       if (told) continue;
     }
-    auto something = [this] { return woken_ || !inbox_.empty(); };
-    auto due_ms = machine_->next_due_ms();
+    auto something = [this] { return free_ && (woken_ || !inbox_.empty()); };
+    sleeps_until_ms_ = machine_->next_due_ms();
+    free_ = true;
     if (stopping) {
       work_.wait_for(lock, kPause, something);
-    } else if (!due_ms) {
+    } else if (!sleeps_until_ms_) {
       work_.wait(lock, something);
     } else {
-      int64_t wait_ms = std::clamp<int64_t>(*due_ms - parts_.clock->wall_ms(), 0, 60'000);
+      int64_t wait_ms = std::clamp<int64_t>(*sleeps_until_ms_ - parts_.clock->wall_ms(), 0, 60'000);
       work_.wait_for(lock, std::chrono::milliseconds(wait_ms), something);
     }
+    woken_ = true;  // so that a thread that helps says when it is done
+    work_.wait(lock, [this] { return free_; });
+    free_ = false;
   }
   std::lock_guard lock(mutex_);
   writing_ = false;
@@ -290,8 +328,8 @@ Result<Value> Engine::ask(const Ask& put) {
     if (stopping_) return Error{.code = Code::unavailable, .message = "the engine is stopping"};
     inbox_.push_back([put, told](Machine& machine) { put(machine, told); });
     woken_ = true;
+    if (free_) work_.notify_one();
   }
-  work_.notify_one();
   try {
     return future.get();
   } catch (const std::future_error&) {

@@ -5,8 +5,8 @@
 //   auto outcome = (*engine)->invoke({.action = "Order/place", .input = …, .caller = …});
 //
 // The writer takes what is queued and commits, without waiting for more, so that what comes meanwhile shares the next
-// commit. It ends the process (through `fatal`) when it cannot know any more what is on the disk, and when a pure
-// handler does not return.
+// commit. While it sleeps an attempt's thread that has nothing else to do runs the machine in its place. It ends the
+// process (through `fatal`) when it cannot know any more what is on the disk, and when a pure handler does not return.
 #pragma once
 
 #include <condition_variable>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,14 +101,15 @@ class Engine {
   template <typename Value, typename Ask>
   Result<Value> ask(const Ask& put);
   void wake();
-  void committed();  // on the writer's thread
+  void help();
+  void committed();  // by whoever runs the machine
   // Waits for a commit, with the lock held, until `done` or for so long.
   template <typename Done>
   void wait_for_commit(std::unique_lock<std::mutex>& lock, int64_t at_most_ms, const Done& done);
 
   // What attempts ring when they end; it outlives an engine that leaves one behind.
   struct Bell {
-    std::mutex mutex;
+    std::shared_mutex mutex;
     Engine* engine = nullptr;
   };
 
@@ -127,6 +129,8 @@ class Engine {
   bool head_failed_ = false;         // of the house keeper alone
   std::vector<std::function<void(Machine&)>> inbox_;
   bool woken_ = false;
+  bool free_ = false;                       // nobody runs the machine: the writer sleeps
+  std::optional<int64_t> sleeps_until_ms_;  // then; none: until it is woken
   bool stopping_ = false;
   bool writing_ = true;     // the writer has not ended yet
   std::string waited_for_;  // while it ends: the attempts under way

@@ -86,19 +86,19 @@ struct Invocation {
   bool first = false;        // asked for by a child flow's dispatch
   bool compensates = false;  // asked for by the Flow/undo that it is beneath
 
-  json::value work;      // performing: what there is to do
-  int64_t attempts = 0;  // performing: that began
-  int64_t again = 0;     // of these, that promised to have done nothing
-  int64_t crashes = 0;   // of the process, with it in flight
-  bool started = false;  // an attempt that must not be repeated has begun
-  bool in_line = false;  // it waits for its turn to run
+  std::shared_ptr<const json::value> work;  // performing: what there is to do; its attempts hold it, too
+  int64_t attempts = 0;                     // performing: that began
+  int64_t again = 0;                        // of these, that promised to have done nothing
+  int64_t crashes = 0;                      // of the process, with it in flight
+  bool started = false;                     // an attempt that must not be repeated has begun
+  bool in_line = false;                     // it waits for its turn to run
   int64_t opened_ms = 0;
-  int64_t due_ms = 0;            // waiting: its end; performing: the next attempt
-  RecordRef request;             // open
-  std::optional<Undo> undo;      // open
-  std::set<Ulid> children;       // open invocations directly beneath it
-  std::deque<Origin> answers;    // that have not had their step: where they come from
-  std::deque<RecordRef> recent;  // the last completions beneath it, for engine.unanswered
+  int64_t due_ms = 0;             // waiting: its end; performing: the next attempt
+  RecordRef request;              // open
+  std::optional<Undo> undo;       // open
+  std::set<Ulid> children;        // open invocations directly beneath it
+  std::vector<Origin> answers;    // that have not had their step: where they come from
+  std::vector<RecordRef> recent;  // the last completions beneath it, for engine.unanswered
 };
 
 // What a flow has still to do, a step each.
@@ -149,14 +149,15 @@ struct Flow {
   uint64_t actions = 0;
   std::deque<Work> work;
   std::unordered_map<Ulid, std::unique_ptr<Invocation>> open;
-  std::set<Ulid> top;      // the open invocations that are beneath no request
-  size_t idle = 0;         // of the open ones, timers and requests
-  size_t answers_out = 0;  // answers of this flow to others that have not had their step
-  std::string failure;     // the first outcome other than ok that no sync matched
-  std::string failed_too;  // the second: what is left when an operator has resolved the first
-  bool resolved = false;   // an operator's decision is to be read back
-  std::string standstill;  // why it cannot go on, if it cannot
-  std::string set_hash;    // of `set`; also of a set that cannot be loaded
+  std::set<Ulid> top;                       // the open invocations that are beneath no request
+  size_t idle = 0;                          // of the open ones, timers and requests
+  size_t answers_out = 0;                   // answers of this flow to others that have not had their step
+  std::string failure;                      // the first outcome other than ok that no sync matched
+  std::string failed_too;                   // the second: what is left when an operator has resolved the first
+  bool resolved = false;                    // an operator's decision is to be read back
+  std::string standstill;                   // why it cannot go on, if it cannot
+  std::string set_hash;                     // of `set`; also of a set that cannot be loaded
+  std::optional<store::FlowStatus> listed;  // as its row has it; none: the row is to be written whole
 
   Invocation* find(const Ulid& id) {
     auto found = open.find(id);
@@ -170,6 +171,8 @@ struct Flow {
   void fail(const std::string& what);
 
   store::FlowStatus status() const;
+  // Nothing happened that its row tells besides its status.
+  bool is_plain() const { return failure.empty() && standstill.empty() && !child; }
 };
 
 }  // namespace sluice::engine

@@ -91,6 +91,7 @@ class SyncSet::Memory::Joins {
     std::vector<Match> matches;
     std::vector<std::pair<size_t, Attempt>> fitted;  // by group
     for (const CompiledSet::Place& place : set_->at(record->action).triggers) {
+      if (!may_fit(place, *record)) continue;
       Attempt attempt(*set_, place.sync);
       if (!attempt.fits(place.number, record)) continue;
       join(attempt, place.number, 0, matches);
@@ -104,6 +105,7 @@ class SyncSet::Memory::Joins {
 
   void restore(const RecordRef& record) {
     for (const CompiledSet::Place& place : set_->at(record->action).triggers) {
+      if (!may_fit(place, *record)) continue;
       Attempt attempt(*set_, place.sync);
       if (attempt.is_joined() && attempt.fits(place.number, record)) keep(attempt, place.number, record);
     }
@@ -144,11 +146,22 @@ class SyncSet::Memory::Joins {
     std::vector<RecordRef> records;
   };
 
+  // Most patterns on an action are refused by its outcome or a literal, before anything is put together.
+  bool may_fit(const CompiledSet::Place& place, const Record& record) const {
+    const When& when = set_->syncs[place.sync].when;
+    return when.patterns[when.groups[place.number].plain].may_fit(record, set_->symbols());
+  }
+
   // Adds every match that fills the steps from this one on. Leaves the attempt of a join as it was.
   void join(Attempt& attempt, size_t trigger, size_t step, std::vector<Match>& matches) {
     const JoinPlan& plan = attempt.sync.plan;
     if (step == plan.steps[trigger].size()) {
-      if (find_latest(attempt)) matches.push_back({attempt.number, attempt.records, attempt.bindings});
+      if (!find_latest(attempt)) return;
+      if (attempt.is_joined()) {
+        matches.push_back({attempt.number, attempt.records, attempt.bindings});
+      } else {
+        matches.push_back({attempt.number, std::move(attempt.records), std::move(attempt.bindings)});
+      }
       return;
     }
     size_t number = plan.steps[trigger][step];

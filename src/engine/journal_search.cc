@@ -67,6 +67,23 @@ Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& in
   return found;
 }
 
+Result<JournalEnd> journal_end(store::Snapshot& snapshot) {
+  JournalEnd end{.seq = snapshot.position()};
+  if (end.seq == 0) return end;
+  auto last = snapshot.journal(end.seq);
+  if (!last) return last.error();
+  if (!*last) {
+    return Error{.code = Code::verification_failed,
+                 .message = "the journal's last record is missing",
+                 .next = "sluice audit verify"};
+  }
+  end.chain = (*last)->record.empty() ? (*last)->packed_hash : chain_of((*last)->record);
+  RecordReader records(snapshot);
+  // What is damaged has no time; whoever verifies the journal finds that.
+  if (auto step = step_of(records, **last)) end.at_ms = step->at_ms;
+  return end;
+}
+
 Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head) {
   std::vector<Step> steps;
   RecordReader records(snapshot);

@@ -16,6 +16,14 @@ namespace sluice::engine {
 // The first step of this invocation: its act or begin. None if there is no such invocation.
 Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& invocation);
 
+// Where the journal ends, and the next record goes on.
+struct JournalEnd {
+  uint64_t seq = 0;  // of the last record; 0: there is none
+  std::string chain{kFirstChain};
+  int64_t at_ms = 0;  // of the last record
+};
+Result<JournalEnd> journal_end(store::Snapshot& snapshot);
+
 // All steps of a flow, oldest first, from its head.
 Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head);
 

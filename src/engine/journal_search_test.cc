@@ -107,6 +107,22 @@ TEST(JournalSearch, FindsWhatIsPackedToo) {
   EXPECT_EQ(steps->front().invocation, ids[1]);
 }
 
+TEST(JournalSearch, EndsWithTheLastRecordPackedOrNot) {
+  store::MemoryStore store;
+  auto end = [&] { return *journal_end(**store.read()); };
+  EXPECT_EQ(end().seq, 0U);
+  EXPECT_EQ(end().chain, kFirstChain);
+  TestingJournal journal(store);
+  journal.add(act(id_at(kStart_ms), kStart_ms), FlowStatus::settled_ok);
+  journal.add(act(id_at(kStart_ms + 1), kStart_ms + 1), FlowStatus::settled_ok);
+  std::string chain = chain_of((*(*store.read())->journal(2))->record);
+  EXPECT_EQ(end().chain, chain);
+  ASSERT_EQ(*pack_settled(store, kStart_ms + 1000, {.keep_flows = 0}), 2U);
+  EXPECT_EQ(end().seq, 2U);
+  EXPECT_EQ(end().chain, chain);
+  EXPECT_EQ(end().at_ms, kStart_ms + 1);
+}
+
 TEST(JournalSearch, ReadsAFlowsStepsOldestFirst) {
   store::MemoryStore store;
   TestingJournal journal(store);

@@ -1,9 +1,8 @@
-// The machine's outside: calls, time, and the batch.
+// The machine's outside: the kit that it runs, calls, and what is open.
 #include "engine/machine.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <iterator>
 
 #include "base/canonical_json.h"
 #include "base/json.h"
@@ -13,8 +12,6 @@
 
 namespace sluice::engine {
 namespace {
-
-using lang::EngineOutcome;
 
 constexpr int64_t kKeyLife_ms = int64_t{7} * 24 * 3600 * 1000;
 
@@ -75,18 +72,18 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   guards_ = *std::move(guards);
 
   bindings_.clear();
-  handler_names_.clear();
+  action_names_.clear();
   actions_.clear();
   for (size_t c = 0; c < symbols().concepts.size(); ++c) {
     const lang::ConceptSymbol& symbol = symbols().concepts[c];
     auto loaded = std::ranges::find(parts_.concepts, symbol.name, &lang::ConceptBinding::name);
     if (loaded != parts_.concepts.end()) slots_.set_limit(c, static_cast<size_t>((*loaded)->parallel));
     bindings_.emplace_back();
-    handler_names_.emplace_back();
+    action_names_.emplace_back();
     for (size_t a = 0; a < symbol.actions.size(); ++a) {
       bindings_.back().push_back(loaded == parts_.concepts.end() ? nullptr : (*loaded)->action(symbol.actions[a].name));
       actions_[symbols().name({c, a})] = {c, a};
-      handler_names_.back().push_back(&*all_handler_names_.insert(symbols().name({c, a})).first);
+      action_names_.back().push_back(&*all_action_names_.insert(symbols().name({c, a})).first);
     }
   }
   timer_wait_ = actions_.at("Timer/wait");
@@ -353,293 +350,13 @@ Result<Outcome> Machine::ended_outcome(const Ulid& flow, const Ulid& invocation)
                .next = "sluice audit verify"};
 }
 
-// ------------------------------------------------------------------------------------------------------- the batch
-
-Result<bool> Machine::turn() {
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
-  bool landed = flight_ && parts_.committer->is_done();
-  if (landed) {
-    if (auto done = land(); !done) {
-      fail_batch(done.error());
-      return done.error();
-    }
-  }
-  if (stale_) {
-    if (auto read = read_back(false); !read) return read.error();
-  }
-  try {
-    take_results();
-    take_due();
-    int64_t began_ns = parts_.clock->monotonic_ns();
-    size_t began_at = batch_.journal.size();
-    while (!busy_.empty() && batch_.journal.size() - began_at < parts_.limits.batch_steps &&
-           parts_.clock->monotonic_ns() - began_ns < parts_.limits.batch_ms * 1'000'000) {
-      Flow& flow = *flows_.at(*busy_.begin());
-      if (flow.work.empty() || !flow.standstill.empty()) {
-        busy_.erase(busy_.begin());
-      } else {
-        work_off(flow);
-      }
-    }
-    start_ready();
-  } catch (const UnreadableStore& unreadable) {
-    fail_batch(unreadable.error);
-    return unreadable.error;
-  }
-  if (batch_.journal.empty() && after_commit_.empty() && jobs_.empty() && !settling_) return landed;
-  if (flight_ && batch_.journal.size() < parts_.limits.batch_steps) return landed;
-  bool moves = !moved_.empty();
-  auto done = land();
-  if (done) done = take_off();
-  if (done && flight_ && flight_->committed) done = land();
-  if (!done) {
-    fail_batch(done.error());
-    return done.error();
-  }
-  if (moves) {
-    if (auto read = read_back(false); !read) return read.error();
-    settling_ = true;  // one that stood still goes on, and its row is to say so
-  }
-  return true;
-}
-
-void Machine::touch(Flow& flow) {
-  if (!replaying_) touched_.insert(flow.id);
-  if (!flow.work.empty() && flow.standstill.empty()) busy_.insert(flow.id);
-}
-
-void Machine::arm(int64_t due_ms, Timer timer) { timers_.emplace(due_ms, timer); }
-
-// What has ended waits for nothing.
-void Machine::disarm(const Flow& flow, const Invocation& invocation) {
-  if (invocation.phase == Invocation::Phase::waiting) {
-    timers_.erase({invocation.due_ms, {TimerKind::wait, flow.id, invocation.id}});
-  } else if (invocation.phase == Invocation::Phase::performing) {
-    if (invocation.due_ms != 0) timers_.erase({invocation.due_ms, {TimerKind::retry, flow.id, invocation.id}});
-    if (auto until_ms = deadline_ms(invocation)) {
-      timers_.erase({*until_ms, {TimerKind::deadline, flow.id, invocation.id}});
-    }
-  }
-}
-
-std::optional<int64_t> Machine::next_due_ms() const {
-  if (!busy_.empty()) return now_ms_;
-  if (timers_.empty()) return std::nullopt;
-  return timers_.begin()->first;
-}
-
-void Machine::take_results() {
-  size_t before = taken_.size();
-  {
-    std::lock_guard lock(inbox_mutex_);
-    std::ranges::move(inbox_, std::back_inserter(taken_));
-    inbox_.clear();
-  }
-  for (size_t i = before; i < taken_.size(); ++i) {
-    slots_.release(taken_[i].concept_);
-    running_.erase(taken_[i].invocation);
-  }
-  for (size_t i = before; i < taken_.size(); ++i) attempt_ended(taken_[i]);
-}
-
-void Machine::take_due() {
-  while (!timers_.empty() && timers_.begin()->first <= now_ms_) {
-    auto [due_ms, timer] = *timers_.begin();
-    timers_.erase(timers_.begin());
-    if (timer.kind == TimerKind::denials) {
-      tell_denials();
-      continue;
-    }
-    Flow* flow = find_flow(timer.flow);
-    if (flow == nullptr) continue;
-    if (timer.kind == TimerKind::child) {
-      if (flow->child && flow->child->due_ms == due_ms) {
-        flow->child->due_ms = 0;
-        flow->work.emplace_back(Dispatch{});
-        touch(*flow);
-      }
-      continue;
-    }
-    Invocation* invocation = flow->find(timer.invocation);
-    if (invocation == nullptr || invocation->ending) continue;
-    if (timer.kind == TimerKind::retry) {
-      if (invocation->due_ms == due_ms) {
-        invocation->due_ms = 0;
-        make_ready(*flow, *invocation);
-      }
-      continue;
-    }
-    invocation->ending = true;
-    if (timer.kind == TimerKind::wait) {
-      flow->work.emplace_back(
-          Finish{timer.invocation, lang::Completion{"ok", {{"at", lang::to_text({now_ms_})}}}, "timer", {}});
-    } else {
-      cancel_attempt(timer.invocation);
-      flow->work.emplace_back(Finish{
-          timer.invocation, lang::EngineEnd{EngineOutcome::timeout, "its deadline passed", true}, "deadline", {}});
-    }
-    touch(*flow);
-  }
-}
-
-std::vector<Ulid> Machine::collect_flows() {
-  std::vector<Ulid> settled;
-  for (const Ulid& id : touched_) {
-    Flow& flow = *flows_.at(id);
-    if (flow.head == 0) continue;
-    store::FlowStatus status = flow.status();
-    json::object summary{{"action", flow.root_action}, {"caller", flow.caller.name}};
-    if (!flow.failure.empty()) summary["failure"] = flow.failure;
-    if (!flow.standstill.empty()) summary["standstill"] = flow.standstill;
-    if (flow.child) {
-      summary["parent"] = sluice::to_string(flow.child->root.parent);
-      summary["sync"] = flow.child->root.sync;
-      if (flow.child->dead) summary["dead"] = flow.child->repeat;
-    }
-    batch_.flows.push_back({.id = id,
-                            .head = flow.head,
-                            .status = status,
-                            .sync_set = flow.set_hash,
-                            .settled_at_ms = store::is_open(status) ? 0 : now_ms_,
-                            .summary = write(summary)});
-    if (!store::is_open(status)) settled.push_back(id);
-  }
-  return settled;
-}
-
-Result<void> Machine::take_off() {
-  if (auto collected = state_->collect(batch_); !collected) return collected;
-  std::vector<Ulid> settled = collect_flows();
-  batch_.meta.emplace_back("time", std::to_string(now_ms_));
-  auto begun = std::ranges::stable_partition(calling_, [&](const Ulid& id) { return flows_.at(id)->head == 0; });
-  std::vector<Ulid> calling(begun.begin(), begun.end());
-  calling_.erase(begun.begin(), begun.end());
-  // Nothing else can come of what is under way: to wait here is quicker than to be woken.
-  bool alone = parts_.committer == nullptr || !moved_.empty() || running_.size() == starting_.size();
-  flight_ = Flight{.batch = std::exchange(batch_, {}),
-                   .seq = last_seq_,
-                   .chain = chain_,
-                   .settled = std::move(settled),
-                   .calling = std::move(calling),
-                   .after_commit = std::exchange(after_commit_, {}),
-                   .if_it_fails = std::exchange(if_it_fails_, {}),
-                   .jobs = std::exchange(jobs_, {}),
-                   .ended = std::exchange(ended_, {}),
-                   .taken = std::exchange(taken_, {}),
-                   .starting = std::exchange(starting_, {}),
-                   .touched = std::exchange(touched_, {}),
-                   .committed = std::nullopt};
-  settling_ = false;
-  state_->take_off();
-  if (alone) {
-    flight_->committed = parts_.store->commit(flight_->batch);
-  } else {
-    parts_.committer->begin(flight_->batch);
-  }
-  return {};
-}
-
-Result<void> Machine::land() {
-  if (!flight_) return {};
-  Result<void> done = flight_->committed ? *flight_->committed : parts_.committer->wait();
-  Flight flight = *std::exchange(flight_, std::nullopt);
-  if (!done) {
-    recall(std::move(flight));
-    return done;
-  }
-  state_->committed();
-  resumed_ = true;
-  committed_seq_ = flight.seq;
-  committed_chain_ = std::move(flight.chain);
-  if (parts_.committed) parts_.committed();
-  for (const store::KeyRow& row : flight.batch.keys) keys_.erase({row.caller, row.key});
-  for (const Ulid& id : flight.settled) {
-    if (touched_.contains(id)) continue;  // something came late; it settles again with that
-    busy_.erase(id);
-    flows_.erase(id);
-  }
-  parts_.effects->launch_all(std::move(flight.jobs));
-  for (const Ulid& id : flight.calling) {
-    for (Call& call : callers_[id]) {
-      if (auto on_start = std::exchange(call.on_start, nullptr)) on_start(id);
-    }
-  }
-  for (auto& action : flight.after_commit) action();
-  for (const Outcome& outcome : flight.ended) {
-    auto waiting = callers_.extract(outcome.invocation);
-    if (waiting.empty()) continue;
-    for (const Call& call : waiting.mapped()) {
-      if (call.on_end) call.on_end(outcome);
-    }
-  }
-  return {};
-}
-
-void Machine::land_or_throw() {
-  if (auto landed = land(); !landed) throw UnreadableStore(landed.error());
-}
-
-void Machine::recall(Flight flight) {
-  auto before = [](auto& what, auto& those) {
-    those.insert(those.end(), std::make_move_iterator(what.begin()), std::make_move_iterator(what.end()));
-    what = std::move(those);
-  };
-  before(calling_, flight.calling);
-  before(if_it_fails_, flight.if_it_fails);
-  before(taken_, flight.taken);
-  before(starting_, flight.starting);
-  touched_.merge(flight.touched);
-}
-
-// The batch never happened: what came in with it is told or put back, and memory is read from the store again.
-void Machine::fail_batch(const Error& error) {
-  (void)land();
-  for (const EffectResult& result : taken_) {
-    slots_.hold(result.concept_);
-    running_[result.invocation] = {std::make_shared<std::atomic<bool>>(false), {result.flow, "", 0}};
-  }
-  for (const EffectSlots::Waiting& each : starting_) {
-    slots_.release(each.concept_);
-    running_.erase(each.invocation);
-  }
-  starting_.clear();
-  {
-    std::lock_guard lock(inbox_mutex_);
-    inbox_.insert(inbox_.begin(), std::make_move_iterator(taken_.begin()), std::make_move_iterator(taken_.end()));
-  }
-  taken_.clear();
-  auto told = std::move(if_it_fails_);
-  if_it_fails_.clear();
-  for (auto& tell : told) tell(error);
-  for (const Ulid& id : std::exchange(calling_, {})) {
-    auto waiting = callers_.extract(id);
-    for (const Call& each : waiting.mapped()) {
-      if (each.on_start) each.on_start(error);
-      if (each.on_end) each.on_end(error);
-    }
-  }
-  keys_.clear();
-  // Whoever waits for a flow of the batch hears that it does not go on now.
-  for (const Ulid& id : touched_) {
-    auto waiting = callers_.extract(id);
-    if (waiting.empty()) continue;
-    Error kept = error;
-    kept.message +=
-        "; flow " + sluice::to_string(id) + " is kept as it was after its last step, and goes on when it can";
-    kept.next = "sluice flow show " + sluice::to_string(id);
-    for (const Call& call : waiting.mapped()) {
-      if (call.on_end) call.on_end(kept);
-    }
-  }
-  if (auto read = read_back(false); !read)
-    log("after a failed commit the store cannot be read: " + to_string(read.error()));
-}
+// ------------------------------------------------------------------------------------------------------- what is open
 
 std::vector<Machine::OpenInvocation> Machine::open_invocations() const {
   std::vector<OpenInvocation> all;
   for (const auto& [flow_id, flow] : flows_) {
     for (const auto& [id, open] : flow->open) {
-      all.push_back({flow_id, id, symbols().name(open->action), open->phase,
+      all.push_back({flow_id, id, name(open->action), open->phase,
                      open->beneath == nullptr ? Ulid{} : open->beneath->id, open->due_ms});
     }
   }

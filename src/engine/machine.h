@@ -101,8 +101,6 @@ struct MachineParts {
   std::vector<const lang::ConceptBinding*> concepts;
   // May this caller do this? The door's rule; everything is allowed without one.
   std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
-  // Wakes whoever calls turn(), from any thread: an effect has ended.
-  std::function<void()> wake;
   // A batch is committed; nobody has heard of it yet.
   std::function<void()> committed;
   // Something that a person who runs this should know.
@@ -188,8 +186,12 @@ class Machine {
 
     auto operator<=>(const Timer&) const = default;
   };
-  // The records of each firing's match.
-  using Matched = std::vector<std::vector<RecordRef>>;
+  // What fulfilled the `when` of each firing.
+  struct MatchedRecords {
+    std::vector<RecordRef> records;
+    size_t binding = 0;  // SyncSet::binding_of
+  };
+  using Matched = std::vector<MatchedRecords>;
 
   // ---- deciding (machine_steps.cc)
   void work_off(Flow& flow);
@@ -239,7 +241,8 @@ class Machine {
   void cancel_beneath(Flow& flow, Invocation& request);
   void check_answerable(Flow& flow, Invocation* request, const Origin& origin);
   bool is_failure(lang::ActionRef action, const End& end) const;
-  RecordRef record_of(const Invocation& invocation, const Step& step) const;
+  // Of a completion: the invocation is about to go, and gives its input.
+  RecordRef record_of(Invocation& invocation, const Step& step) const;
 
   // ---- effects (machine_effects.cc)
   void make_ready(Flow& flow, Invocation& invocation);
@@ -260,7 +263,7 @@ class Machine {
   void apply_dispatch(Flow& flow, Step& step);
   void repeat_child(Flow& flow);
   // Whether what a dispatch asked for is to be repeated, so that its outcome is no failure yet.
-  bool child_action_ended(Flow& flow, const Invocation& invocation, const End& end);
+  bool child_action_ended(Flow& flow, const Record& completion, const End& end);
 
   // ---- undo (machine_undo.cc)
   json::value plan_undo(const Flow& flow, const json::object& input);
@@ -290,7 +293,14 @@ class Machine {
   // A flow at its beginning, with its first work.
   std::unique_ptr<Flow> flow_of(const Step& opening, std::shared_ptr<const SyncSet> set) const;
 
-  // ---- the batch (machine.cc)
+  // ---- calls (machine.cc)
+  bool join_by_key(const Call& call);
+  Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
+  void deny(const Call& call);
+  void write_denial(const std::string& caller, const std::string& action, uint64_t count);
+  void tell_denials(bool all = false);
+
+  // ---- the batch (machine_batch.cc)
   // The batch as it goes to the store, and what is done when it is there.
   struct Flight {
     store::Batch batch;
@@ -320,14 +330,10 @@ class Machine {
   void disarm(const Flow& flow, const Invocation& invocation);
   void take_results();
   void take_due();
-  bool join_by_key(const Call& call);
-  Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
-  void deny(const Call& call);
-  void write_denial(const std::string& caller, const std::string& action, uint64_t count);
-  void tell_denials(bool all = false);
 
   const lang::Symbols& symbols() const { return kit_->symbols(); }
   std::optional<lang::ActionRef> action_named(std::string_view name) const;
+  const std::string& name(lang::ActionRef action) const { return *action_names_[action.concept_][action.action]; }
   const lang::ActionBinding* binding(lang::ActionRef action) const { return bindings_[action.concept_][action.action]; }
   bool is_timer(lang::ActionRef action) const { return action == timer_wait_; }
   bool is_undo(lang::ActionRef action) const { return action == flow_undo_; }
@@ -346,8 +352,8 @@ class Machine {
   std::shared_ptr<const SyncSet> set_;
   std::shared_ptr<const GuardSet> guards_;
   std::vector<std::vector<const lang::ActionBinding*>> bindings_;  // by concept and action; null: not loaded
-  std::vector<std::vector<const std::string*>> handler_names_;     // likewise
-  std::set<std::string> all_handler_names_;                        // only grows, so that others may look
+  std::vector<std::vector<const std::string*>> action_names_;      // likewise: "Concept/action"
+  std::set<std::string> all_action_names_;                         // only grows, so that others may look
   std::unordered_map<std::string, lang::ActionRef> actions_;
   lang::ActionRef timer_wait_, flow_undo_;
   std::unique_ptr<SealedValues> sealed_;

@@ -116,7 +116,7 @@ void Machine::apply_answer(Flow& flow, const Step& step) {
   Invocation* request = flow.find(step.invocation);
   if (request != nullptr && !request->answers.empty()) {
     request->origin = std::move(request->answers.front());
-    request->answers.pop_front();
+    request->answers.erase(request->answers.begin());
   }
   if (step.by.size() <= 7) return;
   auto from = Ulid::parse(std::string_view(step.by).substr(7));
@@ -160,7 +160,7 @@ void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, cons
     return;
   }
   flow.set_phase(invocation, Invocation::Phase::performing);
-  invocation.work = std::move(*step.work);
+  invocation.work = std::make_shared<const json::value>(*std::move(step.work));
   if (auto until_ms = deadline_ms(invocation)) arm(*until_ms, {TimerKind::deadline, flow.id, invocation.id});
   if (!replaying_) make_ready(flow, invocation);
 }
@@ -189,15 +189,11 @@ void Machine::apply_firings(Flow& flow, Invocation* from, Step& step, const Reco
     auto sync = flow.set->find(fired.sync);
     bool loop = sync && flow.set->is_loop(*sync);
     Causes causes;
-    size_t binding = 0;
     for (Planned& planned : fired.then) {
       if (planned.kind != Planned::Kind::invoke) continue;
-      if (!causes) {
-        causes = flow.set->causes_of(matched[f], beneath == nullptr ? nullptr : beneath->request);
-        if (sync && !loop) binding = flow.set->binding_of(*sync, matched[f]);
-      }
-      size_t firing = combine(std::hash<std::string>()(planned.action), hash_of(json::value(planned.fields)));
-      firing = combine(firing, binding);
+      if (!causes) causes = flow.set->causes_of(matched[f].records, beneath == nullptr ? nullptr : beneath->request);
+      size_t firing = combine(std::hash<std::string>()(planned.action), hash_of(planned.fields));
+      firing = combine(firing, matched[f].binding);
       Origin origin{from->origin.cascade, std::make_shared<Path>(firing, loop, fired.sync, from->origin.path)};
       Invocation* invocation = invoke(flow, planned, beneath, causes, origin);
       if (invocation == nullptr) return;
@@ -245,14 +241,15 @@ void Machine::queue_answer(Flow& flow, const Origin& origin, Planned& planned) {
 
 void Machine::apply_end(Flow& flow, Invocation& invocation, const Step& step, const RecordRef& record) {
   const End& end = *step.end;
-  bool repeated = invocation.first && child_action_ended(flow, invocation, end);
+  bool repeated = invocation.first && child_action_ended(flow, *record, end);
   // What ends because nobody needs it any more has not failed.
   bool unneeded =
       step.by == "superseded" || step.by == "cancel" || (invocation.orphaned && end.variant == "engine.cancelled");
   if (is_failure(invocation.action, end) && step.fired.empty() && !repeated && !unneeded) {
     flow.fail(text_of(*record));
   }
-  if (!replaying_) ended_.push_back({flow.id, invocation.id, end, step.seq});
+  // Callers wait for the first invocation of a flow, and for no other.
+  if (!replaying_ && invocation.id == flow.id) ended_.push_back({flow.id, invocation.id, end, step.seq});
   if (invocation.phase == Invocation::Phase::open) {
     requests_.erase(invocation.id);
     cancel_beneath(flow, invocation);
@@ -262,7 +259,7 @@ void Machine::apply_end(Flow& flow, Invocation& invocation, const Step& step, co
   Invocation* beneath = invocation.beneath;
   if (beneath != nullptr) {
     beneath->recent.push_back(record);
-    if (beneath->recent.size() > kRecent) beneath->recent.pop_front();
+    if (beneath->recent.size() > kRecent) beneath->recent.erase(beneath->recent.begin());
     if (invocation.compensates && !beneath->ending) compensation_ended(flow, *beneath, end);
   }
   Origin origin = invocation.origin;

@@ -146,21 +146,21 @@ void Machine::apply_dispatch(Flow& flow, Step& step) {
   }
 }
 
-bool Machine::child_action_ended(Flow& flow, const Invocation& invocation, const End& end) {
+bool Machine::child_action_ended(Flow& flow, const Record& completion, const End& end) {
   ChildState& child = *flow.child;
   --child.firsts_open;
   auto sync = flow.set->find(child.root.sync);
   bool again =
       !child.cancelled && (end.variant.starts_with("engine.") || (sync && flow.set->retries_on(*sync, end.variant)));
   if (again) {
-    child.undone.insert(invocation.id);
-    child.repeat = symbols().name(invocation.action) + " => " + end.variant;
+    child.undone.insert(completion.invocation);
+    child.repeat = name(completion.action) + " => " + end.variant;
     if (const json::value* message = end.fields.if_contains("message"); message != nullptr && message->is_string()) {
       child.repeat += ": " + std::string(message->get_string());
     }
     child.give_up = child.give_up || end.maybe_done;
   } else {
-    child.done.insert(asked_for(symbols().name(invocation.action), invocation.input));
+    child.done.insert(asked_for(name(completion.action), completion.input));
   }
   if (child.firsts_open == 0 && !child.repeat.empty()) flow.work.emplace_back(RepeatChild{});
   return again;

@@ -78,7 +78,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
       bool under_way = invocation->ending || running_.contains(invocation->id);
       if (invocation->phase != Invocation::Phase::performing || under_way) break;
       Step step = new_step(flow, invocation->id, Step::Kind::again);
-      step.action = symbols().name(invocation->action);
+      step.action = name(invocation->action);
       step.attempt = invocation->attempts;
       step.due_ms = now_ms_;
       write(std::move(step));
@@ -109,6 +109,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
       Step step = new_step(flow, flow.id, Step::Kind::move);
       step.note = set_->hash();
       flow.set_hash = set_->hash();
+      flow.listed.reset();
       write(std::move(step));
       moved_.push_back(flow.id);
       return {};
@@ -157,7 +158,7 @@ Result<void> Machine::cancel_standing_still(Flow& flow, const Decision& decision
 Result<void> Machine::check_variant(lang::ActionRef action, const std::string& variant) const {
   if (lang::find_variant(symbols().action(action), variant)) return {};
   return Error{.code = Code::invalid,
-               .message = symbols().name(action) + " has no variant " + variant,
+               .message = name(action) + " has no variant " + variant,
                .next = "sluice kit show " + symbols().concepts[action.concept_].name};
 }
 

@@ -30,7 +30,7 @@ std::string cut(std::string text) {
 AttemptResult perform(const lang::ActionBinding& handler, const json::value& work, lang::Attempt& attempt,
                       size_t most_bytes) {
   auto sized = [&](lang::Completion completion) -> AttemptResult {
-    if (text_bytes(json::value(completion.fields), most_bytes) > most_bytes) {
+    if (text_bytes(completion.fields, most_bytes) > most_bytes) {
       return AttemptFault{too_large("its result", most_bytes)};
     }
     if (!is_utf8(json::value(completion.fields))) return AttemptFault{"its result is not UTF-8"};
@@ -84,23 +84,19 @@ void Machine::start(Flow& flow, Invocation& invocation) {
   int64_t number = invocation.attempts + 1;
   if (handler.retry == lang::Retry::never) {
     Step step = new_step(flow, invocation.id, Step::Kind::started);
-    step.action = symbols().name(invocation.action);
+    step.action = name(invocation.action);
     step.attempt = number;
     append(flow, std::move(step));
   }
   invocation.attempts = number;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  const std::string& name = *handler_names_[invocation.action.concept_][invocation.action.action];
-  running_[invocation.id] = {cancelled, {flow.id, name, deadline_ms(invocation).value_or(0)}};
+  running_[invocation.id] = {cancelled, {flow.id, name(invocation.action), deadline_ms(invocation).value_or(0)}};
   Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, id = invocation.id,
            concept_ = invocation.action.concept_] {
     EngineAttempt attempt(*attempt_parts_, id, number, cancelled);
-    AttemptResult result = perform(handler, work, attempt, parts_.limits.result_bytes);
-    {
-      std::lock_guard lock(inbox_mutex_);
-      inbox_.push_back({flow_id, id, concept_, number, std::move(result)});
-    }
-    if (parts_.wake) parts_.wake();
+    AttemptResult result = perform(handler, *work, attempt, parts_.limits.result_bytes);
+    std::lock_guard lock(inbox_mutex_);
+    inbox_.push_back({flow_id, id, concept_, number, std::move(result)});
   }};
   jobs_.push_back(std::move(job));
 }
@@ -151,7 +147,7 @@ void Machine::attempt_ended(const EffectResult& result) {
 void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string& by, const std::string& why,
                            int64_t after_ms) {
   Step step = new_step(flow, invocation.id, Step::Kind::again);
-  step.action = symbols().name(invocation.action);
+  step.action = name(invocation.action);
   step.by = by;
   step.note = why;
   step.attempt = std::max<int64_t>(invocation.attempts, 1);

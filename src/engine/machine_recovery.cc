@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "engine/journal_search.h"
 #include "engine/kept_set.h"
 #include "engine/machine.h"
 
@@ -62,21 +63,12 @@ Result<void> Machine::read_back(bool restarted) {
 
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
-  last_seq_ = (*snapshot)->position();
-  chain_ = kFirstChain;
-  if (last_seq_ != 0) {
-    auto last = (*snapshot)->journal(last_seq_);
-    if (!last) return last.error();
-    if (!*last) {
-      return Error{.code = Code::verification_failed,
-                   .message = "the journal's last record is missing",
-                   .next = "sluice audit verify"};
-    }
-    chain_ = (*last)->record.empty() ? (*last)->packed_hash : chain_of((*last)->record);
-  }
-  committed_seq_ = last_seq_;
-  committed_chain_ = chain_;
+  auto end = journal_end(**snapshot);
+  if (!end) return end.error();
+  committed_seq_ = last_seq_ = end->seq;
+  committed_chain_ = chain_ = end->chain;
   // Engine time goes on where it was.
+  now_ms_ = std::max(now_ms_, end->at_ms);
   auto clock = (*snapshot)->meta("time");
   if (!clock) return clock.error();
   if (*clock) {
@@ -224,11 +216,12 @@ void Machine::replay_step(Flow& flow, Step& step, History& history) {
   }
   Matched matched;
   for (const Fired& fired : step.fired) {
-    matched.emplace_back();
+    MatchedRecords& found = matched.emplace_back();
     for (const RecordId& id : fired.matched) {
-      auto found = history.records.find(id);
-      matched.back().push_back(found == history.records.end() ? nullptr : found->second);
+      auto known = history.records.find(id);
+      found.records.push_back(known == history.records.end() ? nullptr : known->second);
     }
+    if (auto sync = flow.set->find(fired.sync)) found.binding = flow.set->binding_of(*sync, found.records);
   }
   apply(flow, step, record, matched);
 }

@@ -17,10 +17,14 @@ using lang::EngineOutcome;
 // The id of what a firing asks for: the same whenever the same firing is computed.
 // `attempt` counts the dispatches of a child flow.
 Ulid derived_id(int64_t at_ms, const SyncSet& set, const Match& match, size_t row, size_t place, int64_t attempt) {
-  std::string text = set.hash(match.sync);
-  for (const RecordRef& record : match.records) text += "|" + to_string(id_of(*record));
-  text += "|" + std::to_string(row) + "|" + std::to_string(place);
-  if (attempt > 0) text += "|" + std::to_string(attempt);
+  const std::string& hash = set.hash(match.sync);
+  std::string text;
+  text.reserve(hash.size() + (match.records.size() + 3) * (Ulid::kTextLength + 2));
+  text += hash;
+  for (const RecordRef& record : match.records) (text += '|') += to_string(id_of(*record));
+  (text += '|') += std::to_string(row);
+  (text += '|') += std::to_string(place);
+  if (attempt > 0) (text += '|') += std::to_string(attempt);
   crypto::Sha256 digest = crypto::sha256(text);
   return Ulid::from(at_ms, std::span(digest).first<Ulid::kRandomBytes>());
 }
@@ -42,7 +46,7 @@ auto Machine::guarded(lang::ActionRef action, const Handler& handler, std::strin
   std::optional<std::remove_cvref_t<decltype(*handler())>> value;
   int64_t began_ns = parts_.clock->monotonic_ns();
   running_handler_.since_ns = began_ns;
-  running_handler_.action = handler_names_[action.concept_][action.action];
+  running_handler_.action = &name(action);
   try {
     auto result = handler();
     if (result) {
@@ -62,7 +66,7 @@ auto Machine::guarded(lang::ActionRef action, const Handler& handler, std::strin
   if (!value && fault.empty()) fault = "an exception without a message";
   int64_t took_ns = parts_.clock->monotonic_ns() - began_ns;
   if (took_ns > kSlowHandler_ns) {
-    log(symbols().name(action) + " held the writer for " + std::to_string(took_ns / 1'000'000) + " ms");
+    log(name(action) + " held the writer for " + std::to_string(took_ns / 1'000'000) + " ms");
   }
   return value;
 }
@@ -183,7 +187,7 @@ void Machine::run(Flow& flow, const Ulid& id) {
   const lang::ActionSymbol& action = symbols().action(invocation->action);
   bool opens = action.runs == lang::Runs::effect || action.is_answered();
   Step step = new_step(flow, id, opens ? Step::Kind::begin : Step::Kind::act);
-  step.action = symbols().name(invocation->action);
+  step.action = name(invocation->action);
   if (flow.root) {
     step.caller = flow.caller;
     step.root = *std::exchange(flow.root, std::nullopt);
@@ -224,7 +228,7 @@ void Machine::run(Flow& flow, const Ulid& id) {
   }
   if (ended && !lang::find_variant(action, ended->variant)) fault = undeclared(invocation->action, ended->variant);
   size_t most = parts_.limits.result_bytes;
-  if (ended && text_bytes(json::value(ended->fields), most) > most) fault = too_large("its result", most);
+  if (ended && text_bytes(ended->fields, most) > most) fault = too_large("its result", most);
   if (work && text_bytes(*work, most) > most) fault = too_large("its work", most);
   if (!fault.empty()) {
     state_->drop_step();
@@ -271,11 +275,11 @@ void Machine::complete(Flow& flow, Invocation& invocation, Step step, End end) {
   append(flow, std::move(step), record, matched);
 }
 
-RecordRef Machine::record_of(const Invocation& invocation, const Step& step) const {
+RecordRef Machine::record_of(Invocation& invocation, const Step& step) const {
   auto record = std::make_shared<Record>(Record{.invocation = invocation.id,
                                                 .kind = step.end ? RecordKind::completion : RecordKind::request,
                                                 .action = invocation.action,
-                                                .input = invocation.input,
+                                                .input = step.end ? std::move(invocation.input) : invocation.input,
                                                 .variant = std::nullopt,
                                                 .engine = std::nullopt,
                                                 .output = {},
@@ -312,7 +316,7 @@ Machine::Matched Machine::fire(Flow& flow, const RecordRef& record, Step& step) 
       }
     }
     step.fired.push_back(std::move(fired));
-    matched.push_back(std::move(match.records));
+    matched.push_back({std::move(match.records), flow.set->binding_of(match.sync, match.bindings)});
   }
   return matched;
 }
@@ -329,7 +333,7 @@ void Machine::plan(const Flow& flow, const Match& match, std::vector<FollowUp> f
       if (target != requests_.end() && target->second != flow.id) planned.flow = target->second;
     } else {
       planned.id = derived_id(now_ms_, *flow.set, match, each.row, each.place, attempt);
-      planned.action = symbols().name(each.action);
+      planned.action = name(each.action);
       planned.unavailable = each.unavailable.value_or("");
     }
     fired.then.push_back(std::move(planned));
@@ -347,11 +351,11 @@ void Machine::answer(Flow& flow, const Answer& work) {
   }
   if (!lang::find_variant(symbols().action(request->action), work.variant)) {
     // Only for a request that was read from state, whose action nobody could check before.
-    return finish(flow, {request->id,
-                         lang::EngineEnd{EngineOutcome::fault,
-                                         symbols().name(request->action) + " has no variant " + work.variant, true},
-                         by,
-                         {}});
+    return finish(
+        flow, {request->id,
+               lang::EngineEnd{EngineOutcome::fault, name(request->action) + " has no variant " + work.variant, true},
+               by,
+               {}});
   }
   finish(flow, {request->id, lang::Completion{work.variant, work.fields}, by, {}});
 }
@@ -366,7 +370,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
         completion == nullptr ? std::nullopt : std::optional(End{completion->variant, completion->fields, false}));
   }
   Step step = new_step(flow, work.invocation, Step::Kind::finish);
-  step.action = symbols().name(invocation->action);
+  step.action = name(invocation->action);
   step.by = work.by;
   step.caller = work.caller;
   state_->begin_step(work.invocation, step.seq, now_ms_, true);
@@ -386,7 +390,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
   auto check_size = [&] {
     const auto* completion = std::get_if<lang::Completion>(&ending);
     size_t most = parts_.limits.result_bytes;
-    if (completion == nullptr || text_bytes(json::value(completion->fields), most) <= most) return;
+    if (completion == nullptr || text_bytes(completion->fields, most) <= most) return;
     state_->drop_step();
     maybe_done = true;
     ending = lang::EngineEnd{EngineOutcome::fault, too_large("its result", most), true};
@@ -425,7 +429,7 @@ void Machine::write_late(Flow& flow, const Ulid& invocation, const std::string& 
 
 // Names the last completion beneath the request, and the syncs that came nearest to going on.
 std::string Machine::unanswered_cause(const Flow& flow, const Invocation& request) const {
-  std::string text = "nothing is left that could answer " + symbols().name(request.action);
+  std::string text = "nothing is left that could answer " + name(request.action);
   if (!request.recent.empty()) text += "; last was " + text_of(*request.recent.back());
   std::vector<RecordRef> records(request.recent.begin(), request.recent.end());
   records.push_back(request.request);
@@ -438,7 +442,7 @@ std::string Machine::unanswered_cause(const Flow& flow, const Invocation& reques
 }
 
 std::string Machine::undeclared(lang::ActionRef action, const std::string& variant) const {
-  return symbols().name(action) + " ended in `" + variant + "`, which is none of its variants";
+  return name(action) + " ended in `" + variant + "`, which is none of its variants";
 }
 
 // "Concept/action => variant"
@@ -446,7 +450,7 @@ std::string Machine::text_of(const Record& record) const {
   std::string outcome = "requested";
   if (record.engine) outcome = "engine." + std::string(lang::name_of(*record.engine));
   if (record.variant) outcome = symbols().action(record.action).variants[*record.variant].name;
-  return symbols().name(record.action) + " => " + outcome;
+  return name(record.action) + " => " + outcome;
 }
 
 }  // namespace sluice::engine

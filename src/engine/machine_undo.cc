@@ -69,7 +69,7 @@ json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
       if (value != nullptr) arguments[param.name] = *value;
     }
     items.emplace_back(done.seq, json::value{{"of", done.action + " " + sluice::to_string(id)},
-                                             {"action", symbols().name(action)},
+                                             {"action", name(action)},
                                              {"input", std::move(arguments)}});
   }
   std::ranges::sort(items, std::ranges::greater(), [](const auto& item) { return item.first; });

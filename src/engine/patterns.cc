@@ -65,6 +65,15 @@ bool RecordClass::has_outcome(const Record& record, const lang::Symbols& symbols
       having, [&](const std::string& field) { return lang::find_field(ended.fields, field).has_value(); });
 }
 
+bool CompiledPattern::may_fit(const Record& record, const lang::Symbols& symbols) const {
+  auto may = [](const std::vector<FieldMatcher>& fields, const json::object& object) {
+    return std::ranges::all_of(fields, [&](const FieldMatcher& each) {
+      return !each.matcher.is_literal() || each.matcher.is(member_at(object, each.field));
+    });
+  };
+  return record_class.has(record, symbols) && may(input, record.input) && may(output, record.output);
+}
+
 bool CompiledPattern::fits(const Record& record, const lang::Symbols& symbols, Bindings& bindings,
                            std::vector<size_t>& bound) const {
   if (!record_class.has(record, symbols)) return false;

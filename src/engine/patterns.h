@@ -43,6 +43,8 @@ struct CompiledPattern {
   std::vector<size_t> slots;   // that it binds, each once, sorted
   std::string text;            // canonical form, on one line
 
+  // Whether it may under any: its class and literals do.
+  bool may_fit(const Record& record, const lang::Symbols& symbols) const;
   // Whether the record fits under these bindings; binds what is unbound. Bound slots are noted in `bound`, also when
   // it does not fit.
   bool fits(const Record& record, const lang::Symbols& symbols, Bindings& bindings, std::vector<size_t>& bound) const;

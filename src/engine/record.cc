@@ -4,7 +4,9 @@
 namespace sluice::engine {
 
 std::string to_string(const RecordId& id) {
-  return sluice::to_string(id.invocation) + (id.kind == RecordKind::request ? "?" : "");
+  std::string text = sluice::to_string(id.invocation);
+  if (id.kind == RecordKind::request) text += '?';
+  return text;
 }
 
 Result<RecordId> parse_record_id(std::string_view text) {

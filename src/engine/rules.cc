@@ -225,8 +225,7 @@ bool Matcher::fits(const json::value* value, Bindings& bindings, std::vector<siz
     case Kind::wildcard:
       return true;
     case Kind::literal:
-      if (value == nullptr || value->is_null()) return literal_.is_null();
-      return equal(literal_, *value);
+      return is(value);
     case Kind::variable: {
       if (value == nullptr || value->is_null()) return false;
       Value& slot = bindings[slot_];
@@ -243,6 +242,11 @@ bool Matcher::fits(const json::value* value, Bindings& bindings, std::vector<siz
     }
   }
   return false;
+}
+
+bool Matcher::is(const json::value* value) const {
+  if (value == nullptr || value->is_null()) return literal_.is_null();
+  return equal(literal_, *value);
 }
 
 void Matcher::gather(std::vector<size_t>& slots) const {

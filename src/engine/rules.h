@@ -87,6 +87,8 @@ class Matcher {
   // also when it does not fit in the end.
   bool fits(const json::value* value, Bindings& bindings, std::vector<size_t>& bound) const;
   void gather(std::vector<size_t>& slots) const;
+  bool is_literal() const { return kind_ == Kind::literal; }
+  bool is(const json::value* value) const;  // its literal
   // The value that it asks for, if that is one and known under these bindings.
   const json::value* wanted(const Bindings& bindings) const;
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
+#include <set>
 
 #include "crypto/sha256.h"
 #include "engine/compiled_set.h"
@@ -41,6 +43,16 @@ void exclude_own(CompiledSync& sync) {
   }
 }
 
+// The slots whose values make two firings of a sync equal. An `as` takes its variable back from what came before it.
+std::vector<size_t> told_slots(const When& when) {
+  std::set<size_t> slots;
+  for (const CompiledPattern& pattern : when.patterns) {
+    slots.insert(pattern.slots.begin(), pattern.slots.end());
+    if (pattern.as_slot) slots.erase(*pattern.as_slot);
+  }
+  return {slots.begin(), slots.end()};
+}
+
 CompiledSync compile_sync(const lang::Sync& source, const lang::SyncSymbol& symbol, const lang::Symbols& symbols,
                           std::vector<RecordClass>& classes) {
   CompiledSync sync{.name = source.name.text,
@@ -52,6 +64,7 @@ CompiledSync compile_sync(const lang::Sync& source, const lang::SyncSymbol& symb
   Slots slots(symbol.variables);
   sync.when = compile_when(source.when, symbol.when, slots, classes);
   sync.plan = plan_joins(sync.when);
+  sync.told = told_slots(sync.when);
   sync.where = compile_conditions(source.where, symbol.where, symbols, slots);
   for (size_t i = 0; i < source.then.size(); ++i) {
     CompiledEffect effect = compile_effect(source.then[i], symbol.then[i], slots);
@@ -91,11 +104,22 @@ void place_patterns(CompiledSet& set) {
   }
 }
 
-std::string firing_seed(const CompiledSync& sync, const Match& match) {
-  std::string seed = sync.hash;
-  for (const RecordRef& record : match.records) seed += " " + to_string(id_of(*record));
-  return seed;
-}
+// The ids of one firing's uuid(). Few rules ask for any.
+struct FiringIds {
+  const CompiledSync& sync;
+  const Match& match;
+  int64_t now_ms;
+  std::function<std::string()> source = nullptr;
+
+  std::string next() {
+    if (!source) {
+      std::string seed = sync.hash;
+      for (const RecordRef& record : match.records) seed += " " + to_string(id_of(*record));
+      source = id_source(now_ms, std::move(seed));
+    }
+    return source();
+  }
+};
 
 Result<FollowUp> follow_up(const CompiledSync& sync, const CompiledEffect& effect, const Bindings& row,
                            const Moment& moment) {
@@ -233,8 +257,17 @@ Causes SyncSet::causes_of(const std::vector<RecordRef>& matched, const RecordRef
   return std::make_shared<const std::vector<RecordRef>>(std::move(found));
 }
 
+size_t SyncSet::binding_of(size_t sync, const Bindings& bindings) const {
+  const CompiledSync& compiled = compiled_->syncs[sync];
+  if (compiled.loop) return 0;
+  size_t hash = compiled.told.size();
+  for (size_t slot : compiled.told) hash = combine(hash, bindings[slot] ? hash_of(*bindings[slot]) : 0);
+  return hash;
+}
+
 size_t SyncSet::binding_of(size_t sync, const std::vector<RecordRef>& records) const {
   const CompiledSync& compiled = compiled_->syncs[sync];
+  if (compiled.loop) return 0;
   Bindings bindings(compiled.slots);
   std::vector<size_t> bound;
   for (size_t i = 0; i < records.size() && i < compiled.when.patterns.size(); ++i) {
@@ -242,21 +275,23 @@ size_t SyncSet::binding_of(size_t sync, const std::vector<RecordRef>& records) c
     if (records[i]) (void)pattern.fits(*records[i], compiled_->symbols(), bindings, bound);
     if (pattern.as_slot) bindings[*pattern.as_slot].reset();
   }
-  size_t hash = bindings.size();
-  for (const Value& value : bindings) hash = combine(hash, value ? hash_of(*value) : 0);
-  return hash;
+  return binding_of(sync, bindings);
 }
 
 Result<std::vector<FollowUp>> SyncSet::follow_ups(const Match& match, const StateReader& state, size_t* rows) const {
   const CompiledSync& sync = compiled_->syncs[match.sync];
-  Moment moment{state.now_ms(), id_source(state.now_ms(), firing_seed(sync, match))};
+  FiringIds ids{sync, match, state.now_ms()};
+  Moment moment{state.now_ms(), [&ids] { return ids.next(); }};
   Bindings start = match.bindings;
   start.resize(sync.slots);
   auto solved = solve(sync.where, std::move(start), state, moment, sync.title);
   if (!solved) return solved.error();
-  std::ranges::stable_sort(*solved, [&](const Bindings& a, const Bindings& b) { return row_before(sync, a, b); });
-  auto rest = std::ranges::unique(*solved, [&](const Bindings& a, const Bindings& b) { return same_row(sync, a, b); });
-  solved->erase(rest.begin(), rest.end());
+  if (solved->size() > 1) {
+    std::ranges::stable_sort(*solved, [&](const Bindings& a, const Bindings& b) { return row_before(sync, a, b); });
+    auto same = [&](const Bindings& a, const Bindings& b) { return same_row(sync, a, b); };
+    auto rest = std::ranges::unique(*solved, same);
+    solved->erase(rest.begin(), rest.end());
+  }
   if (rows != nullptr) *rows = solved->size();
 
   std::vector<FollowUp> follow_ups;

@@ -76,8 +76,10 @@ class SyncSet {
   // ancestor's class the nearest is the matched record itself, else what that record has; of several, the newest.
   Causes causes_of(const std::vector<RecordRef>& matched, const RecordRef& beneath) const;
 
-  // A hash of what the `when` binds on these records (null: one that is not known any more), for the cycle check. What
-  // `as` binds names a record, which is always another, and does not count.
+  // A hash of what the `when` bound, for the cycle check. What `as` binds names a record, which is always another, and
+  // does not count; neither does anything in a sync that says [loop].
+  size_t binding_of(size_t sync, const Bindings& bindings) const;
+  // The same from the records alone (null: one that is not known any more).
   size_t binding_of(size_t sync, const std::vector<RecordRef>& records) const;
 
   // Solves the where of a match and builds its follow-ups: rows are the distinct solutions over the variables that

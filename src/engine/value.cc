@@ -187,15 +187,18 @@ size_t hash_of(const json::value& value) {
     case Rank::array:
       for (const json::value& each : value.get_array()) seed = combine(seed, hash_of(each));
       return seed;
-    case Rank::object: {
-      size_t sum = 0;  // members in any order
-      for (const auto& each : value.get_object()) {
-        sum += combine(std::hash<std::string_view>()(each.key()), hash_of(each.value()));
-      }
-      return combine(seed, sum);
-    }
+    case Rank::object:
+      return hash_of(value.get_object());
   }
   return seed;
+}
+
+size_t hash_of(const json::object& object) {
+  size_t sum = 0;  // members in any order
+  for (const auto& each : object) {
+    sum += combine(std::hash<std::string_view>()(each.key()), hash_of(each.value()));
+  }
+  return combine(static_cast<size_t>(Rank::object) + 1, sum);
 }
 
 const json::value* member(const json::object& object, std::string_view name) {
@@ -230,11 +233,15 @@ size_t text_bytes(const json::value& value, size_t most) {
       size += text_bytes(each, most);
     }
   }
-  if (const auto* object = value.if_object()) {
-    for (const auto& each : *object) {
-      if (size > most) break;
-      size += each.key().size() + text_bytes(each.value(), most);
-    }
+  if (const auto* object = value.if_object()) return text_bytes(*object, most);
+  return size;
+}
+
+size_t text_bytes(const json::object& object, size_t most) {
+  size_t size = 8;
+  for (const auto& each : object) {
+    if (size > most) break;
+    size += each.key().size() + text_bytes(each.value(), most);
   }
   return size;
 }

@@ -23,6 +23,7 @@ std::strong_ordering order(const Value& a, const Value& b);  // what is not ther
 bool equal(const json::value& a, const json::value& b);
 // Equal values have equal hashes.
 size_t hash_of(const json::value& value);
+size_t hash_of(const json::object& object);  // as that of a value that is this object
 size_t combine(size_t seed, size_t hash);
 
 // A member of an object; null is as good as none, as an option that is empty may be written either way.
@@ -35,6 +36,7 @@ std::string text_of(const Value& value);
 
 // About how many bytes a value has as text; stops counting beyond `most`.
 size_t text_bytes(const json::value& value, size_t most);
+size_t text_bytes(const json::object& object, size_t most);
 // Whether all its strings and names are UTF-8. What is not cannot be journaled as it is.
 bool is_utf8(const json::value& value);
 // "its result has more than 8 MB; …"

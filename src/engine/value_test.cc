@@ -65,6 +65,7 @@ TEST(Value, TheOrderIsTotalAndAgreesWithEqualityAndHash) {
     }
   }
   EXPECT_EQ(hash_of(value("1")), hash_of(value("1.0")));
+  EXPECT_EQ(hash_of(value(R"({"a":1})")), hash_of(value(R"({"a":1})").get_object()));
   EXPECT_EQ(hash_of(value("[0, -3]")), hash_of(value("[-0.0, -3.0]")));
   EXPECT_EQ(hash_of(value(R"({"a":1,"b":2})")), hash_of(value(R"({"b":2.0,"a":1})")));
   EXPECT_TRUE(order(Value(), Value(nullptr)) < 0);

@@ -183,6 +183,9 @@ Result<void> MemoryStore::commit(const Batch& batch) {
     row = flow;
     row.packed = packed;
   }
+  for (const FlowHead& flow : batch.heads) {
+    if (auto row = tables.flows.find(flow.id); row != tables.flows.end()) row->second.head = flow.head;
+  }
   for (const TimerRow& timer : batch.timers) tables.timers[timer.invocation] = timer;
   for (const Ulid& invocation : batch.timers_done) tables.timers.erase(invocation);
   for (const KeyRow& key : batch.keys) tables.keys[{key.caller, key.key}] = key;

@@ -34,6 +34,7 @@ constexpr const char* kPutFlow =
     "INSERT INTO flow (id, head, status, sync_set, settled_at_ms, summary) VALUES (?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (id) DO UPDATE SET head = excluded.head, status = excluded.status, sync_set = excluded.sync_set, "
     "settled_at_ms = excluded.settled_at_ms, summary = excluded.summary";
+constexpr const char* kPutHead = "UPDATE flow SET head = ? WHERE id = ?";
 constexpr const char* kPutTimer = "INSERT OR REPLACE INTO timer (invocation, flow, due_ms) VALUES (?, ?, ?)";
 constexpr const char* kEraseTimer = "DELETE FROM timer WHERE invocation = ?";
 constexpr const char* kPutKey =
@@ -105,6 +106,11 @@ Result<void> write_flows(Connection& connection, const Batch& batch) {
   });
 }
 
+Result<void> write_heads(Connection& connection, const Batch& batch) {
+  return run_each(connection, kPutHead, batch.heads,
+                  [](Statement& to, const FlowHead& flow) { to.bind(flow.head).bind(flow.id); });
+}
+
 Result<void> write_timers(Connection& connection, const Batch& batch) {
   auto set = run_each(connection, kPutTimer, batch.timers, [](Statement& to, const TimerRow& timer) {
     to.bind(timer.invocation).bind(timer.flow).bind(timer.due_ms);
@@ -130,7 +136,8 @@ Result<void> write_names(Connection& connection, const Batch& batch) {
 }
 
 Result<void> write_batch(Connection& connection, const Batch& batch) {
-  for (auto* write : {write_journal, write_state, write_lookups, write_flows, write_timers, write_keys, write_names}) {
+  for (auto* write :
+       {write_journal, write_state, write_lookups, write_flows, write_heads, write_timers, write_keys, write_names}) {
     if (auto done = write(connection, batch); !done) return done;
   }
   return {};

@@ -90,6 +90,12 @@ struct FlowRow {
   bool operator==(const FlowRow&) const = default;
 };
 
+// The newest step of a flow, of which nothing else has changed: most steps of most flows.
+struct FlowHead {
+  Ulid id;
+  uint64_t head = 0;
+};
+
 struct TimerRow {
   Ulid invocation;
   Ulid flow;
@@ -117,6 +123,7 @@ struct Batch {
   std::vector<StateChange> state;
   std::vector<LookupChange> lookups;
   std::vector<FlowRow> flows;
+  std::vector<FlowHead> heads;  // of flows that are there; of others nothing happens
   std::vector<TimerRow> timers;
   std::vector<Ulid> timers_done;
   std::vector<KeyRow> keys;

@@ -100,6 +100,22 @@ TEST_P(StoreConformance, EveryKindOfRowComesBackAsItWentIn) {
   EXPECT_EQ(*snapshot->meta("epoch"), "12");
 }
 
+TEST_P(StoreConformance, AHeadChangesNothingElseOfItsFlow) {
+  FlowRow flow{.id = test_id(1),
+               .head = 1,
+               .status = FlowStatus::waiting,
+               .sync_set = "h",
+               .settled_at_ms = 7,
+               .summary = "{}",
+               .packed = false};
+  commit({.flows = {flow}});
+  commit({.heads = {{test_id(1), 5}, {test_id(2), 6}}});
+  flow.head = 5;
+  auto snapshot = read();
+  EXPECT_EQ(*snapshot->flow(test_id(1)), flow);
+  EXPECT_EQ(*snapshot->flow(test_id(2)), std::nullopt);
+}
+
 TEST_P(StoreConformance, RowsReplaceThoseWithTheSameKey) {
   commit({.state = {{.rel = "A", .key = "a", .generation = 1, .seq = 1, .value = "1"}},
           .flows = {{.id = test_id(1), .head = 1}},

@@ -9,7 +9,7 @@
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
-namespace machine_flight_test {
+namespace machine_batch_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -204,5 +204,5 @@ TEST_F(Flights, AFullBatchWaitsForTheOneBeforeIt) {
   EXPECT_EQ(world.machine().open_flows(), 0U);
 }
 
-}  // namespace machine_flight_test
+}  // namespace machine_batch_test
 }  // namespace sluice::engine
