@@ -1,7 +1,7 @@
 // How much memory a piece of work takes at most, for tests of what hostile input can ask for. Boost.JSON and the
 // standard containers take theirs from operator new, which this file replaces with one that counts: so one file of a
-// test program may include it, and no other code at all. Sanitizers bring an operator new of their own, which stays:
-// under them nothing is counted, and every peak is 0.
+// test program may include it, and no other code at all. Where a sanitizer brings an operator new of its own nothing is
+// counted, and every peak is 0.
 //
 //   size_t most = peak_memory([&] { parsed = parse_yaml(bomb); });
 #pragma once
@@ -44,14 +44,12 @@ size_t peak_memory(Work work) {
 
 }  // namespace sluice
 
-// Clang alone can be asked so, and it alone makes the builds with sanitizers.
-#ifdef __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLUICE_KEEP_OPERATOR_NEW
-#endif
-#endif
-#ifndef SLUICE_KEEP_OPERATOR_NEW
-void* operator new(size_t size) { return sluice::CountedMemory::take(size); }                      // NOLINT: see above
-void operator delete(void* memory) noexcept { sluice::CountedMemory::give_back(memory); }          // NOLINT: see above
-void operator delete(void* memory, size_t) noexcept { sluice::CountedMemory::give_back(memory); }  // NOLINT: see above
-#endif
+// Weak, so that the operators that a sanitizer brings along may stand in their place.
+[[gnu::weak]] void* operator new(size_t size) { return sluice::CountedMemory::take(size); }  // NOLINT: see above
+[[gnu::weak]] void* operator new(size_t size, const std::nothrow_t&) noexcept {              // NOLINT: see above
+  return sluice::CountedMemory::take(size);
+}
+[[gnu::weak]] void operator delete(void* memory) noexcept { sluice::CountedMemory::give_back(memory); }  // NOLINT
+[[gnu::weak]] void operator delete(void* memory, size_t) noexcept {                                      // NOLINT
+  sluice::CountedMemory::give_back(memory);
+}

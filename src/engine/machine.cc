@@ -184,7 +184,7 @@ void Machine::call(Call call) {
   if (symbols().action(*action).runs == lang::Runs::query) {
     return refuse({.code = Code::invalid, .message = call.action + " only reads: it is asked, not run"});
   }
-  if (!is_utf8(json::value(call.input)) || !valid_utf8(call.key)) {
+  if (!is_utf8(call.input) || !valid_utf8(call.key)) {
     return refuse({.code = Code::invalid, .message = "the arguments of " + call.action + " are not UTF-8"});
   }
   if (call.expect_generation && !row_named(*action, call.input)) {

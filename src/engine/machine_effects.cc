@@ -33,7 +33,7 @@ AttemptResult perform(const lang::ActionBinding& handler, const json::value& wor
     if (text_bytes(completion.fields, most_bytes) > most_bytes) {
       return AttemptFault{too_large("its result", most_bytes)};
     }
-    if (!is_utf8(json::value(completion.fields))) return AttemptFault{"its result is not UTF-8"};
+    if (!is_utf8(completion.fields)) return AttemptFault{"its result is not UTF-8"};
     return completion;
   };
   try {

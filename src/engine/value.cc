@@ -248,11 +248,17 @@ size_t text_bytes(const json::object& object, size_t most) {
 
 bool is_utf8(const json::value& value) {
   if (const auto* text = value.if_string()) return valid_utf8(std::string_view(text->data(), text->size()));
-  if (const auto* array = value.if_array()) return std::ranges::all_of(*array, is_utf8);
+  if (const auto* array = value.if_array()) {
+    return std::ranges::all_of(*array, [](const json::value& each) { return is_utf8(each); });
+  }
   const auto* object = value.if_object();
-  return object == nullptr || std::ranges::all_of(*object, [](const json::key_value_pair& member) {
-           return valid_utf8(std::string_view(member.key().data(), member.key().size())) && is_utf8(member.value());
-         });
+  return object == nullptr || is_utf8(*object);
+}
+
+bool is_utf8(const json::object& object) {
+  return std::ranges::all_of(object, [](const json::key_value_pair& member) {
+    return valid_utf8(std::string_view(member.key().data(), member.key().size())) && is_utf8(member.value());
+  });
 }
 
 std::string too_large(const std::string& what, size_t most) {

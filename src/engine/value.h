@@ -39,6 +39,7 @@ size_t text_bytes(const json::value& value, size_t most);
 size_t text_bytes(const json::object& object, size_t most);
 // Whether all its strings and names are UTF-8. What is not cannot be journaled as it is.
 bool is_utf8(const json::value& value);
+bool is_utf8(const json::object& object);
 // "its result has more than 8 MB; …"
 std::string too_large(const std::string& what, size_t most);
 
