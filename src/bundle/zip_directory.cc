@@ -36,6 +36,8 @@ class Window {
 
   // So many bytes from there, or as many as there are.
   Result<std::string_view> at(uint64_t offset, size_t size) {
+    // An offset is what the archive says; beyond its end there is nothing, and sums would run over.
+    if (offset >= source_.size()) return std::string_view();
     if (offset < begin_ || offset + size > begin_ + held_) {
       auto got = source_.read_at(offset, buffer_);
       if (!got) return got.error();

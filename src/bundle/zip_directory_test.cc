@@ -49,6 +49,15 @@ TEST(ZipDirectory, CountsThoseOfALargeZip) {
                       number(0xffff, 2) + number(0xffffffff, 4) + number(0xffffffff, 4) + number(0, 2);
   EXPECT_EQ(verdict(large, 6'000), "sound");
   EXPECT_EQ(verdict(large, 5'999), "it has more than 5999 entries");
+  // Offsets that lie, of the record and of the directory.
+  for (uint64_t lie : {~uint64_t{0}, ~uint64_t{0} - 40, uint64_t{1} << 63, uint64_t{large.size()}}) {
+    std::string lying = large;
+    lying.replace(end + record.size() + 8, 8, number(lie, 8));
+    EXPECT_EQ(verdict(lying, 5'999), "sound");
+    lying = large;
+    lying.replace(end + 48, 8, number(lie, 8));
+    EXPECT_EQ(verdict(lying, 5'999), "sound");
+  }
 }
 
 TEST(ZipDirectory, LeavesWhatIsNoneToOthers) {

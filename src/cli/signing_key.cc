@@ -22,11 +22,16 @@ Result<crypto::PrivateKey> signing_key(Context& context) {
   auto home = DeployHome::open(context);
   if (!home) return home.error();
   const crypto::PrivateKey& key = (*home)->home().operator_key();
-  auto answer = (*home)->call("Trust/open", {{"publicKey", key.public_key().to_pem()}});
-  if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_of(*answer);
-  if (answer->fields.at("trusted").as_bool()) {
-    context.output.note("made the operator's key " + answer->text("key") + ", trusted for all bundles in local");
+  // Where somebody is trusted, something was decided: nothing is left to write down.
+  auto listed = (*home)->ask("Trust/list", {});
+  if (!listed) return listed.error();
+  if (listed->fields.at("keys").as_array().empty()) {
+    auto answer = (*home)->call("Trust/open", {{"publicKey", key.public_key().to_pem()}});
+    if (!answer) return answer.error();
+    if (answer->code != Code::ok) return refusal_of(*answer);
+    if (answer->fields.at("trusted").as_bool()) {
+      context.output.note("made the operator's key " + answer->text("key") + ", trusted for all bundles in local");
+    }
   }
   return crypto::PrivateKey::from_pem(key.to_pem().reveal());
 }
