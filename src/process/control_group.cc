@@ -148,9 +148,10 @@ std::vector<pid_t> members_of(const std::vector<std::string>& folders) {
 
 void kill_groups(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
-    if (is_there(folder + "/cgroup.kill") && write_control(folder + "/cgroup.kill", "1")) return;
+    if (is_there(folder + "/cgroup.kill")) (void)write_control(folder + "/cgroup.kill", "1");
   }
-  // Each by a handle that is seen to be a member's after it was opened.
+  // What has joined another hierarchy and not yet that one, or where there is no cgroup.kill: each by a handle that is
+  // seen to be a member's after it was opened.
   std::map<pid_t, ProcessHandle> handles;
   for (pid_t pid : members_of(folders)) {
     auto identity = identify_process(pid);
