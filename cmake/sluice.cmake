@@ -43,7 +43,7 @@ if(SLUICE_SANITIZE)
   add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-sanitize-recover=all -g1 -O1)
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
   # libsquashfs forgets the blocks that are on their way when its output fails.
-  set(SLUICE_TEST_ENVIRONMENT LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
+  set(SLUICE_TEST_PROPERTIES ENVIRONMENT LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
 endif()
 # libFuzzer steers by the branches an input takes, so the parsers must count them, not the fuzz targets alone.
 if(SLUICE_FUZZ)
@@ -109,7 +109,7 @@ function(sluice_test name library)
   sluice_compile_as_test(${name})
   string(REGEX REPLACE "_test$" "" prefix ${name})
   gtest_discover_tests(${name} TEST_PREFIX "${prefix}." DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT 300 ENVIRONMENT "${SLUICE_TEST_ENVIRONMENT}" ${SLUICE_TEST_PROPERTIES})
+                       PROPERTIES TIMEOUT 300 ${SLUICE_TEST_PROPERTIES})
 endfunction()
 
 # sluice_root(TARGET FOLDER): gives TARGET the include root in which FOLDER's name leads to FOLDER.
