@@ -13,9 +13,11 @@
 #include "cli/kit_run.h"
 #include "cli/kit_show.h"
 #include "cli/kit_watch.h"
+#include "deploy/deploy_kit.h"
 #include "lang/check.h"
 #include "lang/concept_parser.h"
 #include "lang/format.h"
+#include "lang/suite_parser.h"
 #include "lang/sync_parser.h"
 #include "lang/text.h"
 
@@ -330,15 +332,9 @@ syncs:
 )"},
 };
 
-bool is_kit_name(std::string_view name) {
-  bool characters =
-      std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
-  return !name.empty() && name.size() <= 64 && characters && name[0] >= 'a' && name[0] <= 'z';
-}
-
 Result<Code> init(Context& context) {
   std::string name = context.given.text("name");
-  if (!is_kit_name(name)) {
+  if (!lang::is_kit_name(name)) {
     return Error{.code = Code::usage, .message = "a kit's name is of a-z, 0-9 and -, and begins with a letter"};
   }
   bool write = !context.given.flag("dry-run");
@@ -382,33 +378,39 @@ Result<Code> list(Context& context) {
   size_t failing = 0;
   auto entries = disk.list(kits);
   if (!entries && entries.error().code != Code::not_found) return entries.error();
-  for (const FolderEntry& entry : entries ? *entries : std::vector<FolderEntry>{}) {
-    std::string folder = kits + "/" + entry.name;
-    auto exists = disk.exists(folder + "/suite.yaml");
-    if (!exists || !*exists) continue;
+  auto add = [&](const std::string& folder, const std::string& fallback) -> Result<void> {
     auto kit_place = place_of_kit(folder, context);
     if (!kit_place) return kit_place.error();
     lang::Kit kit = lang::load_kit(folder, kit_reader(disk, *kit_place), kit_place->options);
     lang::Suite suite = kit.suite;
-    std::string name = suite.name.empty() ? entry.name : suite.name;
+    std::string name = suite.name.empty() ? fallback : suite.name;
     lang::Checked checked = lang::check(std::move(kit));
-    size_t errors = checked.errors;
-    if (errors > 0) failing++;
+    if (checked.errors > 0) failing++;
     table.rows.push_back(
         {{name, Style::strong},
          {suite.version},
-         errors > 0 ? Cell{counted(errors, "error"), Style::bad} : Cell{"ok", Style::good},
+         checked.errors > 0 ? Cell{counted(checked.errors, "error"), Style::bad} : Cell{"ok", Style::good},
          {folder, Style::faint},
-         errors > 0 ? Cell{"fails its check: sluice kit check " + folder, Style::bad} : Cell{suite.description}});
+         checked.errors > 0 ? Cell{"fails its check: sluice kit check " + folder, Style::bad}
+                            : Cell{suite.description}});
     found.push_back(json::object{{"name", name},
                                  {"version", suite.version},
                                  {"folder", folder},
                                  {"description", suite.description},
-                                 {"errors", errors},
+                                 {"errors", checked.errors},
                                  {"warnings", checked.warnings}});
+    return {};
+  };
+  if (auto added = add(std::string(deploy::kKitFolder), std::string(deploy::kKitName)); !added) return added.error();
+  for (const FolderEntry& entry : entries ? *entries : std::vector<FolderEntry>{}) {
+    std::string folder = kits + "/" + entry.name;
+    auto exists = disk.exists(folder + "/suite.yaml");
+    if (!exists || !*exists) continue;
+    if (auto added = add(folder, entry.name); !added) return added.error();
   }
   context.output.print(found, [&](const Terminal& terminal) { return render(table, terminal); });
-  if (found.empty()) context.output.note("No kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME");
+  if (found.size() == 1)
+    context.output.note("No further kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME");
   if (failing > 0) {
     context.output.note(counted(failing, "kit") + (failing == 1 ? " fails its" : " fail their") +
                         " check and will not be loaded");
@@ -464,7 +466,7 @@ void add_kit_commands(Commands& commands) {
                 .run = init});
   commands.add(
       {.name = "kit list",
-       .summary = "List the installed kits",
+       .summary = "List the built-in kit and the installed ones",
        .details = "Each kit is checked. One with errors is marked with what to run to see them; nothing loads it.",
        .example = "sluice kit list",
        .run = list});

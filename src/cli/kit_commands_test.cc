@@ -148,6 +148,26 @@ TEST_F(KitCommands, ShowNamesItsPictureAmongTheFormats) {
               HasSubstr("    'kit show'':--output'|'kit show'':-o') offers=('table' 'json' 'yaml' 'dot') ;;\n"));
 }
 
+TEST_F(KitCommands, ListBeginsWithTheBuiltInKit) {
+  auto done = run_line(commands, {"kit", "list"}, {}, {.variables = {{"SLUICE_HOME", folder.path("home")}}});
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("built-in:deploy"));
+  EXPECT_THAT(done.err, HasSubstr("No further kits in "));
+}
+
+TEST_F(KitCommands, CheckSaysHowManyFaultsItDoesNotShow) {
+  std::string rules;
+  for (int i = 0; i < 101; ++i)
+    rules += "sync S" + std::to_string(i) + " when { X/a: [] => ok[] } then { Task/add: [ title: \"x\" ] }\n";
+  write("suite.yaml",
+        "kit: { name: small, version: 1.0.0 }\nconcepts:\n  Task: { spec: task.concept }\nsyncs:\n  required:\n    - { "
+        "path: all.sync }\n");
+  write("all.sync", rules);
+  auto done = run_line(commands, {"kit", "check", folder.path("kit")});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_THAT(done.err, HasSubstr("1 further error is not shown\n101 errors, 0 warnings in 1 concept, 101 syncs\n"));
+}
+
 TEST_F(KitCommands, InitOnlyTakesPlainNames) {
   for (const std::string name : {"Tasks", "../x", "9x", "a b"}) {
     EXPECT_EQ(run_line(commands, {"kit", "init", name, "--dry-run"}).exit, 2) << name;

@@ -175,7 +175,7 @@ std::string dot_quoted(std::string_view text) {
 
 std::string show_kit(const CheckedKit& checked, const Terminal& terminal) {
   const lang::Kit& kit = checked.kit();
-  std::string text = terminal.paint(Style::strong, kit.suite.name) + " " + kit.suite.version + "\n";
+  std::string text = terminal.paint(Style::strong, kit.suite.name) + " " + printable(kit.suite.version) + "\n";
   if (!kit.suite.description.empty()) {
     text += wrap_text(first_sentence(printable(kit.suite.description)), terminal.width) + "\n";
   }

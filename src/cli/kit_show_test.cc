@@ -24,7 +24,7 @@ sync Paid [eventual]
   when { Card/charge: [] => ok[]
          caused by Order/pay: [] => requested as ?ask }
   then { answer ?ask => ok[] }
-guard Known before { Order/pay: [ order: ?o ] } require { Order: { ?o } } else declined[]
+guard Known before { Order/pay: [ order: ?o ] } require { Order: { ?o } } else declined[ order: ?o; reason: "no" ]
 )");
     kit.suite.name = "shop";
     kit.suite.version = "1.0.0";
@@ -45,6 +45,14 @@ TEST_F(KitShow, TheKitListsConceptsSyncsAndGuards) {
   EXPECT_THAT(text, HasSubstr("Bank           –  not loaded: its file is missing\n"));
   EXPECT_THAT(text, HasSubstr("Other   Alias  recommended  inactive: `Bank` is not loaded\n"));
   EXPECT_THAT(text, HasSubstr("Known  before Order/pay  active\n"));
+}
+
+TEST_F(KitShow, AVersionReachesNoTerminalAsItIs) {
+  lang::Kit kit = lang::kit_of({lang::kOrder}, "");
+  kit.suite.name = "shop";
+  kit.suite.version = "1\x1b[31m";
+  lang::Checked raw = lang::check(std::move(kit));
+  EXPECT_THAT(show_kit(*raw.kit, plain), testing::Not(HasSubstr("\x1b")));
 }
 
 TEST_F(KitShow, AConceptSaysWhoUsesIt) {

@@ -459,15 +459,23 @@ struct SuiteScope {
   bool operator==(const SuiteScope&) const = default;
 };
 
+// `overrides: { Name: ./other.sync }`
+struct SuiteOverride {
+  Name name;
+  std::string path;
+
+  bool operator==(const SuiteOverride&) const = default;
+};
+
 struct Suite {
   std::string file;
   std::string name, version, description;
   std::vector<SuiteConcept> concepts;
   std::vector<SuiteSync> syncs;
-  std::vector<std::string> guards;  // paths of files whose guards are loaded; syncs' files load theirs too
+  std::vector<Name> guards;  // paths of files whose guards are loaded; syncs' files load theirs too
   std::vector<SuiteUse> uses;
   std::vector<SuiteScope> scopes;
-  std::vector<std::pair<std::string, std::string>> overrides;  // name -> path of the replacing .sync
+  std::vector<SuiteOverride> overrides;
   std::vector<Name> disable;
   std::vector<Name> dependencies;
   std::optional<int64_t> cascade_limit;  // `limits: { cascade: N }`

@@ -65,6 +65,10 @@ bool names_any(const Guard& guard, const std::unordered_set<std::string>& names)
 
 void Report::add(Diagnostic::Severity severity, const Place& place, std::string_view rule, std::string text,
                  std::string hint) {
+  std::string key = std::string(place.file) + ":" + std::to_string(place.at.line) + ":" +
+                    std::to_string(place.at.column) + ":" + text;
+  if (told_.contains(key)) return;
+  if (told_.size() < kRemembered) told_.insert(std::move(key));
   found.add({.severity = severity,
              .file = std::string(place.file),
              .mark = place.at,
@@ -128,7 +132,8 @@ std::string literal_text(const json::value& value) {
   if (!value.is_double()) return json::serialize(value);
   std::array<char, 32> text;
   auto end = std::to_chars(text.begin(), text.end(), value.get_double()).ptr;
-  return {text.begin(), end};
+  std::string written(text.begin(), end);
+  return written.find_first_of(".e") == std::string::npos ? written + ".0" : written;
 }
 
 std::string quoted(std::string_view word) { return "`" + std::string(word) + "`"; }

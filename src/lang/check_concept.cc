@@ -15,9 +15,6 @@ using Kind = Shape::Kind;
 const std::vector<std::string> kPrimitiveNames = {"String",   "Int", "Float",   "Bool",  "Bytes",
                                                   "DateTime", "ID",  "Request", "Sealed"};
 
-// What looks a text up goes through all of them.
-constexpr size_t kMaxTexts = 1000;
-
 std::string line_of(const At& at) { return "line " + std::to_string(at.line); }
 
 // Tells of the second of two equal names. False: it was the second.
@@ -113,10 +110,10 @@ class Declarer {
       }
       case Type::Kind::names:
       case Type::Kind::literals:
-        if (type.literals.size() > kMaxTexts) {
+        if (type.literals.size() > Types::kMaxTexts) {
           report_.error({tree_.file, type.at}, "too-many-fields",
                         std::to_string(type.literals.size()) + " texts are too many; a union has at most " +
-                            std::to_string(kMaxTexts),
+                            std::to_string(Types::kMaxTexts),
                         "write `String`, and refuse in the handler what is none of them");
           return kUnknownType;
         }
@@ -207,6 +204,7 @@ class Declarer {
       }
       if (relation.kind != Relation::Kind::rows) {
         TypeId value = symbols_.types[kept[relation.field]].inner[0];
+        rows.element = value;
         const Shape& element = symbols_.types[value];
         At at = relation.element[0].at;
         if (element.kind != Kind::record) rows.fields.push_back({"value", value, at});
@@ -246,6 +244,7 @@ class Declarer {
       symbol.variants.push_back(std::move(result));
     }
     bool effect = action.runs == Runs::effect;
+    check_sealed(action, symbol);
     if (action.retry_at && !effect) {
       report_.error({tree_.file, *action.retry_at, 5}, "not-an-effect",
                     "only an effect is repeated: `retry:` has no meaning for " + quoted(action.name),
@@ -257,6 +256,20 @@ class Declarer {
                     "declare it `runs: effect`, or leave `deadline:` out");
     }
     return symbol;
+  }
+
+  // A Sealed value is gone at restart; the effect that made it is then repeated.
+  void check_sealed(const Action& action, const ActionSymbol& symbol) {
+    if (action.runs != Runs::effect || action.retry == Retry::safe) return;
+    for (size_t v = 0; v < symbol.variants.size(); ++v) {
+      for (const FieldSymbol& field : symbol.variants[v].fields) {
+        if (!symbols_.types.holds_sealed(field.type)) continue;
+        report_.error({tree_.file, field.at, field.name.size()}, "sealed",
+                      quoted(field.name) + " is Sealed, so when the value is lost " + quoted(action.name) +
+                          " is repeated, but it is not `retry: safe`",
+                      "declare " + quoted(action.name) + " `retry: safe`");
+      }
+    }
   }
 
   const Concept& tree_;
@@ -277,6 +290,17 @@ void check_reversal(ConceptSymbol& owner, ActionSymbol& action, const Symbols& s
     report.error(place, "reversal", quoted(owner.name) + " has no action " + quoted(reversal.action),
                  did_you_mean(reversal.action, names_of(owner.actions)));
     return;
+  }
+  if (found->runs == Runs::query) {
+    report.error(place, "reversal", quoted(reversal.action) + " is a query: it undoes nothing",
+                 "name the action that takes back what " + quoted(action.name) + " did");
+    return;
+  }
+  if (found->runs == Runs::effect && found->source->retry != Retry::safe) {
+    report.error(place, "reversal",
+                 quoted(reversal.action) + " undoes " + quoted(action.name) +
+                     ", so it is repeated until it is done, but it is not `retry: safe`",
+                 "declare " + quoted(reversal.action) + " `retry: safe`, and let it succeed on what is not there");
   }
   ReversalSymbol result{.action = static_cast<size_t>(found - owner.actions.begin())};
   std::vector<const VariantSymbol*> compensated;

@@ -273,5 +273,35 @@ TEST(CheckConcept, AUnionHasAThousandTexts) {
                               "1000 [write `String`, and refuse in the handler what is none of them]"));
 }
 
+TEST(CheckConcept, WhatMakesASealedValueCanBeRepeated) {
+  auto with = [](const std::string& retry) {
+    return told(
+        kit_of({"concept A { actions { action get() {\nruns: effect " + retry + " -> ok(key: Sealed) } } }"}, ""));
+  };
+  EXPECT_THAT(with("retry: safe"), testing::IsEmpty());
+  EXPECT_THAT(with(""),
+              testing::ElementsAre("0.concept:2:21+3 error sealed: `key` is Sealed, so when the value is lost `get` is "
+                                   "repeated, but it is not `retry: safe` [declare `get` `retry: safe`]"));
+}
+
+TEST(CheckConcept, AReversalCanBeRepeatedAndChangesSomething) {
+  auto with = [](const std::string& runs) {
+    return told(
+        kit_of({"concept A [P] { actions { action make() { reversal: unmake -> ok(p: P) }\naction unmake(p: P) { " +
+                runs + " -> ok } } }"},
+               ""));
+  };
+  EXPECT_THAT(with(""), testing::IsEmpty());
+  EXPECT_THAT(with("runs: effect retry: safe"), testing::IsEmpty());
+  EXPECT_THAT(
+      with("runs: effect"),
+      testing::ElementsAre("0.concept:1:53+6 error reversal: `unmake` undoes `make`, so it is repeated until it is "
+                           "done, but it is not `retry: safe` [declare `unmake` `retry: safe`, and let it succeed "
+                           "on what is not there]"));
+  EXPECT_THAT(with("runs: query"),
+              testing::ElementsAre("0.concept:1:53+6 error reversal: `unmake` is a query: it undoes nothing [name the "
+                                   "action that takes back what `make` did]"));
+}
+
 }  // namespace check_concept_test
 }  // namespace sluice::lang

@@ -20,6 +20,8 @@ constexpr std::array kFunctions = {
     Function{"uuid", 0, 0, "uuid()"}, Function{"now", 0, 0, "now()"}, Function{"concat", 1, kAny, "concat(a, b)"},
     Function{"cond", 3, 3, "cond(condition, then, else)"}, Function{"nameOf", 1, 1, "nameOf(x)"}};
 
+bool is_null(const Expr& expr) { return expr.op == Op::literal && expr.value.is_null(); }
+
 bool is_many(Kind kind) { return kind == Kind::list || kind == Kind::set; }
 
 bool is_choice(const Expr& expr) { return expr.op == Op::call && expr.name == "cond" && expr.args.size() == 3; }
@@ -31,6 +33,48 @@ std::string shown(const Expr& expr, const std::string& type) {
 }
 
 }  // namespace
+
+TypeId type_of_parts(Types& types, const Expr& expr, const std::function<TypeId(const Expr&)>& type_of,
+                     const std::function<void(const Expr&, TypeId, const Expr&, TypeId)>& apart) {
+  auto is_text = [](const Expr& part) { return part.op == Op::literal && part.value.is_string(); };
+  if (expr.op == Op::record) {
+    Shape shape{.kind = Kind::record, .names = expr.keys};
+    for (const Expr& part : expr.args) {
+      shape.inner.push_back(is_text(part) ? types.texts({std::string(part.value.get_string())}) : type_of(part));
+    }
+    return types.add(std::move(shape));
+  }
+  // All texts at once: a union that grows by one text at a time would cost the square of their number.
+  std::vector<std::string> texts;
+  for (const Expr& part : expr.args) {
+    if (is_text(part)) texts.emplace_back(part.value.get_string());
+  }
+  TypeId all_texts = texts.empty() ? kUnknownType : types.texts(std::move(texts));
+  const Expr* first = nullptr;
+  TypeId element = kUnknownType;
+  bool told = false;
+  for (const Expr& part : expr.args) {
+    TypeId type = is_text(part) ? all_texts : type_of(part);
+    auto both = first == nullptr ? std::optional(type) : types.join(element, type);
+    if (!both && !told) {
+      auto plain = [&](const Expr& each, TypeId known) {
+        return each.op == Op::literal ? Types::of_literal(each.value) : known;
+      };
+      apart(*first, plain(*first, element), part, plain(part, type));
+      told = true;
+    }
+    if (first == nullptr) first = &part;
+    element = both.value_or(kUnknownType);
+  }
+  return types.list_of(element);
+}
+
+Fit compared(const Types& types, const Expr& left, TypeId left_type, const Expr& right, TypeId right_type) {
+  bool left_literal = left.op == Op::literal, right_literal = right.op == Op::literal;
+  if (left_literal && !right_literal) return types.literal_compares(left.value, right_type);
+  if (right_literal && !left_literal) return types.literal_compares(right.value, left_type);
+  return types.comparable(left_type, right_type);
+}
 
 TypeId Rule::type_of(const Expr& expr, In in, TypeId wanted, std::string_view field) {
   switch (expr.op) {
@@ -59,8 +103,14 @@ TypeId Rule::type_of(const Expr& expr, In in, TypeId wanted, std::string_view fi
     case Op::list:
     case Op::record:
       once_each_key(expr);
-      for (const Expr& part : expr.args) type_of(part, in);
-      return kUnknownType;
+      return type_of_parts(
+          types, expr, [&](const Expr& part) { return type_of(part, in); },
+          [&](const Expr& first, TypeId one, const Expr& part, TypeId other) {
+            report.error(place_of(file, part), "type-mismatch",
+                         "the elements of a list are of one type, but " + shown(first, types.name(one)) + ", " +
+                             shown(part, types.name(other)),
+                         "write elements of one type, or a record `{ name: … }`");
+          });
     case Op::equal:
     case Op::not_equal:
     case Op::less:
@@ -92,7 +142,7 @@ TypeId Rule::variable(const std::string& name, const Place& place, In in, TypeId
     return kUnknownType;
   }
   TypeId type = variable_type(name);
-  if (in == In::where && symbols.types.holds_sealed(type)) {
+  if (in == In::where && types.holds_sealed(type)) {
     report.error(place, "sealed", quoted("?" + name) + " is Sealed: no where, filter or template may use it",
                  "pass it on in then, as the whole value of an argument");
     return kUnknownType;
@@ -113,10 +163,11 @@ Place Rule::place_of_field(const Expr& path) const {
 }
 
 TypeId Rule::path(const Expr& expr, In in) {
-  const Types& types = symbols.types;
   if (expr.args.empty()) return kUnknownType;
-  TypeId base = types.present(type_of(expr.args[0], in));
-  if (auto field = types.field(base, expr.name)) return *field;
+  TypeId whole = type_of(expr.args[0], in);
+  TypeId base = types.present(whole);
+  // What is not there has no field either.
+  if (auto field = types.field(base, expr.name)) return base == whole ? *field : types.option_of(types.present(*field));
   const Shape& shape = types[base];
   std::string hint = "use the value as it is, or take the field from a pattern or a row";
   if (shape.kind == Kind::parameter && expr.args[0].op == Op::variable) {
@@ -147,26 +198,44 @@ TypeId Rule::call(const Expr& expr, In in) {
                  "write " + quoted(function->usage));
   }
   if (is_choice(expr)) return branches(expr, in);
-  for (const Expr& arg : expr.args) type_of(arg, expr.name == "concat" ? In::where : in);
+  for (const Expr& arg : expr.args) type_of(arg, In::where);  // what is made of it would show what is Sealed
   if (expr.name == "now") return Types::of(Kind::date_time);
   return expr.name == "cond" ? kUnknownType : Types::of(Kind::string);
 }
 
-// The type of `cond(c, a, b)` where no type is wanted: that of the branch which takes the other.
+TypeId Rule::type_of_named(const Expr& expr, In in) {
+  if (expr.op != Op::literal || !expr.value.is_string()) return type_of(expr, in);
+  return types.texts({std::string(expr.value.get_string())});
+}
+
+// After `filter(?x != null)` there is an ?x.
+void Rule::narrow(const Expr& condition) {
+  if (condition.op == Op::all) {
+    for (const Expr& part : condition.args) narrow(part);
+  }
+  if (condition.op != Op::not_equal || condition.args.size() != 2) return;
+  const Expr& left = condition.args[0];
+  const Expr& right = condition.args[1];
+  const Expr& named = is_null(left) ? right : left;
+  auto found = bound_.find(named.name);
+  if (named.op != Op::variable || !(is_null(left) || is_null(right)) || found == bound_.end()) return;
+  TypeId& type = variables[found->second.variable].type;
+  type = types.present(type);
+}
+
+// The type of `cond(c, a, b)` where no type is wanted: one for which both may be given.
 TypeId Rule::branches(const Expr& expr, In in) {
-  const Types& types = symbols.types;
   must_hold(expr.args[0]);
   const Expr& first = expr.args[1];
   const Expr& second = expr.args[2];
   TypeId one = type_of(first, in);
   TypeId other = type_of(second, in);
-  auto takes = [&](TypeId to, const Expr& from, TypeId type) {
-    return from.op == Op::literal ? types.literal_fits(from.value, to) == Fit::yes
-                                  : types.assignable(type, to) != Fit::no;
+  auto takes = [&](const Expr& to, TypeId type, const Expr& from) {
+    return from.op == Op::literal && to.op != Op::literal && types.literal_fits(from.value, type) == Fit::yes;
   };
-  if (takes(one, second, other)) return one;
-  if (takes(other, first, one)) return other;
-  if (one == Types::of(Kind::null) || other == Types::of(Kind::null)) return kUnknownType;  // an option of the other
+  if (takes(first, one, second)) return one;
+  if (takes(second, other, first)) return other;
+  if (auto both = types.join(type_of_named(first, in), type_of_named(second, in))) return *both;
   report.error(place_of(file, second), "type-mismatch",
                "the branches of `cond` are of one type, but " + shown(first, types.name(one)) + ", " +
                    shown(second, types.name(other)),
@@ -176,15 +245,14 @@ TypeId Rule::branches(const Expr& expr, In in) {
 
 void Rule::must_hold(const Expr& expr) {
   TypeId type = type_of(expr, In::where);
-  if (symbols.types.comparable(type, Types::of(Kind::boolean)) == Fit::no) {
+  if (types.comparable(type, Types::of(Kind::boolean)) == Fit::no) {
     report.error(place_of(file, expr), "type-mismatch",
-                 "a condition is true or false, but " + shown(expr, symbols.types.name(type)),
+                 "a condition is true or false, but " + shown(expr, types.name(type)),
                  "compare it with a value: `… = …`");
   }
 }
 
 void Rule::compare(const Expr& expr, In in) {
-  const Types& types = symbols.types;
   if (expr.args.size() < 2) return;
   const Expr& left = expr.args[0];
   const Expr& right = expr.args[1];
@@ -208,19 +276,13 @@ void Rule::compare(const Expr& expr, In in) {
     }
     right_type = types.element(right_type);
   }
-  Fit fit = Fit::yes;
-  if (left.op == Op::literal && right.op != Op::literal) {
-    fit = types.literal_compares(left.value, right_type);
-  } else if (right.op == Op::literal && left.op != Op::literal) {
-    fit = types.literal_compares(right.value, left_type);
-  } else {
-    fit = types.comparable(left_type, right_type);
-  }
+  Fit fit = compared(types, left, left_type, right, right_type);
   const Expr& place = left.op == Op::literal && right.op != Op::literal ? left : right;
   bool ordered = expr.op != Op::equal && expr.op != Op::not_equal && !membership;
   if (fit == Fit::no) {
     std::string hint = "compare values of one type";
     if (place.op == Op::literal) hint = types.literal_form(place.value, &place == &left ? right_type : left_type);
+    if (is_null(place)) hint = "leave it out: what a pattern or a query has bound is there";
     report.error(place_of(file, place), "type-mismatch",
                  (ordered ? "these have no order: " : "these are never equal: ") + shown(left, types.name(left_type)) +
                      ", " + shown(right, types.name(right_type)),
@@ -231,17 +293,13 @@ void Rule::compare(const Expr& expr, In in) {
     report.misaligned(place_of(file, place),
                       shown(left, types.name(left_type)) + ", " + shown(right, types.name(right_type)));
   }
-  Kind kind = types[types.present(left.op == Op::literal ? right_type : left_type)].kind;
-  bool has_order = kind == Kind::unknown || kind == Kind::integer || kind == Kind::floating || kind == Kind::string ||
-                   kind == Kind::date_time || kind == Kind::parameter || kind == Kind::id;
-  if (ordered && !has_order) {
+  if (ordered && !types.has_order(left.op == Op::literal ? right_type : left_type)) {
     report.error(place_of(file, place), "type-mismatch", "values of type " + types.name(left_type) + " have no order",
                  "compare with `=` or `!=`");
   }
 }
 
 void Rule::give(const Expr& value, TypeId to, const std::string& what, std::string_view field) {
-  const Types& types = symbols.types;
   const Shape& target = types[types.present(to)];
   if (value.op == Op::literal) {
     if (types.literal_fits(value.value, to) == Fit::yes) return;
@@ -299,6 +357,7 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
     return;
   }
   TypeId type = type_of(value, In::then, to, field);
+  bool only_option = types[type].kind == Kind::option && types.assignable(types.present(type), to) != Fit::no;
   switch (types.assignable(type, to)) {
     case Fit::yes:
       return;
@@ -319,7 +378,8 @@ void Rule::give(const Expr& value, TypeId to, const std::string& what, std::stri
       }
       report.error(place_of(file, value), "type-mismatch",
                    shown(value, types.name(type)) + ", but " + what + " takes " + types.name(to),
-                   "give it a value of type " + types.name(to));
+                   only_option ? "name it with `bind(… as ?x)` and keep it with `filter(?x != null)` in where"
+                               : "give it a value of type " + types.name(to));
   }
 }
 

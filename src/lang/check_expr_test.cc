@@ -187,5 +187,50 @@ TEST(CheckExpr, TextForATimeOrBytesIsOne) {
                           time));
 }
 
+TEST(CheckExpr, ListsAndRecordsHaveTypes) {
+  auto bound = [](const std::string& value, const std::string& then) {
+    return told(kit_of({kOrder, kCard}, "sync A when { Order/place: [] => ok[ order: ?o; total: ?t ] }\nwhere { bind(" +
+                                            value + " as ?x) }\nthen { " + then + " }"));
+  };
+  std::string pay = "Order/pay: [ order: ?o; amount: ?x ]";
+  EXPECT_THAT(
+      bound("[1, \"a\"]", "Card/hold: [ card: \"c\" ]"),
+      ElementsAre("rules.sync:2:18+3 error type-mismatch: the elements of a list are of one type, but 1 is Int, "
+                  "\"a\" is String [write elements of one type, or a record `{ name: … }`]"));
+  EXPECT_THAT(
+      bound("[1, ?t]", pay),
+      ElementsAre("rules.sync:3:40+2 error list-for-scalar: sync `A`: `?x` is list Int, but `amount` of Order/pay "
+                  "takes one Int [take it apart in where: `each(?x as { value: ?value })`]"));
+  EXPECT_THAT(
+      bound("{ q: 1 }", pay),
+      ElementsAre("rules.sync:3:40+2 error type-mismatch: `?x` is { q: Int }, but `amount` of Order/pay takes Int "
+                  "[give it a value of type Int]"));
+  EXPECT_THAT(
+      bound("[{ item: \"a\", count: 1 }, { item: \"b\", count: ?t }]", "Order/place: [ customer: \"c\"; lines: ?x ]"),
+      IsEmpty());
+  EXPECT_THAT(bound("cond(?t > 1, \"slow\", \"fast\")", "Order/ship: [ order: ?o; priority: ?x ]"), IsEmpty());
+  EXPECT_THAT(bound("cond(?t > 1, \"slow\", \"soon\")", "Order/ship: [ order: ?o; priority: ?x ]"),
+              ElementsAre("rules.sync:3:43+2 error type-mismatch: `?x` is \"slow\" | \"soon\", but `priority` of "
+                          "Order/ship takes \"slow\" | \"fast\" [give it a value of type \"slow\" | \"fast\"]"));
+  EXPECT_THAT(with_where("filter(?t = [1, 2])"),
+              ElementsAre("rules.sync:2:21+1 error type-mismatch: these are never equal: `?t` is Int, this is list Int "
+                          "[compare values of one type]"));
+}
+
+TEST(CheckExpr, NoFunctionMakesASealedValueReadable) {
+  EXPECT_THAT(
+      told(kit_of({kOrder, kCard},
+                  "sync A when { Card/unlock: [] => ok[ token: ?k ] }\nthen { Card/hold: [ card: nameOf(?k) ] }")),
+      ElementsAre("rules.sync:2:34+2 error sealed: `?k` is Sealed: no where, filter or template may use it [pass "
+                  "it on in then, as the whole value of an argument]"));
+}
+
+TEST(CheckExpr, AFractionIsShownAsItIsWritten) {
+  EXPECT_THAT(
+      with_then("Order/pay: [ order: ?o; amount: 1.0 ]"),
+      ElementsAre("rules.sync:2:40+3 error type-mismatch: `amount` of Order/pay takes Int, not 1.0 [write a value "
+                  "of type Int]"));
+}
+
 }  // namespace check_expr_test
 }  // namespace sluice::lang

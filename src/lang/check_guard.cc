@@ -11,8 +11,6 @@
 namespace sluice::lang {
 namespace {
 
-const std::vector<FieldSymbol> kRefusedFields = {{"message", Types::of(Shape::Kind::string), {}}};
-
 // A guard of every action could be judged against none of them.
 void check_target(const Pattern& before, const Rule& rule) {
   for (const Name* name : {&before.concept_, &before.action}) {
@@ -26,44 +24,83 @@ void check_target(const Pattern& before, const Rule& rule) {
   }
 }
 
-// The fields of the variant with which the guard refuses; nothing when there is no such variant.
-const std::vector<FieldSymbol>* refusal(const Guard& guard, const GuardSymbol& symbol, const Rule& rule) {
+// A variant with which the guard refuses.
+struct Refusal {
+  std::string title;
+  std::vector<FieldSymbol> fields;
+  bool declared = true;  // by an action, not by the engine
+};
+
+// Those of each action that the guard binds; none when there is no such variant.
+std::vector<Refusal> refusals(const Guard& guard, const GuardSymbol& symbol, const Rule& rule) {
   const Symbols& symbols = rule.symbols;
   if (guard.engine) {
-    if (guard.variant.text == "refused") return &kRefusedFields;
+    if (guard.variant.text == "refused") return {{"engine.refused", engine_fields("refused"), false}};
     rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
                       "a guard refuses with `engine.refused`, not with " + quoted("engine." + guard.variant.text),
                       "write `else engine.refused[ message: \"…\" ]`");
-    return nullptr;
+    return {};
   }
+  std::vector<Refusal> found;
+  std::vector<std::string> known;
+  auto look_at = [&](const ActionSymbol& action, const std::string& name) {
+    for (const VariantSymbol& each : action.variants) {
+      known.push_back(each.name);
+      if (each.name == guard.variant.text) found.push_back({name + " => " + each.name, each.fields});
+    }
+  };
+  std::string nobody;
   if (symbol.before && symbol.before->ref()) {
-    const ActionSymbol& action = symbols.action(*symbol.before->ref());
-    if (auto variant = find_variant(action, guard.variant.text)) return &action.variants[*variant].fields;
-    std::string hint = near_name(guard.variant.text, names_of(action.variants));
-    rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
-                      quoted(symbols.name(*symbol.before->ref())) + " has no variant " + quoted(guard.variant.text),
-                      hint.empty() ? "declare it, or write `else engine.refused[ message: \"…\" ]`" : hint);
-    return nullptr;
+    std::string name = symbols.name(*symbol.before->ref());
+    look_at(symbols.action(*symbol.before->ref()), name);
+    nobody = quoted(name) + " has no variant ";
   }
   if (symbol.over) {
     const ConceptSymbol& owner = symbols.concepts[symbol.over->concept_];
-    std::vector<std::string> known;
     for (const ActionSymbol& action : owner.actions) {
-      if (auto variant = find_variant(action, guard.variant.text)) return &action.variants[*variant].fields;
-      for (const VariantSymbol& each : action.variants) known.push_back(each.name);
+      if (action.runs != Runs::query) look_at(action, owner.name + "/" + action.name);
     }
+    nobody = "no action of " + quoted(owner.name) + " has a variant ";
+  }
+  if (found.empty() && !nobody.empty()) {
     std::string hint = near_name(guard.variant.text, known);
-    rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
-                      "no action of " + quoted(owner.name) + " has a variant " + quoted(guard.variant.text),
+    rule.report.error(place_of(guard.file, guard.variant), "guard-variant", nobody + quoted(guard.variant.text),
                       hint.empty() ? "declare it, or write `else engine.refused[ message: \"…\" ]`" : hint);
   }
-  return nullptr;
+  return found;
+}
+
+// What `else` gives must suit each of the actions, as the engine takes it for whichever was refused.
+void check_refusal(const Guard& guard, const Refusal& refusal, Rule& rule) {
+  std::vector<std::string> unknown, missing;
+  for (const Argument& argument : guard.arguments) {
+    auto field = find_field(refusal.fields, argument.name);
+    if (!field) {
+      unknown.push_back(argument.name);
+      rule.report.error({guard.file, argument.at, argument.name.size()}, "unknown-field",
+                        quoted(refusal.title) + " has no field " + quoted(argument.name),
+                        did_you_mean(argument.name, names_of(refusal.fields)));
+    }
+    rule.give(argument.value, field ? refusal.fields[*field].type : kUnknownType,
+              quoted(argument.name) + " of " + refusal.title, argument.name);
+  }
+  for (const FieldSymbol& field : refusal.fields) {
+    bool given = std::ranges::find(guard.arguments, field.name, &Argument::name) != guard.arguments.end();
+    bool needed = refusal.declared && rule.types[field.type].kind != Shape::Kind::option;
+    if (needed && !given) missing.push_back(field.name);
+  }
+  for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
+    TypeId type = refusal.fields[*find_field(refusal.fields, name)].type;
+    rule.report.error(place_of(guard.file, guard.variant), "missing-argument",
+                      quoted(refusal.title) + " needs the field " + quoted(name + ": " + rule.types.name(type)),
+                      "add " + quoted(name + ": ?" + name) + ", and bind it before `require`");
+  }
 }
 
 }  // namespace
 
-GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
-                        const std::unordered_set<std::string>& absent, Report& report) {
+GuardSymbol check_guard(const Kit& kit, size_t index, Symbols& symbols, const std::unordered_set<std::string>& absent,
+                        Report& report) {
   const Guard& guard = kit.guards[index].tree;
   GuardSymbol result{.guard = index};
   Rule rule(symbols, absent, report, guard.file, "guard " + quoted(guard.name.text));
@@ -94,17 +131,10 @@ GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
   otherwise.over = rule.over;
   otherwise.adopt(before);
   otherwise.once_each(guard.arguments, "field");
-  const std::vector<FieldSymbol>* fields = refusal(guard, result, otherwise);
-  for (const Argument& argument : guard.arguments) {
-    auto field = fields ? find_field(*fields, argument.name) : std::nullopt;
-    if (fields && !field) {
-      report.error(
-          {guard.file, argument.at, argument.name.size()}, "unknown-field",
-          quoted((guard.engine ? "engine." : "") + guard.variant.text) + " has no field " + quoted(argument.name),
-          did_you_mean(argument.name, names_of(*fields)));
-    }
-    otherwise.give(argument.value, field ? (*fields)[*field].type : kUnknownType,
-                   quoted(argument.name) + " of " + guard.variant.text, argument.name);
+  std::vector<Refusal> all = refusals(guard, result, otherwise);
+  for (const Refusal& each : all) check_refusal(guard, each, otherwise);
+  if (all.empty()) {
+    for (const Argument& argument : guard.arguments) otherwise.type_of(argument.value, Rule::In::then);
   }
   return result;
 }

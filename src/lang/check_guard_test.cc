@@ -82,14 +82,35 @@ TEST(CheckGuard, ElseSeesWhatWasBoundBeforeRequire) {
 }
 
 TEST(CheckGuard, FieldsOfTheVariantAreChecked) {
-  EXPECT_THAT(told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[ ordr: ?o ]"),
-              ElementsAre("rules.sync:1:83+4 error unknown-field: `lost` has no field `ordr` [did you mean `order`?]"));
+  EXPECT_THAT(
+      told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[ ordr: ?o ]"),
+      ElementsAre(
+          "rules.sync:1:83+4 error unknown-field: `Order/ship => lost` has no field `ordr` [did you mean `order`?]"));
 }
 
 TEST(CheckGuard, AFieldOfTheRefusalIsGivenOnce) {
   EXPECT_THAT(told_of("guard G before { Order/ship: [ order: ?o ] }\nrequire { Order: { ?o } }\nelse lost[ order: ?o; "
                       "order: ?o ]"),
               ElementsAre("rules.sync:3:23+5 error duplicate: a second field `order` [keep one]"));
+}
+
+TEST(CheckGuard, ElseGivesEveryFieldThatIsNoOption) {
+  EXPECT_THAT(told_of("guard G before { Order/ship: [ order: ?o ] } require { Order: { ?o } } else lost[]"),
+              ElementsAre("rules.sync:1:77+4 error missing-argument: `Order/ship => lost` needs the field `order: O of "
+                          "Order` [add `order: ?order`, and bind it before `require`]"));
+}
+
+TEST(CheckGuard, ElseSuitsEachActionThatMayBeRefused) {
+  std::string two =
+      "concept A [P] { state { n: P -> Int } actions { action up(p: P) { -> ok -> full(n: Int) }\naction down(p: P) { "
+      "-> "
+      "ok -> full(n: String, why: String) } } }";
+  EXPECT_THAT(
+      told(kit_of({two}, "guard G over { A: { ?p n: ?n } } require { filter(?n > 0) } else full[ n: ?n ]")),
+      ElementsAre("rules.sync:1:66+4 error missing-argument: `A/down => full` needs the field `why: String` [add "
+                  "`why: ?why`, and bind it before `require`]",
+                  "rules.sync:1:75+2 error type-mismatch: `?n` is Int, but `n` of A/down => full takes String "
+                  "[give it a value of type String]"));
 }
 
 }  // namespace check_guard_test

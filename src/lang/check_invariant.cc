@@ -6,10 +6,9 @@
 // the action's arguments and the variant's fields. A scenario's fixtures name values: each of its fields is a variable,
 // and `$fixture.field` is the same.
 #include <algorithm>
-#include <span>
 
-#include "base/nearest.h"
-#include "lang/check_parts.h"
+#include "lang/check_condition.h"
+#include "lang/graph.h"
 
 namespace sluice::lang {
 namespace {
@@ -29,26 +28,21 @@ std::vector<std::string> names_of(const Fixtures& fixtures) {
 
 class InvariantWalk {
  public:
-  InvariantWalk(const ConceptSymbol& owner, const Symbols& symbols, const Fixtures& fixtures, Report& report)
-      : owner_(owner), symbols_(symbols), fixtures_(fixtures), report_(report), file_(owner.source->file) {}
+  InvariantWalk(const ConceptSymbol& owner, Symbols& symbols, const Fixtures& fixtures, Report& report)
+      : owner_(owner),
+        symbols_(symbols),
+        fixtures_(fixtures),
+        report_(report),
+        file_(owner.source->file),
+        said_(owner, symbols, report) {
+    said_.fixture = [this](const Expr& expr) { return fixture_field(expr, kUnknownType, {}); };
+  }
 
   void fixture(const Fixture& fixture, const ActionSymbol& action) {
     arguments(fixture.input, action.params, action.name, "argument",
               [&](const Expr& value, TypeId type, const std::string& what) { this->value(value, type, what, false); });
-    std::vector<std::string> unknown, missing;
-    for (const Argument& each : fixture.input) {
-      if (!find_field(action.params, each.name)) unknown.push_back(each.name);
-    }
-    for (const FieldSymbol& param : action.params) {
-      bool given = std::ranges::any_of(fixture.input, [&](const Argument& each) { return each.name == param.name; });
-      if (!given && symbols_.types[param.type].kind != Kind::option) missing.push_back(param.name);
-    }
-    for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
-      report_.error(
-          report_.word(file_, fixture.at, fixture.name), "missing-argument",
-          "fixture " + quoted(fixture.name) + " lacks the argument " + quoted(name) + " of " + quoted(action.name),
-          "add " + quoted(name + ": …"));
-    }
+    tell_missing(fixture.input, action, {fixture.at, fixture.name}, "fixture " + quoted(fixture.name));
+    for (const Argument& argument : fixture.input) tell_not_run(argument.value, fixture);
     for (const Name& name : fixture.after) {
       if (fixtures_.contains(name.text)) continue;
       report_.error(place_of(file_, name), "unknown-fixture", "there is no fixture " + quoted(name.text),
@@ -59,28 +53,95 @@ class InvariantWalk {
 
   void invariant(const Invariant& tree) {
     for (const Invariant::Given& given : tree.given) {
-      TypeId many = type_of(given.in, true);
-      variables_[given.variable] = symbols_.types.element(many);
-      if (given.where) type_of(*given.where, false);
+      said_.variables[given.variable] = given_type(given);
+      if (given.where) said_.must_hold(*given.where);
     }
     for (const Fixture& fixture : tree.fixtures) {
       for (const Argument& argument : fixture.input) {
         value(argument.value, kUnknownType, quoted(argument.name) + " of " + quoted(fixture.name), false);
-        variables_[argument.name] = kUnknownType;
+        said_.variables[argument.name] = kUnknownType;
         named_values_[argument.name] = &argument.value;
       }
-      variables_[fixture.name] = kUnknownType;
+      said_.variables[fixture.name] = kUnknownType;
       named_[fixture.name] = &fixture;
     }
     anchor(tree.settlement);
     for (const Step& each : tree.before) step(each, true);
     for (const Step& each : tree.after) step(each, true);
     for (const Step& each : tree.then) step(each, false);
-    for (const Expr& condition : tree.conditions) type_of(condition, false);
+    for (const Expr& condition : tree.conditions) said_.must_hold(condition);
     if (tree.kind == Invariant::Kind::contract) contract(tree);
   }
 
  private:
+  void tell_missing(const std::vector<Argument>& input, const ActionSymbol& action, const Name& at,
+                    const std::string& who) {
+    std::vector<std::string> unknown, missing;
+    for (const Argument& each : input) {
+      if (!find_field(action.params, each.name)) unknown.push_back(each.name);
+    }
+    for (const FieldSymbol& param : action.params) {
+      bool given = std::ranges::any_of(input, [&](const Argument& each) { return each.name == param.name; });
+      if (!given && symbols_.types[param.type].kind != Kind::option) missing.push_back(param.name);
+    }
+    for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
+      report_.error(report_.word(file_, at.at, at.text), "missing-argument",
+                    who + " lacks the argument " + quoted(name) + " of " + quoted(action.name),
+                    "add " + quoted(name + ": …"));
+    }
+  }
+
+  // A fixture takes values of those that have run before it.
+  void tell_not_run(const Expr& value, const Fixture& fixture) {
+    for (const Expr& part : value.args) tell_not_run(part, fixture);
+    if (value.op != Op::fixture || !fixtures_.contains(value.name)) return;
+    std::unordered_set<std::string> seen;
+    std::vector<const Fixture*> queue = {&fixture};
+    for (size_t at = 0; at < queue.size(); ++at) {
+      for (const Name& before : queue[at]->after) {
+        if (before.text == value.name) return;
+        auto found = fixtures_.find(before.text);
+        if (found != fixtures_.end() && seen.insert(before.text).second) queue.push_back(found->second.first);
+      }
+    }
+    bool own = value.name == fixture.name;
+    report_.error({file_, value.at, value.name.size() + 1}, "unknown-fixture",
+                  own ? quoted(value.name) + " takes a value of itself"
+                      : quoted(value.name) + " has not run when " + quoted(fixture.name) + " does",
+                  own ? "write the value" : "write " + quoted("after " + value.name) + " behind the fixture");
+  }
+
+  // What `given x in …` goes through: a list, or what fixtures give to arguments of that name.
+  TypeId given_type(const Invariant::Given& given) {
+    bool known =
+        given.in.op != Op::variable || said_.variables.contains(given.in.name) ||
+        std::ranges::any_of(owner_.source->state, [&](const auto& each) { return each.name == given.in.name; });
+    if (known) {
+      TypeId many = said_.type_of(given.in, true);
+      Kind kind = symbols_.types[symbols_.types.present(many)].kind;
+      if (kind != Kind::unknown && kind != Kind::list && kind != Kind::set) {
+        report_.error(said_.place(given.in), "type-mismatch",
+                      quoted(given.variable) + " is given in a list, but this is " + symbols_.types.name(many),
+                      "name a list, or a set of the state");
+      }
+      return symbols_.types.element(many);
+    }
+    std::optional<TypeId> type;
+    for (const ActionSymbol& action : owner_.actions) {
+      auto param = find_field(action.params, given.variable);
+      if (!param) continue;
+      type = symbols_.types.join(type.value_or(kUnknownType), symbols_.types.present(action.params[*param].type));
+      if (!type) return kUnknownType;
+    }
+    return type.value_or(kUnknownType);
+  }
+
+  // A name for the fields of several variants.
+  void add_variable(const std::string& name, TypeId type) {
+    auto [known, fresh] = said_.variables.try_emplace(name, symbols_.types.present(type));
+    if (!fresh) known->second = symbols_.types.join(known->second, symbols_.types.present(type)).value_or(kUnknownType);
+  }
+
   const VariantSymbol* variant(const At& at, const ActionSymbol& action, const std::string& name) {
     if (auto found = find_variant(action, name)) return &action.variants[*found];
     report_.error(report_.word(file_, at, name), "unknown-variant",
@@ -100,7 +161,12 @@ class InvariantWalk {
   template <typename Visit>
   void arguments(const std::vector<Argument>& given, const std::vector<FieldSymbol>& fields, const std::string& title,
                  const std::string& what, const Visit& visit) {
+    std::unordered_set<std::string_view> seen;
     for (const Argument& argument : given) {
+      if (!seen.insert(argument.name).second) {
+        report_.error({file_, argument.at, argument.name.size()}, "duplicate",
+                      "a second " + what + " " + quoted(argument.name), "keep one");
+      }
       auto field = find_field(fields, argument.name);
       if (!field) {
         report_.error({file_, argument.at, argument.name.size()}, "unknown-field",
@@ -113,7 +179,7 @@ class InvariantWalk {
 
   void step(const Step& tree, bool setup) {
     if (tree.condition) {
-      type_of(*tree.condition, false);
+      said_.must_hold(*tree.condition);
       return;
     }
     bool foreign = !tree.concept_.empty() && tree.concept_ != owner_.name;
@@ -132,8 +198,9 @@ class InvariantWalk {
     }
     arguments(tree.input, asked->params, asked->name, "argument",
               [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, setup); });
+    // What is left out of `after` is taken from a fixture.
+    if (!setup) tell_missing(tree.input, *asked, {tree.at, tree.action}, "this step");
     const VariantSymbol* outcome = variant(tree.at, *asked, tree.variant);
-    static const std::vector<FieldSymbol> kNone;
     if (outcome == nullptr) return;
     arguments(tree.output, outcome->fields, asked->name + " -> " + outcome->name, "field",
               [&](const Expr& given, TypeId type, const std::string& what) { value(given, type, what, true); });
@@ -149,21 +216,21 @@ class InvariantWalk {
         // In a test the text is what the harness seals.
         if (types[types.present(type)].kind == Kind::sealed && expr.value.is_string()) return;
         if (types.literal_fits(expr.value, type) != Fit::yes) {
-          report_.error(place(expr), "type-mismatch",
+          report_.error(said_.place(expr), "type-mismatch",
                         what + " is " + types.name(type) + ", not " + literal_text(expr.value),
                         types.literal_form(expr.value, type));
         }
         return;
       case Op::variable: {
-        auto known = variables_.find(expr.name);
+        auto known = said_.variables.find(expr.name);
         if (auto named = named_values_.find(expr.name); named != named_values_.end()) {
           value(*named->second, type, what, false);
-        } else if (known == variables_.end()) {
-          if (!binds) unbound(expr);
-          variables_[expr.name] = types.present(type);
+        } else if (known == said_.variables.end()) {
+          if (!binds) said_.unbound(expr);
+          said_.variables[expr.name] = types.present(type);
         } else if (types.comparable(known->second, type) == Fit::no) {
           report_.error(
-              place(expr), "type-mismatch",
+              said_.place(expr), "type-mismatch",
               quoted(expr.name) + " is " + types.name(known->second) + ", but " + what + " is " + types.name(type),
               "give one of them another name");
         }
@@ -172,7 +239,7 @@ class InvariantWalk {
       case Op::list: {
         Kind kind = types[types.present(type)].kind;
         if (kind != Kind::unknown && kind != Kind::list && kind != Kind::set) {
-          report_.error(place(expr), "list-for-scalar", what + " is " + types.name(type) + ", not a list",
+          report_.error(said_.place(expr), "list-for-scalar", what + " is " + types.name(type) + ", not a list",
                         "write one value, without the brackets");
           return;
         }
@@ -183,31 +250,54 @@ class InvariantWalk {
         Kind kind = types[types.present(type)].kind;
         if (kind == Kind::mapping) return;
         if (kind != Kind::unknown && kind != Kind::record) {
-          report_.error(place(expr), "type-mismatch", what + " is " + types.name(type) + ", not a record",
+          report_.error(said_.place(expr), "type-mismatch", what + " is " + types.name(type) + ", not a record",
                         "write a value of type " + types.name(type));
           return;
         }
         for (size_t i = 0; i < expr.keys.size(); ++i) {
           auto field = types.field(type, expr.keys[i]);
           if (!field) {
-            report_.error(place(expr.args[i]), "unknown-field",
+            report_.error(said_.place(expr.args[i]), "unknown-field",
                           what + " is " + types.name(type) + ", without a field " + quoted(expr.keys[i]),
                           did_you_mean(expr.keys[i], types[types.present(type)].names));
           }
           value(expr.args[i], field.value_or(kUnknownType), quoted(expr.keys[i]) + " of " + what, binds);
         }
+        tell_incomplete(expr, type, what);
         return;
       }
       case Op::fixture:
         fixture_field(expr, type, what);
         return;
-      default:
-        type_of(expr, binds);
+      default: {
+        TypeId given = said_.type_of(expr, binds);
+        if (types.assignable(types.present(given), types.present(type)) == Fit::no) {
+          report_.error(said_.place(expr), "type-mismatch",
+                        what + " is " + types.name(type) + ", but this is " + types.name(given),
+                        "give it a value of type " + types.name(type));
+        }
+      }
     }
   }
 
-  // `$fixture.field`, where something of this type is wanted: of a scenario's own, or of an action's.
-  void fixture_field(const Expr& expr, TypeId type, const std::string& what) {
+  void tell_incomplete(const Expr& record, TypeId type, const std::string& what) {
+    const Shape& shape = symbols_.types[symbols_.types.present(type)];
+    std::vector<std::string> unknown, missing;
+    for (const std::string& key : record.keys) {
+      if (std::ranges::find(shape.names, key) == shape.names.end()) unknown.push_back(key);
+    }
+    for (size_t i = 0; i < shape.names.size(); ++i) {
+      bool given = std::ranges::find(record.keys, shape.names[i]) != record.keys.end();
+      if (!given && symbols_.types[shape.inner[i]].kind != Kind::option) missing.push_back(shape.names[i]);
+    }
+    for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
+      report_.error(said_.place(record), "missing-argument", what + " lacks its field " + quoted(name),
+                    "add " + quoted(name + ": …"));
+    }
+  }
+
+  // `$fixture.field`, where something of this type is wanted: of a scenario's own, or of an action's. Its type.
+  TypeId fixture_field(const Expr& expr, TypeId type, const std::string& what) {
     const Types& types = symbols_.types;
     const std::string& name = expr.keys.at(0);
     Place whole{file_, expr.at, expr.name.size() + name.size() + 2};
@@ -224,17 +314,17 @@ class InvariantWalk {
                       did_you_mean(name, fields));
       }
       named_.insert(std::move(hidden));
-      return;
+      return kUnknownType;
     }
     auto found = fixtures_.find(expr.name);
     if (found == fixtures_.end()) {
       report_.error({file_, expr.at, expr.name.size() + 1}, "unknown-fixture",
                     "there is no fixture " + quoted(expr.name), did_you_mean(expr.name, names_of(fixtures_)));
-      return;
+      return kUnknownType;
     }
     const auto& [fixture, action] = found->second;
     auto outcome = find_variant(*action, fixture->variant);
-    if (!outcome) return;
+    if (!outcome) return kUnknownType;
     const auto& fields = action->variants[*outcome].fields;
     auto field = find_field(fields, name);
     auto param = find_field(action->params, name);
@@ -242,13 +332,14 @@ class InvariantWalk {
       report_.error(whole, "unknown-field",
                     quoted(action->name + " -> " + fixture->variant) + " has no field " + quoted(name),
                     did_you_mean(name, names_of(fields)));
-      return;
+      return kUnknownType;
     }
     TypeId given = field ? fields[*field].type : action->params[*param].type;
     if (types.assignable(types.present(given), type) == Fit::no) {
       report_.error(whole, "type-mismatch", what + " is " + types.name(type) + ", but this is " + types.name(given),
                     "take another field, or write a value");
     }
+    return types.present(given);
   }
 
   // `Parcel/deliver` or `deliver`: one of the concept's own actions.
@@ -264,124 +355,32 @@ class InvariantWalk {
                   hint.empty() ? "name the action whose end the scenario waits for" : hint);
   }
 
-  // A variable has no `?` here.
-  Place place(const Expr& expr) const {
-    return expr.op == Op::variable ? Place{file_, expr.at, expr.name.size()} : place_of(file_, expr);
-  }
-
-  void unbound(const Expr& expr) {
-    std::vector<std::string> known;
-    for (const auto& [name, type] : variables_) known.push_back(name);
-    for (const StateField& each : owner_.source->state) known.push_back(each.name);
-    std::ranges::sort(known);
-    // One or two letters are near to all others.
-    auto near = expr.name.size() < 3 ? std::nullopt : nearest(expr.name, std::span<const std::string>(known));
-    report_.error(place(expr), "unbound-variable",
-                  quoted(expr.name) + " is neither bound by a step before it nor a field of the state",
-                  near ? "did you mean " + quoted(*near) + "?"
-                       : "bind it in a step of `after`: its arguments may be free, its outcome gives values");
-  }
-
-  // The type of a name in a condition: a variable, or a component of the state.
-  TypeId name_type(const Expr& expr, bool binds) {
-    if (auto known = variables_.find(expr.name); known != variables_.end()) return known->second;
-    bool state =
-        std::ranges::any_of(owner_.source->state, [&](const StateField& each) { return each.name == expr.name; });
-    if (state) return kUnknownType;
-    bool parameter =
-        std::ranges::any_of(owner_.source->params, [&](const Name& each) { return each.text == expr.name; });
-    if (parameter) return kUnknownType;
-    if (!binds) unbound(expr);
-    variables_[expr.name] = kUnknownType;
-    return kUnknownType;
-  }
-
-  TypeId type_of(const Expr& expr, bool binds) {
-    const Types& types = symbols_.types;
-    switch (expr.op) {
-      case Op::literal:
-        return Types::of_literal(expr.value);
-      case Op::variable:
-        return name_type(expr, binds);
-      case Op::path: {
-        TypeId base = type_of(expr.args.at(0), binds);
-        if (auto field = types.field(base, expr.name)) return *field;
-        if (types[base].kind != Kind::parameter) return kUnknownType;
-        for (const RelationSymbol& relation : owner_.relations) {
-          if (relation.key != base) continue;
-          if (relation.name == expr.name) return kUnknownType;
-          if (auto field = find_field(relation.fields, expr.name); field && relation.name.empty()) {
-            return relation.fields[*field].type;
-          }
-        }
-        return kUnknownType;
-      }
-      case Op::equal:
-      case Op::not_equal:
-      case Op::less:
-      case Op::less_equal:
-      case Op::greater:
-      case Op::greater_equal: {
-        const Expr& left = expr.args.at(0);
-        const Expr& right = expr.args.at(1);
-        TypeId a = type_of(left, binds), b = type_of(right, binds);
-        Fit fit = right.op == Op::literal && left.op != Op::literal   ? types.literal_compares(right.value, a)
-                  : left.op == Op::literal && right.op != Op::literal ? types.literal_compares(left.value, b)
-                                                                      : types.comparable(a, b);
-        if (fit == Fit::no && a != Types::of(Kind::null) && b != Types::of(Kind::null)) {
-          bool ordered = expr.op != Op::equal && expr.op != Op::not_equal;
-          report_.error(place(right), "type-mismatch",
-                        (ordered ? "these have no order: one is " : "these are never equal: one is ") + types.name(a) +
-                            ", the other " + types.name(b),
-                        "compare values of one type");
-        }
-        return Types::of(Kind::boolean);
-      }
-      case Op::forall:
-      case Op::exists: {
-        TypeId many = type_of(expr.args.at(0), binds);
-        auto shadowed = variables_.find(expr.name);
-        std::optional<TypeId> before = shadowed == variables_.end() ? std::nullopt : std::optional(shadowed->second);
-        variables_[expr.name] = types.element(many);
-        for (size_t i = 1; i < expr.args.size(); ++i) type_of(expr.args[i], false);
-        variables_.erase(expr.name);
-        if (before) variables_[expr.name] = *before;
-        return Types::of(Kind::boolean);
-      }
-      case Op::fixture:
-        fixture_field(expr, kUnknownType, {});
-        return kUnknownType;
-      default:
-        for (const Expr& arg : expr.args) type_of(arg, binds);
-        return kUnknownType;
-    }
-  }
-
   void contract(const Invariant& tree) {
     const ActionSymbol* asked = action(tree.at, tree.action);
     if (asked == nullptr) return;
     for (const Invariant::Clause& clause : tree.clauses) {
-      variables_.clear();
-      for (const FieldSymbol& param : asked->params) variables_[param.name] = symbols_.types.present(param.type);
+      said_.variables.clear();
+      for (const FieldSymbol& param : asked->params) said_.variables[param.name] = symbols_.types.present(param.type);
       if (!clause.variant.empty()) {
         const VariantSymbol* outcome = variant(clause.at, *asked, clause.variant);
         if (outcome == nullptr) continue;
-        for (const FieldSymbol& field : outcome->fields) variables_[field.name] = symbols_.types.present(field.type);
+        for (const FieldSymbol& field : outcome->fields)
+          said_.variables[field.name] = symbols_.types.present(field.type);
       } else if (!clause.requires_) {
         for (const VariantSymbol& each : asked->variants) {
-          for (const FieldSymbol& field : each.fields) variables_.try_emplace(field.name, kUnknownType);
+          for (const FieldSymbol& field : each.fields) add_variable(field.name, field.type);
         }
       }
-      type_of(clause.condition, false);
+      said_.must_hold(clause.condition);
     }
   }
 
   const ConceptSymbol& owner_;
-  const Symbols& symbols_;
+  Symbols& symbols_;
   const Fixtures& fixtures_;
   Report& report_;
   const std::string& file_;
-  std::unordered_map<std::string, TypeId> variables_;
+  ConditionTypes said_;
   // A scenario's fixtures, and what their fields are.
   std::unordered_map<std::string, const Fixture*> named_;
   std::unordered_map<std::string, const Expr*> named_values_;
@@ -396,10 +395,40 @@ Fixtures fixtures_of(const ConceptSymbol& owner) {
   return all;
 }
 
+// Fixtures that run after one another in a circle never run.
+void tell_circles(const Fixtures& all, const std::string& file, Report& report) {
+  std::vector<const Fixture*> fixtures;
+  for (const auto& [name, place] : all) fixtures.push_back(place.first);
+  std::ranges::sort(fixtures, {}, [](const Fixture* each) { return std::pair(each->at.line, each->at.column); });
+  std::unordered_map<std::string, uint32_t> numbers;
+  for (uint32_t i = 0; i < fixtures.size(); ++i) numbers[fixtures[i]->name] = i;
+  Graph graph(fixtures.size());
+  for (uint32_t i = 0; i < fixtures.size(); ++i) {
+    for (const Name& before : fixtures[i]->after) {
+      if (auto found = numbers.find(before.text); found != numbers.end()) graph[i].push_back(found->second);
+    }
+  }
+  Parts parts = parts_of(graph, std::vector<bool>(graph.size()));
+  std::unordered_set<size_t> told;
+  for (uint32_t i = 0; i < fixtures.size(); ++i) {
+    for (const Name& before : fixtures[i]->after) {
+      auto found = numbers.find(before.text);
+      if (found == numbers.end() || parts.of[found->second] != parts.of[i] || !told.insert(parts.of[i]).second)
+        continue;
+      report.error(place_of(file, before), "fixture-circle",
+                   found->second == i ? "fixture " + quoted(before.text) + " runs after itself"
+                                      : "fixtures " + quoted(fixtures[i]->name) + " and " + quoted(before.text) +
+                                            " run after one another, so neither does",
+                   "take out one `after`");
+    }
+  }
+}
+
 }  // namespace
 
-void check_fixtures(const ConceptSymbol& owner, const Symbols& symbols, Report& report) {
+void check_fixtures(const ConceptSymbol& owner, Symbols& symbols, Report& report) {
   Fixtures all = fixtures_of(owner);
+  tell_circles(all, owner.source->file, report);
   for (const ActionSymbol& action : owner.actions) {
     for (const Fixture& fixture : action.source->fixtures) {
       const Fixture* first = all.at(fixture.name).first;
@@ -413,7 +442,7 @@ void check_fixtures(const ConceptSymbol& owner, const Symbols& symbols, Report& 
   }
 }
 
-void check_invariants(const ConceptSymbol& owner, const Symbols& symbols, Report& report) {
+void check_invariants(const ConceptSymbol& owner, Symbols& symbols, Report& report) {
   Fixtures all = fixtures_of(owner);
   for (const Invariant& invariant : owner.source->invariants) {
     InvariantWalk(owner, symbols, all, report).invariant(invariant);

@@ -134,5 +134,42 @@ TEST(CheckInvariant, AFixtureGivesTheTextOfWhatIsSealed) {
                           "value of type Sealed]"));
 }
 
+TEST(CheckInvariant, FixturesDoNotRunInACircle) {
+  EXPECT_THAT(
+      with("fixture a { name: \"a\", size: 1 } after b\nfixture b { name: \"a\", size: 1 } after a", ""),
+      ElementsAre("0.concept:9:40+1 error fixture-circle: fixtures `a` and `b` run after one another, so neither "
+                  "does [take out one `after`]"));
+  EXPECT_THAT(
+      with("fixture a { name: \"a\", size: 1 } after a", ""),
+      ElementsAre("0.concept:9:40+1 error fixture-circle: fixture `a` runs after itself [take out one `after`]"));
+}
+
+TEST(CheckInvariant, AFixtureTakesValuesOfThoseBeforeIt) {
+  EXPECT_THAT(
+      with("fixture a { name: $a.name, size: 1 }\nfixture b { name: $first.name, size: 1 }", ""),
+      ElementsAre("0.concept:9:19+2 error unknown-fixture: `a` takes a value of itself [write the value]",
+                  "0.concept:10:19+6 error unknown-fixture: `first` has not run when `b` does [write `after first` "
+                  "behind the fixture]"));
+}
+
+TEST(CheckInvariant, AStepOfThenGivesItsArgumentsOnceAndAll) {
+  EXPECT_THAT(
+      with("", "invariant { after make(name: n, size: 1, size: 2) -> ok(thing: t, thing: u)\n then get() -> ok }"),
+      ElementsAre("0.concept:13:42+4 error duplicate: a second argument `size` [keep one]",
+                  "0.concept:13:67+5 error duplicate: a second field `thing` [keep one]",
+                  "0.concept:14:7+3 error missing-argument: this step lacks the argument `thing` of `get` [add "
+                  "`thing: …`]"));
+}
+
+TEST(CheckInvariant, WhatAStepGivesHasItsType) {
+  EXPECT_THAT(with("",
+                   "forall \"x\" { given q in {\"a\"} after make(name: \"n\", size: q) -> ok(thing: t)\n then "
+                   "get(thing: t.size) -> ok }"),
+              ElementsAre("0.concept:13:59+1 error type-mismatch: `q` is \"a\", but `size` of make is Int [give one of "
+                          "them another name]",
+                          "0.concept:14:18+6 error type-mismatch: `thing` of get is T of A, but this is Int [give it a "
+                          "value of type T of A]"));
+}
+
 }  // namespace check_invariant_test
 }  // namespace sluice::lang

@@ -2,6 +2,7 @@
 // sync or guard while it is walked; the functions below are the passes, in the order in which check.cc runs them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -43,6 +44,9 @@ class Report {
 
   bool strict_;
   const std::map<std::string, std::string>& sources_;
+  // What is judged against several candidates is told once.
+  static constexpr size_t kRemembered = 10'000;
+  std::unordered_set<std::string> told_;
   mutable std::unordered_map<std::string, std::vector<size_t>> lines_;  // by file: where each begins; filled when asked
 };
 
@@ -65,16 +69,27 @@ Place place_of(std::string_view file, const Expr& expr);
 
 // Names of the engine outcomes, as in `engine.fault`.
 bool is_engine_outcome(std::string_view name);
+// What a record of this engine outcome carries.
+std::vector<FieldSymbol> engine_fields(std::string_view outcome);
+
+// The type of a list or record as it is written, of the types of its parts: a list's elements are of one type. A text
+// among them is a union of itself, so that it may stand where a union is wanted. `apart` is told the first element and
+// another one, which is of another type.
+TypeId type_of_parts(Types& types, const Expr& expr, const std::function<TypeId(const Expr&)>& type_of,
+                     const std::function<void(const Expr&, TypeId, const Expr&, TypeId)>& apart);
+// Whether two values may be compared; a literal is more pliant than its type.
+Fit compared(const Types& types, const Expr& left, TypeId left_type, const Expr& right, TypeId right_type);
 
 class Rule {
  public:
   enum class In { pattern, where, then };
 
-  Rule(const Symbols& symbols, const std::unordered_set<std::string>& absent, Report& report, std::string_view file,
+  Rule(Symbols& symbols, const std::unordered_set<std::string>& absent, Report& report, std::string_view file,
        std::string label)
-      : symbols(symbols), absent(absent), report(report), file(file), label(std::move(label)) {}
+      : symbols(symbols), types(symbols.types), absent(absent), report(report), file(file), label(std::move(label)) {}
 
   const Symbols& symbols;
+  Types& types;  // rules have types that no concept names, such as those of lists
   const std::unordered_set<std::string>& absent;
   Report& report;
   std::string_view file;
@@ -96,6 +111,8 @@ class Rule {
   // Checks that a value may be given for `to`; `what` names the receiver: "`plan` of DeployPlan/execute".
   void give(const Expr& value, TypeId to, const std::string& what, std::string_view field);
   TypeId type_of(const Expr& expr, In in, TypeId wanted = kUnknownType, std::string_view field = {});
+  // The same of a value that is only named so far: a text is a union of itself.
+  TypeId type_of_named(const Expr& expr, In in);
   void must_hold(const Expr& expr);
 
   // Told at each name that stands there a second time; `kind` is "argument" or "field".
@@ -128,11 +145,14 @@ class Rule {
   void compare(const Expr& expr, In in);
   TypeId call(const Expr& expr, In in);
   TypeId branches(const Expr& expr, In in);
+  void narrow(const Expr& condition);
   TypeId path(const Expr& expr, In in);
   void once_each_key(const Expr& record);
   std::string binders(const std::string& name, TypeId wanted, std::string_view field, std::string_view answers) const;
   std::vector<std::string> request_binders(const std::string& name, std::string_view answers) const;
   std::vector<ActionRef> answered_actions(std::optional<size_t> concept_) const;
+  std::vector<ActionRef> candidates(const Pattern& tree, PatternSymbol& symbol);
+  void bind_unjudged(const Pattern& tree);
 
   std::unordered_map<std::string, Bound> bound_;
 };
@@ -143,14 +163,14 @@ void check_concepts(const Kit& kit, Symbols& symbols, Report& report);
 void check_suite(const Kit& kit, const Symbols& symbols, Report& report);
 
 // check_invariant.cc
-void check_fixtures(const ConceptSymbol& owner, const Symbols& symbols, Report& report);
-void check_invariants(const ConceptSymbol& owner, const Symbols& symbols, Report& report);
+void check_fixtures(const ConceptSymbol& owner, Symbols& symbols, Report& report);
+void check_invariants(const ConceptSymbol& owner, Symbols& symbols, Report& report);
 
 // check_sync.cc, check_guard.cc
-SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
-                      const std::unordered_set<std::string>& absent, Report& report);
-GuardSymbol check_guard(const Kit& kit, size_t index, const Symbols& symbols,
-                        const std::unordered_set<std::string>& absent, Report& report);
+SyncSymbol check_sync(const Kit& kit, size_t index, Symbols& symbols, const std::unordered_set<std::string>& absent,
+                      Report& report);
+GuardSymbol check_guard(const Kit& kit, size_t index, Symbols& symbols, const std::unordered_set<std::string>& absent,
+                        Report& report);
 // Marks the fields that queries look rows up by.
 void mark_indexed(const Kit& kit, const std::vector<SyncSymbol>& syncs, const std::vector<GuardSymbol>& guards,
                   Symbols& symbols);

@@ -163,6 +163,14 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
                             ", not the name of a concept",
                         "bind it to a String that holds one of the candidates' names");
     }
+    const Shape& named = rule.types[rule.types.present(rule.variable_type(variable))];
+    for (const Name& name : owners) {
+      if (named.kind != Kind::literals || std::ranges::find(named.names, name.text) != named.names.end()) continue;
+      rule.report.error(place_of(rule.file, name), "type-mismatch",
+                        quoted(effect.concept_.text) + " is " + rule.types.name(rule.variable_type(variable)) +
+                            ", and never names " + quoted(name.text),
+                        "leave the candidate out, or bind the variable to a String that holds its name");
+    }
     // A candidate that is not loaded cannot be meant; the others can.
     bool some = std::ranges::any_of(owners, [&](const Name& name) { return !rule.absent.contains(name.text); });
     if (some) std::erase_if(owners, [&](const Name& name) { return rule.absent.contains(name.text); });
@@ -269,28 +277,43 @@ std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
   };
   if (std::ranges::any_of(targets, has_all))
     std::erase_if(targets, [&](const TargetSymbol& each) { return !has_all(each); });
-  const ActionSymbol& action = symbols.action(targets[0].action);
-  const VariantSymbol& variant = action.variants[targets[0].variant];
-  std::string title = symbols.name(targets[0].action) + " => " + variant.name;
-  for (const Argument& argument : effect.arguments) {
-    auto field = find_field(variant.fields, argument.name);
-    if (!field) {
-      rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
-                        quoted(title) + " has no field " + quoted(argument.name),
-                        did_you_mean(argument.name, names_of(variant.fields)));
-    }
-    rule.give(argument.value, field ? variant.fields[*field].type : kUnknownType,
-              quoted(argument.name) + " of " + title, argument.name);
-    for (TargetSymbol& target : targets) {
-      const auto& fields = symbols.action(target.action).variants[target.variant].fields;
-      target.fields.push_back(find_field(fields, argument.name).value_or(0));
+  for (TargetSymbol& target : targets) {
+    const VariantSymbol& variant = symbols.action(target.action).variants[target.variant];
+    std::string title = symbols.name(target.action) + " => " + variant.name;
+    for (const Argument& argument : effect.arguments) {
+      auto field = find_field(variant.fields, argument.name);
+      target.fields.push_back(field.value_or(0));
+      if (!field) {
+        rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
+                          quoted(title) + " has no field " + quoted(argument.name),
+                          did_you_mean(argument.name, names_of(variant.fields)));
+      }
+      rule.give(argument.value, field ? variant.fields[*field].type : kUnknownType,
+                quoted(argument.name) + " of " + title, argument.name);
     }
   }
   return targets;
 }
 
+// A request ends once.
+void check_answers_once(const Sync& sync, Report& report) {
+  std::unordered_set<std::string> answered;
+  for (const Effect& effect : sync.then) {
+    if (effect.kind != Effect::Kind::answer || !effect.request || answered.insert(effect.request->text).second)
+      continue;
+    report.error(place_of_variable(sync.file, *effect.request), "duplicate",
+                 "a second answer to " + quoted("?" + effect.request->text) + ", which the first has ended",
+                 "keep one; what decides between them is the where of two syncs");
+  }
+}
+
 void check_retry(const Sync& sync, const SyncSymbol& symbol, const Symbols& symbols, Report& report) {
   for (const Name& name : sync.retry_variants) {
+    if (name.text == "ok") {
+      report.error(place_of(sync.file, name), "annotation-conflict", "`ok` means done: it is never repeated",
+                   "name the variants after which it is tried again");
+      continue;
+    }
     std::vector<std::string> known;
     bool found = false;
     for (size_t i = 0; i < sync.then.size(); ++i) {
@@ -308,8 +331,8 @@ void check_retry(const Sync& sync, const SyncSymbol& symbol, const Symbols& symb
 
 }  // namespace
 
-SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
-                      const std::unordered_set<std::string>& absent, Report& report) {
+SyncSymbol check_sync(const Kit& kit, size_t index, Symbols& symbols, const std::unordered_set<std::string>& absent,
+                      Report& report) {
   const Sync& sync = kit.syncs[index].tree;
   SyncSymbol result{.sync = index};
   size_t errors = report.found.errors();
@@ -327,6 +350,7 @@ SyncSymbol check_sync(const Kit& kit, size_t index, const Symbols& symbols,
   bool sound = report.found.errors() == errors;  // else a misspelt name is told of twice
   if (sound) check_scans(sync, result, rule, bound_in_when);
   check_retry(sync, result, symbols, report);
+  check_answers_once(sync, report);
   result.variables = std::move(rule.variables);
   return result;
 }

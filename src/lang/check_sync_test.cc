@@ -229,5 +229,51 @@ TEST(CheckSync, AFieldOfAPathIsPointedAt) {
                   "`zipp` [did you mean `zip`?]"));
 }
 
+TEST(CheckSync, AnAnswerSuitsEachActionThatTheRequestMayBe) {
+  std::string two =
+      "concept A [P] { state { asked: P -> option Request } actions { action one(n: Int) { runs: answered -> ok(v: "
+      "Int) "
+      "}\naction two(n: Int) { runs: answered -> ok(v: String) }\naction go(p: P) { -> ok } } }";
+  EXPECT_THAT(
+      told(kit_of({two},
+                  "sync S when { A/go: [ p: ?p ] => ok[] }\nwhere { A: { ?p asked: ?r } }\nthen { answer ?r => "
+                  "ok[ v: 1 ] }")),
+      ElementsAre("rules.sync:3:28+1 error type-mismatch: `v` of A/two => ok takes String, not 1 [write a value "
+                  "of type String]"));
+}
+
+TEST(CheckSync, ARequestIsAnsweredOnce) {
+  EXPECT_THAT(
+      told(kit_of({kOrder, kCard},
+                  "sync S when { Order/pay: [ order: ?o ] => requested as ?r }\nthen { answer ?r => ok[]  answer "
+                  "?r => declined[ reason: \"x\" ] }")),
+      ElementsAre("rules.sync:2:34+2 error duplicate: a second answer to `?r`, which the first has ended [keep "
+                  "one; what decides between them is the where of two syncs]"));
+}
+
+TEST(CheckSync, WhatIsDoneIsNotRepeated) {
+  EXPECT_THAT(
+      told(kit_of({kOrder, kCard},
+                  "sync S [eventual retry(ok)] when { Order/ship: [] => lost[ order: ?o ] } then { Order/ship: [ "
+                  "order: ?o; priority: \"fast\" ] }")),
+      ElementsAre("rules.sync:1:24+2 error annotation-conflict: `ok` means done: it is never repeated [name the "
+                  "variants after which it is tried again]"));
+}
+
+TEST(CheckSync, AUnionNamesItsCandidates) {
+  std::string by = "concept By { actions { action go(to: \"Card\" | \"Cash\") { -> ok } } }";
+  auto with = [&](const std::string& candidates) {
+    return told(kit_of({kCard, by}, "sync S when { By/go: [ to: ?t ] => ok[] }\nthen { ?t in {" + candidates +
+                                        "}/hold: [ card: \"c\" ] }"));
+  };
+  EXPECT_THAT(with("Card"), testing::IsEmpty());
+  std::string one = "concept Bank { actions { action hold(card: String) { -> ok } } }";
+  EXPECT_THAT(
+      told(kit_of({kCard, by, one},
+                  "sync S when { By/go: [ to: ?t ] => ok[] }\nthen { ?t in {Card, Bank}/hold: [ card: \"c\" ] }")),
+      ElementsAre("rules.sync:2:21+4 error type-mismatch: `?t` is \"Card\" | \"Cash\", and never names `Bank` "
+                  "[leave the candidate out, or bind the variable to a String that holds its name]"));
+}
+
 }  // namespace check_sync_test
 }  // namespace sluice::lang

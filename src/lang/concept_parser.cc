@@ -37,6 +37,7 @@ class ConceptParser {
     if (!cursor_.at("concept")) {
       cursor_.fail_here("`concept`", "a file is one `concept Name { … }`");
       cursor_.recover(0, {"concept"});
+      if (cursor_.ended()) return std::move(concept_);  // told already
     }
     concept_.at = cursor_.peek().at;
     cursor_.expect("concept", "");
@@ -44,7 +45,9 @@ class ConceptParser {
     if (cursor_.accept("[")) {
       while (!cursor_.at("]") && !cursor_.ended()) {
         concept_.params.push_back(cursor_.expect_name("a type parameter"));
-        if (!cursor_.at("]")) cursor_.expect(",", "between type parameters");
+        bool more = cursor_.at(",") || cursor_.at_word();
+        if (!cursor_.at("]") && more) cursor_.expect(",", "between type parameters");
+        if (!more) break;
       }
       cursor_.expect("]", "after the type parameters");
     }

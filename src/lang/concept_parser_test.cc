@@ -260,5 +260,23 @@ TEST(ConceptParser, BadBytesAndBombsAreRefused) {
   EXPECT_TRUE(faults(prose).empty());
 }
 
+TEST(ConceptParser, AHeadThatIsNotClosedIsToldWithItsBracket) {
+  EXPECT_THAT(faults("concept A [P"),
+              ElementsAre("1:13 expected `]` after the type parameters, found the end of the file | write `]`"));
+  EXPECT_THAT(faults("concept A [P Q] { }"),
+              ElementsAre("1:14 expected `,` between type parameters, found `Q` | write `,`"));
+}
+
+TEST(ConceptParser, AnEmptyFileIsOneFault) {
+  EXPECT_THAT(faults(""),
+              ElementsAre("1:1 expected `concept`, found the end of the file | a file is one `concept Name { "
+                          "… }`"));
+}
+
+TEST(ConceptParser, AnInvisibleCharacterIsNamed) {
+  EXPECT_THAT(faults("concept A\xE2\x80\x8D { }"),
+              ElementsAre("1:10 unexpected character `U+200D` | remove it; text stands in double quotes"));
+}
+
 }  // namespace concept_parser_test
 }  // namespace sluice::lang

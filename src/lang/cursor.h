@@ -29,8 +29,9 @@ class Cursor {
   bool ended() const { return peek().kind == Token::Kind::end; }  // at the end of the text, or stopped
   bool stopped() const { return stopped_; }
 
-  // The token after the one that stands here; third() the third after it.
+  // The token after the one that stands here; second() and third() those after it.
   Token after() { return ahead(1); }
+  Token second() { return ahead(2); }
   Token third() { return ahead(3); }
 
   Token take();

@@ -54,6 +54,15 @@ TEST(Cycles, ThroughAnEffectTheyAreOnlyListed) {
               testing::Not(testing::Contains(testing::HasSubstr("warning cycle"))));
 }
 
+TEST(Cycles, ANumberIsTheSameWithAndWithoutAFraction) {
+  std::string a = "concept A { actions { action x(f: Float) { -> ok } } }";
+  auto with = [&](const std::string& given) {
+    return told_of_flow(kit_of({a}, "sync S when { A/x: [ f: 1 ] => ok[] } then { A/x: [ f: " + given + " ] }"));
+  };
+  EXPECT_THAT(with("1.0"), testing::SizeIs(1));
+  EXPECT_THAT(with("1.5"), IsEmpty());
+}
+
 TEST(Cycles, LiteralsThatDifferBreakTheCycle) {
   EXPECT_THAT(cycles_of("sync S when { A/x: [ kind: \"one\" ] => ok[] } then { A/x: [ kind: \"two\" ] }"), IsEmpty());
   EXPECT_THAT(cycles_of("sync S when { A/x: [ kind: \"one\" ] => ok[] } then { A/x: [ kind: \"one\" ] }"),

@@ -29,7 +29,8 @@ std::string_view source_line(std::string_view source, uint32_t line) {
   return source;
 }
 
-// A control or bidi character must not reach the terminal raw: it could hide the very fault that is reported.
+// A control, bidi or invisible character must not reach the terminal raw: it could hide the very fault that is
+// reported.
 std::string visible(const CodePoint& point, std::string_view bytes) {
   auto hex = [](uint32_t value) {
     std::string digits;
@@ -37,7 +38,7 @@ std::string visible(const CodePoint& point, std::string_view bytes) {
     return digits;
   };
   if (!point.valid) return "\\x" + hex(static_cast<unsigned char>(bytes[0]));
-  if (point.value != '\t' && is_forbidden(point.value)) return "\\u{" + hex(point.value) + "}";
+  if (point.value != '\t' && is_invisible(point.value)) return "\\u{" + hex(point.value) + "}";
   return std::string(bytes);
 }
 

@@ -87,5 +87,21 @@ TEST(Diagnostic, BecomesAnError) {
   EXPECT_EQ(error.code, Code::invalid);
 }
 
+TEST(Diagnostic, ShowsWhatCannotBeSeenAsAnEscape) {
+  EXPECT_EQ(render(fault(1, 2, 1, "t"), "A\xE2\x80\x8D {"), "a.sync:1:2: error: t\n  A\\u{200D} {\n   ^^^^^^^^\n");
+}
+
+TEST(Diagnostic, CountsWhatIsLeftOutOfEachFile) {
+  Diagnostics all, one;
+  Diagnostic warning = fault(1, 1, 1, "w");
+  warning.severity = Diagnostic::Severity::warning;
+  for (int i = 0; i < 101; ++i) one.add(warning);
+  all.add(one);
+  all.add(fault(1, 1, 1, "x"));
+  EXPECT_EQ(all.all().size(), 101u);
+  EXPECT_EQ(all.warnings(), 101u);
+  EXPECT_EQ(all.rest(), "1 further warning is not shown");
+}
+
 }  // namespace diagnostic_test
 }  // namespace sluice::lang

@@ -2,6 +2,7 @@
 #include "lang/kit.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/nearest.h"
@@ -41,13 +42,6 @@ Mark mark_of(std::string_view text, size_t at) {
   return mark;
 }
 
-// Where a word first stands in a text, at or after another: for entries that keep no mark of their own.
-Mark find_word(std::string_view text, std::string_view after, std::string_view word) {
-  size_t from = text.find(after);
-  size_t at = text.find(word, from == std::string_view::npos ? 0 : from + after.size());
-  return at == std::string_view::npos ? Mark{1, 1} : mark_of(text, at);
-}
-
 // What one suite or overlay wants to be different.
 struct Change {
   std::string name;
@@ -68,10 +62,6 @@ bool leads_out(std::string_view path) {
   return false;
 }
 
-bool is_folder_name(std::string_view name) {
-  return !name.empty() && name.find('/') == std::string_view::npos && name != "." && name != "..";
-}
-
 class Loader {
  public:
   Loader(const ReadText& read, const KitOptions& options) : read_(read), options_(options) {}
@@ -83,7 +73,7 @@ class Loader {
       kit_.suite = *suite;
       load_suite(*suite, folder);
       for (const std::string& overlay : options_.overlays) read_overlay(overlay);
-      if (!options_.overlay_folder.empty() && is_folder_name(suite->name)) {
+      if (!options_.overlay_folder.empty() && is_kit_name(suite->name)) {
         read_overlay(joined(joined(options_.overlay_folder, suite->name), "overrides.yaml"));
       }
       for (Change& change : changes_) apply(change);
@@ -166,22 +156,21 @@ class Loader {
     for (const SuiteUse& use : suite.uses) load_use(suite, use, folder);
     for (const SuiteConcept& entry : suite.concepts) load_concept(suite, entry, folder);
     for (const SuiteSync& entry : suite.syncs) load_syncs(suite, entry, folder);
-    for (const std::string& path : suite.guards) {
-      const std::string& text = kit_.sources[suite.file];
-      auto where = [&] { return find_word(text, "guards:", path); };
-      if (refuse_outside(suite.file, path, where)) continue;
-      std::string file = joined(folder, path);
-      if (!rules_of(file)) {
-        if (missing_.contains(file))
-          error(suite.file, where(), path.size(), "missing-file", missing_[file].message, hint_of(missing_[file]));
+    for (const Name& path : suite.guards) {
+      auto where = [&] { return path.at; };
+      if (refuse_outside(suite.file, path.text, where)) continue;
+      std::string file = joined(folder, path.text);
+      if (!rules_of(file) && missing_.contains(file)) {
+        error(suite.file, path.at, count_code_points(path.text), "missing-file", missing_[file].message,
+              hint_of(missing_[file]));
       }
       load_guards(suite, file);
     }
-    const std::string& text = kit_.sources[suite.file];
-    for (const auto& [name, path] : suite.overrides) {
-      auto where = [&] { return find_word(text, "overrides:", path); };
-      if (refuse_outside(suite.file, path, where)) continue;
-      changes_.push_back({name, suite.file, find_word(text, "overrides:", name), joined(folder, path)});
+    for (const SuiteOverride& each : suite.overrides) {
+      const Name& name = each.name;
+      auto where = [&] { return value_after(suite.file, name.at, name.text.size(), each.path); };
+      if (refuse_outside(suite.file, each.path, where)) continue;
+      changes_.push_back({name.text, suite.file, name.at, joined(folder, each.path)});
     }
     for (const Name& name : suite.disable) changes_.push_back({name.text, suite.file, name.at, {}});
     loading_.pop_back();
@@ -189,8 +178,9 @@ class Loader {
   }
 
   void load_use(const Suite& suite, const SuiteUse& use, const std::string& folder) {
-    if (!is_folder_name(use.suite)) {
-      error(suite.file, use.at, use.suite.size(), "unknown-suite", quoted(use.suite) + " is no name of a kit",
+    auto place = [&] { return value_after(suite.file, use.at, 0, use.suite); };
+    if (!is_kit_name(use.suite)) {
+      error(suite.file, place(), use.suite.size(), "unknown-suite", quoted(use.suite) + " is no name of a kit",
             "write the kit's name; where kits are found is not the suite's to say");
       for (const SuiteConcept& entry : use.concepts) kit_.broken.push_back(entry.name);
       return;
@@ -199,7 +189,7 @@ class Loader {
     if (cycle != loading_.end()) {
       std::string path;
       for (auto each = cycle; each != loading_.end(); ++each) path += *each + " → ";
-      error(suite.file, use.at, use.suite.size(), "uses-cycle",
+      error(suite.file, place(), use.suite.size(), "uses-cycle",
             "suites use one another in a circle: " + path + use.suite, "take out one of these `uses`");
       return;
     }
@@ -220,7 +210,7 @@ class Loader {
         } else {
           std::string places;
           for (const std::string& place : options_.search_path) places += (places.empty() ? "" : ", ") + place;
-          error(suite.file, use.at, use.suite.size(), "unknown-suite", what,
+          error(suite.file, place(), use.suite.size(), "unknown-suite", what,
                 "install it, or write `optional: true`" + (places.empty() ? "" : "; looked in " + places));
           for (const SuiteConcept& entry : use.concepts) kit_.broken.push_back(entry.name);
         }
@@ -381,7 +371,7 @@ class Loader {
     for (const Sync* sync : chosen) {
       listed_.insert(sync);
       std::string alias = entry.name.empty() ? sync->name.text : entry.name;
-      kit_.syncs.push_back({*sync, entry.tier, alias, suite.name, {}});
+      kit_.syncs.push_back({*sync, entry.tier, alias, suite.name, {}, false, {}, suite.file, mark});
       alias_places_.push_back({suite.file, mark, entry.name});
     }
   }
@@ -459,17 +449,24 @@ class Loader {
     }
   }
 
+  // By alias or by the sync's own name, ascending.
+  std::vector<size_t> syncs_named(const std::string& name) {
+    for (; indexed_ < kit_.syncs.size(); ++indexed_) {
+      const KitSync& each = kit_.syncs[indexed_];
+      by_name_[each.alias].push_back(indexed_);
+      if (each.tree.name.text != each.alias) by_name_[each.tree.name.text].push_back(indexed_);
+    }
+    auto found = by_name_.find(name);
+    return found == by_name_.end() ? std::vector<size_t>{} : found->second;
+  }
+
   void apply(const Change& change) {
     std::string verb = change.replace.empty() ? "disabled" : "overridden";
-    std::vector<size_t> targets;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < kit_.syncs.size(); ++i) {
-      const KitSync& each = kit_.syncs[i];
-      names.push_back(each.alias);
-      if (each.alias == change.name || each.tree.name.text == change.name) targets.push_back(i);
-    }
+    std::vector<size_t> targets = syncs_named(change.name);
     if (targets.empty()) {
       if (!faulty_.empty()) return;  // it may be one that could not be read
+      std::vector<std::string> names;
+      for (const KitSync& each : kit_.syncs) names.push_back(each.alias);
       auto near = nearest(change.name, std::span<const std::string>(names));
       error(change.file, change.mark, change.name.size(), "unknown-sync",
             "there is no sync " + quoted(change.name) + " to be " + verb,
@@ -551,6 +548,10 @@ class Loader {
   }
 
   void activate() {
+    // A concept that a kit would bring which is not installed may be one of this kit.
+    std::unordered_set<std::string> loaded;
+    for (const KitConcept& each : kit_.concepts) loaded.insert(each.tree.name);
+    std::erase_if(kit_.absent, [&](const AbsentConcept& each) { return loaded.contains(each.name); });
     std::unordered_set<std::string> absent;
     for (const AbsentConcept& each : kit_.absent) absent.insert(each.name);
     auto first_absent = [&](const auto& rule) {
@@ -582,15 +583,22 @@ class Loader {
   }
 
   void tell_duplicates() {
-    std::map<std::string, std::string> syncs, guards, aliases;
+    std::map<std::string, const KitSync*> syncs;
+    std::map<std::string, std::string> guards, aliases;
     auto place = [](const std::string& file, const Mark& mark) { return file + ":" + std::to_string(mark.line); };
     for (const KitSync& each : kit_.syncs) {
       if (each.tree.when.empty() || each.replaced) continue;
-      auto [first, fresh] = syncs.try_emplace(each.tree.name.text, place(each.tree.file, each.tree.name.at));
-      if (!fresh) {
-        error(each.tree.file, each.tree.name.at, each.tree.name.text.size(), "duplicate",
-              "a second sync " + quoted(each.tree.name.text), "rename or remove one; the first is at " + first->second);
+      auto [first, fresh] = syncs.try_emplace(each.tree.name.text, &each);
+      if (fresh) continue;
+      const KitSync& other = *first->second;
+      std::string here = place(each.tree.file, each.tree.name.at), there = place(other.tree.file, other.tree.name.at);
+      if (here == there && !each.suite.empty()) {
+        error(each.suite, each.entry, 1, "duplicate", "sync " + quoted(each.tree.name.text) + " is listed twice",
+              "take out one of the two; the first is at " + place(other.suite, other.entry));
+        continue;
       }
+      error(each.tree.file, each.tree.name.at, each.tree.name.text.size(), "duplicate",
+            "a second sync " + quoted(each.tree.name.text), "rename or remove one; the first is at " + there);
     }
     for (const KitGuard& each : kit_.guards) {
       auto [first, fresh] = guards.try_emplace(each.tree.name.text, place(each.tree.file, each.tree.name.at));
@@ -628,6 +636,8 @@ class Loader {
   std::unordered_set<const Sync*> listed_;
   std::vector<AliasPlace> alias_places_;
   std::vector<Change> changes_;
+  std::unordered_map<std::string, std::vector<size_t>> by_name_;  // the first `indexed_` syncs
+  size_t indexed_ = 0;
   std::map<std::pair<std::string, size_t>, const Change*> changed_;  // by file and sync
 };
 

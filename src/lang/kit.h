@@ -47,6 +47,8 @@ struct KitSync {
   std::string inactive;   // why it is not active; empty if it is
   bool replaced = false;  // by another of `overrides`
   std::string replaces;   // the file and line of the one that it replaces
+  std::string suite;      // the suite that lists it, and where
+  Mark entry;
 
   bool active() const { return inactive.empty(); }
 };

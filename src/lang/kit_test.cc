@@ -193,7 +193,7 @@ TEST(Kit, NoPathLeadsOutOfTheFolder) {
                           "folder of home/shop/overrides.yaml [copy the file into the folder; what another kit has "
                           "comes with `uses`]"));
   EXPECT_THAT(found_in(load(shop("uses: [ { suite: ../other } ]\n"), {.search_path = {"home"}})),
-              ElementsAre("k/suite.yaml:12:9+8 error unknown-suite: `../other` is no name of a kit [write the kit's "
+              ElementsAre("k/suite.yaml:12:18+8 error unknown-suite: `../other` is no name of a kit [write the kit's "
                           "name; where kits are found is not the suite's to say]"));
 }
 
@@ -293,6 +293,31 @@ TEST(Kit, PointsAtThePathThatCannotBeRead) {
   EXPECT_THAT(found_in(load({})),
               ElementsAre("k/suite.yaml:1:1+1 error missing-file: cannot open k/suite.yaml [a kit is a "
                           "folder with a suite.yaml]"));
+}
+
+TEST(Kit, ASyncThatIsListedTwiceIsToldAtTheSecondEntry) {
+  Files files = shop();
+  files["k/suite.yaml"] =
+      kHead + kConcepts + "syncs:\n  recommended:\n    - { path: ./mine.sync }\n    - { path: ./mine.sync }\n";
+  EXPECT_THAT(found_in(load(files)),
+              testing::Contains("k/suite.yaml:8:7+1 error duplicate: sync `Mine` is listed twice [take out one of the "
+                                "two; the first is at k/suite.yaml:7]"));
+}
+
+TEST(Kit, AKitThatIsUsedIsToldAtItsName) {
+  EXPECT_THAT(
+      found_in(load(shop("uses: [ { optional: false, suite: zz } ]\n"))),
+      ElementsAre("k/suite.yaml:12:35+2 error unknown-suite: the kit `zz` is not installed [install it, or write "
+                  "`optional: true`]"));
+}
+
+TEST(Kit, AConceptOfTheKitItselfIsNotMissingWithAKitThatIs) {
+  Kit kit = load(shop("uses: [ { suite: zz, optional: true, concepts: [ { name: Order }, { name: Other } ] } ]\n"));
+  EXPECT_THAT(found_in(kit), IsEmpty());
+  ASSERT_EQ(kit.absent.size(), 1u);
+  EXPECT_EQ(kit.absent[0].name, "Other");
+  EXPECT_THAT(syncs_of(kit),
+              ElementsAre("Keep = Keep required", "Habit = Usual recommended", "Charge = Charge integration"));
 }
 
 }  // namespace kit_test

@@ -30,13 +30,17 @@ constexpr std::string_view kSymbols = "{}[]():;,./=<>|@$-";
 struct Foreign {
   std::string_view spelling, hint;
 };
-constexpr std::array<Foreign, 6> kForeign = {{
+constexpr std::string_view kNoArithmetic = "there is no arithmetic: a concept keeps its own totals and returns them";
+constexpr std::array<Foreign, 9> kForeign = {{
     {"==", "write `=` to compare"},
     {"&&", "write `and`"},
     {"||", "write `or`"},
     {"!", "write `!=` or `not`"},
     {"'", "write strings in double quotes"},
     {"/*", "write comments with `#` or `//`"},
+    {"+", kNoArithmetic},
+    {"*", kNoArithmetic},
+    {"%", kNoArithmetic},
 }};
 
 }  // namespace
@@ -301,7 +305,8 @@ Token Lexer::symbol() {
   std::string_view one = rest.substr(0, first_code_point(text_.substr(at_)).bytes);
   advance();
   if (one.size() > 1 || kSymbols.find(one[0]) == std::string_view::npos) {
-    return bad("unexpected character `" + std::string(one) + "`",
+    char32_t point = first_code_point(one).value;
+    return bad("unexpected character `" + (is_invisible(point) ? code_point_name(point) : std::string(one)) + "`",
                one == "?" ? "a variable is `?name`" : "remove it; text stands in double quotes");
   }
   token.text = one;

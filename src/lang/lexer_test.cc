@@ -46,7 +46,9 @@ TEST(Lexer, ReadsOperators) {
 TEST(Lexer, AnUnknownCharacterIsAnErrorNeverSkipped) {
   EXPECT_THAT(
       tokens("a + b"),
-      ElementsAre("1:1 a", "1:3 ! unexpected character `+` | remove it; text stands in double quotes", "1:5 b"));
+      ElementsAre("1:1 a",
+                  "1:3 ! unexpected `+` | there is no arithmetic: a concept keeps its own totals and returns them",
+                  "1:5 b"));
   EXPECT_THAT(tokens("é"), ElementsAre("1:1 ! unexpected character `é` | remove it; text stands in double quotes"));
   EXPECT_THAT(tokens("? x"), ElementsAre("1:1 ! unexpected character `?` | a variable is `?name`", "1:3 x"));
   EXPECT_THAT(tokens("a == b"), ElementsAre("1:1 a", "1:3 ! unexpected `==` | write `=` to compare", "1:6 b"));

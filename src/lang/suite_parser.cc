@@ -63,7 +63,7 @@ class SuiteParser {
                 {"kit", [&](const Node& node) { named = parse_name(node, named); }},
                 {"concepts", [&](const Node& node) { parse_concepts(node, suite_.concepts); }},
                 {"syncs", [&](const Node& node) { parse_syncs(node); }},
-                {"guards", [&](const Node& node) { read_strings(node, suite_.guards); }},
+                {"guards", [&](const Node& node) { read_names(node, suite_.guards); }},
                 {"uses", [&](const Node& node) { parse_uses(node); }},
                 {"scope", [&](const Node& node) { parse_scope(node); }},
                 {"overrides", [&](const Node& node) { parse_overrides(node); }},
@@ -143,11 +143,6 @@ class SuiteParser {
     into = node.value->as_bool();
   }
 
-  void read_strings(const Node& list, std::vector<std::string>& into) {
-    if (!is_list(list)) return;
-    for (const auto& item : list.children) read(item, into.emplace_back());
-  }
-
   void read_names(const Node& list, std::vector<Name>& into) {
     if (!is_list(list)) return;
     for (const auto& item : list.children) {
@@ -159,11 +154,18 @@ class SuiteParser {
   bool parse_name(const Node& node, bool named) {
     if (named) report(node, "a second name of the suite", "keep one of `suite:` and `kit:`", "suite-name");
     if (!is_map(node)) return true;
-    walk(node, {{"name", [&](const Node& value) { read(value, suite_.name); }},
+    walk(node, {{"name", [&](const Node& value) { read_kit_name(value); }},
                 {"version", [&](const Node& value) { read(value, suite_.version); }},
                 {"description", [&](const Node& value) { read(value, suite_.description); }}});
     if (suite_.name.empty()) report(node, "the suite has no name", "write `name:`", "suite-name");
     return true;
+  }
+
+  void read_kit_name(const Node& node) {
+    read(node, suite_.name);
+    if (suite_.name.empty() || is_kit_name(suite_.name)) return;
+    report(node, "a kit's name is of a-z, 0-9 and -, begins with a letter and has at most 64 characters",
+           "write one such as `order-desk`", "suite-name");
   }
 
   void parse_params(const Node& node, SuiteConcept& entry) {
@@ -222,7 +224,11 @@ class SuiteParser {
     for (const auto& item : node.children) {
       SuiteUse use{.at = item.at};
       if (!is_map(item)) continue;
-      walk(item, {{"suite", [&](const Node& value) { read(value, use.suite); }},
+      walk(item, {{"suite",
+                   [&](const Node& value) {
+                     read(value, use.suite);
+                     use.at = value.at;
+                   }},
                   {"optional", [&](const Node& value) { read(value, use.optional); }},
                   {"concepts", [&](const Node& value) { parse_used_concepts(value, use.concepts); }},
                   // What binds this suite to another is active only when that one is there.
@@ -256,8 +262,8 @@ class SuiteParser {
   void parse_overrides(const Node& node) {
     if (!is_map(node)) return;
     for (const auto& member : node.children) {
-      auto& entry = suite_.overrides.emplace_back(member.key, "");
-      read(member, entry.second);
+      auto& entry = suite_.overrides.emplace_back(SuiteOverride{.name = {member.at, member.key}});
+      read(member, entry.path);
     }
   }
 
@@ -278,6 +284,12 @@ class SuiteParser {
 };
 
 }  // namespace
+
+bool is_kit_name(std::string_view name) {
+  bool characters =
+      std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+  return !name.empty() && name.size() <= 64 && characters && name[0] >= 'a' && name[0] <= 'z';
+}
 
 std::optional<Suite> parse_suite(const Document& document, Diagnostics& found) {
   size_t before = found.errors();

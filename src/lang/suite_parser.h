@@ -15,6 +15,10 @@
 
 namespace sluice::lang {
 
+// A kit's name is of a-z, 0-9 and -, begins with a letter and has at most 64 characters: it is a folder's name, and is
+// printed as it is.
+bool is_kit_name(std::string_view name);
+
 std::optional<Suite> parse_suite(const Document& document, Diagnostics& found);
 std::optional<Suite> parse_suite(std::string_view text, const std::string& file, Diagnostics& found);
 

@@ -76,11 +76,12 @@ chainConfigs: {}
   EXPECT_EQ(suite->syncs[1].tier, Tier::recommended);
   EXPECT_EQ(suite->syncs[1].sync, "Real");
   EXPECT_EQ(suite->syncs[2].tier, Tier::integration);
-  EXPECT_THAT(suite->guards, ElementsAre("./guards.sync"));
+  ASSERT_EQ(suite->guards.size(), 1u);
+  EXPECT_EQ(suite->guards[0].text, "./guards.sync");
   EXPECT_EQ(suite->uses[0].concepts[0].name, "User");
   EXPECT_EQ(suite->uses[0].syncs[0].path, "./auth.sync");
   EXPECT_EQ(suite->scopes[0].path, "deployment -> Deployment.environment");
-  EXPECT_EQ(suite->overrides[0].second, "./mine.sync");
+  EXPECT_EQ(suite->overrides[0].path, "./mine.sync");
   EXPECT_EQ(suite->disable[0].text, "Noise");
   EXPECT_EQ(suite->dependencies[0].text, "auth");
   EXPECT_EQ(suite->cascade_limit, 500000);
@@ -121,6 +122,17 @@ TEST(SuiteParser, FaultsOfYamlKeepTheirPlace) {
   auto all = faults("suite: {\n");
   ASSERT_EQ(all.size(), 1u);
   EXPECT_NE(all[0].substr(0, 2), "0:");
+}
+
+TEST(SuiteParser, AKitsNameIsAPlainOne) {
+  std::string fault =
+      "2:3 a kit's name is of a-z, 0-9 and -, begins with a letter and has at most 64 characters | write one such as "
+      "`order-desk`";
+  EXPECT_THAT(faults("kit:\n  name: order-desk2\n"), testing::IsEmpty());
+  for (std::string name : {"a b", ".", "Q/../../x", "Orders", "\"a\\n\"", "-a"}) {
+    EXPECT_THAT(faults("kit:\n  name: " + name + "\n"), ElementsAre(fault)) << name;
+  }
+  EXPECT_THAT(faults("kit:\n  name: " + std::string(1'000'000, 'a') + "\n"), ElementsAre(fault));
 }
 
 }  // namespace suite_parser_test

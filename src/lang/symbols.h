@@ -49,6 +49,7 @@ struct RelationSymbol {
   std::string name;  // empty: rows; else the list or set field of a child relation
   bool keyed = true;
   TypeId key = kUnknownType;
+  TypeId element = kUnknownType;  // of a child relation, as its list or set has it
   std::vector<FieldSymbol> fields;
   std::set<size_t> indexed;  // fields that a where or a guard looks rows up by
 };

@@ -352,6 +352,7 @@ class SyncParser {
     cursor_.expect("{", "after `where`");
     cursor_.skip_separators();
     while (!cursor_.at("}") && !cursor_.ended()) {
+      refuse_bare_condition();
       if (at_action_form()) {
         Pattern pattern;
         pattern.at = cursor_.peek().at;
@@ -394,6 +395,17 @@ class SyncParser {
 
   // `A.b/c` and not `A.b: {`: one dot can be looked past.
   bool dotted_action_form() { return cursor_.third().is("/"); }
+
+  // `?n > 3` where a line is wanted.
+  void refuse_bare_condition() {
+    Token here = cursor_.peek(), sign = cursor_.after();
+    bool compares = sign.is("=") || sign.is("!=") || sign.is("<") || sign.is("<=") || sign.is(">") || sign.is(">=") ||
+                    sign.is("in") || sign.is("not");
+    if (here.kind != Token::Kind::variable || !compares) return;
+    std::string value(sign.is("not") ? "…" : cursor_.second().raw);
+    cursor_.fail(here, "a condition stands in `filter(…)`",
+                 "write `filter(?" + here.text + " " + std::string(sign.raw) + " " + value + ")`");
+  }
 
   void refuse_for_each() {
     if (cursor_.at("for") && cursor_.after().is("each")) {

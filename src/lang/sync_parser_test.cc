@@ -302,5 +302,16 @@ TEST(SyncParser, KeepsTheRulesThatAreWhole) {
   EXPECT_FALSE(parse_sync(text, "x.sync", found));
 }
 
+TEST(SyncParser, ABareConditionIsToldHowToBeWritten) {
+  EXPECT_THAT(faults("sync A when { B/c: [] => ok[ n: ?n ] }\nwhere { ?n > 3 }\nthen { B/c: [] }"),
+              ElementsAre("2:9 a condition stands in `filter(…)` | write `filter(?n > 3)`"));
+}
+
+TEST(SyncParser, ThereIsNoArithmetic) {
+  EXPECT_THAT(
+      faults("sync A when { B/c: [] => ok[ n: ?n ] }\nthen { B/c: [ n: ?n + 1 ] }"),
+      ElementsAre("2:21 unexpected `+` | there is no arithmetic: a concept keeps its own totals and returns them"));
+}
+
 }  // namespace sync_parser_test
 }  // namespace sluice::lang

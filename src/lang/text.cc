@@ -15,13 +15,22 @@ bool changes_direction(char32_t point) {
          (point >= 0x2066 && point <= 0x2069);
 }
 
+// Blanks of no width, hyphens that show at no line's end, fillers, and tags.
+bool hides(char32_t point) {
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {
+      {0x00AD, 0x00AD}, {0x034F, 0x034F},   {0x115F, 0x1160},  {0x17B4, 0x17B5}, {0x180B, 0x180F},
+      {0x200B, 0x200B}, {0x2060, 0x2065},   {0x206A, 0x206F},  {0x3164, 0x3164}, {0xFFA0, 0xFFA0},
+      {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return std::ranges::any_of(kRanges, [&](const auto& range) { return point >= range.first && point <= range.second; });
+}
+
+}  // namespace
+
 std::string code_point_name(char32_t point) {
   std::string hex;
   for (int shift = point > 0xFFFF ? 20 : 12; shift >= 0; shift -= 4) hex += "0123456789ABCDEF"[point >> shift & 15];
   return "U+" + hex;
 }
-
-}  // namespace
 
 Result<std::string> read_source(const std::string& path) {
   RealDisk disk;
@@ -71,6 +80,10 @@ bool check_source(std::string_view text, const std::string& file, Diagnostics& f
       return refuse(mark, code_point_name(next.value) + " changes the direction of text and can hide code",
                     "remove it, or write it as an escape in a string");
     }
+    if (hides(next.value)) {
+      return refuse(mark, code_point_name(next.value) + " cannot be seen and can hide code",
+                    "remove it, or write it as an escape in a string");
+    }
     if (is_forbidden(next.value) && next.value != '\t' && next.value != '\n' && next.value != '\r') {
       return refuse(mark, "control character " + code_point_name(next.value), "remove it");
     }
@@ -86,7 +99,11 @@ bool check_source(std::string_view text, const std::string& file, Diagnostics& f
 
 bool is_forbidden(char32_t point) {
   return point < 0x20 || (point >= 0x7F && point < 0xA0) || changes_direction(point) || point == 0x2028 ||
-         point == 0x2029 || point == 0xFEFF;
+         point == 0x2029 || point == 0xFEFF || hides(point);
+}
+
+bool is_invisible(char32_t point) {
+  return is_forbidden(point) || point == 0x200C || point == 0x200D || (point >= 0xFE00 && point <= 0xFE0F);
 }
 
 uint32_t count_code_points(std::string_view text) {

@@ -22,12 +22,19 @@ Result<std::string> read_source(const std::string& path);
 Result<std::string> read_source(File& file, const std::string& path);
 
 // Reports the first byte sequence that is not UTF-8, NUL or another control character but tab and line ends, a CR
-// without LF, or a character that changes the direction of text (which could make code read other than it runs), and
-// a text that is too large. True if there is none.
+// without LF, or a character that changes the direction of text or cannot be seen (which could make code read other
+// than it runs), and a text that is too large. True if there is none.
 bool check_source(std::string_view text, const std::string& file, Diagnostics& found);
 
-// Control characters and those that change text direction: allowed in a string only as an escape.
+// Control characters, those that change text direction and those that cannot be seen: allowed in a string only as an
+// escape.
 bool is_forbidden(char32_t point);
+
+// Those that a reader cannot see: the forbidden ones, and joiners and variation selectors, which belong in emoji.
+bool is_invisible(char32_t point);
+
+// `U+200B`
+std::string code_point_name(char32_t point);
 
 uint32_t count_code_points(std::string_view text);
 

@@ -63,5 +63,15 @@ TEST(SourceText, RefusesALargeFileBySizeAlone) {
   EXPECT_EQ(read_source(folder.path()).error().code, Code::invalid);
 }
 
+TEST(SourceText, RefusesWhatCannotBeSeen) {
+  EXPECT_EQ(refusal("# a\xE2\x80\x8B"), "1:4 U+200B cannot be seen and can hide code");
+  EXPECT_EQ(refusal("\"\xE2\x81\xA0\""), "1:2 U+2060 cannot be seen and can hide code");
+  EXPECT_EQ(refusal("\xC2\xAD"), "1:1 U+00AD cannot be seen and can hide code");
+  EXPECT_EQ(refusal("\xF3\xA0\x81\x81"), "1:1 U+0E0041 cannot be seen and can hide code");
+  Diagnostics found;
+  EXPECT_TRUE(check_source("# \xE2\x9D\xA4\xEF\xB8\x8F", "x", found));  // a heart, and how it is to look
+  EXPECT_EQ(quote("\xE2\x80\x8B"), R"("\u{200b}")");
+}
+
 }  // namespace text_test
 }  // namespace sluice::lang

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "lang/values.h"
 
@@ -42,6 +43,76 @@ TypeId Types::add(Shape shape) {
 
 TypeId Types::option_of(TypeId inner) { return add({.kind = Kind::option, .inner = {inner}}); }
 TypeId Types::list_of(TypeId inner) { return add({.kind = Kind::list, .inner = {inner}}); }
+
+TypeId Types::texts(std::vector<std::string> texts) {
+  std::vector<std::string> once;
+  std::unordered_set<std::string_view> seen;
+  for (const std::string& text : texts) {
+    if (seen.insert(text).second) once.push_back(text);
+  }
+  if (once.size() > kMaxTexts) return of(Kind::string);
+  return add({.kind = Kind::literals, .names = std::move(once)});
+}
+
+std::optional<TypeId> Types::join(TypeId a, TypeId b) {
+  const Shape& one = shapes_[a];
+  const Shape& other = shapes_[b];
+  if (a == b || one.kind == Kind::unknown) return a;
+  if (other.kind == Kind::unknown) return b;
+  if (one.kind == Kind::null || other.kind == Kind::null) return option_of(present(one.kind == Kind::null ? b : a));
+  if (one.kind == Kind::option || other.kind == Kind::option) {
+    auto inner = join(present(a), present(b));
+    return inner ? std::optional(option_of(*inner)) : std::nullopt;
+  }
+  if (assignable(a, b) != Fit::no) return b;
+  if (assignable(b, a) != Fit::no) return a;
+  if (one.kind != other.kind) return std::nullopt;
+  switch (one.kind) {
+    case Kind::literals: {
+      std::vector<std::string> both = one.names;
+      both.insert(both.end(), other.names.begin(), other.names.end());
+      return texts(std::move(both));
+    }
+    case Kind::list:
+    case Kind::set: {
+      auto inner = join(one.inner[0], other.inner[0]);
+      return inner ? std::optional(add({.kind = one.kind, .inner = {*inner}})) : std::nullopt;
+    }
+    case Kind::record: {
+      Shape both{.kind = Kind::record};
+      for (size_t i = 0; i < one.names.size(); ++i) {
+        auto there = field(b, one.names[i]);
+        auto inner = there ? join(one.inner[i], *there) : option_of(present(one.inner[i]));
+        if (!inner) return std::nullopt;
+        both.names.push_back(one.names[i]);
+        both.inner.push_back(*inner);
+      }
+      for (size_t i = 0; i < other.names.size(); ++i) {
+        if (field(a, other.names[i])) continue;
+        both.names.push_back(other.names[i]);
+        both.inner.push_back(option_of(present(other.inner[i])));
+      }
+      return add(std::move(both));
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+bool Types::has_order(TypeId id) const {
+  switch (shapes_[present(id)].kind) {
+    case Kind::unknown:
+    case Kind::integer:
+    case Kind::floating:
+    case Kind::string:
+    case Kind::date_time:
+    case Kind::parameter:
+    case Kind::id:
+      return true;
+    default:
+      return false;
+  }
+}
 
 TypeId Types::present(TypeId id) const {
   while (shapes_[id].kind == Kind::option) id = shapes_[id].inner[0];
@@ -176,6 +247,10 @@ std::string Types::literal_form(const json::value& value, TypeId to) const {
 }
 
 Fit Types::literal_compares(const json::value& value, TypeId to) const {
+  if (value.is_null()) {
+    Kind kind = shapes_[to].kind;
+    return kind == Kind::option || kind == Kind::null || kind == Kind::unknown ? Fit::yes : Fit::no;
+  }
   to = present(to);
   Kind kind = shapes_[to].kind;
   bool numbers = value.is_number() && (kind == Kind::integer || kind == Kind::floating);

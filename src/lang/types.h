@@ -15,7 +15,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +61,9 @@ enum class Fit { yes, misaligned, no };
 
 class Types {
  public:
+  // A union may have so many texts: what looks one up goes through all of them.
+  static constexpr size_t kMaxTexts = 1000;
+
   Types();
 
   TypeId add(Shape shape);
@@ -67,6 +72,12 @@ class Types {
   static TypeId of(Shape::Kind kind) { return static_cast<TypeId>(kind); }  // a kind without parts
   TypeId option_of(TypeId inner);
   TypeId list_of(TypeId inner);
+  // The union of these texts; String if there are too many.
+  TypeId texts(std::vector<std::string> texts);
+
+  // The narrowest type for which values of both may be given, as of the elements of a list or of what several actions
+  // have under one name. With null it is an option. Nothing if there is none.
+  std::optional<TypeId> join(TypeId a, TypeId b);
 
   // The type inside options: what a variable holds that a pattern has bound, as it matches only what is there.
   TypeId present(TypeId id) const;
@@ -84,13 +95,15 @@ class Types {
   std::string literal_form(const json::value& value, TypeId to) const;
   // The same for a comparison, where any two numbers may stand.
   Fit literal_compares(const json::value& value, TypeId to) const;
+  // Whether `<` has a meaning.
+  bool has_order(TypeId id) const;
   static TypeId of_literal(const json::value& value);
 
   // As a person would write it: `list String`, `R of Rollout`, `{ node: String, kind: String }`.
   std::string name(TypeId id) const;
 
  private:
-  std::vector<Shape> shapes_;
+  std::deque<Shape> shapes_;  // a Shape stays where it is when others are added
   std::map<std::string, TypeId> by_text_;
 };
 

@@ -93,5 +93,26 @@ TEST_F(TypesTest, NamesAreAsWritten) {
             "{ a: String, b: Int }");
 }
 
+TEST(Types, JoinsWhatMayStandForOneAnother) {
+  Types types;
+  TypeId integer = Types::of(Shape::Kind::integer), floating = Types::of(Shape::Kind::floating);
+  TypeId text = Types::of(Shape::Kind::string), null = Types::of(Shape::Kind::null);
+  auto joined = [&](TypeId a, TypeId b) {
+    auto both = types.join(a, b);
+    return both ? types.name(*both) : "nothing";
+  };
+  EXPECT_EQ(joined(integer, floating), "Float");
+  EXPECT_EQ(joined(integer, text), "nothing");
+  EXPECT_EQ(joined(null, integer), "option Int");
+  EXPECT_EQ(joined(types.option_of(integer), floating), "option Float");
+  EXPECT_EQ(joined(types.texts({"a"}), types.texts({"b", "a"})), "\"b\" | \"a\"");
+  EXPECT_EQ(joined(types.texts({"a", "c"}), types.texts({"b", "a"})), "\"a\" | \"c\" | \"b\"");
+  EXPECT_EQ(joined(types.texts({"a"}), text), "String");
+  EXPECT_EQ(joined(types.list_of(integer), types.list_of(floating)), "list Float");
+  TypeId one = types.add({.kind = Shape::Kind::record, .names = {"x", "y"}, .inner = {integer, text}});
+  TypeId other = types.add({.kind = Shape::Kind::record, .names = {"x", "z"}, .inner = {floating, text}});
+  EXPECT_EQ(joined(one, other), "{ x: Float, y: option String, z: option String }");
+}
+
 }  // namespace types_test
 }  // namespace sluice::lang
