@@ -362,7 +362,7 @@ sync Later [eventual] when { Sink/put: [] => ok[] } then { B/go: [ n: 1 ] }
 
 TEST(Defect, Defect23_NoCharacterIsPassedOver) {
   auto told = [](const std::string& filter) { return lang::told(lang::kit_of(kKit, where(filter, "text: ?k"))); };
-  EXPECT_THAT(told("filter(?n + 1 = 2)"), Contains(HasSubstr("unexpected character `+`")));
+  EXPECT_THAT(told("filter(?n + 1 = 2)"), Contains(HasSubstr("unexpected `+`")));
   EXPECT_THAT(told("filter(!?n)"), Contains(HasSubstr("unexpected `!`")));
   WithRows world(where("filter(?n = -5)", "number: -5"));
   world.run("A/go", R"({"k":"x","n":5})");

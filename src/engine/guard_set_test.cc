@@ -22,7 +22,7 @@ const std::string kTraffic = R"(concept Traffic [D] {
     }
     action forward(deployment: D) {
       -> ok
-      -> notReady(revision: String)
+      -> notReady(revision: String, message: String)
     }
     action clear(deployment: D) {
       -> ok
@@ -93,7 +93,7 @@ TEST_F(Guards, OverSpeaksInTheVariantOfTheActionThatWrote) {
   auto forward = guards->over(action("Traffic/forward"), {entry("v2")}, state);
   ASSERT_TRUE(forward);
   EXPECT_EQ(forward->variant, 1);
-  EXPECT_EQ(forward->fields, object(R"({"revision":"v2"})"));
+  EXPECT_EQ(forward->fields, object(R"({"revision":"v2","message":"v2 is not a ready revision of d"})"));
   auto clear = guards->over(action("Traffic/clear"), {entry("v2")}, state);
   ASSERT_TRUE(clear);
   EXPECT_EQ(clear->variant, std::nullopt);
