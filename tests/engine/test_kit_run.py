@@ -301,7 +301,7 @@ def test_kits_that_cannot_run_are_refused(house, tmp_path):
     spec.write_text(spec.read_text().replace("-> badCount(", "-> wrongCount(").replace("-> badCount\n", "-> wrongCount\n"))
     other = house.sluice_run("kit", "run", tmp_path / "other", "Stock/add", "item=tea", "count=1")
     assert other.returncode == 1
-    assert other.stderr.startswith("error: the handlers of Stock in this program were made for another Stock: add differs")
+    assert other.stderr.startswith("error: the handlers of Stock in this program were made for another Stock: they do not have `action add(")
 
 
 def test_input_may_be_a_file_or_stdin(house, tmp_path):

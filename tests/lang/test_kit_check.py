@@ -250,7 +250,7 @@ def test_list_marks_a_kit_that_fails_its_check(kit, tmp_path):
     assert "fails" not in lines["good"] and " ok " in lines["good"]
     assert done.returncode == 0 and "2 kits fail their check and will not be loaded" in done.stderr
     listed = {each["name"]: each["errors"] for each in json.loads(kit("list", "-o", "json").stdout)}
-    assert listed == {"bad": 1, "good": 0, "worse": 1}
+    assert listed == {"bad": 1, "deploy": 0, "good": 0, "worse": 1}
 
 
 # Faults of every kind of file: each diagnostic has a place, the source line, a caret and what to write instead.
