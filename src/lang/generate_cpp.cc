@@ -2,6 +2,7 @@
 // from lang/generate_state.h.
 #include "lang/generate_cpp.h"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 
@@ -125,20 +126,11 @@ std::string handler_declarations(const Concept& spec, const CppTypes& types) {
   return text;
 }
 
+// As lang/bind.h and the enumeration spell it.
 std::string binder_name(Runs runs) {
-  switch (runs) {
-    case Runs::pure:
-      return "pure";
-    case Runs::query:
-      return "query";
-    case Runs::effect:
-      return "effect";
-    case Runs::answered:
-      return "answered";
-    case Runs::answered_outside:
-      return "answered_outside";
-  }
-  return {};
+  std::string name(name_of(runs));
+  std::ranges::replace(name, ' ', '_');
+  return name;
 }
 
 std::string bound_action(const Action& action, const CppTypes& types) {

@@ -21,6 +21,7 @@
 
 #include "base/disk.h"
 #include "process/control_group.h"
+#include "process/find_program.h"
 
 namespace sluice::process {
 namespace {
@@ -34,22 +35,6 @@ struct Report {
   Stage stage;
   int number;  // errno
 };
-
-// Only absolute entries of PATH count: a program that happens to lie in the bundle is not meant by its name alone.
-Result<std::string> program_file(const LaunchRequest& request) {
-  const std::string& name = request.argv.front();
-  if (name.starts_with('/')) return name;
-  if (name.find('/') != std::string::npos) return request.root + "/" + name;
-  auto found = request.environment.find("PATH");
-  std::string path = found == request.environment.end() ? "" : found->second;
-  for (size_t begin = 0; begin <= path.size();) {
-    size_t end = std::min(path.find(':', begin), path.size());
-    std::string candidate = path.substr(begin, end - begin) + "/" + name;
-    begin = end + 1;
-    if (candidate.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return Error{.code = Code::not_found, .message = "there is no program " + name + " on PATH"};
-}
 
 bool make_folders(const std::string& path) {
   for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
@@ -251,7 +236,7 @@ Error explain(const Report& report, const LaunchRequest& request, const std::str
 }  // namespace
 
 Result<Launched> launch(const LaunchRequest& request) {
-  auto program = program_file(request);
+  auto program = find_program(request.argv.front(), request.root, request.environment);
   if (!program) return program.error();
   std::array<int, 2> out{}, err{}, report{};
   auto pipe = [](std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEXEC) == 0; };

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/terminal.h"
+#include "process/find_program.h"
 #include "process/spawn.h"
 
 namespace sluice::process {
@@ -13,23 +14,6 @@ namespace {
 
 constexpr int64_t kLook_ms = 20;
 constexpr size_t kChunkBytes = 16 << 10;
-
-// Only absolute entries of PATH count: a program that happens to lie in the folder is not meant by its name alone.
-Result<std::string> program_of(const RunRequest& request) {
-  const std::string& name = request.argv.front();
-  if (name.find('/') != std::string::npos) {
-    return name.starts_with('/') ? name : request.folder + "/" + name;
-  }
-  auto found = request.environment.find("PATH");
-  std::string path = found == request.environment.end() ? "" : found->second;
-  for (size_t begin = 0; begin <= path.size();) {
-    size_t end = std::min(path.find(':', begin), path.size());
-    std::string candidate = path.substr(begin, end - begin) + "/" + name;
-    begin = end + 1;
-    if (candidate.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return Error{.code = Code::not_found, .message = "there is no program " + name + " on PATH"};
-}
 
 // The last bytes of a stream.
 class Tail {
@@ -83,7 +67,7 @@ std::vector<std::string> last_lines(const Ran& ran, size_t most) {
 
 Result<Ran> RealRunner::run(const RunRequest& request, const std::function<bool()>& cancelled) {
   if (request.argv.empty()) return Error{.code = Code::invalid, .message = "there is no command to run"};
-  auto program = program_of(request);
+  auto program = find_program(request.argv.front(), request.folder, request.environment);
   if (!program) return program.error();
   const int64_t deadline_ns = clock_.monotonic_ns() + request.deadline_ms * 1'000'000;
   auto child = Child::spawn(

@@ -77,10 +77,10 @@ class Copy {
   explicit Copy(Disk& disk) : disk_(disk) {}
 
   Result<std::string> run(const std::string& from, const std::string& to) {
-    todo_ = {{from, to, ""}};
-    while (!todo_.empty()) {
-      Item item = std::move(todo_.back());
-      todo_.pop_back();
+    left_ = {{from, to, ""}};
+    while (!left_.empty()) {
+      Item item = std::move(left_.back());
+      left_.pop_back();
       if (auto copied = one(item); !copied) return copied.error();
       if (lines_.size() > kMaxFiles) return too_much(from, "200,000 files");
       if (bytes_ > kMaxBytes) return too_much(from, "8 GiB");
@@ -146,13 +146,13 @@ class Copy {
     for (const FolderEntry& entry : *entries) {
       if (entry.name == ".git") continue;
       std::string name = item.name.empty() ? entry.name : item.name + "/" + entry.name;
-      todo_.push_back({item.from + "/" + entry.name, item.to + "/" + entry.name, std::move(name)});
+      left_.push_back({item.from + "/" + entry.name, item.to + "/" + entry.name, std::move(name)});
     }
     return {};
   }
 
   Disk& disk_;
-  std::vector<Item> todo_;
+  std::vector<Item> left_;
   std::vector<json::value> lines_;
   uint64_t bytes_ = 0;
 };
