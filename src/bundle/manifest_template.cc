@@ -9,7 +9,7 @@ std::string manifest_template(const InitAnswers& answers) {
   std::string run;
   for (const std::string& word : answers.run) run += (run.empty() ? "" : ", ") + json_quoted(word);
   std::string listen = answers.listen == Listen::port ? "port" : "unix";
-  return "# What this folder is when it is shipped: sluice bundles build packs and signs it, sluice up runs it.\n"
+  return "# What this folder is when it is shipped: sluice bundles build packs and signs it.\n"
          "name: " +
          answers.name.text +
          "\n"

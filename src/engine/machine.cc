@@ -175,7 +175,7 @@ void Machine::call(Call call) {
   if (stale_) {
     return refuse({.code = Code::unavailable,
                    .message = "the store cannot be read now",
-                   .next = "look at the log of sluice serve for its error"});
+                   .next = "check the disk that the store is on, then run it again"});
   }
   auto action = action_named(call.action);
   if (!action || symbols().concepts[action->concept_].built_in) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/testing_folder.h"
+#include "base/testing_wait.h"
 
 namespace sluice::process {
 namespace control_group_test {
@@ -59,7 +60,7 @@ TEST(ControlGroup, HoldsWhatJoinsItUntilItIsKilled) {
     if (!join_groups(made.folders)) ::_exit(1);
     for (;;) ::pause();
   }
-  for (int i = 0; i < 6000 && members_of(made.folders).empty(); ++i) ::usleep(10'000);
+  ASSERT_TRUE(eventually([&] { return !members_of(made.folders).empty(); }));
   EXPECT_THAT(members_of(made.folders), ElementsAre(child));
   kill_groups(made.folders);
   int status = 0;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/testing_folder.h"
+#include "base/testing_wait.h"
 
 namespace sluice::process {
 namespace launch_test {
@@ -49,8 +50,7 @@ TEST(Launch, EndsWithTheProcessThatStartedIt) {
   ASSERT_EQ(::read(ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
   ASSERT_GT(pid, 0);
   ::waitpid(parent, nullptr, 0);
-  for (int i = 0; i < 6000 && identify_process(pid); ++i) ::usleep(10'000);
-  EXPECT_FALSE(identify_process(pid));
+  EXPECT_TRUE(eventually([&] { return !identify_process(pid); }));
 }
 
 }  // namespace launch_test

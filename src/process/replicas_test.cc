@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
+#include "base/testing_wait.h"
 #include "process/port.h"
 #include "process/supervisor.h"
 #include "process/testing_replicas.h"
@@ -66,17 +66,12 @@ TEST_F(ReplicasTest, AHealthyServerAnswersOnItsSocketOrItsPort) {
 
 TEST_F(ReplicasTest, StoppedReplicasCanBeStartedAgain) {
   Workload workload = world.shell("echo $$; exec sleep 1000");
-  auto speaks = [&](size_t times) {
-    auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (world.said("one").size() < times && std::chrono::steady_clock::now() < until) sched_yield();
-    return world.said("one").size() == times;
-  };
   world.settled("one", workload);
-  ASSERT_TRUE(speaks(1));
+  ASSERT_TRUE(eventually([&] { return world.said("one").size() == 1; }));
   ASSERT_TRUE(replicas.stop("one"));
   ASSERT_TRUE(replicas.stop("one")) << "again is harmless";
   EXPECT_EQ(world.settled("one", workload).phase, Phase::running);
-  EXPECT_TRUE(speaks(2));
+  EXPECT_TRUE(eventually([&] { return world.said("one").size() == 2; }));
 }
 
 TEST_F(ReplicasTest, RemovingLeavesNothing) {
@@ -95,7 +90,7 @@ TEST_F(ReplicasTest, AKilledSupervisorTakesItsProgramAlongAndIsLost) {
       "setsid sh -c 'echo $$ >>$HOME/pids; exec sleep 1000' & echo $$ >>$HOME/pids; "
       "while [ $(wc -l <$HOME/pids) != 2 ]; do sleep 0.01; done; echo ready; exec sleep 1000");
   ReplicaState state = world.settled("one", workload);
-  while (world.said("one").empty()) world.clock.sleep_ms(5);
+  ASSERT_TRUE(eventually([&] { return !world.said("one").empty(); }));
   std::vector<int> pids = world.pids(noted);
   ASSERT_EQ(pids.size(), 2U);
   ASSERT_EQ(::kill(state.supervisor.pid, SIGKILL), 0);
@@ -112,7 +107,7 @@ TEST_F(ReplicasTest, ALostReplicaIsStartedAgainWithoutWhatItLeftBehind) {
   const std::string noted = world.folder.path("replicas/one/run/pids");
   Workload workload = world.shell("setsid sh -c 'echo $$ >>$HOME/pids; exec sleep 1000' & exec sleep 1000");
   ReplicaState state = world.settled("one", workload);
-  while (world.pids(noted).empty()) world.clock.sleep_ms(5);
+  ASSERT_TRUE(eventually([&] { return !world.pids(noted).empty(); }));
   int away = world.pids(noted).front();
   ASSERT_EQ(::kill(state.supervisor.pid, SIGKILL), 0);
   ASSERT_TRUE(world.gone({state.supervisor.pid}));
@@ -172,13 +167,13 @@ TEST_F(ReplicasTest, AFullDiskIsNamedAndWhatRunsGoesOn) {
   EXPECT_TRUE(*is_running(identity_of(*good.program)));
   // Its supervisor has written, and the log has not grown.
   const std::string log = disk + "/good/log/replica.log";
-  for (int i = 0; i < 600; ++i) {
+  ASSERT_TRUE(eventually([&] {
     std::error_code ignored;
     const auto size = std::filesystem::file_size(log, ignored);
     const int64_t writes = written_by(good.supervisor.pid);
-    for (int j = 0; j < 100 && written_by(good.supervisor.pid) < writes + 3; ++j) world.clock.sleep_ms(10);
-    if (std::filesystem::file_size(log, ignored) == size) break;
-  }
+    return eventually([&] { return written_by(good.supervisor.pid) >= writes + 3; }) &&
+           std::filesystem::file_size(log, ignored) == size;
+  }));
   std::filesystem::remove(disk + "/fill");
   auto says_that_it_lost_some = [&] {
     auto lines = replicas.last_lines("good", 10'000);
@@ -186,8 +181,7 @@ TEST_F(ReplicasTest, AFullDiskIsNamedAndWhatRunsGoesOn) {
              return line.text.ends_with("bytes of the log were lost: the disk took no more");
            });
   };
-  for (int i = 0; i < 6000 && !says_that_it_lost_some(); ++i) world.clock.sleep_ms(10);
-  EXPECT_TRUE(says_that_it_lost_some());
+  EXPECT_TRUE(eventually(says_that_it_lost_some));
   EXPECT_EQ(world.settled("late", world.shell("exec sleep 1000")).phase, Phase::running);
   for (const char* name : {"good", "late"}) EXPECT_TRUE(replicas.stop(name));
   ::umount2(disk.c_str(), MNT_DETACH);

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/testing_folder.h"
+#include "base/testing_wait.h"
 
 namespace sluice::process {
 namespace run_test {
@@ -34,9 +35,7 @@ struct Running : testing::Test {
     return at == std::string::npos || text.substr(at + 2, 1) == "Z";
   }
   static bool becomes_gone(pid_t pid) {
-    RealClock clock;
-    for (int i = 0; i < 3000 && !gone(pid); ++i) clock.sleep_ms(10);
-    return gone(pid);
+    return eventually([&] { return gone(pid); });
   }
   pid_t noted(const std::string& name) {
     std::ifstream file(folder.path(name));

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/clock.h"
+#include "base/testing_wait.h"
 
 namespace sluice::process {
 namespace spawn_test {
@@ -67,17 +68,13 @@ TEST(Watchdog, EndsTheGroupWhenItsProcessIsKilled) {
   int status = 0;
   ASSERT_EQ(::waitpid(victim, &status, 0), victim);
   EXPECT_EQ(WTERMSIG(status), SIGKILL);
-  RealClock clock;
-  bool gone = false;
-  for (int i = 0; i < 3000 && !gone; ++i) {
+  EXPECT_TRUE(eventually([&] {
     // An orphan that nobody waits for stays a zombie, which is as good.
     std::ifstream stat("/proc/" + std::to_string(cat) + "/stat");
     std::string text((std::istreambuf_iterator<char>(stat)), {});
     size_t at = text.rfind(')');
-    gone = at == std::string::npos || text.substr(at + 2, 1) == "Z";
-    if (!gone) clock.sleep_ms(10);
-  }
-  EXPECT_TRUE(gone);
+    return at == std::string::npos || text.substr(at + 2, 1) == "Z";
+  }));
 }
 
 TEST(Watchdog, LeavesTheGroupAloneWhenItIsForgotten) {

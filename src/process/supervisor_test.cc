@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/testing_wait.h"
 #include "process/control_group.h"
 #include "process/process_tree.h"
 #include "process/testing_port.h"
@@ -187,7 +188,7 @@ TEST_F(SupervisorTest, KillsOneThatDoesNotListenToSigterm) {
       "echo ready; while :; do sleep 1; done");
   workload.grace_ms = 50;
   world.settled("one", workload);
-  while (world.said("one").empty()) world.clock.sleep_ms(5);
+  ASSERT_TRUE(eventually([&] { return !world.said("one").empty(); }));
   ASSERT_TRUE(world.replicas.stop("one"));
   EXPECT_TRUE(world.gone(world.pids(in("one", "pids"))));
   expect_nothing_of("one");
@@ -195,7 +196,7 @@ TEST_F(SupervisorTest, KillsOneThatDoesNotListenToSigterm) {
 
 TEST_F(SupervisorTest, LetsOneFinishThatListensToSigterm) {
   world.settled("one", world.shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01;done"));
-  while (world.said("one").empty()) world.clock.sleep_ms(5);
+  ASSERT_TRUE(eventually([&] { return !world.said("one").empty(); }));
   ASSERT_TRUE(world.replicas.stop("one"));
   EXPECT_THAT(world.said("one"), Contains("out bye"));
   expect_nothing_of("one");
@@ -213,14 +214,10 @@ TEST_F(SupervisorTest, OneThatFillsItsLogKeepsTheLastOfIt) {
   Workload workload = world.shell("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; exec sleep 1000");
   workload.log = {.file_bytes = 10'000, .files = 3};
   world.settled("one", workload);
-  for (int i = 0; i < 6000; ++i) {
+  EXPECT_TRUE(eventually([&] {
     auto said = world.said("one");
-    if (!said.empty() && said.back() == "out line 19999") break;
-    world.clock.sleep_ms(10);
-  }
-  auto said = world.said("one");
-  ASSERT_FALSE(said.empty());
-  EXPECT_EQ(said.back(), "out line 19999");
+    return !said.empty() && said.back() == "out line 19999";
+  }));
   uintmax_t size = 0, files = 0;
   for (const auto& each : std::filesystem::directory_iterator(world.folder.path("replicas/one/log"))) {
     size += each.file_size();
@@ -262,7 +259,7 @@ import time; time.sleep(1000))");
   workload.limits.files = 100;
   world.settled("one", workload);
   ::close(leak);
-  for (int i = 0; i < 6000 && world.said("one").empty(); ++i) world.clock.sleep_ms(10);
+  ASSERT_TRUE(eventually([&] { return !world.said("one").empty(); }));
   const bool root = ::geteuid() == 0;
   const std::string user = root ? "65532" : std::to_string(::geteuid());
   EXPECT_THAT(world.said("one"),
@@ -284,7 +281,7 @@ TEST_F(SupervisorTest, SecretsReachTheProgramAndNobodyElse) {
                                                          : "wc -c <$TOKEN; echo x >$TOKEN; exec sleep 1000");
     workload.secrets_as = as;
     ReplicaState state = world.settled(name, workload, {{"TOKEN", secret}});
-    for (int i = 0; i < 6000 && world.said(name).empty(); ++i) world.clock.sleep_ms(10);
+    ASSERT_TRUE(eventually([&] { return !world.said(name).empty(); }));
     EXPECT_EQ(world.said(name).front(), "out " + std::to_string(secret.size()));
     for (const auto& each : std::filesystem::recursive_directory_iterator(world.folder.path())) {
       if (!each.is_regular_file()) continue;

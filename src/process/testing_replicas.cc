@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/process_identity.h"
+#include "base/testing_wait.h"
 
 namespace sluice::process {
 namespace {
@@ -121,11 +122,8 @@ std::vector<int> TestingReplicas::pids(const std::string& path) {
 }
 
 bool TestingReplicas::gone(const std::vector<int>& pids) {
-  for (int pid : pids) {
-    for (int i = 0; i < 3000 && identify_process(pid); ++i) clock.sleep_ms(10);
-    if (identify_process(pid)) return false;
-  }
-  return true;
+  return eventually(
+      [&] { return std::ranges::none_of(pids, [](int pid) { return identify_process(pid).has_value(); }); });
 }
 
 }  // namespace sluice::process
