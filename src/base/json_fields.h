@@ -85,13 +85,6 @@ constexpr void for_each_member(Visit&& visit) {
 template <class T, class Member>
 using MemberType = std::remove_cvref_t<decltype(std::declval<T>().*std::declval<Member>())>;
 
-template <Struct T>
-std::vector<std::string_view> member_names() {
-  std::vector<std::string_view> names;
-  for_each_member<T>([&](std::string_view name, auto) { names.push_back(name); });
-  return names;
-}
-
 template <Enum T>
 std::vector<std::string_view> enumerator_names() {
   std::vector<std::string_view> names;

@@ -1,7 +1,9 @@
 // The reader's sentences, and the ranges of integers.
 #include "base/json_reader.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <vector>
 
 #include "base/json.h"
 #include "base/json_text.h"
@@ -93,6 +95,26 @@ Result<uint64_t> read_unsigned(const json::value& value, uint64_t most, const Pl
   }
   if (number > most) return out_of_range<uint64_t>(value, 0, most, place);
   return number;
+}
+
+std::optional<Error> read_members(const json::object& object, const Place& place, std::span<const Member> members) {
+  // In the order of the text, so that the first error is the first that a person meets.
+  for (const auto& given : object) {
+    std::string_view key(given.key().data(), given.key().size());
+    Place field = place.member(key);
+    auto member = std::ranges::find(members, key, &Member::name);
+    if (member == members.end()) {
+      std::vector<std::string_view> names;
+      for (const Member& each : members) names.push_back(each.name);
+      return unknown_field(key, names, field);
+    }
+    if (auto error = member->reading->read(given.value(), field, member->at)) return error;
+  }
+  for (const Member& member : members) {
+    if (!member.required || object.contains(member.name)) continue;
+    return missing_field(member.reading->expected(), place.member(member.name));
+  }
+  return std::nullopt;
 }
 
 }  // namespace sluice::reader

@@ -9,8 +9,10 @@
 // null stands for nothing but itself: an optional field is left out, not null. An integer is not read from 1.0.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,143 +78,148 @@ std::string expected() {
   }
 }
 
+// Reads a value into target, or says what is wrong with it. It returns no Result<T>, and what concerns all structs is
+// in the .cc: this is compiled for every type that is ever read, so it must be little.
 template <class T>
-Result<T> read_value(const json::value& value, const Place& place);
+std::optional<Error> read_into(const json::value& value, const Place& place, T& target);
+
+// How members of one type are read, whatever their struct.
+struct Reading {
+  std::string (*expected)();
+  std::optional<Error> (*read)(const json::value& value, const Place& place, void* member);
+};
+
+template <class T>
+inline constexpr Reading kReading{
+    .expected = [] { return expected<T>(); },
+    .read = [](const json::value& value, const Place& place,
+               void* member) { return read_into(value, place, *static_cast<T*>(member)); }};
+template <class T>
+inline constexpr Reading kReading<std::optional<T>>{
+    .expected = nullptr,  // nobody misses it
+    .read = [](const json::value& value, const Place& place, void* member) {
+      return read_into(value, place, static_cast<std::optional<T>*>(member)->emplace());
+    }};
+
+struct Member {
+  std::string_view name;
+  bool required;
+  void* at;
+  const Reading* reading;
+};
+
+std::optional<Error> read_members(const json::object& object, const Place& place, std::span<const Member> members);
 
 template <fields::Struct T>
-Result<T> read_struct(const json::object& object, const Place& place) {
-  T result{};
-  std::optional<Error> error;
-  // In the order of the text, so that the first error is the first that a person meets.
-  for (const auto& member : object) {
-    std::string_view key(member.key().data(), member.key().size());
-    Place field = place.member(key);
-    bool known = false;
-    fields::for_each_member<T>([&](std::string_view name, auto pointer) {
-      if (known || name != key) return;
-      known = true;
-      auto& target = result.*pointer;
-      using Target = std::remove_reference_t<decltype(target)>;
-      if constexpr (fields::Optional<Target>) {
-        auto read = read_value<typename Target::value_type>(member.value(), field);
-        if (read) {
-          target = *std::move(read);
-        } else {
-          error = std::move(read).error();
-        }
-      } else {
-        auto read = read_value<Target>(member.value(), field);
-        if (read) {
-          target = *std::move(read);
-        } else {
-          error = std::move(read).error();
-        }
-      }
-    });
-    if (!known) return unknown_field(key, fields::member_names<T>(), field);
-    if (error) return *std::move(error);
-  }
-  fields::for_each_member<T>([&](std::string_view name, auto pointer) {
-    using Target = std::remove_reference_t<decltype(result.*pointer)>;
-    if constexpr (!fields::Optional<Target>) {
-      if (error || fields::is_defaulted<T>(name) || object.contains(name)) return;
-      error = missing_field(expected<Target>(), place.member(name));
-    }
-  });
-  if (error) return *std::move(error);
-  return result;
+std::optional<Error> read_struct(const json::object& object, const Place& place, T& target) {
+  target = T{};
+  return [&]<class... D>(boost::mp11::mp_list<D...>) {
+    const std::array<Member, sizeof...(D)> members{
+        Member{fields::json_name(D::name),
+               !fields::Optional<fields::MemberType<T, decltype(D::pointer)>> &&
+                   !fields::is_defaulted<T>(fields::json_name(D::name)),
+               &(target.*D::pointer), &kReading<fields::MemberType<T, decltype(D::pointer)>>}...};
+    return read_members(object, place, members);
+  }(boost::mp11::mp_rename<fields::Members<T>, boost::mp11::mp_list>{});
 }
 
 template <fields::Enum T>
-Result<T> read_enum(std::string_view text, const Place& place) {
-  std::optional<T> found;
+std::optional<Error> read_enum(std::string_view text, const Place& place, T& target) {
+  bool found = false;
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<T>>([&](auto enumerator) {
-    if (fields::json_name(enumerator.name) == text) found = enumerator.value;
+    if (fields::json_name(enumerator.name) != text) return;
+    target = enumerator.value;
+    found = true;
   });
-  if (found) return *found;
+  if (found) return std::nullopt;
   return unknown_name(text, fields::enumerator_names<T>(), place);
 }
 
 template <class T, class First, class... Rest>
-Result<T> read_alternative(const json::value& value, const Place& place) {
-  if (fields::fits<First>(value.kind())) {
-    auto read = read_value<First>(value, place);
-    if (!read) return std::move(read).error();
-    return T(*std::move(read));
-  }
+std::optional<Error> read_alternative(const json::value& value, const Place& place, T& target) {
+  if (fields::fits<First>(value.kind())) return read_into(value, place, target.template emplace<First>());
   if constexpr (sizeof...(Rest) > 0) {
-    return read_alternative<T, Rest...>(value, place);
+    return read_alternative<T, Rest...>(value, place, target);
   } else {
     return wrong_kind(expected<T>(), value, place);
   }
 }
 
+template <class T, class Number>
+std::optional<Error> take_number(Result<Number> number, T& target) {
+  if (!number) return std::move(number).error();
+  target = static_cast<T>(*number);
+  return std::nullopt;
+}
+
 template <class T>
-Result<T> read_value(const json::value& value, const Place& place) {
+std::optional<Error> read_into(const json::value& value, const Place& place, T& target) {
   using namespace fields;
   static_assert(!Optional<T>, "only a member of a struct can be optional");
   if constexpr (std::same_as<T, json::value>) {
-    return value;
+    target = value;
   } else if constexpr (Variant<T>) {
-    return []<class... Ts>(std::type_identity<std::variant<Ts...>>, const json::value& v, const Place& p) {
-      return read_alternative<T, Ts...>(v, p);
-    }(std::type_identity<T>{}, value, place);
+    return [&]<class... Ts>(std::type_identity<std::variant<Ts...>>) {
+      return read_alternative<T, Ts...>(value, place, target);
+    }(std::type_identity<T>{});
   } else {
     if (!fits<T>(value.kind())) return wrong_kind(expected<T>(), value, place);
     if constexpr (std::same_as<T, bool>) {
-      return value.get_bool();
+      target = value.get_bool();
     } else if constexpr (std::signed_integral<T>) {
-      auto number = read_signed(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), place);
-      if (!number) return std::move(number).error();
-      return static_cast<T>(*number);
+      return take_number(read_signed(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), place),
+                         target);
     } else if constexpr (std::unsigned_integral<T>) {
-      auto number = read_unsigned(value, std::numeric_limits<T>::max(), place);
-      if (!number) return std::move(number).error();
-      return static_cast<T>(*number);
+      return take_number(read_unsigned(value, std::numeric_limits<T>::max(), place), target);
     } else if constexpr (std::floating_point<T>) {
-      return value.template to_number<double>();
+      target = value.template to_number<double>();
     } else if constexpr (Scalar<T>) {
       auto parsed = JsonScalar<T>::parse(std::string_view(value.get_string().data(), value.get_string().size()));
       if (!parsed) return refused_scalar(std::move(parsed).error(), place);
-      return parsed;
+      target = *std::move(parsed);
     } else if constexpr (Enum<T>) {
-      return read_enum<T>(std::string_view(value.get_string().data(), value.get_string().size()), place);
+      return read_enum<T>(std::string_view(value.get_string().data(), value.get_string().size()), place, target);
     } else if constexpr (std::same_as<T, std::string>) {
-      return std::string(value.get_string().data(), value.get_string().size());
-    } else if constexpr (Vector<T>) {
-      T result;
-      result.reserve(value.get_array().size());
+      target.assign(value.get_string().data(), value.get_string().size());
+    } else if constexpr (std::same_as<T, std::vector<bool>>) {
+      target.clear();
       for (const json::value& element : value.get_array()) {
-        auto read = read_value<typename T::value_type>(element, place.element(result.size()));
-        if (!read) return std::move(read).error();
-        result.push_back(*std::move(read));
+        bool each = false;
+        if (auto error = read_into(element, place.element(target.size()), each)) return error;
+        target.push_back(each);
       }
-      return result;
+    } else if constexpr (Vector<T>) {
+      target.clear();
+      target.reserve(value.get_array().size());
+      for (const json::value& element : value.get_array()) {
+        Place at = place.element(target.size());
+        if (auto error = read_into(element, at, target.emplace_back())) return error;
+      }
     } else if constexpr (Map<T>) {
-      T result;
+      target.clear();
       for (const auto& member : value.get_object()) {
         std::string_view key(member.key().data(), member.key().size());
-        auto read = read_value<typename T::mapped_type>(member.value(), place.member(key));
-        if (!read) return std::move(read).error();
-        result.emplace(key, *std::move(read));
+        if (auto error = read_into(member.value(), place.member(key), target[std::string(key)])) return error;
       }
-      return result;
     } else {
-      return read_struct<T>(value.get_object(), place);
+      return read_struct(value.get_object(), place, target);
     }
   }
+  return std::nullopt;
 }
 
 }  // namespace reader
 
 template <class T>
 Result<T> read(const json::value& value) {
-  return reader::read_value<T>(value, Place());
+  Result<T> result{T{}};
+  if (auto error = reader::read_into(value, Place(), *result)) return *std::move(error);
+  return result;
 }
 
 template <class T>
 Result<T> read(const Document& document) {
-  auto result = reader::read_value<T>(document.root, Place());
+  Result<T> result = read<T>(document.root);
   if (result) return result;
   Error error = std::move(result).error();
   error.position = document.position_of(error.path);

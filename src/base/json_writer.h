@@ -2,7 +2,9 @@
 // base/json_fields.h. Fields stand in the order of their description; an optional without a value is left out.
 #pragma once
 
+#include <array>
 #include <boost/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,6 +13,32 @@
 #include "base/json_fields.h"
 
 namespace sluice {
+
+template <class T>
+json::value to_json(const T& value);
+
+namespace writer {
+
+// A member to write: what concerns all structs is in the .cc, as this is compiled for every type that is ever written.
+struct Member {
+  std::string_view name;
+  const void* at;
+  void (*write)(const void* member, std::string_view name, json::object& into);
+};
+
+json::object write_members(std::span<const Member> members);
+
+template <class T>
+void write_member(const void* member, std::string_view name, json::object& into) {
+  if constexpr (fields::Optional<T>) {
+    const T& value = *static_cast<const T*>(member);
+    if (value) into.emplace(name, to_json(*value));
+  } else {
+    into.emplace(name, to_json(*static_cast<const T*>(member)));
+  }
+}
+
+}  // namespace writer
 
 template <class T>
 json::value to_json(const T& value) {
@@ -41,16 +69,11 @@ json::value to_json(const T& value) {
     return std::visit([](const auto& alternative) { return to_json(alternative); }, value);
   } else {
     static_assert(Struct<T>, "this type has no meaning in JSON: describe it, or give it a JsonScalar");
-    json::object object;
-    for_each_member<T>([&](std::string_view name, auto pointer) {
-      const auto& member = value.*pointer;
-      if constexpr (Optional<std::remove_cvref_t<decltype(member)>>) {
-        if (member) object.emplace(name, to_json(*member));
-      } else {
-        object.emplace(name, to_json(member));
-      }
-    });
-    return object;
+    return [&]<class... D>(boost::mp11::mp_list<D...>) -> json::value {
+      const std::array<writer::Member, sizeof...(D)> members{writer::Member{
+          json_name(D::name), &(value.*D::pointer), &writer::write_member<MemberType<T, decltype(D::pointer)>>}...};
+      return writer::write_members(members);
+    }(boost::mp11::mp_rename<Members<T>, boost::mp11::mp_list>{});
   }
 }
 

@@ -51,17 +51,11 @@ struct Listed {
 
 Listed listed(const store::FlowRow& row) {
   Listed one{.row = row};
-  auto summary = parse_json(row.summary);
-  if (!summary || !summary->root.is_object()) return one;
-  auto text = [&](std::string_view name) -> std::string {
-    const json::value* value = summary->root.get_object().if_contains(name);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
-  };
-  one.action = text("action");
-  one.caller = text("caller");
-  one.failure = text("failure");
-  if (one.failure.empty()) one.failure = text("dead");
-  if (one.failure.empty()) one.failure = text("standstill");
+  one.action = engine::summary_text(row, "action");
+  one.caller = engine::summary_text(row, "caller");
+  for (const char* why : {"failure", "dead", "standstill"}) {
+    if (one.failure.empty()) one.failure = engine::summary_text(row, why);
+  }
   return one;
 }
 
@@ -98,6 +92,7 @@ Result<Code> list(Context& context) {
   if (!*reading) return say_nothing_has_run(context, json::array());
   bool failed_only = context.given.flag("failed");
   auto limit = static_cast<size_t>(context.given.number("limit").value_or(0));
+  if (limit == 0) return Error{.code = Code::usage, .message = "--limit is at least 1"};
   std::optional<int64_t> since_ms;
   if (auto age = context.given.number("since")) since_ms = RealClock().wall_ms() - *age;
   std::vector<Listed> flows;

@@ -231,14 +231,8 @@ Result<Code> list_dead(Context& context) {
     auto snapshot = (*home)->store->read();
     if (!snapshot) return snapshot.error();
     auto read = (*snapshot)->open_flows([&](const store::FlowRow& row) {
-      auto summary = parse_json(row.summary);
-      if (!summary || !summary->root.is_object()) return true;
-      const json::object& object = summary->root.get_object();
-      auto text = [&](std::string_view name) {
-        const json::value* value = object.if_contains(name);
-        return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-      };
-      if (!object.contains("dead")) return true;
+      auto text = [&](std::string_view name) { return engine::summary_text(row, name); };
+      if (text("dead").empty()) return true;
       std::string id = to_string(row.id);
       table.rows.push_back({{id}, {text("sync")}, {text("caller")}, {text("dead"), Style::bad}});
       shown.push_back(

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "base/duration.h"
 #include "base/tree.h"
 #include "cli/flow_view.h"
 #include "cli/flow_words.h"
@@ -137,9 +138,18 @@ class Tracer {
     }
     const PastInvocation& one = history_.invocations[*item.invocation];
     std::string tail = item.firing ? sync : flow_.history.caller.name;
-    if (times == 1) tail += (tail.empty() ? "" : " ") + short_id(one.id);
+    if (times == 1) tail += (tail.empty() ? "" : " ") + when_text(one) + " " + short_id(one.id);
     add(depth, call_text(one) + fold, times > 1 ? "" : remarks(one), tail, style_of(one));
     if (depth < kDeepestTreeLine) emit(*item.invocation + 1, depth + 1);
+  }
+
+  // When it ended, counted from the flow's beginning; of what is open, when it was asked for.
+  std::string when_text(const PastInvocation& one) const {
+    int64_t ms = std::max<int64_t>(0, (one.end ? one.ended_at_ms : one.asked_at_ms) - history_.began_at_ms);
+    if (ms < 1000) return "+" + std::to_string(ms) + "ms";
+    if (ms >= 60'000) return "+" + print_duration(std::chrono::milliseconds(ms / 1000 * 1000));
+    std::string hundredths = std::to_string(ms / 10 % 100);
+    return "+" + std::to_string(ms / 1000) + "." + (hundredths.size() < 2 ? "0" : "") + hundredths + "s";
   }
 
   // What is worth saying of one that ended, the outcome's fields last, as they may be cut.

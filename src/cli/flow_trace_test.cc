@@ -11,7 +11,8 @@ namespace flow_trace_test {
 
 using engine::Step;
 
-std::string tail(uint8_t n) { return short_id(id(n)); }
+// How a line ends: when it was, and the invocation's id.
+std::string tail(uint8_t n, const std::string& when = "+0ms") { return when + " " + short_id(id(n)); }
 
 // A flow in which sync S asks for these actions, one after the other, each on the completion of the one before.
 FlowView chain_of_actions(const std::vector<std::string>& actions) {
@@ -44,10 +45,10 @@ TEST(FlowTrace, PutsTheWorkForARequestBeneathIt) {
                 to_string(id(9)) +
                 "  ← MailReceipt\n"
                 "└─ Till/pay => declined  answered by CardDeclined, code: 51  ← PayOrder " +
-                tail(2) +
+                tail(2, "+5.00s") +
                 "\n"
                 "   └─ Card/charge => declined  code: 51  ← RouteCard " +
-                tail(3) + "\n");
+                tail(3, "+4.00s") + "\n");
 }
 
 TEST(FlowTrace, ShowsWhatAFlowWaitsFor) {
@@ -65,11 +66,11 @@ TEST(FlowTrace, ShowsWhatAFlowWaitsFor) {
                 tail(2) +
                 "\n"
                 "   └─ Card/charge is tried again at 2030-03-17T17:47:40.000Z  ← RouteCard " +
-                tail(3) +
+                tail(3, "+1.00s") +
                 "\n"
                 "\nWaits\n"
                 "  Card/charge is tried again at 2030-03-17T17:47:40.000Z: the bank is busy (" +
-                tail(3) + ")\n");
+                short_id(id(3)) + ")\n");
   EXPECT_TRUE(trace_text(order_view(), true, {}).ends_with("\nWaits\n  for nothing\n"));
 }
 
@@ -127,10 +128,11 @@ TEST(FlowTrace, ColoursByVariant) {
     return text.find("─ " + terminal.paint(style, line) + "\n") != std::string::npos;
   };
   EXPECT_TRUE(painted(Style::good, "Order/place => ok  order: \"o1\"  uid:1000 " + tail(1))) << text;
-  EXPECT_TRUE(
-      painted(Style::warning, "Till/pay => declined  answered by CardDeclined, code: 51  ← PayOrder " + tail(2)))
+  EXPECT_TRUE(painted(Style::warning,
+                      "Till/pay => declined  answered by CardDeclined, code: 51  ← PayOrder " + tail(2, "+5.00s")))
       << text;
-  EXPECT_TRUE(painted(Style::bad, "Card/charge => engine.unknown  maybe done, code: 51  ← RouteCard " + tail(3)))
+  EXPECT_TRUE(
+      painted(Style::bad, "Card/charge => engine.unknown  maybe done, code: 51  ← RouteCard " + tail(3, "+4.00s")))
       << text;
 }
 

@@ -17,6 +17,12 @@ Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row)
   auto steps = engine::read_flow(snapshot, row, engine::unpack_records);
   if (!steps) return steps.error();
   FlowView flow{.row = row, .history = engine::history_of(*steps)};
+  // What stood still when its flow was cancelled ended with it, without a step of its own.
+  for (engine::PastInvocation& one : flow.history.invocations) {
+    if (store::is_open(row.status) || one.end) continue;
+    one.end = engine::End{"engine.cancelled", {}, one.began_at_ms != 0};
+    one.ended_at_ms = flow.history.last_at_ms;
+  }
   for (const Ulid& child : flow.history.children) {
     auto found = snapshot.flow(child);
     if (!found) return found.error();
@@ -45,12 +51,7 @@ std::string_view state_name(store::FlowStatus status) {
 
 std::string state_text(const FlowView& flow) {
   std::string text(state_name(flow.row.status));
-  auto summary = parse_json(flow.row.summary);
-  auto told = [&](std::string_view name) -> std::string {
-    const json::object* fields = summary ? summary->root.if_object() : nullptr;
-    const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
-  };
+  auto told = [&](std::string_view name) { return engine::summary_text(flow.row, name); };
   if (flow.row.status == store::FlowStatus::settled_failed) {
     std::string failure = told("failure");
     if (auto first = flow.history.first_failure(); first && failure.empty()) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/json.h"
 namespace sluice::engine {
 namespace {
 
@@ -290,6 +291,13 @@ Result<std::vector<Step>> read_packed(store::Snapshot& snapshot, const store::Fl
 }
 
 }  // namespace
+
+std::string summary_text(const store::FlowRow& flow, std::string_view name) {
+  auto summary = parse_json(flow.summary);
+  const json::object* fields = summary ? summary->root.if_object() : nullptr;
+  const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
 
 Result<std::vector<Step>> read_flow(store::Snapshot& snapshot, const store::FlowRow& flow, const Unpack& unpack) {
   if (flow.packed) return read_packed(snapshot, flow, unpack);

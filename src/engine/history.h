@@ -30,6 +30,10 @@ using Unpack = std::function<Result<std::vector<std::string>>(std::string_view b
 // The flow's steps, oldest first.
 Result<std::vector<Step>> read_flow(store::Snapshot& snapshot, const store::FlowRow& flow, const Unpack& unpack);
 
+// A text of the flow's summary: `action`, `caller`, `failure`, `standstill`, and of follow-up flows `parent`, `sync`,
+// `dead`. Empty if it has none of that name.
+std::string summary_text(const store::FlowRow& flow, std::string_view name);
+
 // A sync that fired. Numbers lead into History.
 struct Firing {
   std::string sync;

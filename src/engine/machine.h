@@ -214,6 +214,7 @@ class Machine {
   std::optional<NamedRow> row_named(lang::ActionRef action, const json::object& input) const;
   std::optional<End> conflict(const Invocation& invocation);
   std::optional<Step> step_at(uint64_t seq);
+  std::string caller_of(const Ulid& flow);
   std::string unanswered_cause(const Flow& flow, const Invocation& request) const;
   std::string text_of(const Record& record) const;
   std::string undeclared(lang::ActionRef action, const std::string& variant) const;

@@ -171,7 +171,6 @@ std::vector<Ulid> Machine::collect_flows() {
 Result<void> Machine::take_off() {
   if (auto collected = state_->collect(batch_); !collected) return collected;
   std::vector<Ulid> settled = collect_flows();
-  batch_.meta.emplace_back("time", std::to_string(now_ms_));
   auto begun = std::ranges::stable_partition(calling_, [&](const Ulid& id) { return flows_.at(id)->head == 0; });
   std::vector<Ulid> calling(begun.begin(), begun.end());
   calling_.erase(begun.begin(), begun.end());

@@ -88,6 +88,11 @@ void Machine::start(Flow& flow, Invocation& invocation) {
     step.attempt = number;
     append(flow, std::move(step));
   }
+  // That a harmless repeat begins is not journaled. Whoever recovers sees by the time that it was due.
+  if (number > 1) {
+    std::erase_if(batch_.meta, [](const auto& row) { return row.first == "time"; });
+    batch_.meta.emplace_back("time", std::to_string(now_ms_));
+  }
   invocation.attempts = number;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   running_[invocation.id] = {cancelled, {flow.id, name(invocation.action), deadline_ms(invocation).value_or(0)}};

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <charconv>
 
+#include "engine/history.h"
 #include "engine/journal_search.h"
 #include "engine/kept_set.h"
 #include "engine/machine.h"
@@ -161,14 +162,8 @@ void Machine::stand_still(const store::FlowRow& row, const Error& why) {
   flow->head = row.head;
   flow->set_hash = row.sync_set;
   flow->standstill = why.message;
-  auto summary = parse_stored(row.summary, "the flow's summary");
-  auto text = [&](std::string_view name) -> std::string {
-    const json::object* fields = summary ? summary->if_object() : nullptr;
-    const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
-    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
-  };
-  flow->root_action = text("action");
-  flow->caller.name = text("caller");
+  flow->root_action = summary_text(row, "action");
+  flow->caller.name = summary_text(row, "caller");
   log("flow " + sluice::to_string(row.id) + " stands still: " + why.message);
   flows_[row.id] = std::move(flow);
   touched_.insert(row.id);

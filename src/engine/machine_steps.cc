@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "crypto/sha256.h"
+#include "engine/history.h"
 #include "engine/machine.h"
 #include "engine/near_miss.h"
 
@@ -158,10 +159,21 @@ std::optional<End> Machine::conflict(const Invocation& invocation) {
   end.fields["expected"] = *invocation.expect_generation;
   end.fields["actual"] = version.generation;
   if (auto changed = step_at(version.seq)) {
-    end.fields["by"] = sluice::to_string(changed->flow);
+    end.fields["by"] = caller_of(changed->flow);
+    end.fields["flow"] = sluice::to_string(changed->flow);
     end.fields["at"] = lang::to_text({changed->at_ms});
   }
   return end;
+}
+
+// Who began a flow, also one that has settled.
+std::string Machine::caller_of(const Ulid& id) {
+  if (const Flow* flow = find_flow(id)) return flow->caller.name;
+  auto snapshot = parts_.store->read();
+  if (!snapshot) throw UnreadableStore(snapshot.error());
+  auto row = (*snapshot)->flow(id);
+  if (!row) throw UnreadableStore(row.error());
+  return *row ? summary_text(**row, "caller") : "";
 }
 
 // A step by its number, also one of the batch.
@@ -416,8 +428,12 @@ void Machine::finish(Flow& flow, const Finish& work) {
     return complete(flow, *invocation, std::move(step),
                     End{completion->variant, std::move(completion->fields), maybe_done});
   }
-  const auto& end = std::get<lang::EngineEnd>(ending);
-  complete(flow, *invocation, std::move(step), engine_end(end.outcome, end.message, end.maybe_done || maybe_done));
+  const auto& told = std::get<lang::EngineEnd>(ending);
+  End end = engine_end(told.outcome, told.message, told.maybe_done || maybe_done);
+  if (told.outcome == EngineOutcome::unanswered) {
+    end.fields["cause"] = invocation->recent.empty() ? "" : text_of(*invocation->recent.back());
+  }
+  complete(flow, *invocation, std::move(step), std::move(end));
 }
 
 void Machine::write_late(Flow& flow, const Ulid& invocation, const std::string& by, std::optional<End> end) {

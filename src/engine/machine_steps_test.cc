@@ -132,7 +132,8 @@ TEST(MachineSteps, AConflictNamesTheGenerationsAndWhoChangedTheRow) {
   EXPECT_EQ(end.fields, (json::object{{"message", "Room r1 is at generation 1, not 7"},
                                       {"expected", 7},
                                       {"actual", 1},
-                                      {"by", sluice::to_string(first)},
+                                      {"by", world.caller.name},
+                                      {"flow", sluice::to_string(first)},
                                       {"at", lang::to_text({at_ms})}}));
   EXPECT_EQ(world.row("Room", "r1"), R"({"guests":1})");
   EXPECT_EQ(world.enter_at(1).variant, "ok");
@@ -145,7 +146,8 @@ TEST(MachineSteps, AConflictSeesWhatTheSameBatchChanged) {
   world.machine().call(first);
   End end = world.enter_at(0);
   EXPECT_EQ(end.fields["message"], "Room r1 is at generation 1, not 0");
-  EXPECT_EQ(end.fields["by"], json::value(sluice::to_string(world.steps()[0].flow)));
+  EXPECT_EQ(end.fields["by"], json::value(world.caller.name));
+  EXPECT_EQ(end.fields["flow"], json::value(sluice::to_string(world.steps()[0].flow)));
 }
 
 TEST(MachineSteps, ARowThatIsNotThereIsAtGenerationZero) {

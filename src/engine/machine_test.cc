@@ -125,6 +125,7 @@ sync Paid when { Card/charge: [ item: ?i ] => ok[] caused by Shop/pay: [] => req
   EXPECT_EQ(outcome.end.fields["message"],
             "nothing is left that could answer Shop/pay; last was Card/charge => refused; nearest: Paid waits for "
             "`Card/charge: [ item: ?i ] => ok[]`");
+  EXPECT_EQ(outcome.end.fields["cause"], "Card/charge => refused");
 }
 
 TEST(Machine, LeavesARequestOpenThatIsAnsweredOutside) {

@@ -175,7 +175,8 @@ TEST_F(GuardedTraffic, ExpectedGenerationsAreComparedInTheStep) {
   EXPECT_EQ(conflict.fields, (json::object{{"message", "Revision v1 is at generation 2, not 1"},
                                            {"expected", 1},
                                            {"actual", 2},
-                                           {"by", sluice::to_string(changed)},
+                                           {"by", world.caller.name},
+                                           {"flow", sluice::to_string(changed)},
                                            {"at", at}}));
   // Written as it was, it has not changed.
   world.run("Revision/add", R"({"revision":"v1","deployment":"d","lifecycle":"cold"})");

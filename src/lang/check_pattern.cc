@@ -38,7 +38,8 @@ std::vector<FieldSymbol> engine_fields(std::string_view outcome) {
   auto add = [&](std::initializer_list<FieldSymbol> more) { fields.insert(fields.end(), more); };
   if (outcome == "unanswered") add({{"cause", text, {}}});
   if (outcome == "conflict") {
-    add({{"expected", number, {}}, {"actual", number, {}}, {"by", text, {}}, {"at", Types::of(Kind::date_time), {}}});
+    add({{"expected", number, {}}, {"actual", number, {}}, {"by", text, {}}, {"flow", text, {}}});
+    add({{"at", Types::of(Kind::date_time), {}}});
   }
   if (outcome == "needsMigration") add({{"current", number, {}}, {"required", number, {}}});
   return fields;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/testing_wait.h"
 #include "process/spawn.h"
 
 namespace sluice::process {
@@ -41,6 +42,9 @@ TEST(ProcessTree, EndsWhatBearsTheMarkAndNothingElse) {
   auto child = family(mark), other = family(mark + "x");
   ASSERT_TRUE(child && other);
   pid_t grandchild = noted(*child), spared = noted(*other);
+  // A process that is about to become another program has no environment for a moment.
+  EXPECT_TRUE(eventually([&] { return processes_marked(mark).size() == 2; }));
+  EXPECT_TRUE(eventually([&] { return processes_marked(mark + "x").size() == 2; }));
   EXPECT_THAT(processes_marked(mark), testing::UnorderedElementsAre(child->id(), grandchild));
   EXPECT_EQ(end_leftovers({}, mark), 2U);
   EXPECT_THAT(processes_marked(mark), ElementsAre());

@@ -128,6 +128,62 @@ def includes(path, text):
             yield f"{path}:{number}: {folder} may not include {target}: {top} is not further in"
 
 
+# The names of the standard library that headers use, by the header that brings them. Headers are compiled over a
+# precompiled one that has most of these, so the compiler does not miss them.
+BRINGS = {
+    "string": "string to_string", "string_view": "string_view", "vector": "vector", "map": "map multimap",
+    "set": "set multiset", "unordered_map": "unordered_map", "unordered_set": "unordered_set",
+    "optional": "optional nullopt", "variant": "variant visit get_if holds_alternative monostate",
+    "functional": "function reference_wrapper", "memory": "unique_ptr shared_ptr weak_ptr make_unique make_shared",
+    "array": "array", "span": "span", "deque": "deque", "list": "list", "tuple": "tuple tie", "chrono": "chrono",
+    "atomic": "atomic", "mutex": "mutex lock_guard unique_lock", "shared_mutex": "shared_mutex shared_lock",
+    "thread": "thread jthread", "condition_variable": "condition_variable", "future": "future promise",
+    "filesystem": "filesystem", "limits": "numeric_limits", "utility": "pair move exchange forward",
+    "cstdint": "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t",
+}
+BROUGHT_BY = {name: header for header, names in BRINGS.items() for name in names.split()}
+# By the standard these bring std::pair and std::move's header along, or say so in all its libraries.
+ALSO = {"utility": {"map", "unordered_map", "variant", "optional", "memory", "functional", "tuple", "vector", "string"}}
+USED = re.compile(r"\bstd::(\w+)|(?<![\w:])(u?int(?:8|16|32|64)_t)\b")
+
+
+def own_includes(text):
+    return re.findall(r'^\s*#include\s+"([^"]+)"', text, re.M)
+
+
+def reached(root, path, text, seen):
+    """The headers of the standard library and of Boost that a header of ours includes, itself or through ours."""
+    found = set(re.findall(r"^\s*#include\s+<([^>]+)>", text, re.M))
+    for name in own_includes(text):
+        target = root / "src" / name
+        if name not in seen and target.is_file():
+            seen.add(name)
+            found |= reached(root, name, target.read_text(), seen)
+    return found
+
+
+def lone_headers(root, path, text):
+    """A header brings what it uses."""
+    if Path(path).suffix != ".h" or not path.startswith("src/"):
+        return
+    has = reached(root, path, text, set())
+    # What conceptc makes brings the headers of lang along.
+    if any(name.endswith(".gen.h") for name in own_includes(text)):
+        return
+    told = set()
+    for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
+        for match in USED.finditer(line):
+            name = match.group(1) or match.group(2)
+            header = BROUGHT_BY.get(name)
+            if header is None or header in has or has & ALSO.get(header, set()) or header in told:
+                continue
+            told.add(header)
+            yield f"{path}:{number}: {name} needs #include <{header}>"
+        if re.search(r"\bjson::\w", line) and not any(name.startswith("boost/json") for name in has) and "json" not in told:
+            told.add("json")
+            yield f"{path}:{number}: json:: needs #include <boost/json.hpp>"
+
+
 def links(root, path, text):
     """A link in the docs leads to a file, and its anchor to a heading."""
     if Path(path).suffix != ".md":
@@ -170,7 +226,7 @@ TEXT_RULES = [purpose, leftovers, seams, macros, includes]
 
 def check_text(root, path, text):
     findings = [finding for rule in TEXT_RULES for finding in rule(path, text)]
-    return findings + list(links(root, path, text))
+    return findings + list(links(root, path, text)) + list(lone_headers(root, path, text))
 
 
 def check_tree(root):
