@@ -46,7 +46,8 @@ Result<KitPlace> place_of_kit(const std::string& given, const Context& context) 
   if (!kits) context.output.detail("the home is left out: " + kits.error().message);
   if (kits) {
     fs::path installed = fs::path(*kits) / place.folder;
-    if (named && fs::is_directory(installed, ignored)) place.folder = installed.string();
+    // Without a suite it is the folder of another kit's overrides.
+    if (named && fs::exists(installed / "suite.yaml", ignored)) place.folder = installed.string();
     place.options.overlay_folder = *kits;
   }
   if (place.folder == deploy::kKitName && named) return built_in_place(context);

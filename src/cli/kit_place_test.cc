@@ -35,6 +35,7 @@ struct KitPlaces : testing::Test {
 };
 
 TEST_F(KitPlaces, ANameIsLookedUpInTheHome) {
+  ASSERT_TRUE(write_atomically(disk, home.path("kits/tasks/suite.yaml"), "kit: { name: tasks }\n", 0644));
   auto place = place_of_kit("tasks", context);
   ASSERT_TRUE(place) << to_string(place.error());
   EXPECT_EQ(place->folder, home.path("kits/tasks"));
@@ -67,7 +68,11 @@ TEST_F(KitPlaces, TheBuiltInKitIsFoundByItsNameUnlessAnotherIsInstalled) {
     EXPECT_TRUE(must_exist(*place));
     EXPECT_TRUE(check_place(*place, true, context).kit);
   }
+  // With overrides alone the folder is none of a kit.
   std::filesystem::create_directories(home.path("kits/deploy"));
+  ASSERT_TRUE(write_atomically(disk, home.path("kits/deploy/overrides.yaml"), "disable: []\n", 0644));
+  EXPECT_EQ(place_of_kit("deploy", context)->folder, "built-in:deploy");
+  ASSERT_TRUE(write_atomically(disk, home.path("kits/deploy/suite.yaml"), "kit: { name: deploy }\n", 0644));
   EXPECT_EQ(place_of_kit("deploy", context)->folder, home.path("kits/deploy"));
   EXPECT_EQ(place_of_kit("built-in:deploy", context)->folder, "built-in:deploy");
 }

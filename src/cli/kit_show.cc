@@ -59,7 +59,8 @@ Users users_of(const CheckedKit& kit, ActionRef ref) {
   for (const SyncSymbol& symbol : kit.syncs()) {
     const Sync& sync = kit.kit().syncs[symbol.sync].tree;
     for (size_t p = 0; p < symbol.when.size(); ++p) {
-      if (symbol.when[p].ref() != ref) continue;
+      // `caused by` and `latest` look; they are not triggered.
+      if (symbol.when[p].ref() != ref || sync.when[p].link != Pattern::Link::plain) continue;
       users.matched.push_back(sync.name.text + " (" + outcome_text(sync.when[p]) + ")");
     }
     for (size_t e = 0; e < symbol.then.size(); ++e) {
@@ -347,7 +348,7 @@ std::optional<size_t> find_sync(const lang::Kit& kit, std::string_view name) {
 std::string show_sync(const CheckedKit& checked, size_t index, const Terminal& terminal) {
   const lang::KitSync& each = checked.kit().syncs[index];
   std::string text = terminal.paint(Style::strong, each.tree.name.text) + "  " + std::string(tier_name(each.tier));
-  if (each.alias != each.tree.name.text) text += ", known as " + each.alias;
+  if (each.alias != each.tree.name.text) text += ", known as " + printable(each.alias);
   if (!each.replaces.empty()) text += ", from " + each.tree.file + ", replaces the one at " + each.replaces;
   text += each.active() ? "\n" : terminal.paint(Style::warning, ", inactive: " + each.inactive) + "\n";
   if (!each.tree.purpose.empty()) text += wrap_text(printable(each.tree.purpose), terminal.width) + "\n";

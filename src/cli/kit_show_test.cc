@@ -61,7 +61,7 @@ TEST_F(KitShow, AConceptSaysWhoUsesIt) {
                               "  -> ok(order: O of Order)\n"
                               "  -> declined(order: O of Order, reason: String)\n"
                               "  guarded by  Known\n"
-                              "  matched by  Charge (requested), Paid (requested)\n"
+                              "  matched by  Charge (requested)\n"
                               "  answered by Paid (ok)\n"));
 }
 

@@ -110,12 +110,12 @@ class Answers {
       const Sync& rule = flow_.tree(sync);
       for (size_t p = 0; p < rule.when.size(); ++p) {
         if (rule.when[p].outcome != Pattern::Outcome::requested || rule.when[p].link != Pattern::Link::plain) continue;
-        auto ref = flow_.syncs[sync].when[p].ref();
-        if (!ref) continue;
-        size_t number = flow_.number(*ref);
-        if (number == request) continue;
-        within_.add(number);
-        visit_starts(number);
+        for (ActionRef ref : flow_.syncs[sync].when[p].requests()) {
+          size_t number = flow_.number(ref);
+          if (number == request) continue;
+          within_.add(number);
+          visit_starts(number);
+        }
       }
     }
   }
@@ -136,19 +136,26 @@ class Answers {
   }
 
   bool starts_more(size_t number, size_t variant) const {
-    return std::ranges::any_of(flow_.matched[flow_.first[number] + variant],
-                               [&](size_t sync) { return all_.seen.has(sync) && !flow_.invokes[sync].empty(); });
+    return std::ranges::any_of(flow_.matched[flow_.first[number] + variant], [&](size_t sync) {
+      bool walked = all_.seen.has(sync) && !flow_.tree(sync).eventual;
+      return walked && !flow_.invokes[sync].empty();
+    });
   }
 
   void judge(size_t request) {
-    const std::vector<size_t>& begun = flow_.requested[request];
+    // What an [eventual] sync does, it does in a flow of its own, where it keeps no request open.
+    std::vector<size_t> begun = flow_.requested[request];
+    std::erase_if(begun, [&](size_t sync) { return flow_.tree(sync).eventual; });
     const ActionSymbol& asked = flow_.action(request);
     if (begun.empty()) {
+      bool none = flow_.requested[request].empty();
       const Concept& owner = *flow_.symbols.concepts[flow_.actions[request].concept_].source;
       report_.warning(report_.word(owner.file, asked.source->at, asked.name), "no-answer",
-                      "no active sync matches " + quoted(flow_.name(request) + ": [] => requested") +
+                      (none ? "no active sync matches " : "only [eventual] syncs match ") +
+                          quoted(flow_.name(request) + ": [] => requested") +
                           ": every request ends in engine.unanswered",
-                      "write the sync that does its work, or declare it `answered outside`");
+                      none ? "write the sync that does its work, or declare it `answered outside`"
+                           : "make the sync that does its work [eager]");
       return;
     }
     auto none = [](size_t) { return false; };

@@ -32,6 +32,30 @@ TEST(CheckAnswers, AnOuterRequestMayBeAnsweredFromBeneathAnInnerOne) {
                   "=> … }`]"));
 }
 
+TEST(CheckAnswers, AnEventualSyncKeepsNoRequestOpen) {
+  const std::string done = "sync D when { B/eff: [] => ok[ v: ?v ]  caused by B/ask: [] => requested as ?a } then { ";
+  const std::string answer = done + "answer ?a => ok[ v: ?v ] }\n";
+  EXPECT_THAT(
+      told_of_flow(kit_of(
+          {kNested}, "sync A [eventual] when { B/ask: [ n: ?n ] => requested } then { B/eff: [ n: ?n ] }\n" + answer)),
+      testing::Contains(
+          testing::HasSubstr("only [eventual] syncs match `B/ask: [] => requested`: every request ends in "
+                             "engine.unanswered [make the sync that does its work [eager]]")));
+  const std::string begin = "sync A when { B/ask: [ n: ?n ] => requested } then { B/eff: [ n: ?n ] }\n";
+  const std::string later = "sync L [eventual] when { B/eff: [ n: ?n ] => ok[] } then { B/eff: [ n: ?n ] }\n";
+  EXPECT_THAT(told_of_flow(kit_of({kNested}, begin + answer + later)),
+              testing::Not(testing::Contains(testing::HasSubstr("`B/ask`"))));
+  EXPECT_THAT(told_of_flow(kit_of({kNested}, begin + later)),
+              testing::Contains(testing::HasSubstr("`B/ask` is never answered after `B/eff` => `ok`")));
+}
+
+TEST(CheckAnswers, APatternThatLeavesItsActionOpenMayAnswer) {
+  EXPECT_THAT(told_of_flow(kit_of({kNested},
+                                  "sync A when { B/?a: [ n: _ ] => requested as ?r } then { answer ?r => "
+                                  "ok[ v: 1 ] }")),
+              IsEmpty());
+}
+
 TEST(CheckAnswers, WhatSeveralRequestsLackIsToldOnce) {
   EXPECT_THAT(
       told_of_flow(kit_of({kNested},

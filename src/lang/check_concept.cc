@@ -384,8 +384,8 @@ void check_concepts(const Kit& kit, Symbols& symbols, Report& report) {
 
 // `Traffic: deployment -> Deployment.environment`: an argument, then fields of rows.
 void check_suite(const Kit& kit, const Symbols& symbols, Report& report) {
-  const std::string& file = kit.suite.file;
   for (const KitConcept& each : kit.concepts) {
+    const std::string& file = each.suite_file;
     for (const SuiteConcept::Param& param : each.entry.params) {
       bool declared = std::ranges::any_of(each.tree.params, [&](const Name& name) { return name.text == param.name; });
       if (declared) continue;
@@ -396,7 +396,7 @@ void check_suite(const Kit& kit, const Symbols& symbols, Report& report) {
                    did_you_mean(param.name, known));
     }
   }
-  for (const SuiteScope& scope : kit.suite.scopes) {
+  for (const auto& [scope, file] : kit.scopes) {
     auto owner = symbols.find_concept(scope.concept_);
     if (!owner) {
       std::vector<std::string> known;

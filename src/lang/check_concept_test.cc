@@ -200,11 +200,11 @@ TEST(CheckConcept, TheEnginesNamesAreTaken) {
 
 TEST(CheckConcept, ScopesLeadFromAnArgumentToAField) {
   Kit kit = kit_of({kOrder, kCard}, "");
-  kit.suite.file = "suite.yaml";
-  kit.suite.scopes = {{{{3, 3}}, "Order", "order -> Order.note"}};
+  kit.scopes = {{{{{3, 3}}, "Order", "order -> Order.note"}, "suite.yaml"}};
   EXPECT_THAT(told(kit), IsEmpty());
-  kit.suite.scopes = {
-      {{{3, 3}}, "Ordr", "order"}, {{{4, 3}}, "Order", "ordre"}, {{{5, 3}}, "Order", "order -> Order.nte"}};
+  kit.scopes = {{{{{3, 3}}, "Ordr", "order"}, "suite.yaml"},
+                {{{{4, 3}}, "Order", "ordre"}, "suite.yaml"},
+                {{{{5, 3}}, "Order", "order -> Order.nte"}, "suite.yaml"}};
   EXPECT_THAT(
       told(kit),
       ElementsAre(
@@ -216,7 +216,6 @@ TEST(CheckConcept, ScopesLeadFromAnArgumentToAField) {
 
 TEST(CheckConcept, SuiteParametersAreTheConcepts) {
   Kit kit = kit_of({kOrder}, "");
-  kit.suite.file = "suite.yaml";
   kit.concepts[0].entry.params = {{{{7, 7}}, "Q", "order-ref", ""}};
   EXPECT_THAT(
       told(kit),

@@ -76,9 +76,6 @@ std::optional<TypeId> ConditionTypes::state_type(const std::string& name) {
 TypeId ConditionTypes::name_type(const Expr& expr, bool binds) {
   if (auto known = variables.find(expr.name); known != variables.end()) return known->second;
   if (auto state = state_type(expr.name)) return *state;
-  for (const Name& each : owner_.source->params) {
-    if (each.text == expr.name) return kUnknownType;
-  }
   if (!binds) unbound(expr);
   variables[expr.name] = kUnknownType;
   return kUnknownType;

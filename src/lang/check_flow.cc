@@ -2,14 +2,15 @@
 // and endless cascades. All of these are warnings, told at the sync that starts the action.
 //
 // Only plain patterns count as handling an outcome (`caused by` and `latest` never trigger), and only those that name
-// their concept and action: a sync on `?c/?a` records, it does not handle.
+// their concept: a sync on `?c/?a` records, it does not handle.
 //
 // - unhandled-variant: a sync starts the action, and no sync matches this variant other than ok. An action that no
 //   sync starts is the caller's, who hears every variant. A variant in `[eventual retry(…)]` is handled by repetition;
 //   one that says @code(ok) is no failure, and may be an end that was meant.
-// - leads-nowhere: a sync that is not [eventual] starts a pure action or an effect, no sync matches its ok, and its ok
-//   carries a field that is not among its arguments: something was made and nobody takes it. An ok that only echoes,
-//   and whatever an [eventual] sync starts, is an end that was meant. So is the ok of an answered action.
+// - leads-nowhere: a sync that is not [eventual] starts an action, no sync matches its ok, and its ok carries a field
+//   that is not among its arguments: something was made and nobody takes it. An ok that only echoes, and whatever an
+//   [eventual] sync starts, is an end that was meant. So is the ok of an answered action, unless a sync goes on after
+//   another of its variants.
 // - no-answer: see check_answers.cc; what it tells of is not told again.
 // - unreachable-variant: syncs answer the action, and none with its ok. Other variants are not judged, as begin and
 //   finish, which are C++, may end it in any; that work was done is for those to say who did it.
@@ -91,21 +92,23 @@ class Flow {
   void tell_nowhere(size_t number) {
     const ActionSymbol& action = flow_.action(number);
     auto ok = find_variant(action, "ok");
-    if (!ok || action.is_answered() || action.runs == Runs::query) return;
-    if (is_matched(number, *ok) || is_told(number, *ok)) return;
-    std::vector<std::string> made;
+    if (!ok || action.runs == Runs::query || is_matched(number, *ok) || is_told(number, *ok)) return;
+    std::vector<std::string> made, siblings;
     for (const FieldSymbol& field : action.variants[*ok].fields) {
       if (!find_field(action.params, field.name)) made.push_back(quoted(field.name));
+    }
+    for (size_t v = 0; v < action.variants.size(); ++v) {
+      if (is_matched(number, v)) siblings.push_back(quoted(action.variants[v].name));
     }
     std::vector<Start> eager;
     for (const Start& start : flow_.started[number]) {
       if (!flow_.tree(start.sync).eventual) eager.push_back(start);
     }
-    if (made.empty() || eager.empty()) return;
+    if (eager.empty() || made.empty() || (action.is_answered() && siblings.empty())) return;
     report_.warning(
         flow_.place(eager[0]), "leads-nowhere",
         quoted(flow_.name(number) + " => ok") + " leads nowhere: " + starters(eager) + " it, and no sync takes its " +
-            join(made),
+            join(made) + (siblings.empty() ? "" : ", though one goes on after " + join(siblings, "or")),
         "match " + quoted(flow_.name(number) + ": [] => ok[ … ]") + ", or start it from an [eventual] sync");
   }
 

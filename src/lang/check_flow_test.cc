@@ -72,7 +72,27 @@ TEST(CheckFlow, AnOkThatMakesSomethingLeadsSomewhere) {
   EXPECT_THAT(flow_of("sync A when { Step/tick: [] => ok[] } then { Log/write: [ text: \"x\" ] }" + handled),
               testing::Contains("rules.sync:1:46+9 warning leads-nowhere: `Log/write => ok` leads nowhere: sync `A` "
                                 "starts it, and no sync takes its "
-                                "`entry` [match `Log/write: [] => ok[ … ]`, or start it from an [eventual] sync]"));
+                                "`entry`, though one goes on after `full` [match `Log/write: [] => ok[ … ]`, or start "
+                                "it from an [eventual] sync]"));
+}
+
+TEST(CheckFlow, TheOkOfAnAnsweredActionLeadsSomewhereIfItsSiblingsDo) {
+  const std::string start = "sync A when { Step/tick: [] => ok[] } then { Work/run: [ work: \"w\" ] }\n";
+  const std::string failed = "sync B when { Work/run: [] => failed[] } then { Log/write: [ text: \"x\" ] }\n";
+  const std::string told =
+      "leads-nowhere: `Work/run => ok` leads nowhere: sync `A` starts it, and no sync takes its `made`, though one "
+      "goes "
+      "on after `failed`";
+  auto nowhere = [&](const std::string& rules) {
+    std::string work =
+        "concept Work [W] { actions { action run(work: W) { runs: answered outside -> ok(made: String) -> "
+        "failed } } }";
+    std::vector<std::string> lines = told_of_flow(kit_of({work, kStep, kLog}, rules));
+    return std::ranges::any_of(lines, [&](const std::string& line) { return line.find(told) != std::string::npos; });
+  };
+  EXPECT_TRUE(nowhere(start + failed));
+  EXPECT_FALSE(nowhere(start));
+  EXPECT_FALSE(nowhere(failed));
 }
 
 TEST(CheckFlow, AnswersAreReachedFromEveryOutcome) {

@@ -28,14 +28,13 @@ void check_target(const Pattern& before, const Rule& rule) {
 struct Refusal {
   std::string title;
   std::vector<FieldSymbol> fields;
-  bool declared = true;  // by an action, not by the engine
 };
 
 // Those of each action that the guard binds; none when there is no such variant.
 std::vector<Refusal> refusals(const Guard& guard, const GuardSymbol& symbol, const Rule& rule) {
   const Symbols& symbols = rule.symbols;
   if (guard.engine) {
-    if (guard.variant.text == "refused") return {{"engine.refused", engine_fields("refused"), false}};
+    if (guard.variant.text == "refused") return {{"engine.refused", engine_fields("refused")}};
     rule.report.error(place_of(guard.file, guard.variant), "guard-variant",
                       "a guard refuses with `engine.refused`, not with " + quoted("engine." + guard.variant.text),
                       "write `else engine.refused[ message: \"…\" ]`");
@@ -86,7 +85,7 @@ void check_refusal(const Guard& guard, const Refusal& refusal, Rule& rule) {
   }
   for (const FieldSymbol& field : refusal.fields) {
     bool given = std::ranges::find(guard.arguments, field.name, &Argument::name) != guard.arguments.end();
-    bool needed = refusal.declared && rule.types[field.type].kind != Shape::Kind::option;
+    bool needed = rule.types[field.type].kind != Shape::Kind::option;
     if (needed && !given) missing.push_back(field.name);
   }
   for (const std::string& name : without_misspelt(std::move(missing), unknown)) {
@@ -103,6 +102,7 @@ GuardSymbol check_guard(const Kit& kit, size_t index, Symbols& symbols, const st
                         Report& report) {
   const Guard& guard = kit.guards[index].tree;
   GuardSymbol result{.guard = index};
+  size_t errors = report.found.errors();
   Rule rule(symbols, absent, report, guard.file, "guard " + quoted(guard.name.text));
   Pattern opening;
   if (guard.before) {
@@ -136,6 +136,7 @@ GuardSymbol check_guard(const Kit& kit, size_t index, Symbols& symbols, const st
   if (all.empty()) {
     for (const Argument& argument : guard.arguments) otherwise.type_of(argument.value, Rule::In::then);
   }
+  if (report.found.errors() == errors) check_unused(guard, report);  // else a misspelt name is told of twice
   return result;
 }
 

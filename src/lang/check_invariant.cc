@@ -126,6 +126,16 @@ class InvariantWalk {
       }
       return symbols_.types.element(many);
     }
+    bool argument = std::ranges::any_of(owner_.actions, [&](const ActionSymbol& action) {
+      return find_field(action.params, given.in.name).has_value();
+    });
+    if (!argument) {
+      std::vector<std::string> names;
+      for (const auto& each : owner_.source->state) names.push_back(each.name);
+      report_.error(said_.place(given.in), "unbound-variable",
+                    quoted(given.in.name) + " is neither a field of the state nor an argument",
+                    did_you_mean(given.in.name, names));
+    }
     std::optional<TypeId> type;
     for (const ActionSymbol& action : owner_.actions) {
       auto param = find_field(action.params, given.variable);
@@ -248,7 +258,12 @@ class InvariantWalk {
       }
       case Op::record: {
         Kind kind = types[types.present(type)].kind;
-        if (kind == Kind::mapping) return;
+        if (kind == Kind::mapping) {
+          TypeId each = types[types.present(type)].inner[1];
+          for (size_t i = 0; i < expr.args.size(); ++i)
+            value(expr.args[i], each, quoted(expr.keys[i]) + " of " + what, binds);
+          return;
+        }
         if (kind != Kind::unknown && kind != Kind::record) {
           report_.error(said_.place(expr), "type-mismatch", what + " is " + types.name(type) + ", not a record",
                         "write a value of type " + types.name(type));

@@ -171,6 +171,9 @@ SyncSymbol check_sync(const Kit& kit, size_t index, Symbols& symbols, const std:
                       Report& report);
 GuardSymbol check_guard(const Kit& kit, size_t index, Symbols& symbols, const std::unordered_set<std::string>& absent,
                         Report& report);
+// check_unused.cc
+void check_unused(const Sync& sync, Report& report);
+void check_unused(const Guard& guard, Report& report);
 // Marks the fields that queries look rows up by.
 void mark_indexed(const Kit& kit, const std::vector<SyncSymbol>& syncs, const std::vector<GuardSymbol>& guards,
                   Symbols& symbols);

@@ -219,6 +219,12 @@ PatternSymbol Rule::pattern(const Pattern& tree) {
       return std::ranges::find(endings, each, &CandidateVariant::action) == endings.end();
     });
   }
+  if (!one) {
+    for (const CandidateVariant& each : endings) symbol.open.emplace_back(each.action, each.variant);
+    for (ActionRef each : actions) {
+      if (tree.outcome == Outcome::requested) symbol.open.emplace_back(each, std::nullopt);
+    }
+  }
 
   // Of what several have under one name, a type for which each may be given.
   auto joined = [&](const FieldPattern& field, const std::vector<const FieldSymbol*>& all, const std::string& what) {

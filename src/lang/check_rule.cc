@@ -264,6 +264,11 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
     }
     case Expr::Op::record: {
       once_each_key(match);
+      Kind kind = types[types.present(type)].kind;
+      if (match.keys.empty() && kind != Kind::record && kind != Kind::unknown && kind != Kind::mapping) {
+        report.error(place_of(file, match), "type-mismatch", what + " is " + types.name(type) + ", not a record",
+                     "match a value of that type, or leave the field out");
+      }
       for (size_t i = 0; i < match.keys.size(); ++i) {
         if (auto field = types.field(type, match.keys[i])) {
           this->match(match.args[i], *field, quoted(match.keys[i]) + " of " + what, in, negated, owner);

@@ -349,6 +349,7 @@ SyncSymbol check_sync(const Kit& kit, size_t index, Symbols& symbols, const std:
   check_joins(sync, report);
   bool sound = report.found.errors() == errors;  // else a misspelt name is told of twice
   if (sound) check_scans(sync, result, rule, bound_in_when);
+  if (sound) check_unused(sync, report);
   check_retry(sync, result, symbols, report);
   check_answers_once(sync, report);
   result.variables = std::move(rule.variables);

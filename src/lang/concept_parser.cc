@@ -233,6 +233,7 @@ class ConceptParser {
     cursor_.expect("(", "after the action's name");
     action.params = parse_fields(cursor_, ")");
     cursor_.expect("{", "before the action's variants");
+    const size_t before = cursor_.errors();
     while (!cursor_.at("}") && !cursor_.ended()) {
       if (cursor_.at("action")) return close_missing(std::move(action));
       parse_clause(action);
@@ -240,7 +241,7 @@ class ConceptParser {
       cursor_.recover(kClauseDepth,
                       {"->", "description", "runs", "retry", "deadline", "reversal", "fixture", "action"});
     }
-    if (cursor_.at("}") && action.variants.empty()) {
+    if (cursor_.at("}") && action.variants.empty() && cursor_.errors() == before) {
       cursor_.report(cursor_.peek(), "action `" + action.name + "` has no variant", "write `-> ok`", "no-variant");
     }
     cursor_.expect("}", "to close the action");

@@ -52,6 +52,7 @@ class Cursor {
   // Reports without stopping.
   void report(const Token& at, std::string text, std::string hint, std::string rule,
               Diagnostic::Severity severity = Diagnostic::Severity::error);
+  size_t errors() const { return found_.errors(); }
 
   // If stopped: skips to a token that is the first on its line and spelled as one of `words`, or to the brace that
   // closes a block whose contents lie at `depth`, and goes on there. Otherwise does nothing.

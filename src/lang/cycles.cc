@@ -12,8 +12,8 @@
 // pairs of them. Literals are compared between the two sorts of nodes, by way of the field that most of those who wait
 // name; where there are still more than kMaxComparisons left, records of one action are taken to agree.
 //
-// The strongly connected parts of that graph (lang/graph.h) that hold a cycle give one each: the shortest through their
-// first sync.
+// The strongly connected parts of that graph (lang/graph.h) give their cycles: the shortest through their first sync,
+// then the shortest through the first that is on none of those, and so on, kMaxOfPart in all.
 #include <algorithm>
 #include <deque>
 
@@ -24,6 +24,7 @@ namespace sluice::lang {
 namespace {
 
 constexpr size_t kMaxComparisons = 4'000'000;
+constexpr size_t kMaxOfPart = 20;
 
 // Fields with the literals that they are given or must have, ascending; JSON text, in which 1.0 is 1.
 using Literals = std::map<std::string, std::string>;
@@ -91,10 +92,14 @@ class GraphOfSyncs {
     for (size_t p = 0; p < sync.when.size(); ++p) {
       auto ref = syncs_[s].when[p].ref();
       const Pattern& pattern = sync.when[p];
-      if (!ref || pattern.link != Pattern::Link::plain) continue;
+      if (pattern.link != Pattern::Link::plain) continue;
       Literals input, output;
       for (const FieldPattern& field : pattern.input) add_literal(input, field.field, field.match);
       for (const FieldPattern& field : pattern.output) add_literal(output, field.field, field.match);
+      if (!ref) {
+        wait_open(s, syncs_[s].when[p], input, output);
+        continue;
+      }
       // A request is what an answered action leads to at once, a completion what any other does.
       bool requested = pattern.outcome == Pattern::Outcome::requested;
       if (requested == symbols_.action(*ref).is_answered()) wait(s, {*ref, std::nullopt}, input);
@@ -103,10 +108,25 @@ class GraphOfSyncs {
     }
   }
 
+  // A pattern that leaves open what it takes. One that leaves even the concept open does not hear those that its own
+  // sync starts.
+  void wait_open(uint32_t s, const PatternSymbol& pattern, const Literals& input, const Literals& output) {
+    std::set<size_t> own;
+    for (const auto& targets : syncs_[s].then) {
+      for (const TargetSymbol& target : targets) own.insert(target.action.concept_);
+    }
+    for (const auto& [action, variant] : pattern.open) {
+      if (!pattern.concept_ && own.contains(action.concept_)) continue;
+      bool by_answer = variant && symbols_.action(action).is_answered();
+      wait(s, {action, by_answer ? variant : std::nullopt}, by_answer ? output : input);
+    }
+  }
+
   void wait(uint32_t s, const Event& event, const Literals& literals) {
     auto [place, fresh] = waiting_[event].try_emplace(literals, 0);
     if (fresh) place->second = node();
-    graph_.all[place->second].push_back(s);
+    std::vector<uint32_t>& to = graph_.all[place->second];
+    if (to.empty() || to.back() != s) to.push_back(s);
   }
 
   void start(uint32_t s) {
@@ -212,12 +232,14 @@ std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std
   std::vector<Cycle> found;
   auto gather = [&](const std::vector<bool>& skip, bool all) {
     Parts parts = parts_of(all ? graph.all : graph.inside, skip);
-    std::vector<bool> seen(parts.count);
+    std::vector<size_t> tried(parts.count);
+    std::vector<bool> on_one(kit.syncs.size());
     for (uint32_t node = 0; node < syncs.size(); ++node) {
-      if (skip[node] || seen[parts.of[node]]) continue;
+      if (skip[node] || on_one[syncs[node].sync] || tried[parts.of[node]] == kMaxOfPart) continue;
       Cycle cycle = way_round(graph, all, parts, node, syncs);
       if (cycle.turns.empty()) continue;
-      seen[parts.of[node]] = true;
+      ++tried[parts.of[node]];
+      for (const Cycle::Turn& turn : cycle.turns) on_one[turn.sync] = true;
       for (const Cycle::Turn& turn : cycle.turns) cycle.loop = cycle.loop || kit.syncs[turn.sync].tree.loop;
       found.push_back(std::move(cycle));
     }

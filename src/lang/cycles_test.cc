@@ -38,6 +38,25 @@ TEST(Cycles, PureOnesAreWarnedOfWithTheirPath) {
                                 "or mark a sync on it [loop] if it ends by itself]"));
 }
 
+TEST(Cycles, EachSyncOfAPartIsOnOneThatIsTold) {
+  EXPECT_THAT(cycles_of("sync S when { A/x: [ kind: ?k ] => ok[] } then { B/y: [ kind: ?k ] A/x: [ kind: ?k ] }\n"
+                        "sync T when { B/y: [ kind: ?k ] => ok[] } then { A/x: [ kind: ?k ] }"),
+              ElementsAre("S → A/x → S", "T → A/x → S → B/y → T"));
+}
+
+TEST(Cycles, APatternThatLeavesItsActionOpenHearsThemAll) {
+  EXPECT_THAT(cycles_of("sync S when { A/?a: [ kind: ?k ] => ok[] } then { A/x: [ kind: ?k ] }"),
+              ElementsAre("S → A/x → S"));
+  // What a sync on everything starts itself it does not hear; what another one starts it does.
+  EXPECT_THAT(cycles_of("sync S when { ?c/?a: [ kind: ?k ] => ok[] } then { A/x: [ kind: ?k ] }"), IsEmpty());
+  EXPECT_THAT(cycles_of("sync S when { ?c/?a: [ kind: ?k ] => ok[] } then { A/x: [ kind: ?k ] }\n"
+                        "sync T when { ?c/?a: [ kind: ?k ] => ok[] } then { B/y: [ kind: ?k ] }"),
+              ElementsAre("S → A/x → T → B/y → S"));
+  EXPECT_THAT(cycles_of("sync S when { B/?a: [ kind: ?k ] => requested as ?r } then { answer ?r => ok[] }\n"
+                        "sync T when { B/ask: [ kind: ?k ] => ok[] } then { B/ask: [ kind: ?k ] }"),
+              ElementsAre("S → B/ask → T → B/ask → S"));
+}
+
 TEST(Cycles, ALoopIsMeant) {
   std::string rules = "sync S [loop] when { A/x: [ kind: ?k ] => ok[] } then { A/x: [ kind: ?k ] }";
   EXPECT_THAT(cycles_of(rules), ElementsAre("S → A/x → S loop"));

@@ -42,6 +42,16 @@ std::string visible(const CodePoint& point, std::string_view bytes) {
   return std::string(bytes);
 }
 
+std::string visible(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    CodePoint next = first_code_point(text.substr(at));
+    out += next.value == '\t' && next.valid ? "\\u{09}" : visible(next, text.substr(at, next.bytes));
+    at += next.bytes;
+  }
+  return out;
+}
+
 void append_excerpt(std::string& out, const Diagnostic& diagnostic, std::string_view source) {
   if (source.empty()) return;
   std::string_view line = source_line(source, diagnostic.mark.line);
@@ -96,16 +106,16 @@ std::string Diagnostics::rest() const {
 }
 
 std::string render(const Diagnostic& diagnostic, std::string_view source) {
-  std::string out = diagnostic.file;
+  std::string out = visible(diagnostic.file);
   if (diagnostic.mark.line > 0) {
     if (!out.empty()) out += ':';
     out += std::to_string(diagnostic.mark.line) + ':' + std::to_string(diagnostic.mark.column);
   }
   if (!out.empty()) out += ": ";
   out += diagnostic.severity == Diagnostic::Severity::error ? "error: " : "warning: ";
-  out += diagnostic.text + '\n';
+  out += visible(diagnostic.text) + '\n';
   if (diagnostic.mark.line > 0) append_excerpt(out, diagnostic, source);
-  if (!diagnostic.hint.empty()) out += "  hint: " + diagnostic.hint + '\n';
+  if (!diagnostic.hint.empty()) out += "  hint: " + visible(diagnostic.hint) + '\n';
   return out;
 }
 

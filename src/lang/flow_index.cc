@@ -30,7 +30,11 @@ FlowIndex::FlowIndex(const Kit& kit, const Symbols& symbols, const std::vector<S
     const Sync& sync = tree(s);
     for (size_t p = 0; p < sync.when.size(); ++p) {
       auto ref = syncs[s].when[p].ref();
-      if (!ref || sync.when[p].link != Pattern::Link::plain) continue;
+      if (sync.when[p].link != Pattern::Link::plain) continue;
+      if (!ref) {
+        index_open(s, syncs[s].when[p]);
+        continue;
+      }
       size_t number = this->number(*ref);
       if (sync.when[p].outcome == Pattern::Outcome::requested) requested[number].push_back(s);
       for (size_t variant : syncs[s].when[p].variants) matched[first[number] + variant].push_back(s);
@@ -48,6 +52,20 @@ FlowIndex::FlowIndex(const Kit& kit, const Symbols& symbols, const std::vector<S
         }
       }
     }
+  }
+}
+
+void FlowIndex::index_open(size_t sync, const PatternSymbol& pattern) {
+  bool answers = std::ranges::any_of(tree(sync).then, [](const Effect& e) { return e.kind == Effect::Kind::answer; });
+  if (!pattern.concept_ && !answers) return;
+  for (const auto& [action, variant] : pattern.open) {
+    size_t number = this->number(action);
+    if (!variant) {
+      requested[number].push_back(sync);
+      continue;
+    }
+    matched[first[number] + *variant].push_back(sync);
+    if (completions[sync].empty() || completions[sync].back() != number) completions[sync].push_back(number);
   }
 }
 

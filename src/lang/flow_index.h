@@ -2,7 +2,7 @@
 // files only.
 //
 // Only plain patterns count as matching an outcome (`caused by` and `latest` never trigger), and only those that name
-// their concept and action: a sync on `?c/?a` records, it does not handle.
+// their concept, or whose sync answers: a sync on `?c/?a` records, it does not handle.
 #pragma once
 
 #include <set>
@@ -45,6 +45,8 @@ struct FlowIndex {
   Place place(const Start& start) const;
 
  private:
+  void index_open(size_t sync, const PatternSymbol& pattern);
+
   std::vector<std::vector<size_t>> numbers_;  // by concept and action
 };
 

@@ -31,7 +31,7 @@ Step parse_step(Cursor& cursor) {
   step.at = cursor.peek().at;
   bool foreign = cursor.at_word() && cursor.after().is("/");
   Token next = cursor.after();
-  bool call = cursor.at_word() && next.is("(") && !next.first_on_line;
+  bool call = cursor.at_word() && !cursor.at("not") && next.is("(") && !next.first_on_line;
   if (!foreign && !call) {
     step.condition = parse_plain_condition(cursor, Dialect::invariant);
     return step;

@@ -27,6 +27,10 @@ TEST(InvariantParser, ReadsSettlements) {
             "whole number of milliseconds from 1 to 31536000000, a year");
 }
 
+TEST(InvariantParser, NotIsNoAction) {
+  EXPECT_EQ(fault("example { after make(n: 1) -> ok(p: x) then not (x.n = 2 or x.n = 3) and not\n(x.n = 4) }"), "");
+}
+
 TEST(InvariantParser, AnInvariantSaysWhatMustHold) {
   EXPECT_EQ(fault("always \"x\" { }"), "14 expected what must hold, found `}` | write what must hold");
   EXPECT_EQ(fault("scenario { when { a() -> ok } }"), "31 expected what must hold, found `}` | write what must hold");

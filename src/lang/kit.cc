@@ -15,6 +15,7 @@
 namespace sluice::lang {
 namespace {
 
+constexpr size_t kMaxUses = 100;  // kits that use one another, in a row
 constexpr const char* kMendPath = "mend the path, or take the entry out";
 
 std::string hint_of(const Error& error) { return error.next.empty() ? kMendPath : error.next; }
@@ -153,6 +154,7 @@ class Loader {
 
   void load_suite(const Suite& suite, const std::string& folder) {
     loading_.push_back(suite.name);
+    for (const SuiteScope& scope : suite.scopes) kit_.scopes.push_back({scope, suite.file});
     for (const SuiteUse& use : suite.uses) load_use(suite, use, folder);
     for (const SuiteConcept& entry : suite.concepts) load_concept(suite, entry, folder);
     for (const SuiteSync& entry : suite.syncs) load_syncs(suite, entry, folder);
@@ -200,7 +202,7 @@ class Loader {
         auto text = read_(file);
         if (!text && text.error().code == Code::not_found) continue;
         found = joined(place, use.suite);
-        if (auto used = read_suite(file)) load_suite(*used, found);
+        if (auto used = read_suite(file)) load_used(suite, use, *used, found);
         break;
       }
       if (found.empty()) {
@@ -234,6 +236,22 @@ class Loader {
       entry.tier = Tier::integration;
       load_syncs(suite, entry, folder);
     }
+  }
+
+  // A kit that another one uses. It is known by the name under which it was found, so that must be its own.
+  void load_used(const Suite& suite, const SuiteUse& use, const Suite& used, const std::string& folder) {
+    auto place = [&] { return value_after(suite.file, use.at, 0, use.suite); };
+    if (used.name == use.suite && loading_.size() < kMaxUses) return load_suite(used, folder);
+    if (used.name != use.suite) {
+      error(suite.file, place(), use.suite.size(), "wrong-name",
+            used.file + " holds the kit " + quoted(used.name) + ", not " + quoted(use.suite),
+            "give the folder and the kit the same name");
+    } else {
+      error(suite.file, place(), use.suite.size(), "uses-depth",
+            "kits use one another more than " + std::to_string(kMaxUses) + " deep", "use it from a kit further out");
+    }
+    for (const SuiteConcept& entry : used.concepts) kit_.broken.push_back(entry.name);
+    for (const SuiteConcept& entry : use.concepts) kit_.broken.push_back(entry.name);
   }
 
   // ----------------------------------------------------------------------------------------------- concepts
@@ -284,7 +302,7 @@ class Loader {
             "write " + quoted(tree->name + ":") + " here, or rename the concept");
       kit_.broken.push_back(entry.name);
     }
-    kit_.concepts.push_back({std::move(*tree), entry, suite.name});
+    kit_.concepts.push_back({std::move(*tree), entry, suite.name, suite.file});
   }
 
   // -------------------------------------------------------------------------------------------------- rules
@@ -303,7 +321,9 @@ class Loader {
         take(found);
       } else {
         missing_[file] = text.error();
-        if (text.error().code == Code::not_found) missing_[file] = Error{.message = "there is no file " + file};
+        if (text.error().code == Code::not_found) {
+          missing_[file] = Error{.code = Code::not_found, .message = "there is no file " + file};
+        }
       }
       known = files_.emplace(file, std::move(tree)).first;
     }
@@ -329,7 +349,7 @@ class Loader {
     std::string title = entry.name.empty() ? entry.sync.empty() ? entry.path : entry.sync : entry.name;
     const SyncFile* rules = rules_of(file);
     if (rules == nullptr) {
-      if (entry.tier == Tier::integration) {
+      if (entry.tier == Tier::integration && missing_[file].code == Code::not_found) {
         warning(suite.file, where(), count_code_points(entry.path), "missing-file",
                 "the integration sync " + quoted(title) + " is inactive: " + missing_[file].message,
                 hint_of(missing_[file]));
@@ -381,6 +401,11 @@ class Loader {
     for (const auto& [file, rules] : files_) {
       if (!rules || faulty_.contains(file)) continue;
       for (const auto& rule : rules->rules) {
+        if (const auto* guard = std::get_if<Guard>(&rule); guard != nullptr && !guarded_.contains(file)) {
+          warning(file, guard->name.at, guard->name.text.size(), "unlisted-sync",
+                  "guard " + quoted(guard->name.text) + " is not loaded: what replaces a sync brings no guards",
+                  "list a file with the guard under `guards` of a suite");
+        }
         const auto* sync = std::get_if<Sync>(&rule);
         if (sync == nullptr || listed_.contains(sync)) continue;
         warning(file, sync->name.at, sync->name.text.size(), "unlisted-sync",

@@ -31,7 +31,14 @@ namespace sluice::lang {
 struct KitConcept {
   Concept tree;
   SuiteConcept entry;
-  std::string kit;  // the name of the kit that it is from
+  std::string kit;         // the name of the kit that it is from
+  std::string suite_file;  // of that kit
+};
+
+// A scope, and the suite that says it.
+struct KitScope {
+  SuiteScope scope;
+  std::string suite_file;
 };
 
 struct AbsentConcept {
@@ -71,6 +78,7 @@ struct OverlayChange {
 struct Kit {
   std::string folder;
   Suite suite;
+  std::vector<KitScope> scopes;
   std::vector<KitConcept> concepts;  // in the order of the suite, those of used kits first
   std::vector<AbsentConcept> absent;
   std::vector<std::string> broken;  // concepts whose file has errors: rules that name them are not judged

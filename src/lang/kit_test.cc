@@ -240,6 +240,72 @@ TEST(Kit, CyclicUsesNameTheCycle) {
           "error uses-cycle: suites use one another in a circle: shop → base → shop [take out one of these `uses`]")));
 }
 
+TEST(Kit, AKitIsUsedByTheNameThatItHas) {
+  // Under another name a circle would not be seen.
+  Files files = {{"k/suite.yaml", "kit: { name: other }\nuses: [ { suite: k } ]\n"}};
+  EXPECT_THAT(found_in(load(files, {.search_path = {"."}})),
+              ElementsAre("k/suite.yaml:2:18+1 error wrong-name: k/suite.yaml holds the kit `other`, not `k` [give "
+                          "the folder and the kit the same name]"));
+}
+
+TEST(Kit, KitsUseOneAnotherSoDeepAndNoDeeper) {
+  Files files;
+  for (int i = 0; i < 300; ++i) {
+    std::string name = i == 0 ? "k" : "k" + std::to_string(i);
+    files[(i == 0 ? "" : "lib/") + name + "/suite.yaml"] =
+        "kit: { name: " + name + " }\nuses: [ { suite: k" + std::to_string(i + 1) + " } ]\n";
+  }
+  EXPECT_THAT(found_in(load(files, {.search_path = {"lib"}})),
+              ElementsAre(testing::HasSubstr("error uses-depth: kits use one another more than 100 deep")));
+}
+
+TEST(Kit, AFaultOfTheSuiteHidesNoOther) {
+  Files files = shop("colour: blue\n");
+  files["k/order.concept"] =
+      "concept Order [O] { state { orders: set O n: O -> Nix } actions { action a() { -> ok } } }";
+  Kit kit = load(files);
+  EXPECT_THAT(found_in(kit), testing::Contains(testing::HasSubstr("unknown key `colour`")));
+  EXPECT_THAT(told(kit), testing::Contains(testing::HasSubstr("error unknown-type: ")));
+}
+
+TEST(Kit, AnIntegrationThatCannotBeReadIsAnError) {
+  Files files = shop();
+  files.erase("k/pay.sync");
+  EXPECT_THAT(found_in(load(files)), testing::Contains(testing::HasSubstr("warning missing-file")));
+  Kit kit = load_kit("k",
+                     [&](const std::string& path) -> Result<std::string> {
+                       if (path == "k/pay.sync")
+                         return Error{.code = Code::limit, .message = "k/pay.sync is too large"};
+                       return files.contains(path) ? Result<std::string>(files[path])
+                                                   : Error{.code = Code::not_found, .message = ""};
+                     },
+                     {});
+  EXPECT_THAT(found_in(kit), testing::Contains(testing::HasSubstr("error missing-file")));
+}
+
+TEST(Kit, AGuardBesideAReplacementIsToldOf) {
+  Files files = shop("overrides: { Habit: ./mine.sync }\n");
+  files["k/mine.sync"] =
+      "sync Mine when { Order/ship: [] => lost[ order: ?o ] } then { Order/ship: [ order: ?o; priority: \"slow\" ] }\n"
+      "guard Bypass before { Order/place: [] } require { filter(1 = 2) } else engine.refused[ message: \"no\" ]\n";
+  EXPECT_THAT(found_in(load(files)),
+              ElementsAre("k/mine.sync:2:7+6 warning unlisted-sync: guard `Bypass` is not loaded: what replaces a sync "
+                          "brings no guards [list a file with the guard under `guards` of a suite]"));
+}
+
+TEST(Kit, AFaultInAUsedSuiteIsToldThere) {
+  Files files = shop("uses:\n  - suite: base\n");
+  files["lib/base/suite.yaml"] =
+      "kit: { name: base }\nconcepts:\n  Log:\n    spec: ./log.concept\n    params: { Nope: { as: x } }\n"
+      "scope:\n  Nobody: name\n";
+  files["lib/base/log.concept"] = "concept Log [L] { actions { action write(text: String) { -> ok } } }";
+  EXPECT_THAT(
+      told(load(files, {.search_path = {"lib"}})),
+      testing::IsSupersetOf(
+          {testing::HasSubstr("lib/base/suite.yaml:5:15+4 error unknown-parameter: `Log` has no type parameter"),
+           testing::HasSubstr("lib/base/suite.yaml:7:3+6 error unknown-concept: there is no concept `Nobody`")}));
+}
+
 TEST(Kit, RulesThatNameABrokenConceptAreNotJudged) {
   Files files = shop();
   files["k/card.concept"] = "concept Card {";

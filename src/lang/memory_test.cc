@@ -112,9 +112,10 @@ TEST(Check, SyncsThatAllLeadToOneAnotherTakeInProportionToTheirNumber) {
   Kit kit = kit_of({"concept A { actions { action a(n: Int) { -> ok(n: Int) } } }"}, rules);
   std::vector<std::string> found;
   EXPECT_LT(peak_memory([&] { found = told_of_flow(std::move(kit)); }), 16 * rules.size() + (1 << 20));
-  EXPECT_EQ(found,
-            std::vector<std::string>{"rules.sync:1:6+2 warning cycle: an endless cascade: A0 → A/a → A0 [break it, "
-                                     "or mark a sync on it [loop] if it ends by itself]"});
+  ASSERT_EQ(found.size(), 20U);  // of the cycles of one part no more are told
+  EXPECT_EQ(found[0],
+            "rules.sync:1:6+2 warning cycle: an endless cascade: A0 → A/a → A0 [break it, or mark a sync on it [loop] "
+            "if it ends by itself]");
 }
 
 TEST(Check, AChainOfRequestsTakesInProportionToItsLength) {

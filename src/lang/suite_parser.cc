@@ -292,12 +292,9 @@ bool is_kit_name(std::string_view name) {
 }
 
 std::optional<Suite> parse_suite(const Document& document, Diagnostics& found) {
-  size_t before = found.errors();
   size_t index = 0;
   Node root = make_node("", document.root, document.marks, index);
-  Suite suite = SuiteParser(document.file, found).parse(root);
-  if (found.errors() > before) return std::nullopt;
-  return suite;
+  return SuiteParser(document.file, found).parse(root);
 }
 
 std::optional<Suite> parse_suite(std::string_view text, const std::string& file, Diagnostics& found) {

@@ -2,7 +2,8 @@
 // Keys that are not known are errors, with the nearest known one; `infrastructure` and `chainConfigs` belong to Clef's
 // own tools and are passed over.
 //
-// Returns nothing if there was an error; the sink has all that were found.
+// Returns nothing if it is no YAML. After any other error it returns what could be read, so that the rest of the kit
+// can be judged; the sink has all errors that were found.
 #pragma once
 
 #include <optional>

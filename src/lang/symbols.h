@@ -97,10 +97,21 @@ struct PatternSymbol {
   std::vector<size_t> variants;             // declared variants that match
   std::vector<size_t> input;                // parameter of each Pattern::input
   std::vector<std::vector<size_t>> output;  // for each of `variants`: the field of each Pattern::output
+  // Of a pattern that leaves its concept or action open: the records that it takes, requests without a variant.
+  std::vector<std::pair<ActionRef, std::optional<size_t>>> open;
 
   std::optional<ActionRef> ref() const {
     if (!concept_ || !action) return std::nullopt;
     return ActionRef{*concept_, *action};
+  }
+  // The actions whose requests it takes, if it takes any.
+  std::vector<ActionRef> requests() const {
+    if (ref()) return {*ref()};
+    std::vector<ActionRef> found;
+    for (const auto& [action, variant] : open) {
+      if (!variant) found.push_back(action);
+    }
+    return found;
   }
 };
 

@@ -16,7 +16,7 @@ Kit kit_of(const std::vector<std::string>& concepts, const std::string& rules) {
     auto tree = parse_concept(concepts[i], file, found);
     if (!tree) continue;
     kit.sources[file] = concepts[i];
-    kit.concepts.push_back({std::move(*tree), {}, "test"});
+    kit.concepts.push_back({std::move(*tree), {}, "test", "suite.yaml"});
   }
   kit.sources["rules.sync"] = rules;
   if (auto tree = parse_sync(rules, "rules.sync", found)) {
@@ -45,10 +45,20 @@ bool is_about_flow(const Diagnostic& each) {
   return kRules.contains(each.rule);
 }
 
+bool is_unused(const Diagnostic& each) { return each.rule == "unused-variable"; }
+
 std::vector<std::string> told(Kit kit, const CheckOptions& options) {
   std::vector<std::string> lines;
   for (const Diagnostic& each : check(std::move(kit), options).diagnostics) {
-    if (!is_about_flow(each)) lines.push_back(line_of(each));
+    if (!is_about_flow(each) && !is_unused(each)) lines.push_back(line_of(each));
+  }
+  return lines;
+}
+
+std::vector<std::string> told_of_unused(Kit kit) {
+  std::vector<std::string> lines;
+  for (const Diagnostic& each : check(std::move(kit)).diagnostics) {
+    if (is_unused(each)) lines.push_back(line_of(each));
   }
   return lines;
 }

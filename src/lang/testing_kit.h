@@ -76,5 +76,6 @@ std::vector<std::string> told(Kit kit, const CheckOptions& options = {});
 
 // The rest of it.
 std::vector<std::string> told_of_flow(Kit kit);
+std::vector<std::string> told_of_unused(Kit kit);
 
 }  // namespace sluice::lang
