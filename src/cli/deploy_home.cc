@@ -7,7 +7,6 @@
 #include "cli/action_input.h"
 #include "cli/kit_place.h"
 #include "cli/patience.h"
-#include "cli/running_flow.h"
 #include "deploy/deploy_kit.h"
 #include "engine/outcome_code.h"
 
@@ -62,26 +61,24 @@ Result<std::unique_ptr<DeployHome>> DeployHome::open(Context& context) {
 }
 
 Result<Answer> DeployHome::call(const std::string& action, const json::object& input) {
-  auto flow = home_->engine().start(
-      {.action = action, .input = input, .caller = home_->caller(), .key = context_.given.text("idempotency-key")});
-  if (!flow) return flow.error();
-  context_.output.detail("flow: " + to_string(*flow));
-  RunningFlow running(*flow);
+  auto started = home_->engine().start(
+      {.action = action, .input = input, .caller = home_->caller(), .key = home_->key_of(context_.given)});
+  if (!started) return started.error();
+  const Ulid flow = started->flow;
+  context_.output.detail("flow: " + to_string(flow));
+  api::RunningFlow running(flow, started->ended);
   Patience patience(context_, home_->clock(), *stop_);
   auto waited = wait_for_answer(*home_, running, patience);
   patience.done();
   if (!waited) return waited.error();
   if (auto trouble = home_->engine().trouble(); trouble && !running.ended()) {
-    return kept_for_now(*trouble, *flow, std::string(deploy::kKitName));
+    return home_->kept_for_now(*trouble, flow, std::string(deploy::kKitName));
   }
-  if (!running.ended()) {
-    return Error{.message = "stopped before " + action + " was done; it is kept in the store",
-                 .next = "sluice kit run " + std::string(deploy::kKitName) + " goes on with it"};
-  }
+  if (!running.ended()) return home_->stopped_early(flow, std::string(deploy::kKitName));
   const engine::End& end = running.ended()->end;
   auto code = code_of(action, end.variant);
   if (!code) return code.error();
-  return Answer{.action = action, .variant = end.variant, .fields = end.fields, .code = *code, .flow = *flow};
+  return Answer{.action = action, .variant = end.variant, .fields = end.fields, .code = *code, .flow = flow};
 }
 
 Result<Answer> DeployHome::ask(const std::string& action, const json::object& input) {

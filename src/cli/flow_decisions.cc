@@ -129,11 +129,11 @@ Result<Code> decide(Context& context, const Subject& subject,
   decision->caller = (*home)->caller();
   auto position = (*home)->engine().decide(*std::move(decision));
   if (!position) return position.error();
-  engine::Engine& engine = (*home)->engine();
+  api::Door& engine = (*home)->engine();
   auto status = engine.wait(subject.flow, engine::Engine::Until::quiet, [&] { return engine.trouble().has_value(); });
   if (!status) return status.error();
   std::string id = to_string(subject.flow);
-  if (auto trouble = engine.trouble()) return kept_for_now(*trouble, subject.flow, subject.kit);
+  if (auto trouble = engine.trouble()) return (*home)->kept_for_now(*trouble, subject.flow, subject.kit);
   json::object shown{{"flow", id}, {"position", *position}, {"state", state_name(*status)}};
   context.output.print(shown, [&](const Terminal&) { return done + "\n"; });
   context.output.note("flow " + id + ", " + std::string(state_name(*status)) + "; next: sluice flow trace " + id);

@@ -2,9 +2,11 @@
 #include "cli/home_engine.h"
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cstdlib>
 #include <filesystem>
 
+#include "api/remote_door.h"
 #include "cli/home.h"
 #include "cli/kit_place.h"
 #include "crypto/key_file.h"
@@ -18,6 +20,8 @@ std::string reason_of(const Given& given) {
   return decides ? given.text("reason") : "";
 }
 
+constexpr int kAttempts = 5;
+
 // What is on the disk is right, this process is not: it must not write anything more.
 [[noreturn]] void stop_at_once(Output& output, const std::string& why) {
   output.error({.message = why, .next = "nothing that was committed is lost; run the command again"});
@@ -29,25 +33,60 @@ std::string reason_of(const Given& given) {
 
 Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
                                                       std::shared_ptr<const lang::CheckedKit> kit,
-                                                      const std::string& folder) {
-  Output& output = context.output;
+                                                      const std::string& folder, Where where) {
   std::unique_ptr<HomeEngine> made(new HomeEngine());
   HomeEngine& self = *made;
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
-  auto opened = open_home_store(context, self.clock_, MakeStore::yes);
-  if (!opened) return opened.error();
-  self.home_ = *std::move(opened);
-  if (auto keys = home->folder("keys"); !keys) return keys.error();
-  if (auto opened_heads = self.open_heads(output); !opened_heads) return opened_heads.error();
-
   self.caller_ = {.name = calling_user(), .reason = reason_of(context.given)};
-  self.blobs_.emplace(self.home_->disk, (home->root() / "blobs").string());
   std::error_code ignored;
   std::string kit_folder =
       is_built_in(folder) ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
-  if (auto kept = self.home_->store->commit({.meta = {{std::string(kKitMeta), kit_folder}}}); !kept)
-    return kept.error();
+  for (int attempt = 1;; ++attempt) {
+    auto opened = open_home_store(context, self.clock_, {.make = MakeStore::yes, .own = where == Where::here});
+    if (!opened) return opened.error();
+    self.home_ = *std::move(opened);
+    auto started = self.home_->served.empty() ? self.start_here(context, loaded, kit, *home, kit_folder)
+                                              : self.start_there(context, kit_folder);
+    if (started) return made;
+    // One that ended just when it was asked is no obstacle: nothing was asked of it yet.
+    Code code = started.error().code;
+    bool ended = !self.home_->served.empty() && (code == Code::not_found || code == Code::unavailable);
+    if (!ended || attempt == kAttempts) return started.error();
+  }
+}
+
+Result<void> HomeEngine::start_there(Context& context, const std::string& folder) {
+  auto door = api::RemoteDoor::open(home_->served, clock_, context.given.command->name);
+  if (!door) return door.error();
+  // Whoever may do nothing hears it of what they call, where it is written down as that.
+  if (may(caller_)) {
+    auto status = (*door)->status();
+    if (!status) return status.error();
+    const json::value* runs = status->if_contains("kitFolder");
+    if (runs == nullptr || *runs != json::value(folder)) {
+      std::string other = runs != nullptr && runs->is_string() ? std::string(runs->get_string()) : "another";
+      return Error{.code = Code::conflict,
+                   .message = "sluice serve runs the kit " + other + ", and this command needs " + folder,
+                   .next = "sluice stop, then run the command again"};
+    }
+    auto key = crypto::load_private_key(home_->disk, home_->operator_key_path);
+    if (!key) return key.error();
+    operator_key_ = *std::move(key);
+  }
+  door_ = *std::move(door);
+  return {};
+}
+
+Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& loaded,
+                                    std::shared_ptr<const lang::CheckedKit> kit, const Home& home,
+                                    const std::string& folder) {
+  Output& output = context.output;
+  HomeEngine& self = *this;
+  if (auto keys = home.folder("keys"); !keys) return keys.error();
+  if (auto opened_heads = open_heads(output); !opened_heads) return opened_heads.error();
+  blobs_.emplace(home_->disk, (home.root() / "blobs").string());
+  if (auto kept = home_->store->commit({.meta = {{std::string(kKitMeta), folder}}}); !kept) return kept.error();
 
   auto engine = engine::Engine::start(
       {.store = self.home_->store.get(),
@@ -64,8 +103,9 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
        .operator_key = &*self.operator_key_},
       std::move(kit));
   if (!engine) return engine.error();
-  self.engine_ = *std::move(engine);
-  return made;
+  engine_ = *std::move(engine);
+  door_ = std::make_unique<api::EngineDoor>(*engine_, *home_->store);
+  return {};
 }
 
 // The operator's key is made with the first store. Nothing is written to a store that has lost what was signed.
@@ -98,11 +138,40 @@ Result<void> HomeEngine::open_heads(Output& output) {
   return {};
 }
 
-Error kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) {
+std::string HomeEngine::key_of(const Given& given) {
+  key_ = given.text("idempotency-key");
+  if (key_.empty() && here() == nullptr) key_ = to_string(ids_.next());
+  return key_;
+}
+
+std::string HomeEngine::goes_on(const std::string& kit) const {
+  return engine_ ? "sluice kit run " + kit + " goes on with it" : "it goes on in sluice serve";
+}
+
+Error HomeEngine::stopped_early(const Ulid& flow, const std::string& kit) const {
+  if (engine_) {
+    return {.message = "stopped before flow " + to_string(flow) + " was done; it is kept in the store",
+            .next = goes_on(kit)};
+  }
+  return {.message = "stopped waiting for flow " + to_string(flow) + ", which goes on in sluice serve",
+          .next = "sluice flow show " + to_string(flow)};
+}
+
+Error HomeEngine::broke_off(const Error& error, const Ulid& flow) const {
+  return {.code = Code::timeout,
+          .message = "the answer of flow " + to_string(flow) + " is not known: " + error.message +
+                     "; the flow is kept in the store",
+          .next = key_.empty()
+                      ? "sluice flow show " + to_string(flow)
+                      : "sluice serve goes on with it; the same command with --idempotency-key " + key_ + " joins it"};
+}
+
+Error HomeEngine::kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) const {
   Error error = trouble;
   error.message += "; flow " + to_string(flow) + " is kept as it was after its last step";
-  error.next = (trouble.code == Code::limit ? "make room on the disk; sluice kit run " : "sluice kit run ") + kit +
-               " then goes on with it";
+  std::string room = trouble.code == Code::limit ? "make room on the disk; " : "";
+  error.next = engine_ ? room + "sluice kit run " + kit + " then goes on with it"
+                       : room + "sluice serve goes on with it as soon as it can";
   return error;
 }
 

@@ -1,17 +1,19 @@
-// The engine on the home's store, in this process, for as long as a command runs. What it has not done by then is in
-// the store, and the next one goes on with it.
+// The engine on the home's store, for as long as a command runs: that of the `sluice serve` that has the store, if one
+// runs, else one in this process. What the latter has not done by then is in the store, and the next one goes on with
+// it. It is the one way to the engine for every command that changes something, and the same either way.
 //
 //   auto home = HomeEngine::start(context, loaded, kit, folder);
-//   auto flow = (*home)->engine().start({.action = …, .input = …, .caller = (*home)->caller()});
+//   auto started = (*home)->engine().start({.action = …, .input = …, .caller = (*home)->caller(), .key = …});
 //
 // The caller is the OS user; the home's owner is admin, everybody else is denied. If nobody can know any more what is
-// on the disk, or a handler hangs, the process ends with one line that says so.
+// on the disk, or a handler hangs, the process that runs the engine ends with one line that says so.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "api/door.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/ulid.h"
@@ -25,25 +27,41 @@
 
 namespace sluice::cli {
 
-// What is said when a flow cannot go on now because nothing can be committed.
-Error kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit);
-
 class HomeEngine {
  public:
-  // `context` and `loaded` must outlive it. `folder` is the kit's; the store keeps it for those who explain flows.
+  enum class Where : uint8_t { anywhere, here };
+  // `context` and `loaded` must outlive it. `folder` is the kit's; the store keeps it for those who explain flows. A
+  // `sluice serve` that runs another kit is a `conflict`; so is any for who needs the engine here.
   static Result<std::unique_ptr<HomeEngine>> start(Context& context, const LoadedConcepts& loaded,
                                                    std::shared_ptr<const lang::CheckedKit> kit,
-                                                   const std::string& folder);
-  engine::Engine& engine() { return *engine_; }
+                                                   const std::string& folder, Where where = Where::anywhere);
+  api::Door& engine() { return *door_; }
+  // The engine in this process; null: it runs in a `sluice serve`.
+  engine::Engine* here() { return engine_.get(); }
   store::Store& store() { return *home_->store; }
   const Clock& clock() const { return clock_; }
   const engine::Caller& caller() const { return caller_; }
   const crypto::PrivateKey& operator_key() const { return *operator_key_; }
+  const std::string& owner() const { return home_->owner; }
   bool may(const engine::Caller& who) const { return who.name == home_->owner; }
+
+  // The idempotency key of a call: the one that was given. Without one a call to another process gets a new one, with
+  // which it can be repeated if the connection breaks.
+  std::string key_of(const Given& given);
+  // What a person is told who no longer waits for a flow that is not done, or for whom it could not go on.
+  Error stopped_early(const Ulid& flow, const std::string& kit) const;
+  Error kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) const;
+  // What is said if the process that runs the engine has ended meanwhile.
+  Error broke_off(const Error& error, const Ulid& flow) const;
+  // The same where it is not done, in a sentence.
+  std::string goes_on(const std::string& kit) const;
 
  private:
   HomeEngine() = default;
   Result<void> open_heads(Output& output);
+  Result<void> start_here(Context& context, const LoadedConcepts& loaded, std::shared_ptr<const lang::CheckedKit> kit,
+                          const Home& home, const std::string& folder);
+  Result<void> start_there(Context& context, const std::string& folder);
 
   RealClock clock_;
   RealRandom random_;
@@ -53,7 +71,9 @@ class HomeEngine {
   std::optional<engine::HeadLog> heads_;
   std::optional<crypto::PrivateKey> operator_key_;
   engine::Caller caller_;
-  std::unique_ptr<engine::Engine> engine_;  // the last, so that it ends before what it uses
+  std::string key_;                         // of the last call
+  std::unique_ptr<engine::Engine> engine_;  // after what it uses, so that it ends before
+  std::unique_ptr<api::Door> door_;
 };
 
 }  // namespace sluice::cli

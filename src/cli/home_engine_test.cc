@@ -52,7 +52,7 @@ TEST_F(HomeEngines, TheHomesOwnerMayCallAndNobodyElse) {
 TEST_F(HomeEngines, TheJournalIsSignedAndTheKitRemembered) {
   {
     auto home = start();
-    auto ended = home->engine().invoke(
+    auto ended = home->here()->invoke(
         {.action = "Stock/add", .input = {{"item", "tea"}, {"count", 5}}, .caller = home->caller()});
     ASSERT_TRUE(ended) << to_string(ended.error());
     EXPECT_EQ(ended->end.variant, "ok");

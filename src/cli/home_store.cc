@@ -5,27 +5,52 @@
 
 #include <algorithm>
 
-#include "cli/home.h"
+#include "api/caller.h"
+#include "api/remote_store.h"
 #include "engine/audit.h"
 #include "engine/denial.h"
+#include "http/socket.h"
+#include "store/sqlite_store.h"
 
 namespace sluice::cli {
 namespace {
 
 constexpr int64_t kSilentWait_ms = 1000;
+constexpr int64_t kTryLock_ms = 100;
 
-std::string name_of_user(uint32_t uid) { return "uid:" + std::to_string(uid); }
+std::string name_of_holder(Disk& disk, const std::string& lock_path) {
+  auto owner = read_lock_owner(disk, lock_path);
+  return owner ? "pid " + std::to_string(owner->process.pid) + " on " + owner->host : std::string("another process");
+}
 
-Result<LockFile> wait_for_lock(const Context& context, Disk& disk, Clock& clock, const std::string& path) {
+Error serve_runs(Disk& disk, const std::string& lock_path) {
+  auto owner = read_lock_owner(disk, lock_path);
+  return {.code = Code::conflict,
+          .message = "sluice serve runs already: " + name_of_holder(disk, lock_path) +
+                     (owner ? ", since " + utc_text(owner->since_ms) : ""),
+          .next = "sluice stop"};
+}
+
+// The lock, or none if a `sluice serve` answers that has it. One may begin or end while this one waits.
+Result<std::optional<LockFile>> take_hold(const Context& context, Disk& disk, Clock& clock,
+                                          const std::string& lock_path, const std::string& socket, bool own) {
   int64_t timeout_ms = context.given.number("lock-timeout").value_or(0);
-  auto lock = LockFile::acquire(disk, clock, path, std::min(timeout_ms, kSilentWait_ms));
-  if (lock || lock.error().code != Code::conflict || timeout_ms <= kSilentWait_ms) return lock;
-  auto owner = read_lock_owner(disk, path);
-  context.output.note(
-      "waiting for " +
-      (owner ? "pid " + std::to_string(owner->process.pid) + " on " + owner->host : std::string("another process")) +
-      ", which has the store open");
-  return LockFile::acquire(disk, clock, path, timeout_ms - kSilentWait_ms);
+  const int64_t begin_ns = clock.monotonic_ns();
+  bool told = false;
+  while (true) {
+    if (http::connect_unix(socket)) {
+      if (own) return serve_runs(disk, lock_path);
+      return std::optional<LockFile>();
+    }
+    int64_t waited_ms = (clock.monotonic_ns() - begin_ns) / 1'000'000;
+    int64_t left_ms = timeout_ms - waited_ms;
+    auto lock = LockFile::acquire(disk, clock, lock_path, std::clamp<int64_t>(left_ms, 0, kTryLock_ms));
+    if (lock) return std::optional<LockFile>(*std::move(lock));
+    if (lock.error().code != Code::conflict || left_ms <= kTryLock_ms) return lock.error();
+    if (told || waited_ms + kTryLock_ms < kSilentWait_ms) continue;
+    told = true;
+    context.output.note("waiting for " + name_of_holder(disk, lock_path) + ", which has the store open");
+  }
 }
 
 }  // namespace
@@ -38,11 +63,12 @@ Option lock_timeout_option() {
           .fallback = "10s"};
 }
 
-Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make,
-                                                   bool unwritable) {
+std::string socket_of(const Home& home) { return (home.root() / "run" / "sluice.sock").string(); }
+
+Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, const StoreAccess& access) {
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
-  auto folder = make == MakeStore::yes ? home->folder("store") : home->check("store");
+  auto folder = access.make == MakeStore::yes ? home->folder("store") : home->check("store");
   if (!folder) return folder.error();
   auto keys = home->check("keys");
   if (!keys) return keys.error();
@@ -62,37 +88,48 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
                               std::to_string(heads->heads.back().head.seq),
                    .next = "put the store back from a copy, or move " + opened->heads_path + " away to begin anew"};
     }
-    if (make == MakeStore::no) return std::unique_ptr<HomeStore>();
+    if (access.make == MakeStore::no) return std::unique_ptr<HomeStore>();
   }
   context.output.detail("store: " + path);
+  std::string socket = socket_of(*home);
   auto run = home->folder("run");
-  auto lock =
-      run ? wait_for_lock(context, opened->disk, clock, (*run / "store.lock").string()) : Result<LockFile>(run.error());
-  if (lock) {
-    opened->lock.emplace(*std::move(lock));
-  } else if (unwritable && (lock.error().code == Code::denied || lock.error().code == Code::limit)) {
-    context.output.detail("the home cannot be written, so it is only read: " + lock.error().message);
+  auto hold = run ? take_hold(context, opened->disk, clock, (*run / "store.lock").string(), socket, access.own)
+                  : Result<std::optional<LockFile>>(run.error());
+  if (!hold) {
+    bool unwritable = hold.error().code == Code::denied || hold.error().code == Code::limit;
+    if (!access.unwritable || !unwritable) return hold.error();
+    context.output.detail("the home cannot be written, so it is only read: " + hold.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
+  } else if (*hold) {
+    opened->lock.emplace(**std::move(hold));
   } else {
-    return lock.error();
+    context.output.detail("sluice serve has it: " + socket);
+    opened->served = socket;
   }
-  Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
-  auto store = store::SqliteStore::open(disk, path);
-  if (!store) return store.error();
-  opened->store = *std::move(store);
+  if (opened->served.empty()) {
+    Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
+    auto store = store::SqliteStore::open(disk, path);
+    if (!store) return store.error();
+    opened->store = *std::move(store);
+  } else {
+    opened->store = std::make_unique<api::RemoteStore>(socket, opened->clock, context.given.command->name);
+  }
   auto stat = opened->disk.stat(home->root().string(), FollowLinks::no);
   if (!stat) return stat.error();
-  opened->owner = name_of_user(stat->owner);
+  opened->owner = api::name_of_user(stat->owner);
   return opened;
 }
 
-std::string calling_user() { return name_of_user(::getuid()); }
+std::string calling_user() { return api::name_of_user(::getuid()); }
 
 Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock) {
-  auto opened = open_home_store(context, clock, MakeStore::no, true);
+  auto opened = open_home_store(context, clock, {.unwritable = true});
   if (!opened || !*opened || (*opened)->owner == calling_user()) return opened;
   std::string command = context.given.command->name;
-  if (auto recorded = engine::record_denial(*(*opened)->store, calling_user(), command, clock.wall_ms()); !recorded) {
+  if (!(*opened)->served.empty()) {
+    (void)(*opened)->store->read();  // is denied there, and recorded
+  } else if (auto recorded = engine::record_denial(*(*opened)->store, calling_user(), command, clock.wall_ms());
+             !recorded) {
     context.output.detail("the denial could not be recorded: " + to_string(recorded.error()));
   }
   return Error{.code = Code::denied,

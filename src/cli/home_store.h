@@ -5,8 +5,8 @@
 //   if (!*opened) …                        // nothing has run here yet
 //   auto snapshot = (*opened)->store->read();
 //
-// One process at a time holds it. The others wait as long as --lock-timeout says, and after a second they say for whom;
-// run/store.lock names the holder.
+// One process at a time holds it. If that is a `sluice serve`, the others read through its socket, run/sluice.sock;
+// else they wait as long as --lock-timeout says, and after a second they say for whom; run/store.lock names the holder.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,9 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/context.h"
+#include "cli/home.h"
 #include "store/overlay_disk.h"
-#include "store/sqlite_store.h"
+#include "store/store.h"
 
 namespace sluice::cli {
 
@@ -37,19 +38,31 @@ struct HomeStore {
   std::string operator_key_path;  // keys/operator.pem
   std::optional<LockFile> lock;
   std::unique_ptr<store::OverlayDisk> overlay;  // if the home cannot be written: nothing is, and there is no lock
-  std::unique_ptr<store::SqliteStore> store;
-  std::string owner;  // of the home, as a caller: "uid:1000"
+  RealClock clock;                              // of a store that is read through the socket
+  std::unique_ptr<store::Store> store;
+  std::string owner;   // of the home, as a caller: "uid:1000"
+  std::string served;  // the socket of the `sluice serve` that has the store; empty: this process has it
 };
+
+// Where a `sluice serve` of this home listens.
+std::string socket_of(const Home& home);
 
 // Who has called this program: the person, not whom it acts for.
 std::string calling_user();
 
 enum class MakeStore { no, yes };
 
+struct StoreAccess {
+  MakeStore make = MakeStore::no;
+  bool unwritable = false;  // open it also where nothing can be written; what would be is forgotten
+  bool own = false;         // not through a `sluice serve`: one that runs is a `conflict`
+};
+
 // Null if there is no store and none is to be made. Fails with `conflict` if another process holds it for too long.
-// With `unwritable` it is also opened where nothing can be written; what would be is forgotten.
-Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make,
-                                                   bool unwritable = false);
+Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, const StoreAccess& access);
+inline Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, MakeStore make) {
+  return open_home_store(context, clock, StoreAccess{.make = make});
+}
 
 // The same for a command that reads, also in a home that cannot be written. The home's owner may; everybody else is
 // denied, and the journal says so.

@@ -35,13 +35,13 @@ struct Reload : testing::Test, TestingContext {
     err.str("");
     EXPECT_TRUE(write_atomically(disk, kit + "/guards.sync", guards, 0644));
     auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!reload->look(home->engine())) {
+    while (!reload->look(*home->here())) {
       if (std::chrono::steady_clock::now() > until) return "it was not seen";
     }
     return err.str();
   }
   std::string add(const std::string& item) {
-    auto ended = home->engine().invoke(
+    auto ended = home->here()->invoke(
         {.action = "Stock/add", .input = {{"item", item}, {"count", 5}}, .caller = home->caller()});
     return ended ? ended->end.variant : to_string(ended.error());
   }

@@ -19,7 +19,6 @@
 #include "cli/kit_watch.h"
 #include "cli/loaded_concepts.h"
 #include "cli/patience.h"
-#include "cli/running_flow.h"
 #include "engine/outcome_code.h"
 
 namespace sluice::cli {
@@ -103,13 +102,8 @@ std::string outcome_line(const std::string& variant, const json::object& fields,
   return line + "\n";
 }
 
-Error stopped_early(const Ulid& flow, const std::string& kit) {
-  return {.message = "stopped before flow " + to_string(flow) + " was done; it is kept in the store",
-          .next = "sluice kit run " + kit + " goes on with it"};
-}
-
 // The call has no answer, and this process cannot get one.
-Result<Code> left_open(Context& context, HomeEngine& home, const RunningFlow& flow) {
+Result<Code> left_open(Context& context, HomeEngine& home, const api::RunningFlow& flow) {
   std::string id = to_string(flow.id());
   auto status = home.engine().wait(flow.id(), engine::Engine::Until::quiet);
   if (!status) return status.error();
@@ -147,48 +141,49 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
                     const std::string& kit) {
   std::optional<uint64_t> generation;
   if (auto given = context.given.number("expect-generation")) generation = static_cast<uint64_t>(*given);
-  auto id = home.engine().start({.action = call.called.name(),
-                                 .input = call.input,
-                                 .caller = home.caller(),
-                                 .key = context.given.text("idempotency-key"),
-                                 .expect_generation = generation});
-  if (!id) return id.error();
-  context.output.detail("flow: " + to_string(*id));
-  RunningFlow flow(*id);
+  auto started = home.engine().start({.action = call.called.name(),
+                                      .input = call.input,
+                                      .caller = home.caller(),
+                                      .key = home.key_of(context.given),
+                                      .expect_generation = generation});
+  if (!started) return started.error();
+  const Ulid id = started->flow;
+  context.output.detail("flow: " + to_string(id));
+  api::RunningFlow flow(id, started->ended);
   Patience patience(context, home.clock(), stop);
-  patience.meanwhile([&] { reload.look(home.engine()); });
+  if (home.here() != nullptr) patience.meanwhile([&] { reload.look(*home.here()); });
   if (auto waited = wait_for_answer(home, flow, patience); !waited) return waited.error();
   auto trouble = flow.ended() ? std::nullopt : home.engine().trouble();
   if (trouble) {
     patience.done();
-    return kept_for_now(*trouble, *id, kit);
+    return home.kept_for_now(*trouble, id, kit);
   }
   if (!flow.ended()) {
     patience.done();
-    if (patience.stopped()) return stopped_early(*id, kit);
+    if (patience.stopped()) return home.stopped_early(id, kit);
     return left_open(context, home, flow);
   }
   patience.waits_for("what follows from it");
-  auto status = home.engine().wait(*id, until_of(context.given.text("wait")),
+  auto status = home.engine().wait(id, until_of(context.given.text("wait")),
                                    [&] { return patience.ends() || home.engine().trouble(); });
   patience.done();
+  if (!status && home.here() == nullptr) return home.broke_off(status.error(), id);
   if (!status) return status.error();
   if (trouble = home.engine().trouble(); trouble && store::is_open(*status)) {
-    context.output.note(kept_for_now(*trouble, *id, kit).message, Style::warning);
+    context.output.note(home.kept_for_now(*trouble, id, kit).message, Style::warning);
   }
 
   const engine::End& end = flow.ended()->end;
   Code code = engine::code_of(call.called.action(), end.variant);
-  json::object shown{{"flow", to_string(*id)},      {"invocation", to_string(*id)},
-                     {"variant", end.variant},      {"fields", end.fields},
-                     {"maybeDone", end.maybe_done}, {"position", flow.ended()->position},
+  json::object shown{{"flow", to_string(id)},       {"invocation", to_string(id)}, {"variant", end.variant},
+                     {"fields", end.fields},        {"maybeDone", end.maybe_done}, {"position", flow.ended()->position},
                      {"state", state_name(*status)}};
   context.output.print(shown,
                        [&](const Terminal& terminal) { return outcome_line(end.variant, end.fields, code, terminal); });
   if (end.maybe_done) context.output.note("It may have been done all the same, or in part.", Style::warning);
-  context.output.note("flow " + to_string(*id) + ", " + std::string(state_name(*status)) +
-                      "; next: sluice flow trace " + to_string(*id));
-  if (store::is_open(*status)) context.output.note("It is not done; sluice kit run " + kit + " goes on with it.");
+  context.output.note("flow " + to_string(id) + ", " + std::string(state_name(*status)) + "; next: sluice flow trace " +
+                      to_string(id));
+  if (store::is_open(*status)) context.output.note("It is not done; " + home.goes_on(kit) + ".");
   return code;
 }
 
@@ -198,7 +193,7 @@ Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, K
                    const std::string& kit) {
   constexpr int64_t kLook_ms = 100;
   Patience patience(context, home.clock(), stop);
-  patience.meanwhile([&] { reload.look(home.engine()); });
+  if (home.here() != nullptr) patience.meanwhile([&] { reload.look(*home.here()); });
   std::set<Ulid> seen;
   std::unique_ptr<store::Snapshot> snapshot;
   while (true) {
@@ -213,11 +208,11 @@ Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, K
     patience.waits_for(counted(under_way->size(), "flow"));
     if (patience.ends()) {
       patience.done();
-      return stopped_early(under_way->front(), kit);
+      return home.stopped_early(under_way->front(), kit);
     }
     if (auto trouble = home.engine().trouble()) {
       patience.done();
-      return kept_for_now(*trouble, under_way->front(), kit);
+      return home.kept_for_now(*trouble, under_way->front(), kit);
     }
     snapshot.reset();
     home.engine().wait_for(position + 1, kLook_ms);

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <ostream>
 
+#include "api/problem.h"
 #include "base/json.h"
 #include "base/yaml_emit.h"
 
@@ -21,61 +22,53 @@ void Output::print(const json::value& value, const std::function<std::string(con
       text = emit_yaml(value);
       break;
   }
-  out_ << text;
+  print_text(text);
 }
 
 void Output::report(const json::value& value, const std::function<std::string(const Terminal&)>& render) {
   if (settings_.format != Format::table) return print(value, render);
-  err_ << render(settings_.err);
+  say(render(settings_.err));
 }
 
-void Output::print_text(std::string_view text) { out_ << text; }
+void Output::print_text(std::string_view text) {
+  std::lock_guard lock(mutex_);
+  out_ << text;
+}
+
+void Output::say(const std::string& line) {
+  std::lock_guard lock(mutex_);
+  err_ << line;
+}
 
 void Output::note(std::string_view sentence, Style style) {
-  if (!settings_.quiet) err_ << settings_.err.paint(style, printable(sentence, true)) << '\n';
+  if (!settings_.quiet) say(settings_.err.paint(style, printable(sentence, true)) + "\n");
 }
 
 void Output::detail(std::string_view sentence) {
-  if (settings_.verbose && !settings_.quiet)
-    err_ << settings_.err.paint(Style::faint, printable(sentence, true)) << '\n';
+  if (settings_.verbose && !settings_.quiet) {
+    say(settings_.err.paint(Style::faint, printable(sentence, true)) + "\n");
+  }
 }
 
 void Output::warn(std::string_view sentence) {
-  err_ << settings_.err.paint(Style::warning, "warning:") << ' ' << printable(sentence, true) << '\n';
+  say(settings_.err.paint(Style::warning, "warning:") + " " + printable(sentence, true) + "\n");
 }
 
 void Output::error(const Error& error) {
   if (settings_.format == Format::json) {
-    err_ << write(problem(error)) << '\n';
-    return;
+    return say(write(api::problem(error)) + "\n");
   }
-  err_ << settings_.err.paint(Style::bad, "error:") << ' ' << printable(to_string(error), true) << '\n';
+  std::string text = settings_.err.paint(Style::bad, "error:") + " " + printable(to_string(error), true) + "\n";
   if (!error.next.empty()) {
-    err_ << settings_.err.paint(Style::accent, "next:") << "  " << printable(error.next, true) << '\n';
+    text += settings_.err.paint(Style::accent, "next:") + "  " + printable(error.next, true) + "\n";
   }
+  say(text);
 }
 
 bool Output::flush() {
+  std::lock_guard lock(mutex_);
   out_.flush();
   return static_cast<bool>(out_);
-}
-
-json::object problem(const Error& error) {
-  json::object object{{"type", problem_type(error.code)},
-                      {"title", std::string(entry(error.code).meaning)},
-                      {"status", http_status(error.code)},
-                      {"detail", printable(error.message, true)},
-                      {"code", std::string(code_name(error.code))}};
-  if (!error.next.empty()) object["next"] = printable(error.next, true);
-  if (!error.path.empty()) object["path"] = printable(error.path);
-  if (error.position) {
-    json::object position;
-    if (!error.position->file.empty()) position["file"] = printable(error.position->file);
-    position["line"] = error.position->line;
-    position["column"] = error.position->column;
-    object["position"] = std::move(position);
-  }
-  return object;
 }
 
 }  // namespace sluice::cli

@@ -1,10 +1,11 @@
 // Everything that a command says goes through here: data to stdout in the format that was asked for, narration and
-// errors to stderr. So `sluice … -o json | jq` sees data and nothing else.
+// errors to stderr. So `sluice … -o json | jq` sees data and nothing else. It may be used from many threads.
 #pragma once
 
 #include <boost/json/value.hpp>
 #include <functional>
 #include <iosfwd>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -46,7 +47,7 @@ class Output {
   void detail(std::string_view sentence);                            // narration that only --verbose shows
   void warn(std::string_view sentence);                              // always
 
-  // The error and its next step; with --output json one RFC 9457 problem on one line.
+  // The error and its next step; with --output json one RFC 9457 problem (api/problem.h) on one line.
   void error(const Error& error);
 
   // Where progress is drawn (base/progress.h), unless settings() say --quiet.
@@ -56,12 +57,12 @@ class Output {
   bool flush();
 
  private:
+  void say(const std::string& line);  // on stderr
+
   Settings settings_;
+  std::mutex mutex_;
   std::ostream& out_;
   std::ostream& err_;
 };
-
-// RFC 9457: type, title, status, detail, and as extensions code, next, path and position where the error has them.
-json::object problem(const Error& error);
 
 }  // namespace sluice::cli

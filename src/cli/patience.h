@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "api/running_flow.h"
 #include "base/clock.h"
 #include "base/progress.h"
 #include "base/ulid.h"
 #include "cli/context.h"
 #include "cli/home_engine.h"
 #include "cli/kit_watch.h"
-#include "cli/running_flow.h"
 
 namespace sluice::cli {
 
@@ -42,6 +42,6 @@ Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot);
 
 // Until the call has its answer, only people could give one, nothing can be committed (see Engine::trouble), or the
 // person here has had enough.
-Result<void> wait_for_answer(HomeEngine& home, RunningFlow& flow, Patience& patience);
+Result<void> wait_for_answer(HomeEngine& home, api::RunningFlow& flow, Patience& patience);
 
 }  // namespace sluice::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/testing_orders.h"
 #include "base/testing_folder.h"
 #include "cli/flow_view.h"
 #include "cli/testing_commands.h"
@@ -12,19 +13,13 @@
 
 namespace sluice::cli {
 
-constexpr int64_t kNoon_ms = 1'900'000'000'000;  // 2030-03-17T17:46:40Z
-
-// Ids differ at both ends.
-Ulid id(uint8_t n);
-
-json::object fields(const std::string& text);
-engine::RecordId completion(uint8_t n);
-engine::RecordId request(uint8_t n);
-engine::Planned invoke(uint8_t n, const std::string& action, const std::string& arguments = "{}");
-
-// Order/place leads to Till/pay, which is answered by way of Card/charge: declined, and nobody minds that. A receipt
-// follows up in flow 9, and AuditOrder finds nothing to do.
-std::vector<engine::Step> order_steps();
+using api::completion;
+using api::fields;
+using api::id;
+using api::invoke;
+using api::kNoon_ms;
+using api::order_steps;
+using api::request;
 
 // The flow as it stands after the first `count` of its steps.
 FlowView order_view(size_t count = 6);

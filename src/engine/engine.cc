@@ -383,6 +383,13 @@ Result<void> Engine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   return loaded ? Result<void>() : Result<void>(loaded.error());
 }
 
+Error Engine::deny(const Caller& caller, const std::string& what) {
+  auto denied = ask<Outcome>([&](Machine& machine, const auto& told) {
+    machine.refuse({.action = what, .input = {}, .caller = caller, .on_end = told});
+  });
+  return denied.error();
+}
+
 Result<lang::Completion> Engine::query(const std::string& action, const json::object& input, const Caller& caller) {
   size_t slash = action.find('/');
   auto owner = std::ranges::find(parts_.concepts, action.substr(0, slash), &lang::ConceptBinding::name);
@@ -393,10 +400,7 @@ Result<lang::Completion> Engine::query(const std::string& action, const json::ob
     return Error{.code = Code::not_found, .message = "there is no query " + action, .next = "sluice kit show"};
   }
   if (parts_.may && !parts_.may(caller, action, input)) {
-    auto denied = ask<Outcome>([&](Machine& machine, const auto& told) {
-      machine.refuse({.action = action, .input = {}, .caller = caller, .on_end = told});
-    });
-    return denied.error();
+    return deny(caller, action);
   }
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();

@@ -67,6 +67,8 @@ class Engine {
   Result<Ulid> start(Request request);
   // Reads committed state; nothing is journaled but that somebody may not.
   Result<lang::Completion> query(const std::string& action, const json::object& input, const Caller& caller);
+  // Writes down that this caller may not do something that is no action; answers what they are told.
+  Error deny(const Caller& caller, const std::string& what);
   Result<uint64_t> decide(Decision decision);
   // New flows run under this kit's syncs, and all under its guards.
   Result<void> load(std::shared_ptr<const lang::CheckedKit> kit);

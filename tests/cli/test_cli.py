@@ -104,14 +104,22 @@ def test_every_command_has_help(run):
         assert run("help", *command["name"].split()).stdout == text.stdout
 
 
-def test_the_example_of_every_command_works(run, root, tmp_path):
+def test_the_example_of_every_command_works(run, sluice, root, tmp_path):
     """In an empty folder, in which the kit that examples speak of has been made, and a home in which something ran."""
     assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
     assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
     for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
-        done = run(*shlex.split(command["example"])[1:], cwd=tmp_path)
-        # The one flow that ran has settled: there is nothing to decide about it.
-        expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5}.get(command["name"], 0)
+        words = shlex.split(command["example"])[1:]
+        if command["name"] == "serve":
+            with subprocess.Popen([sluice, *words], cwd=tmp_path, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+                                  stderr=subprocess.PIPE) as server:
+                assert run("status", "--wait", "60s").returncode == 0
+                assert run("stop").returncode == 0
+                assert server.wait(timeout=60) == 0, server.stderr.read()
+            continue
+        done = run(*words, cwd=tmp_path)
+        # The one flow that ran has settled: there is nothing to decide about it. Nothing is served.
+        expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5}.get(command["name"], 0)
         assert done.returncode == expected, f"{command['example']}\n{done.stderr}"
         assert done.stdout + done.stderr != "", command["example"]
 

@@ -56,6 +56,13 @@ def test_examples_do_what_they_show(document, build_dir, tmp_path):
     (place / "examples").symlink_to(ROOT / "examples")
     environment = {"PATH": f"{build_dir}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8", "NO_COLOR": "1",
                    "COLUMNS": "100"}
+    try:
+        run_blocks(document, place, environment)
+    finally:  # a server that a document has started does not outlive it
+        subprocess.run(["sluice", "stop"], env=environment, capture_output=True, timeout=60)
+
+
+def run_blocks(document, place, environment):
     for words, block, line in blocks(document.read_text()):
         if len(words) == 2 and "/" in words[1] or len(words) == 2 and "." in words[1]:
             file = place / words[1]

@@ -1,12 +1,13 @@
 // What a flow waits for, from its steps.
-#include "cli/running_flow.h"
+#include "api/running_flow.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/testing_flows.h"
+#include "api/testing_orders.h"
+#include "engine/testing_journal.h"
 #include "store/memory_store.h"
 
-namespace sluice::cli {
+namespace sluice::api {
 namespace running_flow_test {
 
 using engine::Step;
@@ -68,4 +69,4 @@ TEST(RunningFlow, NamesATimerAndTheTimeThatIsLeft) {
 }
 
 }  // namespace running_flow_test
-}  // namespace sluice::cli
+}  // namespace sluice::api

@@ -12,22 +12,24 @@
 #include "engine/step.h"
 #include "store/store.h"
 
-namespace sluice::cli {
+namespace sluice::api {
 
 class RunningFlow {
  public:
-  explicit RunningFlow(const Ulid& flow) : flow_(flow) {}
+  // How the call that began the flow ended, and the position of that step.
+  struct Ended {
+    engine::End end;
+    uint64_t position = 0;
+  };
+
+  explicit RunningFlow(const Ulid& flow, std::optional<Ended> ended = std::nullopt)
+      : flow_(flow), ended_(std::move(ended)) {}
 
   const Ulid& id() const { return flow_; }
   void take(const engine::Step& step);
   // Takes all steps so far; answers the position from which on there may be more.
   Result<uint64_t> catch_up(store::Store& store);
 
-  // How the call that began the flow ended, and the position of that step.
-  struct Ended {
-    engine::End end;
-    uint64_t position = 0;
-  };
   const std::optional<Ended>& ended() const { return ended_; }
 
   // "the timer packing, 2 s more", "Courier/deliver, which is tried again: there is no mailbox"; empty if nothing is
@@ -49,4 +51,4 @@ class RunningFlow {
   std::optional<Ended> ended_;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::api

@@ -1,5 +1,5 @@
 // Follows the openings and the ends of invocations.
-#include "cli/running_flow.h"
+#include "api/running_flow.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -9,7 +9,7 @@
 #include "base/terminal.h"
 #include "engine/record_reader.h"
 
-namespace sluice::cli {
+namespace sluice::api {
 
 void RunningFlow::take(const engine::Step& step) {
   using Kind = engine::Step::Kind;
@@ -78,4 +78,4 @@ std::string RunningFlow::waits_for(int64_t now_ms) const {
   return open.action;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::api

@@ -1,0 +1,518 @@
+// One table of routes, one function each.
+#include "api/service.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+#include <map>
+
+#include "api/caller.h"
+#include "api/door.h"
+#include "api/problem.h"
+#include "api/row_json.h"
+#include "api/wire_words.h"
+#include "base/json.h"
+#include "engine/outcome_code.h"
+
+namespace sluice::api {
+namespace {
+
+constexpr int64_t kAnswerPatience_ms = 30'000;
+constexpr int64_t kLongestPatience_ms = 600'000;
+constexpr int64_t kKeepAlive_ns = 15'000'000'000;
+constexpr size_t kMaxKeyBytes = 255;
+
+http::Response in_json(const json::value& value, int status = 200) { return {.status = status, .body = write(value)}; }
+
+http::Response in_json(const Result<json::value>& value, int status = 200);
+
+http::Response refused(const Error& error, json::object more = {}) {
+  json::object object = problem(error);
+  for (auto& member : more) object[member.key()] = std::move(member.value());
+  return {.status = http_status(error.code), .content_type = std::string(kProblemType), .body = write(object)};
+}
+
+http::Response in_json(const Result<json::value>& value, int status) {
+  return value ? in_json(*value, status) : refused(value.error());
+}
+
+Result<uint64_t> number_in(const std::string& text, const std::string& name) {
+  uint64_t number = 0;
+  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure == std::errc() && end == text.data() + text.size()) return number;
+  return Error{.code = Code::invalid, .message = name + " is a whole number, not '" + text.substr(0, 60) + "'"};
+}
+
+Result<uint64_t> parameter_number(const http::Request& request, const std::string& name, uint64_t otherwise) {
+  const std::string* text = request.parameter(name);
+  return text == nullptr ? Result<uint64_t>(otherwise) : number_in(*text, name);
+}
+
+// The body as an object in which only these members may stand; empty if there is none.
+Result<json::object> body_of(const http::Request& request, std::initializer_list<std::string_view> members) {
+  if (request.body.empty()) return json::object();
+  const std::string* type = request.header("Content-Type");
+  if (type == nullptr || !(*type == "application/json" || type->starts_with("application/json;"))) {
+    return Error{.code = Code::invalid, .message = "the body is JSON, and its Content-Type must say so"};
+  }
+  auto parsed = parse_json(request.body, "body");
+  if (!parsed) return parsed.error();
+  if (!parsed->root.is_object()) return Error{.code = Code::invalid, .message = "the body is a JSON object"};
+  for (const auto& member : parsed->root.get_object()) {
+    if (std::ranges::find(members, std::string_view(member.key())) != members.end()) continue;
+    return Error{.code = Code::invalid,
+                 .message = "the body has no member " + std::string(member.key()),
+                 .path = "/" + std::string(member.key())};
+  }
+  return std::move(parsed->root.get_object());
+}
+
+Result<std::string> text_member(const json::object& body, std::string_view name) {
+  const json::value* value = body.if_contains(name);
+  if (value == nullptr) return std::string();
+  if (value->is_string()) return std::string(value->get_string());
+  return Error{.code = Code::invalid, .message = std::string(name) + " is a text", .path = "/" + std::string(name)};
+}
+
+Result<json::object> object_member(const json::object& body, std::string_view name) {
+  const json::value* value = body.if_contains(name);
+  if (value == nullptr) return json::object();
+  if (value->is_object()) return value->get_object();
+  return Error{.code = Code::invalid, .message = std::string(name) + " is an object", .path = "/" + std::string(name)};
+}
+
+const lang::ActionSymbol* find_action(const lang::Symbols& symbols, std::string_view concept_, std::string_view name) {
+  for (const lang::ConceptSymbol& each : symbols.concepts) {
+    if (each.name != concept_ || each.built_in) continue;
+    auto found = std::ranges::find(each.actions, name, &lang::ActionSymbol::name);
+    return found == each.actions.end() ? nullptr : &*found;
+  }
+  return nullptr;
+}
+
+// The generation in If-Match: 7 or "7".
+Result<std::optional<uint64_t>> expected_generation(const http::Request& request) {
+  const std::string* given = request.header("If-Match");
+  if (given == nullptr) return std::optional<uint64_t>();
+  std::string text = *given;
+  if (text.size() > 1 && text.starts_with('"') && text.ends_with('"')) text = text.substr(1, text.size() - 2);
+  auto number = number_in(text, "the generation in If-Match");
+  if (!number) return number.error();
+  return std::optional(*number);
+}
+
+enum class WaitFor : uint8_t { start, answer, settled, all };
+
+Result<WaitFor> wait_of(const http::Request& request) {
+  const std::string* given = request.parameter("wait");
+  if (given == nullptr || *given == "answer") return WaitFor::answer;
+  if (*given == "start") return WaitFor::start;
+  if (*given == "settled") return WaitFor::settled;
+  if (*given == "all") return WaitFor::all;
+  return Error{.code = Code::invalid, .message = "wait is start, answer, settled or all"};
+}
+
+}  // namespace
+
+// A request, the caller that it came from, and what stood in the place of the route's asterisks.
+struct Service::Call {
+  const http::Request& request;
+  const http::Peer& peer;
+  engine::Caller caller;
+  std::vector<std::string> parts;
+};
+
+struct Service::Route {
+  std::string_view method;
+  std::vector<std::string_view> path;  // "*" is anything
+  http::Response (Service::*answer)(const Call&);
+
+  std::optional<std::vector<std::string>> match(const std::vector<std::string>& asked) const {
+    if (asked.size() != path.size()) return std::nullopt;
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < path.size(); ++i) {
+      if (path[i] == "*") {
+        parts.push_back(asked[i]);
+      } else if (path[i] != asked[i]) {
+        return std::nullopt;
+      }
+    }
+    return parts;
+  }
+};
+
+const std::vector<Service::Route>& Service::routes() {
+  static const std::vector<Route> kRoutes = {
+      {"GET", {"v1", "status"}, &Service::status},
+      {"POST", {"v1", "stop"}, &Service::stop},
+      {"POST", {"v1", "actions", "*", "*"}, &Service::act},
+      {"GET", {"v1", "flows", "*"}, &Service::flow},
+      {"POST", {"v1", "flows", "*", "decisions"}, &Service::decide},
+      {"GET", {"v1", "state", "*"}, &Service::state},
+      {"GET", {"v1", "position"}, &Service::position},
+      {"GET", {"v1", "journal"}, &Service::journal},
+      {"GET", {"v1", "events"}, &Service::events},
+      {"POST", {"v1", "snapshots"}, &Service::open_snapshot},
+      {"GET", {"v1", "snapshots", "*", "*"}, &Service::read_snapshot},
+      {"DELETE", {"v1", "snapshots", "*"}, &Service::close_snapshot},
+  };
+  return kRoutes;
+}
+
+http::Response Service::answer(const http::Request& request, const http::Peer& peer) {
+  if (request.method == "GET" && request.path == std::vector<std::string>{"healthz"}) return health();
+  std::string allowed;
+  for (const Route& route : routes()) {
+    auto parts = route.match(request.path);
+    if (!parts) continue;
+    if (route.method != request.method) {
+      allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+      continue;
+    }
+    if (!peer.credentials) {
+      return refused({.code = Code::unauthenticated, .message = "it is not known who calls"});
+    }
+    Call call{.request = request,
+              .peer = peer,
+              .caller = {.name = caller_behind(*parts_.disk, *peer.credentials)},
+              .parts = *std::move(parts)};
+    // Who may call an action, the engine itself decides, and writes down.
+    if (route.answer != &Service::act && call.caller.name != parts_.owner) {
+      const std::string* purpose = request.parameter("for");
+      return refused(
+          parts_.engine->deny(call.caller, purpose != nullptr ? *purpose : request.method + " " + request.target));
+    }
+    return (this->*route.answer)(call);
+  }
+  if (allowed.empty()) {
+    return refused({.code = Code::not_found, .message = "there is nothing at " + request.target});
+  }
+  http::Response response =
+      refused({.code = Code::invalid, .message = request.target + " takes " + allowed + ", not " + request.method});
+  response.status = 405;
+  response.headers.push_back({"Allow", allowed});
+  return response;
+}
+
+http::Response Service::health() {
+  auto trouble = parts_.engine->trouble();
+  if (!trouble) return in_json(json::object{{"status", "ok"}});
+  return refused({.code = Code::unavailable, .message = trouble->message, .next = trouble->next});
+}
+
+http::Response Service::status(const Call&) {
+  json::object object = parts_.about();
+  object["position"] = parts_.engine->position();
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return refused(snapshot.error());
+  uint64_t open = 0;
+  auto counted = (*snapshot)->open_flows([&](const store::FlowRow&) {
+    ++open;
+    return true;
+  });
+  if (!counted) return refused(counted.error());
+  object["openFlows"] = open;
+  if (auto trouble = parts_.engine->trouble()) object["trouble"] = trouble->message;
+  return in_json(object);
+}
+
+http::Response Service::stop(const Call& call) {
+  auto body = body_of(call.request, {"reason"});
+  if (!body) return refused(body.error());
+  auto reason = text_member(*body, "reason");
+  if (!reason) return refused(reason.error());
+  log(call.caller.name + " asked to stop" + (reason->empty() ? "" : ": " + *reason));
+  parts_.stop();
+  http::Response response = in_json(parts_.about(), 202);
+  response.close = true;
+  return response;
+}
+
+// A time after which a waiting request is answered as things are; earlier if the server stops.
+std::function<bool()> Service::until(const Call& call, int64_t otherwise_ms) const {
+  auto given = parameter_number(call.request, "for_ms", static_cast<uint64_t>(otherwise_ms));
+  int64_t for_ms = given ? static_cast<int64_t>(std::min<uint64_t>(*given, kLongestPatience_ms)) : otherwise_ms;
+  int64_t until_ns = parts_.clock->monotonic_ns() + for_ms * 1'000'000;
+  return [this, until_ns] { return stopping_ || parts_.clock->monotonic_ns() >= until_ns; };
+}
+
+// --------------------------------------------------------------------------------------------------------- actions
+
+http::Response Service::act(const Call& call) {
+  std::string name = call.parts[0] + "/" + call.parts[1];
+  auto kit = parts_.kit();
+  const lang::ActionSymbol* action = find_action(kit->symbols(), call.parts[0], call.parts[1]);
+  if (action == nullptr) {
+    return refused({.code = Code::not_found, .message = "there is no action " + name, .next = "sluice kit show"});
+  }
+  auto body = body_of(call.request, {"input", "reason"});
+  if (!body) return refused(body.error());
+  auto input = object_member(*body, "input");
+  if (!input) return refused(input.error());
+  auto reason = text_member(*body, "reason");
+  if (!reason) return refused(reason.error());
+  engine::Caller caller{.name = call.caller.name, .reason = *reason};
+  if (action->runs == lang::Runs::query) return ask(call, *action, name, *input, caller);
+
+  auto wait = wait_of(call.request);
+  if (!wait) return refused(wait.error());
+  auto generation = expected_generation(call.request);
+  if (!generation) return refused(generation.error());
+  const std::string* key = call.request.header("Idempotency-Key");
+  if (key != nullptr && key->size() > kMaxKeyBytes) {
+    return refused({.code = Code::limit, .message = "an idempotency key has at most 255 bytes"});
+  }
+  int64_t began_ns = parts_.clock->monotonic_ns();
+  auto id = parts_.engine->start({.action = name,
+                                  .input = *std::move(input),
+                                  .caller = caller,
+                                  .key = key != nullptr ? *key : "",
+                                  .expect_generation = *generation});
+  if (!id) {
+    log(caller.name + " " + name + " was refused: " + id.error().message);
+    return refused(id.error());
+  }
+  auto stop = until(call, kAnswerPatience_ms);
+  EngineDoor door(*parts_.engine, *parts_.store);
+  RunningFlow flow(*id);
+  json::object shown{{"flow", to_string(*id)}, {"invocation", to_string(*id)}};
+  if (*wait != WaitFor::start) {
+    if (auto waited = wait_for_answer(door, flow, stop); !waited) return refused(waited.error(), shown);
+  }
+  using Until = engine::Engine::Until;
+  auto far = *wait == WaitFor::all ? Until::all : Until::settled;
+  bool now = *wait == WaitFor::start || *wait == WaitFor::answer;
+  auto state = parts_.engine->wait(*id, far, [&] { return now || stop() || parts_.engine->trouble(); });
+  if (!state) return refused(state.error(), shown);
+  shown["state"] = state_name(*state);
+  if (!flow.ended()) {
+    if (*wait == WaitFor::answer) log(caller.name + " " + name + " goes on as flow " + to_string(*id));
+    shown["waitsFor"] = flow.waits_for(parts_.clock->wall_ms());
+    if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
+    return in_json(shown, 202);
+  }
+  const engine::End& end = flow.ended()->end;
+  Code code = engine::code_of(*action, end.variant);
+  shown["variant"] = end.variant;
+  shown["fields"] = end.fields;
+  shown["maybeDone"] = end.maybe_done;
+  shown["position"] = flow.ended()->position;
+  int64_t took_us = (parts_.clock->monotonic_ns() - began_ns) / 1000;
+  log(caller.name + " " + name + " => " + end.variant + " in " + std::to_string(took_us / 1000) + "." +
+      std::to_string(took_us % 1000 / 100) + " ms, flow " + to_string(*id));
+  if (code != Code::ok) {
+    const json::value* message = end.fields.if_contains("message");
+    bool said = message != nullptr && message->is_string();
+    return refused({.code = code,
+                    .message = said ? std::string(message->get_string()) : name + " ended in " + end.variant,
+                    .next = "sluice flow trace " + to_string(*id)},
+                   std::move(shown));
+  }
+  shown["code"] = code_name(code);
+  return in_json(shown);
+}
+
+http::Response Service::ask(const Call&, const lang::ActionSymbol& action, const std::string& name,
+                            const json::object& input, const engine::Caller& caller) {
+  auto answer = parts_.engine->query(name, input, caller);
+  if (!answer) return refused(answer.error());
+  Code code = engine::code_of(action, answer->variant);
+  json::object shown{{"variant", answer->variant}, {"fields", answer->fields}};
+  if (code != Code::ok) {
+    return refused({.code = code, .message = name + " ended in " + answer->variant}, std::move(shown));
+  }
+  shown["code"] = code_name(code);
+  return in_json(shown);
+}
+
+// ----------------------------------------------------------------------------------------------------------- flows
+
+http::Response Service::flow(const Call& call) {
+  auto id = Ulid::parse(call.parts[0]);
+  if (!id) return refused(id.error());
+  const std::string* until_text = call.request.parameter("until");
+  using Until = engine::Engine::Until;
+  Until far = Until::quiet;
+  for (Until each : {Until::settled, Until::all}) {
+    if (until_text != nullptr && *until_text == name_of(each)) far = each;
+  }
+  auto late = until(call, 0);
+  bool done = true;
+  auto state = parts_.engine->wait(*id, far, [&] {
+    done = !late() && !parts_.engine->trouble();
+    return !done;
+  });
+  if (!state) return refused(state.error());
+  auto snapshot = parts_.store->read();
+  auto row = snapshot ? (*snapshot)->flow(*id) : Result<std::optional<store::FlowRow>>(snapshot.error());
+  if (!row) return refused(row.error());
+  json::object shown{
+      {"flow", to_string(*id)}, {"state", state_name(*state)}, {"done", done}, {"beganAt", utc_text(id->wall_ms())}};
+  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
+  if (*row && (*row)->settled_at_ms != 0) shown["settledAt"] = utc_text((*row)->settled_at_ms);
+  if (*row) {
+    if (auto summary = parse_json((*row)->summary)) shown["summary"] = std::move(summary->root);
+  }
+  return in_json(shown);
+}
+
+http::Response Service::decide(const Call& call) {
+  auto flow = Ulid::parse(call.parts[0]);
+  if (!flow) return refused(flow.error());
+  auto body = body_of(call.request, {"decision", "invocation", "variant", "fields", "reason"});
+  if (!body) return refused(body.error());
+  auto reason = text_member(*body, "reason"), kind = text_member(*body, "decision"),
+       invocation = text_member(*body, "invocation"), variant = text_member(*body, "variant");
+  auto fields = object_member(*body, "fields");
+  for (const auto* each : {&reason, &kind, &invocation, &variant}) {
+    if (!*each) return refused(each->error());
+  }
+  if (!fields) return refused(fields.error());
+  engine::Decision decision{
+      .flow = *flow, .as = {*variant, *fields}, .caller = {.name = call.caller.name, .reason = *reason}};
+  if (!invocation->empty()) {
+    auto id = Ulid::parse(*invocation);
+    if (!id) return refused(id.error());
+    decision.invocation = *id;
+  }
+  using Kind = engine::Decision::Kind;
+  bool known = false;
+  for (Kind each : {Kind::cancel, Kind::resolve_as, Kind::retry, Kind::drop, Kind::move}) {
+    if (*kind != name_of(each)) continue;
+    decision.kind = each;
+    known = true;
+  }
+  if (!known) {
+    return refused({.code = Code::invalid, .message = "a decision is cancel, resolve, retry, drop or move"});
+  }
+  auto position = parts_.engine->decide(std::move(decision));
+  log(call.caller.name + " " + *kind + " of flow " + to_string(*flow) +
+      (position ? "" : " was refused: " + position.error().message));
+  if (!position) return refused(position.error());
+  return in_json(json::object{{"flow", to_string(*flow)}, {"position", *position}});
+}
+
+// ----------------------------------------------------------------------------------------------------------- reads
+
+http::Response Service::state(const Call& call) {
+  auto skip = parameter_number(call.request, "skip", 0);
+  if (!skip) return refused(skip.error());
+  const std::string* prefix = call.request.parameter("prefix");
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return refused(snapshot.error());
+  json::array rows;
+  size_t bytes = 0;
+  uint64_t seen = 0;
+  bool more = false;
+  std::optional<Error> unreadable;
+  auto read = (*snapshot)->scan(call.parts[0], prefix != nullptr ? *prefix : "", [&](const store::StateRow& row) {
+    if (seen++ < *skip) return true;
+    more = rows.size() >= kPageRows || bytes >= kPageBytes;
+    if (more) return false;
+    auto value = parse_json(row.value);
+    if (!value) {
+      unreadable = value.error();
+      return false;
+    }
+    bytes += row.value.size();
+    rows.push_back(
+        json::object{{"key", to_json(row.key)}, {"generation", row.generation}, {"value", std::move(value->root)}});
+    return true;
+  });
+  if (!read) return refused(read.error());
+  if (unreadable) return refused(*unreadable);
+  uint64_t position = (*snapshot)->position();
+  http::Response response = in_json(json::object{{"position", position}, {"rows", std::move(rows)}, {"more", more}});
+  response.headers.push_back({"ETag", "\"" + std::to_string(position) + "\""});
+  return response;
+}
+
+http::Response Service::position(const Call& call) {
+  auto at_least = parameter_number(call.request, "at_least", 0);
+  if (!at_least) return refused(at_least.error());
+  auto stop = until(call, 0);
+  uint64_t position = parts_.engine->position();
+  while (position < *at_least && !stop()) position = parts_.engine->wait_for(*at_least, 100);
+  json::object shown{{"position", position}};
+  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
+  return in_json(shown);
+}
+
+http::Response Service::journal(const Call& call) {
+  auto from = parameter_number(call.request, "from", 1);
+  if (!from) return refused(from.error());
+  json::array rows;
+  size_t bytes = 0;
+  auto late = until(call, 0);
+  bool looked = false;  // at least once, also by those who do not wait
+  auto stop = [&] {
+    bool done = !rows.empty() || (looked && late());
+    looked = true;
+    return done;
+  };
+  auto watched = parts_.engine->watch(
+      *from,
+      [&](const store::JournalRow& row) {
+        rows.push_back(to_json(row));
+        bytes += row.record.size();
+        return rows.size() < kPageRows && bytes < kPageBytes;
+      },
+      stop);
+  if (!watched) return refused(watched.error());
+  json::object shown{{"rows", std::move(rows)}};
+  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
+  return in_json(shown);
+}
+
+// Server-sent events: one a record, whose id is its position.
+http::Response Service::events(const Call& call) {
+  uint64_t next = parts_.engine->position() + 1;
+  if (const std::string* last = call.request.header("Last-Event-ID")) {
+    auto number = number_in(*last, "Last-Event-ID");
+    if (!number) return refused(number.error());
+    next = *number + 1;
+  }
+  auto from = parameter_number(call.request, "from", next);
+  if (!from) return refused(from.error());
+  return {.content_type = "text/event-stream",
+          .headers = {{"Cache-Control", "no-store"}},
+          .stream = [this, from = *from](http::Stream& to) {
+            int64_t alive_ns = parts_.clock->monotonic_ns();
+            bool wanted = to.write(": from " + std::to_string(from) + "\n\n");
+            auto stop = [&] {
+              int64_t now_ns = parts_.clock->monotonic_ns();
+              if (now_ns - alive_ns > kKeepAlive_ns) {
+                alive_ns = now_ns;
+                wanted = to.write(": alive\n\n");
+              }
+              wanted = wanted && !stopping_ && to.wanted();
+              return !wanted;
+            };
+            auto watched = parts_.engine->watch(
+                from,
+                [&](const store::JournalRow& row) {
+                  return to.write("id: " + std::to_string(row.seq) + "\nevent: step\ndata: " + row.record + "\n\n");
+                },
+                stop);
+            if (!watched) to.write("event: problem\ndata: " + write(problem(watched.error())) + "\n\n");
+          }};
+}
+
+// ------------------------------------------------------------------------------------------------------- snapshots
+
+http::Response Service::open_snapshot(const Call& call) { return in_json(snapshots_.open(call.peer.connection), 201); }
+
+http::Response Service::read_snapshot(const Call& call) {
+  auto number = number_in(call.parts[0], "a snapshot's number");
+  if (!number) return refused(number.error());
+  return in_json(snapshots_.read(*number, call.peer.connection, call.parts[1], call.request));
+}
+
+http::Response Service::close_snapshot(const Call& call) {
+  auto number = number_in(call.parts[0], "a snapshot's number");
+  if (!number) return refused(number.error());
+  snapshots_.close(*number, call.peer.connection);
+  return {.status = 204};
+}
+
+}  // namespace sluice::api

@@ -1,0 +1,243 @@
+// The engine as HTTP: routes, callers, answers and problems.
+#include "api/service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <thread>
+
+#include "api/exchange.h"
+#include "api/testing_served.h"
+#include "base/testing_wait.h"
+#include "http/client.h"
+
+namespace sluice::api {
+namespace service_test {
+
+using testing::HasSubstr;
+
+struct Services : testing::Test {
+  Reply send(http::Request request) {
+    auto client = http::Client::to_unix(served.socket(), served.clock);
+    EXPECT_TRUE(client);
+    auto reply = exchange(**client, std::move(request), 60'000);
+    EXPECT_TRUE(reply) << to_string(reply.error());
+    return reply ? *reply : Reply{};
+  }
+  Reply act(const std::string& action, const json::value& body, const http::Query& query = {},
+            const std::vector<http::Header>& headers = {}) {
+    http::Request request = post({"v1", "actions", "Work", action}, body, query);
+    request.headers.insert(request.headers.end(), headers.begin(), headers.end());
+    return send(request);
+  }
+  static std::string text(const Reply& reply, std::string_view name) {
+    const json::value* value = reply.body.as_object().if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+  }
+
+  TestingServed served;
+};
+
+TEST_F(Services, AnActionIsAnsweredWithItsCompletion) {
+  Reply reply = act("go", {{"input", {{"n", 7}}}, {"reason", "tea"}});
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(text(reply, "variant"), "ok");
+  EXPECT_EQ(text(reply, "code"), "ok");
+  EXPECT_EQ(text(reply, "state"), "settled");
+  EXPECT_EQ(reply.body.at("fields"), (json::value{{"n", 7}}));
+  EXPECT_EQ(reply.body.at("maybeDone"), false);
+  EXPECT_EQ(reply.body.at("position"), 1);
+  EXPECT_EQ(text(reply, "flow"), text(reply, "invocation"));
+  auto row = (*served.store.read())->journal(1);
+  auto step = engine::read_step((*row)->record);
+  EXPECT_EQ(step->caller, (engine::Caller{served.owner, "tea"}));
+  ASSERT_EQ(served.logged().size(), 1U);
+  EXPECT_THAT(served.logged()[0], testing::MatchesRegex("uid:[0-9]+ Work/go => ok in .* ms, flow .*"));
+}
+
+TEST_F(Services, AnotherVariantIsAProblemWithTheCompletionInIt) {
+  Reply reply = act("go", {{"input", {{"n", 101}}}});
+  EXPECT_EQ(reply.status, 409);
+  EXPECT_EQ(text(reply, "type"), "urn:sluice:problem:conflict");
+  EXPECT_EQ(text(reply, "detail"), "too late");
+  EXPECT_EQ(text(reply, "variant"), "late");
+  EXPECT_EQ(text(reply, "code"), "conflict");
+  EXPECT_EQ(text(reply, "next"), "sluice flow trace " + text(reply, "flow"));
+}
+
+TEST_F(Services, AKeyJoinsTheFirstCallAndNoOther) {
+  std::vector<http::Header> key = {{"Idempotency-Key", "k1"}};
+  Reply first = act("go", {{"input", {{"n", 1}}}}, {}, key);
+  Reply again = act("go", {{"input", {{"n", 1}}}}, {}, key);
+  EXPECT_EQ(again.body, first.body);
+  Reply other = act("go", {{"input", {{"n", 2}}}}, {}, key);
+  EXPECT_EQ(other.status, 409);
+  EXPECT_EQ(text(other, "detail"), "the key k1 was used for another request");
+  EXPECT_EQ(act("go", {{"input", {{"n", 1}}}}, {}, {{"Idempotency-Key", std::string(300, 'k')}}).status, 429);
+}
+
+TEST_F(Services, BadCallsAreExplainedAndChangeNothing) {
+  auto detail = [&](const Reply& reply) { return std::to_string(reply.status) + " " + text(reply, "detail"); };
+  EXPECT_EQ(detail(act("go", json::object())), "400 n is missing");
+  EXPECT_EQ(detail(act("went", json::object())), "404 there is no action Work/went");
+  EXPECT_EQ(detail(send(post({"v1", "actions", "Timer", "wait"}, json::object()))),
+            "404 there is no action Timer/wait");
+  EXPECT_EQ(detail(act("go", {{"inputs", 1}})), "400 the body has no member inputs");
+  EXPECT_EQ(detail(act("go", {{"input", 1}})), "400 input is an object");
+  EXPECT_EQ(detail(act("go", {{"reason", 1}})), "400 reason is a text");
+  EXPECT_EQ(detail(act("go", json::array())), "400 the body is a JSON object");
+  EXPECT_EQ(detail(act("go", {{"input", {{"n", 1}}}}, {{"wait", "long"}})),
+            "400 wait is start, answer, settled or all");
+  EXPECT_EQ(detail(act("go", {{"input", {{"n", 1}}}}, {}, {{"If-Match", "x"}})),
+            "400 the generation in If-Match is a whole number, not 'x'");
+  http::Request plain = post({"v1", "actions", "Work", "go"}, json::object());
+  plain.headers.clear();
+  EXPECT_EQ(detail(send(plain)), "400 the body is JSON, and its Content-Type must say so");
+  http::Request broken = post({"v1", "actions", "Work", "go"}, json::object());
+  broken.body = "{";
+  EXPECT_EQ(send(broken).status, 400);
+  EXPECT_EQ(detail(send(get({"v1", "nothing"}))), "404 there is nothing at /v1/nothing");
+  Reply wrong = send(get({"v1", "actions", "Work", "go"}));
+  EXPECT_EQ(detail(wrong), "405 /v1/actions/Work/go takes POST, not GET");
+  EXPECT_EQ((*served.store.read())->position(), 0U);
+}
+
+TEST_F(Services, AQueryIsAskedTheSameWay) {
+  Reply reply = act("look", json::object());
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, (json::value{{"variant", "ok"}, {"fields", {{"n", 1}}}, {"code", "ok"}}));
+}
+
+TEST_F(Services, WhatIsNotDoneInTimeIsAnsweredAsItIs) {
+  Reply reply = act("ask", {{"input", {{"n", 1}}}}, {{"for_ms", "0"}});
+  EXPECT_EQ(reply.status, 202);
+  EXPECT_EQ(text(reply, "state"), "running");
+  EXPECT_EQ(text(reply, "waitsFor"), "Work/wait");
+  std::string id = text(reply, "flow");
+  Reply flow = send(get({"v1", "flows", id}));
+  EXPECT_EQ(flow.body.at("done"), false);
+  EXPECT_EQ(flow.body.at("summary").at("action"), "Work/ask");
+  EXPECT_EQ(act("ask", {{"input", {{"n", 1}}}}, {{"wait", "start"}}).status, 202);
+  served.release = true;
+  flow = send(get({"v1", "flows", id}, {{"until", "settled"}, {"for_ms", "60000"}}));
+  EXPECT_EQ(flow.body.at("done"), true);
+  EXPECT_EQ(text(flow, "state"), "settled");
+  EXPECT_EQ(text(act("ask", {{"input", {{"n", 1}}}}, {{"wait", "all"}}), "state"), "settled");
+}
+
+TEST_F(Services, NobodyWaitsForPeopleOrForTheEnd) {
+  EXPECT_EQ(act("sign", json::object()).status, 202);
+  Reply waiting;
+  std::thread asking([&] { waiting = act("ask", {{"input", {{"n", 1}}}}); });
+  EXPECT_TRUE(eventually([&] { return served.engine->position() >= 2; }));
+  served.service->stop_waiting();
+  asking.join();
+  EXPECT_EQ(waiting.status, 202);
+  EXPECT_EQ(text(waiting, "state"), "running");
+}
+
+TEST_F(Services, OthersAreDeniedAndRecorded) {
+  auto answer = [&](const http::Request& request, std::optional<http::Credentials> who) {
+    http::Request whole = request;
+    EXPECT_TRUE(http::take_target_apart(whole));
+    return served.service->answer(whole, {.connection = 9, .credentials = who});
+  };
+  http::Credentials stranger{.user = 4711, .pid = 0};
+  for (const http::Request& request : {post({"v1", "actions", "Work", "go"}, {{"input", {{"n", 1}}}}),
+                                       post({"v1", "actions", "Work", "look"}, json::object()),
+                                       post({"v1", "snapshots"}, json::object(), {{"for", "flow list"}}),
+                                       get({"v1", "status"}), post({"v1", "stop"}, json::object())}) {
+    http::Response response = answer(request, stranger);
+    EXPECT_EQ(response.status, 403) << request.target << response.body;
+    EXPECT_EQ(answer(request, std::nullopt).status, 401) << request.target;
+  }
+  EXPECT_EQ(served.stops, 0);
+  std::vector<std::string> denied;
+  auto snapshot = served.store.read();
+  ASSERT_TRUE((*snapshot)->journal_from(1, [&](const store::JournalRow& row) {
+    auto step = engine::read_step(row.record);
+    EXPECT_EQ(step->caller.name, "uid:4711");
+    denied.push_back(step->action);
+    return true;
+  }));
+  EXPECT_EQ(denied, (std::vector<std::string>{"Work/go", "Work/look", "flow list", "GET /v1/status", "POST /v1/stop"}));
+  EXPECT_EQ(answer(get({"healthz"}), std::nullopt).status, 200);
+}
+
+TEST_F(Services, FlowsAreDecidedAbout) {
+  Reply reply = act("ask", {{"input", {{"n", 1}}}}, {{"wait", "start"}});
+  std::vector<std::string> path = {"v1", "flows", text(reply, "flow"), "decisions"};
+  EXPECT_EQ(text(send(post(path, {{"decision", "guess"}})), "detail"),
+            "a decision is cancel, resolve, retry, drop or move");
+  Reply cancelled = send(post(path, {{"decision", "cancel"}, {"reason", "no"}}));
+  EXPECT_EQ(cancelled.status, 200);
+  served.release = true;
+  EXPECT_EQ(text(send(get({"v1", "flows", text(reply, "flow")}, {{"for_ms", "60000"}})), "state"), "failed");
+  EXPECT_EQ(send(post(path, {{"decision", "cancel"}})).status, 409);
+  EXPECT_EQ(send(post({"v1", "flows", "x", "decisions"}, {{"decision", "cancel"}})).status, 400);
+}
+
+TEST_F(Services, TellsItsStatusAndTakesTheWishToStop) {
+  act("sign", json::object());
+  Reply status = send(get({"v1", "status"}));
+  EXPECT_EQ(status.body.at("openFlows"), 1);
+  EXPECT_EQ(status.body.at("position"), 1);
+  EXPECT_EQ(send(get({"healthz"})).body, (json::value{{"status", "ok"}}));
+  EXPECT_EQ(served.stops, 0);
+  EXPECT_EQ(send(post({"v1", "stop"}, {{"reason", "upgrade"}})).status, 202);
+  EXPECT_EQ(served.stops, 1);
+  EXPECT_EQ(served.logged().back(), served.owner + " asked to stop: upgrade");
+}
+
+TEST_F(Services, ReadsStateWithItsPosition) {
+  ASSERT_TRUE(served.store.commit({.state = {{.rel = "Work", .key = "a", .generation = 2, .value = R"({"n":1})"},
+                                             {.rel = "Work", .key = "b", .generation = 1, .value = "{}"}}}));
+  EXPECT_EQ(send(get({"v1", "state", "Work"})).body,
+            json::parse(R"({"position":0,"rows":[{"key":"a","generation":2,"value":{"n":1}},
+                            {"key":"b","generation":1,"value":{}}],"more":false})"));
+  EXPECT_EQ(send(get({"v1", "state", "Work"}, {{"prefix", "b"}})).body.at("rows").as_array().size(), 1U);
+  EXPECT_EQ(send(get({"v1", "state", "Nothing"})).body.at("rows").as_array().size(), 0U);
+}
+
+TEST_F(Services, TheJournalIsReadAndWaitedFor) {
+  act("go", {{"input", {{"n", 1}}}});
+  Reply journal = send(get({"v1", "journal"}));
+  ASSERT_EQ(journal.body.at("rows").as_array().size(), 1U);
+  EXPECT_EQ(journal.body.at("rows").at(0).at("seq"), 1);
+  EXPECT_EQ(send(get({"v1", "journal"}, {{"from", "2"}})).body.at("rows").as_array().size(), 0U);
+  Reply later;
+  std::thread waiting([&] { later = send(get({"v1", "journal"}, {{"from", "2"}, {"for_ms", "60000"}})); });
+  act("go", {{"input", {{"n", 2}}}});
+  waiting.join();
+  EXPECT_EQ(later.body.at("rows").at(0).at("seq"), 2);
+  EXPECT_EQ(send(get({"v1", "position"}, {{"at_least", "2"}, {"for_ms", "60000"}})).body,
+            (json::value{{"position", 2}}));
+}
+
+TEST_F(Services, EventsGoOnWhereOneLeftOff) {
+  for (int n = 1; n <= 3; ++n) act("go", {{"input", {{"n", n}}}});
+  auto events = [&](const http::Request& request, const std::string& until) {
+    auto socket = http::connect_unix(served.socket());
+    http::Wire wire(*std::move(socket), served.clock);
+    int64_t minute_ns = served.clock.monotonic_ns() + 60'000'000'000;
+    wire.write(http::head_of(request), minute_ns);
+    std::string got;
+    while (got.find(until) == std::string::npos && wire.read(got, minute_ns, -1) == http::Wire::Read::some) {
+    }
+    return got;
+  };
+  http::Request request = get({"v1", "events"});
+  request.headers = {{"Host", "h"}, {"Last-Event-ID", "1"}};
+  std::string got = events(request, "id: 3\n");
+  EXPECT_THAT(got, HasSubstr("Content-Type: text/event-stream\r\n"));
+  EXPECT_THAT(got, HasSubstr("id: 2\nevent: step\ndata: {"));
+  EXPECT_THAT(got, testing::Not(HasSubstr("id: 1\n")));
+  request = get({"v1", "events"}, {{"from", "1"}});
+  request.headers = {{"Host", "h"}};
+  EXPECT_THAT(events(request, "id: 3\n"), HasSubstr("id: 1\n"));
+  EXPECT_EQ(send(get({"v1", "events"}, {{"from", "x"}})).status, 400);
+}
+
+}  // namespace service_test
+}  // namespace sluice::api

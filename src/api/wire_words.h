@@ -1,0 +1,41 @@
+// The words and sizes of the wire: for api/service.cc, api/snapshots.cc and api/remote_door.cc.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "engine/engine.h"
+#include "store/store.h"
+
+namespace sluice::api {
+
+// A page of rows has at most so many of them, and goes not far beyond so many bytes.
+inline constexpr size_t kPageRows = 1000;
+inline constexpr size_t kPageBytes = size_t{1} << 20U;
+
+inline constexpr std::array<std::string_view, 5> kFlowStates = {"running", "waiting", "stuck", "settled", "failed"};
+
+// "running", "waiting", "stuck", "settled" or "failed".
+constexpr std::string_view state_name(store::FlowStatus status) { return kFlowStates[static_cast<size_t>(status)]; }
+
+constexpr std::optional<store::FlowStatus> state_named(std::string_view name) {
+  for (size_t i = 0; i < kFlowStates.size(); ++i) {
+    if (kFlowStates[i] == name) return static_cast<store::FlowStatus>(i);
+  }
+  return std::nullopt;
+}
+
+// What is waited for: "quiet", "settled", "all".
+constexpr std::string_view name_of(engine::Engine::Until until) {
+  constexpr std::array<std::string_view, 3> kNames = {"quiet", "settled", "all"};
+  return kNames[static_cast<size_t>(until)];
+}
+
+// "cancel", "resolve", "retry", "drop", "move".
+constexpr std::string_view name_of(engine::Decision::Kind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"cancel", "resolve", "retry", "drop", "move"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace sluice::api

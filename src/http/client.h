@@ -1,0 +1,42 @@
+// Client asks an HTTP/1.1 server, one request at a time over one connection.
+//
+//   auto client = Client::to_unix(home + "/run/sluice.sock", clock);   // `not_found`: nobody listens there
+//   auto answer = (*client)->send({.method = "GET", .target = "/v1/status"}, 5'000);
+//
+// An answer of any status is an answer. An error says that there is none: `unavailable` if the connection broke,
+// `timeout` if it took too long; what was asked for may have been done then.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "http/message.h"
+#include "http/parser.h"
+#include "http/socket.h"
+
+namespace sluice::http {
+
+class Client {
+ public:
+  static Result<std::unique_ptr<Client>> to_unix(const std::string& path, const Clock& clock);
+  static Result<std::unique_ptr<Client>> to_tcp(const std::string& address, uint16_t port, const Clock& clock);
+
+  // Host is added. The connection must not have been closed by an earlier answer: see is_open.
+  Result<Answer> send(Request request, int64_t timeout_ms);
+  bool is_open() const { return wire_.has_value(); }
+
+ private:
+  Client(Socket socket, std::string host, const Clock& clock) : clock_(clock), host_(std::move(host)) {
+    wire_.emplace(std::move(socket), clock);
+  }
+
+  const Clock& clock_;
+  std::string host_;
+  std::optional<Wire> wire_;
+  std::string input_;
+};
+
+}  // namespace sluice::http

@@ -1,0 +1,87 @@
+// Server answers HTTP/1.1 on a listening socket, for the control plane: a thread a connection, with a bound on how
+// many there are, on what they may send, and on how long they may take.
+//
+//   auto server = Server::start(*std::move(listening), [&](const Request& request, const Peer& peer) { … }, clock);
+//   …
+//   (*server)->stop();
+//
+// The handler is called from many threads at once. It may block; an answer that has no end is a Stream. Whoever keeps
+// something for a connection forgets it when `closed` names that connection.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "http/message.h"
+#include "http/parser.h"
+#include "http/socket.h"
+
+namespace sluice::http {
+
+struct ServerLimits {
+  MessageLimits message;
+  size_t connections = 256;
+  int64_t idle_ms = 60'000;   // between requests
+  int64_t read_ms = 20'000;   // for a whole request, from its first byte
+  int64_t write_ms = 20'000;  // for an answer, or a part of a stream
+};
+
+// A connection and who is at its other end.
+struct Peer {
+  uint64_t connection = 0;
+  std::optional<Credentials> credentials;  // none over TCP
+};
+
+class Server {
+ public:
+  using Handler = std::function<Response(const Request&, const Peer&)>;
+  using Closed = std::function<void(uint64_t connection)>;
+
+  static Result<std::unique_ptr<Server>> start(Socket listening, Handler handler, const Clock& clock,
+                                               ServerLimits limits = {}, Closed closed = {});
+  ~Server();
+
+  // Takes no new connections and no new requests, ends streams, and returns when those under way are answered.
+  void stop();
+  bool is_stopping() const { return stopping_; }
+
+ private:
+  struct Connection {
+    std::thread thread;
+    std::atomic<bool> done = false;
+  };
+  class ChunkedStream;
+
+  Server(Socket listening, Handler handler, const Clock& clock, ServerLimits limits, Closed closed);
+  void accept_all();
+  void serve(Socket socket, uint64_t number);
+  bool answer(Wire& wire, const Request& request, const Peer& peer);
+  void refuse(Wire& wire, int status, const Error& error) const;
+  void reap();
+  int64_t after_ms(int64_t duration_ms) const { return clock_.monotonic_ns() + duration_ms * 1'000'000; }
+
+  Socket listening_;
+  Handler handler_;
+  const Clock& clock_;
+  ServerLimits limits_;
+  Closed closed_;
+  Socket stop_read_, stop_write_;  // a pipe that can be read once it stops
+  std::atomic<bool> stopping_ = false;
+  std::thread acceptor_;
+  std::list<Connection> connections_;  // of the acceptor alone
+  std::mutex stop_mutex_;
+};
+
+// What a request is answered with that the server itself refuses: an RFC 9457 problem.
+std::string problem_of(int status, const Error& error);
+
+}  // namespace sluice::http

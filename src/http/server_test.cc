@@ -1,0 +1,206 @@
+// The server and what its connections may do.
+#include "http/server.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <latch>
+#include <set>
+
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "base/testing_wait.h"
+#include "http/client.h"
+
+namespace sluice::http {
+namespace server_test {
+
+struct Servers : testing::Test {
+  void start(Server::Handler handler, ServerLimits limits = {}) {
+    auto listening = listen_unix(disk, path);
+    ASSERT_TRUE(listening) << to_string(listening.error());
+    auto started = Server::start(*std::move(listening), std::move(handler), clock, limits, [&](uint64_t number) {
+      std::lock_guard lock(mutex);
+      closed.insert(number);
+    });
+    ASSERT_TRUE(started) << to_string(started.error());
+    server = *std::move(started);
+  }
+  // Sends bytes as they are, and answers with all that comes until the server closes the connection.
+  std::string exchange(const std::string& bytes) {
+    auto socket = connect_unix(path);
+    EXPECT_TRUE(socket);
+    Wire wire(*std::move(socket), clock);
+    EXPECT_TRUE(wire.write(bytes, in_a_minute()));
+    std::string got;
+    while (wire.read(got, in_a_minute(), -1) == Wire::Read::some) {
+    }
+    return got;
+  }
+  size_t closed_count() {
+    std::lock_guard lock(mutex);
+    return closed.size();
+  }
+  int64_t in_a_minute() const { return clock.monotonic_ns() + 60'000'000'000; }
+
+  TestingFolder folder;
+  RealDisk disk;
+  RealClock clock;
+  std::string path = folder.path("s.sock");
+  std::mutex mutex;
+  std::set<uint64_t> closed;
+  std::unique_ptr<Server> server;
+};
+
+Response echo(const Request& request, const Peer& peer) {
+  return {.body = request.method + " " + request.target + " " + request.body + " " + std::to_string(peer.connection)};
+}
+
+TEST_F(Servers, AnswersManyRequestsOverOneConnection) {
+  start(echo);
+  auto client = Client::to_unix(path, clock);
+  ASSERT_TRUE(client) << to_string(client.error());
+  for (int i = 0; i < 3; ++i) {
+    auto answer = (*client)->send({.method = "POST", .target = "/a", .body = std::to_string(i)}, 60'000);
+    ASSERT_TRUE(answer) << to_string(answer.error());
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_EQ(answer->body, "POST /a " + std::to_string(i) + " 1");
+  }
+  EXPECT_EQ(closed_count(), 0U);
+  client->reset();
+  EXPECT_TRUE(eventually([&] { return closed_count() == 1; }));
+}
+
+TEST_F(Servers, AnswersRequestsThatWereSentAtOnce) {
+  start(echo);
+  std::string got = exchange(
+      "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\n\r\n"
+      "HEAD /c HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nGET /d HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_NE(got.find("GET /a  1"), std::string::npos);
+  EXPECT_NE(got.find("GET /b  1"), std::string::npos);
+  EXPECT_TRUE(got.ends_with("Connection: close\r\nContent-Length: 10\r\n\r\n")) << got;
+}
+
+TEST_F(Servers, RefusesWithAProblemAndClosesTheConnection) {
+  start(echo, {.message = {.head_bytes = 200, .body_bytes = 10}});
+  std::string got = exchange("GET / HTTP/1.0\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Type: application/problem+json\r\n"))
+      << got;
+  boost::json::object problem = boost::json::parse(got.substr(got.find("\r\n\r\n") + 4)).as_object();
+  EXPECT_EQ(problem.at("code"), "invalid");
+  EXPECT_EQ(problem.at("status"), 505);
+  EXPECT_EQ(problem.at("detail"), "only HTTP/1.1 is spoken here");
+  EXPECT_TRUE(exchange("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(300, 'a')).starts_with("HTTP/1.1 431 "));
+  EXPECT_TRUE(exchange("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n").starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(exchange("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 "));
+}
+
+TEST_F(Servers, SlowRequestsAreCutOff) {
+  start(echo, {.idle_ms = 60'000, .read_ms = 20});
+  EXPECT_TRUE(exchange("GET / HTT").starts_with("HTTP/1.1 408 Request Timeout\r\n"));
+}
+
+TEST_F(Servers, SilentConnectionsAreClosed) {
+  start(echo, {.idle_ms = 20});
+  EXPECT_EQ(exchange(""), "");
+}
+
+TEST_F(Servers, LetsAClientSendItsBodyAfterAsking) {
+  start(echo);
+  auto socket = connect_unix(path);
+  ASSERT_TRUE(socket);
+  Wire wire(*std::move(socket), clock);
+  wire.write("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", in_a_minute());
+  std::string got;
+  ASSERT_EQ(wire.read(got, in_a_minute(), -1), Wire::Read::some);
+  EXPECT_EQ(got, "HTTP/1.1 100 Continue\r\n\r\n");
+  wire.write("ab", in_a_minute());
+  got.clear();
+  while (got.find("POST / ab 1") == std::string::npos) {
+    ASSERT_EQ(wire.read(got, in_a_minute(), -1), Wire::Read::some);
+  }
+}
+
+TEST_F(Servers, TakesNoMoreConnectionsThanItMay) {
+  start(echo, {.connections = 1});
+  auto first = Client::to_unix(path, clock);
+  ASSERT_TRUE((*first)->send({.method = "GET", .target = "/"}, 60'000));
+  EXPECT_TRUE(exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  first->reset();
+  ASSERT_TRUE(eventually([&] { return closed_count() == 1; }));
+  ASSERT_TRUE(eventually([&] {
+    auto next = Client::to_unix(path, clock);
+    return (*next)->send({.method = "GET", .target = "/"}, 60'000)->status == 200;
+  }));
+}
+
+TEST_F(Servers, AHandlerThatThrowsIsAFaultOfThatRequestAlone) {
+  start([](const Request& request, const Peer& peer) -> Response {
+    if (request.path.empty()) throw std::runtime_error("a bug");
+    return echo(request, peer);
+  });
+  auto client = Client::to_unix(path, clock);
+  auto answer = (*client)->send({.method = "GET", .target = "/"}, 60'000);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 500);
+  EXPECT_NE(answer->body.find("this request met a fault in Sluice: a bug"), std::string::npos);
+  EXPECT_EQ((*client)->send({.method = "GET", .target = "/a"}, 60'000)->status, 200);
+}
+
+TEST_F(Servers, StreamsUntilNobodyListens) {
+  std::atomic<int> ended = 0;
+  start([&](const Request& request, const Peer&) {
+    return Response{.content_type = "text/event-stream", .stream = [&, once = request.path.size() == 1](Stream& to) {
+                      to.write("data: 1\n\n");
+                      to.write("data: 22\n\n");
+                      while (!once && to.wanted()) clock.sleep_ms(1);
+                      ++ended;
+                    }};
+  });
+  auto client = Client::to_unix(path, clock);
+  auto answer = (*client)->send({.method = "GET", .target = "/once"}, 60'000);
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->body, "data: 1\n\ndata: 22\n\n");
+  EXPECT_TRUE((*client)->is_open());
+  {
+    auto socket = connect_unix(path);
+    Wire wire(*std::move(socket), clock);
+    wire.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n", in_a_minute());
+    std::string got;
+    while (got.find("data: 22") == std::string::npos) ASSERT_EQ(wire.read(got, in_a_minute(), -1), Wire::Read::some);
+    EXPECT_EQ(ended, 1);
+  }
+  EXPECT_TRUE(eventually([&] { return ended == 2; })) << "the other end is gone";
+  auto other = connect_unix(path);
+  Wire wire(*std::move(other), clock);
+  wire.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n", in_a_minute());
+  std::string got;
+  while (got.find("data: 22") == std::string::npos) ASSERT_EQ(wire.read(got, in_a_minute(), -1), Wire::Read::some);
+  server->stop();
+  EXPECT_EQ(ended, 3) << "the server stops";
+}
+
+TEST_F(Servers, AnswersWhatIsUnderWayBeforeItStops) {
+  std::latch entered(1), go(1);
+  start([&](const Request& request, const Peer& peer) {
+    entered.count_down();
+    go.wait();
+    return echo(request, peer);
+  });
+  auto idle = Client::to_unix(path, clock);
+  std::string got;
+  std::thread asking([&] { got = exchange("GET /late HTTP/1.1\r\nHost: h\r\n\r\n"); });
+  entered.wait();
+  std::thread stopping([&] { server->stop(); });
+  EXPECT_TRUE(eventually([&] { return server->is_stopping(); }));
+  go.count_down();
+  stopping.join();
+  asking.join();
+  EXPECT_NE(got.find("GET /late"), std::string::npos) << got;
+  EXPECT_NE(got.find("Connection: close"), std::string::npos) << got;
+  EXPECT_FALSE((*idle)->send({.method = "GET", .target = "/"}, 60'000));
+  EXPECT_EQ(connect_unix(path).error().code, Code::not_found);
+}
+
+}  // namespace server_test
+}  // namespace sluice::http
