@@ -49,6 +49,7 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   if (auto kept = self.home_->store->commit({.meta = {{std::string(kKitMeta), kit_folder}}}); !kept)
     return kept.error();
 
+  std::vector<lang::Observer*> observers = observers_of(*kit, loaded);
   auto engine = engine::Engine::start(
       {.store = self.home_->store.get(),
        .blobs = &*self.blobs_,
@@ -65,6 +66,7 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
       std::move(kit));
   if (!engine) return engine.error();
   self.engine_ = *std::move(engine);
+  if (!observers.empty()) self.observing_ = std::make_unique<Observing>(*self.engine_, std::move(observers));
   return made;
 }
 

@@ -4,6 +4,8 @@
 //   auto home = HomeEngine::start(context, loaded, kit, folder);
 //   auto flow = (*home)->engine().start({.action = …, .input = …, .caller = (*home)->caller()});
 //
+// Observers of the kit's concepts look at the world once before anything is called, and then every second.
+//
 // The caller is the OS user; the home's owner is admin, everybody else is denied. If nobody can know any more what is
 // on the disk, or a handler hangs, the process ends with one line that says so.
 #pragma once
@@ -18,6 +20,7 @@
 #include "cli/context.h"
 #include "cli/home_store.h"
 #include "cli/loaded_concepts.h"
+#include "cli/observing.h"
 #include "crypto/ed25519.h"
 #include "engine/audit.h"
 #include "engine/engine.h"
@@ -39,7 +42,7 @@ class HomeEngine {
   const Clock& clock() const { return clock_; }
   const engine::Caller& caller() const { return caller_; }
   const crypto::PrivateKey& operator_key() const { return *operator_key_; }
-  bool may(const engine::Caller& who) const { return who.name == home_->owner; }
+  bool may(const engine::Caller& who) const { return who.name == home_->owner || who.name == kObserverName; }
 
  private:
   HomeEngine() = default;
@@ -53,7 +56,8 @@ class HomeEngine {
   std::optional<engine::HeadLog> heads_;
   std::optional<crypto::PrivateKey> operator_key_;
   engine::Caller caller_;
-  std::unique_ptr<engine::Engine> engine_;  // the last, so that it ends before what it uses
+  std::unique_ptr<engine::Engine> engine_;  // almost the last, so that it ends before what it uses
+  std::unique_ptr<Observing> observing_;    // which uses it
 };
 
 }  // namespace sluice::cli
