@@ -9,6 +9,8 @@ Commands all_commands() {
   add_init_commands(commands);
   add_bundles_commands(commands);
   add_artifact_commands(commands);
+  add_runtime_commands(commands);
+  add_logs_commands(commands);
   add_serve_commands(commands);
   add_flow_commands(commands);
   add_flow_decisions(commands);

@@ -9,6 +9,8 @@ void add_kit_commands(Commands& commands);
 void add_init_commands(Commands& commands);
 void add_bundles_commands(Commands& commands);
 void add_artifact_commands(Commands& commands);
+void add_runtime_commands(Commands& commands);
+void add_logs_commands(Commands& commands);
 void add_serve_commands(Commands& commands);
 void add_flow_commands(Commands& commands);
 void add_flow_decisions(Commands& commands);

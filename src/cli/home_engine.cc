@@ -88,6 +88,7 @@ Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& load
   blobs_.emplace(home_->disk, (home.root() / "blobs").string());
   if (auto kept = home_->store->commit({.meta = {{std::string(kKitMeta), folder}}}); !kept) return kept.error();
 
+  std::vector<lang::Observer*> observers = observers_of(*kit, loaded);
   auto engine = engine::Engine::start(
       {.store = self.home_->store.get(),
        .blobs = &*self.blobs_,
@@ -104,6 +105,7 @@ Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& load
       std::move(kit));
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
+  if (!observers.empty()) observing_ = std::make_unique<Observing>(*engine_, std::move(observers));
   door_ = std::make_unique<api::EngineDoor>(*engine_, *home_->store);
   return {};
 }

@@ -5,6 +5,8 @@
 //   auto home = HomeEngine::start(context, loaded, kit, folder);
 //   auto started = (*home)->engine().start({.action = …, .input = …, .caller = (*home)->caller(), .key = …});
 //
+// Observers of the kit's concepts look at the world once before anything is called, and then every second.
+//
 // The caller is the OS user; the home's owner is admin, everybody else is denied. If nobody can know any more what is
 // on the disk, or a handler hangs, the process that runs the engine ends with one line that says so.
 #pragma once
@@ -20,6 +22,7 @@
 #include "cli/context.h"
 #include "cli/home_store.h"
 #include "cli/loaded_concepts.h"
+#include "cli/observing.h"
 #include "crypto/ed25519.h"
 #include "engine/audit.h"
 #include "engine/engine.h"
@@ -43,7 +46,7 @@ class HomeEngine {
   const engine::Caller& caller() const { return caller_; }
   const crypto::PrivateKey& operator_key() const { return *operator_key_; }
   const std::string& owner() const { return home_->owner; }
-  bool may(const engine::Caller& who) const { return who.name == home_->owner; }
+  bool may(const engine::Caller& who) const { return who.name == home_->owner || who.name == kObserverName; }
 
   // The idempotency key of a call: the one that was given. Without one a call to another process gets a new one, with
   // which it can be repeated if the connection breaks.
@@ -73,6 +76,7 @@ class HomeEngine {
   engine::Caller caller_;
   std::string key_;                         // of the last call
   std::unique_ptr<engine::Engine> engine_;  // after what it uses, so that it ends before
+  std::unique_ptr<Observing> observing_;    // which uses it
   std::unique_ptr<api::Door> door_;
 };
 

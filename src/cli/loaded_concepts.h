@@ -1,4 +1,5 @@
-// The concepts that this program has handlers for, by name, and the tools that their effects use. main() fills one; the
+// The concepts that this program has handlers for, by name, the tools that their effects use, and who
+// looks at the world for them. main() fills one; the
 // commands that run something find it in their Context.
 #pragma once
 
@@ -9,12 +10,14 @@
 #include "lang/binding.h"
 #include "lang/check.h"
 #include "lang/handler.h"
+#include "lang/observer.h"
 
 namespace sluice::cli {
 
 struct LoadedConcepts {
   std::vector<const lang::ConceptBinding*> concepts;
   lang::Tools tools;
+  std::vector<lang::Observer*> observers;  // that look at the world while a kit with their concept runs
 
   const lang::ConceptBinding* find(std::string_view name) const;
 };

@@ -13,12 +13,15 @@
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/providers/runtime/local/local_host.h"
+#include "deploy/providers/runtime/local/local_watch.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
+#include "process/replica_exec.h"
 #include "process/supervisor.h"
 
 int main(int count, char** words) {
   if (auto code = sluice::process::supervise(count, words)) return *code;
+  if (auto code = sluice::process::exec_in_replica(count, words)) return *code;
   // A file that may not grow is an error like a full disk, not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   const sluice::Variables variables = sluice::process_variables();
@@ -45,8 +48,11 @@ int main(int count, char** words) {
   sluice::process::Replicas replicas(disk, clock, random,
                                      {.folder = runtime + "/replicas", .supervisor = {"/proc/self/exe"}});
   sluice::deploy::local_runtime::LocalHost host(
-      disk, replicas, {.home = home ? home->root().string() : "", .bundles = runtime + "/bundles"});
+      disk, replicas,
+      {.home = home ? home->root().string() : "", .bundles = runtime + "/bundles", .storage = runtime + "/storage"});
   loaded.tools.add(host);
+  sluice::deploy::local_runtime::LocalWatch watch(replicas, clock);
+  loaded.observers.push_back(&watch);
   sluice::cli::Process process{
       .in = std::cin,
       .out = std::cout,

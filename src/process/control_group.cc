@@ -123,6 +123,24 @@ MadeGroups make_groups(const std::vector<std::string>& planned, const Limits& li
   return made;
 }
 
+MadeGroups groups_there(const std::vector<std::string>& planned) {
+  MadeGroups found;
+  std::set<std::string> bound;
+  for (const std::string& folder : planned) {
+    if (!is_there(folder + "/cgroup.procs")) continue;
+    found.folders.push_back(folder);
+    for (auto [file, what] : {std::pair("memory.max", "memory"),
+                              {"memory.limit_in_bytes", "memory"},
+                              {"cpu.max", "cpu"},
+                              {"cpu.cfs_quota_us", "cpu"},
+                              {"pids.max", "pids"}}) {
+      if (is_there(folder + "/" + file)) bound.insert(what);
+    }
+  }
+  found.limits.assign(bound.begin(), bound.end());
+  return found;
+}
+
 std::string to_string(const MadeGroups& made) {
   if (made.limits.empty()) return "rlimits";
   std::string text = "control groups (";

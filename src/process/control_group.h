@@ -25,6 +25,8 @@ struct MadeGroups {
   std::vector<std::string> limits;   // what they bound, of cpu, memory and pids
 };
 MadeGroups make_groups(const std::vector<std::string>& planned, const Limits& limits);
+// Those of the planned ones that are there, made by somebody else.
+MadeGroups groups_there(const std::vector<std::string>& planned);
 // "control groups (cpu, memory, pids)", or with what they do not bound: "control groups (memory) and rlimits"
 std::string to_string(const MadeGroups& made);
 

@@ -11,6 +11,7 @@
 
 #include "base/testing_folder.h"
 #include "base/testing_wait.h"
+#include "process/system.h"
 
 namespace sluice::process {
 namespace control_group_test {
@@ -69,6 +70,17 @@ TEST(ControlGroup, HoldsWhatJoinsItUntilItIsKilled) {
   EXPECT_EQ(memory_kills(made.folders), 0U);
   remove_groups(made.folders);
   for (const std::string& folder : made.folders) EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
+}
+
+TEST(ControlGroup, ThoseThatAreThereAreFoundByTheirFiles) {
+  TestingFolder folder;
+  std::filesystem::create_directories(folder.path("cg/one"));
+  for (const char* file : {"cgroup.procs", "memory.max", "pids.max"}) {
+    ASSERT_TRUE(replace_file(folder.path("cg/one/") + file, "", 0600));
+  }
+  MadeGroups found = groups_there({folder.path("cg/one"), folder.path("cg/none")});
+  EXPECT_THAT(found.folders, ElementsAre(folder.path("cg/one")));
+  EXPECT_THAT(found.limits, ElementsAre("memory", "pids"));
 }
 
 }  // namespace control_group_test

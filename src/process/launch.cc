@@ -157,11 +157,10 @@ bool become(uint32_t user) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-bool place_descriptors(const LaunchRequest& request, int input, int out, int err, int* report) {
+// Puts the descriptors where the program looks for them; everything else is closed on exec.
+bool hand_over(const std::vector<int>& descriptors) {
   std::vector<int> above;
-  for (int fd : request.descriptors) above.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, kAboveHanded));
-  *report = ::fcntl(*report, F_DUPFD_CLOEXEC, kAboveHanded);
-  if (*report < 0 || ::dup2(input, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) return false;
+  for (int fd : descriptors) above.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, kAboveHanded));
   for (size_t i = 0; i < above.size(); ++i) {
     if (above[i] < 0 || ::dup2(above[i], kFirstHanded + static_cast<int>(i)) < 0) return false;
   }
@@ -175,28 +174,19 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void become_program(const LaunchRequest& request, const std::string& program, pid_t parent, int input,
-                                 int out, int err, int report) {
-  auto fail = [&](Stage stage, int number) {
-    const Report said{.stage = stage, .number = number};
-    (void)!::write(report, &said, sizeof said);
-    ::_exit(127);
-  };
-  ::setsid();
-  if (!join_groups(request.groups)) fail(Stage::group, EACCES);
-  if (!place_descriptors(request, input, out, err, &report)) fail(Stage::limits, errno);
+// Takes the bounds on, all but the groups. What failed, if something did; without a view of its own it goes on.
+std::optional<Report> take_bounds(const LaunchRequest& request, bool& own_view) {
   auto view = take_view(request);
-  if (view && *view != 0) fail(Stage::view, *view);
-  if (!view) {
-    const Report said{.stage = Stage::no_view, .number = 0};
-    (void)!::write(report, &said, sizeof said);
-  }
-  if (!take_limits(request)) fail(Stage::limits, errno);
-  if (!become(request.user)) fail(Stage::user, errno);
-  // After the change of user, which forgets it. If the parent ended before, nobody would tell.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (::getppid() != parent) ::_exit(127);
-  if (::chdir(request.root.c_str()) != 0) fail(Stage::folder, errno);
+  own_view = view.has_value();
+  if (view && *view != 0) return Report{.stage = Stage::view, .number = *view};
+  if (!take_limits(request)) return Report{.stage = Stage::limits, .number = errno};
+  if (!become(request.user)) return Report{.stage = Stage::user, .number = errno};
+  return std::nullopt;
+}
+
+// Does not come back, but for what failed.
+Report run_here(const LaunchRequest& request, const std::string& program) {
+  if (::chdir(request.root.c_str()) != 0) return {.stage = Stage::folder, .number = errno};
   ::umask(022);
   reset_signals();
   std::vector<std::string> words = request.argv, variables;
@@ -207,7 +197,30 @@ void reset_signals() {
   argv.push_back(nullptr);
   environment.push_back(nullptr);
   ::execve(program.c_str(), argv.data(), environment.data());
-  fail(Stage::exec, errno);
+  return {.stage = Stage::exec, .number = errno};
+}
+
+[[noreturn]] void become_program(const LaunchRequest& request, const std::string& program, pid_t parent, int input,
+                                 int out, int err, int report) {
+  auto say = [&](const Report& said) { (void)!::write(report, &said, sizeof said); };
+  auto fail = [&](const Report& said) {
+    say(said);
+    ::_exit(127);
+  };
+  ::setsid();
+  if (!join_groups(request.groups)) fail({.stage = Stage::group, .number = EACCES});
+  report = ::fcntl(report, F_DUPFD_CLOEXEC, kAboveHanded);
+  if (report < 0 || ::dup2(input, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0 ||
+      !hand_over(request.descriptors)) {
+    fail({.stage = Stage::limits, .number = errno});
+  }
+  bool own_view = false;
+  if (auto failed = take_bounds(request, own_view)) fail(*failed);
+  if (!own_view) say({.stage = Stage::no_view, .number = 0});
+  // After the change of user, which forgets it. If the parent ended before, nobody would tell.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != parent) ::_exit(127);
+  fail(run_here(request, program));
   ::_exit(127);
 }
 
@@ -285,6 +298,18 @@ Result<Launched> launch(const LaunchRequest& request) {
   ::fcntl(launched.out.fd(), F_SETFL, O_NONBLOCK);
   ::fcntl(launched.err.fd(), F_SETFL, O_NONBLOCK);
   return launched;
+}
+
+Error launch_here(const LaunchRequest& request) {
+  auto program = find_program(request.argv.front(), request.root, request.environment);
+  if (!program) return program.error();
+  if (!join_groups(request.groups)) return explain({.stage = Stage::group, .number = EACCES}, request, *program);
+  if (!hand_over(request.descriptors)) {
+    return explain({.stage = Stage::limits, .number = errno}, request, *program);
+  }
+  bool own_view = false;
+  auto failed = take_bounds(request, own_view);
+  return explain(failed ? *failed : run_here(request, *program), request, *program);
 }
 
 }  // namespace sluice::process

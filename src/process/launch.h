@@ -45,4 +45,8 @@ struct Launched {
 // Only for a process with one thread.
 Result<Launched> launch(const LaunchRequest& request);
 
+// This process becomes the program, within the same bounds, but with its own input, output and session. Comes back only
+// with what went wrong; the process is not what it was then, and should end.
+Error launch_here(const LaunchRequest& request);
+
 }  // namespace sluice::process

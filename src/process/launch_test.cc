@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/testing_folder.h"
 #include "base/testing_wait.h"
 
@@ -51,6 +54,27 @@ TEST(Launch, EndsWithTheProcessThatStartedIt) {
   ASSERT_GT(pid, 0);
   ::waitpid(parent, nullptr, 0);
   EXPECT_TRUE(eventually([&] { return !identify_process(pid); }));
+}
+
+TEST(Launch, AProcessCanBecomeTheProgram) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], 1);
+    const Error error = launch_here({.argv = {"sh", "-c", "echo $COLOR in $PWD; exit 7"},
+                                     .root = "/usr",
+                                     .environment = {{"PATH", "/usr/bin:/bin"}, {"COLOR", "blue"}},
+                                     .user = ::geteuid()});
+    ::_exit(error.code == Code::ok ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  std::array<char, 64> bytes{};
+  ssize_t got = ::read(ends[0], bytes.data(), bytes.size());
+  EXPECT_EQ(std::string(bytes.data(), static_cast<size_t>(std::max<ssize_t>(got, 0))), "blue in /usr\n");
+  EXPECT_EQ(launch_here({.argv = {"none"}, .root = "/usr"}).message, "there is no program none on PATH");
 }
 
 }  // namespace launch_test

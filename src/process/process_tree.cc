@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -77,6 +78,22 @@ std::vector<pid_t> processes_marked(const std::string& mark) {
     if (is_marked(pid, mark)) found.push_back(pid);
   }
   return found;
+}
+
+void tell_descendants(pid_t group, int signal) {
+  if (group > 0) ::kill(-group, signal);
+  std::map<pid_t, ProcessHandle> others;
+  for (pid_t pid : descendants_of(::getpid())) {
+    if (pid == group || ::getpgid(pid) == group) continue;
+    auto identity = identify_process(pid);
+    if (!identity) continue;
+    if (auto handle = ProcessHandle::open(*identity)) others.emplace(pid, std::move(*handle));
+  }
+  if (others.empty()) return;
+  // Those that are descendants still are the ones that the handles were opened for.
+  for (pid_t pid : descendants_of(::getpid())) {
+    if (auto found = others.find(pid); found != others.end()) (void)found->second.send(signal);
+  }
 }
 
 size_t end_leftovers(const std::vector<std::string>& groups, const std::string& mark) {

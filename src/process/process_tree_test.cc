@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include "base/process_identity.h"
 #include "base/testing_wait.h"
 #include "process/spawn.h"
 
@@ -51,6 +53,16 @@ TEST(ProcessTree, EndsWhatBearsTheMarkAndNothingElse) {
   EXPECT_THAT(processes_marked(mark + "x"), testing::UnorderedElementsAre(other->id(), spared));
   EXPECT_EQ(end_leftovers({}, mark + "x"), 2U);
   EXPECT_EQ(end_leftovers({}, mark), 0U);
+}
+
+TEST(ProcessTree, TellsThoseThatLeftTheGroupToo) {
+  auto child = family("tree-b");
+  ASSERT_TRUE(child);
+  pid_t grandchild = noted(*child);
+  auto left = identify_process(grandchild);
+  ASSERT_TRUE(left);
+  tell_descendants(child->id(), SIGKILL);
+  EXPECT_TRUE(eventually([&] { return child->ended() && !*is_running(*left); }));
 }
 
 }  // namespace process_tree_test

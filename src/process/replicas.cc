@@ -21,6 +21,8 @@
 #include "crypto/sha256.h"
 #include "process/control_group.h"
 #include "process/process_tree.h"
+#include "process/replica_exec.h"
+#include "process/replica_files.h"
 #include "process/supervisor.h"
 
 namespace sluice::process {
@@ -95,8 +97,10 @@ Result<void> Replicas::prepare(const std::string& folder, const Workload& worklo
   if (auto written = replace_file(files.config_file, workload.config, 0444); !written) return written;
   UlidSource starts(clock_, random_);
   const std::string mark = mark_of(folder);
-  const Launch launch{
-      .start = name + "/" + to_string(starts.next()), .mark = mark, .groups = plan_groups(mark), .workload = workload};
+  const Launch launch{.start = name + "/" + to_string(starts.next()),
+                      .mark = mark,
+                      .groups = place_.groups ? plan_groups(mark) : std::vector<std::string>{},
+                      .workload = workload};
   return replace_file(files.launch, print_launch(launch), 0600);
 }
 
@@ -252,6 +256,33 @@ Result<void> Replicas::remove(const std::string& name) {
   std::filesystem::remove_all(aside, failure);
   if (failure) return Error{.message = "cannot remove " + aside + ": " + failure.message()};
   return {};
+}
+
+Error Replicas::exec(const std::string& name, const std::vector<std::string>& argv) const {
+  auto state = look(name);
+  if (!state) return state.error();
+  if (is_over(state->phase)) {
+    return {.code = Code::unavailable, .message = name + " does not run: " + state->message};
+  }
+  std::vector<std::string> words = place_.supervisor;
+  words.emplace_back(kExecWord);
+  words.push_back(folder_of_replica(name));
+  words.insert(words.end(), argv.begin(), argv.end());
+  std::vector<char*> pointers;
+  for (std::string& each : words) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  std::array<char*, 1> nothing{};
+  ::execve(pointers.front(), pointers.data(), nothing.data());
+  return error_from(errno, "run", words.front());
+}
+
+Result<Secrets> Replicas::secrets(const std::string& name) const {
+  auto state = look(name);
+  if (!state) return state.error();
+  if (is_over(state->phase)) return Error{.code = Code::not_found, .message = name + " does not run"};
+  auto sealed = secrets_held_by(state->supervisor);
+  if (!sealed) return sealed.error();
+  return unseal(*sealed);
 }
 
 Result<std::vector<std::string>> Replicas::list() const {

@@ -30,7 +30,9 @@ namespace sluice::process {
 struct ReplicasPlace {
   std::string folder;  // absolute; a folder a replica is made below it
   std::vector<std::string>
-      supervisor;  // the program that supervises when it is called with kSuperviseWord and a folder
+      supervisor;  // the program that supervises when it is called with kSuperviseWord and a folder, and runs commands
+                   // in a replica's place when it is called with kExecWord
+  bool groups = true;  // whether control groups may be made; else rlimits alone bound what runs
 };
 
 // Running and healthy, or over.
@@ -55,6 +57,12 @@ class Replicas {
   Result<void> stop(const std::string& name, const std::function<bool()>& cancelled = {});
   // Stops it, and removes all that there is of it, its log included.
   Result<void> remove(const std::string& name);
+
+  // This process becomes a command in the replica's place (process/replica_exec.h). Comes back only with what went
+  // wrong.
+  Error exec(const std::string& name, const std::vector<std::string>& argv) const;
+  // What it was started with, from its supervisor, who alone has them.
+  Result<Secrets> secrets(const std::string& name) const;
 
   Result<std::vector<std::string>> list() const;
   // What it was started with last.

@@ -14,6 +14,7 @@
 
 #include "base/testing_wait.h"
 #include "process/port.h"
+#include "process/replica_files.h"
 #include "process/supervisor.h"
 #include "process/testing_replicas.h"
 

@@ -14,13 +14,18 @@ constexpr size_t kFirstFile = 3;
 
 Result<Descriptor> seal(const Secrets& secrets) { return sealed_memory("secrets", write(to_json(secrets))); }
 
-Result<HandedSecrets> HandedSecrets::take(std::string_view sealed, SecretsAs as) {
-  auto document = parse_json(sealed);
-  // Nothing of it may be quoted.
+Result<Secrets> unseal(std::string_view sealed) {
   const Error unreadable{.code = Code::invalid, .message = "the secrets that were handed over cannot be read"};
+  auto document = parse_json(sealed);
   if (!document) return unreadable;
   auto secrets = read<Secrets>(*document);
   if (!secrets) return unreadable;
+  return *std::move(secrets);
+}
+
+Result<HandedSecrets> HandedSecrets::take(std::string_view sealed, SecretsAs as) {
+  auto secrets = unseal(sealed);
+  if (!secrets) return secrets.error();
   HandedSecrets handed;
   for (const auto& [name, value] : *secrets) {
     if (as == SecretsAs::env) {

@@ -19,6 +19,9 @@ using Secrets = std::map<std::string, std::string>;
 // What the supervisor inherits.
 Result<Descriptor> seal(const Secrets& secrets);
 
+// What is in it. Errors quote nothing.
+Result<Secrets> unseal(std::string_view sealed);
+
 // What the program inherits.
 class HandedSecrets {
  public:

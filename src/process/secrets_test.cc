@@ -24,6 +24,11 @@ TEST(Secrets, AreVariablesOrFilesInMemory) {
   EXPECT_EQ(*read_all(files->descriptors()[1]), "t");
 }
 
+TEST(Secrets, AreReadBack) {
+  auto sealed = seal(kSecrets);
+  EXPECT_EQ(*unseal(*read_all(sealed->fd())), kSecrets);
+}
+
 TEST(Secrets, AreNotQuotedWhenTheyCannotBeRead) {
   for (const char* text : {"", "{\"KEY\":\"abc", "{\"KEY\":1}", "[]"}) {
     EXPECT_EQ(HandedSecrets::take(text, SecretsAs::env).error(),

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,19 +15,17 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <map>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
-#include "base/json.h"
-#include "base/json_reader.h"
-#include "base/json_writer.h"
 #include "base/real_disk.h"
 #include "process/control_group.h"
 #include "process/launch.h"
 #include "process/port.h"
 #include "process/probe.h"
 #include "process/process_tree.h"
+#include "process/program_output.h"
+#include "process/replica_files.h"
 #include "process/replica_log.h"
 #include "process/replica_state.h"
 #include "process/secrets.h"
@@ -34,14 +33,13 @@
 namespace sluice::process {
 namespace {
 
-constexpr int kLockDescriptor = 3, kSecretsDescriptor = 4;
-constexpr size_t kMostLaunchBytes = 1 << 20;
-constexpr size_t kPumpBytes = 64 << 10;
+constexpr int kLockDescriptor = 3;
 constexpr int64_t kMs = 1'000'000;  // in ns
 constexpr int64_t kNever = INT64_MAX;
 constexpr int64_t kFirstProbe_ms = 2, kLastQuickProbe_ms = 250;
 constexpr int64_t kWriteAgain_ms = 500;
 constexpr int64_t kKillRound_ms = 20;
+constexpr size_t kAllLimits = 3;
 
 std::string end_text(int status) {
   if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
@@ -83,6 +81,7 @@ class Supervisor {
     change(Phase::starting, "");
     groups_ = make_groups(launch_.groups, work_.limits);
     state_.limited_by = to_string(groups_);
+    if (groups_.limits.size() < kAllLimits) log_.note("its limits are kept by " + state_.limited_by);
     start_program();
     while (!over_) turn();
     if (write_again_ns_ != kNever) write_state();
@@ -117,6 +116,7 @@ class Supervisor {
 
   void give_up(Reason reason, const std::string& message) {
     end_everything();
+    end_guests();
     remove_groups(groups_.folders);
     state_.reason = reason;
     state_.healthy = false;
@@ -128,29 +128,7 @@ class Supervisor {
   // --- the program ------------------------------------------------------------------------------------------
 
   LaunchRequest request_of(const std::vector<std::string>& argv) const {
-    LaunchRequest request{.argv = argv,
-                          .root = work_.root,
-                          .environment = work_.environment,
-                          .groups = groups_.folders,
-                          .grouped = groups_.limits,
-                          .limits = work_.limits,
-                          .user = work_.user,
-                          .hidden = work_.hidden,
-                          .read_only = {files_.config},
-                          .writable = work_.writable,
-                          .descriptors = secrets_.descriptors()};
-    request.writable.push_back(files_.run);
-    request.environment.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
-    request.environment.emplace("HOME", files_.run);
-    request.environment["SLUICE_CONFIG"] = files_.config_file;
-    request.environment[std::string(kMarkVariable)] = launch_.mark;
-    if (work_.port) {
-      request.environment["PORT"] = std::to_string(*work_.port);
-    } else {
-      request.environment["SLUICE_SOCKET"] = files_.socket;
-    }
-    for (const auto& [name, value] : secrets_.variables()) request.environment[name] = value;
-    return request;
+    return request_in(files_, launch_, groups_, secrets_, argv);
   }
 
   void start_program() {
@@ -170,8 +148,7 @@ class Supervisor {
       return back_off(launched.error().message);
     }
     program_ = launched->pid;
-    out_ = std::move(launched->out);
-    err_ = std::move(launched->err);
+    output_.open(std::move(launched->out), std::move(launched->err));
     if (!launched->own_view && ::geteuid() == 0 && !said_no_view_) {
       said_no_view_ = true;
       log_.note("no view of the file system of its own: file permissions alone protect what it must not see");
@@ -185,14 +162,23 @@ class Supervisor {
     change(Phase::starting, "started as process " + std::to_string(program_));
   }
 
-  void program_ended(int status) {
+  // The kernel ended it for that in its control group; or, where none bounds memory, it failed when what it had
+  // reached the limit that allocations meet.
+  bool used_up_memory(int status, const rusage& usage) const {
+    if (memory_kills(groups_.folders) > memory_kills_) return true;
+    if (status == 0 || std::ranges::find(groups_.limits, "memory") != groups_.limits.end()) return false;
+    return static_cast<uint64_t>(usage.ru_maxrss) * 1024 >= work_.limits.memory_bytes / 10 * 9;
+  }
+
+  void program_ended(int status, const rusage& usage) {
     const pid_t pid = std::exchange(program_, -1);
     state_.program.reset();
     state_.healthy = false;
-    const std::string how = memory_kills(groups_.folders) > memory_kills_
+    const bool no_memory = used_up_memory(status, usage);
+    const std::string how = no_memory
                                 ? "used up its " + std::to_string(work_.limits.memory_bytes >> 20) + " MB of memory"
                                 : end_text(status);
-    if (memory_kills(groups_.folders) > memory_kills_) state_.reason = Reason::out_of_memory;
+    if (no_memory) state_.reason = Reason::out_of_memory;
     if (state_.phase == Phase::stopping) {
       log_.note("process " + std::to_string(pid) + " " + how);
       return;
@@ -237,6 +223,7 @@ class Supervisor {
   void end_stop() {
     kill_at_ns_ = kNever;
     end_everything();
+    end_guests();
     remove_groups(groups_.folders);
     over_ = true;
     change(Phase::stopped, "stopped");
@@ -244,22 +231,7 @@ class Supervisor {
 
   // --- everything that it started ---------------------------------------------------------------------------
 
-  // Those that left its group are descendants of this process all the same: orphans become its children.
-  void tell_all(int signal) {
-    if (program_ > 0) ::kill(-program_, signal);
-    std::map<pid_t, ProcessHandle> others;
-    for (pid_t pid : descendants_of(::getpid())) {
-      if (pid == program_ || ::getpgid(pid) == program_) continue;
-      auto identity = identify_process(pid);
-      if (!identity) continue;
-      if (auto handle = ProcessHandle::open(*identity)) others.emplace(pid, std::move(*handle));
-    }
-    if (others.empty()) return;
-    // Those that are descendants still are the ones that the handles were opened for.
-    for (pid_t pid : descendants_of(::getpid())) {
-      if (auto found = others.find(pid); found != others.end()) (void)found->second.send(signal);
-    }
-  }
+  void tell_all(int signal) { tell_descendants(program_, signal); }
 
   void end_everything() {
     probe_.cancel();
@@ -277,9 +249,11 @@ class Supervisor {
       ::poll(&wait, 1, kKillRound_ms);
       take_signals();
     }
-    drain(out_, Stream::out);
-    drain(err_, Stream::err);
+    output_.close();
   }
+
+  // Commands that somebody else runs in its place: no descendants, but of its group, and with its mark.
+  void end_guests() { end_leftovers(groups_.folders, launch_.mark); }
 
   // Whether a stop was asked for.
   bool take_signals() {
@@ -302,37 +276,15 @@ class Supervisor {
       // While it is not waited for, no other group can have its number.
       if (pid == program_ && state_.phase != Phase::stopping) ::kill(-pid, SIGKILL);
       int status = 0;
-      ::waitpid(pid, &status, 0);
+      rusage usage{};
+      ::wait4(pid, &status, 0, &usage);
       if (pid == command_.pid) {
         command_ended(status);
       } else if (pid == program_) {
-        program_ended(status);
+        program_ended(status, usage);
       }
       if (over_) return;
     }
-  }
-
-  // --- what it says -----------------------------------------------------------------------------------------
-
-  // Whether there may be more at once.
-  bool pump(Descriptor& pipe, Stream stream) {
-    if (!pipe) return false;
-    ssize_t got = ::read(pipe.fd(), pump_buffer_.data(), pump_buffer_.size());
-    if (got > 0) {
-      log_.add(stream, {pump_buffer_.data(), static_cast<size_t>(got)});
-      return true;
-    }
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    log_.end_line(stream);
-    pipe.reset();
-    return false;
-  }
-
-  void drain(Descriptor& pipe, Stream stream) {
-    while (pump(pipe, stream)) {
-    }
-    log_.end_line(stream);
-    pipe.reset();
   }
 
   // --- health -----------------------------------------------------------------------------------------------
@@ -414,12 +366,12 @@ class Supervisor {
 
   void turn() {
     std::array<pollfd, 4> wait{{{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
-                                {.fd = out_.fd(), .events = POLLIN, .revents = 0},
-                                {.fd = err_.fd(), .events = POLLIN, .revents = 0},
+                                {.fd = output_.fd(Stream::out), .events = POLLIN, .revents = 0},
+                                {.fd = output_.fd(Stream::err), .events = POLLIN, .revents = 0},
                                 {.fd = probe_.fd(), .events = probe_.events(), .revents = 0}}};
     ::poll(wait.data(), wait.size(), wait_ms());
-    if (wait[1].revents != 0) pump(out_, Stream::out);
-    if (wait[2].revents != 0) pump(err_, Stream::err);
+    if (wait[1].revents != 0) output_.pump(Stream::out);
+    if (wait[2].revents != 0) output_.pump(Stream::err);
     take_signals();
     reap();
     if (over_) return;
@@ -444,15 +396,14 @@ class Supervisor {
   const Workload& work_;
   HandedSecrets secrets_;
   ReplicaLog log_;
+  ProgramOutput output_{log_};
   Probe probe_;
   Descriptor signals_;
   ReplicaState state_;
   MadeGroups groups_;
 
   pid_t program_ = -1;  // -1: it does not run
-  Descriptor out_, err_;
-  Launched command_;  // the health check, by command
-  std::vector<char> pump_buffer_ = std::vector<char>(kPumpBytes);
+  Launched command_;    // the health check, by command
   bool over_ = false, stop_asked_ = false, was_healthy_ = false, said_no_view_ = false;
   uint32_t crashes_ = 0, good_ = 0, bad_ = 0;
   uint64_t memory_kills_ = 0;
@@ -487,25 +438,6 @@ int supervise_replica(const std::string& folder) {
 }
 
 }  // namespace
-
-std::string print_launch(const Launch& launch) { return write(to_json(launch)) + "\n"; }
-
-Result<Launch> parse_launch(std::string_view text) {
-  auto document = parse_json(text, "launch.json");
-  if (!document) return document.error();
-  return read<Launch>(*document);
-}
-
-ReplicaFiles::ReplicaFiles(const std::string& folder)
-    : lock(folder + "/lock"),
-      launch(folder + "/launch.json"),
-      state(folder + "/state.json"),
-      log(folder + "/log"),
-      config(folder + "/config"),
-      config_file(config + "/config.json"),
-      run(folder + "/run"),
-      socket(run + "/socket"),
-      messages(folder + "/supervisor.err") {}
 
 std::optional<int> supervise(int count, char** words) {
   if (count != 3 || words[1] != kSuperviseWord) return std::nullopt;

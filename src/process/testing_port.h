@@ -1,4 +1,4 @@
-// A port that is taken for as long as this lives.
+// A port that is taken for as long as this lives: a certain one, or any.
 #pragma once
 
 #include <arpa/inet.h>
@@ -13,10 +13,13 @@ namespace sluice::process {
 
 class TakenPort {
  public:
-  TakenPort() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit TakenPort(uint16_t port = 0) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int on = 1;
+    ::setsockopt(listener_.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     socklen_t size = sizeof address;
     if (::bind(listener_.fd(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
         ::listen(listener_.fd(), 1) == 0 &&

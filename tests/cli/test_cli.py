@@ -105,8 +105,13 @@ def test_every_command_has_help(run):
 
 
 def test_the_example_of_every_command_works(run, sluice, root, tmp_path):
-    """In an empty folder, in which the kit that examples speak of has been made, and a home in which something ran."""
+    """In an empty folder, in which the kit that examples speak of has been made, and a home in which hello runs
+    and an order was the last that ran."""
     assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
+    made = run("kit", "run", "deploy", "Runtime/provision", "concept=hello", "runtimeType=local", "config={}", "-o", "json")
+    instance = json.loads(made.stdout)["fields"]["instance"]
+    hello = ["Runtime/deploy", f"instance={instance}", f"artifact={root / 'examples/hello'}", "version=1.0.0"]
+    assert run("kit", "run", "deploy", *hello).returncode == 0
     assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
     for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
         words = shlex.split(command["example"])[1:]
@@ -122,6 +127,7 @@ def test_the_example_of_every_command_works(run, sluice, root, tmp_path):
         expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5}.get(command["name"], 0)
         assert done.returncode == expected, f"{command['example']}\n{done.stderr}"
         assert done.stdout + done.stderr != "", command["example"]
+    assert run("runtime", "stop", "hello").returncode == 0
 
 
 @pytest.mark.parametrize("words, message, step", [

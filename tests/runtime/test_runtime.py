@@ -1,10 +1,17 @@
 """Runtime end to end: the examples run as processes that outlive the command that started them, and are rolled out over
 each other. Each command is a controller of its own, which ends; what runs is found again by the next."""
 
+import base64
+import hashlib
+import http.client
 import json
 import os
+import signal
+import socket
+import struct
 import subprocess
 import tempfile
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,14 +23,24 @@ class Machine:
     """A home, and sluice with it."""
 
     def __init__(self, sluice, root, folder):
-        self.sluice, self.root, self.home = sluice, root, folder / "home"
+        self.sluice, self.root, self.folder, self.home = sluice, root, folder, folder / "home"
 
-    def act(self, action, **arguments):
-        """The variant that an action of Runtime ended in, and its fields."""
-        words = [str(self.sluice), "kit", "run", "deploy", f"Runtime/{action}", "-o", "json",
-                 *(f"{name}={value}" for name, value in arguments.items())]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=self.root,
-                              env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home), "LANG": "C.UTF-8"})
+    def words(self, *words):
+        return {"args": [str(self.sluice), *map(str, words)], "cwd": self.root, "text": True,
+                "env": {"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home), "LANG": "C.UTF-8"}}
+
+    def run(self, *words, **more):
+        return subprocess.run(**self.words(*words), capture_output=True, timeout=120, **more)
+
+    def act(self, action, given=None, **arguments):
+        """The variant that an action ended in, and its fields; `given` are arguments that no command line may show."""
+        action = action if "/" in action else f"Runtime/{action}"
+        if given is None:
+            done = self.run("kit", "run", "deploy", action, "-o", "json",
+                            *(f"{name}={value}" for name, value in arguments.items()))
+        else:
+            done = self.run("kit", "run", "deploy", action, "-o", "json", "--input", "-",
+                            input=json.dumps({**{name: str(value) for name, value in arguments.items()}, **given}))
         assert done.stdout, done.stderr
         said = json.loads(done.stdout)
         return said["variant"], said["fields"]
@@ -33,18 +50,59 @@ class Machine:
 
     def replicas(self):
         """The states of all replicas, by name."""
-        folder = self.home / "runtime" / "replicas"
-        return {path.name: json.loads((path / "state.json").read_text()) for path in sorted(folder.iterdir())}
+        files = sorted((self.home / "runtime" / "replicas").glob("[!.]*/state.json"))
+        return {path.parent.name: json.loads(path.read_text()) for path in files}
+
+    def bundle(self, name, app, manifest):
+        """The folder of a bundle of one program in Python."""
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / "app").write_text("#!/usr/bin/python3\n" + app)
+        (folder / "app").chmod(0o755)
+        (folder / "bundle.yaml").write_text(f"name: {name}\nversion: \"1\"\nrun: [./app]\nlisten: unix\n" + manifest)
+        return folder
 
 
 def get(endpoint, path="/"):
+    if endpoint.startswith("unix:"):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(endpoint.removeprefix("unix:"))
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n".encode())
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        return answer.status, answer.read().decode()
     with urllib.request.urlopen(endpoint + path, timeout=30) as answer:
         return answer.status, answer.read().decode()
+
+
+def eventually(condition):
+    """Waits until it holds, within a minute."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "it never came to hold"
+        time.sleep(0.02)
+
+
+SERVER = """
+import http.server, os, socketserver
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"well")
+    def log_message(self, *words):
+        pass
+class Server(socketserver.UnixStreamServer):
+    def get_request(self):
+        return super().get_request()[0], ("", 0)
+Server(os.environ["SLUICE_SOCKET"], Answers).serve_forever()
+"""
 
 
 @pytest.fixture
 def machine(sluice, root):
     with tempfile.TemporaryDirectory(prefix="sluice-rt-") as folder:
+        os.chmod(folder, 0o755)
         machine = Machine(sluice, root, Path(folder))
         variant, fields = machine.act("provision", concept="hello", runtimeType="local", config="{}")
         assert variant == "ok"
@@ -116,3 +174,217 @@ def test_what_cannot_be_deployed_is_named(machine, tmp_path):
     assert "bundle.yaml" in fields["reason"]
     variant, fields = machine.act("provision", concept="other", runtimeType="local", config='{"replicas":0}')
     assert (variant, fields["reason"]) == ("provisionFailed", "/replicas: expected 1 to 1000 replicas")
+
+
+def kill_replica(machine, name=None):
+    """Ends a replica with its supervisor, as a mishap would."""
+    name, state = next((each for each in machine.replicas().items() if name in (None, each[0])))
+    for process in (state["supervisor"], state["program"]):
+        try:
+            os.kill(process["pid"], signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # the program ends with its supervisor
+    return name, state
+
+
+def reached(endpoint):
+    try:
+        return get(endpoint)[0] == 200
+    except OSError:
+        return False
+
+
+def test_a_lost_replica_is_replaced_by_the_next_command(machine):
+    _, deployed = deploy(machine, "hello", "1.0.0")
+    name, before = kill_replica(machine)
+    eventually(lambda: not reached(deployed["endpoint"]))
+    assert machine.run("runtime", "list").returncode == 0
+    assert machine.run("kit", "run", "deploy").returncode == 0
+    after = machine.replicas()[name]
+    assert after["phase"] == "running" and after["healthy"]
+    assert after["supervisor"] != before["supervisor"]
+    assert reached(deployed["endpoint"])
+    listed = machine.run("audit", "list", "-o", "json")
+    assert any(each["caller"] == "sluice:observer" for each in json.loads(listed.stdout)), listed.stdout
+
+
+def test_a_lost_replica_is_replaced_while_a_controller_runs(machine):
+    _, deployed = deploy(machine, "hello", "1.0.0")
+    # A controller that has something to wait for: a program that is healthy once it is told to be.
+    waiter = machine.bundle("waiter", "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n" + SERVER,
+                            "health: { start_within: 10m }\n")
+    variant, other = machine.act("provision", concept="waiter", runtimeType="local", config="{}")
+    controller = subprocess.Popen(**machine.words("kit", "run", "deploy", "Runtime/deploy", f"instance={other['instance']}",
+                                                  f"artifact={waiter}", "version=1"), stdout=subprocess.PIPE)
+    try:
+        eventually(lambda: len(machine.replicas()) == 2)
+        hello = next(name for name, state in machine.replicas().items() if state["healthy"])
+        kill_replica(machine, hello)
+        eventually(lambda: not reached(deployed["endpoint"]))
+        eventually(lambda: reached(deployed["endpoint"]))
+        assert controller.poll() is None, "it was the one that repaired"
+    finally:
+        (waiter / "go").touch()
+        assert controller.wait(60) == 0
+    assert machine.act("destroy", instance=other["instance"])[0] == "ok"
+
+
+def test_what_runs_is_listed_followed_and_stopped(machine):
+    deploy(machine, "hello", "1.0.0")
+    listed = machine.run("runtime", "list").stdout.splitlines()
+    assert listed[0].split() == ["NAME", "INSTANCE", "TYPE", "VERSION", "STATUS", "HEALTHY", "ENDPOINT"]
+    assert listed[1].split()[:6] == ["hello", machine.instance, "local", "1.0.0", "running", "1/1"]
+    shown = json.loads(machine.run("runtime", "show", "hello", "-o", "json").stdout)
+    endpoint = shown["endpoint"]
+    follower = subprocess.Popen(**machine.words("logs", "hello", "-f", "--grep", "GET"), stdout=subprocess.PIPE)
+    assert get(endpoint, "/")[0] == 200
+    line = follower.stdout.readline()
+    assert line.split()[1:3] == ["hello.0", "out"] and '"GET / HTTP/1.1" 200' in line
+    follower.send_signal(signal.SIGINT)
+    assert follower.wait(30) == 0
+    done = machine.run("runtime", "stop", "hello")
+    assert done.stdout == f"stopped  hello {machine.instance}, 1 replica\n"
+    assert not reached(endpoint)
+
+
+def test_a_command_runs_in_a_replicas_place(machine):
+    bundle = machine.bundle("hello", SERVER, "env: { COLOR: blue }\nsecrets: [TOKEN]\n")
+    variant, _ = machine.act("deploy", instance=machine.instance, artifact=bundle, version="1",
+                             given={"secrets": json.dumps({"TOKEN": "t0p-of-the-test", "OTHER": "o"})})
+    assert variant == "ok"
+    done = machine.run("exec", "hello", "--", "sh", "-c", "echo $COLOR $TOKEN $OTHER. $PWD; cat; id -u; exit 9", input="in")
+    user = "65532" if os.geteuid() == 0 else str(os.geteuid())
+    assert done.stdout == f"blue t0p-of-the-test . {bundle}\nin{user}\n"
+    assert done.returncode == 9
+    missing = machine.run("exec", "hello", "--", "no-such-command")
+    assert (missing.returncode, missing.stderr) == (126, "error: there is no program no-such-command on PATH\n")
+
+
+REPORT = """
+import json, os
+def tried(what):
+    try:
+        return what()
+    except OSError as error:
+        return type(error).__name__
+home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.environ["HOME"]))))
+print(json.dumps({
+    "uid": os.getuid(),
+    "home": sorted(tried(lambda: os.listdir(home))),
+    "store": tried(lambda: open(home + "/store/store.db", "rb").read(1)),
+    "others": sorted(tried(lambda: os.listdir(home + "/runtime/replicas"))),
+    "bundle": tried(lambda: open("new", "w").close()),
+    "descriptors": [tried(lambda: os.readlink("/proc/self/fd/" + str(each))) for each in range(3, 100)],
+    "color": json.load(open(os.environ["SLUICE_CONFIG"]))["color"],
+    "secret": len(open(os.environ["TOKEN"]).read()),
+}), flush=True)
+"""
+
+
+def processes_with(secret, file):
+    """The pids of processes whose command line or environment has the secret."""
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if secret.encode() in Path(f"/proc/{pid}/{file}").read_bytes():
+                found.add(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a program a user and a view of its own")
+def test_a_program_sees_nothing_of_sluices_and_keeps_its_secrets(machine):
+    secret = "s3cr3t-" + os.urandom(8).hex()
+    for as_ in ("file", "env"):
+        app = REPORT if as_ == "file" else ""
+        bundle = machine.bundle(f"app-{as_}", app + SERVER, f"secrets: [TOKEN]\nsecrets_as: {as_}\n")
+        variant, made = machine.act("provision", concept=as_, runtimeType="local", config='{"config":{"color":"blue"}}')
+        assert variant == "ok"
+        variant, fields = machine.act("deploy", instance=made["instance"], artifact=bundle, version="1",
+                                      given={"secrets": json.dumps({"TOKEN": secret})})
+        assert variant == "ok", fields
+        shown = json.loads(machine.run("runtime", "show", as_, "-o", "json").stdout)["replicas"][0]
+        if as_ == "file":
+            (line,) = machine.run("logs", as_, "--grep", "uid", "-o", "json").stdout.splitlines()
+            report = json.loads(json.loads(line)["text"])
+            first, *others = report.pop("descriptors")
+            assert first.startswith("/memfd:TOKEN") and set(others) == {"FileNotFoundError"}
+            assert report == {"uid": 65532, "home": ["runtime"], "store": "FileNotFoundError",
+                              "others": [shown["replica"]], "bundle": "OSError", "color": "blue", "secret": len(secret)}
+        holders = processes_with(secret, "environ")
+        assert holders == (set() if as_ == "file" else {shown["pid"]})
+        assert processes_with(secret, "cmdline") == set()
+        for path in machine.home.rglob("*"):
+            if path.is_file():
+                assert secret.encode() not in path.read_bytes(), path
+        assert machine.act("destroy", instance=made["instance"])[0] == "ok"
+
+
+def test_storage_outlives_versions(machine):
+    app = ("import os\nplace = os.environ['SLUICE_STORAGE_DATA'] + '/visits'\n"
+           "visits = int(open(place).read()) + 1 if os.path.exists(place) else 1\n"
+           "open(place, 'w').write(str(visits))\nprint('visit', visits, flush=True)\n")
+    bundle = machine.bundle("hello", app + SERVER, "storage: [{ name: data }]\n")
+    for visit in (1, 2):
+        assert machine.act("deploy", instance=machine.instance, artifact=bundle, version=str(visit))[0] == "ok"
+        assert machine.run("logs", "hello", "--grep", "^visit").stdout.split()[-2:] == ["visit", str(visit)]
+
+
+def test_a_bundle_that_is_built_runs(machine, tmp_path):
+    archive = tmp_path / "hello.bundle"
+    built = machine.run("bundles", "build", machine.example("hello-cpp"), "--out", archive)
+    assert built.returncode == 0, built.stderr
+    variant, fields = machine.act("deploy", instance=machine.instance, artifact=archive, version="3.0.0")
+    assert variant == "ok", fields
+    assert get(fields["endpoint"]) == (200, "hello 3.0.0\n")
+    assert get(fields["endpoint"], "/health") == (200, "hello 3.0.0\n")
+
+
+class WebSocket:
+    """A client that says a text and hears frames (RFC 6455)."""
+
+    def __init__(self, endpoint):
+        host, port = endpoint.removeprefix("http://").split(":")
+        self.connection = socket.create_connection((host, int(port)), timeout=60)
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.connection.sendall((f"GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                                 f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
+        self.stream = self.connection.makefile("rb")
+        assert b" 101 " in self.stream.readline()
+        headers = {}
+        while (line := self.stream.readline().strip()):
+            name, _, value = line.decode().partition(":")
+            headers[name.lower()] = value.strip()
+        proof = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
+        assert headers["sec-websocket-accept"] == base64.b64encode(proof).decode()
+
+    def say(self, text):
+        payload, mask = text.encode(), os.urandom(4)
+        assert len(payload) < 126
+        self.connection.sendall(bytes([0x81, 0x80 | len(payload)]) + mask +
+                                bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload)))
+
+    def hear(self):
+        first, size = self.stream.read(2)
+        assert size < 126
+        return first & 0x0F, self.stream.read(size)
+
+
+def test_people_chat_until_the_server_is_replaced(machine):
+    variant, fields = deploy(machine, "chat", "1.0.0")
+    assert variant == "ok", fields
+    ann, bob = WebSocket(fields["endpoint"]), WebSocket(fields["endpoint"])
+    ann.say("hello, bob")
+    assert ann.hear() == bob.hear() == (1, b"hello, bob")
+    bob.say("hello, ann")
+    assert ann.hear() == bob.hear() == (1, b"hello, ann")
+    assert deploy(machine, "chat", "1.0.1")[0] == "ok"
+    assert ann.hear() == bob.hear() == (8, struct.pack("!H", 1012)), "the one before is stopped, and says so"
+
+
+def test_weights_are_answered_by_who_splits_traffic(machine):
+    variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=50)
+    assert (variant, fields["reason"]) == ("notRouted", "nothing splits traffic between it and others")
+    variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=100)
+    assert (variant, fields["newWeight"]) == ("ok", 100)

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kBusy = "something else is being done to it";
 constexpr std::string_view kNone = "there is no such instance";
+constexpr int64_t kWholeWeight = 100;  // percent
 
 // The row that a request has taken, to be given back.
 std::optional<RuntimeFound> taken_by(const State& state, const std::string& concept_name) {
@@ -81,6 +82,8 @@ Deploy::Begun Runtime::begin_deploy(const Deploy& ask, State& state) {
   if (auto refused = take(state, ask.instance, RuntimeStatus::deploying)) {
     return Deploy::DeployFailed{.instance = ask.instance, .reason = *refused};
   }
+  // By this the route is chosen: a pattern alone cannot tell that something is not there.
+  state.edit(ask.instance, [&](RuntimeRecord& record) { record.entrusted = ask.secrets.has_value(); });
   return lang::Opened{};
 }
 
@@ -103,6 +106,23 @@ Deploy::Outcome Runtime::finish_deploy(const Deploy& ask, const Deploy::Outcome&
   give_back(state, ask.instance);
   if (ended_of(outcome) != Deploy::Ended::engine) return outcome;
   return Deploy::DeployFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+SetTrafficWeight::Begun Runtime::begin_set_traffic_weight(const SetTrafficWeight& ask, State& state) {
+  if (ask.weight < 0 || ask.weight > kWholeWeight) {
+    return SetTrafficWeight::Invalid{.message = "expected a weight from 0 to 100, not " + std::to_string(ask.weight)};
+  }
+  if (!state.has(ask.instance)) {
+    return SetTrafficWeight::NotRouted{.instance = ask.instance, .reason = std::string(kNone)};
+  }
+  return lang::Opened{};
+}
+
+SetTrafficWeight::Outcome Runtime::finish_set_traffic_weight(const SetTrafficWeight& ask,
+                                                             const SetTrafficWeight::Outcome& outcome, State&) {
+  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  if (end == nullptr || end->outcome != lang::EngineOutcome::unanswered) return outcome;
+  return SetTrafficWeight::NotRouted{.instance = ask.instance, .reason = "no traffic is split between it and others"};
 }
 
 Rollback::Begun Runtime::begin_rollback(const Rollback& ask, State& state) {
@@ -185,6 +205,13 @@ HealthCheck::Outcome Runtime::finish_health_check(const HealthCheck& ask, const 
       break;
   }
   return HealthCheck::Unreachable{.instance = ask.instance};
+}
+
+Moved::Result Runtime::moved(const Moved& ask, State& state) {
+  if (state.has(ask.instance)) {
+    state.edit(ask.instance, [&](RuntimeRecord& record) { record.endpoint = ask.endpoint; });
+  }
+  return Moved::Ok{.instance = ask.instance};
 }
 
 List::Result Runtime::list(const List&, const State& state) {

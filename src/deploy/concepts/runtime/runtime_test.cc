@@ -94,6 +94,39 @@ TEST_F(RuntimeTest, OneThingAtATimeIsDoneToAnInstance) {
       busy);
 }
 
+TEST_F(RuntimeTest, DeployNotesWhetherSecretsCameWithIt) {
+  RuntimeId instance = provisioned();
+  harness.answer_with(Deploy::Ok{.endpoint = "http://1"});
+  harness.invoke(Deploy{.instance = instance, .artifact = "sha-1", .version = "1", .secrets = harness.seal("{}")});
+  EXPECT_TRUE(record(instance).entrusted);
+  deploy(instance, "2");
+  EXPECT_FALSE(record(instance).entrusted);
+}
+
+TEST_F(RuntimeTest, SetTrafficWeightIsAnsweredByWhoSplitsTraffic) {
+  RuntimeId instance = provisioned();
+  const SetTrafficWeight ask{.instance = instance, .weight = 25};
+  harness.answer_with(SetTrafficWeight::Ok{.instance = instance, .newWeight = 25});
+  EXPECT_EQ(harness.invoke(ask).as<SetTrafficWeight::Ok>().newWeight, 25);
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(ask).as<SetTrafficWeight::NotRouted>().reason, "no traffic is split between it and others");
+  EXPECT_EQ(harness.invoke(SetTrafficWeight{.instance = RuntimeId("none")}).as<SetTrafficWeight::NotRouted>().reason,
+            "there is no such instance");
+  for (int64_t weight : {-1, 101}) {
+    EXPECT_EQ(harness.invoke(SetTrafficWeight{.instance = instance, .weight = weight})
+                  .as<SetTrafficWeight::Invalid>()
+                  .message,
+              "expected a weight from 0 to 100, not " + std::to_string(weight));
+  }
+}
+
+TEST_F(RuntimeTest, MovedGivesAnInstanceAnotherEndpoint) {
+  RuntimeId instance = provisioned();
+  EXPECT_TRUE(harness.invoke(Moved{.instance = instance, .endpoint = "http://2"}).is<Moved::Ok>());
+  EXPECT_EQ(record(instance).endpoint, "http://2");
+  EXPECT_TRUE(harness.invoke(Moved{.instance = RuntimeId("none")}).is<Moved::Ok>()) << "it is gone";
+}
+
 TEST_F(RuntimeTest, RollbackGoesBackToTheVersionBefore) {
   RuntimeId instance = provisioned();
   deploy(instance, "1");

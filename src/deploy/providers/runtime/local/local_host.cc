@@ -2,7 +2,9 @@
 #include "deploy/providers/runtime/local/local_host.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/ascii.h"
 #include "base/atomic_file.h"
 #include "bundle/archive_reader.h"
 #include "bundle/extract.h"
@@ -72,6 +74,32 @@ std::string name_of_replica(const std::string& deployment, int64_t number) {
   return deployment + "." + std::to_string(number);
 }
 
+std::string service_of_replica(const std::string& name) { return name.substr(0, name.find('.')); }
+
+LocalHost::Turn::Turn(LocalHost& host, const std::string& service) : host_(host), service_(service) {
+  std::unique_lock lock(host_.mutex_);
+  Queue& queue = host_.queues_[service_];
+  queue.waiting++;
+  host_.turned_.wait(lock, [&] { return !queue.taken; });
+  queue.waiting--;
+  queue.taken = true;
+}
+
+LocalHost::Turn::~Turn() {
+  {
+    std::lock_guard lock(host_.mutex_);
+    Queue& queue = host_.queues_[service_];
+    queue.taken = false;
+    if (queue.waiting == 0) host_.queues_.erase(service_);
+  }
+  host_.turned_.notify_all();
+}
+
+bool LocalHost::Turn::is_waited_for() const {
+  std::lock_guard lock(host_.mutex_);
+  return host_.queues_.at(service_).waiting > 0;
+}
+
 Result<void> LocalHost::check_home() {
   for (const std::string& folder : {folder_of(place_.bundles), replicas_.folder(), place_.bundles}) {
     auto made = disk_.make_folder(folder, 0755);
@@ -115,9 +143,31 @@ Result<Bundle> LocalHost::open(const std::string& artifact) {
   return Bundle{.root = root, .manifest = std::move(*manifest)};
 }
 
-process::Workload LocalHost::workload_of(const Bundle& bundle, std::optional<uint16_t> port) const {
+// By variable, the folder of each storage that the bundle asks for.
+std::vector<std::pair<std::string, std::string>> LocalHost::storage_of(const Bundle& bundle, const Given& given) const {
+  std::vector<std::pair<std::string, std::string>> folders;
+  for (const bundle::Storage& each : bundle.manifest.storage) {
+    std::string variable = "SLUICE_STORAGE_";
+    for (char c : each.name.text) variable += c == '-' ? '_' : is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    folders.emplace_back(variable, place_.storage + "/" + given.storage + "/" + each.name.text);
+  }
+  return folders;
+}
+
+Result<void> LocalHost::make_storage(const Bundle& bundle, const Given& given) {
+  for (const auto& [variable, folder] : storage_of(bundle, given)) {
+    for (const std::string& each : {place_.storage, folder_of(folder), folder}) {
+      auto made = disk_.make_folder(each, each == folder ? 0700 : 0755);
+      if (!made && made.error().code != Code::conflict) return made;
+    }
+  }
+  return {};
+}
+
+process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port) const {
   const bundle::Manifest& manifest = bundle.manifest;
-  process::Workload workload{.argv = manifest.run, .root = bundle.root, .environment = manifest.env, .port = port};
+  process::Workload workload{
+      .argv = manifest.run, .root = bundle.root, .environment = manifest.env, .port = port, .config = given.config};
   workload.secrets_as =
       manifest.secrets_as == bundle::SecretsAs::file ? process::SecretsAs::file : process::SecretsAs::env;
   workload.health = health_of(manifest.health);
@@ -128,6 +178,10 @@ process::Workload LocalHost::workload_of(const Bundle& bundle, std::optional<uin
   workload.user = manifest.user;
   workload.grace_ms = manifest.drain.length.count();
   workload.hidden = place_.home;
+  for (auto& [variable, folder] : storage_of(bundle, given)) {
+    workload.environment[variable] = folder;
+    workload.writable.push_back(folder);
+  }
   return workload;
 }
 
@@ -139,37 +193,18 @@ Result<uint16_t> LocalHost::port_of(const std::string& name, const Deployment& d
   return process::free_port();
 }
 
-std::variant<std::vector<Placed>, Misfortune> LocalHost::bring_up(const Bundle& bundle, const Deployment& deployment,
-                                                                  const std::function<bool()>& cancelled) {
-  if (auto usable = check_home(); !usable) return of_home(usable.error());
-  std::vector<Placed> placed;
-  std::vector<std::string> begun;
-  auto undo = [&](Misfortune misfortune) -> std::variant<std::vector<Placed>, Misfortune> {
-    (void)take_down(begun);
-    return misfortune;
-  };
-  for (int64_t i = 0; i < deployment.replicas; ++i) {
-    const std::string name = name_of_replica(deployment.name, i);
-    std::optional<uint16_t> port;
-    if (bundle.manifest.listen == bundle::Listen::port) {
-      auto chosen = port_of(name, deployment, i);
-      if (!chosen) return undo(of_home(chosen.error()));
-      port = *chosen;
-    }
-    if (i >= deployment.kept) begun.push_back(name);
-    auto started = replicas_.start(name, workload_of(bundle, port), {});
-    if (!started && started.error().code == Code::invalid) {
-      return undo({.kind = Misfortune::Kind::cannot_start, .replica = name, .reason = to_string(started.error())});
-    }
-    if (!started) return undo(of_home(started.error()));
-    placed.push_back({.name = name,
-                      .endpoint = port ? "http://127.0.0.1:" + std::to_string(*port)
-                                       : "unix:" + replicas_.folder_of_replica(name) + "/run/socket",
-                      .log = replicas_.folder_of_replica(name) + "/log"});
-  }
-  const int64_t within_ms = bundle.manifest.health.start_within.length.count() + kMargin_ms;
-  for (size_t i = 0; i < placed.size(); ++i) {
-    Placed& each = placed[i];
+Placed LocalHost::place_of(const std::string& name, const process::Workload& workload) const {
+  const std::string folder = replicas_.folder_of_replica(name);
+  return {.name = name,
+          .endpoint =
+              workload.port ? "http://127.0.0.1:" + std::to_string(*workload.port) : "unix:" + folder + "/run/socket",
+          .log = folder + "/log"};
+}
+
+std::optional<Misfortune> LocalHost::await_all(std::vector<Placed>& placed, const std::function<bool()>& cancelled) {
+  for (Placed& each : placed) {
+    auto workload = replicas_.workload(each.name);
+    const int64_t within_ms = (workload ? workload->health.start_within_ms : 0) + kMargin_ms;
     auto state = replicas_.await(each.name, process::is_settled, within_ms, cancelled);
     if (state && !process::is_over(state->phase)) {
       each.pid = state->program ? state->program->pid : 0;
@@ -178,12 +213,75 @@ std::variant<std::vector<Placed>, Misfortune> LocalHost::bring_up(const Bundle& 
     Misfortune misfortune{
         .kind = Misfortune::Kind::gone, .replica = each.name, .reason = state ? state->message : state.error().message};
     if (state) misfortune.kind = kind_of(state->reason);
-    if (auto workload = replicas_.workload(each.name); workload && workload->port) misfortune.port = *workload->port;
+    if (workload && workload->port) misfortune.port = *workload->port;
     if (auto lines = replicas_.last_lines(each.name, kLastLines)) {
       for (const process::LogLine& line : *lines) misfortune.last_lines.push_back(line.stream + " " + line.text);
     }
-    return undo(std::move(misfortune));
+    return misfortune;
   }
+  return std::nullopt;
+}
+
+LocalHost::Brought LocalHost::bring_up(const Bundle& bundle, const Deployment& deployment,
+                                       const std::function<bool()>& cancelled) {
+  if (auto usable = check_home(); !usable) return of_home(usable.error());
+  if (auto made = make_storage(bundle, deployment.given); !made) return of_home(made.error());
+  std::vector<Placed> placed;
+  std::vector<std::string> begun;
+  auto undo = [&](Misfortune misfortune) -> Brought {
+    (void)take_down(begun);
+    return misfortune;
+  };
+  for (int64_t i = 0; i < deployment.replicas; ++i) {
+    const std::string name = name_of_replica(deployment.name, i);
+    if (i < deployment.kept) {
+      // Its bundle may be another by now: what runs is left alone.
+      auto state = replicas_.look(name);
+      auto workload = replicas_.workload(name);
+      if (state && workload && !process::is_over(state->phase)) {
+        placed.push_back(place_of(name, *workload));
+        continue;
+      }
+    } else {
+      begun.push_back(name);
+    }
+    std::optional<uint16_t> port;
+    if (bundle.manifest.listen == bundle::Listen::port) {
+      auto chosen = port_of(name, deployment, i);
+      if (!chosen) return undo(of_home(chosen.error()));
+      port = *chosen;
+    }
+    const process::Workload workload = workload_of(bundle, deployment.given, port);
+    auto started = replicas_.start(name, workload, deployment.given.secrets);
+    if (!started && started.error().code == Code::invalid) {
+      return undo({.kind = Misfortune::Kind::cannot_start, .replica = name, .reason = to_string(started.error())});
+    }
+    if (!started) return undo(of_home(started.error()));
+    placed.push_back(place_of(name, workload));
+  }
+  if (auto misfortune = await_all(placed, cancelled)) return undo(*std::move(misfortune));
+  return placed;
+}
+
+LocalHost::Brought LocalHost::bring_back(const std::vector<std::string>& names, bool any_port,
+                                         const process::Secrets& secrets, const std::function<bool()>& cancelled) {
+  std::vector<Placed> placed;
+  for (const std::string& name : names) {
+    auto workload = replicas_.workload(name);
+    if (!workload) return of_home(workload.error());
+    auto state = replicas_.look(name);
+    if (!state) return of_home(state.error());
+    if (process::is_over(state->phase)) {
+      if (any_port && workload->port && process::is_port_taken(*workload->port)) {
+        auto port = process::free_port();
+        if (!port) return of_home(port.error());
+        workload->port = *port;
+      }
+      if (auto started = replicas_.start(name, *workload, secrets); !started) return of_home(started.error());
+    }
+    placed.push_back(place_of(name, *workload));
+  }
+  if (auto misfortune = await_all(placed, cancelled)) return *std::move(misfortune);
   return placed;
 }
 
@@ -194,6 +292,27 @@ Result<void> LocalHost::take_down(const std::vector<std::string>& names) {
     if (!removed && all) all = removed;
   }
   return all;
+}
+
+Result<void> LocalHost::forget_storage(const std::string& storage) {
+  std::error_code failure;
+  std::filesystem::remove_all(place_.storage + "/" + storage, failure);
+  if (failure) return Error{.message = "cannot remove what " + storage + " has stored: " + failure.message()};
+  return {};
+}
+
+Result<std::vector<std::string>> LocalHost::replicas_of(const std::string& service) const {
+  auto names = replicas_.list();
+  if (!names) return names;
+  std::erase_if(*names, [&](const std::string& name) { return service_of_replica(name) != service; });
+  return names;
+}
+
+Result<process::Secrets> LocalHost::secrets_of(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    if (auto held = replicas_.secrets(name)) return held;
+  }
+  return Error{.code = Code::not_found, .message = "nobody has them any more"};
 }
 
 Result<int64_t> LocalHost::slowest_us(const std::vector<std::string>& names) {

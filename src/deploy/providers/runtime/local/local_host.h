@@ -5,9 +5,14 @@
 // repeated under the same name after a crash.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/disk.h"
@@ -29,11 +34,19 @@ struct Placed {
   std::string log;       // a folder
 };
 
+// What a program gets that is not in its bundle.
+struct Given {
+  std::string config = "{}";  // the text of the file that SLUICE_CONFIG names
+  std::string storage;        // the folder's name that its storage is kept under
+  process::Secrets secrets;
+};
+
 struct Deployment {
   std::string name;
   int64_t replicas = 1;
   std::optional<int64_t> port;  // of the first replica; any free ones without it
   int64_t kept = 0;             // the first so many were there before, and stay when another fails
+  Given given;
 };
 
 // Why replicas could not be brought to run.
@@ -51,33 +64,77 @@ class LocalHost {
   struct Place {
     std::string home;     // hidden from programs
     std::string bundles;  // where archives are unpacked; below the home
+    std::string storage;  // what programs store; below the home
   };
 
   LocalHost(Disk& disk, process::Replicas& replicas, Place place)
       : disk_(disk), replicas_(replicas), place_(std::move(place)) {}
 
+  // One at a time works on a service. Made by whoever is about to, it waits for those before.
+  class Turn {
+   public:
+    Turn(LocalHost& host, const std::string& service);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    // Whether somebody waits for this one to end.
+    bool is_waited_for() const;
+
+   private:
+    LocalHost& host_;
+    std::string service_;
+  };
+
   // Whether replicas can be made at all; the error says why not.
   Result<void> check_home();
   // `invalid` and other codes for what is no bundle that can run as a process.
   Result<Bundle> open(const std::string& artifact);
-  process::Workload workload_of(const Bundle& bundle, std::optional<uint16_t> port) const;
+  process::Workload workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port) const;
 
+  using Brought = std::variant<std::vector<Placed>, Misfortune>;
   // Brings all replicas to run and be healthy, those that run already left as they are, or removes all but those that
   // are kept and says what happened to the first.
-  std::variant<std::vector<Placed>, Misfortune> bring_up(const Bundle& bundle, const Deployment& deployment,
-                                                         const std::function<bool()>& cancelled);
+  Brought bring_up(const Bundle& bundle, const Deployment& deployment, const std::function<bool()>& cancelled);
+  // Brings these to run as they were started last, those that run left as they are. One whose port is taken now gets
+  // another, if it may have any. Whatever happens, none is removed.
+  Brought bring_back(const std::vector<std::string>& names, bool any_port, const process::Secrets& secrets,
+                     const std::function<bool()>& cancelled);
   Result<void> take_down(const std::vector<std::string>& names);
+  // Removes what was stored under this name.
+  Result<void> forget_storage(const std::string& storage);
+
+  // All replicas that there are of a service, of whichever deployment.
+  Result<std::vector<std::string>> replicas_of(const std::string& service) const;
+  // Those that one of these, which runs, was started with.
+  Result<process::Secrets> secrets_of(const std::vector<std::string>& names) const;
   // Of each, in order; an error for one that is not healthy.
   Result<int64_t> slowest_us(const std::vector<std::string>& names);
+  process::Replicas& replicas() { return replicas_; }
 
  private:
   Result<uint16_t> port_of(const std::string& name, const Deployment& deployment, int64_t number);
+  Result<void> make_storage(const Bundle& bundle, const Given& given);
+  std::vector<std::pair<std::string, std::string>> storage_of(const Bundle& bundle, const Given& given) const;
+  Placed place_of(const std::string& name, const process::Workload& workload) const;
+  // Waits until all are healthy; what happened to the first that is not.
+  std::optional<Misfortune> await_all(std::vector<Placed>& placed, const std::function<bool()>& cancelled);
+
+  // Who works on a service, and who waits for that.
+  struct Queue {
+    bool taken = false;
+    int waiting = 0;
+  };
 
   Disk& disk_;
   process::Replicas& replicas_;
   Place place_;
+  mutable std::mutex mutex_;
+  std::condition_variable turned_;
+  std::map<std::string, Queue> queues_;  // of the services that somebody works on
 };
 
 std::string name_of_replica(const std::string& deployment, int64_t number);
+// The service that a replica is of: "01J…" of "01J….2.0".
+std::string service_of_replica(const std::string& name);
 
 }  // namespace sluice::deploy::local_runtime

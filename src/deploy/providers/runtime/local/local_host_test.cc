@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "base/testing_wait.h"
 #include "bundle/pack.h"
 #include "process/testing_replicas.h"
 
@@ -17,21 +22,27 @@ struct LocalHostTest : testing::Test {
   }
 
   process::TestingReplicas world;
-  LocalHost host{world.disk, world.replicas, {.home = world.folder.path(), .bundles = world.folder.path("unpacked")}};
+  LocalHost host{
+      world.disk,
+      world.replicas,
+      {.home = world.folder.path(), .bundles = world.folder.path("unpacked"), .storage = world.folder.path("storage")}};
 };
 
 TEST_F(LocalHostTest, AManifestSaysHowItsProgramRuns) {
   auto opened =
       host.open(bundle("name: a\nversion: \"1\"\nrun: [./app, x]\nenv: { COLOR: blue }\nuser: 700\ndrain: 7s\n"
-                       "secrets_as: file\nresources: { cpu: 0.5, memory: 64MB, processes: 9, files: 99 }\n"
+                       "secrets_as: file\nstorage: [{ name: data-base }]\nresources: { cpu: 0.5, memory: 64MB, "
+                       "processes: 9, files: 99 }\n"
                        "health: { by: tcp, interval: 3s, timeout: 1s, start_within: 9s }\n"));
   ASSERT_TRUE(opened) << to_string(opened.error());
-  process::Workload workload = host.workload_of(*opened, 8080);
-  process::Workload expected{.argv = {"./app", "x"},
-                             .root = world.folder.path("bundles/one"),
-                             .environment = {{"COLOR", "blue"}},
-                             .port = 8080,
-                             .secrets_as = process::SecretsAs::file};
+  process::Workload workload = host.workload_of(*opened, {.config = "{\"a\":1}", .storage = "shop"}, 8080);
+  process::Workload expected{
+      .argv = {"./app", "x"},
+      .root = world.folder.path("bundles/one"),
+      .environment = {{"COLOR", "blue"}, {"SLUICE_STORAGE_DATA_BASE", world.folder.path("storage/shop/data-base")}},
+      .port = 8080,
+      .config = "{\"a\":1}",
+      .secrets_as = process::SecretsAs::file};
   expected.health = {.by = process::HealthBy::tcp,
                      .path = "/health",
                      .interval_ms = 3000,
@@ -41,6 +52,7 @@ TEST_F(LocalHostTest, AManifestSaysHowItsProgramRuns) {
   expected.user = 700;
   expected.grace_ms = 7000;
   expected.hidden = world.folder.path();
+  expected.writable = {world.folder.path("storage/shop/data-base")};
   EXPECT_EQ(workload, expected);
 }
 
@@ -57,6 +69,22 @@ TEST_F(LocalHostTest, AnArchiveIsUnpackedOnce) {
   EXPECT_EQ(first->root, second->root);
   EXPECT_TRUE(first->root.starts_with(world.folder.path("unpacked/")));
   EXPECT_EQ(first->manifest.name.text, "a");
+}
+
+TEST_F(LocalHostTest, OneAtATimeWorksOnAService) {
+  std::optional<LocalHost::Turn> first(std::in_place, host, "s");
+  const LocalHost::Turn other(host, "t");
+  EXPECT_FALSE(first->is_waited_for());
+  std::atomic<bool> has = false;
+  std::thread second([&] {
+    const LocalHost::Turn turn(host, "s");
+    has = true;
+  });
+  EXPECT_TRUE(eventually([&] { return first->is_waited_for(); }));
+  EXPECT_FALSE(has);
+  first.reset();
+  second.join();
+  EXPECT_TRUE(has);
 }
 
 }  // namespace local_host_test

@@ -1,27 +1,18 @@
 // LocalRuntime remembers which replicas belong to which instance; LocalHost runs them. Names of replicas are chosen in
 // begin and journaled, so an effect that is performed again after a crash finds what it has started.
+#include <algorithm>
 #include <charconv>
 
-#include "base/json.h"
-#include "base/json_reader.h"
+#include "deploy/providers/runtime/local/local_given.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
+#include "deploy/providers/runtime/local/local_settings.h"
 #include "process/port.h"
 
 namespace sluice::deploy::local_runtime {
 
-// What an instance is provisioned with.
-struct LocalSettings {
-  uint32_t replicas = 1;
-  std::optional<uint16_t> port;
-  static constexpr std::string_view kDefaulted[] = {"replicas"};
-};
-BOOST_DESCRIBE_STRUCT(LocalSettings, (), (replicas, port))
-
 namespace {
 
-constexpr int64_t kMostReplicas = 1000;
-constexpr int64_t kMostPort = 65535;
 constexpr int64_t kSlow_us = 500'000;
 
 std::optional<LocalRuntimeFound> service_of(const State& state, const std::string& instance) {
@@ -36,18 +27,35 @@ std::vector<std::string> names_of(const State& state, const LocalRuntimeId& serv
   return names;
 }
 
-Result<LocalSettings> settings_of(const std::string& config) {
-  auto document = parse_json(config.empty() ? "{}" : config, "config");
-  if (!document) return document.error();
-  auto settings = read<LocalSettings>(*document);
-  if (!settings) return settings;
-  if (settings->replicas < 1 || settings->replicas > kMostReplicas) {
-    return Error{.code = Code::invalid, .message = "expected 1 to 1000 replicas", .path = "/replicas"};
+// One thing at a time is done to a service: the effect that does it stands in its row until its finish takes it out. A
+// repair makes way: it finds its work taken over, and leaves it.
+bool take(State& state, const LocalRuntimeFound& service, bool repairs = false) {
+  if (service.record.busy && (repairs || !service.record.repairing)) return false;
+  state.edit(service.id, [&](LocalRuntimeRecord& record) {
+    record.busy = state.request();
+    record.repairing = repairs;
+  });
+  return true;
+}
+
+// The service, given back by the effect that had taken it.
+std::optional<LocalRuntimeFound> given_back(State& state, std::optional<LocalRuntimeFound> service) {
+  if (service && service->record.busy == state.request()) {
+    state.edit(service->id, [](LocalRuntimeRecord& record) { record.busy.reset(); });
+    service->record.busy.reset();
   }
-  if (settings->port && *settings->port + 2 * int64_t{settings->replicas} - 1 > kMostPort) {
-    return Error{.code = Code::invalid, .message = "there are not twice as many ports as replicas", .path = "/port"};
-  }
-  return settings;
+  return service;
+}
+
+// An end that only the engine could give, after which nobody knows how far it came.
+template <class Outcome>
+const lang::EngineEnd* given_up(const Outcome& outcome) {
+  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  return end != nullptr && end->maybe_done ? end : nullptr;
+}
+
+std::string storage_of(const LocalRuntimeFound& service) {
+  return service.record.storage.empty() ? service.id.text() : service.record.storage;
 }
 
 std::string deployment_name(const LocalRuntimeId& service, int64_t serial) {
@@ -77,10 +85,13 @@ DeployWork open_deployment(State& state, const LocalRuntimeFound& service, const
   if (!before.empty() && (serial - serial_of(deployment_of(before.front()))) % 2 == 0) serial++;
   state.edit(service.id, [&](LocalRuntimeRecord& record) { record.serial = serial; });
   return {.artifact = artifact,
+          .service = service.id.text(),
           .name = deployment_name(service.id, serial),
           .replicas = service.record.replicas,
           .port = first_port(service.record, serial),
-          .before = std::move(before)};
+          .config = service.record.config,
+          .storage = storage_of(service),
+          .secrets = service.record.secrets};
 }
 
 std::vector<LocalRuntimeProgram> programs_of(const std::vector<Placed>& placed) {
@@ -91,17 +102,54 @@ std::vector<LocalRuntimeProgram> programs_of(const std::vector<Placed>& placed) 
   return programs;
 }
 
-using Brought = std::variant<std::vector<Placed>, Misfortune>;
-
-Brought bring_up(LocalHost& host, const Bundle& bundle, const DeployWork& work, Effect& effect) {
-  return host.bring_up(bundle, {.name = work.name, .replicas = work.replicas, .port = work.port, .kept = work.kept},
-                       [&] { return effect.cancelled(); });
-}
+using Brought = LocalHost::Brought;
 
 std::string text_of(const Misfortune& misfortune) {
   std::string text = misfortune.reason;
   for (const std::string& line : misfortune.last_lines) text += "\n" + line;
   return text;
+}
+
+// What is brought up, or why that cannot be tried.
+std::variant<Brought, Lacking> bring_up(LocalHost& host, const Bundle& bundle, const DeployWork& work, Effect& effect) {
+  auto given = given_for(host, bundle.manifest, work.service, work.config, work.secrets, effect);
+  if (auto* lacking = std::get_if<Lacking>(&given)) return *lacking;
+  Deployment deployment{.name = work.name,
+                        .replicas = work.replicas,
+                        .port = work.port,
+                        .kept = work.kept,
+                        .given = std::get<Given>(std::move(given))};
+  deployment.given.storage = work.storage;
+  return host.bring_up(bundle, deployment, [&] { return effect.cancelled(); });
+}
+
+// The same for those who say of every failure only why: the replicas, or the reason.
+std::variant<std::vector<Placed>, std::string> bring_up_or_say(LocalHost& host, const DeployWork& work,
+                                                               Effect& effect) {
+  auto bundle = host.open(work.artifact);
+  if (!bundle) return to_string(bundle.error());
+  auto tried = bring_up(host, *bundle, work, effect);
+  if (auto* lacking = std::get_if<Lacking>(&tried)) return text_of(*lacking);
+  auto& brought = std::get<Brought>(tried);
+  if (auto* misfortune = std::get_if<Misfortune>(&brought)) return text_of(*misfortune);
+  return std::get<std::vector<Placed>>(std::move(brought));
+}
+
+// Ends what there is of the service besides this deployment: the one before, and what an effect that was given up left.
+Result<void> take_down_others(LocalHost& host, const DeployWork& work) {
+  auto names = host.replicas_of(work.service);
+  if (!names) return names.error();
+  std::erase_if(*names, [&](const std::string& name) { return deployment_of(name) == work.name; });
+  return host.take_down(*names);
+}
+
+// Whether a repair's work is its own still, as the committed state says: whoever took it over did so before it began to
+// work itself.
+bool is_still_its(const std::string& service, Effect& effect) {
+  lang::ReadOnlyRows rows(effect.read().rows_of("LocalRuntime"));
+  const State state(rows);
+  auto found = state.get(LocalRuntimeId(service));
+  return found && found->busy == lang::Request(effect.id());
 }
 
 Deploy::Performed told(const Misfortune& misfortune) {
@@ -130,7 +178,7 @@ Deploy::Performed told(const Misfortune& misfortune) {
 }  // namespace
 
 Provision::Begun LocalRuntime::begin_provision(const Provision& ask, State&) {
-  if (auto settings = settings_of(ask.config); !settings) {
+  if (auto settings = parse_local_settings(ask.config); !settings) {
     return Provision::Result(Provision::InvalidConfig{.message = to_string(settings.error())});
   }
   return ProvisionWork{.config = ask.config};
@@ -139,7 +187,7 @@ Provision::Begun LocalRuntime::begin_provision(const Provision& ask, State&) {
 Provision::Performed LocalRuntime::perform_provision(const ProvisionWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
   if (auto usable = host.check_home(); !usable) return Provision::HomeUnusable{.reason = usable.error().message};
-  auto settings = settings_of(work.config);
+  auto settings = parse_local_settings(work.config);
   if (settings && settings->port) {
     for (int64_t i = 0; i < 2 * int64_t{settings->replicas}; ++i) {
       const auto port = static_cast<uint16_t>(*settings->port + i);
@@ -151,7 +199,7 @@ Provision::Performed LocalRuntime::perform_provision(const ProvisionWork& work, 
 
 Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Provision::Outcome& outcome,
                                                   State& state) {
-  auto settings = settings_of(ask.config);
+  auto settings = parse_local_settings(ask.config);
   if (ended_of(outcome) != Provision::Ended::ok || !settings) return outcome;
   auto found = service_of(state, ask.instance);
   LocalRuntimeId service = found ? found->id : state.add({.instance = ask.instance});
@@ -159,6 +207,8 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
     record.replicas = settings->replicas;
     record.port.reset();
     if (settings->port) record.port = *settings->port;
+    record.config = settings->config_text();
+    record.storage = settings->storage ? settings->storage->text : "";
   });
   return Provision::Ok{.service = service, .endpoint = "local:" + service.text()};
 }
@@ -166,23 +216,34 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
 Deploy::Begun LocalRuntime::begin_deploy(const Deploy& ask, State& state) {
   auto service = service_of(state, ask.instance);
   if (!service) return Deploy::Result(Deploy::Notfound{.instance = ask.instance});
-  return open_deployment(state, *service, ask.artifact);
+  if (!take(state, *service)) return Deploy::Result(Deploy::Busy{.instance = ask.instance});
+  DeployWork work = open_deployment(state, *service, ask.artifact);
+  if (ask.secrets) work.secrets = ask.secrets;
+  return work;
 }
 
 Deploy::Performed LocalRuntime::perform_deploy(const DeployWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
+  const LocalHost::Turn turn(host, work.service);
   auto bundle = host.open(work.artifact);
   if (!bundle) return Deploy::BadBundle{.artifact = work.artifact, .reason = to_string(bundle.error())};
-  Brought brought = bring_up(host, *bundle, work, effect);
-  if (auto* misfortune = std::get_if<Misfortune>(&brought)) return told(*misfortune);
+  auto tried = bring_up(host, *bundle, work, effect);
+  if (auto* lacking = std::get_if<Lacking>(&tried)) {
+    if (!lacking->config.empty()) return Deploy::InvalidConfig{.message = lacking->config};
+    return Deploy::SecretsMissing{.names = lacking->secrets, .reason = lacking->reason};
+  }
+  const Brought& brought = std::get<Brought>(tried);
+  if (const auto* misfortune = std::get_if<Misfortune>(&brought)) return told(*misfortune);
   const auto& placed = std::get<std::vector<Placed>>(brought);
-  if (auto stopped = host.take_down(work.before); !stopped) return lang::Again{.reason = stopped.error().message};
+  if (auto stopped = take_down_others(host, work); !stopped) return lang::Again{.reason = stopped.error().message};
   return Deploy::Ok{.endpoint = placed.front().endpoint, .programs = programs_of(placed)};
 }
 
 Deploy::Outcome LocalRuntime::finish_deploy(const Deploy& ask, const Deploy::Outcome& outcome, State& state) {
-  auto service = service_of(state, ask.instance);
-  if (ended_of(outcome) != Deploy::Ended::ok || !service) return outcome;
+  auto service = given_back(state, service_of(state, ask.instance));
+  if (!service) return outcome;
+  if (const auto* end = given_up(outcome)) return Deploy::Abandoned{.service = service->id, .reason = end->message};
+  if (ended_of(outcome) != Deploy::Ended::ok) return outcome;
   auto ok = std::get<Deploy::Ok>(outcome);
   ok.service = service->id;
   state.edit(service->id, [&](LocalRuntimeRecord& record) {
@@ -193,6 +254,7 @@ Deploy::Outcome LocalRuntime::finish_deploy(const Deploy& ask, const Deploy::Out
     record.version = ask.version;
     record.artifact = ask.artifact;
     record.endpoint = ok.endpoint;
+    if (ask.secrets) record.secrets = ask.secrets;
   });
   state.programs(service->id).assign(ok.programs);
   return ok;
@@ -203,29 +265,31 @@ Rollback::Begun LocalRuntime::begin_rollback(const Rollback& ask, State& state) 
   if (!service || !service->record.previousArtifact) {
     return Rollback::Result(Rollback::NoPrevious{.instance = ask.instance});
   }
+  if (!take(state, *service)) return Rollback::Result(Rollback::Busy{.instance = ask.instance});
   return RollbackWork{.deploy = open_deployment(state, *service, *service->record.previousArtifact)};
 }
 
 Rollback::Performed LocalRuntime::perform_rollback(const RollbackWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
-  auto bundle = host.open(work.deploy.artifact);
-  if (!bundle) return Rollback::Failed{.reason = to_string(bundle.error())};
-  Brought brought = bring_up(host, *bundle, work.deploy, effect);
-  if (auto* misfortune = std::get_if<Misfortune>(&brought)) return Rollback::Failed{.reason = text_of(*misfortune)};
+  const LocalHost::Turn turn(host, work.deploy.service);
+  auto brought = bring_up_or_say(host, work.deploy, effect);
+  if (auto* reason = std::get_if<std::string>(&brought)) return Rollback::Failed{.reason = *reason};
   const auto& placed = std::get<std::vector<Placed>>(brought);
-  if (auto stopped = host.take_down(work.deploy.before); !stopped)
+  if (auto stopped = take_down_others(host, work.deploy); !stopped) {
     return lang::Again{.reason = stopped.error().message};
+  }
   return Rollback::Ok{.endpoint = placed.front().endpoint, .programs = programs_of(placed)};
 }
 
 Rollback::Outcome LocalRuntime::finish_rollback(const Rollback& ask, const Rollback::Outcome& outcome, State& state) {
-  auto service = service_of(state, ask.instance);
+  auto service = given_back(state, service_of(state, ask.instance));
   if (!service) return outcome;
   if (ended_of(outcome) == Rollback::Ended::failed) {
     auto failed = std::get<Rollback::Failed>(outcome);
     failed.instance = ask.instance;
     return failed;
   }
+  if (const auto* end = given_up(outcome)) return Rollback::Abandoned{.service = service->id, .reason = end->message};
   if (ended_of(outcome) != Rollback::Ended::ok) return outcome;
   auto ok = std::get<Rollback::Ok>(outcome);
   ok.service = service->id;
@@ -253,35 +317,40 @@ Scale::Begun LocalRuntime::begin_scale(const Scale& ask, State& state) {
     return Scale::Result(Scale::Invalid{.message = "its ports are for " + std::to_string(service->record.replicas) +
                                                    " replicas; provision it anew with more"});
   }
+  if (!take(state, *service)) return Scale::Result(Scale::Busy{.instance = ask.instance});
   auto names = names_of(state, service->id);
   const std::string deployment = deployment_of(names.front());
   ScaleWork work{.deploy = {.artifact = service->record.artifact,
+                            .service = service->id.text(),
                             .name = deployment,
                             .replicas = ask.replicas,
                             .port = first_port(service->record, serial_of(deployment)),
-                            .kept = static_cast<int64_t>(names.size())}};
+                            .kept = static_cast<int64_t>(names.size()),
+                            .config = service->record.config,
+                            .storage = storage_of(*service),
+                            .secrets = service->record.secrets}};
   for (size_t i = static_cast<size_t>(ask.replicas); i < names.size(); ++i) work.excess.push_back(names[i]);
   return work;
 }
 
 Scale::Performed LocalRuntime::perform_scale(const ScaleWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
-  auto bundle = host.open(work.deploy.artifact);
-  if (!bundle) return Scale::Failed{.reason = to_string(bundle.error())};
-  Brought brought = bring_up(host, *bundle, work.deploy, effect);
-  if (auto* misfortune = std::get_if<Misfortune>(&brought)) return Scale::Failed{.reason = text_of(*misfortune)};
+  const LocalHost::Turn turn(host, work.deploy.service);
+  auto brought = bring_up_or_say(host, work.deploy, effect);
+  if (auto* reason = std::get_if<std::string>(&brought)) return Scale::Failed{.reason = *reason};
   if (auto stopped = host.take_down(work.excess); !stopped) return lang::Again{.reason = stopped.error().message};
   return Scale::Ok{.programs = programs_of(std::get<std::vector<Placed>>(brought))};
 }
 
 Scale::Outcome LocalRuntime::finish_scale(const Scale& ask, const Scale::Outcome& outcome, State& state) {
-  auto service = service_of(state, ask.instance);
+  auto service = given_back(state, service_of(state, ask.instance));
   if (!service) return outcome;
   if (ended_of(outcome) == Scale::Ended::failed) {
     auto failed = std::get<Scale::Failed>(outcome);
     failed.instance = ask.instance;
     return failed;
   }
+  if (const auto* end = given_up(outcome)) return Scale::Abandoned{.service = service->id, .reason = end->message};
   if (ended_of(outcome) != Scale::Ended::ok) return outcome;
   auto ok = std::get<Scale::Ok>(outcome);
   ok.service = service->id;
@@ -293,25 +362,91 @@ Scale::Outcome LocalRuntime::finish_scale(const Scale& ask, const Scale::Outcome
   return ok;
 }
 
+Repair::Begun LocalRuntime::begin_repair(const Repair& ask, State& state) {
+  auto found = state.get(ask.service);
+  if (!found) return Repair::Result(Repair::Notfound{.service = ask.service});
+  const LocalRuntimeFound service{.id = ask.service, .record = *found};
+  if (!take(state, service, true)) return Repair::Result(Repair::Busy{.service = ask.service});
+  return RepairWork{.service = ask.service.text(),
+                    .artifact = found->artifact,
+                    .names = names_of(state, ask.service),
+                    .any_port = !found->port,
+                    .secrets = found->secrets};
+}
+
+Repair::Performed LocalRuntime::perform_repair(const RepairWork& work, Effect& effect) {
+  auto& host = effect.tool<LocalHost>();
+  const LocalHost::Turn turn(host, work.service);
+  if (!is_still_its(work.service, effect)) return Repair::Busy{.service = LocalRuntimeId(work.service)};
+  if (work.names.empty()) return Repair::Ok{};
+  auto bundle = host.open(work.artifact);
+  if (!bundle) return Repair::Failed{.reason = to_string(bundle.error())};
+  auto secrets = secrets_for(host, bundle->manifest, work.service, work.secrets, effect);
+  if (auto* lacking = std::get_if<Lacking>(&secrets)) return Repair::Failed{.reason = text_of(*lacking)};
+  Brought brought = host.bring_back(work.names, work.any_port, std::get<process::Secrets>(secrets),
+                                    [&] { return effect.cancelled() || turn.is_waited_for(); });
+  if (turn.is_waited_for()) return Repair::Busy{.service = LocalRuntimeId(work.service)};
+  if (auto* misfortune = std::get_if<Misfortune>(&brought)) return Repair::Failed{.reason = text_of(*misfortune)};
+  const auto& placed = std::get<std::vector<Placed>>(brought);
+  auto left = host.replicas_of(work.service);
+  if (!left) return lang::Again{.reason = left.error().message};
+  // What an effect that was given up left running, and nobody wants.
+  std::erase_if(*left, [&](const std::string& name) { return std::ranges::count(work.names, name) > 0; });
+  if (auto stopped = host.take_down(*left); !stopped) return lang::Again{.reason = stopped.error().message};
+  return Repair::Ok{.endpoint = placed.front().endpoint, .programs = programs_of(placed)};
+}
+
+Repair::Outcome LocalRuntime::finish_repair(const Repair& ask, const Repair::Outcome& outcome, State& state) {
+  auto found = state.get(ask.service);
+  if (!found) return outcome;
+  const bool its = found->busy == state.request();
+  const auto service = given_back(state, LocalRuntimeFound{.id = ask.service, .record = *found});
+  // Taken over after its work was done: who took it over says what runs.
+  if (!its && ended_of(outcome) == Repair::Ended::ok) return Repair::Busy{.service = ask.service};
+  if (ended_of(outcome) == Repair::Ended::failed) {
+    auto failed = std::get<Repair::Failed>(outcome);
+    failed.service = ask.service;
+    return failed;
+  }
+  if (ended_of(outcome) != Repair::Ended::ok) return outcome;
+  auto ok = std::get<Repair::Ok>(outcome);
+  ok.service = ask.service;
+  ok.instance = service->record.instance;
+  if (ok.endpoint.empty()) ok.endpoint = service->record.endpoint;
+  state.edit(ask.service, [&](LocalRuntimeRecord& record) { record.endpoint = ok.endpoint; });
+  state.programs(ask.service).assign(ok.programs);
+  return ok;
+}
+
 Destroy::Begun LocalRuntime::begin_destroy(const Destroy& ask, State& state) {
   auto service = service_of(state, ask.instance);
-  return DestroyWork{.names = service ? names_of(state, service->id) : std::vector<std::string>{}};
+  if (!service) return DestroyWork{};
+  if (!take(state, *service)) return Destroy::Result(Destroy::Busy{.instance = ask.instance});
+  return DestroyWork{.service = service->id.text(), .storage = service->record.storage.empty()};
 }
 
 Destroy::Performed LocalRuntime::perform_destroy(const DestroyWork& work, Effect& effect) {
-  auto gone = effect.tool<LocalHost>().take_down(work.names);
-  if (!gone) return Destroy::Stuck{.reason = to_string(gone.error())};
+  if (work.service.empty()) return Destroy::Ok{};
+  auto& host = effect.tool<LocalHost>();
+  const LocalHost::Turn turn(host, work.service);
+  auto names = host.replicas_of(work.service);
+  if (!names) return Destroy::Stuck{.reason = to_string(names.error())};
+  if (auto gone = host.take_down(*names); !gone) return Destroy::Stuck{.reason = to_string(gone.error())};
+  if (work.storage) {
+    if (auto gone = host.forget_storage(work.service); !gone) return Destroy::Stuck{.reason = gone.error().message};
+  }
   return Destroy::Ok{};
 }
 
 Destroy::Outcome LocalRuntime::finish_destroy(const Destroy& ask, const Destroy::Outcome& outcome, State& state) {
+  auto service = given_back(state, service_of(state, ask.instance));
   if (ended_of(outcome) == Destroy::Ended::stuck) {
     auto stuck = std::get<Destroy::Stuck>(outcome);
     stuck.instance = ask.instance;
     return stuck;
   }
   if (ended_of(outcome) != Destroy::Ended::ok) return outcome;
-  if (auto service = service_of(state, ask.instance)) {
+  if (service) {
     state.programs(service->id).clear();
     state.erase(service->id);
   }
@@ -339,6 +474,16 @@ Check::Outcome LocalRuntime::finish_check(const Check& ask, const Check::Outcome
         return ended;
       },
       outcome);
+}
+
+Show::Result LocalRuntime::show(const Show& ask, const State& state) {
+  auto service = service_of(state, ask.instance);
+  if (!service) return Show::Notfound{.instance = ask.instance};
+  return Show::Ok{.service = service->id,
+                  .replicas = service->record.replicas,
+                  .version = service->record.version,
+                  .artifact = service->record.artifact,
+                  .programs = state.programs(service->id).values()};
 }
 
 }  // namespace sluice::deploy::local_runtime

@@ -1,7 +1,9 @@
 // LocalRuntime through the harness, with real programs: one test a variant, each made by the world.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include "base/testing_wait.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
 #include "lang/harness.h"
@@ -50,7 +52,29 @@ class LocalRuntimeTest : public testing::Test {
   std::string service() { return State(harness.rows()).find_by_instance("i").front().id.text(); }
 
   process::TestingReplicas world;
-  LocalHost host{world.disk, world.replicas, {.home = world.folder.path(), .bundles = world.folder.path("unpacked")}};
+  // As if an effect before had not ended yet.
+  void occupy(bool busy = true) {
+    State(harness.rows()).edit(LocalRuntimeId(service()), [&](LocalRuntimeRecord& record) {
+      record.busy.reset();
+      if (busy) record.busy = lang::Request("other");
+    });
+  }
+  void lose(const std::string& name) {
+    auto state = world.replicas.look(name);
+    ASSERT_EQ(::kill(state->supervisor.pid, SIGKILL), 0);
+    ASSERT_TRUE(world.gone({state->supervisor.pid, state->program->pid}));
+  }
+  // Waits for the first line of the replica's program.
+  std::string first_line(const std::string& name) {
+    EXPECT_TRUE(eventually([&] { return !world.said(name).empty(); }));
+    auto said = world.said(name);
+    return said.empty() ? "" : said.front();
+  }
+
+  LocalHost host{
+      world.disk,
+      world.replicas,
+      {.home = world.folder.path(), .bundles = world.folder.path("unpacked"), .storage = world.folder.path("storage")}};
   LocalHost homeless{world.disk, world.replicas, {.home = "/", .bundles = "/proc/none/unpacked"}};
   lang::Harness harness{local_runtime_binding()};
 };
@@ -161,10 +185,100 @@ TEST_F(LocalRuntimeTest, DeploySaysThatItIsNeverHealthy) {
 
 TEST_F(LocalRuntimeTest, DeploySaysThatItUsesUpItsMemory) {
   provision();
-  auto done = deploy(bundle("large", "block = b'x' * (256 << 20)", "resources: { memory: 64MB }\n"));
-  if (done.is<Deploy::CrashLoop>()) GTEST_SKIP() << "no control group bounds memory here";
+  auto done = deploy(
+      bundle("large", "blocks = []\nwhile True: blocks.append(b'x' * (1 << 20))", "resources: { memory: 64MB }\n"));
   EXPECT_EQ(done.as<Deploy::OutOfMemory>().reason,
             "it used up its 64 MB of memory, 5 times without ever being healthy");
+}
+
+TEST_F(LocalRuntimeTest, AProgramGetsItsConfigItsSecretsAndItsStorage) {
+  provision(R"({"config":{"color":"blue"},"storage":"shop"})");
+  const std::string script =
+      "import json, os\n"
+      "place = os.environ['SLUICE_STORAGE_DATA'] + '/visits'\n"
+      "visits = int(open(place).read()) + 1 if os.path.exists(place) else 1\n"
+      "open(place, 'w').write(str(visits))\n"
+      "print(json.load(open(os.environ['SLUICE_CONFIG'])), len(os.environ['TOKEN']), 'OTHER' in os.environ, visits,"
+      " flush=True)\n" +
+      process::server_script();
+  const std::string artifact = bundle("all", script,
+                                      "secrets: [TOKEN]\nstorage: [{ name: data }]\n"
+                                      "config: [{ name: workers, question: How many?, type: integer, default: 4 }]\n");
+  auto secrets = harness.seal(R"({"TOKEN":"t0p","OTHER":"o"})");
+  harness.invoke(Deploy{.instance = "i", .artifact = artifact, .version = "1", .secrets = secrets}).as<Deploy::Ok>();
+  EXPECT_EQ(first_line(service() + ".1.0"), "out {'color': 'blue', 'workers': 4} 3 False 1");
+  deploy(artifact, "2").as<Deploy::Ok>();
+  EXPECT_EQ(first_line(service() + ".2.0"), "out {'color': 'blue', 'workers': 4} 3 False 2")
+      << "what is stored outlives a version, and its secrets are those before";
+  harness.invoke(Destroy{.instance = "i"}).as<Destroy::Ok>();
+  EXPECT_EQ(world.file(world.folder.path("storage/shop/data/visits")), "2") << "it has a name of its own";
+}
+
+TEST_F(LocalRuntimeTest, StorageWithoutANameGoesWithItsInstance) {
+  provision();
+  deploy(server("one", "storage: [{ name: data }]\n")).as<Deploy::Ok>();
+  const std::string folder = world.folder.path("storage/" + service());
+  EXPECT_TRUE(*world.disk.exists(folder + "/data"));
+  harness.invoke(Destroy{.instance = "i"}).as<Destroy::Ok>();
+  EXPECT_FALSE(*world.disk.exists(folder));
+}
+
+TEST_F(LocalRuntimeTest, DeploySaysWhatTheBundleAsksForInVain) {
+  provision();
+  EXPECT_EQ(
+      deploy(server("asks", "config: [{ name: region, question: Where? }]\n")).as<Deploy::InvalidConfig>().message,
+      "/region: there is no answer to: Where?");
+  auto missing = deploy(server("secretive", "secrets: [TOKEN]\n")).as<Deploy::SecretsMissing>();
+  EXPECT_THAT(missing.names, ElementsAre("TOKEN"));
+  EXPECT_EQ(missing.reason, "none were given");
+  EXPECT_THAT(*world.replicas.list(), ElementsAre());
+}
+
+TEST_F(LocalRuntimeTest, OneThingAtATimeIsDoneToAService) {
+  provision();
+  const std::string artifact = server("one");
+  deploy(artifact, "1").as<Deploy::Ok>();
+  deploy(artifact, "2").as<Deploy::Ok>();
+  occupy();
+  EXPECT_EQ(deploy(artifact).as<Deploy::Busy>().instance, "i");
+  EXPECT_TRUE(harness.invoke(Rollback{.instance = "i"}).is<Rollback::Busy>());
+  EXPECT_TRUE(harness.invoke(Scale{.instance = "i", .replicas = 2}).is<Scale::Busy>());
+  EXPECT_TRUE(harness.invoke(Repair{.service = LocalRuntimeId(service())}).is<Repair::Busy>());
+  EXPECT_TRUE(harness.invoke(Destroy{.instance = "i"}).is<Destroy::Busy>());
+  occupy(false);
+  harness.end_with({.outcome = lang::EngineOutcome::refused});
+  deploy(artifact).engine();
+  EXPECT_TRUE(harness.invoke(Scale{.instance = "i", .replicas = 1}).is<Scale::Ok>()) << "finish gives it back";
+}
+
+TEST_F(LocalRuntimeTest, ARepairMakesWay) {
+  provision();
+  auto before = deploy(server("one")).as<Deploy::Ok>();
+  State state(harness.rows());
+  state.edit(before.service, [](LocalRuntimeRecord& record) {
+    record.busy = lang::Request("a repair");
+    record.repairing = true;
+  });
+  EXPECT_TRUE(harness.invoke(Repair{.service = before.service}).is<Repair::Busy>()) << "one is enough";
+  EXPECT_TRUE(deploy(server("two"), "2").is<Deploy::Ok>());
+  EXPECT_THAT(running(), ElementsAre(service() + ".2.0"));
+  EXPECT_FALSE(state.get(before.service)->busy);
+}
+
+TEST_F(LocalRuntimeTest, WhatTheEngineGaveUpIsAbandoned) {
+  provision();
+  const std::string artifact = server("one");
+  auto before = deploy(artifact, "1").as<Deploy::Ok>();
+  deploy(artifact, "2").as<Deploy::Ok>();
+  const lang::EngineEnd end{.outcome = lang::EngineOutcome::unknown, .message = "three crashes", .maybe_done = true};
+  harness.end_with(end);
+  EXPECT_EQ(deploy(artifact).as<Deploy::Abandoned>(),
+            (Deploy::Abandoned{.service = before.service, .reason = "three crashes"}));
+  harness.end_with(end);
+  EXPECT_EQ(harness.invoke(Rollback{.instance = "i"}).as<Rollback::Abandoned>().reason, "three crashes");
+  harness.end_with(end);
+  EXPECT_EQ(harness.invoke(Scale{.instance = "i", .replicas = 2}).as<Scale::Abandoned>().service, before.service);
+  EXPECT_FALSE(State(harness.rows()).get(before.service)->busy);
 }
 
 TEST_F(LocalRuntimeTest, RollbackRunsTheVersionBeforeAgain) {
@@ -220,6 +334,82 @@ TEST_F(LocalRuntimeTest, ScalingReplacesAReplicaThatWasLost) {
   auto after = harness.invoke(Scale{.instance = "i", .replicas = 1}).as<Scale::Ok>();
   EXPECT_NE(after.programs[0].pid, before.programs[0].pid);
   EXPECT_THAT(running(), ElementsAre(service() + ".1.0"));
+}
+
+TEST_F(LocalRuntimeTest, ScalingLeavesAReplicaWhoseBundleHasChangedAsItIs) {
+  provision();
+  const std::string artifact = server("one");
+  auto first = deploy(artifact).as<Deploy::Ok>();
+  const std::string manifest = world.file(artifact + "/bundle.yaml") + "env: { COLOR: blue }\n";
+  ASSERT_TRUE(process::replace_file(artifact + "/bundle.yaml", manifest, 0644));
+  auto more = harness.invoke(Scale{.instance = "i", .replicas = 2}).as<Scale::Ok>();
+  EXPECT_EQ(more.programs[0], first.programs[0]);
+  EXPECT_EQ(world.replicas.workload(more.programs[1].name)->environment.count("COLOR"), 1U);
+}
+
+TEST_F(LocalRuntimeTest, RepairStartsAgainWhatIsLostAndNothingElse) {
+  provision(R"({"replicas":2})");
+  const std::string artifact = server("one", "secrets: [TOKEN]\n");
+  auto before =
+      harness
+          .invoke(Deploy{
+              .instance = "i", .artifact = artifact, .version = "1", .secrets = harness.seal(R"({"TOKEN":"t"})")})
+          .as<Deploy::Ok>();
+  lose(service() + ".1.0");
+  auto after = harness.invoke(Repair{.service = before.service}).as<Repair::Ok>();
+  EXPECT_EQ(after.instance, "i");
+  EXPECT_EQ(after.endpoint, before.endpoint);
+  EXPECT_NE(after.programs[0].pid, before.programs[0].pid);
+  EXPECT_EQ(after.programs[1], before.programs[1]);
+  EXPECT_THAT(running(), ElementsAre(service() + ".1.0", service() + ".1.1"));
+  EXPECT_EQ(*world.replicas.secrets(service() + ".1.0"), (process::Secrets{{"TOKEN", "t"}}));
+  EXPECT_EQ(State(harness.rows()).programs(before.service).values(), after.programs);
+}
+
+TEST_F(LocalRuntimeTest, RepairGivesOneWhosePortIsTakenAnother) {
+  provision();
+  const std::string artifact = world.bundle("ports", "/usr/bin/python3", process::server_script());
+  ASSERT_TRUE(process::replace_file(artifact + "/bundle.yaml", "name: hello\nversion: \"1\"\nrun: [./app]\n", 0644));
+  auto before = deploy(artifact).as<Deploy::Ok>();
+  lose(service() + ".1.0");
+  const uint16_t port = *world.replicas.workload(service() + ".1.0")->port;
+  process::TakenPort taken(port);
+  auto after = harness.invoke(Repair{.service = before.service}).as<Repair::Ok>();
+  EXPECT_NE(after.endpoint, before.endpoint);
+  EXPECT_THAT(running(), ElementsAre(service() + ".1.0"));
+}
+
+TEST_F(LocalRuntimeTest, RepairRemovesWhatAnEffectThatWasGivenUpLeft) {
+  provision();
+  auto before = deploy(server("one")).as<Deploy::Ok>();
+  world.settled(service() + ".7.0", world.server());
+  harness.invoke(Repair{.service = before.service}).as<Repair::Ok>();
+  EXPECT_THAT(*world.replicas.list(), ElementsAre(service() + ".1.0"));
+}
+
+TEST_F(LocalRuntimeTest, RepairSaysWhatItCannotRepair) {
+  EXPECT_TRUE(harness.invoke(Repair{.service = LocalRuntimeId("none")}).is<Repair::Notfound>());
+  provision();
+  EXPECT_TRUE(harness.invoke(Repair{.service = LocalRuntimeId(service())}).is<Repair::Ok>()) << "nothing is deployed";
+  const std::string artifact = server("one");
+  auto before = deploy(artifact).as<Deploy::Ok>();
+  lose(service() + ".1.0");
+  ASSERT_TRUE(world.disk.chmod(artifact + "/app", 0644));
+  EXPECT_THAT(harness.invoke(Repair{.service = before.service}).as<Repair::Failed>().reason,
+              HasSubstr("./app is not an executable file"));
+  EXPECT_THAT(*world.replicas.list(), ElementsAre(service() + ".1.0")) << "it is tried again";
+  ASSERT_TRUE(world.disk.remove(artifact + "/bundle.yaml"));
+  EXPECT_THAT(harness.invoke(Repair{.service = before.service}).as<Repair::Failed>().reason, HasSubstr("bundle.yaml"));
+}
+
+TEST_F(LocalRuntimeTest, ShowSaysWhichReplicasThereAre) {
+  EXPECT_EQ(harness.invoke(Show{.instance = "i"}).as<Show::Notfound>().instance, "i");
+  provision();
+  auto deployed = deploy(server("one"), "1.2").as<Deploy::Ok>();
+  auto shown = harness.invoke(Show{.instance = "i"}).as<Show::Ok>();
+  EXPECT_EQ(shown.version, "1.2");
+  EXPECT_EQ(shown.replicas, 1);
+  EXPECT_EQ(shown.programs, deployed.programs);
 }
 
 TEST_F(LocalRuntimeTest, DestroyLeavesNothing) {

@@ -13,13 +13,16 @@ BOOST_DESCRIBE_STRUCT(ProvisionWork, (), (config))
 // Names are chosen in begin, so that a repeat finds what an attempt before has started.
 struct DeployWork {
   std::string artifact;
+  std::string service;
   std::string name;  // of this deployment's replicas, before their number
   int64_t replicas = 1;
   std::optional<int64_t> port;
-  std::vector<std::string> before;  // what is stopped when the new ones are healthy
-  int64_t kept = 0;                 // the first so many replicas ran before
+  int64_t kept = 0;  // the first so many replicas ran before
+  std::string config;
+  std::string storage;
+  std::optional<lang::Sealed> secrets;
 };
-BOOST_DESCRIBE_STRUCT(DeployWork, (), (artifact, name, replicas, port, before, kept))
+BOOST_DESCRIBE_STRUCT(DeployWork, (), (artifact, service, name, replicas, port, kept, config, storage, secrets))
 
 struct RollbackWork {
   DeployWork deploy;
@@ -32,10 +35,20 @@ struct ScaleWork {
 };
 BOOST_DESCRIBE_STRUCT(ScaleWork, (), (deploy, excess))
 
-struct DestroyWork {
+struct RepairWork {
+  std::string service;
+  std::string artifact;
   std::vector<std::string> names;
+  bool any_port = false;  // whether one whose port is taken may have another
+  std::optional<lang::Sealed> secrets;
 };
-BOOST_DESCRIBE_STRUCT(DestroyWork, (), (names))
+BOOST_DESCRIBE_STRUCT(RepairWork, (), (service, artifact, names, any_port, secrets))
+
+struct DestroyWork {
+  std::string service;   // "" if there is none
+  bool storage = false;  // whether what it has stored goes with it
+};
+BOOST_DESCRIBE_STRUCT(DestroyWork, (), (service, storage))
 
 struct CheckWork {
   std::vector<std::string> names;

@@ -1,0 +1,51 @@
+// One question after the other.
+#include "bundle/answers.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json.h"
+
+namespace sluice::bundle {
+namespace {
+
+bool fits(AnswerType type, const json::value& value) {
+  switch (type) {
+    case AnswerType::string:
+      return value.is_string();
+    case AnswerType::integer:
+      return value.is_int64() || value.is_uint64();
+    case AnswerType::number:
+      return value.is_number();
+    case AnswerType::boolean:
+      return value.is_bool();
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<json::object> complete_answers(const Manifest& manifest, json::object given) {
+  for (const Question& question : manifest.config) {
+    const std::string& name = question.name.text;
+    auto wrong = [&](std::string message) {
+      return Error{.code = Code::invalid, .message = std::move(message), .path = "/" + name};
+    };
+    const json::value* answer = given.if_contains(name);
+    if (answer == nullptr) {
+      if (!question.default_) return wrong("there is no answer to: " + question.question);
+      given[name] = *question.default_;
+      continue;
+    }
+    if (!fits(question.type, *answer)) {
+      return wrong("expected " + std::string(boost::describe::enum_to_string(question.type, "")) + ", not " +
+                   write(*answer));
+    }
+    if (!question.choices.empty() && std::ranges::find(question.choices, *answer) == question.choices.end()) {
+      return wrong(write(*answer) + " is none of the choices");
+    }
+  }
+  return given;
+}
+
+}  // namespace sluice::bundle

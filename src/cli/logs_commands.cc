@@ -1,0 +1,198 @@
+// sluice logs and sluice exec: what replicas say, and a command in a replica's place. Both take the names of
+// cli/running_instances.h, and hold the store only until they know what is meant.
+#include <poll.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "cli/all_commands.h"
+#include "cli/kit_watch.h"
+#include "cli/running_instances.h"
+#include "process/log_reader.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr int kLookAgain_ms = 100;
+
+// ----------------------------------------------------------------------------------------------------------- logs
+
+// A POSIX extended regular expression. Matching takes bounded stack, whatever a line is.
+class Pattern {
+ public:
+  static Result<Pattern> compile(const std::string& text) {
+    auto regex = std::make_unique<regex_t>();
+    int failed = ::regcomp(regex.get(), text.c_str(), REG_EXTENDED | REG_NOSUB);
+    if (failed == 0) return Pattern(std::shared_ptr<regex_t>(regex.release(), free_regex));
+    std::array<char, 200> why{};
+    ::regerror(failed, regex.get(), why.data(), why.size());
+    return Error{.code = Code::usage, .message = "--grep: '" + text + "' is no regular expression: " + why.data()};
+  }
+  bool matches(const std::string& line) const { return ::regexec(regex_.get(), line.c_str(), 0, nullptr, 0) == 0; }
+
+ private:
+  explicit Pattern(std::shared_ptr<regex_t> regex) : regex_(std::move(regex)) {}
+  static void free_regex(regex_t* regex) {
+    ::regfree(regex);
+    delete regex;
+  }
+
+  std::shared_ptr<regex_t> regex_;
+};
+
+class LogPrinter {
+ public:
+  LogPrinter(Context& context, const std::vector<RunningReplica>& replicas, std::optional<Pattern> pattern)
+      : output_(context.output), pattern_(std::move(pattern)) {
+    constexpr std::array kColors{Style::accent, Style::good, Style::warning, Style::strong, Style::heading, Style::bad};
+    for (const RunningReplica& each : replicas) {
+      styles_[each.name] = kColors[styles_.size() % kColors.size()];
+      labels_[each.name] = each.label;
+      width_ = std::max(width_, display_width(each.label));
+    }
+  }
+
+  void print(const process::ReplicaLine& said) {
+    const process::LogLine& line = said.line;
+    if (pattern_ && !pattern_->matches(line.text)) return;
+    const std::string& label = labels_[said.replica];
+    if (output_.settings().format != Format::table) {
+      // A line is a document, so that a stream that does not end can be read.
+      const json::object shown{{"time", line.time},
+                               {"replica", said.replica},
+                               {"label", label},
+                               {"stream", line.stream},
+                               {"text", line.text}};
+      output_.print_text(output_.settings().format == Format::json ? write(shown) + "\n"
+                                                                   : "--- " + write(shown) + "\n");
+      return;
+    }
+    const Terminal& out = output_.settings().out;
+    const Style style = line.stream == "sluice" ? Style::faint : Style::plain;
+    output_.print_text(
+        out.paint(Style::faint, line.time) + " " +
+        out.paint(styles_[said.replica], printable(label) + std::string(width_ - display_width(label), ' ')) + " " +
+        out.paint(Style::faint, line.stream) + " " + out.paint(style, printable(line.text)) + "\n");
+  }
+
+ private:
+  Output& output_;
+  std::optional<Pattern> pattern_;
+  std::map<std::string, Style> styles_;
+  std::map<std::string, std::string> labels_;
+  size_t width_ = 0;
+};
+
+Result<Code> logs(Context& context) {
+  const Given& given = context.given;
+  std::optional<Pattern> pattern;
+  if (given.has("grep")) {
+    auto compiled = Pattern::compile(given.text("grep"));
+    if (!compiled) return compiled.error();
+    pattern = *std::move(compiled);
+  }
+  auto all = read_running_instances(context);
+  if (!all) return all.error();
+  std::vector<RunningReplica> replicas;
+  for (const std::string& name : given.texts("names")) {
+    auto found = find_replicas(*all, name);
+    if (!found) return found.error();
+    for (RunningReplica& each : *found) {
+      if (std::ranges::find(replicas, each.name, &RunningReplica::name) == replicas.end()) {
+        replicas.push_back(std::move(each));
+      }
+    }
+  }
+  std::vector<process::LogMerge::Source> sources;
+  for (const RunningReplica& each : replicas) sources.push_back({.replica = each.name, .folder = each.log});
+  std::string since;
+  if (auto age = given.number("since")) since = utc_text(RealClock().wall_ms() - *age);
+  process::LogMerge merge(context.disk, sources, since);
+  LogPrinter printer(context, replicas, std::move(pattern));
+  std::optional<StopSignal> stop;
+  if (given.flag("follow")) stop.emplace();
+  for (;;) {
+    auto line = merge.next();
+    if (!line) return line.error();
+    if (*line) {
+      printer.print(**line);
+      continue;
+    }
+    if (!stop) return Code::ok;
+    if (!context.output.flush()) return Code::ok;
+    if (merge.gone()) {
+      context.output.note("All that it followed is gone.");
+      return Code::ok;
+    }
+    pollfd stopped{.fd = stop->fd(), .events = POLLIN, .revents = 0};
+    if (::poll(&stopped, 1, kLookAgain_ms) > 0) return Code::ok;
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- exec
+
+Result<Code> exec(Context& context) {
+  auto local = local_replicas(context);
+  if (!local) return local.error();
+  auto all = read_running_instances(context);
+  if (!all) return all.error();
+  auto replicas = find_replicas(*all, context.given.text("name"));
+  if (!replicas) return replicas.error();
+  // Of several the first that is well, or the first.
+  const RunningReplica* chosen = &replicas->front();
+  for (const RunningReplica& each : *replicas) {
+    auto state = (*local)->look(each.name);
+    if (!state || !state->healthy) continue;
+    chosen = &each;
+    break;
+  }
+  context.output.detail("in " + chosen->name);
+  context.output.flush();
+  return (*local)->exec(chosen->name, context.given.texts("command"));
+}
+
+}  // namespace
+
+void add_logs_commands(Commands& commands) {
+  const std::string names =
+      "A name is that of a component, which stands for all its replicas; one of them is hello.0. The "
+      "ids of instances and the names of replicas, which `runtime list` and `runtime show` have, "
+      "will do as well.";
+  commands.add(
+      {.name = "logs",
+       .group = Group::run,
+       .summary = "Show what replicas say, in the order of time",
+       .details = names + " Each line has its time, its replica, and whether the program said it (out, err) or its "
+                          "supervisor (sluice). With --output json each line is a JSON object of its own.",
+       .args = {{.name = "names", .help = "whose: components, instances or replicas", .repeated = true}},
+       .options = {{.name = "follow", .letter = 'f', .help = "go on with what they say next, until Ctrl-C"},
+                   {.name = "since",
+                    .value = "TIME",
+                    .help = "only what is not older than this, as 90m or 7d",
+                    .kind = Kind::duration},
+                   {.name = "grep", .value = "PATTERN", .help = "only lines that this regular expression finds"},
+                   lock_timeout_option()},
+       .example = "sluice logs hello --since 10m",
+       .run = logs});
+  commands.add({.name = "exec",
+                .group = Group::run,
+                .summary = "Run a command in a replica's place",
+                .details = names +
+                           " Of several replicas the first healthy one is taken.\n\nThe command has the program's "
+                           "variables, secrets, folders, user and limits, and your terminal; its exit code is yours. "
+                           "It ends with the replica.",
+                .args = {{.name = "name", .help = "in whose place: a component, an instance or a replica"},
+                         {.name = "command", .help = "the command and its arguments, after --", .repeated = true}},
+                .options = {lock_timeout_option()},
+                .example = "sluice exec hello -- env",
+                .run = exec});
+}
+
+}  // namespace sluice::cli

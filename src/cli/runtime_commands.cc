@@ -1,0 +1,222 @@
+// sluice runtime: what runs where, and how it is. `stop` is one action of the concept Runtime; the others ask, and look
+// at the replicas of this machine.
+#include <boost/json.hpp>
+
+#include "base/clock.h"
+#include "base/duration.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/running_instances.h"
+
+namespace sluice::cli {
+namespace {
+
+// A replica as it is now.
+struct Seen {
+  RunningReplica replica;
+  process::ReplicaState state;
+};
+
+Result<std::vector<Seen>> look_at(const Context& context, const RunningInstance& instance) {
+  auto replicas = local_replicas(context);
+  if (!replicas) return replicas.error();
+  std::vector<Seen> seen;
+  for (const RunningReplica& each : instance.replicas) {
+    auto state = (*replicas)->look(each.name);
+    process::ReplicaState gone{.phase = process::Phase::lost, .message = "there is nothing of it"};
+    seen.push_back({.replica = each, .state = state ? *state : gone});
+  }
+  return seen;
+}
+
+std::string phase_name(process::Phase phase) { return boost::describe::enum_to_string(phase, ""); }
+
+std::string how(const process::ReplicaState& state) {
+  if (state.phase != process::Phase::running) return phase_name(state.phase);
+  return state.healthy ? "healthy" : "unhealthy";
+}
+
+Style style_of_replica(const process::ReplicaState& state) {
+  if (state.healthy) return Style::good;
+  return process::is_over(state.phase) || state.phase == process::Phase::running ? Style::bad : Style::warning;
+}
+
+json::object json_of(const Seen& seen) {
+  const process::ReplicaState& state = seen.state;
+  json::object shown{{"replica", seen.replica.name},     {"label", seen.replica.label},
+                     {"phase", phase_name(state.phase)}, {"healthy", state.healthy},
+                     {"restarts", state.restarts},       {"since", utc_text(state.since_ms)},
+                     {"message", state.message},         {"endpoint", seen.replica.endpoint},
+                     {"log", seen.replica.log},          {"limitedBy", state.limited_by}};
+  shown["pid"] = state.program ? json::value(state.program->pid) : json::value();
+  return shown;
+}
+
+json::object json_of(const RunningInstance& instance, const std::vector<Seen>& seen) {
+  json::array replicas;
+  for (const Seen& each : seen) replicas.push_back(json_of(each));
+  return {{"instance", instance.id},     {"component", instance.component}, {"type", instance.type},
+          {"version", instance.version}, {"status", instance.status},       {"endpoint", instance.endpoint},
+          {"replicas", replicas}};
+}
+
+size_t healthy_of(const std::vector<Seen>& seen) {
+  return static_cast<size_t>(std::ranges::count_if(seen, [](const Seen& each) { return each.state.healthy; }));
+}
+
+// ----------------------------------------------------------------------------------------------------------- list
+
+Result<Code> list(Context& context) {
+  auto all = read_running_instances(context);
+  if (!all) return all.error();
+  Table table{.columns = {{"NAME"},
+                          {.title = "INSTANCE", .whole = true},
+                          {"TYPE"},
+                          {"VERSION"},
+                          {"STATUS"},
+                          {"HEALTHY", Align::right},
+                          {"ENDPOINT"}},
+              .empty = "Nothing runs here."};
+  json::array shown;
+  for (const RunningInstance& each : *all) {
+    auto seen = look_at(context, each);
+    if (!seen) return seen.error();
+    shown.push_back(json_of(each, *seen));
+    const size_t healthy = healthy_of(*seen);
+    table.rows.push_back({{each.component, Style::strong},
+                          {each.id},
+                          {each.type},
+                          {each.version},
+                          {each.status},
+                          {std::to_string(healthy) + "/" + std::to_string(seen->size()),
+                           healthy == seen->size() ? Style::good : Style::bad},
+                          {each.endpoint}});
+  }
+  context.output.print(shown, [&](const Terminal& terminal) { return render(table, terminal); });
+  return Code::ok;
+}
+
+// ----------------------------------------------------------------------------------------------------------- show
+
+std::string text_of(const RunningInstance& instance, const std::vector<Seen>& seen, const json::value& history,
+                    const Terminal& terminal) {
+  std::string text;
+  auto row = [&](const std::string& name, const std::string& value) {
+    if (!value.empty())
+      text += terminal.paint(Style::faint, name) + std::string(11 - name.size(), ' ') + printable(value) + "\n";
+  };
+  row("name", instance.component);
+  row("instance", instance.id);
+  row("type", instance.type);
+  row("status", instance.status);
+  row("version", instance.version);
+  row("endpoint", instance.endpoint);
+  for (const json::value& each : history.as_array()) {
+    row("deployed",
+        std::string(each.at("deployedAt").as_string()) + "  " + std::string(each.at("version").as_string()));
+  }
+  Table table{.columns = {{"REPLICA"},
+                          {"STATE"},
+                          {"PID", Align::right},
+                          {"RESTARTS", Align::right},
+                          {"SINCE"},
+                          {.title = "NAME", .whole = true},
+                          {"LAST"}},
+              .empty = "It has no replicas on this machine."};
+  for (const Seen& each : seen) {
+    const process::ReplicaState& state = each.state;
+    table.rows.push_back({{each.replica.label, Style::strong},
+                          {how(state), style_of_replica(state)},
+                          {state.program ? std::to_string(state.program->pid) : "-"},
+                          {std::to_string(state.restarts)},
+                          {utc_text(state.since_ms)},
+                          {each.replica.name},
+                          {state.message}});
+  }
+  return text + "\n" + render(table, terminal);
+}
+
+Result<Code> show(Context& context) {
+  auto home = open_deploy_home_to_read(context);
+  if (!home) return home.error();
+  auto all = *home ? running_instances(**home) : std::vector<RunningInstance>();
+  if (!all) return all.error();
+  auto instance = find_instance(*all, context.given.text("name"));
+  if (!instance) return instance.error();
+  auto shown = (*home)->ask("Runtime/show", {{"instance", instance->id}});
+  if (!shown) return shown.error();
+  if (shown->code != Code::ok) return refusal_of(*shown);
+  auto seen = look_at(context, *instance);
+  if (!seen) return seen.error();
+  const json::value& history = shown->fields.at("history");
+  json::object value = json_of(*instance, *seen);
+  value["history"] = history;
+  context.output.print(value, [&](const Terminal& terminal) { return text_of(*instance, *seen, history, terminal); });
+  return Code::ok;
+}
+
+// ----------------------------------------------------------------------------------------------------------- stop
+
+Result<Code> stop(Context& context) {
+  auto home = DeployHome::open(context);
+  if (!home) return home.error();
+  auto all = running_instances(**home);
+  if (!all) return all.error();
+  auto instance = find_instance(*all, context.given.text("name"));
+  if (!instance) return instance.error();
+  const bool dry = context.given.flag("dry-run");
+  json::object shown{{"instance", instance->id},
+                     {"component", instance->component},
+                     {"replicas", instance->replicas.size()},
+                     {"stopped", !dry}};
+  if (!dry) {
+    auto answer = (*home)->call("Runtime/destroy", {{"instance", instance->id}});
+    if (!answer) return answer.error();
+    if (answer->variant == "destroyFailed") {
+      return Error{.code = Code::failed,
+                   .message = instance->component + " was not stopped: " + answer->text("reason"),
+                   .next = "sluice flow trace " + to_string(*answer->flow)};
+    }
+    if (answer->code != Code::ok) return refusal_of(*answer);
+    shown["flow"] = to_string(*answer->flow);
+  }
+  context.output.print(shown, [&](const Terminal& terminal) {
+    const size_t count = instance->replicas.size();
+    return terminal.paint(dry ? Style::warning : Style::good, dry ? "would stop" : "stopped") + "  " +
+           printable(instance->component) + " " + instance->id + ", " + std::to_string(count) +
+           (count == 1 ? " replica\n" : " replicas\n");
+  });
+  return Code::ok;
+}
+
+}  // namespace
+
+void add_runtime_commands(Commands& commands) {
+  const Arg name{.name = "name", .help = "the component's name, or the instance's id or a part of it"};
+  commands.add_noun({.name = "runtime", .group = Group::run, .summary = "See and stop what runs"});
+  commands.add({.name = "runtime list",
+                .summary = "List what runs, where, and how many of it are healthy",
+                .options = {lock_timeout_option()},
+                .example = "sluice runtime list",
+                .run = list});
+  commands.add({.name = "runtime show",
+                .summary = "Show an instance, its history and its replicas",
+                .args = {name},
+                .options = {lock_timeout_option()},
+                .example = "sluice runtime show hello",
+                .run = show});
+  std::vector<Option> options = {{.name = "dry-run", .help = "say what would be stopped, and stop nothing"}};
+  for (Option& each : call_options()) options.push_back(std::move(each));
+  commands.add({.name = "runtime stop",
+                .summary = "Stop an instance and forget it",
+                .details = "All its replicas get SIGTERM and, when the drain of their bundle is over, SIGKILL. Their "
+                           "logs go with them, and so does what they have stored, unless the instance's config names "
+                           "a storage.",
+                .args = {name},
+                .options = std::move(options),
+                .example = "sluice runtime stop hello --dry-run",
+                .run = stop});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,36 @@
+// What a program gets that is not in its bundle, gathered when it is about to be started: its config, completed by the
+// defaults of the bundle's questions, and those secrets that the bundle names. Secrets come with the call as a sealed
+// value; when that is gone (it lives in one process, for minutes), from a replica that runs and was started with them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bundle/manifest.h"
+#include "deploy/providers/runtime/local/local_host.h"
+#include "lang/handler.h"
+
+namespace sluice::deploy::local_runtime {
+
+// Why a bundle has not what it needs to run.
+struct Lacking {
+  std::string config;                // what is wrong with it; "" if nothing is
+  std::vector<std::string> secrets;  // that the bundle names and nobody gave
+  std::string reason;                // why there are none
+};
+
+std::string text_of(const Lacking& lacking);
+
+// Those that the bundle names. `service`: whose replicas may have them.
+std::variant<process::Secrets, Lacking> secrets_for(LocalHost& host, const bundle::Manifest& manifest,
+                                                    const std::string& service,
+                                                    const std::optional<lang::Sealed>& sealed, lang::Attempt& effect);
+
+// `config` is the text of an object.
+std::variant<Given, Lacking> given_for(LocalHost& host, const bundle::Manifest& manifest, const std::string& service,
+                                       const std::string& config, const std::optional<lang::Sealed>& sealed,
+                                       lang::Attempt& effect);
+
+}  // namespace sluice::deploy::local_runtime

@@ -1,0 +1,41 @@
+// LocalWatch sees which replicas of this machine should run and do not: their supervisor was killed, the machine was
+// restarted, or they were given up. It asks for LocalRuntime/repair of their service, and for the same one again only
+// after a while that doubles each time, until all of its replicas run.
+//
+// What another effect is just stopping or starting does not run for a moment either. So what was stopped or failed
+// counts only when it is seen twice; at the first look of all nothing is under way yet, and it counts at once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "lang/observer.h"
+#include "process/replicas.h"
+
+namespace sluice::deploy::local_runtime {
+
+class LocalWatch final : public lang::Observer {
+ public:
+  // Both must outlive it.
+  LocalWatch(const process::Replicas& replicas, const Clock& clock) : replicas_(replicas), clock_(clock) {}
+
+  std::string_view concept_name() const override { return "LocalRuntime"; }
+  void look(const Tell& tell) override;
+
+ private:
+  struct Told {
+    int64_t next_ms = 0;  // of the clock that never goes back
+    int64_t wait_ms = 0;
+  };
+
+  const process::Replicas& replicas_;
+  const Clock& clock_;
+  bool first_ = true;
+  std::set<std::string> seen_;        // replicas that did not run at the last look
+  std::map<std::string, Told> told_;  // by service
+};
+
+}  // namespace sluice::deploy::local_runtime
