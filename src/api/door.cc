@@ -1,12 +1,33 @@
 // Waiting for an answer is the same through every door.
 #include "api/door.h"
 
+#include <algorithm>
+
+#include "engine/outcome_code.h"
+
 namespace sluice::api {
 
 Result<Started> EngineDoor::start(engine::Request request) {
   auto flow = engine_.start(std::move(request));
   if (!flow) return flow.error();
   return Started{.flow = *flow};
+}
+
+const lang::ActionSymbol* find_action(const lang::Symbols& symbols, std::string_view name) {
+  size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return nullptr;
+  for (const lang::ConceptSymbol& each : symbols.concepts) {
+    if (each.name != name.substr(0, slash) || each.built_in) continue;
+    auto found = std::ranges::find(each.actions, name.substr(slash + 1), &lang::ActionSymbol::name);
+    return found == each.actions.end() ? nullptr : &*found;
+  }
+  return nullptr;
+}
+
+Result<Code> EngineDoor::code_of(const std::string& action, const std::string& variant) {
+  const lang::ActionSymbol* found = find_action(kit_->symbols(), action);
+  if (found != nullptr) return engine::code_of(*found, variant);
+  return Error{.code = Code::not_found, .message = "there is no action " + action, .next = "sluice kit show"};
 }
 
 Result<bool> is_idle(store::Snapshot& snapshot, const Ulid& flow) {

@@ -8,13 +8,16 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/running_flow.h"
 #include "base/result.h"
 #include "base/ulid.h"
 #include "engine/engine.h"
+#include "lang/check.h"
 #include "store/store.h"
 
 namespace sluice::api {
@@ -32,6 +35,8 @@ class Door {
   virtual Result<lang::Completion> query(const std::string& action, const json::object& input,
                                          const engine::Caller& caller) = 0;
   virtual Result<uint64_t> decide(engine::Decision decision) = 0;
+  // What it means to a door that this action ended in this variant.
+  virtual Result<Code> code_of(const std::string& action, const std::string& variant) = 0;
 
   virtual Result<store::FlowStatus> wait(const Ulid& flow, engine::Engine::Until until,
                                          const std::function<bool()>& stop = {}) = 0;
@@ -46,10 +51,14 @@ class Door {
   virtual store::Store& store() = 0;
 };
 
-// The engine in this process. Both must outlive it.
+// "Concept/action" among those of a kit that can be called; null if there is none.
+const lang::ActionSymbol* find_action(const lang::Symbols& symbols, std::string_view name);
+
+// The engine in this process. It and its store must outlive this; the kit is the one that it runs.
 class EngineDoor final : public Door {
  public:
-  EngineDoor(engine::Engine& engine, store::Store& store) : engine_(engine), store_(store) {}
+  EngineDoor(engine::Engine& engine, store::Store& store, std::shared_ptr<const lang::CheckedKit> kit)
+      : engine_(engine), store_(store), kit_(std::move(kit)) {}
 
   Result<Started> start(engine::Request request) override;
   Result<lang::Completion> query(const std::string& action, const json::object& input,
@@ -57,6 +66,7 @@ class EngineDoor final : public Door {
     return engine_.query(action, input, caller);
   }
   Result<uint64_t> decide(engine::Decision decision) override { return engine_.decide(std::move(decision)); }
+  Result<Code> code_of(const std::string& action, const std::string& variant) override;
   Result<store::FlowStatus> wait(const Ulid& flow, engine::Engine::Until until,
                                  const std::function<bool()>& stop) override {
     return engine_.wait(flow, until, stop);
@@ -73,6 +83,7 @@ class EngineDoor final : public Door {
  private:
   engine::Engine& engine_;
   store::Store& store_;
+  std::shared_ptr<const lang::CheckedKit> kit_;
 };
 
 // Whether the flow goes nowhere by itself: it is done, stands still, or waits for people.

@@ -19,7 +19,7 @@ struct Doors : testing::Test {
   }
 
   TestingServed served;
-  EngineDoor door{*served.engine, served.store};
+  EngineDoor door{*served.engine, served.store, served.kit};
 };
 
 TEST_F(Doors, AnAnswerIsWaitedFor) {
@@ -42,6 +42,13 @@ TEST_F(Doors, AFlowIsIdleWhenOnlyPeopleCanMoveIt) {
   EXPECT_TRUE(idle(gone->flow));
   ASSERT_TRUE(served.store.commit({.timers = {{.invocation = signing->flow, .flow = signing->flow, .due_ms = 1}}}));
   EXPECT_FALSE(idle(signing->flow)) << "time moves it";
+}
+
+TEST_F(Doors, KnowsTheCodesOfVariants) {
+  EXPECT_EQ(door.code_of("Work/go", "late").value(), Code::conflict);
+  EXPECT_EQ(door.code_of("Work/go", "engine.refused").value(), Code::gate_rejected);
+  EXPECT_EQ(door.code_of("Work/went", "ok").error().message, "there is no action Work/went");
+  EXPECT_EQ(door.code_of("Timer/wait", "ok").error().code, Code::not_found);
 }
 
 TEST_F(Doors, WaitingCanBeStopped) {

@@ -5,9 +5,11 @@
 #include <boost/json.hpp>
 
 #include "api/exchange.h"
+#include "api/flow_rows.h"
 #include "api/problem.h"
 #include "api/row_json.h"
 #include "api/wire_words.h"
+#include "engine/outcome_code.h"
 
 namespace sluice::api {
 namespace {
@@ -186,6 +188,18 @@ Result<uint64_t> RemoteDoor::decide(engine::Decision decision) {
   }
   if (reply->refused()) return error_in(reply->body);
   return number_of(reply->body, "position");
+}
+
+Result<Code> RemoteDoor::code_of(const std::string& action, const std::string& variant) {
+  // The engine's own outcomes are the same everywhere.
+  if (variant.starts_with("engine.")) return engine::code_of(lang::ActionSymbol(), variant);
+  auto path = path_of(action);
+  if (!path) return path.error();
+  auto body = read(get(*path), kExchange_ms);
+  if (!body) return body.error();
+  const json::value* variants = member(*body, "variants");
+  auto code = variants == nullptr ? std::nullopt : code_named(text_of(*variants, variant));
+  return code.value_or(Code::failed);
 }
 
 Result<store::FlowStatus> RemoteDoor::wait(const Ulid& flow, engine::Engine::Until until,

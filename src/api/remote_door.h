@@ -32,6 +32,7 @@ class RemoteDoor final : public Door {
   Result<lang::Completion> query(const std::string& action, const json::object& input,
                                  const engine::Caller& caller) override;
   Result<uint64_t> decide(engine::Decision decision) override;
+  Result<Code> code_of(const std::string& action, const std::string& variant) override;
   Result<store::FlowStatus> wait(const Ulid& flow, engine::Engine::Until until,
                                  const std::function<bool()>& stop) override;
   Result<void> watch(uint64_t from, const store::Visit<store::JournalRow>& visit,

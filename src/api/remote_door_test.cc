@@ -77,6 +77,14 @@ TEST_F(RemoteDoors, RefusalsAreThoseOfTheEngine) {
   EXPECT_EQ(wait(Ulid(), Until::quiet).error().code, Code::not_found);
 }
 
+TEST_F(RemoteDoors, KnowsTheCodesOfVariants) {
+  EXPECT_EQ(door->code_of("Work/go", "ok").value(), Code::ok);
+  EXPECT_EQ(door->code_of("Work/go", "late").value(), Code::conflict);
+  EXPECT_EQ(door->code_of("Work/go", "engine.timeout").value(), Code::timeout);
+  EXPECT_EQ(door->code_of("Work/went", "ok").error().code, Code::not_found);
+  EXPECT_EQ(door->code_of("Work", "ok").error().code, Code::not_found);
+}
+
 TEST_F(RemoteDoors, DecisionsAreMade) {
   auto started = start("Work/sign", {});
   auto position = door->decide({.flow = started->flow, .caller = {.reason = "no"}});

@@ -8,6 +8,7 @@
 
 #include "api/caller.h"
 #include "api/door.h"
+#include "api/flow_rows.h"
 #include "api/problem.h"
 #include "api/row_json.h"
 #include "api/wire_words.h"
@@ -81,15 +82,6 @@ Result<json::object> object_member(const json::object& body, std::string_view na
   return Error{.code = Code::invalid, .message = std::string(name) + " is an object", .path = "/" + std::string(name)};
 }
 
-const lang::ActionSymbol* find_action(const lang::Symbols& symbols, std::string_view concept_, std::string_view name) {
-  for (const lang::ConceptSymbol& each : symbols.concepts) {
-    if (each.name != concept_ || each.built_in) continue;
-    auto found = std::ranges::find(each.actions, name, &lang::ActionSymbol::name);
-    return found == each.actions.end() ? nullptr : &*found;
-  }
-  return nullptr;
-}
-
 // The generation in If-Match: 7 or "7".
 Result<std::optional<uint64_t>> expected_generation(const http::Request& request) {
   const std::string* given = request.header("If-Match");
@@ -146,7 +138,10 @@ const std::vector<Service::Route>& Service::routes() {
       {"GET", {"v1", "status"}, &Service::status},
       {"POST", {"v1", "stop"}, &Service::stop},
       {"POST", {"v1", "actions", "*", "*"}, &Service::act},
+      {"GET", {"v1", "actions", "*", "*"}, &Service::describe},
+      {"GET", {"v1", "flows"}, &Service::flows},
       {"GET", {"v1", "flows", "*"}, &Service::flow},
+      {"GET", {"v1", "flows", "*", "steps"}, &Service::steps},
       {"POST", {"v1", "flows", "*", "decisions"}, &Service::decide},
       {"GET", {"v1", "state", "*"}, &Service::state},
       {"GET", {"v1", "position"}, &Service::position},
@@ -157,6 +152,19 @@ const std::vector<Service::Route>& Service::routes() {
       {"DELETE", {"v1", "snapshots", "*"}, &Service::close_snapshot},
   };
   return kRoutes;
+}
+
+// What the journal says was denied: what the caller says it is for, if that reads like a command, else the route:
+// whatever somebody sends who may do nothing, the record is short and readable.
+std::string Service::denied_thing(const Route& route, const http::Request& request) {
+  const std::string* purpose = request.parameter("for");
+  bool words = purpose != nullptr && !purpose->empty() && purpose->size() <= 30 &&
+               std::ranges::all_of(*purpose, [](char c) { return (c >= 'a' && c <= 'z') || c == ' ' || c == '-'; });
+  if (words) return *purpose;
+  std::string text(route.method);
+  text += ' ';
+  for (std::string_view part : route.path) text += "/" + std::string(part);
+  return text;
 }
 
 http::Response Service::answer(const http::Request& request, const http::Peer& peer) {
@@ -178,9 +186,7 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
               .parts = *std::move(parts)};
     // Who may call an action, the engine itself decides, and writes down.
     if (route.answer != &Service::act && call.caller.name != parts_.owner) {
-      const std::string* purpose = request.parameter("for");
-      return refused(
-          parts_.engine->deny(call.caller, purpose != nullptr ? *purpose : request.method + " " + request.target));
+      return refused(parts_.engine->deny(call.caller, denied_thing(route, request)));
     }
     return (this->*route.answer)(call);
   }
@@ -241,7 +247,7 @@ std::function<bool()> Service::until(const Call& call, int64_t otherwise_ms) con
 http::Response Service::act(const Call& call) {
   std::string name = call.parts[0] + "/" + call.parts[1];
   auto kit = parts_.kit();
-  const lang::ActionSymbol* action = find_action(kit->symbols(), call.parts[0], call.parts[1]);
+  const lang::ActionSymbol* action = find_action(kit->symbols(), name);
   if (action == nullptr) {
     return refused({.code = Code::not_found, .message = "there is no action " + name, .next = "sluice kit show"});
   }
@@ -273,7 +279,7 @@ http::Response Service::act(const Call& call) {
     return refused(id.error());
   }
   auto stop = until(call, kAnswerPatience_ms);
-  EngineDoor door(*parts_.engine, *parts_.store);
+  EngineDoor door(*parts_.engine, *parts_.store, kit);
   RunningFlow flow(*id);
   json::object shown{{"flow", to_string(*id)}, {"invocation", to_string(*id)}};
   if (*wait != WaitFor::start) {
@@ -312,6 +318,21 @@ http::Response Service::act(const Call& call) {
   return in_json(shown);
 }
 
+http::Response Service::describe(const Call& call) {
+  std::string name = call.parts[0] + "/" + call.parts[1];
+  auto kit = parts_.kit();
+  const lang::ActionSymbol* action = find_action(kit->symbols(), name);
+  if (action == nullptr) {
+    return refused({.code = Code::not_found, .message = "there is no action " + name, .next = "sluice kit show"});
+  }
+  json::object variants;
+  for (const lang::VariantSymbol& each : action->variants) {
+    variants[each.name] = code_name(engine::code_of(*action, each.name));
+  }
+  return in_json(
+      json::object{{"action", name}, {"query", action->runs == lang::Runs::query}, {"variants", std::move(variants)}});
+}
+
 http::Response Service::ask(const Call&, const lang::ActionSymbol& action, const std::string& name,
                             const json::object& input, const engine::Caller& caller) {
   auto answer = parts_.engine->query(name, input, caller);
@@ -346,13 +367,50 @@ http::Response Service::flow(const Call& call) {
   auto snapshot = parts_.store->read();
   auto row = snapshot ? (*snapshot)->flow(*id) : Result<std::optional<store::FlowRow>>(snapshot.error());
   if (!row) return refused(row.error());
-  json::object shown{
-      {"flow", to_string(*id)}, {"state", state_name(*state)}, {"done", done}, {"beganAt", utc_text(id->wall_ms())}};
+  if (!*row) return refused({.code = Code::not_found, .message = "there is no flow " + call.parts[0]});
+  json::object shown = flow_row_json(**row);
+  shown["state"] = state_name(*state);
+  shown["done"] = done;
   if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
-  if (*row && (*row)->settled_at_ms != 0) shown["settledAt"] = utc_text((*row)->settled_at_ms);
-  if (*row) {
-    if (auto summary = parse_json((*row)->summary)) shown["summary"] = std::move(summary->root);
+  return in_json(shown);
+}
+
+http::Response Service::flows(const Call& call) {
+  auto limit = parameter_number(call.request, "limit", kPageRows);
+  if (!limit) return refused(limit.error());
+  std::optional<Ulid> before;
+  if (const std::string* given = call.request.parameter("before")) {
+    auto id = Ulid::parse(*given);
+    if (!id) return refused(id.error());
+    before = *id;
   }
+  bool failed_only = call.request.parameter("failed") != nullptr;
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return refused(snapshot.error());
+  json::array flows;
+  bool more = false;
+  auto read = (*snapshot)->flows_newest_first(before, [&](const store::FlowRow& row) {
+    bool failed = row.status == store::FlowStatus::settled_failed || row.status == store::FlowStatus::stuck;
+    if (failed_only && !failed) return true;
+    more = flows.size() >= std::min<uint64_t>(*limit, kPageRows);
+    if (!more) flows.push_back(flow_row_json(row));
+    return !more;
+  });
+  if (!read) return refused(read.error());
+  return in_json(json::object{{"flows", std::move(flows)}, {"more", more}});
+}
+
+http::Response Service::steps(const Call& call) {
+  auto id = Ulid::parse(call.parts[0]);
+  if (!id) return refused(id.error());
+  auto snapshot = parts_.store->read();
+  auto row = snapshot ? (*snapshot)->flow(*id) : Result<std::optional<store::FlowRow>>(snapshot.error());
+  if (!row) return refused(row.error());
+  if (!*row) return refused({.code = Code::not_found, .message = "there is no flow " + call.parts[0]});
+  auto records = flow_records(**snapshot, **row);
+  if (!records) return refused(records.error());
+  json::object shown = flow_row_json(**row);
+  shown["steps"] = *std::move(records);
   return in_json(shown);
 }
 
@@ -476,26 +534,38 @@ http::Response Service::events(const Call& call) {
   if (!from) return refused(from.error());
   return {.content_type = "text/event-stream",
           .headers = {{"Cache-Control", "no-store"}},
-          .stream = [this, from = *from](http::Stream& to) {
-            int64_t alive_ns = parts_.clock->monotonic_ns();
-            bool wanted = to.write(": from " + std::to_string(from) + "\n\n");
-            auto stop = [&] {
-              int64_t now_ns = parts_.clock->monotonic_ns();
-              if (now_ns - alive_ns > kKeepAlive_ns) {
-                alive_ns = now_ns;
-                wanted = to.write(": alive\n\n");
-              }
-              wanted = wanted && !stopping_ && to.wanted();
-              return !wanted;
-            };
-            auto watched = parts_.engine->watch(
-                from,
-                [&](const store::JournalRow& row) {
-                  return to.write("id: " + std::to_string(row.seq) + "\nevent: step\ndata: " + row.record + "\n\n");
-                },
-                stop);
-            if (!watched) to.write("event: problem\ndata: " + write(problem(watched.error())) + "\n\n");
-          }};
+          .stream = [this, from = *from](http::Stream& to) { stream_events(from, to); }};
+}
+
+// Records are written between reads: a slow reader holds no snapshot of the store.
+void Service::stream_events(uint64_t from, http::Stream& to) {
+  constexpr size_t kAtOnce = 256;
+  int64_t said_ns = parts_.clock->monotonic_ns();
+  bool wanted = to.write(": from " + std::to_string(from) + "\n\n");
+  std::string events;
+  while (wanted && !stopping_) {
+    events.clear();
+    size_t count = 0;
+    auto watched = parts_.engine->watch(
+        from,
+        [&](const store::JournalRow& row) {
+          events += "id: " + std::to_string(row.seq) + "\nevent: step\ndata: " + row.record + "\n\n";
+          from = row.seq + 1;
+          return ++count < kAtOnce;
+        },
+        [&] {
+          bool silent = parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns;
+          return count > 0 || silent || stopping_ || !to.wanted();
+        });
+    if (!watched) {
+      to.write("event: problem\ndata: " + write(problem(watched.error())) + "\n\n");
+      return;
+    }
+    if (events.empty() && parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns) events = ": alive\n\n";
+    if (!events.empty()) said_ns = parts_.clock->monotonic_ns();
+    wanted = events.empty() ? to.wanted() : to.write(events);
+    if (events.empty() && wanted && !stopping_) return;  // the engine ends
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------- snapshots

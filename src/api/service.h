@@ -56,19 +56,24 @@ class Service {
   struct Call;
   struct Route;
   static const std::vector<Route>& routes();
+  static std::string denied_thing(const Route& route, const http::Request& request);
 
   http::Response health();
   http::Response status(const Call& call);
   http::Response stop(const Call& call);
   http::Response act(const Call& call);
+  http::Response describe(const Call& call);
   http::Response ask(const Call& call, const lang::ActionSymbol& action, const std::string& name,
                      const json::object& input, const engine::Caller& caller);
   http::Response decide(const Call& call);
+  http::Response flows(const Call& call);
   http::Response flow(const Call& call);
+  http::Response steps(const Call& call);
   http::Response state(const Call& call);
   http::Response position(const Call& call);
   http::Response journal(const Call& call);
   http::Response events(const Call& call);
+  void stream_events(uint64_t from, http::Stream& to);
   http::Response open_snapshot(const Call& call);
   http::Response read_snapshot(const Call& call);
   http::Response close_snapshot(const Call& call);

@@ -98,9 +98,15 @@ TEST_F(Services, BadCallsAreExplainedAndChangeNothing) {
   broken.body = "{";
   EXPECT_EQ(send(broken).status, 400);
   EXPECT_EQ(detail(send(get({"v1", "nothing"}))), "404 there is nothing at /v1/nothing");
-  Reply wrong = send(get({"v1", "actions", "Work", "go"}));
-  EXPECT_EQ(detail(wrong), "405 /v1/actions/Work/go takes POST, not GET");
+  EXPECT_EQ(detail(send(get({"v1", "stop"}))), "405 /v1/stop takes POST, not GET");
   EXPECT_EQ((*served.store.read())->position(), 0U);
+}
+
+TEST_F(Services, AnActionIsDescribed) {
+  EXPECT_EQ(send(get({"v1", "actions", "Work", "go"})).body,
+            json::parse(R"({"action":"Work/go","query":false,"variants":{"ok":"ok","late":"conflict"}})"));
+  EXPECT_EQ(send(get({"v1", "actions", "Work", "look"})).body.at("query"), true);
+  EXPECT_EQ(send(get({"v1", "actions", "Work", "went"})).status, 404);
 }
 
 TEST_F(Services, AQueryIsAskedTheSameWay) {
@@ -117,13 +123,32 @@ TEST_F(Services, WhatIsNotDoneInTimeIsAnsweredAsItIs) {
   std::string id = text(reply, "flow");
   Reply flow = send(get({"v1", "flows", id}));
   EXPECT_EQ(flow.body.at("done"), false);
-  EXPECT_EQ(flow.body.at("summary").at("action"), "Work/ask");
+  EXPECT_EQ(text(flow, "action"), "Work/ask");
   EXPECT_EQ(act("ask", {{"input", {{"n", 1}}}}, {{"wait", "start"}}).status, 202);
   served.release = true;
   flow = send(get({"v1", "flows", id}, {{"until", "settled"}, {"for_ms", "60000"}}));
   EXPECT_EQ(flow.body.at("done"), true);
   EXPECT_EQ(text(flow, "state"), "settled");
   EXPECT_EQ(text(act("ask", {{"input", {{"n", 1}}}}, {{"wait", "all"}}), "state"), "settled");
+}
+
+TEST_F(Services, FlowsAreListedAndShown) {
+  for (int n : {1, 2, 101}) act("go", {{"input", {{"n", n}}}});
+  Reply all = send(get({"v1", "flows"}));
+  ASSERT_EQ(all.body.at("flows").as_array().size(), 3U);
+  EXPECT_EQ(all.body.at("flows").at(0).at("failure"), "Work/go => late");
+  EXPECT_EQ(all.body.at("more"), false);
+  Reply failed = send(get({"v1", "flows"}, {{"failed", ""}}));
+  EXPECT_EQ(failed.body.at("flows").as_array().size(), 1U);
+  Reply first = send(get({"v1", "flows"}, {{"limit", "1"}}));
+  EXPECT_EQ(first.body.at("more"), true);
+  std::string newest(first.body.at("flows").at(0).at("flow").as_string());
+  Reply rest = send(get({"v1", "flows"}, {{"before", newest}}));
+  EXPECT_EQ(rest.body.at("flows").as_array().size(), 2U);
+  Reply steps = send(get({"v1", "flows", newest, "steps"}));
+  EXPECT_EQ(steps.body.at("steps").at(0).at("action"), "Work/go");
+  EXPECT_EQ(send(get({"v1", "flows", to_string(Ulid()), "steps"})).status, 404);
+  EXPECT_EQ(send(get({"v1", "flows"}, {{"before", "x"}})).status, 400);
 }
 
 TEST_F(Services, NobodyWaitsForPeopleOrForTheEnd) {
@@ -147,6 +172,7 @@ TEST_F(Services, OthersAreDeniedAndRecorded) {
   for (const http::Request& request : {post({"v1", "actions", "Work", "go"}, {{"input", {{"n", 1}}}}),
                                        post({"v1", "actions", "Work", "look"}, json::object()),
                                        post({"v1", "snapshots"}, json::object(), {{"for", "flow list"}}),
+                                       post({"v1", "snapshots"}, json::object(), {{"for", "a\nb"}}),
                                        get({"v1", "status"}), post({"v1", "stop"}, json::object())}) {
     http::Response response = answer(request, stranger);
     EXPECT_EQ(response.status, 403) << request.target << response.body;
@@ -161,7 +187,8 @@ TEST_F(Services, OthersAreDeniedAndRecorded) {
     denied.push_back(step->action);
     return true;
   }));
-  EXPECT_EQ(denied, (std::vector<std::string>{"Work/go", "Work/look", "flow list", "GET /v1/status", "POST /v1/stop"}));
+  EXPECT_EQ(denied, (std::vector<std::string>{"Work/go", "Work/look", "flow list", "POST /v1/snapshots",
+                                              "GET /v1/status", "POST /v1/stop"}));
   EXPECT_EQ(answer(get({"healthz"}), std::nullopt).status, 200);
 }
 

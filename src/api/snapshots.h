@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 class Snapshots {
  public:
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMost = 256;
 
   explicit Snapshots(store::Store& store) : store_(store) {}
 

@@ -47,7 +47,7 @@ TEST_F(SnapshotsTest, AreLimited) {
   auto refused = snapshots.open(2);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::limit);
-  EXPECT_EQ(refused.error().message, "64 readers have the store open, which is all there may be");
+  EXPECT_EQ(refused.error().message, "256 readers have the store open, which is all there may be");
   snapshots.close_all(1);
   EXPECT_TRUE(snapshots.open(2));
 }

@@ -90,7 +90,7 @@ lang::ConceptBinding work(std::atomic<bool>& release) {
 
 TestingServed::TestingServed() : owner(name_of_user(::getuid())) {
   binding_ = work(release);
-  kit_ = engine::checked({kWork}, kRules);
+  kit = engine::checked({kWork}, kRules);
   auto started = engine::Engine::start(
       {.store = &store,
        .clock = &clock,
@@ -103,7 +103,7 @@ TestingServed::TestingServed() : owner(name_of_user(::getuid())) {
              std::fprintf(stderr, "%s\n", why.c_str());
              std::_Exit(1);
            }},
-      kit_);
+      kit);
   if (!started) throw std::runtime_error(to_string(started.error()));
   engine = *std::move(started);
   service = std::make_unique<Service>(ServiceParts{.engine = engine.get(),
@@ -111,7 +111,7 @@ TestingServed::TestingServed() : owner(name_of_user(::getuid())) {
                                                    .disk = &disk,
                                                    .clock = &clock,
                                                    .owner = owner,
-                                                   .kit = [this] { return kit_; },
+                                                   .kit = [this] { return kit; },
                                                    .about =
                                                        [] {
                                                          return json::object{{"pid", ::getpid()}};

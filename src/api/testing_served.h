@@ -38,6 +38,7 @@ class TestingServed {
   std::string owner;  // this process's user, unless a test says another
   std::atomic<bool> release = false;
   std::atomic<int> stops = 0;
+  std::shared_ptr<const lang::CheckedKit> kit;
   std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<Service> service;
   std::unique_ptr<http::Server> server;
@@ -47,7 +48,6 @@ class TestingServed {
   UlidSource ids_{clock, random_};
   lang::Tools tools_;
   lang::ConceptBinding binding_;
-  std::shared_ptr<const lang::CheckedKit> kit_;
   std::mutex mutex_;
   std::vector<std::string> logged_;
 };

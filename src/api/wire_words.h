@@ -2,29 +2,15 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string_view>
 
 #include "engine/engine.h"
-#include "store/store.h"
 
 namespace sluice::api {
 
 // A page of rows has at most so many of them, and goes not far beyond so many bytes.
 inline constexpr size_t kPageRows = 1000;
 inline constexpr size_t kPageBytes = size_t{1} << 20U;
-
-inline constexpr std::array<std::string_view, 5> kFlowStates = {"running", "waiting", "stuck", "settled", "failed"};
-
-// "running", "waiting", "stuck", "settled" or "failed".
-constexpr std::string_view state_name(store::FlowStatus status) { return kFlowStates[static_cast<size_t>(status)]; }
-
-constexpr std::optional<store::FlowStatus> state_named(std::string_view name) {
-  for (size_t i = 0; i < kFlowStates.size(); ++i) {
-    if (kFlowStates[i] == name) return static_cast<store::FlowStatus>(i);
-  }
-  return std::nullopt;
-}
 
 // What is waited for: "quiet", "settled", "all".
 constexpr std::string_view name_of(engine::Engine::Until until) {

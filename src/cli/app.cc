@@ -41,6 +41,7 @@ Result<Code> answer(const Given& given, Context& context) {
 
 int run(std::span<const std::string> words, const Commands& commands, const Process& process) {
   auto given = parse(words, commands);
+  if (given) given->line.assign(words.begin(), words.end());
   Output output = make_output(given ? *given : parse_globals(words), process);
   if (!given) {
     output.error(given.error());

@@ -117,6 +117,7 @@ class Given {
  public:
   const Command* command = nullptr;  // nothing for a command line without one: `sluice --help`
   std::string words;                 // the command's words as far as they came: "", "kit" or "kit check"
+  std::vector<std::string> line;     // the whole command line, as it was given
 
   bool flag(std::string_view name) const { return has(name); }
   bool has(std::string_view name) const;
@@ -131,6 +132,9 @@ class Given {
  private:
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
+
+// The command line with one more option, as a shell takes it: "sluice kit run tasks Task/add title='a b' --reason x".
+std::string line_with(const Given& given, const std::string& option);
 
 // Reads a value of a kind: counts as they are, durations in milliseconds, shares in basis points, others as 0.
 Result<int64_t> read_value(Kind kind, std::string_view text);

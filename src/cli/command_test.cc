@@ -46,5 +46,13 @@ TEST(GivenDeathTest, RefusesNamesThatAreNotInTheTable) {
   EXPECT_DEATH((void)given.text("no-such-option"), "declared");
 }
 
+TEST(Commands, ALineIsRepeatedAsAShellTakesIt) {
+  Given given;
+  given.line = {"artifact", "build", "a b", "it's", "--", "tar", "cf"};
+  EXPECT_EQ(line_with(given, "--reason x"), "sluice artifact build 'a b' 'it'\\''s' --reason x -- tar cf");
+  given.line = {"kit", "run", "x/y", "A/b", "n=1", ""};
+  EXPECT_EQ(line_with(given, "--reason x"), "sluice kit run x/y A/b n=1 '' --reason x");
+}
+
 }  // namespace command_test
 }  // namespace sluice::cli

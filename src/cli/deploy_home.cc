@@ -4,11 +4,9 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
-#include "cli/action_input.h"
 #include "cli/kit_place.h"
 #include "cli/patience.h"
 #include "deploy/deploy_kit.h"
-#include "engine/outcome_code.h"
 
 namespace sluice::cli {
 
@@ -48,13 +46,16 @@ Result<std::unique_ptr<DeployHome>> DeployHome::open(Context& context) {
   const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : kNone;
   auto place = place_of_kit(std::string(deploy::kKitFolder), context);
   if (!place) return place.error();
-  lang::Checked checked = check_place(*place, false, context);
-  if (!checked.kit) return kit_has_errors(*place, checked);
+  auto make_kit = [&]() -> Result<std::shared_ptr<const lang::CheckedKit>> {
+    lang::Checked checked = check_place(*place, false, context);
+    if (!checked.kit) return kit_has_errors(*place, checked);
+    auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+    if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+    return kit;
+  };
   std::unique_ptr<DeployHome> made(new DeployHome(context));
-  made->kit_ = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
-  if (auto fits = check_handlers(loaded, *made->kit_); !fits) return fits.error();
   made->stop_.emplace();
-  auto home = HomeEngine::start(context, loaded, made->kit_, place->folder);
+  auto home = HomeEngine::start(context, loaded, HomeEngine::MakeKit(make_kit), place->folder);
   if (!home) return home.error();
   made->home_ = *std::move(home);
   return made;
@@ -63,7 +64,7 @@ Result<std::unique_ptr<DeployHome>> DeployHome::open(Context& context) {
 Result<Answer> DeployHome::call(const std::string& action, const json::object& input) {
   auto started = home_->engine().start(
       {.action = action, .input = input, .caller = home_->caller(), .key = home_->key_of(context_.given)});
-  if (!started) return started.error();
+  if (!started) return home_->unheard(started.error(), context_.given);
   const Ulid flow = started->flow;
   context_.output.detail("flow: " + to_string(flow));
   api::RunningFlow running(flow, started->ended);
@@ -76,7 +77,7 @@ Result<Answer> DeployHome::call(const std::string& action, const json::object& i
   }
   if (!running.ended()) return home_->stopped_early(flow, std::string(deploy::kKitName));
   const engine::End& end = running.ended()->end;
-  auto code = code_of(action, end.variant);
+  auto code = home_->engine().code_of(action, end.variant);
   if (!code) return code.error();
   return Answer{.action = action, .variant = end.variant, .fields = end.fields, .code = *code, .flow = flow};
 }
@@ -84,15 +85,9 @@ Result<Answer> DeployHome::call(const std::string& action, const json::object& i
 Result<Answer> DeployHome::ask(const std::string& action, const json::object& input) {
   auto answer = home_->engine().query(action, input, home_->caller());
   if (!answer) return answer.error();
-  auto code = code_of(action, answer->variant);
+  auto code = home_->engine().code_of(action, answer->variant);
   if (!code) return code.error();
   return Answer{.action = action, .variant = answer->variant, .fields = answer->fields, .code = *code};
-}
-
-Result<Code> DeployHome::code_of(const std::string& action, const std::string& variant) const {
-  auto called = find_action(kit_->symbols(), action);
-  if (!called) return called.error();
-  return engine::code_of(called->action(), variant);
 }
 
 Result<std::unique_ptr<DeployHome>> open_deploy_home_to_read(Context& context) {

@@ -16,7 +16,6 @@
 #include "cli/context.h"
 #include "cli/home_engine.h"
 #include "cli/kit_watch.h"
-#include "lang/check.h"
 
 namespace sluice::cli {
 
@@ -51,10 +50,8 @@ class DeployHome {
 
  private:
   explicit DeployHome(Context& context) : context_(context) {}
-  Result<Code> code_of(const std::string& action, const std::string& variant) const;
 
   Context& context_;
-  std::shared_ptr<const lang::CheckedKit> kit_;
   std::unique_ptr<HomeEngine> home_;
   // Made before the engine's threads, which are not to take the signal; gone before the engine is, so that a second
   // Ctrl-C does not wait for effects under way.

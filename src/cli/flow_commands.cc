@@ -44,21 +44,6 @@ Code say_nothing_has_run(Context& context, const json::value& empty) {
 
 // ---------------------------------------------------------------------------------------------------------- list
 
-struct Listed {
-  store::FlowRow row;
-  std::string action, caller, failure;  // as its summary says; failure is also why it is dead or stands still
-};
-
-Listed listed(const store::FlowRow& row) {
-  Listed one{.row = row};
-  one.action = engine::summary_text(row, "action");
-  one.caller = engine::summary_text(row, "caller");
-  for (const char* why : {"failure", "dead", "standstill"}) {
-    if (one.failure.empty()) one.failure = engine::summary_text(row, why);
-  }
-  return one;
-}
-
 Style style_of(store::FlowStatus status) {
   switch (status) {
     case store::FlowStatus::settled_ok:
@@ -71,21 +56,6 @@ Style style_of(store::FlowStatus status) {
   }
 }
 
-json::value list_json(const std::vector<Listed>& flows) {
-  json::array array;
-  for (const Listed& flow : flows) {
-    json::object object{{"flow", to_string(flow.row.id)},
-                        {"state", state_name(flow.row.status)},
-                        {"action", flow.action},
-                        {"caller", flow.caller},
-                        {"beganAt", utc_text(flow.row.id.wall_ms())}};
-    if (flow.row.settled_at_ms != 0) object["settledAt"] = utc_text(flow.row.settled_at_ms);
-    if (!flow.failure.empty()) object["failure"] = flow.failure;
-    array.push_back(std::move(object));
-  }
-  return array;
-}
-
 Result<Code> list(Context& context) {
   auto reading = begin_reading(context);
   if (!reading) return reading.error();
@@ -95,7 +65,7 @@ Result<Code> list(Context& context) {
   if (limit == 0) return Error{.code = Code::usage, .message = "--limit is at least 1"};
   std::optional<int64_t> since_ms;
   if (auto age = context.given.number("since")) since_ms = RealClock().wall_ms() - *age;
-  std::vector<Listed> flows;
+  std::vector<store::FlowRow> flows;
   bool more = false;
   auto read = (*reading)->snapshot->flows_newest_first(std::nullopt, [&](const store::FlowRow& row) {
     if (since_ms && row.id.wall_ms() < *since_ms) return false;  // ids begin with their time
@@ -103,21 +73,23 @@ Result<Code> list(Context& context) {
       return true;
     }
     more = flows.size() == limit;
-    if (!more) flows.push_back(listed(row));
+    if (!more) flows.push_back(row);
     return !more;
   });
   if (!read) return read.error();
-  context.output.print(list_json(flows), [&](const Terminal& terminal) {
+  json::array shown;
+  for (const store::FlowRow& row : flows) shown.push_back(api::flow_row_json(row));
+  context.output.print(shown, [&](const Terminal& terminal) {
     Table table{
         .columns = {{.title = "FLOW", .whole = true}, {"STATE"}, {"ACTION"}, {"CALLER"}, {"BEGAN"}, {"FAILURE"}},
         .empty = failed_only ? "No flow has failed." : "No flows."};
-    for (const Listed& flow : flows) {
-      table.rows.push_back({{to_string(flow.row.id)},
-                            {std::string(state_name(flow.row.status)), style_of(flow.row.status)},
-                            {flow.action},
-                            {flow.caller},
-                            {utc_text(flow.row.id.wall_ms())},
-                            {flow.failure}});
+    for (const store::FlowRow& row : flows) {
+      table.rows.push_back({{to_string(row.id)},
+                            {std::string(state_name(row.status)), style_of(row.status)},
+                            {engine::summary_text(row, "action")},
+                            {engine::summary_text(row, "caller")},
+                            {utc_text(row.id.wall_ms())},
+                            {api::failure_of(row)}});
     }
     return render(table, terminal);
   });

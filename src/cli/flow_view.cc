@@ -33,22 +33,6 @@ Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row)
   return flow;
 }
 
-std::string_view state_name(store::FlowStatus status) {
-  switch (status) {
-    case store::FlowStatus::running:
-      return "running";
-    case store::FlowStatus::waiting:
-      return "waiting";
-    case store::FlowStatus::stuck:
-      return "stuck";
-    case store::FlowStatus::settled_ok:
-      return "settled";
-    case store::FlowStatus::settled_failed:
-      return "failed";
-  }
-  return "unknown";
-}
-
 std::string state_text(const FlowView& flow) {
   std::string text(state_name(flow.row.status));
   auto told = [&](std::string_view name) { return engine::summary_text(flow.row, name); };

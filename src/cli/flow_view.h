@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/flow_rows.h"
 #include "base/terminal.h"
 #include "base/ulid.h"
 #include "engine/history.h"
@@ -50,9 +51,8 @@ struct FlowView {
 
 Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row);
 
-// "running", "waiting", "stuck", "settled" or "failed".
-std::string_view state_name(store::FlowStatus status);
-// The same in words: "settled, 2 follow-ups pending", "failed: Till/pay => declined".
+using api::state_name;
+// The state in words: "settled, 2 follow-ups pending", "failed: Till/pay => declined".
 std::string state_text(const FlowView& flow);
 
 // "ok", "engine.fault"; for what is open what it waits for: "runs", "waits for an answer".

@@ -10,6 +10,7 @@
 #include "cli/home.h"
 #include "cli/kit_place.h"
 #include "crypto/key_file.h"
+#include "http/socket.h"
 
 namespace sluice::cli {
 namespace {
@@ -34,6 +35,11 @@ constexpr int kAttempts = 5;
 Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
                                                       std::shared_ptr<const lang::CheckedKit> kit,
                                                       const std::string& folder, Where where) {
+  return start(context, loaded, MakeKit([&] { return Result(kit); }), folder, where);
+}
+
+Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
+                                                      const MakeKit& make_kit, const std::string& folder, Where where) {
   std::unique_ptr<HomeEngine> made(new HomeEngine());
   HomeEngine& self = *made;
   auto home = find_home(context.disk, context.variables);
@@ -42,16 +48,29 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   std::error_code ignored;
   std::string kit_folder =
       is_built_in(folder) ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
+  std::shared_ptr<const lang::CheckedKit> kit;
+  auto check_kit = [&]() -> Result<void> {
+    if (kit) return {};
+    auto checked = make_kit();
+    if (!checked) return checked.error();
+    kit = *std::move(checked);
+    return {};
+  };
   for (int attempt = 1;; ++attempt) {
+    // A kit with errors is found before anything is written.
+    bool there = where == Where::anywhere && http::connect_unix(socket_of(*home)).has_value();
+    if (auto ready = there ? Result<void>() : check_kit(); !ready) return ready.error();
     auto opened = open_home_store(context, self.clock_, {.make = MakeStore::yes, .own = where == Where::here});
     if (!opened) return opened.error();
     self.home_ = *std::move(opened);
-    auto started = self.home_->served.empty() ? self.start_here(context, loaded, kit, *home, kit_folder)
-                                              : self.start_there(context, kit_folder);
+    bool served = !self.home_->served.empty();
+    if (auto ready = served ? Result<void>() : check_kit(); !ready) return ready.error();
+    auto started =
+        served ? self.start_there(context, kit_folder) : self.start_here(context, loaded, kit, *home, kit_folder);
     if (started) return made;
     // One that ended just when it was asked is no obstacle: nothing was asked of it yet.
     Code code = started.error().code;
-    bool ended = !self.home_->served.empty() && (code == Code::not_found || code == Code::unavailable);
+    bool ended = served && (code == Code::not_found || code == Code::unavailable);
     if (!ended || attempt == kAttempts) return started.error();
   }
 }
@@ -79,7 +98,7 @@ Result<void> HomeEngine::start_there(Context& context, const std::string& folder
 }
 
 Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& loaded,
-                                    std::shared_ptr<const lang::CheckedKit> kit, const Home& home,
+                                    const std::shared_ptr<const lang::CheckedKit>& kit, const Home& home,
                                     const std::string& folder) {
   Output& output = context.output;
   HomeEngine& self = *this;
@@ -102,11 +121,11 @@ Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& load
        .fatal = [&output](const std::string& why) { stop_at_once(output, why); },
        .heads = &*self.heads_,
        .operator_key = &*self.operator_key_},
-      std::move(kit));
+      kit);
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
   if (!observers.empty()) observing_ = std::make_unique<Observing>(*engine_, std::move(observers));
-  door_ = std::make_unique<api::EngineDoor>(*engine_, *home_->store);
+  door_ = std::make_unique<api::EngineDoor>(*engine_, *home_->store, kit);
   return {};
 }
 
@@ -159,13 +178,19 @@ Error HomeEngine::stopped_early(const Ulid& flow, const std::string& kit) const 
           .next = "sluice flow show " + to_string(flow)};
 }
 
-Error HomeEngine::broke_off(const Error& error, const Ulid& flow) const {
-  return {.code = Code::timeout,
-          .message = "the answer of flow " + to_string(flow) + " is not known: " + error.message +
-                     "; the flow is kept in the store",
-          .next = key_.empty()
-                      ? "sluice flow show " + to_string(flow)
-                      : "sluice serve goes on with it; the same command with --idempotency-key " + key_ + " joins it"};
+Error HomeEngine::unheard(const Error& error, const Given& given) const {
+  if (error.code != Code::timeout || key_.empty() || given.line.empty()) return error;
+  Error told = error;
+  told.next = line_with(given, given.has("idempotency-key") ? "" : "--idempotency-key " + key_);
+  return told;
+}
+
+Error HomeEngine::broke_off(const Error& error, const Ulid& flow, const Given& given) const {
+  return unheard({.code = Code::timeout,
+                  .message = "the answer of flow " + to_string(flow) + " is not known: " + error.message +
+                             "; the flow is kept in the store, and the next sluice serve goes on with it",
+                  .next = "sluice flow show " + to_string(flow)},
+                 given);
 }
 
 Error HomeEngine::kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) const {

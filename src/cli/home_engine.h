@@ -11,6 +11,7 @@
 // on the disk, or a handler hangs, the process that runs the engine ends with one line that says so.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,11 @@ class HomeEngine {
   static Result<std::unique_ptr<HomeEngine>> start(Context& context, const LoadedConcepts& loaded,
                                                    std::shared_ptr<const lang::CheckedKit> kit,
                                                    const std::string& folder, Where where = Where::anywhere);
+  // The same where the kit is only checked if the engine is to run here: the other process has done that.
+  using MakeKit = std::function<Result<std::shared_ptr<const lang::CheckedKit>>()>;
+  static Result<std::unique_ptr<HomeEngine>> start(Context& context, const LoadedConcepts& loaded,
+                                                   const MakeKit& make_kit, const std::string& folder,
+                                                   Where where = Where::anywhere);
   api::Door& engine() { return *door_; }
   // The engine in this process; null: it runs in a `sluice serve`.
   engine::Engine* here() { return engine_.get(); }
@@ -51,19 +57,22 @@ class HomeEngine {
   // The idempotency key of a call: the one that was given. Without one a call to another process gets a new one, with
   // which it can be repeated if the connection breaks.
   std::string key_of(const Given& given);
+  // What is said if nobody knows whether a call was heard: the command line that repeats it under its key.
+  Error unheard(const Error& error, const Given& given) const;
   // What a person is told who no longer waits for a flow that is not done, or for whom it could not go on.
   Error stopped_early(const Ulid& flow, const std::string& kit) const;
   Error kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) const;
   // What is said if the process that runs the engine has ended meanwhile.
-  Error broke_off(const Error& error, const Ulid& flow) const;
+  Error broke_off(const Error& error, const Ulid& flow, const Given& given) const;
   // The same where it is not done, in a sentence.
   std::string goes_on(const std::string& kit) const;
 
  private:
   HomeEngine() = default;
   Result<void> open_heads(Output& output);
-  Result<void> start_here(Context& context, const LoadedConcepts& loaded, std::shared_ptr<const lang::CheckedKit> kit,
-                          const Home& home, const std::string& folder);
+  Result<void> start_here(Context& context, const LoadedConcepts& loaded,
+                          const std::shared_ptr<const lang::CheckedKit>& kit, const Home& home,
+                          const std::string& folder);
   Result<void> start_there(Context& context, const std::string& folder);
 
   RealClock clock_;

@@ -92,9 +92,12 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   }
   context.output.detail("store: " + path);
   std::string socket = socket_of(*home);
-  auto run = home->folder("run");
-  auto hold = run ? take_hold(context, opened->disk, clock, (*run / "store.lock").string(), socket, access.own)
-                  : Result<std::optional<LockFile>>(run.error());
+  // One that answers is asked even where the home cannot be written from here: it may be writing.
+  bool served = !access.own && http::connect_unix(socket).has_value();
+  auto run = served ? home->check("run") : home->folder("run");
+  auto hold = served ? Result<std::optional<LockFile>>(std::optional<LockFile>())
+              : run  ? take_hold(context, opened->disk, clock, (*run / "store.lock").string(), socket, access.own)
+                     : Result<std::optional<LockFile>>(run.error());
   if (!hold) {
     bool unwritable = hold.error().code == Code::denied || hold.error().code == Code::limit;
     if (!access.unwritable || !unwritable) return hold.error();

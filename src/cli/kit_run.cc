@@ -146,7 +146,7 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
                                       .caller = home.caller(),
                                       .key = home.key_of(context.given),
                                       .expect_generation = generation});
-  if (!started) return started.error();
+  if (!started) return home.unheard(started.error(), context.given);
   const Ulid id = started->flow;
   context.output.detail("flow: " + to_string(id));
   api::RunningFlow flow(id, started->ended);
@@ -167,7 +167,7 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
   auto status = home.engine().wait(id, until_of(context.given.text("wait")),
                                    [&] { return patience.ends() || home.engine().trouble(); });
   patience.done();
-  if (!status && home.here() == nullptr) return home.broke_off(status.error(), id);
+  if (!status && home.here() == nullptr) return home.broke_off(status.error(), id, context.given);
   if (!status) return status.error();
   if (trouble = home.engine().trouble(); trouble && store::is_open(*status)) {
     context.output.note(home.kept_for_now(*trouble, id, kit).message, Style::warning);

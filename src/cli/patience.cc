@@ -9,7 +9,7 @@
 #include "api/door.h"
 
 namespace sluice::cli {
-Patience::Patience(Context& context, const Clock& clock, const StopSignal& stop) : stop_(stop) {
+Patience::Patience(Context& context, const Clock& clock, const StopSignal& stop) : given_(context.given), stop_(stop) {
   if (context.output.settings().quiet) return;
   progress_.emplace(context.output.progress_stream(), context.output.settings().err, clock, "running");
 }
@@ -50,7 +50,7 @@ Result<void> wait_for_answer(HomeEngine& home, api::RunningFlow& flow, Patience&
     return patience.ends();
   });
   if (waited || home.here() != nullptr) return waited;
-  return home.broke_off(waited.error(), flow.id());
+  return home.broke_off(waited.error(), flow.id(), patience.given());
 }
 
 }  // namespace sluice::cli

@@ -29,8 +29,10 @@ class Patience {
   // Something to do whenever it is asked.
   void meanwhile(std::function<void()> work) { work_ = std::move(work); }
   void done() { progress_.reset(); }
+  const Given& given() const { return given_; }
 
  private:
+  const Given& given_;
   const StopSignal& stop_;
   std::optional<Progress> progress_;
   std::function<void()> work_;

@@ -148,8 +148,8 @@ void add_serve_commands(Commands& commands) {
            "It takes the store, goes on with what is open, runs effects and timers, and listens at run/sluice.sock in "
            "the home. Commands that find it there go through it, with the same output and the same exit codes as "
            "without it; only the home's owner may. It stays in the foreground and says a line for what it does; "
-           "SIGTERM, "
-           "Ctrl-C and `sluice stop` end it in order. What it has started on this machine goes on running.\n\n"
+           "SIGTERM, Ctrl-C and `sluice stop` end it in order. What it has started on this machine goes on running. "
+           "Builds and other effects run in its environment, not in that of the command that asked for them.\n\n"
            "A .sync file of the kit that changes is checked and loaded, as in `sluice kit run`.",
        .args = {{.name = "kit",
                  .help = "the kit's folder, or its name; else Sluice's own",

@@ -77,14 +77,15 @@ Result<std::unique_ptr<Serving>> Serving::start(Context& context, const KitPlace
 }
 
 Serving::~Serving() {
-  if (server_) {
+  bool served = server_ != nullptr;
+  if (served) {
     service_->stop_waiting();
     server_->stop();
     (void)context_.disk.remove(socket_);
     server_.reset();
   }
   home_.reset();
-  if (service_) log("stopped");
+  if (served) log("stopped");
 }
 
 void Serving::run(const StopSignal& stop, KitReload& reload) {

@@ -197,7 +197,11 @@ bool Server::answer(Wire& wire, const Request& request, const Peer& peer) {
   }
   if (!wire.write(head_of(response), after_ms(limits_.write_ms))) return false;
   ChunkedStream stream(*this, wire);
-  response.stream(stream);
+  try {
+    response.stream(stream);
+  } catch (const std::exception&) {
+    return false;  // the head has gone out: all that is left is not to end it as if it were whole
+  }
   return stream.end() && !response.close;
 }
 

@@ -180,6 +180,17 @@ TEST_F(Servers, StreamsUntilNobodyListens) {
   EXPECT_EQ(ended, 3) << "the server stops";
 }
 
+TEST_F(Servers, AStreamThatThrowsIsNotEndedAsIfItWereWhole) {
+  start([](const Request&, const Peer&) {
+    return Response{.stream = [](Stream& to) {
+      to.write("half");
+      throw std::runtime_error("a bug");
+    }};
+  });
+  std::string got = exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(got.ends_with("4\r\nhalf\r\n")) << got;
+}
+
 TEST_F(Servers, AnswersWhatIsUnderWayBeforeItStops) {
   std::latch entered(1), go(1);
   start([&](const Request& request, const Peer& peer) {

@@ -391,7 +391,7 @@ def test_nothing_acknowledged_is_lost_when_it_is_killed(home):
                     acknowledged += 1
                     continue
                 assert done.returncode == 8, f"seed {seed}: {done.stderr}"
-                key = re.search(r"--idempotency-key ([0-9A-Z]{26})", done.stderr)
+                key = re.search(r"next:  sluice kit run .* Stock/add .* --idempotency-key ([0-9A-Z]{26})\n", done.stderr)
                 assert key, f"seed {seed}: {done.stderr}"
                 unknown.append(key.group(1))
         home.serve()
