@@ -8,10 +8,17 @@ Commands all_commands() {
   add_kit_commands(commands);
   add_init_commands(commands);
   add_bundles_commands(commands);
+  add_deployment_commands(commands);
   add_artifact_commands(commands);
   add_runtime_commands(commands);
   add_logs_commands(commands);
   add_serve_commands(commands);
+  add_env_commands(commands);
+  add_env_apply_commands(commands);
+  add_env_packs_commands(commands);
+  add_config_commands(commands);
+  add_revisions_commands(commands);
+  add_traffic_commands(commands);
   add_flow_commands(commands);
   add_flow_decisions(commands);
   add_audit_commands(commands);

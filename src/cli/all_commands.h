@@ -12,6 +12,13 @@ void add_artifact_commands(Commands& commands);
 void add_runtime_commands(Commands& commands);
 void add_logs_commands(Commands& commands);
 void add_serve_commands(Commands& commands);
+void add_deployment_commands(Commands& commands);  // after those of bundles, whose noun they share
+void add_env_commands(Commands& commands);
+void add_env_apply_commands(Commands& commands);
+void add_env_packs_commands(Commands& commands);
+void add_config_commands(Commands& commands);
+void add_revisions_commands(Commands& commands);
+void add_traffic_commands(Commands& commands);
 void add_flow_commands(Commands& commands);
 void add_flow_decisions(Commands& commands);
 void add_audit_commands(Commands& commands);

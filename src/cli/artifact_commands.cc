@@ -12,7 +12,7 @@
 #include "cli/home.h"
 
 namespace sluice::cli {
-namespace {
+namespace artifact_commands {
 
 std::string absolute(const std::string& path) {
   std::error_code ignored;
@@ -185,9 +185,10 @@ std::vector<Option> with_call_options(std::vector<Option> options) {
   return options;
 }
 
-}  // namespace
+}  // namespace artifact_commands
 
 void add_artifact_commands(Commands& commands) {
+  using namespace artifact_commands;
   commands.add_noun({.name = "artifact", .group = Group::build, .summary = "Build things once, and keep them by hash"});
   commands.add(
       {.name = "artifact build",

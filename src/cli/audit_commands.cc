@@ -14,7 +14,7 @@
 #include "engine/step.h"
 
 namespace sluice::cli {
-namespace {
+namespace audit_commands {
 
 using engine::Step;
 
@@ -203,9 +203,10 @@ Result<Code> verify(Context& context) {
   return report->fault || by_strangers(*report) ? Code::verification_failed : Code::ok;
 }
 
-}  // namespace
+}  // namespace audit_commands
 
 void add_audit_commands(Commands& commands) {
+  using namespace audit_commands;
   commands.add_noun({.name = "audit", .group = Group::operate, .summary = "See who decided what, and prove it"});
   commands.add(
       {.name = "audit list",

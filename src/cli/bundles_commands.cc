@@ -22,7 +22,7 @@
 #include "cli/version.h"
 
 namespace sluice::cli {
-namespace {
+namespace bundles_commands {
 
 // Shows how far an archive was read, once that takes longer than a second.
 class Reading {
@@ -436,9 +436,10 @@ std::vector<Option> sign_options() {
   return options;
 }
 
-}  // namespace
+}  // namespace bundles_commands
 
 void add_bundles_commands(Commands& commands) {
+  using namespace bundles_commands;
   commands.add_noun({.name = "bundles", .group = Group::build, .summary = "Pack, sign and check what a team ships"});
   commands.add(bundles_build_command());
   commands.add({.name = "bundles inspect",

@@ -4,7 +4,7 @@
 #include "cli/context.h"
 
 namespace sluice::cli {
-namespace {
+namespace completion_commands {
 
 Result<Code> completion(Context& context) {
   std::string shell = context.given.text("shell");
@@ -14,9 +14,10 @@ Result<Code> completion(Context& context) {
   return Code::ok;
 }
 
-}  // namespace
+}  // namespace completion_commands
 
 void add_completion_commands(Commands& commands) {
+  using namespace completion_commands;
   commands.add({.name = "completion",
                 .group = Group::learn,
                 .summary = "Print the script that completes commands in a shell",

@@ -1,6 +1,7 @@
 // One call at a time, and nothing of what a call means.
 #include "cli/deploy_home.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json.h"
@@ -9,6 +10,17 @@
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {
+namespace {
+
+// Of the commands that have the option.
+std::optional<uint64_t> expected_generation(const Given& given) {
+  bool has =
+      std::ranges::find(given.command->options, "expect-generation", &Option::name) != given.command->options.end();
+  auto number = has ? given.number("expect-generation") : std::nullopt;
+  return number ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
+}
+
+}  // namespace
 
 std::string Answer::text(std::string_view field) const {
   const json::value* value = fields.if_contains(field);
@@ -61,9 +73,31 @@ Result<std::unique_ptr<DeployHome>> DeployHome::open(Context& context) {
   return made;
 }
 
-Result<Answer> DeployHome::call(const std::string& action, const json::object& input) {
-  auto started = home_->engine().start(
-      {.action = action, .input = input, .caller = home_->caller(), .key = home_->key_of(context_.given)});
+Result<Answer> DeployHome::call(const std::string& action, const json::object& input, std::string_view part) {
+  std::string key = home_->key_of(context_.given);
+  if (!key.empty() && !part.empty()) key += "." + std::string(part);
+  return run({.action = action,
+              .input = input,
+              .caller = home_->caller(),
+              .key = key,
+              .expect_generation = part.empty() ? expected_generation(context_.given) : std::nullopt});
+}
+
+Result<Answer> DeployHome::call_unkeyed(const std::string& action, const json::object& input) {
+  return run({.action = action, .input = input, .caller = home_->caller()});
+}
+
+Result<void> DeployHome::wait_until_all(const Ulid& flow) {
+  Patience patience(context_, home_->clock(), *stop_);
+  auto waited = home_->engine().wait(flow, engine::Engine::Until::all, [&] { return patience.ends(); });
+  patience.done();
+  if (!waited) return waited.error();
+  return {};
+}
+
+Result<Answer> DeployHome::run(engine::Request request) {
+  const std::string action = request.action;
+  auto started = home_->engine().start(std::move(request));
   if (!started) return home_->unheard(started.error(), context_.given);
   const Ulid flow = started->flow;
   context_.output.detail("flow: " + to_string(flow));

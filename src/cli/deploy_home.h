@@ -41,8 +41,13 @@ class DeployHome {
  public:
   static Result<std::unique_ptr<DeployHome>> open(Context& context);
 
-  // Runs an action, and waits for its answer. Ctrl-C ends the waiting; the flow is kept.
-  Result<Answer> call(const std::string& action, const json::object& input);
+  // Runs an action, and waits for its answer. Ctrl-C ends the waiting; the flow is kept. `part` tells several calls of
+  // one command apart, which have one idempotency key; --expect-generation is of the first.
+  Result<Answer> call(const std::string& action, const json::object& input, std::string_view part = "");
+  // The same for what a command does besides what it was called for.
+  Result<Answer> call_unkeyed(const std::string& action, const json::object& input);
+  // Waits until the flow and all that follows from it is done, or the person here has had enough.
+  Result<void> wait_until_all(const Ulid& flow);
   // Asks a query.
   Result<Answer> ask(const std::string& action, const json::object& input);
 
@@ -50,6 +55,7 @@ class DeployHome {
 
  private:
   explicit DeployHome(Context& context) : context_(context) {}
+  Result<Answer> run(engine::Request request);
 
   Context& context_;
   std::unique_ptr<HomeEngine> home_;

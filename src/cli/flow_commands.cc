@@ -14,7 +14,7 @@
 #include "engine/kept_set.h"
 
 namespace sluice::cli {
-namespace {
+namespace flow_commands {
 
 // What a reading command works on: one moment of the store.
 struct Reading {
@@ -209,9 +209,10 @@ Result<Code> why(Context& context) {
   return Code::ok;
 }
 
-}  // namespace
+}  // namespace flow_commands
 
 void add_flow_commands(Commands& commands) {
+  using namespace flow_commands;
   const std::string ids =
       "A flow is named by its id, by at least 6 characters of its beginning or its end that no other flow has, or as "
       "`latest`.";

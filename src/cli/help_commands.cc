@@ -3,7 +3,7 @@
 #include "cli/help.h"
 
 namespace sluice::cli {
-namespace {
+namespace help_commands {
 
 Result<Code> help(Context& context) {
   std::string words;
@@ -11,9 +11,10 @@ Result<Code> help(Context& context) {
   return print_help(words, context);
 }
 
-}  // namespace
+}  // namespace help_commands
 
 void add_help_commands(Commands& commands) {
+  using namespace help_commands;
   commands.add(
       {.name = "help",
        .group = Group::learn,

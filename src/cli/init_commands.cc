@@ -14,7 +14,7 @@
 #include "cli/context.h"
 
 namespace sluice::cli {
-namespace {
+namespace init_commands {
 
 constexpr size_t kMaxAnswersBytes = 64 << 10;
 
@@ -160,9 +160,10 @@ Result<Code> init(Context& context) {
   return Code::ok;
 }
 
-}  // namespace
+}  // namespace init_commands
 
 void add_init_commands(Commands& commands) {
+  using namespace init_commands;
   commands.add(
       {.name = "init",
        .group = Group::build,

@@ -22,7 +22,7 @@
 #include "lang/text.h"
 
 namespace sluice::cli {
-namespace {
+namespace kit_commands {
 
 namespace fs = std::filesystem;
 using lang::Diagnostic;
@@ -418,9 +418,10 @@ Result<Code> list(Context& context) {
   return Code::ok;
 }
 
-}  // namespace
+}  // namespace kit_commands
 
 void add_kit_commands(Commands& commands) {
+  using namespace kit_commands;
   commands.add_noun(
       {.name = "kit", .group = Group::build, .summary = "Check, show and run kits of concepts and syncs"});
   commands.add(

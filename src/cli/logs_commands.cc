@@ -18,7 +18,7 @@
 #include "process/log_reader.h"
 
 namespace sluice::cli {
-namespace {
+namespace logs_commands {
 
 constexpr int kLookAgain_ms = 100;
 
@@ -158,9 +158,10 @@ Result<Code> exec(Context& context) {
   return (*local)->exec(chosen->name, context.given.texts("command"));
 }
 
-}  // namespace
+}  // namespace logs_commands
 
 void add_logs_commands(Commands& commands) {
+  using namespace logs_commands;
   const std::string names =
       "A name is that of a component, which stands for all its replicas; one of them is hello.0. The "
       "ids of instances and the names of replicas, which `runtime list` and `runtime show` have, "

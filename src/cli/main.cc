@@ -9,11 +9,14 @@
 #include "cli/app.h"
 #include "cli/home.h"
 #include "cli/loaded_concepts.h"
+#include "crypto/key_file.h"
 #include "deploy/build_bundle.h"
+#include "deploy/bundle_shelf.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_watch.h"
+#include "deploy/revenue_policy.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
 #include "process/replica_exec.h"
@@ -53,6 +56,14 @@ int main(int count, char** words) {
   loaded.tools.add(host);
   sluice::deploy::local_runtime::LocalWatch watch(replicas, clock);
   loaded.observers.push_back(&watch);
+  sluice::deploy::BundleShelf shelf(disk, home ? (home->root() / "blobs" / "bundles").string() : "");
+  loaded.tools.add(shelf);
+  loaded.tools.add<sluice::Disk>(disk);
+  // The operator's key is made with the store, before any effect can ask for it.
+  sluice::deploy::PolicySeal seal([&] {
+    return sluice::crypto::load_private_key(disk, home ? (home->root() / "keys" / "operator.pem").string() : "");
+  });
+  loaded.tools.add(seal);
   sluice::cli::Process process{
       .in = std::cin,
       .out = std::cout,

@@ -157,6 +157,9 @@ class Parser {
       if (noun_.empty()) return {};
       return usage(noun_ + " needs a verb: " + joined(commands_.verbs_of(noun_)), help_command());
     }
+    // Whoever asks what a command takes need not give it.
+    const std::vector<Option>& options = given_.command->options;
+    if (std::ranges::find(options, "schema", &Option::name) != options.end() && given_.has("schema")) return {};
     for (const Arg& arg : given_.command->args) {
       if (arg.optional || given_.has(arg.name)) continue;
       return usage("<" + arg.name + "> is missing: " + expectation(arg.help, arg.choices), help_command());

@@ -10,7 +10,7 @@
 #include "cli/running_instances.h"
 
 namespace sluice::cli {
-namespace {
+namespace runtime_commands {
 
 // A replica as it is now.
 struct Seen {
@@ -190,9 +190,10 @@ Result<Code> stop(Context& context) {
   return Code::ok;
 }
 
-}  // namespace
+}  // namespace runtime_commands
 
 void add_runtime_commands(Commands& commands) {
+  using namespace runtime_commands;
   const Arg name{.name = "name", .help = "the component's name, or the instance's id or a part of it"};
   commands.add_noun({.name = "runtime", .group = Group::run, .summary = "See and stop what runs"});
   commands.add({.name = "runtime list",

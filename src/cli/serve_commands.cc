@@ -14,7 +14,7 @@
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {
-namespace {
+namespace serve_commands {
 
 constexpr int64_t kLook_ms = 20;
 
@@ -137,9 +137,10 @@ Result<Code> stop(Context& context) {
   return Code::ok;
 }
 
-}  // namespace
+}  // namespace serve_commands
 
 void add_serve_commands(Commands& commands) {
+  using namespace serve_commands;
   commands.add(
       {.name = "serve",
        .group = Group::operate,

@@ -13,7 +13,7 @@
 #include "crypto/pem.h"
 
 namespace sluice::cli {
-namespace {
+namespace trust_commands {
 
 json::array array_of(const std::vector<std::string>& texts) {
   json::array array;
@@ -236,9 +236,10 @@ std::vector<Option> with_call_options(std::vector<Option> options) {
   return options;
 }
 
-}  // namespace
+}  // namespace trust_commands
 
 void add_trust_commands(Commands& commands) {
+  using namespace trust_commands;
   commands.add_noun({.name = "trust", .group = Group::operate, .summary = "Say whose signatures count, and for what"});
   commands.add({.name = "trust bootstrap",
                 .summary = "Trust this home's own key, for all bundles",

@@ -204,7 +204,9 @@ Verify::Result Trust::verify(const Verify& ask, State& state) {
     if (!archive) return Verify::Invalid{.message = "the archive's digest: " + archive.error().message};
     claim.archive = *archive;
   }
-  bundle::Verdict verdict = bundle::verify(root_of(state), ask.sidecar, claim, state.now().ms);
+  // Syncs pass on a sidecar from where it is kept; an empty one is none.
+  const std::optional<std::string> sidecar = ask.sidecar && !ask.sidecar->empty() ? ask.sidecar : std::nullopt;
+  bundle::Verdict verdict = bundle::verify(root_of(state), sidecar, claim, state.now().ms);
   if (const auto* verified = std::get_if<bundle::Verified>(&verdict)) {
     Verify::Ok ok;
     for (const std::string& id : verified->keys) ok.keys.push_back(KeyId(id));

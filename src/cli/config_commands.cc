@@ -1,0 +1,88 @@
+// sluice config: what an environment's host is like, and what was found out there.
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/objects.h"
+#include "deploy/host_config.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/names.h"
+
+namespace sluice::cli {
+namespace config_commands {
+
+namespace views = deploy::views;
+
+Result<Code> show(Context& context) {
+  auto objects = Objects::to_read(context);
+  if (!objects) return objects.error();
+  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!found) return found.error();
+  json::object document = views::config_document((*objects)->states(), found->id.text());
+  context.output.print(document, [&](const Terminal& terminal) {
+    Table table{.columns = {{"KEY"}, {"VALUE"}, {"OF"}}, .empty = "Nothing is configured."};
+    for (const auto& each : document.at("host_config").as_object()) {
+      if (each.key() == "env_id") continue;
+      table.rows.push_back({{std::string(each.key())}, {std::string(each.value().as_string())}, {"operator"}});
+    }
+    for (const json::value& each : document.at("runtime").at("produced").as_array()) {
+      std::string key(each.at("key").as_string());
+      table.rows.push_back({{key},
+                            {std::string(document.at("runtime").at("discovered").at(key).as_string())},
+                            {std::string(each.at("generated_by").as_string())}});
+    }
+    return render(table, terminal);
+  });
+  return Code::ok;
+}
+
+Result<Code> set(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Config/set");
+  json::array values;
+  for (const std::string& each : context.given.texts("values")) {
+    size_t equals = each.find('=');
+    if (equals == std::string::npos) {
+      return Error{.code = Code::usage,
+                   .message = "expected key=value, found '" + printable(each) + "'",
+                   .next = "sluice config set local region=eu-west"};
+    }
+    values.push_back(json::object{{"key", each.substr(0, equals)}, {"value", each.substr(equals + 1)}});
+  }
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!found) return found.error();
+  auto input = with_answers(context, {{"environment", found->id.text()}, {"values", std::move(values)}});
+  if (!input) return input.error();
+  auto answer = (*objects)->change("Config/set", *input);
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_in_words(*answer, "sluice config set --help");
+  print_done(context, *answer, "set", found->id.text() + ", generation " + write(answer->fields.at("generation")));
+  return Code::ok;
+}
+
+}  // namespace config_commands
+
+void add_config_commands(Commands& commands) {
+  using namespace config_commands;
+  commands.add_noun({.name = "config", .group = Group::operate, .summary = "Show and set what an environment is like"});
+  commands.add({.name = "config show",
+                .summary = "Show what was set, and what the deployer has found out",
+                .args = {environment_arg()},
+                .options = reading_options(),
+                .example = "sluice config show local",
+                .run = show});
+  std::string keys;
+  for (std::string_view each : deploy::host_keys()) keys += (keys.empty() ? "" : ", ") + std::string(each);
+  commands.add({.name = "config set",
+                .summary = "Say what the environment's host is like",
+                .details = "The keys are " + keys + ". An empty value takes one away.",
+                .args = {environment_arg(),
+                         {.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
+                .options = changing_options(),
+                .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
+                .run = set});
+}
+
+}  // namespace sluice::cli

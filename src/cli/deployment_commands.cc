@@ -1,0 +1,254 @@
+// sluice bundles add, update, remove, list: bundles that are deployed in an environment for a customer.
+#include <boost/json.hpp>
+
+#include "base/basis_points.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/objects.h"
+#include "cli/staging.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/names.h"
+
+namespace sluice::cli {
+namespace deployment_commands {
+
+namespace views = deploy::views;
+
+json::array texts_of(const std::vector<std::string>& all) {
+  json::array array;
+  for (const std::string& each : all) array.emplace_back(each);
+  return array;
+}
+
+// agency-a:30%,sluice:70%
+Result<json::array> shares_of(const std::string& text) {
+  json::array shares;
+  for (size_t at = 0; at <= text.size();) {
+    size_t comma = std::min(text.find(',', at), text.size());
+    std::string one = text.substr(at, comma - at);
+    size_t colon = one.rfind(':');
+    if (colon == std::string::npos) {
+      return Error{.code = Code::usage,
+                   .message = "a share is PARTY:SHARE, not '" + printable(one) + "'",
+                   .next = "add --revenue-share agency-a:30%,sluice:70%"};
+    }
+    auto share = parse_basis_points(one.substr(colon + 1));
+    if (!share) return Error{.code = Code::usage, .message = one.substr(0, colon) + ": " + share.error().message};
+    shares.push_back(json::object{{"partyId", one.substr(0, colon)}, {"basisPoints", *share}});
+    at = comma + 1;
+  }
+  return shares;
+}
+
+// What may be left out is left out.
+Result<json::object> route_input(const Context& context, bool all) {
+  json::object input;
+  if (all || context.given.has("host")) input["hosts"] = texts_of(context.given.texts("host"));
+  if (all || context.given.has("path")) input["pathPrefixes"] = texts_of(context.given.texts("path"));
+  if (all || context.given.has("tenant")) input["tenant"] = context.given.text("tenant");
+  if (all || context.given.has("team")) input["team"] = context.given.text("team");
+  if (context.given.has("revenue-share")) {
+    auto shares = shares_of(context.given.text("revenue-share"));
+    if (!shares) return shares.error();
+    input["parties"] = *std::move(shares);
+  } else if (all) {
+    input["parties"] = json::array();
+  }
+  return input;
+}
+
+Result<Code> add(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Deployment/add");
+  auto archive = archive_to_stage(context);
+  if (!archive) return archive.error();
+  auto input = route_input(context, true);
+  if (!input) return input.error();
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!environment) return environment.error();
+  (*input)["environment"] = environment->id.text();
+  (*input)["bundle"] = archive->bundle;
+  (*input)["customer"] = context.given.text("customer-id");
+  auto full = with_answers(context, *std::move(input));
+  if (!full) return full.error();
+  auto answer = (*objects)->change("Deployment/add", *full);
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) {
+    return refusal_in_words(*answer, answer->variant == "exists" ? "sluice revisions stage " + environment->id.text() +
+                                                                       " " + context.given.text("file") +
+                                                                       " --deployment " + answer->text("deployment")
+                                                                 : "");
+  }
+  const deploy::deployment::DeploymentId id(answer->text("deployment"));
+  auto record = (*objects)->states().deployment().get(id);
+  if (!record) return Error{.message = "the deployment " + id.text() + " was removed meanwhile"};
+  context.output.note("added " + record->bundle + " for " + record->customer + " as " + id.text());
+  return stage_archive(context, **objects, {id, *record}, *archive, "stage");
+}
+
+// An opened deployment of the command line.
+struct Named {
+  std::unique_ptr<Objects> objects;
+  std::string environment;
+  deploy::deployment::DeploymentFound deployment;
+};
+Result<Named> named(Context& context) {
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!environment) return environment.error();
+  auto deployment = named_deployment(context, **objects, environment->id.text());
+  if (!deployment) return deployment.error();
+  return Named{*std::move(objects), environment->id.text(), *std::move(deployment)};
+}
+
+// Whether the status leads there, and by which action.
+std::string action_to(const std::string& status, const json::value& now) {
+  if (now == json::value(status)) return "";
+  if (status == "active") return "Deployment/resume";
+  return status == "paused" ? "Deployment/pause" : "Deployment/archive";
+}
+
+Result<Code> update(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Deployment/update");
+  auto input = route_input(context, false);
+  if (!input) return input.error();
+  if (context.given.has("config-overrides")) (*input)["configOverrides"] = context.given.text("config-overrides");
+  auto subject = named(context);
+  if (!subject) return subject.error();
+  const std::string id = subject->deployment.id.text();
+  (*input)["deployment"] = id;
+  auto full = with_answers(context, *std::move(input));
+  if (!full) return full.error();
+  std::optional<Answer> last;
+  if (full->size() > 1) {
+    auto answer = subject->objects->change("Deployment/update", *full);
+    if (!answer) return answer.error();
+    if (answer->code != Code::ok) return refusal_in_words(*answer);
+    last = *std::move(answer);
+  }
+  if (context.given.has("status")) {
+    json::object document = views::deployment_document(subject->objects->states(), subject->deployment);
+    std::string action = action_to(context.given.text("status"), document.at("status"));
+    if (!action.empty()) {
+      auto answer = subject->objects->change(action, {{"deployment", id}}, last ? "status" : "");
+      if (!answer) return answer.error();
+      if (answer->code != Code::ok) return refusal_in_words(*answer);
+      last = *std::move(answer);
+    }
+  }
+  if (!last) {
+    context.output.note("nothing to change");
+    return Code::ok;
+  }
+  print_done(context, *last, "updated", subject->deployment.record.bundle + " (" + id + ")");
+  return Code::ok;
+}
+
+Result<Code> remove(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Deployment/remove");
+  auto subject = named(context);
+  if (!subject) return subject.error();
+  const auto& record = subject->deployment.record;
+  const std::string title = record.bundle + " for " + record.customer + " (" + subject->deployment.id.text() + ")";
+  auto sure = confirmed(context, "remove the deployment " + title + " with its history");
+  if (!sure) return sure.error();
+  if (!*sure) return Code::ok;
+  auto answer = subject->objects->change("Deployment/remove", {{"deployment", subject->deployment.id.text()}});
+  if (!answer) return answer.error();
+  if (auto settled = subject->objects->settle(); !settled) return settled.error();
+  if (answer->code != Code::ok) return refusal_in_words(*answer);
+  print_done(context, *answer, "removed", title);
+  return Code::ok;
+}
+
+Result<Code> list(Context& context) {
+  auto objects = Objects::to_read(context);
+  if (!objects) return objects.error();
+  const views::States& states = (*objects)->states();
+  auto environment = views::find_environment(states, context.given.text("env"));
+  if (!environment) return environment.error();
+  json::array all;
+  for (const auto& each : states.deployment().find_by_environment(environment->id.text())) {
+    all.push_back(views::deployment_document(states, each));
+  }
+  context.output.print(all, [&](const Terminal& terminal) {
+    Table table{.columns = {{.title = "DEPLOYMENT", .whole = true}, {"BUNDLE"}, {"CUSTOMER"}, {"STATUS"}, {"ROUTES"}},
+                .empty = "Nothing is deployed here."};
+    for (const json::value& each : all) {
+      auto text = [&](const char* name) { return std::string(each.at(name).as_string()); };
+      std::string routes;
+      const json::value& binding = each.at("route_binding");
+      for (const char* part : {"hosts", "path_prefixes"}) {
+        for (const json::value& one : binding.at(part).as_array()) {
+          routes += (routes.empty() ? "" : " ") + std::string(one.as_string());
+        }
+      }
+      table.rows.push_back(
+          {{text("deployment_id")}, {text("bundle_id")}, {text("customer_id")}, {text("status")}, {routes}});
+    }
+    return render(table, terminal);
+  });
+  return Code::ok;
+}
+
+std::vector<Option> route_options() {
+  return {{.name = "host", .value = "NAME", .help = "a host, or *. and a name", .repeated = true},
+          {.name = "path", .value = "PREFIX", .help = "a path and all below it", .repeated = true},
+          {.name = "tenant", .value = "NAME", .help = "only requests of this tenant"},
+          {.name = "team", .value = "NAME", .help = "only requests of this team of the tenant"},
+          {.name = "revenue-share", .value = "SHARES", .help = "who earns what: agency-a:30%,sluice:70%"}};
+}
+
+std::vector<Option> all_of(std::vector<Option> some, std::vector<Option> more) {
+  for (Option& each : more) some.push_back(std::move(each));
+  return some;
+}
+
+}  // namespace deployment_commands
+
+void add_deployment_commands(Commands& commands) {
+  using namespace deployment_commands;
+  commands.add(
+      {.name = "bundles add",
+       .summary = "Deploy a bundle in an environment for a customer",
+       .details = "Makes the deployment and stages its first revision. Outside local the customer must be named. Hosts "
+                  "and paths are refused if requests could mean another deployment as well.\n\nFor instance: sluice "
+                  "bundles add prod-eu app.bundle --customer-id cust-acme --host support.acme.example --path /",
+       .args = {environment_arg(), {.name = "file", .help = "the archive", .kind = Kind::path}},
+       .options = all_of({{.name = "customer-id", .value = "NAME", .help = "whom it is for"}},
+                         all_of(route_options(), changing_options(staging_options()))),
+       .example = "sluice bundles add local --schema",
+       .run = add});
+  commands.add({.name = "bundles update",
+                .summary = "Change the routes, shares or status of a deployment",
+                .details = "Other shares are a new version of the revenue policy, signed, if the version before can be "
+                           "verified.",
+                .args = {environment_arg()},
+                .options = deployment_options(all_of(
+                    route_options(), changing_options({{.name = "status",
+                                                        .value = "STATUS",
+                                                        .help = "what it shall be",
+                                                        .choices = {"active", "paused", "archived"}},
+                                                       {.name = "config-overrides",
+                                                        .value = "JSON",
+                                                        .help = "config by pack and key, for revisions to come"}}))),
+                .example = "sluice bundles update local --schema",
+                .run = update});
+  commands.add({.name = "bundles remove",
+                .summary = "Remove a deployment without traffic of which nothing runs",
+                .args = {environment_arg()},
+                .options = deployment_options(losing_options()),
+                .example = "sluice bundles remove local --schema",
+                .run = remove});
+  commands.add({.name = "bundles list",
+                .summary = "List what is deployed in an environment",
+                .args = {environment_arg()},
+                .options = reading_options(),
+                .example = "sluice bundles list local",
+                .run = list});
+}
+
+}  // namespace sluice::cli

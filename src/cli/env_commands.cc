@@ -1,0 +1,242 @@
+// sluice env: environments, what they are made of and how they are. Each command that changes one is an action of Env.
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/objects.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/names.h"
+
+namespace sluice::cli {
+namespace env_commands {
+
+namespace views = deploy::views;
+
+std::string text_of(const json::value& value) {
+  if (value.is_null()) return "-";
+  return value.is_string() ? std::string(value.get_string()) : write(value);
+}
+
+// ------------------------------------------------------------------------------------------------- create and update
+
+// Runs one action of Env on an environment that need not be there, and tells.
+Result<Code> act(Context& context, const std::string& action, const json::object& input, const std::string& done) {
+  if (wants_schema(context)) return print_schema(context, action);
+  auto full = with_answers(context, input);
+  if (!full) return full.error();
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto answer = (*objects)->change(action, *full);
+  if (!answer) return answer.error();
+  if (answer->variant == "notFound") {
+    auto found = views::find_environment((*objects)->states(), answer->text("environment"));
+    if (!found) return found.error();
+  }
+  if (answer->code != Code::ok) return refusal_in_words(*answer);
+  print_done(context, *answer, done, answer->text("environment"));
+  return Code::ok;
+}
+
+Result<Code> create(Context& context) {
+  json::object input{{"environment", context.given.text("env")}};
+  if (context.given.has("name")) input["name"] = context.given.text("name");
+  if (context.given.has("extends")) input["extends"] = context.given.text("extends");
+  return act(context, "Env/create", input, "created");
+}
+
+Result<Code> update(Context& context) {
+  json::object input{{"environment", context.given.text("env")}};
+  for (auto [option, field] :
+       {std::pair{"name", "name"}, {"credentials-ref", "credentialsRef"}, {"revocation-list", "revocationList"}}) {
+    if (context.given.has(option)) input[field] = context.given.text(option);
+  }
+  // Another process may read it, from another folder.
+  if (std::string list = context.given.text("revocation-list"); !list.empty()) {
+    std::error_code ignored;
+    input["revocationList"] = std::filesystem::absolute(list, ignored).lexically_normal().string();
+  }
+  if (context.given.has("require-revocation-list")) {
+    input["revocationRequired"] = context.given.text("require-revocation-list") == "true";
+  }
+  if (auto days = context.given.number("archived-max-age-days")) input["archivedMaxAgeDays"] = *days;
+  if (auto count = context.given.number("staged-max-count")) input["stagedMaxCount"] = *count;
+  return act(context, "Env/update", input, "updated");
+}
+
+Result<Code> destroy(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Env/destroy");
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!found) return found.error();
+  auto sure = confirmed(context, "destroy the environment " + found->id.text());
+  if (!sure) return sure.error();
+  if (!*sure) return Code::ok;
+  auto answer = (*objects)->change("Env/destroy", {{"environment", found->id.text()}});
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_in_words(*answer);
+  print_done(context, *answer, "destroyed", found->id.text());
+  return Code::ok;
+}
+
+// ------------------------------------------------------------------------------------------------------ list and show
+
+Result<Code> list(Context& context) {
+  auto objects = Objects::to_read(context);
+  if (!objects) return objects.error();
+  const views::States& states = (*objects)->states();
+  json::array all;
+  Table table{.columns = {{"ENVIRONMENT"},
+                          {"NAME"},
+                          {"PACKS", Align::right},
+                          {"DEPLOYMENTS", Align::right},
+                          {"HEALTH"},
+                          {"GENERATION", Align::right}},
+              .empty = "No environments yet."};
+  for (const auto& each : states.env().all()) {
+    size_t packs = states.env().packs(each.id).size();
+    size_t deployments = states.deployment().find_by_environment(each.id.text()).size();
+    std::string health = text_of(to_json(each.record.health.lastDoctorStatus));
+    all.push_back(json::object{{"environment_id", each.id.text()},
+                               {"name", each.record.name},
+                               {"packs", packs},
+                               {"deployments", deployments},
+                               {"last_doctor_status", health},
+                               {"generation", each.record.generation}});
+    table.rows.push_back({{each.id.text(), Style::strong},
+                          {each.record.name},
+                          {std::to_string(packs)},
+                          {std::to_string(deployments)},
+                          {health},
+                          {std::to_string(each.record.generation)}});
+  }
+  context.output.print(all, [&](const Terminal& terminal) { return render(table, terminal); });
+  return Code::ok;
+}
+
+std::string shown(const json::object& document, const Terminal& terminal) {
+  std::string text = terminal.paint(Style::strong, text_of(document.at("environment_id"))) + "  " +
+                     text_of(document.at("name")) + ", generation " + text_of(document.at("generation")) + ", health " +
+                     text_of(document.at("health").at("last_doctor_status")) + "\n";
+  for (const auto& each : document.at("host_config").as_object()) {
+    if (each.key() != "env_id") text += std::string(each.key()) + "  " + text_of(each.value()) + "\n";
+  }
+  Table packs{.columns = {{"SLOT"}, {"PACK"}, {"GENERATION", Align::right}}, .empty = "No packs."};
+  for (const json::value& each : document.at("packs").as_array()) {
+    packs.rows.push_back({{text_of(each.at("slot"))}, {text_of(each.at("kind"))}, {text_of(each.at("generation"))}});
+  }
+  Table bundles{.columns = {{.title = "DEPLOYMENT", .whole = true}, {"BUNDLE"}, {"CUSTOMER"}, {"STATUS"}, {"ROUTED"}},
+                .empty = "Nothing is deployed here."};
+  for (const json::value& each : document.at("bundles").as_array()) {
+    bundles.rows.push_back({{text_of(each.at("deployment_id"))},
+                            {text_of(each.at("bundle_id"))},
+                            {text_of(each.at("customer_id"))},
+                            {text_of(each.at("status"))},
+                            {std::to_string(each.at("current_revisions").as_array().size())}});
+  }
+  return text + "\n" + render(packs, terminal) + "\n" + render(bundles, terminal);
+}
+
+Result<Code> show(Context& context) {
+  auto objects = Objects::to_read(context);
+  if (!objects) return objects.error();
+  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!found) return found.error();
+  json::object document = views::environment_document((*objects)->states(), *found);
+  context.output.print(document, [&](const Terminal& terminal) { return shown(document, terminal); });
+  return Code::ok;
+}
+
+Result<Code> doctor(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Env/doctor");
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!found) return found.error();
+  auto answer = (*objects)->change("Env/doctor", {{"environment", found->id.text()}});
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_in_words(*answer);
+  const std::string status = answer->text("status");
+  context.output.report(answer->fields, [&](const Terminal& terminal) {
+    std::string text;
+    for (const json::value& each : answer->fields.at("findings").as_array()) {
+      std::string level = text_of(each.at("level"));
+      text += terminal.paint(level == "red" ? Style::bad : Style::warning, level) + "  " + text_of(each.at("what")) +
+              "\n     next: " + text_of(each.at("next")) + "\n";
+    }
+    return text;
+  });
+  context.output.note(found->id.text() + " is " + status, status == "green" ? Style::good : Style::plain);
+  return status == "green" ? Code::ok : Code::faults_found;
+}
+
+}  // namespace env_commands
+
+void add_env_commands(Commands& commands) {
+  using namespace env_commands;
+  commands.add_noun({.name = "env", .group = Group::operate, .summary = "Make, show and destroy environments"});
+  commands.add({.name = "env list",
+                .summary = "List the environments",
+                .details = "The environment local is made when somebody first asks, with five packs of its own.",
+                .options = reading_options(),
+                .example = "sluice env list",
+                .run = list});
+  commands.add({.name = "env show",
+                .summary = "Show an environment with all that belongs to it",
+                .details = "With --output json or yaml it is a sluice.environment.v1. Archived revisions are left out.",
+                .args = {environment_arg()},
+                .options = reading_options(),
+                .example = "sluice env show local",
+                .run = show});
+  commands.add({.name = "env create",
+                .summary = "Make an environment",
+                .details = "Its name is part of host names and paths: a-z, 0-9 and -, at most 63. With --extends it "
+                           "begins with the packs of another one.",
+                .args = {environment_arg()},
+                .options = changing_options(
+                    {{.name = "name", .value = "TEXT", .help = "what people call it"},
+                     {.name = "extends", .value = "ENV", .help = "the environment that it is made after"}}),
+                .example = "sluice env create staging --extends local",
+                .run = create});
+  commands.add(
+      {.name = "env update",
+       .summary = "Change what an environment keeps and requires",
+       .args = {environment_arg()},
+       .options = changing_options(
+           {{.name = "name", .value = "TEXT", .help = "what people call it"},
+            {.name = "archived-max-age-days",
+             .value = "N",
+             .help = "how long archived revisions are kept",
+             .kind = Kind::count},
+            {.name = "staged-max-count",
+             .value = "N",
+             .help = "how many staged revisions of a deployment are kept",
+             .kind = Kind::count},
+            {.name = "require-revocation-list",
+             .value = "BOOL",
+             .help = "stage nothing without a revocation list",
+             .choices = {"true", "false"}},
+            {.name = "revocation-list", .value = "FILE", .help = "the list of revoked bundles", .kind = Kind::path},
+            {.name = "credentials-ref", .value = "REF", .help = "secret://ENV/… of the deployer's credentials"}}),
+       .example = "sluice env update local --staged-max-count 5",
+       .run = update});
+  commands.add({.name = "env doctor",
+                .summary = "Look for what is wrong with an environment",
+                .details = "What it finds is kept as the environment's health: nothing is warmed in one that is red. "
+                           "The exit code is 1 unless all is well.",
+                .args = {environment_arg()},
+                .options = changing_options(),
+                .example = "sluice env doctor local",
+                .run = doctor});
+  commands.add({.name = "env destroy",
+                .summary = "Remove an environment in which nothing is deployed",
+                .args = {environment_arg()},
+                .options = losing_options(),
+                .example = "sluice env destroy local --yes",
+                .run = destroy});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,41 @@
+// sluice env-packs on a home of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "cli/testing_objects.h"
+
+namespace sluice::cli {
+namespace env_packs_commands_test {
+
+using testing::HasSubstr;
+
+TEST(EnvPacks, AreBoundReplacedAndBroughtBack) {
+  ObjectsHome home;
+  EXPECT_EQ(home.run({"env-packs", "add", "local", "sluice.gitops.flux@1.0.0"}).out,
+            "bound  gitops  sluice.gitops.flux@1.0.0, generation 0\n");
+  EXPECT_EQ(home.run({"env-packs", "add", "local", "sluice.gitops.argo@1.0.0"}).exit, 6);
+  EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.gitops.argo@1.0.0"}).exit, 0);
+  EXPECT_EQ(home.run({"env-packs", "rollback", "local", "gitops"}).out,
+            "bound  gitops  sluice.gitops.flux@1.0.0, generation 2\n");
+  EXPECT_EQ(home.run({"env-packs", "rollback", "local", "gitops", "--steps", "5"}).exit, 6);
+  EXPECT_EQ(home.data({"env-packs", "list", "local"}).as_array().size(), 6U);
+}
+
+TEST(EnvPacks, ADefaultThatIsTakenAwayComesBackWithANote) {
+  ObjectsHome home;
+  EXPECT_EQ(home.run({"env-packs", "remove", "local", "state", "--yes"}).exit, 0);
+  EXPECT_THAT(home.run({"env-packs", "list", "local"}).err,
+              HasSubstr("bound the default pack of the slot state in local again"));
+}
+
+TEST(EnvPacks, SayWhatIsMissing) {
+  ObjectsHome home;
+  EXPECT_EQ(home.run({"env-packs", "add", "local", "acme.thing@1.0.0"}).exit, 2);
+  EXPECT_THAT(home.run({"env-packs", "add", "local", "thing", "--slot", "iac"}).err, HasSubstr("names no pack"));
+  EXPECT_EQ(home.run({"env-packs", "remove", "local", "iac", "--yes"}).exit, 5);
+}
+
+}  // namespace env_packs_commands_test
+}  // namespace sluice::cli

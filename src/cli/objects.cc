@@ -1,0 +1,262 @@
+// Reading needs no engine: the rows of one snapshot are enough. Changing goes through the one door.
+#include "cli/objects.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <istream>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/yaml.h"
+#include "cli/home.h"
+#include "deploy/deploy_kit.h"
+#include "deploy/packs.h"
+#include "deploy/views/names.h"
+#include "lang/check.h"
+#include "lang/generate_schema.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr size_t kMaxAnswers = size_t{1} << 20U;
+constexpr std::string_view kLocal = "local";
+
+// By which fields rows can be found: what the engine that wrote the store has noted.
+Result<std::shared_ptr<const engine::IndexedFields>> indexed_fields_of(store::Snapshot& snapshot) {
+  auto indexed = std::make_shared<engine::IndexedFields>();
+  auto text = snapshot.meta("indexed");
+  if (!text) return text.error();
+  if (*text) {
+    auto parsed = engine::parse_stored(**text, "the list of look-ups");
+    if (!parsed) return parsed.error();
+    for (const auto& [relation, fields] : parsed->as_object()) {
+      for (const json::value& each : fields.as_array()) (*indexed)[relation].emplace_back(each.as_string());
+    }
+  }
+  return std::shared_ptr<const engine::IndexedFields>(std::move(indexed));
+}
+
+bool local_is_whole(const deploy::views::States& states) {
+  const deploy::env::EnvId local{std::string(kLocal)};
+  if (!states.env().has(local)) return false;
+  auto packs = states.env().packs(local).values();
+  return std::ranges::all_of(deploy::default_packs(), [&](const deploy::DefaultPack& each) {
+    return std::ranges::find(packs, each.slot, &deploy::env::EnvPack::slot) != packs.end();
+  });
+}
+
+std::vector<Option> joined_options(std::vector<Option> own, std::vector<Option> others) {
+  for (Option& each : others) own.push_back(std::move(each));
+  return own;
+}
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------------- Objects
+
+Result<void> Objects::read_from(store::Store& store) {
+  states_.reset();
+  rows_.reset();
+  auto snapshot = store.read();
+  if (!snapshot) return snapshot.error();
+  auto indexed = indexed_fields_of(**snapshot);
+  if (!indexed) return indexed.error();
+  rows_ = std::make_unique<engine::CommittedRows>(*std::move(snapshot), blobs_ ? &*blobs_ : nullptr, *indexed,
+                                                  clock_.wall_ms());
+  states_.emplace(*rows_);
+  return {};
+}
+
+Result<std::unique_ptr<Objects>> Objects::to_read(Context& context) {
+  std::unique_ptr<Objects> made(new Objects(context));
+  auto place = find_home(context.disk, context.variables);
+  if (!place) return place.error();
+  made->blobs_.emplace(context.disk, (place->root() / "blobs").string());
+  auto store = open_for_reading(context, made->clock_);
+  if (!store) return store.error();
+  if (*store) {
+    made->store_ = *std::move(store);
+    if (auto read = made->read_from(*made->store_->store); !read) return read.error();
+    if (local_is_whole(made->states())) return made;
+    made->states_.reset();
+    made->rows_.reset();
+    made->store_.reset();  // and with it the lock
+  }
+  return to_change(context);
+}
+
+Result<std::unique_ptr<Objects>> Objects::to_change(Context& context) {
+  std::unique_ptr<Objects> made(new Objects(context));
+  auto place = find_home(context.disk, context.variables);
+  if (!place) return place.error();
+  made->blobs_.emplace(context.disk, (place->root() / "blobs").string());
+  auto home = DeployHome::open(context);
+  if (!home) return home.error();
+  if (auto folder = place->folder("blobs"); !folder) return folder.error();
+  made->home_ = *std::move(home);
+  if (auto read = made->refresh(); !read) return read.error();
+  if (!local_is_whole(made->states())) {
+    if (auto opened = made->open_local(); !opened) return opened.error();
+  }
+  return made;
+}
+
+Result<void> Objects::open_local() {
+  auto answer = home_->call_unkeyed("Env/open", {});
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_of(*answer);
+  if (answer->fields.at("created").as_bool()) context_.output.note("made the environment local with five packs");
+  for (const std::string& slot : answer->texts("healed")) {
+    context_.output.note("bound the default pack of the slot " + slot + " in local again");
+  }
+  return refresh();
+}
+
+Result<void> Objects::refresh() { return read_from(home_ ? home_->home().store() : *store_->store); }
+
+Result<Answer> Objects::change(const std::string& action, const json::object& input, std::string_view part) {
+  auto answer = home_->call(action, input, part);
+  if (!answer) return answer;
+  flow_ = answer->flow;
+  if (auto read = refresh(); !read) return read.error();
+  return answer;
+}
+
+Result<void> Objects::settle() {
+  if (!flow_) return {};
+  if (auto waited = home_->wait_until_all(*flow_); !waited) return waited.error();
+  return refresh();
+}
+
+// -------------------------------------------------------------------------------------------------------- options
+
+Arg environment_arg() { return {.name = "env", .help = "the environment"}; }
+
+std::vector<Option> reading_options(std::vector<Option> own) {
+  return joined_options(std::move(own), {lock_timeout_option()});
+}
+
+std::vector<Option> changing_options(std::vector<Option> own) {
+  return joined_options(
+      joined_options(std::move(own),
+                     {{.name = "expect-generation",
+                       .value = "N",
+                       .help = "refuse if somebody has changed it since it was at this generation",
+                       .kind = Kind::count},
+                      {.name = "answers",
+                       .value = "FILE",
+                       .help = "arguments as YAML or JSON, over the command line",
+                       .kind = Kind::path},
+                      {.name = "schema", .help = "print the JSON Schema of what --answers takes, and stop"}}),
+      call_options());
+}
+
+std::vector<Option> losing_options(std::vector<Option> own) {
+  return changing_options(
+      joined_options(std::move(own), {{.name = "dry-run", .help = "say what would be lost, and stop"},
+                                      {.name = "yes", .letter = 'y', .help = "do not ask"}}));
+}
+
+std::vector<Option> deployment_options(std::vector<Option> others) {
+  return joined_options({{.name = "deployment", .value = "ID", .help = "the deployment, by its id or a beginning"},
+                         {.name = "bundle", .value = "NAME", .help = "the bundle, if it is deployed once"},
+                         {.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"}},
+                        std::move(others));
+}
+
+// ---------------------------------------------------------------------------------------------------- schema, asking
+
+bool wants_schema(const Context& context) { return context.given.flag("schema"); }
+
+Result<Code> print_schema(Context& context, const std::string& action) {
+  lang::Checked checked = lang::check(lang::load_kit(
+      std::string(deploy::kKitFolder), [](const std::string& path) { return deploy::read_kit_file(path); }));
+  const std::string name = action.substr(0, action.find('/')), verb = action.substr(action.find('/') + 1);
+  if (checked.kit) {
+    for (const lang::KitConcept& each : checked.kit->kit().concepts) {
+      if (each.tree.name != name) continue;
+      json::object schema = lang::generate_schema(each.tree);
+      json::object one = schema.at("$defs").at(verb).as_object();
+      one["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+      one["title"] = action;
+      context.output.print_text(write_pretty(one));
+      return Code::ok;
+    }
+  }
+  return Error{.code = Code::not_found, .message = "there is no action " + action};
+}
+
+Result<json::object> with_answers(Context& context, json::object input) {
+  if (!context.given.has("answers")) return input;
+  const std::string file = context.given.text("answers");
+  auto text = read_file(context.disk, file, kMaxAnswers);
+  if (!text) return text.error();
+  auto document = parse_yaml(*text, file);
+  if (!document) return document.error();
+  if (!document->root.is_object()) {
+    return Error{.code = Code::invalid, .message = file + " holds no object with arguments"};
+  }
+  for (const auto& each : document->root.get_object()) input[each.key()] = each.value();
+  return input;
+}
+
+Result<bool> confirmed(Context& context, const std::string& what) {
+  if (context.given.flag("dry-run")) {
+    context.output.note("would " + what);
+    return false;
+  }
+  if (context.given.flag("yes")) return true;
+  if (!context.output.settings().err.tty) {
+    return Error{.code = Code::usage,
+                 .message = "nobody can be asked here whether to " + what + "; nothing was changed",
+                 .next = "add --yes"};
+  }
+  context.output.progress_stream() << "Really " << printable(what) << "? [y/N] " << std::flush;
+  std::string line;
+  std::getline(context.in, line);
+  if (line == "y" || line == "yes") return true;
+  context.output.note("nothing was changed");
+  return false;
+}
+
+Result<deploy::deployment::DeploymentFound> named_deployment(Context& context, const Objects& objects,
+                                                             const std::string& environment) {
+  return deploy::views::find_deployment(objects.states(), environment,
+                                        {.deployment = context.given.text("deployment"),
+                                         .bundle = context.given.text("bundle"),
+                                         .customer = context.given.text("customer-id")});
+}
+
+// -------------------------------------------------------------------------------------------------------- answers
+
+Error refusal_in_words(const Answer& answer, const std::string& next) {
+  Error error = refusal_of(answer);
+  if (answer.variant == "engine.conflict") {
+    error.message = "somebody has changed it: expected generation " + write(answer.fields.at("expected")) +
+                    ", it is at " + write(answer.fields.at("actual"));
+    if (std::string at = answer.text("at"); !at.empty()) {
+      error.message += ", changed at " + at + " by " + answer.text("by");
+    }
+    error.message += "; nothing was changed";
+    error.next = "look at it again, then use --expect-generation " + write(answer.fields.at("actual"));
+    return error;
+  }
+  if (answer.variant == "notFound") error.message = "there is no such object any more " + write(answer.fields);
+  if (std::string check = answer.text("check"); !check.empty()) error.message = check + ": " + error.message;
+  // What guards say ends with what to do about it.
+  if (size_t at = error.message.find("; next: "); at != std::string::npos) {
+    error.next = error.message.substr(at + std::string_view("; next: ").size());
+    error.message.resize(at);
+  }
+  if (!next.empty()) error.next = next;
+  return error;
+}
+
+void print_done(Context& context, const Answer& answer, const std::string& done, const std::string& what) {
+  json::object shown = answer.fields;
+  if (answer.flow) shown["flow"] = to_string(*answer.flow);
+  context.output.print(
+      shown, [&](const Terminal& terminal) { return terminal.paint(Style::good, done) + "  " + what + "\n"; });
+}
+
+}  // namespace sluice::cli

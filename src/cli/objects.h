@@ -1,0 +1,87 @@
+// What the commands on environments, deployments, revisions and traffic share: the home's objects to read, and to
+// change through actions of the kit.
+//
+//   auto objects = Objects::to_change(context);
+//   auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+//   auto answer = (*objects)->change("Env/update", {{"environment", …}});
+//
+// The environment local is made when it is first looked for, and each of its default packs that is missing is bound
+// again, with a note.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/deploy_home.h"
+#include "cli/home_store.h"
+#include "deploy/views/states.h"
+#include "engine/committed_rows.h"
+
+namespace sluice::cli {
+
+class Objects {
+ public:
+  static Result<std::unique_ptr<Objects>> to_read(Context& context);
+  static Result<std::unique_ptr<Objects>> to_change(Context& context);
+
+  // Of one moment: that of opening, or of the last change.
+  const deploy::views::States& states() const { return *states_; }
+  const lang::Snapshot& snapshot() const { return *rows_; }
+
+  // Runs an action. `part` tells several calls of one command apart, which have one idempotency key.
+  Result<Answer> change(const std::string& action, const json::object& input, std::string_view part = "");
+  // Waits until all that follows from the last change is done.
+  Result<void> settle();
+  Result<void> refresh();
+
+ private:
+  explicit Objects(Context& context) : context_(context) {}
+  Result<void> read_from(store::Store& store);
+  Result<void> open_local();
+
+  Context& context_;
+  RealClock clock_;
+  std::unique_ptr<DeployHome> home_;  // to change
+  std::unique_ptr<HomeStore> store_;  // to read
+  std::optional<store::BlobStore> blobs_;
+  std::unique_ptr<engine::CommittedRows> rows_;
+  std::optional<deploy::views::States> states_;
+  std::optional<Ulid> flow_;  // of the last change
+};
+
+// ---- options and arguments
+
+Arg environment_arg();
+std::vector<Option> reading_options(std::vector<Option> own = {});
+// --reason, --idempotency-key, --expect-generation, --schema and --answers besides a command's own.
+std::vector<Option> changing_options(std::vector<Option> own = {});
+// The same with --dry-run and --yes, for what loses something.
+std::vector<Option> losing_options(std::vector<Option> own = {});
+// --deployment, --bundle and --customer-id, by which a deployment is named.
+std::vector<Option> deployment_options(std::vector<Option> others);
+
+// ---- the ways in which commands go
+
+// With --schema: the JSON Schema of the action's arguments is printed, and nothing else is done.
+bool wants_schema(const Context& context);
+Result<Code> print_schema(Context& context, const std::string& action);
+// What --answers says, over what the command line does.
+Result<json::object> with_answers(Context& context, json::object input);
+// True: go on. Asks on a terminal, naming the object; elsewhere --yes is needed. With --dry-run it says what would be
+// done, and false.
+Result<bool> confirmed(Context& context, const std::string& what);
+
+Result<deploy::deployment::DeploymentFound> named_deployment(Context& context, const Objects& objects,
+                                                             const std::string& environment);
+
+// What a refusal of these actions is to a person, with what it left as it was.
+Error refusal_in_words(const Answer& answer, const std::string& next = "");
+
+// Prints an answer: its fields with the flow, or a line for people.
+void print_done(Context& context, const Answer& answer, const std::string& done, const std::string& what);
+
+}  // namespace sluice::cli

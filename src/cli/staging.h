@@ -1,0 +1,27 @@
+// What `bundles add` and `revisions stage` share: the archive that is to become a revision, and its config.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/objects.h"
+
+namespace sluice::cli {
+
+struct ArchiveToStage {
+  std::string path;    // absolute: another process may read it, from another folder
+  std::string bundle;  // its name, from its manifest
+  std::string config;  // JSON, as Revision/stage takes it
+};
+
+// --set, --runtime-ref and --drain-seconds
+std::vector<Option> staging_options();
+
+// Looks at the archive before anything is changed. What is no bundle is an error here.
+Result<ArchiveToStage> archive_to_stage(Context& context);
+
+// Makes a revision of it, and tells. `part` as in Objects::change.
+Result<Code> stage_archive(Context& context, Objects& objects, const deploy::deployment::DeploymentFound& deployment,
+                           const ArchiveToStage& archive, std::string_view part);
+
+}  // namespace sluice::cli

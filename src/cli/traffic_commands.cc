@@ -1,0 +1,209 @@
+// sluice traffic: which share of a deployment's requests each of its revisions gets.
+#include <boost/json.hpp>
+
+#include "base/basis_points.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/objects.h"
+#include "cli/traffic_split.h"
+#include "deploy/concepts/revision/lifecycle.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/names.h"
+
+namespace sluice::cli {
+namespace traffic_commands {
+
+namespace views = deploy::views;
+using deploy::deployment::DeploymentFound;
+
+// What a command is about: the objects, opened, and the deployment.
+struct Subject {
+  std::unique_ptr<Objects> objects;
+  std::string environment;
+  DeploymentFound deployment;
+};
+
+Result<Subject> subject_of(Context& context, bool changes) {
+  auto objects = changes ? Objects::to_change(context) : Objects::to_read(context);
+  if (!objects) return objects.error();
+  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!environment) return environment.error();
+  auto deployment = named_deployment(context, **objects, environment->id.text());
+  if (!deployment) return deployment.error();
+  return Subject{*std::move(objects), environment->id.text(), *std::move(deployment)};
+}
+
+std::string percent(const json::value& bps) { return print_basis_points(static_cast<int>(bps.as_int64())); }
+
+// "shop@2 1%, shop@1 99%"
+std::string entries_text(const views::States& states, const json::array& entries, std::string_view revision_field,
+                         std::string_view weight_field) {
+  std::string text;
+  for (const json::value& each : entries) {
+    std::string id(each.at(revision_field).as_string());
+    auto record = states.revision().get(deploy::revision::RevisionId(id));
+    std::string name = record ? record->bundle + "@" + std::to_string(record->sequence) : id;
+    text += (text.empty() ? "" : ", ") + name + " " + percent(each.at(weight_field));
+  }
+  return text.empty() ? "nobody" : text;
+}
+
+// Runs one action of Traffic, and tells what everybody gets now.
+Result<Code> shift(Context& context, Subject& subject, const std::string& action, json::object input) {
+  input["deployment"] = subject.deployment.id.text();
+  auto full = with_answers(context, std::move(input));
+  if (!full) return full.error();
+  auto answer = subject.objects->change(action, *full);
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_in_words(*answer);
+  json::array entries;
+  if (const json::value* given = answer->fields.if_contains("entries")) entries = given->as_array();
+  print_done(context, *answer, "generation " + write(answer->fields.at("generation")),
+             subject.deployment.record.bundle + " for " + subject.deployment.record.customer + ": " +
+                 entries_text(subject.objects->states(), entries, "revision", "weightBps"));
+  return Code::ok;
+}
+
+Result<Code> set(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Traffic/set");
+  auto weights = read_weights(context.given.texts("weights"));
+  if (!weights) return weights.error();
+  auto subject = subject_of(context, true);
+  if (!subject) return subject.error();
+  json::array entries;
+  for (const WeightWord& each : *weights) {
+    auto revision = views::find_revision(subject->objects->states(), subject->environment, each.revision,
+                                         subject->deployment.id.text());
+    if (!revision) return revision.error();
+    entries.push_back(json::object{{"revision", revision->id.text()}, {"weightBps", each.weight_bps}});
+  }
+  json::object input{{"entries", std::move(entries)}, {"by", calling_user()}};
+  if (context.given.has("idempotency-key")) input["key"] = context.given.text("idempotency-key");
+  return shift(context, *subject, "Traffic/set", std::move(input));
+}
+
+Result<Code> go(Context& context, const std::string& action) {
+  if (wants_schema(context)) return print_schema(context, action);
+  auto subject = subject_of(context, true);
+  if (!subject) return subject.error();
+  return shift(context, *subject, action,
+               {{"steps", context.given.number("steps").value_or(1)}, {"by", calling_user()}});
+}
+
+Result<Code> rollback(Context& context) { return go(context, "Traffic/rollback"); }
+Result<Code> forward(Context& context) { return go(context, "Traffic/forward"); }
+
+Result<Code> clear(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Traffic/clear");
+  auto subject = subject_of(context, true);
+  if (!subject) return subject.error();
+  auto sure = confirmed(context, "take all traffic away from " + subject->deployment.record.bundle + " (" +
+                                     subject->deployment.id.text() + ")");
+  if (!sure) return sure.error();
+  if (!*sure) return Code::ok;
+  return shift(context, *subject, "Traffic/clear", {{"by", calling_user()}});
+}
+
+Result<Code> show(Context& context) {
+  auto subject = subject_of(context, false);
+  if (!subject) return subject.error();
+  const views::States& states = subject->objects->states();
+  json::value split = views::split_document(states, subject->deployment);
+  context.output.print(split, [&](const Terminal& terminal) {
+    const auto& record = subject->deployment.record;
+    std::string title = record.bundle + " for " + record.customer + " in " + subject->environment + ", ";
+    title += split.is_null() ? "no split" : "generation " + write(split.at("generation"));
+    Table table{.columns = {{.title = "REVISION", .whole = true}, {"NAME"}, {"WEIGHT", Align::right}, {"LIFECYCLE"}},
+                .empty = "Nobody gets anything."};
+    if (!split.is_null()) {
+      for (const json::value& each : split.at("entries").as_array()) {
+        std::string id(each.at("revision_id").as_string());
+        auto revision = states.revision().get(deploy::revision::RevisionId(id));
+        table.rows.push_back({{id},
+                              {revision ? revision->bundle + "@" + std::to_string(revision->sequence) : ""},
+                              {percent(each.at("weight_bps")), Style::strong},
+                              {revision ? std::string(deploy::revision::name_of(revision->lifecycle)) : "gone"}});
+      }
+    }
+    return title + "\n" + render(table, terminal);
+  });
+  return Code::ok;
+}
+
+Result<Code> history(Context& context) {
+  auto subject = subject_of(context, false);
+  if (!subject) return subject.error();
+  const views::States& states = subject->objects->states();
+  json::array all = views::split_history(states, subject->deployment.id.text());
+  context.output.print(all, [&](const Terminal& terminal) {
+    Table table{.columns = {{"GENERATION", Align::right}, {"AT"}, {"BY"}, {""}, {"SPLIT"}},
+                .empty = "There was no split yet."};
+    for (const json::value& each : all) {
+      std::string place(each.at("place").as_string());
+      const json::value& by = each.at("updated_by");
+      table.rows.push_back({{write(each.at("generation"))},
+                            {std::string(each.at("updated_at").as_string())},
+                            {by.is_null() ? "" : std::string(by.as_string())},
+                            {place == "past" ? "" : place, Style::good},
+                            {entries_text(states, each.at("entries").as_array(), "revision_id", "weight_bps")}});
+    }
+    return render(table, terminal);
+  });
+  return Code::ok;
+}
+
+Option steps_option(const std::string& help) {
+  return {.name = "steps", .value = "N", .help = help, .kind = Kind::count, .fallback = "1"};
+}
+
+}  // namespace traffic_commands
+
+void add_traffic_commands(Commands& commands) {
+  using namespace traffic_commands;
+  commands.add_noun({.name = "traffic", .group = Group::operate, .summary = "Share requests between revisions"});
+  commands.add({.name = "traffic show",
+                .summary = "Show which revision gets which share",
+                .args = {environment_arg()},
+                .options = deployment_options(reading_options()),
+                .example = "sluice traffic show local --help",
+                .run = show});
+  commands.add({.name = "traffic history",
+                .summary = "List the splits before and after the one that counts",
+                .args = {environment_arg()},
+                .options = deployment_options(reading_options()),
+                .example = "sluice traffic history local --help",
+                .run = history});
+  commands.add(
+      {.name = "traffic set",
+       .summary = "Give each revision its share, at once",
+       .details = "Weights are 1%, 0.05% or 25bps, and one revision may get the rest; together they are all. "
+                  "Only ready revisions get anything, also with 0%.\n\nFor instance: sluice traffic set local "
+                  "--bundle shop shop@2=1% shop@1=rest",
+       .args = {environment_arg(),
+                {.name = "weights", .help = "REVISION=WEIGHT, each revision once", .optional = true, .repeated = true}},
+       .options = deployment_options(changing_options()),
+       .example = "sluice traffic set local --schema",
+       .run = set});
+  commands.add({.name = "traffic rollback",
+                .summary = "Give the revisions what they had before",
+                .args = {environment_arg()},
+                .options = deployment_options(changing_options({steps_option("how many changes to go back")})),
+                .example = "sluice traffic rollback local --schema",
+                .run = rollback});
+  commands.add({.name = "traffic forward",
+                .summary = "Take a rollback back",
+                .args = {environment_arg()},
+                .options = deployment_options(changing_options({steps_option("how many rollbacks to take back")})),
+                .example = "sluice traffic forward local --schema",
+                .run = forward});
+  commands.add({.name = "traffic clear",
+                .summary = "Give nobody anything",
+                .details = "A rollback brings the split back.",
+                .args = {environment_arg()},
+                .options = deployment_options(losing_options()),
+                .example = "sluice traffic clear local --schema",
+                .run = clear});
+}
+
+}  // namespace sluice::cli

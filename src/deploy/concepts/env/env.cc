@@ -1,0 +1,336 @@
+// Env keeps environments by the name that people gave them. A change of a binding leaves the binding before in
+// pastPacks, from where rollback takes it; nothing else follows from it, so what runs goes on.
+#include <algorithm>
+#include <functional>
+
+#include "base/ascii.h"
+#include "deploy/concepts/env/env_work.h"
+#include "deploy/packs.h"
+#include "deploy/views/doctor.h"
+
+namespace sluice::deploy::env {
+namespace {
+
+constexpr std::string_view kLocal = "local";
+constexpr size_t kMaxName = 63;
+constexpr size_t kMaxText = 1000;
+constexpr int64_t kPastKept = 20;
+constexpr int64_t kMostDays = 36'500;
+constexpr int64_t kMostStaged = 1000;
+constexpr EnvRetention kRetention{.archivedMaxAgeDays = 14, .stagedMaxCount = 5};
+
+// An environment's name is part of host names, paths and references, so it is a label and nothing else.
+bool is_label(const std::string& text) {
+  auto word = [](char c) { return is_lower(c) || is_digit(c); };
+  return !text.empty() && text.size() <= kMaxName && word(text.front()) && word(text.back()) &&
+         std::ranges::all_of(text, [&](char c) { return word(c) || c == '-'; });
+}
+
+bool is_plain(const std::string& text) {
+  return text.size() <= kMaxText && std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
+EnvRecord new_record(const State& state, std::string name) {
+  return {.name = std::move(name),
+          .createdAt = state.now(),
+          .generation = 1,
+          .retention = kRetention,
+          .health = {.lastDoctorStatus = EnvLastDoctorStatus::pending}};
+}
+
+// The binding of a slot with its number in the list.
+std::optional<lang::Element<EnvPack>> binding_of(const State& state, const EnvId& id, const std::string& slot) {
+  for (const auto& each : state.packs(id)) {
+    if (each.value.slot == slot) return each;
+  }
+  return std::nullopt;
+}
+
+// Generations of a slot go on counting, also when it was empty in between.
+int64_t next_generation(const State& state, const EnvId& id, const std::string& slot) {
+  int64_t last = -1;
+  for (const auto& each : state.packs(id)) {
+    if (each.value.slot == slot) last = std::max(last, each.value.generation);
+  }
+  for (const auto& each : state.past_packs(id)) {
+    if (each.value.slot == slot) last = std::max(last, each.value.generation);
+  }
+  return last + 1;
+}
+
+EnvPastPack past_of(const EnvPack& pack) {
+  return {pack.slot, pack.kind, pack.packRef, pack.answersRef, pack.generation, pack.boundAt};
+}
+
+void keep_past(State& state, const EnvId& id, const EnvPack& pack) {
+  state.past_packs(id).push(past_of(pack));
+  int64_t kept = 0;
+  std::vector<int64_t> numbers;
+  for (const auto& each : state.past_packs(id)) {
+    if (each.value.slot == pack.slot) numbers.push_back(each.number);
+  }
+  for (int64_t number : numbers) {
+    if (static_cast<int64_t>(numbers.size()) - kept++ > kPastKept) state.past_packs(id).erase(number);
+  }
+}
+
+// One step changes the row once: the generation that people see is the row's own.
+void touch(State& state, const EnvId& id, const std::function<void(EnvRecord&)>& change = {}) {
+  state.edit(id, [&](EnvRecord& record) {
+    record.generation++;
+    if (change) change(record);
+  });
+}
+
+void set_runtime(EnvRecord& record, const std::string& slot, const std::string& kind) {
+  if (slot == "deployer") record.runtimeType = kind.empty() ? "" : runtime_type_of(parse_descriptor(kind).value());
+}
+
+// Empty if a pack of this kind may serve the slot. A built-in one knows its own slot; of others the descriptor says
+// nothing.
+std::string misfit(const std::string& slot, const std::string& kind) {
+  if (!is_slot(slot)) {
+    std::string all;
+    for (std::string_view each : slots()) all += (all.empty() ? "" : ", ") + std::string(each);
+    return "there is no slot '" + slot + "'; the slots are " + all;
+  }
+  auto descriptor = parse_descriptor(kind);
+  if (!descriptor) return descriptor.error().message;
+  const BuiltInPack* built_in = find_built_in(descriptor->path);
+  if (built_in != nullptr && built_in->slot != slot) {
+    return kind + " serves the slot " + std::string(built_in->slot) + ", not " + slot;
+  }
+  return "";
+}
+
+EnvPack pack_of(const State& state, const EnvId& id, const std::string& slot, const std::string& kind,
+                const std::optional<std::string>& pack_ref, const std::optional<std::string>& answers_ref) {
+  return {.slot = slot,
+          .kind = kind,
+          .packRef = pack_ref.value_or(kind.substr(0, kind.find('@'))),
+          .answersRef = answers_ref,
+          .generation = next_generation(state, id, slot),
+          .boundAt = state.now()};
+}
+
+}  // namespace
+
+Open::Result Env::open(const Open&, State& state) {
+  const EnvId id{std::string(kLocal)};
+  Open::Ok opened{.environment = id, .created = !state.has(id)};
+  if (opened.created) state.put(id, new_record(state, "Local"));
+  std::vector<DefaultPack> missing;
+  for (const DefaultPack& each : default_packs()) {
+    if (!binding_of(state, id, std::string(each.slot))) missing.push_back(each);
+  }
+  for (const DefaultPack& each : missing) {
+    std::string slot(each.slot), kind(each.kind);
+    state.packs(id).push(pack_of(state, id, slot, kind, {}, {}));
+    if (!opened.created) opened.healed.push_back(slot);
+  }
+  if (missing.empty()) return opened;
+  state.edit(id, [&](EnvRecord& record) {
+    if (!opened.created) record.generation++;
+    for (const DefaultPack& each : missing) set_runtime(record, std::string(each.slot), std::string(each.kind));
+  });
+  return opened;
+}
+
+Create::Result Env::create(const Create& ask, State& state) {
+  const std::string& text = ask.environment.text();
+  if (!is_label(text)) {
+    return Create::Invalid{.environment = text,
+                           .message = "an environment is named by 1 to 63 of a-z, 0-9 and -, with no - at an end"};
+  }
+  if (ask.name && !is_plain(*ask.name)) return Create::Invalid{.environment = text, .message = "a name is one line"};
+  if (state.has(ask.environment)) {
+    return Create::Exists{.environment = ask.environment, .message = "there is an environment " + text + " already"};
+  }
+  if (ask.extends && !state.has(*ask.extends)) {
+    return Create::NoBase{.environment = ask.environment,
+                          .message = "there is no environment " + ask.extends->text() + " to extend"};
+  }
+  EnvRecord record = new_record(state, ask.name.value_or(text));
+  record.extends = ask.extends;
+  if (ask.extends) record.runtimeType = state.get(*ask.extends)->runtimeType;
+  state.put(ask.environment, record);
+  // What it extends lends it its packs; from there on they are its own.
+  if (ask.extends) {
+    for (const EnvPack& each : state.packs(*ask.extends).values()) {
+      EnvPack own = each;
+      own.generation = 0;
+      own.boundAt = state.now();
+      state.packs(ask.environment).push(own);
+    }
+  }
+  return Create::Ok{.environment = ask.environment, .generation = record.generation};
+}
+
+Update::Result Env::update(const Update& ask, State& state) {
+  auto record = state.get(ask.environment);
+  if (!record) return Update::NotFound{.environment = ask.environment};
+  auto refuse = [&](std::string message) { return Update::Invalid{ask.environment, std::move(message)}; };
+  for (const auto* text : {&ask.name, &ask.credentialsRef, &ask.revocationList}) {
+    if (*text && !is_plain(**text)) return refuse("a text is one line of at most 1000 characters");
+  }
+  if (ask.name && ask.name->empty()) return refuse("a name is not empty");
+  if (ask.credentialsRef && !ask.credentialsRef->empty() &&
+      !ask.credentialsRef->starts_with("secret://" + ask.environment.text() + "/")) {
+    return refuse("credentials are referred to as secret://" + ask.environment.text() + "/…");
+  }
+  if (ask.archivedMaxAgeDays && (*ask.archivedMaxAgeDays < 0 || *ask.archivedMaxAgeDays > kMostDays)) {
+    return refuse("archived revisions are kept for 0 to 36500 days");
+  }
+  if (ask.stagedMaxCount && (*ask.stagedMaxCount < 1 || *ask.stagedMaxCount > kMostStaged)) {
+    return refuse("1 to 1000 staged revisions are kept");
+  }
+  if (ask.name) record->name = *ask.name;
+  if (ask.credentialsRef) record->credentialsRef = ask.credentialsRef;
+  if (ask.credentialsRef && ask.credentialsRef->empty()) record->credentialsRef.reset();
+  if (ask.revocationRequired) record->revocation.required = *ask.revocationRequired;
+  if (ask.revocationList) record->revocation.listRef = *ask.revocationList;
+  if (ask.archivedMaxAgeDays) record->retention.archivedMaxAgeDays = *ask.archivedMaxAgeDays;
+  if (ask.stagedMaxCount) record->retention.stagedMaxCount = *ask.stagedMaxCount;
+  record->generation++;
+  state.put(ask.environment, *record);
+  return Update::Ok{.environment = ask.environment, .generation = record->generation};
+}
+
+Destroy::Result Env::destroy(const Destroy& ask, State& state) {
+  if (!state.has(ask.environment)) return Destroy::NotFound{.environment = ask.environment};
+  state.packs(ask.environment).clear();
+  state.past_packs(ask.environment).clear();
+  state.erase(ask.environment);
+  return Destroy::Ok{.environment = ask.environment};
+}
+
+Bind::Result Env::bind(const Bind& ask, State& state) {
+  if (!state.has(ask.environment)) return Bind::NotFound{.environment = ask.environment};
+  if (std::string why = misfit(ask.slot, ask.kind); !why.empty()) {
+    return Bind::Invalid{.environment = ask.environment, .message = why};
+  }
+  if (auto bound = binding_of(state, ask.environment, ask.slot)) {
+    return Bind::Bound{
+        .environment = ask.environment,
+        .slot = ask.slot,
+        .kind = bound->value.kind,
+        .message = "the slot " + ask.slot + " of " + ask.environment.text() + " is served by " + bound->value.kind};
+  }
+  EnvPack pack = pack_of(state, ask.environment, ask.slot, ask.kind, ask.packRef, ask.answersRef);
+  state.packs(ask.environment).push(pack);
+  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, ask.kind); });
+  return Bind::Ok{.environment = ask.environment, .slot = ask.slot, .kind = ask.kind, .generation = pack.generation};
+}
+
+Rebind::Result Env::rebind(const Rebind& ask, State& state) {
+  if (!state.has(ask.environment)) return Rebind::NotFound{.environment = ask.environment};
+  auto bound = binding_of(state, ask.environment, ask.slot);
+  if (!bound) {
+    return Rebind::Unbound{.environment = ask.environment,
+                           .slot = ask.slot,
+                           .message = "nothing serves the slot " + ask.slot + " of " + ask.environment.text()};
+  }
+  const std::string kind = ask.kind.value_or(bound->value.kind);
+  if (std::string why = misfit(ask.slot, kind); !why.empty()) {
+    return Rebind::Invalid{.environment = ask.environment, .message = why};
+  }
+  bool same = kind == bound->value.kind;
+  EnvPack pack = pack_of(state, ask.environment, ask.slot, kind,
+                         ask.packRef || !same ? ask.packRef : std::optional(bound->value.packRef),
+                         ask.answersRef || !same ? ask.answersRef : bound->value.answersRef);
+  keep_past(state, ask.environment, bound->value);
+  state.packs(ask.environment).put(bound->number, pack);
+  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, kind); });
+  return Rebind::Ok{.environment = ask.environment, .slot = ask.slot, .kind = kind, .generation = pack.generation};
+}
+
+Unbind::Result Env::unbind(const Unbind& ask, State& state) {
+  if (!state.has(ask.environment)) return Unbind::NotFound{.environment = ask.environment};
+  if (!is_slot(ask.slot)) {
+    return Unbind::Invalid{.environment = ask.environment, .message = misfit(ask.slot, "")};
+  }
+  auto bound = binding_of(state, ask.environment, ask.slot);
+  if (!bound) {
+    return Unbind::Unbound{.environment = ask.environment,
+                           .slot = ask.slot,
+                           .message = "nothing serves the slot " + ask.slot + " of " + ask.environment.text()};
+  }
+  keep_past(state, ask.environment, bound->value);
+  state.packs(ask.environment).erase(bound->number);
+  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, ""); });
+  return Unbind::Ok{.environment = ask.environment, .slot = ask.slot, .kind = bound->value.kind};
+}
+
+Rollback::Result Env::rollback(const Rollback& ask, State& state) {
+  if (!state.has(ask.environment)) return Rollback::NotFound{.environment = ask.environment};
+  if (!is_slot(ask.slot)) {
+    return Rollback::Invalid{.environment = ask.environment, .message = misfit(ask.slot, "")};
+  }
+  if (ask.steps < 1) return Rollback::Invalid{.environment = ask.environment, .message = "one step at least"};
+  std::vector<lang::Element<EnvPastPack>> past;
+  for (const auto& each : state.past_packs(ask.environment)) {
+    if (each.value.slot == ask.slot) past.push_back(each);
+  }
+  if (ask.steps > static_cast<int64_t>(past.size())) {
+    return Rollback::NoPast{.environment = ask.environment,
+                            .slot = ask.slot,
+                            .message = "the slot " + ask.slot + " of " + ask.environment.text() + " can go back " +
+                                       std::to_string(past.size()) + " steps, not " + std::to_string(ask.steps)};
+  }
+  const EnvPastPack& wanted = past[past.size() - static_cast<size_t>(ask.steps)].value;
+  EnvPack pack = pack_of(state, ask.environment, ask.slot, wanted.kind, wanted.packRef, wanted.answersRef);
+  // Those that were stepped over are gone, so that rolling back again goes further back.
+  for (size_t i = past.size() - static_cast<size_t>(ask.steps); i < past.size(); ++i) {
+    state.past_packs(ask.environment).erase(past[i].number);
+  }
+  if (auto bound = binding_of(state, ask.environment, ask.slot)) {
+    state.packs(ask.environment).put(bound->number, pack);
+  } else {
+    state.packs(ask.environment).push(pack);
+  }
+  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, pack.kind); });
+  return Rollback::Ok{
+      .environment = ask.environment, .slot = ask.slot, .kind = pack.kind, .generation = pack.generation};
+}
+
+Doctor::Begun Env::begin_doctor(const Doctor& ask, State& state) {
+  if (!state.has(ask.environment)) return Doctor::Result(Doctor::NotFound{.environment = ask.environment});
+  return DoctorWork{.environment = ask.environment.text()};
+}
+
+Doctor::Performed Env::perform_doctor(const DoctorWork& work, Effect& effect) {
+  Doctor::Ok ok{.environment = EnvId(work.environment), .status = EnvStatus::green};
+  for (const views::Finding& each : views::examine(effect.read(), work.environment)) {
+    bool red = each.level == views::Finding::Level::red;
+    ok.status = red ? EnvStatus::red : std::max(ok.status, EnvStatus::yellow);
+    ok.findings.push_back({.level = red ? "red" : "yellow", .what = each.what, .next = each.next});
+  }
+  return ok;
+}
+
+Doctor::Outcome Env::finish_doctor(const Doctor& ask, const Doctor::Outcome& outcome, State& state) {
+  const auto* ok = std::get_if<Doctor::Ok>(&outcome);
+  if (ok == nullptr) return outcome;
+  touch(state, ask.environment, [&](EnvRecord& record) {
+    record.health.lastDoctorStatus = ok->status == EnvStatus::green    ? EnvLastDoctorStatus::green
+                                     : ok->status == EnvStatus::yellow ? EnvLastDoctorStatus::yellow
+                                                                       : EnvLastDoctorStatus::red;
+    record.health.message = ok->findings.empty() ? "" : ok->findings.front().what;
+    record.health.checkedAt = state.now();
+  });
+  return outcome;
+}
+
+List::Result Env::list(const List&, const State& state) {
+  List::Ok listed;
+  for (const EnvFound& each : state.all()) {
+    listed.environments.push_back({.environment = each.id,
+                                   .name = each.record.name,
+                                   .generation = each.record.generation,
+                                   .packs = static_cast<int64_t>(state.packs(each.id).size()),
+                                   .lastDoctorStatus = each.record.health.lastDoctorStatus});
+  }
+  return listed;
+}
+
+}  // namespace sluice::deploy::env

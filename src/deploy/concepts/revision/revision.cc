@@ -1,0 +1,395 @@
+// Revision walks the lifecycle. Every verb that takes time writes its claim in begin (`busy`, or `openWarm` of a warm)
+// and gives it back in finish, whatever way it ended; so a revision is never left half way.
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/json.h"
+#include "deploy/bundle_shelf.h"
+#include "deploy/concepts/revision/lifecycle.h"
+#include "deploy/concepts/revision/revision_work.h"
+#include "deploy/pack_config.h"
+
+namespace sluice::deploy::revision {
+namespace {
+
+using enum RevisionLifecycle;
+
+constexpr int64_t kMostDrain_s = 86'400;
+constexpr int64_t kDay_ms = 86'400'000;
+constexpr std::string_view kEngineCheck = "engine";
+
+// One step bumps the generation once, as the row's own does.
+void become(RevisionRecord& record, RevisionLifecycle to) {
+  if (!may_become(record.lifecycle, to)) {
+    throw std::logic_error("no revision goes from " + std::string(name_of(record.lifecycle)) + " to " +
+                           std::string(name_of(to)));
+  }
+  record.lifecycle = to;
+}
+
+void keep(State& state, const RevisionId& id, RevisionRecord& record) {
+  record.generation++;
+  state.put(id, record);
+}
+
+void fail_with(RevisionRecord& record, const std::string& check, const std::string& message) {
+  if (record.lifecycle != failed) become(record, failed);
+  record.failure = {.check = check, .message = message};
+}
+
+template <class Action>
+typename Action::WrongState wrong_state(const RevisionId& id, const RevisionRecord& record, const std::string& wanted) {
+  std::string text(name_of(record.lifecycle));
+  return {.revision = id,
+          .lifecycle = text,
+          .message = record.busy ? "something else is being done to " + id.text()
+                                 : id.text() + " is " + text + ", not " + wanted};
+}
+
+template <class Outcome>
+std::string reason_of(const Outcome& outcome) {
+  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  return end != nullptr ? end->message : "";
+}
+
+std::optional<RevisionFound> claimed(const State& state) {
+  auto found = state.find_by_busy(state.request());
+  if (found.empty()) return std::nullopt;
+  return found.front();
+}
+
+}  // namespace
+
+std::string_view name_of(RevisionLifecycle lifecycle) {
+  switch (lifecycle) {
+    case inactive:
+      return "inactive";
+    case staged:
+      return "staged";
+    case warming:
+      return "warming";
+    case ready:
+      return "ready";
+    case draining:
+      return "draining";
+    case failed:
+      return "failed";
+    case archived:
+      return "archived";
+  }
+  return "";
+}
+
+// ---------------------------------------------------------------------------------------------------------- stage
+
+Stage::Begun Revision::begin_stage(const Stage& ask, State& state) {
+  if (!ask.source.starts_with('/')) return Stage::Invalid{.message = "the archive is named by an absolute path"};
+  if (ask.drainSeconds && (*ask.drainSeconds < 0 || *ask.drainSeconds > kMostDrain_s)) {
+    return Stage::Invalid{.message = "a revision drains for 0 to 86400 seconds"};
+  }
+  RevisionDRecord counted = state.get(ask.deployment).value_or(RevisionDRecord{});
+  counted.lastSequence++;
+  state.put(ask.deployment, counted);
+  state.add({.deployment = ask.deployment.text(),
+             .environment = ask.environment,
+             .bundle = ask.bundle,
+             .sequence = counted.lastSequence,
+             .createdAt = state.now(),
+             .generation = 1,
+             .source = ask.source,
+             .config = ask.config,
+             .drainSeconds = ask.drainSeconds.value_or(-1),
+             .lifecycle = inactive,
+             .busy = state.request()});
+  return lang::Opened{};
+}
+
+Stage::Outcome Revision::finish_stage(const Stage&, const Stage::Outcome& outcome, State& state) {
+  auto found = claimed(state);
+  if (!found) return outcome;
+  RevisionRecord& record = found->record;
+  record.busy.reset();
+  Stage::Outcome told = outcome;
+  if (auto* ok = std::get_if<Stage::Ok>(&told)) {
+    become(record, staged);
+    record.signature = ok->signature;
+    record.stagedAt = state.now();
+    *ok = {.revision = found->id,
+           .sequence = record.sequence,
+           .bundleDigest = record.bundleDigest,
+           .configDigest = record.configDigest,
+           .signature = record.signature};
+  } else if (auto* unverified = std::get_if<Stage::Unverified>(&told)) {
+    unverified->revision = found->id;
+    fail_with(record, "signature-status", unverified->message);
+  } else if (auto* bad = std::get_if<Stage::Failed>(&told)) {
+    fail_with(record, bad->check, bad->message);
+  } else {
+    told = Stage::Failed{.revision = found->id, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
+    fail_with(record, std::string(kEngineCheck), reason_of(outcome));
+  }
+  keep(state, found->id, record);
+  return told;
+}
+
+// ---------------------------------------------------------------------------------------------------------- fetch
+
+Fetch::Begun Revision::begin_fetch(const Fetch& ask, State&) {
+  return FetchWork{.revision = ask.revision.text(),
+                   .environment = ask.environment,
+                   .source = ask.source,
+                   .bundle = ask.bundle,
+                   .config = ask.config,
+                   .overrides = ask.overrides,
+                   .revocation_list = ask.revocationList};
+}
+
+Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) {
+  const RevisionId id(work.revision);
+  auto bad = [&](const std::string& check, const std::string& message) {
+    return Fetch::BadBundle{.revision = id, .check = check, .message = message};
+  };
+  auto shelved = effect.tool<BundleShelf>().take(work.source, effect.id());
+  if (!shelved) return bad("bundle", to_string(shelved.error()));
+  const bundle::Manifest& manifest = shelved->manifest;
+  if (manifest.name.text != work.bundle) {
+    return bad("bundle", work.source + " is the bundle " + manifest.name.text + ", not " + work.bundle);
+  }
+  auto config = resolve_config(manifest, {work.environment, work.config, work.overrides});
+  if (!config) return bad("runtime-config", to_string(config.error()));
+  if (!work.revocation_list.empty()) {
+    auto reason = revoked_by(effect.tool<Disk>(), work.revocation_list, shelved->archive, shelved->tree);
+    if (!reason) {
+      return Fetch::Revoked{.revision = id, .message = "the revocation list cannot be read: " + reason.error().message};
+    }
+    if (*reason) return Fetch::Revoked{.revision = id, .message = "the bundle is revoked: " + **reason};
+  }
+  Fetch::Ok ok{.revision = id,
+               .tree = shelved->tree,
+               .archive = shelved->archive,
+               .sidecar = shelved->sidecar,
+               .version = manifest.version.text,
+               .artifact = shelved->path,
+               .packConfig = write(pack_config_document(*config, manifest.name.text, work.revision)),
+               .configDigest = config_digest(*config),
+               .runtimeConfig = write(json::object{{"replicas", manifest.replicas}, {"config", config->non_secret}}),
+               .drainSeconds = std::chrono::duration_cast<std::chrono::seconds>(manifest.drain.length).count()};
+  for (const auto& each : config->runtime_refs) ok.needs.runtimeRefs.push_back(each.second);
+  for (const auto& each : config->secret_refs) ok.needs.secretRefs.push_back(each.second);
+  return ok;
+}
+
+Fetch::Outcome Revision::finish_fetch(const Fetch& ask, const Fetch::Outcome& outcome, State& state) {
+  const auto* ok = std::get_if<Fetch::Ok>(&outcome);
+  auto record = state.get(ask.revision);
+  if (ok != nullptr && record) {
+    record->treeDigest = ok->tree;
+    record->bundleDigest = ok->archive;
+    record->sidecar = ok->sidecar;
+    record->version = ok->version;
+    record->artifact = ok->artifact;
+    record->packConfig = ok->packConfig;
+    record->configDigest = ok->configDigest;
+    record->needs = ok->needs;
+    record->runtimeConfig = ok->runtimeConfig;
+    if (record->drainSeconds < 0) record->drainSeconds = ok->drainSeconds;
+    keep(state, ask.revision, *record);
+  }
+  if (ended_of(outcome) != Fetch::Ended::engine) return outcome;
+  return Fetch::BadBundle{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
+}
+
+// ----------------------------------------------------------------------------------------------- warm and inspect
+
+Warm::Begun Revision::begin_warm(const Warm& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return Warm::NotFound{.revision = ask.revision};
+  if (record->lifecycle == ready) return Warm::Ok{.revision = ask.revision, .endpoint = record->endpoint};
+  if (record->busy || record->lifecycle != staged) return wrong_state<Warm>(ask.revision, *record, "staged");
+  become(*record, warming);
+  record->openWarm = state.request();
+  record->failure = {};
+  keep(state, ask.revision, *record);
+  return lang::Opened{};
+}
+
+Warm::Outcome Revision::finish_warm(const Warm& ask, const Warm::Outcome& outcome, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record || record->openWarm != state.request()) return outcome;
+  record->openWarm.reset();
+  Warm::Outcome told = outcome;
+  if (ended_of(outcome) == Warm::Ended::engine) {
+    told = Warm::Failed{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
+  }
+  if (record->lifecycle == warming) {  // else it was archived meanwhile
+    if (const auto* ok = std::get_if<Warm::Ok>(&told)) {
+      become(*record, ready);
+      record->endpoint = ok->endpoint;
+      record->warmedAt = state.now();
+    } else if (const auto* bad = std::get_if<Warm::Failed>(&told)) {
+      fail_with(*record, bad->check, bad->message);
+    }
+  }
+  keep(state, ask.revision, *record);
+  return told;
+}
+
+Inspect::Begun Revision::begin_inspect(const Inspect& ask, State& state) {
+  if (state.has(ask.revision)) return lang::Opened{};
+  return Inspect::Unverified{.revision = ask.revision, .message = "there is no revision " + ask.revision.text()};
+}
+
+Inspect::Outcome Revision::finish_inspect(const Inspect& ask, const Inspect::Outcome& outcome, State&) {
+  if (ended_of(outcome) != Inspect::Ended::engine) return outcome;
+  return Inspect::Unverified{.revision = ask.revision, .message = reason_of(outcome)};
+}
+
+// ------------------------------------------------------------------------------------------ drain, retry, archive
+
+Drain::Begun Revision::begin_drain(const Drain& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return Drain::NotFound{.revision = ask.revision};
+  bool again = record->lifecycle == draining;  // what could not be stopped is tried again
+  if (record->busy || (!again && record->lifecycle != ready)) {
+    return wrong_state<Drain>(ask.revision, *record, "ready");
+  }
+  if (!again) become(*record, draining);
+  record->busy = state.request();
+  keep(state, ask.revision, *record);
+  return lang::Opened{};
+}
+
+Drain::Outcome Revision::finish_drain(const Drain& ask, const Drain::Outcome& outcome, State& state) {
+  auto found = claimed(state);
+  if (!found) return outcome;
+  found->record.busy.reset();
+  if (ended_of(outcome) == Drain::Ended::ok) {
+    become(found->record, inactive);
+    found->record.endpoint.clear();
+  }
+  keep(state, found->id, found->record);
+  if (ended_of(outcome) != Drain::Ended::engine) return outcome;
+  return Drain::NotStopped{.revision = ask.revision, .message = reason_of(outcome)};
+}
+
+Retry::Begun Revision::begin_retry(const Retry& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return Retry::NotFound{.revision = ask.revision};
+  if (record->busy || (record->lifecycle != failed && record->lifecycle != inactive)) {
+    return wrong_state<Retry>(ask.revision, *record, "failed or inactive");
+  }
+  record->busy = state.request();
+  keep(state, ask.revision, *record);
+  return lang::Opened{};
+}
+
+Retry::Outcome Revision::finish_retry(const Retry& ask, const Retry::Outcome& outcome, State& state) {
+  auto found = claimed(state);
+  if (!found) return outcome;
+  RevisionRecord& record = found->record;
+  record.busy.reset();
+  Retry::Outcome told = outcome;
+  if (ended_of(outcome) == Retry::Ended::ok) {
+    become(record, staged);
+    record.failure = {};
+    record.stagedAt = state.now();
+  } else if (auto* unverified = std::get_if<Retry::Unverified>(&told)) {
+    unverified->revision = ask.revision;
+    fail_with(record, "signature-status", unverified->message);
+  } else if (const auto* bad = std::get_if<Retry::Failed>(&told)) {
+    fail_with(record, bad->check, bad->message);
+  } else {
+    told = Retry::Failed{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
+    fail_with(record, std::string(kEngineCheck), reason_of(outcome));
+  }
+  keep(state, found->id, record);
+  return told;
+}
+
+Archive::Begun Revision::begin_archive(const Archive& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return Archive::NotFound{.revision = ask.revision};
+  bool again = record->lifecycle == archived;  // something of it may run still
+  if (record->busy || (!again && !may_become(record->lifecycle, archived))) {
+    return wrong_state<Archive>(ask.revision, *record, "inactive, staged, warming, ready or failed");
+  }
+  if (!again) {
+    become(*record, archived);
+    record->archivedAt = state.now();
+  }
+  record->endpoint.clear();
+  record->busy = state.request();
+  keep(state, ask.revision, *record);
+  return lang::Opened{};
+}
+
+Archive::Outcome Revision::finish_archive(const Archive& ask, const Archive::Outcome& outcome, State& state) {
+  auto found = claimed(state);
+  if (!found) return outcome;
+  found->record.busy.reset();
+  keep(state, found->id, found->record);
+  if (ended_of(outcome) != Archive::Ended::engine) return outcome;
+  return Archive::NotStopped{.revision = ask.revision, .message = reason_of(outcome)};
+}
+
+// ------------------------------------------------------------------------------------------------------- the rest
+
+Fail::Result Revision::fail(const Fail& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return Fail::NotFound{.revision = ask.revision};
+  if (record->busy || !may_become(record->lifecycle, failed)) {
+    return wrong_state<Fail>(ask.revision, *record, "inactive, staged, warming or ready");
+  }
+  fail_with(*record, ask.check, ask.message);
+  record->endpoint.clear();
+  keep(state, ask.revision, *record);
+  return Fail::Ok{.revision = ask.revision};
+}
+
+Move::Result Revision::move(const Move& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (record && record->lifecycle == ready && record->endpoint != ask.endpoint) {
+    record->endpoint = ask.endpoint;
+    keep(state, ask.revision, *record);
+  }
+  return Move::Ok{.revision = ask.revision};
+}
+
+Tidy::Result Revision::tidy(const Tidy& ask, State& state) {
+  std::vector<RevisionFound> all_staged;
+  for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) {
+    if (each.record.lifecycle == staged && !each.record.busy) all_staged.push_back(each);
+    if (each.record.lifecycle != archived || each.record.busy || !each.record.archivedAt) continue;
+    if (state.now().ms - each.record.archivedAt->ms > ask.archivedMaxAgeDays * kDay_ms) state.erase(each.id);
+  }
+  std::ranges::sort(all_staged, {}, [](const RevisionFound& each) { return each.record.sequence; });
+  for (size_t i = 0; i + static_cast<size_t>(ask.stagedMaxCount) < all_staged.size(); ++i) {
+    become(all_staged[i].record, archived);
+    all_staged[i].record.archivedAt = state.now();
+    keep(state, all_staged[i].id, all_staged[i].record);
+  }
+  return Tidy::Ok{.deployment = ask.deployment};
+}
+
+Forget::Result Revision::forget(const Forget& ask, State& state) {
+  for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) state.erase(each.id);
+  state.erase(ask.deployment);
+  return Forget::Ok{.deployment = ask.deployment};
+}
+
+Live::Result Revision::live(const Live&, const State& state) {
+  Live::Ok ok;
+  for (RevisionLifecycle each : {inactive, staged, warming, ready, draining, failed}) {
+    for (const RevisionFound& found : state.find_by_lifecycle(each)) ok.revisions.push_back(found.id);
+  }
+  return ok;
+}
+
+ShowConfig::Result Revision::show_config(const ShowConfig& ask, const State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return ShowConfig::NotFound{.revision = ask.revision};
+  return ShowConfig::Ok{
+      .revision = ask.revision, .packConfig = record->packConfig, .configDigest = record->configDigest};
+}
+
+}  // namespace sluice::deploy::revision

@@ -1,0 +1,117 @@
+// Traffic through the harness: one test a variant, and its history as an algebra. What needs guards is tested on the
+// kit.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "lang/harness.h"
+#include "traffic.gen.h"
+
+namespace sluice::deploy::traffic {
+namespace traffic_test {
+
+const TrafficId kShop("d1");
+using Entries = std::vector<TrafficEntry>;
+
+class TrafficTest : public testing::Test {
+ protected:
+  lang::Invoked<Set> set(const Entries& entries) {
+    return harness.invoke(Set{.deployment = kShop, .entries = entries, .by = "ann"});
+  }
+  Entries entries() { return State(harness.rows()).entries(kShop).values(); }
+  std::string refused(const Entries& wrong) { return set(wrong).as<Set::InvalidSplit>().message; }
+  lang::Invoked<Rollback> back(int64_t steps = 1) {
+    return harness.invoke(Rollback{.deployment = kShop, .steps = steps});
+  }
+  lang::Invoked<Forward> ahead(int64_t steps = 1) {
+    return harness.invoke(Forward{.deployment = kShop, .steps = steps});
+  }
+
+  lang::Harness harness{traffic_binding()};
+};
+
+TEST_F(TrafficTest, SetOkCountsGenerations) {
+  const Entries split = {{"r1", 9900}, {"r2", 100}};
+  EXPECT_EQ(set(split).as<Set::Ok>(), (Set::Ok{.deployment = kShop, .generation = 1, .entries = split}));
+  EXPECT_EQ(set({{"r2", 10'000}, {"r1", 0}}).as<Set::Ok>().generation, 2);
+  EXPECT_EQ(State(harness.rows()).get(kShop)->updatedBy, "ann");
+}
+
+TEST_F(TrafficTest, Greentic05OnlyWhatSumsToTenThousandIsASplit) {
+  EXPECT_EQ(refused({}), "a split names one revision at least");
+  EXPECT_EQ(refused({{"r1", 9999}}), "the weights sum to 9999 bps, not 10000");
+  EXPECT_EQ(refused({{"r1", 5000}, {"r2", 5001}}), "the weights sum to 10001 bps, not 10000");
+  EXPECT_EQ(refused({{"r1", 10'001}}), "r1 cannot get 10001 bps: a weight is 0 to 10000");
+  EXPECT_EQ(refused({{"r1", 4'294'967'295}, {"r2", 10'001}}), "r1 cannot get 4294967295 bps: a weight is 0 to 10000");
+  EXPECT_EQ(refused({{"r1", -1}, {"r2", 10'001}}), "r1 cannot get -1 bps: a weight is 0 to 10000");
+  EXPECT_EQ(refused({{"r1", 5000}, {"r1", 5000}}), "r1 is named twice");
+  Entries many;
+  for (int i = 0; i < 101; ++i) many.push_back({"r" + std::to_string(i), i == 0 ? 10'000 : 0});
+  EXPECT_EQ(refused(many), "a split names at most 100 revisions");
+  EXPECT_TRUE(entries().empty());
+  EXPECT_TRUE(set({{"r1", 9900}, {"r2", 100}}).is<Set::Ok>());
+}
+
+TEST_F(TrafficTest, Greentic15RollbackAndForwardWalkTheHistory) {
+  for (int i = 1; i <= 4; ++i) set({{"r" + std::to_string(i), 10'000}}).as<Set::Ok>();
+  EXPECT_EQ(back().as<Rollback::Ok>(),
+            (Rollback::Ok{.deployment = kShop, .generation = 5, .entries = {{"r3", 10'000}}}));
+  EXPECT_EQ(back(2).as<Rollback::Ok>().entries, (Entries{{"r1", 10'000}}));
+  EXPECT_EQ(back().as<Rollback::NoPast>().message, "there are 0 splits before this one, not 1");
+  EXPECT_EQ(ahead(2).as<Forward::Ok>().entries, (Entries{{"r3", 10'000}}));
+  EXPECT_EQ(ahead().as<Forward::Ok>().entries, (Entries{{"r4", 10'000}}));
+  EXPECT_EQ(ahead().as<Forward::NoFuture>().message, "there are 0 splits after this one, not 1");
+  EXPECT_EQ(State(harness.rows()).get(kShop)->generation, 8);
+}
+
+TEST_F(TrafficTest, ASetForgetsWhatWasAhead) {
+  for (int i = 1; i <= 3; ++i) set({{"r" + std::to_string(i), 10'000}}).as<Set::Ok>();
+  back().as<Rollback::Ok>();
+  set({{"r9", 10'000}}).as<Set::Ok>();
+  EXPECT_TRUE(ahead().is<Forward::NoFuture>());
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r2", 10'000}}));
+}
+
+TEST_F(TrafficTest, FiftySplitsAreKept) {
+  for (int i = 0; i < 60; ++i) set({{"r" + std::to_string(i), 10'000}}).as<Set::Ok>();
+  EXPECT_EQ(back(51).as<Rollback::NoPast>().message, "there are 50 splits before this one, not 51");
+  EXPECT_EQ(back(50).as<Rollback::Ok>().entries, (Entries{{"r9", 10'000}}));
+}
+
+TEST_F(TrafficTest, StepsAreOneAtLeast) {
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  EXPECT_TRUE(back(0).is<Rollback::NoPast>());
+  EXPECT_TRUE(ahead(-1).is<Forward::NoFuture>());
+}
+
+TEST_F(TrafficTest, WhatNeverHadASplitIsNotFound) {
+  EXPECT_TRUE(back().is<Rollback::NotFound>());
+  EXPECT_TRUE(ahead().is<Forward::NotFound>());
+  EXPECT_EQ(harness.invoke(Clear{.deployment = kShop}).as<Clear::NoSplit>().message, "d1 has no split");
+}
+
+TEST_F(TrafficTest, ClearOkCanBeRolledBack) {
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  EXPECT_EQ(harness.invoke(Clear{.deployment = kShop}).as<Clear::Ok>().generation, 2);
+  EXPECT_TRUE(entries().empty());
+  EXPECT_TRUE(harness.invoke(Clear{.deployment = kShop}).is<Clear::NoSplit>());
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r1", 10'000}}));
+}
+
+TEST_F(TrafficTest, DropTakesAnEntryWithoutWeightAlone) {
+  set({{"r1", 10'000}, {"r2", 0}}).as<Set::Ok>();
+  harness.invoke(Drop{.deployment = kShop, .revision = "r1"}).as<Drop::Ok>();
+  EXPECT_EQ(entries().size(), 2U);
+  harness.invoke(Drop{.deployment = kShop, .revision = "r2"}).as<Drop::Ok>();
+  EXPECT_EQ(entries(), (Entries{{"r1", 10'000}}));
+  EXPECT_EQ(State(harness.rows()).get(kShop)->generation, 2);
+}
+
+TEST_F(TrafficTest, ForgetLeavesNothing) {
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  harness.invoke(Forget{.deployment = kShop}).as<Forget::Ok>();
+  EXPECT_TRUE(back().is<Rollback::NotFound>());
+}
+
+}  // namespace traffic_test
+}  // namespace sluice::deploy::traffic

@@ -1,0 +1,165 @@
+// Values are checked by hand-written rules that are narrower than the standards: what is refused here could mean
+// something else to somebody.
+#include "deploy/host_config.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "base/ascii.h"
+#include "base/nearest.h"
+#include "base/terminal.h"
+
+namespace sluice::deploy {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::array kKeys = {"region"sv,    "cluster_endpoint"sv, "public_hostname"sv, "tenant_org_id"sv,
+                              "redis_url"sv, "listen_addr"sv,      "public_base_url"sv};
+constexpr size_t kMaxValue = 500;
+constexpr std::string_view kRuntimeScheme = "runtime://";
+constexpr std::string_view kDiscovered = "discovered/";
+
+bool in_name(char c) { return is_digit(c) || is_letter(c); }
+
+bool is_port(std::string_view text) {
+  int port = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port >= 1 && port <= 65535 && text[0] != '0';
+}
+
+bool is_host(std::string_view text) {
+  if (text.empty() || text.size() > 253) return false;
+  while (true) {
+    std::string_view label = text.substr(0, text.find('.'));
+    if (label.empty() || label.size() > 63 || !in_name(label.front()) || !in_name(label.back())) return false;
+    if (!std::ranges::all_of(label, [](char c) { return in_name(c) || c == '-'; })) return false;
+    if (label.size() == text.size()) return true;
+    text.remove_prefix(label.size() + 1);
+  }
+}
+
+bool is_address(std::string_view text) {  // of IPv4, or of IPv6 without its brackets
+  if (text.find(':') != std::string_view::npos) {
+    return std::ranges::all_of(text, [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || c == ':'; });
+  }
+  int parts = 0;
+  while (true) {
+    std::string_view part = text.substr(0, text.find('.'));
+    int value = -1;
+    auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size() || value < 0 || value > 255) return false;
+    ++parts;
+    if (part.size() == text.size()) return parts == 4;
+    text.remove_prefix(part.size() + 1);
+  }
+}
+
+// "host", "host:80", "[::1]:80"
+bool is_authority(std::string_view text, bool port_needed) {
+  std::string_view host = text, port;
+  if (text.starts_with('[')) {
+    size_t close = text.find(']');
+    if (close == std::string_view::npos || !is_address(text.substr(1, close - 1))) return false;
+    host = {};
+    port = text.substr(close + 1);
+    if (!port.empty() && !port.starts_with(':')) return false;
+    if (!port.empty()) port.remove_prefix(1);
+    if (port.empty() && text.back() == ':') return false;
+  } else if (size_t colon = text.find(':'); colon != std::string_view::npos) {
+    host = text.substr(0, colon);
+    port = text.substr(colon + 1);
+    if (port.empty()) return false;
+  }
+  if (port.empty() && port_needed) return false;
+  if (!port.empty() && !is_port(port)) return false;
+  return text.starts_with('[') || is_host(host);
+}
+
+std::optional<std::string_view> after_scheme(std::string_view text, std::initializer_list<std::string_view> schemes) {
+  for (std::string_view scheme : schemes) {
+    if (text.starts_with(scheme)) return text.substr(scheme.size());
+  }
+  return std::nullopt;
+}
+
+Result<std::string> base_url(std::string_view text, std::string_view key) {
+  auto rest = after_scheme(text, {"http://", "https://"});
+  if (rest && rest->ends_with('/')) {
+    rest->remove_suffix(1);
+    text.remove_suffix(1);
+  }
+  if (rest && is_authority(*rest, false)) return std::string(text);
+  return Error{.code = Code::invalid,
+               .message = std::string(key) + " is http:// or https://, a host and perhaps a port, and nothing else"};
+}
+
+Result<std::string> redis_url(std::string_view text) {
+  auto rest = after_scheme(text, {"redis://", "rediss://"});
+  if (rest && rest->find('@') != std::string_view::npos) {
+    return Error{.code = Code::invalid,
+                 .message = "redis_url holds no password; refer to it as secret://ENVIRONMENT/…"};
+  }
+  if (rest) {
+    std::string_view authority = rest->substr(0, rest->find('/'));
+    std::string_view database = rest->substr(std::min(rest->size(), authority.size() + 1));
+    if (is_authority(authority, false) && std::ranges::all_of(database, is_digit)) return std::string(text);
+  }
+  return Error{.code = Code::invalid, .message = "redis_url is redis:// or rediss://, a host, perhaps a port and /N"};
+}
+
+}  // namespace
+
+std::span<const std::string_view> host_keys() { return kKeys; }
+
+Result<std::string> host_value(std::string_view key, std::string_view value) {
+  auto refuse = [&](const std::string& is) {
+    return Error{.code = Code::invalid,
+                 .message = std::string(key) + " is " + is + ", not '" + printable(value.substr(0, 80)) + "'"};
+  };
+  if (std::ranges::find(kKeys, key) == kKeys.end()) {
+    auto near = nearest(key, std::span<const std::string_view>(kKeys));
+    return Error{.code = Code::invalid,
+                 .message = "a host has no '" + printable(key.substr(0, 80)) + "'" +
+                            (near ? "; did you mean " + std::string(*near) + "?" : "")};
+  }
+  if (value.empty()) return std::string();
+  if (value.size() > kMaxValue) return refuse("at most 500 characters");
+  if (key == "public_base_url" || key == "cluster_endpoint") return base_url(value, key);
+  if (key == "redis_url") return redis_url(value);
+  if (key == "public_hostname") {
+    if (!is_host(value)) return refuse("a host name");
+  } else if (key == "listen_addr") {
+    size_t colon = value.rfind(':');
+    std::string_view host = value.substr(0, colon == std::string_view::npos ? 0 : colon);
+    bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    bool sound = bracketed ? is_address(host.substr(1, host.size() - 2)) && host.find(':') != std::string_view::npos
+                           : is_address(host) && host.find(':') == std::string_view::npos;
+    if (!sound || !is_port(value.substr(colon + 1))) return refuse("an address and a port, such as 127.0.0.1:8080");
+  } else if (!std::ranges::all_of(value, [](char c) { return in_name(c) || c == '-' || c == '_' || c == '.'; }) ||
+             value.size() > 100) {
+    return refuse("1 to 100 letters, digits, -, _ and .");
+  }
+  return std::string(value);
+}
+
+Result<std::string> discovered_key(std::string_view reference, std::string_view environment) {
+  auto refuse = [&] {
+    return Error{.code = Code::invalid,
+                 .message = "'" + printable(reference.substr(0, 120)) + "' is not runtime://" +
+                            std::string(environment) + "/discovered/…"};
+  };
+  std::string_view rest = reference;
+  if (!rest.starts_with(kRuntimeScheme)) return refuse();
+  rest.remove_prefix(kRuntimeScheme.size());
+  if (!rest.starts_with(environment)) return refuse();
+  rest.remove_prefix(environment.size());
+  if (!rest.starts_with('/')) return refuse();
+  rest.remove_prefix(1);
+  if (!rest.starts_with(kDiscovered) || rest.size() == kDiscovered.size()) return refuse();
+  return std::string(rest.substr(kDiscovered.size()));
+}
+
+}  // namespace sluice::deploy

@@ -1,0 +1,23 @@
+// What an operator may say of an environment's host, key by key, and what each value must be.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace sluice::deploy {
+
+// region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url
+std::span<const std::string_view> host_keys();
+
+// The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which
+// takes one away, is always sound. `invalid` for keys that are none.
+Result<std::string> host_value(std::string_view key, std::string_view value);
+
+// "runtime://local/discovered/alb_dns" leads to "alb_dns" in local; an error for what is no such reference, or one of
+// another environment.
+Result<std::string> discovered_key(std::string_view reference, std::string_view environment);
+
+}  // namespace sluice::deploy

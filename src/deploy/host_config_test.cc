@@ -1,0 +1,44 @@
+// Each key has its own rule.
+#include "deploy/host_config.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice::deploy {
+namespace host_config_test {
+
+TEST(HostConfig, TakesWhatEachKeyMeans) {
+  EXPECT_EQ(host_value("region", "eu-west_1.a").value(), "eu-west_1.a");
+  EXPECT_EQ(host_value("cluster_endpoint", "https://[::1]:6443").value(), "https://[::1]:6443");
+  EXPECT_EQ(host_value("public_hostname", "shop.example").value(), "shop.example");
+  EXPECT_EQ(host_value("redis_url", "rediss://cache.example:6379/2").value(), "rediss://cache.example:6379/2");
+  EXPECT_EQ(host_value("listen_addr", "127.0.0.1:8080").value(), "127.0.0.1:8080");
+  EXPECT_EQ(host_value("listen_addr", "[::]:80").value(), "[::]:80");
+  EXPECT_EQ(host_value("public_base_url", "http://shop.example:81/").value(), "http://shop.example:81");
+  for (std::string_view each : host_keys()) EXPECT_EQ(host_value(each, "").value(), "");
+}
+
+TEST(HostConfig, RefusesWhatIsNot) {
+  for (const char* url : {"shop.example", "ftp://a.example", "https://", "https://u@a.example", "https://a.example/x",
+                          "https://a.example?q", "https://a.example#f", "https://a.example:x", "https://a b"}) {
+    EXPECT_FALSE(host_value("public_base_url", url)) << url;
+  }
+  for (const char* address : {"8080", "localhost:80", "1.2.3:80", "1.2.3.256:80", "1.2.3.4:0", "::1:80", "1.2.3.4:"}) {
+    EXPECT_FALSE(host_value("listen_addr", address)) << address;
+  }
+  EXPECT_EQ(host_value("redis_url", "redis://u:p@a.example").error().message,
+            "redis_url holds no password; refer to it as secret://ENVIRONMENT/…");
+  EXPECT_EQ(host_value("region", "a/b").error().message, "region is 1 to 100 letters, digits, -, _ and ., not 'a/b'");
+  EXPECT_EQ(host_value("public_hostname", "-a").error().message, "public_hostname is a host name, not '-a'");
+  EXPECT_EQ(host_value("nothing", "x").error().message, "a host has no 'nothing'");
+}
+
+TEST(HostConfig, FollowsReferencesOfItsOwnEnvironmentAlone) {
+  EXPECT_EQ(discovered_key("runtime://prod-eu/discovered/alb_dns", "prod-eu").value(), "alb_dns");
+  for (const char* reference : {"secret://prod-eu/discovered/x", "runtime://prod/discovered/x", "runtime://prod-eu/x",
+                                "runtime://prod-eu/discovered/", "runtime://prod-euro/discovered/x", ""}) {
+    EXPECT_FALSE(discovered_key(reference, "prod-eu")) << reference;
+  }
+}
+
+}  // namespace host_config_test
+}  // namespace sluice::deploy

@@ -1,0 +1,84 @@
+// The engine starts with the first action, so that rows put before are there as if it had written them.
+#include "deploy/testing_kit_engine.h"
+
+#include <boost/json.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "base/json.h"
+#include "base/real_disk.h"
+#include "deploy/deploy_kit.h"
+#include "lang/check.h"
+#include "lang/state.h"
+
+namespace sluice::deploy {
+namespace {
+
+void note_variant(const std::string& action, const std::string& variant) {
+  const char* folder =
+      std::getenv("SLUICE_VARIANTS_SEEN");  // NOLINT(concurrency-mt-unsafe): tests set it before they run
+  if (folder == nullptr || variant.starts_with("engine.")) return;
+  std::string name = action + "." + variant;
+  name[name.find('/')] = '.';
+  RealDisk disk;
+  auto file = disk.open(std::string(folder) + "/" + name, {.write = true, .create = true});
+  if (!file) throw std::runtime_error(to_string(file.error()));
+}
+
+}  // namespace
+
+KitEngine::KitEngine() = default;
+KitEngine::~KitEngine() = default;
+
+void KitEngine::put(const std::string& relation, const std::string& key, const json::value& value) {
+  auto kept = store_.commit({.state = {{relation, key, 1, 0, write(value)}}});
+  if (!kept) throw std::runtime_error(to_string(kept.error()));
+}
+
+void KitEngine::put_element(const std::string& relation, const std::string& key, int64_t number,
+                            const json::value& value) {
+  put(relation, lang::child_key(key, lang::rows::number_key(number)), value);
+}
+
+engine::Engine& KitEngine::engine() {
+  if (engine_) return *engine_;
+  lang::Checked checked =
+      lang::check(lang::load_kit(std::string(kKitFolder), [](const std::string& path) { return read_kit_file(path); }));
+  if (!checked.kit) throw std::runtime_error("the kit has faults");
+  auto started = engine::Engine::start({.store = &store_,
+                                        .clock = &clock_,
+                                        .ids = &ids_,
+                                        .tools = &tools_,
+                                        .concepts = concepts(),
+                                        .fatal =
+                                            [](const std::string& why) {
+                                              std::fprintf(stderr, "%s\n", why.c_str());
+                                              std::_Exit(1);
+                                            }},
+                                       std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)));
+  if (!started) throw std::runtime_error(to_string(started.error()));
+  engine_ = *std::move(started);
+  return *engine_;
+}
+
+engine::End KitEngine::run(const std::string& action, const json::object& input,
+                           std::optional<uint64_t> expect_generation) {
+  auto outcome = engine().invoke(
+      {.action = action, .input = input, .caller = {.name = "test"}, .expect_generation = expect_generation});
+  if (!outcome) throw std::runtime_error(to_string(outcome.error()));
+  note_variant(action, outcome->end.variant);
+  auto settled = engine().wait(outcome->flow, engine::Engine::Until::all);
+  if (!settled) throw std::runtime_error(to_string(settled.error()));
+  return outcome->end;
+}
+
+json::value KitEngine::row(const std::string& relation, const std::string& key) {
+  auto snapshot = store_.read();
+  if (!snapshot) throw std::runtime_error(to_string(snapshot.error()));
+  auto found = (*snapshot)->get(relation, key);
+  if (!found) throw std::runtime_error(to_string(found.error()));
+  return *found ? parse_json((*found)->value).value().root : json::value();
+}
+
+}  // namespace sluice::deploy

@@ -1,0 +1,50 @@
+// The whole kit on an engine in memory, for what only guards and syncs decide. Rows can be put before it starts.
+//
+//   KitEngine kit;
+//   kit.put("Revision", "r1", to_json(record));
+//   auto end = kit.run("Traffic/set", {{"deployment", "d1"}, …});
+//   EXPECT_EQ(end.variant, "notReady");
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/ulid.h"
+#include "engine/engine.h"
+#include "lang/handler.h"
+#include "store/memory_store.h"
+
+namespace sluice::deploy {
+
+class KitEngine {
+ public:
+  KitEngine();
+  ~KitEngine();
+
+  void put(const std::string& relation, const std::string& key, const json::value& value);
+  // An element of a list of the row.
+  void put_element(const std::string& relation, const std::string& key, int64_t number, const json::value& value);
+
+  // How an action ended; what followed from it is settled. An action that cannot be called throws. Variants are noted
+  // as lang/harness.h does.
+  engine::End run(const std::string& action, const json::object& input,
+                  std::optional<uint64_t> expect_generation = std::nullopt);
+  // The row; null if there is none.
+  json::value row(const std::string& relation, const std::string& key);
+
+  lang::Tools& tools() { return tools_; }
+
+ private:
+  engine::Engine& engine();
+
+  RealClock clock_;
+  RealRandom random_;
+  UlidSource ids_{clock_, random_};
+  lang::Tools tools_;
+  store::MemoryStore store_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+}  // namespace sluice::deploy

@@ -1,0 +1,62 @@
+// Each thing that can be wrong is found, with what to do about it.
+#include "deploy/views/doctor.h"
+
+#include <gtest/gtest.h>
+
+#include "deploy/packs.h"
+#include "deploy/testing_views.h"
+
+namespace sluice::deploy::views {
+namespace doctor_test {
+
+class DoctorTest : public testing::Test {
+ protected:
+  DoctorTest() {
+    rows.environment("local", {.name = "Local"});
+    for (const DefaultPack& each : default_packs()) bind(std::string(each.slot), std::string(each.kind));
+  }
+  void bind(const std::string& slot, const std::string& kind) {
+    env::State(rows.rows).packs(env::EnvId("local")).push({.slot = slot, .kind = kind});
+  }
+  std::string found() {
+    std::string text;
+    for (const Finding& each : examine(rows, "local")) {
+      text += (each.level == Finding::Level::red ? "red " : "yellow ") + each.what + "\n";
+    }
+    return text;
+  }
+
+  RowsInMemory rows;
+};
+
+TEST_F(DoctorTest, FindsNothingInAWholeEnvironment) {
+  EXPECT_EQ(found(), "");
+  EXPECT_TRUE(examine(rows, "none").empty());
+}
+
+TEST_F(DoctorTest, FindsUnknownPacksAndOtherVersions) {
+  bind("gitops", "acme.gitops.x@1.0.0");
+  env::State state(rows.rows);
+  state.packs(env::EnvId("local")).put(4, {.slot = "state", .kind = "sluice.state.memory@2.0.0"});
+  EXPECT_EQ(found(),
+            "yellow sluice.state.memory@2.0.0 is of another version than this program's 1.x\n"
+            "yellow this program has no pack acme.gitops.x@1.0.0 for the slot gitops\n");
+}
+
+TEST_F(DoctorTest, AMissingDeployerIsRed) {
+  env::State(rows.rows).packs(env::EnvId("local")).erase(0);
+  EXPECT_EQ(found(), "red nothing serves the slot deployer\n");
+}
+
+TEST_F(DoctorTest, FindsRoutedRevisionsThatAreNotReadyAndFailedOnes) {
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1, revision::RevisionLifecycle::failed);
+  rows.split("d1", {{"r1", 9000}, {"r2", 1000}});
+  EXPECT_EQ(found(),
+            "yellow shop gives 9000 bps to r1, which is failed\n"
+            "yellow shop gives 1000 bps to r2, which is gone\n"
+            "yellow shop@1 failed: : \n");
+}
+
+}  // namespace doctor_test
+}  // namespace sluice::deploy::views

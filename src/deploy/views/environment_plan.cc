@@ -1,0 +1,340 @@
+// Compares documents: what is, as it would be exported, with what is wanted.
+#include "deploy/views/environment_plan.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/json.h"
+#include "base/terminal.h"
+#include "deploy/host_config.h"
+#include "deploy/packs.h"
+#include "deploy/views/documents.h"
+
+namespace sluice::deploy::views {
+namespace {
+
+using Names = std::set<std::string_view>;
+
+constexpr std::string_view kSchema = "sluice.environment.v1";
+
+Error wrong(const Document& file, const std::string& path, const std::string& message) {
+  return {.code = Code::invalid, .message = message, .path = path, .position = file.position_of(path)};
+}
+
+Result<void> check_fields(const Document& file, const std::string& path, const json::value& value, const Names& known) {
+  if (!value.is_object()) return wrong(file, path, "expected an object");
+  for (const auto& each : value.get_object()) {
+    if (known.contains(std::string_view(each.key()))) continue;
+    return wrong(file, path + "/" + std::string(each.key()), "there is no such field");
+  }
+  return {};
+}
+
+// A text, or nothing where there is null or no such field.
+Result<std::string> text_at(const Document& file, const std::string& path, const json::value& object,
+                            std::string_view name) {
+  const json::value* value = object.as_object().if_contains(name);
+  if (value == nullptr || value->is_null()) return std::string();
+  if (!value->is_string()) return wrong(file, path + "/" + std::string(name), "expected a text");
+  return std::string(value->get_string());
+}
+
+class Planner {
+ public:
+  Planner(const States& states, const Document& file, bool prune) : states_(states), file_(file), prune_(prune) {}
+
+  Result<EnvironmentPlan> run() {
+    if (auto sound = check_fields(
+            file_, "", file_.root,
+            {"schema", "environment_id", "name", "extends", "generation", "created_at", "host_config", "packs",
+             "credentials_ref", "bundles", "revisions", "traffic_splits", "revocation", "retention", "health"});
+        !sound) {
+      return sound.error();
+    }
+    auto schema = text_at(file_, "", file_.root, "schema");
+    if (!schema) return schema.error();
+    if (*schema != kSchema) return wrong(file_, "/schema", "expected sluice.environment.v1");
+    auto id = text_at(file_, "", file_.root, "environment_id");
+    if (!id) return id.error();
+    if (id->empty()) return wrong(file_, "", "expected an environment_id");
+    plan_.environment = *id;
+    record_ = states_.env().get(env::EnvId(*id));
+    for (auto step : {&Planner::plan_self, &Planner::plan_config, &Planner::plan_packs, &Planner::plan_bundles}) {
+      if (auto done = (this->*step)(); !done) return done.error();
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void add(char sign, std::string what, std::string action, json::object input) {
+    plan_.changes.push_back({sign, std::move(what), std::move(action), std::move(input)});
+  }
+
+  Result<void> plan_self() {
+    auto name = text_at(file_, "", file_.root, "name");
+    if (!name) return name.error();
+    auto extends = text_at(file_, "", file_.root, "extends");
+    if (!extends) return extends.error();
+    env::EnvRecord now = record_.value_or(env::EnvRecord{});
+    if (!record_) {
+      json::object made{{"environment", plan_.environment}};
+      if (!name->empty()) made["name"] = *name;
+      // The packs are in the file; what it extends is only said.
+      if (!extends->empty()) made["extends"] = *extends;
+      add('+', "environment " + plan_.environment, "Env/create", std::move(made));
+      now.name = name->empty() ? plan_.environment : *name;
+      now.retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5};
+    }
+    json::object changed{{"environment", plan_.environment}};
+    if (!name->empty() && *name != now.name) changed["name"] = *name;
+    auto credentials = text_at(file_, "", file_.root, "credentials_ref");
+    if (!credentials) return credentials.error();
+    if (file_.root.as_object().contains("credentials_ref") && *credentials != now.credentialsRef.value_or("")) {
+      changed["credentialsRef"] = *credentials;
+    }
+    if (auto done = plan_revocation(now, changed); !done) return done;
+    if (auto done = plan_retention(now, changed); !done) return done;
+    std::string what;
+    for (const auto& each : changed) {
+      if (each.key() != "environment") what += (what.empty() ? "" : ", ") + std::string(each.key());
+    }
+    if (!what.empty()) add('~', what + " of " + plan_.environment, "Env/update", std::move(changed));
+    return {};
+  }
+
+  Result<void> plan_revocation(const env::EnvRecord& now, json::object& changed) {
+    const json::value* value = file_.root.as_object().if_contains("revocation");
+    if (value == nullptr) return {};
+    if (auto sound = check_fields(file_, "/revocation", *value, {"required", "list_ref"}); !sound) return sound;
+    if (const json::value* required = value->as_object().if_contains("required")) {
+      if (!required->is_bool()) return wrong(file_, "/revocation/required", "expected true or false");
+      if (required->get_bool() != now.revocation.required) changed["revocationRequired"] = required->get_bool();
+    }
+    auto list = text_at(file_, "/revocation", *value, "list_ref");
+    if (!list) return list.error();
+    if (value->as_object().contains("list_ref") && *list != now.revocation.listRef) changed["revocationList"] = *list;
+    return {};
+  }
+
+  Result<void> plan_retention(const env::EnvRecord& now, json::object& changed) {
+    const json::value* value = file_.root.as_object().if_contains("retention");
+    if (value == nullptr) return {};
+    if (auto sound = check_fields(file_, "/retention", *value, {"archived_max_age_days", "staged_max_count"}); !sound) {
+      return sound;
+    }
+    for (auto [name, field, is] :
+         {std::tuple{"archived_max_age_days", "archivedMaxAgeDays", now.retention.archivedMaxAgeDays},
+          {"staged_max_count", "stagedMaxCount", now.retention.stagedMaxCount}}) {
+      const json::value* number = value->as_object().if_contains(name);
+      if (number == nullptr) continue;
+      if (!number->is_int64()) return wrong(file_, std::string("/retention/") + name, "expected a whole number");
+      if (number->get_int64() != is) changed[field] = number->get_int64();
+    }
+    return {};
+  }
+
+  Result<void> plan_config() {
+    const json::value* wanted = file_.root.as_object().if_contains("host_config");
+    if (wanted == nullptr) return {};
+    Names known(host_keys().begin(), host_keys().end());
+    known.insert("env_id");
+    if (auto sound = check_fields(file_, "/host_config", *wanted, known); !sound) return sound;
+    std::map<std::string, std::string> now;
+    for (const auto& each : states_.config().values(config::ConfigId(plan_.environment)).values()) {
+      now[each.key] = each.value;
+    }
+    json::array values;
+    std::string what;
+    for (std::string_view key : host_keys()) {
+      auto text = text_at(file_, "/host_config", *wanted, key);
+      if (!text) return text.error();
+      const std::string name(key);
+      if (text->empty() && !(prune_ && now.contains(name))) continue;
+      if (now.contains(name) && now[name] == *text) continue;
+      values.push_back(json::object{{"key", name}, {"value", *text}});
+      what += (what.empty() ? "" : ", ") + name;
+    }
+    if (values.empty()) return {};
+    add('~', what + " of " + plan_.environment, "Config/set",
+        {{"environment", plan_.environment}, {"values", std::move(values)}});
+    return {};
+  }
+
+  Result<void> plan_packs() {
+    const json::value* wanted = file_.root.as_object().if_contains("packs");
+    if (wanted == nullptr) return {};
+    if (!wanted->is_array()) return wrong(file_, "/packs", "expected a list");
+    std::map<std::string, env::EnvPack> now;
+    // A new one begins with the packs of what it extends.
+    auto base = text_at(file_, "", file_.root, "extends");
+    if (!base) return base.error();
+    const std::string source = record_ || base->empty() ? plan_.environment : *base;
+    for (env::EnvPack& each : states_.env().packs(env::EnvId(source)).values()) now[each.slot] = each;
+    std::set<std::string> named;
+    for (size_t i = 0; i < wanted->get_array().size(); ++i) {
+      const json::value& each = wanted->get_array()[i];
+      const std::string path = "/packs/" + std::to_string(i);
+      if (auto sound = check_fields(
+              file_, path, each,
+              {"slot", "kind", "pack_ref", "answers_ref", "generation", "bound_at", "previous_binding_ref"});
+          !sound) {
+        return sound;
+      }
+      json::object input{{"environment", plan_.environment}};
+      std::map<std::string, std::string> texts;
+      for (auto [name, field] :
+           {std::pair{"slot", "slot"}, {"kind", "kind"}, {"pack_ref", "packRef"}, {"answers_ref", "answersRef"}}) {
+        auto text = text_at(file_, path, each, name);
+        if (!text) return text.error();
+        texts[name] = *text;
+        if (!text->empty()) input[field] = *text;
+      }
+      if (!is_slot(texts["slot"])) return wrong(file_, path + "/slot", "there is no such slot");
+      if (auto kind = parse_descriptor(texts["kind"]); !kind) return wrong(file_, path + "/kind", kind.error().message);
+      if (!named.insert(texts["slot"]).second) return wrong(file_, path + "/slot", "the slot is named twice");
+      auto bound = now.find(texts["slot"]);
+      if (bound == now.end()) {
+        add('+', texts["kind"] + " for " + texts["slot"], "Env/bind", std::move(input));
+      } else if (bound->second.kind != texts["kind"] ||
+                 (!texts["pack_ref"].empty() && bound->second.packRef != texts["pack_ref"]) ||
+                 (!texts["answers_ref"].empty() && bound->second.answersRef != texts["answers_ref"])) {
+        add('~', bound->second.kind + " -> " + texts["kind"] + " for " + texts["slot"], "Env/rebind", std::move(input));
+      }
+    }
+    for (const auto& [slot, pack] : now) {
+      if (!prune_ || named.contains(slot)) continue;
+      add('-', pack.kind + " for " + slot, "Env/unbind", {{"environment", plan_.environment}, {"slot", slot}});
+    }
+    return {};
+  }
+
+  Result<void> plan_bundles() {
+    const json::value* wanted = file_.root.as_object().if_contains("bundles");
+    if (wanted == nullptr) return {};
+    if (!wanted->is_array()) return wrong(file_, "/bundles", "expected a list");
+    auto deployments = states_.deployment().find_by_environment(plan_.environment);
+    for (size_t i = 0; i < wanted->get_array().size(); ++i) {
+      const json::value& each = wanted->get_array()[i];
+      const std::string path = "/bundles/" + std::to_string(i);
+      if (!each.is_object()) return wrong(file_, path, "expected an object");
+      auto bundle = text_at(file_, path, each, "bundle_id");
+      if (!bundle) return bundle.error();
+      auto customer = text_at(file_, path, each, "customer_id");
+      if (!customer) return customer.error();
+      auto found = std::ranges::find_if(deployments, [&](const auto& one) {
+        return one.record.bundle == *bundle && one.record.customer == *customer;
+      });
+      if (found == deployments.end()) {
+        return wrong(file_, path,
+                     *bundle + " is not deployed for " + *customer + "; first: sluice bundles add " +
+                         plan_.environment + " FILE --customer-id " + *customer);
+      }
+      json::object now = deployment_document(states_, *found);
+      json::object input{{"deployment", found->id.text()}};
+      if (const json::value* binding = each.as_object().if_contains("route_binding");
+          binding != nullptr && *binding != now.at("route_binding")) {
+        if (auto sound = plan_route(path + "/route_binding", *binding, input); !sound) return sound;
+      }
+      if (const json::value* shares = each.as_object().if_contains("revenue_share");
+          shares != nullptr && *shares != now.at("revenue_share")) {
+        if (auto sound = plan_shares(path + "/revenue_share", *shares, input); !sound) return sound;
+      }
+      if (input.size() > 1) {
+        add('~', "routes or shares of " + *bundle + " for " + *customer, "Deployment/update", std::move(input));
+      }
+      auto status = text_at(file_, path, each, "status");
+      if (!status) return status.error();
+      if (!status->empty() && json::value(*status) != now.at("status")) {
+        std::string action = *status == "active" ? "resume" : *status == "paused" ? "pause" : "archive";
+        add('~', *bundle + " for " + *customer + " is " + *status, "Deployment/" + action,
+            {{"deployment", found->id.text()}});
+      }
+    }
+    return {};
+  }
+
+  Result<void> plan_route(const std::string& path, const json::value& binding, json::object& input) {
+    if (auto sound = check_fields(file_, path, binding, {"hosts", "path_prefixes", "tenant_selector"}); !sound) {
+      return sound;
+    }
+    for (auto [name, field] : {std::pair{"hosts", "hosts"}, {"path_prefixes", "pathPrefixes"}}) {
+      const json::value* list = binding.as_object().if_contains(name);
+      if (list == nullptr) continue;
+      bool texts =
+          list->is_array() && std::ranges::all_of(list->get_array(), [](const auto& v) { return v.is_string(); });
+      if (!texts) return wrong(file_, path + "/" + name, "expected a list of texts");
+      input[field] = *list;
+    }
+    if (const json::value* selector = binding.as_object().if_contains("tenant_selector")) {
+      if (auto sound = check_fields(file_, path + "/tenant_selector", *selector, {"tenant", "team"}); !sound) {
+        return sound;
+      }
+      for (const char* name : {"tenant", "team"}) {
+        auto text = text_at(file_, path + "/tenant_selector", *selector, name);
+        if (!text) return text.error();
+        input[name] = *text;
+      }
+    }
+    return {};
+  }
+
+  Result<void> plan_shares(const std::string& path, const json::value& shares, json::object& input) {
+    if (!shares.is_array()) return wrong(file_, path, "expected a list");
+    json::array parties;
+    for (size_t i = 0; i < shares.get_array().size(); ++i) {
+      const json::value& each = shares.get_array()[i];
+      const std::string place = path + "/" + std::to_string(i);
+      if (auto sound = check_fields(file_, place, each, {"party_id", "basis_points"}); !sound) return sound;
+      auto party = text_at(file_, place, each, "party_id");
+      if (!party) return party.error();
+      const json::value* points = each.as_object().if_contains("basis_points");
+      if (points == nullptr || !points->is_int64()) return wrong(file_, place, "expected basis_points");
+      parties.push_back(json::object{{"partyId", *party}, {"basisPoints", points->get_int64()}});
+    }
+    input["parties"] = std::move(parties);
+    return {};
+  }
+
+  const States& states_;
+  const Document& file_;
+  const bool prune_;
+  std::optional<env::EnvRecord> record_;
+  EnvironmentPlan plan_;
+};
+
+}  // namespace
+
+json::object exported_environment(const States& states, const env::EnvFound& found) {
+  json::object document = environment_document(states, found), host = document.at("host_config").as_object();
+  json::array packs, bundles;
+  for (const json::value& each : document.at("packs").as_array()) {
+    packs.push_back(json::object{{"slot", each.at("slot")},
+                                 {"kind", each.at("kind")},
+                                 {"pack_ref", each.at("pack_ref")},
+                                 {"answers_ref", each.at("answers_ref")}});
+  }
+  for (const json::value& each : document.at("bundles").as_array()) {
+    bundles.push_back(json::object{{"bundle_id", each.at("bundle_id")},
+                                   {"customer_id", each.at("customer_id")},
+                                   {"status", each.at("status")},
+                                   {"route_binding", each.at("route_binding")},
+                                   {"revenue_share", each.at("revenue_share")}});
+  }
+  return {{"schema", kSchema},
+          {"environment_id", document.at("environment_id")},
+          {"name", document.at("name")},
+          {"extends", document.at("extends")},
+          {"host_config", std::move(host)},
+          {"packs", std::move(packs)},
+          {"credentials_ref", document.at("credentials_ref")},
+          {"revocation", document.at("revocation")},
+          {"retention", document.at("retention")},
+          {"bundles", std::move(bundles)}};
+}
+
+Result<EnvironmentPlan> plan_environment(const States& states, const Document& file, bool prune) {
+  return Planner(states, file, prune).run();
+}
+
+}  // namespace sluice::deploy::views

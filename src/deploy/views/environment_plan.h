@@ -1,0 +1,34 @@
+// An environment as a file that can be applied again, and what would have to be done so that it is as a file says.
+//
+// A file is a sluice.environment.v1, as `env export` and `env show -o yaml` print it. What only the engine decides
+// (generations, times, health, revisions, splits) may stand in it and counts for nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/document.h"
+#include "base/result.h"
+#include "deploy/views/states.h"
+
+namespace sluice::deploy::views {
+
+json::object exported_environment(const States& states, const env::EnvFound& found);
+
+struct PlannedChange {
+  char sign = '~';  // + made, ~ changed, - taken away
+  std::string what;
+  std::string action;
+  json::object input;
+};
+
+struct EnvironmentPlan {
+  std::string environment;
+  std::vector<PlannedChange> changes;  // in the order in which they are to be made
+};
+
+// With `prune`, packs and host values that the file does not have are taken away. Unknown fields are errors that name
+// their place, and so are deployments that are not there: a file holds no bundles.
+Result<EnvironmentPlan> plan_environment(const States& states, const Document& file, bool prune);
+
+}  // namespace sluice::deploy::views

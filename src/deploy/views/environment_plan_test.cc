@@ -1,0 +1,90 @@
+// What is exported needs no change; what differs is planned, sign by sign.
+#include "deploy/views/environment_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "base/yaml.h"
+#include "deploy/testing_views.h"
+#include "deploy/views/documents.h"
+
+namespace sluice::deploy::views {
+namespace environment_plan_test {
+
+class EnvironmentPlanTest : public testing::Test {
+ protected:
+  EnvironmentPlanTest() {
+    env::EnvRecord record{.name = "Local", .generation = 3};
+    record.retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5};
+    rows.environment("local", record);
+    env::State(rows.rows).packs(env::EnvId("local")).push({.slot = "state", .kind = "a.b@1.0.0", .packRef = "a.b"});
+    config::State(rows.rows).values(config::ConfigId("local")).push({"region", "eu"});
+    rows.deployment("d1");
+  }
+  std::string planned(const std::string& text, bool prune = false) {
+    Document file = parse_yaml(text, "env.yaml").value();
+    auto plan = plan_environment(states, file, prune);
+    if (!plan) return to_string(plan.error());
+    std::string changes;
+    for (const PlannedChange& each : plan->changes) {
+      changes += std::string(1, each.sign) + " " + each.what + " | " + each.action + "\n";
+    }
+    return changes;
+  }
+  env::EnvFound local() { return {env::EnvId("local"), *states.env().get(env::EnvId("local"))}; }
+  static std::string head(const std::string& id = "local") {
+    return "schema: sluice.environment.v1\nenvironment_id: " + id + "\n";
+  }
+
+  RowsInMemory rows;
+  const States states{rows};
+};
+
+TEST_F(EnvironmentPlanTest, WhatIsExportedOrShownNeedsNoChange) {
+  EXPECT_EQ(planned(write(exported_environment(states, local())), true), "");
+  EXPECT_EQ(planned(write(environment_document(states, local())), true), "");
+}
+
+TEST_F(EnvironmentPlanTest, PlansWhatDiffers) {
+  EXPECT_EQ(planned(head() + "name: Here\nretention: { staged_max_count: 2 }\nrevocation: { required: true }\n"
+                             "host_config: { region: us }\npacks: [{ slot: state, kind: a.c@1.0.0 }, "
+                             "{ slot: iac, kind: a.d@1.0.0 }]\n"),
+            "~ name, revocationRequired, stagedMaxCount of local | Env/update\n"
+            "~ region of local | Config/set\n"
+            "~ a.b@1.0.0 -> a.c@1.0.0 for state | Env/rebind\n"
+            "+ a.d@1.0.0 for iac | Env/bind\n");
+}
+
+TEST_F(EnvironmentPlanTest, TakesAwayOnRequestAlone) {
+  EXPECT_EQ(planned(head() + "packs: []\nhost_config: {}\n"), "");
+  EXPECT_EQ(planned(head() + "packs: []\nhost_config: {}\n", true),
+            "~ region of local | Config/set\n- a.b@1.0.0 for state | Env/unbind\n");
+}
+
+TEST_F(EnvironmentPlanTest, MakesWhatIsNotThere) {
+  EXPECT_EQ(planned(head("new") + "packs: [{ slot: state, kind: a.b@1.0.0 }]\n"),
+            "+ environment new | Env/create\n+ a.b@1.0.0 for state | Env/bind\n");
+}
+
+TEST_F(EnvironmentPlanTest, PlansRoutesSharesAndStatusOfDeployments) {
+  EXPECT_EQ(planned(head() + "bundles: [{ bundle_id: shop, customer_id: acme, status: paused, route_binding: { hosts: "
+                             "[b.example], path_prefixes: [], tenant_selector: { tenant: t, team: null } }, "
+                             "revenue_share: [{ party_id: a, basis_points: 10000 }] }]\n"),
+            "~ routes or shares of shop for acme | Deployment/update\n"
+            "~ shop for acme is paused | Deployment/pause\n");
+}
+
+TEST_F(EnvironmentPlanTest, SaysWhereAFileIsWrong) {
+  EXPECT_EQ(planned("schema: other\nenvironment_id: local\n"), "env.yaml:1:1: /schema: expected sluice.environment.v1");
+  EXPECT_EQ(planned(head() + "nmae: x\n"), "env.yaml:3:1: /nmae: there is no such field");
+  EXPECT_EQ(planned(head() + "packs: [{ slot: none, kind: a.b@1.0.0 }]\n").substr(0, 12), "env.yaml:3:1");
+  EXPECT_NE(planned(head() + "retention: { staged_max_count: many }\n").find("expected a whole number"),
+            std::string::npos);
+  EXPECT_NE(planned(head() + "bundles: [{ bundle_id: mail, customer_id: acme }]\n").find("sluice bundles add local"),
+            std::string::npos);
+}
+
+}  // namespace environment_plan_test
+}  // namespace sluice::deploy::views

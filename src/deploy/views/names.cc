@@ -1,0 +1,139 @@
+// A name is looked for among what there is, so that an error can say what there is.
+#include "deploy/views/names.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/nearest.h"
+#include "base/terminal.h"
+#include "base/ulid.h"
+#include "deploy/views/documents.h"
+
+namespace sluice::deploy::views {
+namespace {
+
+constexpr size_t kMostShown = 10;
+
+std::string quoted(const std::string& name) { return "'" + printable(name.substr(0, 80)) + "'"; }
+
+std::string listed(const std::vector<std::string>& all) {
+  std::string text;
+  for (size_t i = 0; i < all.size() && i < kMostShown; ++i) text += (i == 0 ? "" : ", ") + all[i];
+  if (all.size() > kMostShown) text += " and " + std::to_string(all.size() - kMostShown) + " more";
+  return text;
+}
+
+Error unknown(const std::string& message, const std::vector<std::string>& candidates, const std::string& next) {
+  return {.code = Code::not_found,
+          .message = candidates.empty() ? message : message + "; there are: " + listed(candidates),
+          .next = next};
+}
+
+std::string title_of(const deployment::DeploymentFound& found) {
+  return found.id.text() + " (" + found.record.bundle + " for " + found.record.customer + ")";
+}
+
+std::string title_of(const revision::RevisionFound& found) {
+  return found.id.text() + " (" + found.record.bundle + "@" + std::to_string(found.record.sequence) + ", " +
+         found.record.deployment + ")";
+}
+
+template <class Found>
+std::vector<std::string> titles_of(const std::vector<Found>& all) {
+  std::vector<std::string> titles;
+  for (const Found& each : all) titles.push_back(title_of(each));
+  return titles;
+}
+
+// Upper case, as ULIDs are written.
+std::string as_ulid(std::string text) {
+  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
+struct Numbered {
+  std::string bundle;
+  int64_t sequence = 0;
+};
+std::optional<Numbered> numbered(const std::string& name) {
+  size_t at = name.rfind('@');
+  if (at == std::string::npos) return std::nullopt;
+  Numbered found{.bundle = name.substr(0, at)};
+  const char* end = name.data() + name.size();
+  auto [stop, error] = std::from_chars(name.data() + at + 1, end, found.sequence);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+Result<env::EnvFound> find_environment(const States& states, const std::string& name) {
+  if (!name.empty() && name.find('\0') == std::string::npos) {
+    if (auto record = states.env().get(env::EnvId(name))) return env::EnvFound{env::EnvId(name), *record};
+  }
+  std::vector<std::string> known;
+  for (const env::EnvFound& each : states.env().all()) known.push_back(each.id.text());
+  auto near = nearest(name, std::span<const std::string>(known));
+  return unknown("there is no environment " + quoted(name) + (near ? "; did you mean " + *near + "?" : ""),
+                 near ? std::vector<std::string>() : known, "sluice env list");
+}
+
+Result<deployment::DeploymentFound> find_deployment(const States& states, const std::string& environment,
+                                                    const DeploymentName& name) {
+  std::vector<deployment::DeploymentFound> all = states.deployment().find_by_environment(environment), meant;
+  const std::string wanted = as_ulid(name.deployment);
+  for (const auto& each : all) {
+    if (!wanted.empty() && each.id.text() == wanted) return each;
+    if (!each.id.text().starts_with(wanted)) continue;
+    if (!name.bundle.empty() && each.record.bundle != name.bundle) continue;
+    if (!name.customer.empty() && each.record.customer != name.customer) continue;
+    meant.push_back(each);
+  }
+  if (meant.size() == 1) return meant.front();
+  std::string what = !wanted.empty()        ? "deployment " + quoted(name.deployment)
+                     : !name.bundle.empty() ? "deployment of " + quoted(name.bundle)
+                                            : "deployment";
+  if (!name.customer.empty()) what += " for " + quoted(name.customer);
+  const std::string next = "sluice bundles list " + environment;
+  if (meant.empty()) return unknown("there is no " + what + " in " + environment, titles_of(all), next);
+  return Error{.code = Code::not_found,
+               .message = what + " means " + std::to_string(meant.size()) + " in " + environment + ": " +
+                          listed(titles_of(meant)),
+               .next = "name one with --deployment"};
+}
+
+Result<revision::RevisionFound> find_revision(const States& states, const std::string& environment,
+                                              const std::string& name, const std::string& deployment) {
+  const std::string wanted = as_ulid(name);
+  auto fits = [&](const revision::RevisionRecord& record) {
+    return record.environment == environment && (deployment.empty() || record.deployment == deployment);
+  };
+  if (wanted.size() == Ulid::kTextLength && Ulid::parse(wanted)) {
+    auto record = states.revision().get(revision::RevisionId(wanted));
+    if (record && fits(*record)) return revision::RevisionFound{revision::RevisionId(wanted), *record};
+  }
+  std::vector<revision::RevisionFound> all =
+      deployment.empty() ? live_revisions_in(states, environment) : states.revision().find_by_deployment(deployment);
+  std::vector<revision::RevisionFound> meant;
+  auto number = numbered(name);
+  for (const auto& each : all) {
+    if (!fits(each.record)) continue;
+    bool named = number ? each.record.bundle == number->bundle && each.record.sequence == number->sequence
+                        : !wanted.empty() && each.id.text().starts_with(wanted);
+    if (named) meant.push_back(each);
+  }
+  if (meant.size() == 1) return meant.front();
+  const std::string next = "sluice revisions list " + environment;
+  if (meant.empty()) {
+    std::erase_if(all,
+                  [&](const auto& each) { return each.record.lifecycle == revision::RevisionLifecycle::archived; });
+    return unknown("there is no revision " + quoted(name) + " in " + (deployment.empty() ? environment : deployment),
+                   titles_of(all), next);
+  }
+  return Error{.code = Code::not_found,
+               .message = "revision " + quoted(name) + " means " + std::to_string(meant.size()) + ": " +
+                          listed(titles_of(meant)),
+               .next = "name one by its id"};
+}
+
+}  // namespace sluice::deploy::views

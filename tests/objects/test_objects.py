@@ -1,0 +1,277 @@
+"""Environments, deployments, revisions and traffic end to end: from an empty home by commands alone, with real
+processes. Each command is a controller of its own, which ends; what runs is found again by the next."""
+
+import json
+import os
+import subprocess
+import tempfile
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+
+class Home:
+    """A home, and sluice with it."""
+
+    def __init__(self, sluice, root, folder):
+        self.program, self.root, self.folder = sluice, root, folder
+
+    def run(self, *words, code=0):
+        done = subprocess.run([str(self.program), *map(str, words)], capture_output=True, text=True, timeout=120,
+                              cwd=self.folder, stdin=subprocess.DEVNULL,
+                              env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.folder / "home"),
+                                   "LANG": "C.UTF-8", "COLUMNS": "100"})
+        assert done.returncode == code, f"{words}\n{done.stdout}{done.stderr}"
+        return done
+
+    def json(self, *words, code=0):
+        done = self.run(*words, "-o", "json", code=code)
+        return json.loads(done.stdout if code == 0 else done.stderr.splitlines()[-1])
+
+    def bundle(self, name):
+        """An example as a signed archive."""
+        out = self.folder / f"{name}.bundle"
+        if not out.exists():
+            self.run("bundles", "build", self.root / "examples" / name, "--out", out)
+        return out
+
+    def ready(self, name="hello", **where):
+        """Adds and warms an example; its deployment and its revision."""
+        added = self.json("bundles", "add", where.get("env", "local"), self.bundle(name), *where.get("options", []))
+        self.run("revisions", "warm", where.get("env", "local"), added["revision"])
+        return added["deployment"], added["revision"]
+
+    def replicas(self):
+        folder = self.folder / "home" / "runtime" / "replicas"
+        return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+@pytest.fixture
+def home(sluice, root):
+    with tempfile.TemporaryDirectory(prefix="sluice-obj-") as folder:
+        home = Home(sluice, root, Path(folder))
+        yield home
+        for revision in home.json("revisions", "list", "local"):
+            if revision["lifecycle"] == "ready":
+                home.run("kit", "run", "deploy", "Runtime/list")
+        listed = home.json("kit", "run", "deploy", "Runtime/list")
+        for each in listed["fields"]["instances"]:
+            home.run("kit", "run", "deploy", "Runtime/destroy", f"instance={each['instance']}")
+        assert home.replicas() == []
+
+
+def get(endpoint, path="/"):
+    with urllib.request.urlopen(endpoint + path, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def test_greentic01_an_empty_home_gets_local_once(home):
+    first = home.run("env", "list")
+    assert "made the environment local with five packs" in first.stderr
+    assert home.run("env", "list").stderr == ""
+    packs = home.json("env-packs", "list", "local")
+    assert [each["kind"] for each in packs] == [
+        "sluice.deployer.local-process@1.0.0", "sluice.secrets.store@1.0.0", "sluice.sessions.memory@1.0.0",
+        "sluice.state.memory@1.0.0", "sluice.telemetry.stdout@1.0.0"]
+    home.run("env-packs", "remove", "local", "secrets", "--yes")
+    assert "the slot secrets in local again" in home.run("env", "list").stderr
+    home.run("env", "destroy", "local", "--yes")
+    home.run("env", "destroy", "local", "--yes")
+    assert "made the environment local" in home.run("env", "show", "local").stderr
+
+
+def test_from_a_bundle_to_traffic_and_back(home):
+    deployment, first = home.ready("hello")
+    shown = home.json("revisions", "list", "local")
+    assert [each["lifecycle"] for each in shown] == ["ready"]
+    assert get(shown[0]["endpoint"]) == "hello 1.0.0\n"
+    assert shown[0]["signature"] == "verified"
+    split = home.json("traffic", "set", "local", "hello@1=100%")
+    assert (split["generation"], split["entries"]) == (1, [{"revision": first, "weightBps": 10000}])
+    # A second version beside the first, from a folder of the same bundle.
+    v2 = home.folder / "v2"
+    v2.mkdir()
+    for name in ("app.py", "bundle.yaml"):
+        text = (home.root / "examples" / "hello" / name).read_text().replace("1.0.0", "2.0.0")
+        (v2 / name).write_text(text)
+    home.run("bundles", "build", v2, "--out", "v2.bundle")
+    second = home.json("revisions", "stage", "local", "v2.bundle")["revision"]
+    home.run("revisions", "warm", "local", "hello@2")
+    endpoints = {each["sequence"]: each["endpoint"] for each in home.json("revisions", "list", "local")}
+    assert (get(endpoints[1]), get(endpoints[2])) == ("hello 1.0.0\n", "hello 2.0.0\n"), "side by side"
+    home.run("traffic", "set", "local", "--bundle", "hello", "hello@2=1%", "hello@1=rest")
+    shown = home.json("traffic", "show", "local", "--deployment", deployment)
+    assert {each["revision_id"]: each["weight_bps"] for each in shown["entries"]} == {first: 9900, second: 100}
+    # A swap of a pack restarts nothing.
+    before = home.replicas()
+    home.run("env-packs", "update", "local", "sluice.telemetry.otlp@1.0.0")
+    assert home.replicas() == before and get(endpoints[1]) == "hello 1.0.0\n"
+    # Back, and forward again.
+    assert home.json("traffic", "rollback", "local")["entries"] == [{"revision": first, "weightBps": 10000}]
+    assert home.json("traffic", "forward", "local")["generation"] == 4
+    refused = home.json("revisions", "archive", "local", "hello@2", "--yes", code=6)
+    assert "100 bps" in refused["detail"] and deployment in refused["detail"]
+    home.run("traffic", "set", "local", "hello@1=100%", "hello@2=0%")
+    home.run("revisions", "archive", "local", "hello@2", "--yes")
+    shown = home.json("traffic", "show", "local")
+    assert [each["revision_id"] for each in shown["entries"]] == [first], "the entry without weight went with it"
+    assert len(home.replicas()) == 1
+    # Nothing is a dead end.
+    home.run("bundles", "remove", "local", "--yes", code=6)
+    home.run("traffic", "clear", "local", "--yes")
+    home.run("bundles", "remove", "local", "--yes", code=6)
+    home.run("revisions", "archive", "local", "hello@1", "--yes")
+    assert home.replicas() == []
+    home.run("bundles", "update", "local", "--status", "archived")
+    home.run("bundles", "remove", "local", "--yes")
+    assert home.json("bundles", "list", "local") == []
+    home.run("env", "destroy", "local", "--yes")
+
+
+def test_greentic03_three_bundles_are_three_deployments(home):
+    for name in ("one", "two", "three"):
+        (home.folder / name).mkdir()
+        (home.folder / name / "bundle.yaml").write_text(f"name: {name}\nversion: '1'\nrun: [./run]\n")
+        home.run("bundles", "build", name, "--out", f"{name}.bundle")
+        home.json("bundles", "add", "local", f"{name}.bundle")
+    listed = home.json("revisions", "list", "local")
+    assert sorted(each["sequence"] for each in listed) == [1, 1, 1]
+    assert len({each["deployment_id"] for each in listed}) == 3
+
+
+def test_greentic04_two_customers_of_one_bundle(home):
+    one = home.json("bundles", "add", "local", home.bundle("hello"), "--customer-id", "acme")
+    two = home.json("bundles", "add", "local", home.bundle("hello"), "--customer-id", "other")
+    assert one["deployment"] != two["deployment"] and one["sequence"] == two["sequence"] == 1
+    problem = home.json("bundles", "add", "local", home.bundle("hello"), "--customer-id", "acme", code=6)
+    assert "already" in problem["detail"]
+    ambiguous = home.json("traffic", "show", "local", "--bundle", "hello", code=5)
+    assert one["deployment"] in ambiguous["detail"] and two["deployment"] in ambiguous["detail"]
+    home.run("env", "create", "prod-eu", "--extends", "local")
+    required = home.run("bundles", "add", "prod-eu", home.bundle("hello"), code=1)
+    assert "--customer-id" in required.stderr
+
+
+def test_greentic12_of_sixteen_with_one_generation_one_wins(home):
+    _, revision = home.ready("hello")
+    home.run("traffic", "set", "local", "hello@1=100%")
+
+    def set_once(_):
+        return subprocess.run([str(home.program), "traffic", "set", "local", "hello@1=100%", "--expect-generation", "1",
+                               "--lock-timeout", "60s"], capture_output=True, text=True, timeout=120,
+                              env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(home.folder / "home")})
+
+    with ThreadPoolExecutor(16) as pool:
+        done = list(pool.map(set_once, range(16)))
+    assert sorted(each.returncode for each in done) == [0] + [6] * 15, [each.stderr for each in done]
+    for each in done:
+        assert each.returncode == 0 or "expected generation 1, it is at 2" in each.stderr, each.stderr
+    assert home.json("traffic", "show", "local")["generation"] == 2
+
+
+def test_greentic14_one_key_is_one_change(home):
+    _, revision = home.ready("hello")
+    words = ["traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k1"]
+    answers = [home.json(*words) for _ in range(5)]
+    assert all(each == answers[0] for each in answers)
+    assert home.json("traffic", "show", "local")["generation"] == 1
+    home.run("revisions", "list", "local")
+    home.run("traffic", "clear", "local", "--yes", "--idempotency-key", "k1", code=6)
+
+
+def killed_after(home, seconds, *words):
+    """Whether a command had ended before it was killed."""
+    process = subprocess.Popen([str(home.program), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               cwd=home.folder, env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(home.folder / "home")})
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return False
+    return process.returncode == 0
+
+
+def test_greentic16_a_split_is_the_old_one_or_the_new_one_whenever_it_is_killed(home):
+    deployment, first = home.ready("hello")
+    home.json("revisions", "stage", "local", home.bundle("hello"))
+    home.run("revisions", "warm", "local", "hello@2")
+    home.run("traffic", "set", "local", "hello@1=100%")
+    generation = 1
+    for attempt in range(24):
+        wanted = ["hello@1=100%", "hello@2=0%"] if attempt % 2 else ["hello@2=100%", "hello@1=0%"]
+        done = killed_after(home, 0.004 * attempt, "traffic", "set", "local", *wanted)
+        split = home.json("traffic", "show", "local")
+        assert sum(each["weight_bps"] for each in split["entries"]) == 10000
+        assert split["generation"] in ((generation + 1,) if done else (generation, generation + 1))
+        generation = split["generation"]
+    home.run("audit", "verify")
+
+
+def test_greentic18_there_is_a_record_for_each_change_and_none_besides(home):
+    home.run("env", "list")
+    for attempt in range(24):
+        killed_after(home, 0.004 * attempt, "config", "set", "local", f"region=r{attempt}")
+    changes = home.json("config", "show", "local")["generation"]
+    records = [each for each in home.json("audit", "list") if each["action"] == "Config/set"]
+    assert len([each for each in records if each["outcome"] == "ok"]) == changes
+    home.run("audit", "verify")
+
+
+def test_greentic19_a_failed_check_is_kept_and_retried(home):
+    added = home.json("bundles", "add", "local", home.bundle("broken"))
+    problem = home.json("revisions", "warm", "local", added["revision"], code=7)
+    assert problem["detail"].startswith("provider-health: it ended with exit code 1")
+    (revision,) = home.json("revisions", "list", "local")
+    assert (revision["lifecycle"], revision["failure"]["check"]) == ("failed", "provider-health")
+    assert home.replicas() == []
+    home.run("traffic", "set", "local", "hello-broken@1=100%", code=5)
+    refused = home.run("traffic", "set", "local", f"{added['revision']}=100%", code=6)
+    assert "is not a ready revision" in refused.stderr
+    home.run("revisions", "retry", "local", added["revision"])
+    assert home.json("revisions", "list", "local")[0]["lifecycle"] == "staged"
+
+
+def test_an_unsigned_bundle_is_refused_outside_local(home):
+    home.run("env", "create", "prod-eu", "--extends", "local")
+    problem = home.json("bundles", "add", "prod-eu", home.bundle("hello"), "--customer-id", "acme", code=11)
+    (revision,) = home.json("revisions", "list", "prod-eu")
+    assert revision["lifecycle"] == "failed" and revision["failure"]["check"] == "signature-status"
+    home.run("trust", "bootstrap", "--env", "prod-eu")
+    home.run("revisions", "retry", "prod-eu", revision["revision_id"])
+    assert problem["code"] == "verification_failed"
+
+
+def test_staged_revisions_are_kept_within_the_environments_count(home):
+    home.run("env", "update", "local", "--staged-max-count", "2")
+    home.json("bundles", "add", "local", home.bundle("hello"))
+    for _ in range(3):
+        home.json("revisions", "stage", "local", home.bundle("hello"))
+    assert [each["sequence"] for each in home.json("revisions", "list", "local")] == [3, 4]
+
+
+@pytest.mark.parametrize("words, code, says", [
+    (["env", "create", ".."], 1, "an environment is named by"),
+    (["env", "show", "lokal"], 5, "did you mean local?"),
+    (["traffic", "show", "local"], 5, "there is no deployment in local"),
+    (["env", "destroy", "local"], 2, "add --yes"),
+    (["config", "set", "local", "regoin=eu"], 1, "did you mean region?"),
+    (["env-packs", "add", "local", "nothing", "--slot", "iac"], 1, "names no pack"),
+    (["bundles", "add", "local", "none.bundle"], 5, "none.bundle"),
+    (["revisions", "warm", "local", "shop@1"], 5, "there is no revision 'shop@1'"),
+])
+def test_bad_input_is_told_and_changes_nothing(home, words, code, says):
+    home.run("env", "list")
+    before = home.run("env", "show", "local", "-o", "json").stdout
+    assert says in home.run(*words, code=code).stderr
+    assert home.run("env", "show", "local", "-o", "json").stdout == before
+
+
+def test_config_is_kept_and_shown(home):
+    home.run("config", "set", "local", "region=eu-west", "public_base_url=https://shop.example/")
+    shown = home.json("config", "show", "local")
+    assert shown["host_config"] == {"env_id": "local", "region": "eu-west", "public_base_url": "https://shop.example"}
+    schema = json.loads(home.run("traffic", "set", "--schema").stdout)
+    assert set(schema["required"]) >= {"deployment", "entries"}
