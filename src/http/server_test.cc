@@ -31,7 +31,7 @@ struct Servers : testing::Test {
     auto socket = connect_unix(path);
     EXPECT_TRUE(socket);
     Wire wire(*std::move(socket), clock);
-    EXPECT_TRUE(wire.write(bytes, in_a_minute()));
+    (void)wire.write(bytes, in_a_minute());  // it may have said no and gone before it heard anything
     std::string got;
     while (wire.read(got, in_a_minute(), -1) == Wire::Read::some) {
     }
