@@ -235,7 +235,7 @@ void add_env_commands(Commands& commands) {
                 .summary = "Remove an environment in which nothing is deployed",
                 .args = {environment_arg()},
                 .options = losing_options(),
-                .example = "sluice env destroy local --yes",
+                .example = "sluice env destroy staging --yes",
                 .run = destroy});
 }
 

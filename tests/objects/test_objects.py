@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -154,31 +155,49 @@ def test_greentic04_two_customers_of_one_bundle(home):
     assert "--customer-id" in required.stderr
 
 
-def test_greentic12_of_sixteen_with_one_generation_one_wins(home):
-    _, revision = home.ready("hello")
+@contextmanager
+def serving(home):
+    """A `sluice serve` of the home, for as long as it is used."""
+    with subprocess.Popen([str(home.program), "serve"], stderr=subprocess.PIPE, text=True, cwd=home.folder,
+                          env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(home.folder / "home")}) as server:
+        home.run("status", "--wait", "60s")
+        yield
+        home.run("stop")
+        assert server.wait(timeout=60) == 0, server.stderr.read()
+
+
+def at_once(home, count, *words):
+    """The same command so many times at once."""
+    def once(_):
+        return subprocess.run([str(home.program), *words, "--lock-timeout", "90s"], capture_output=True, text=True,
+                              timeout=120, env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(home.folder / "home")})
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(once, range(count)))
+
+
+@pytest.mark.parametrize("served", [False, True], ids=["alone", "served"])
+def test_greentic12_of_sixteen_with_one_generation_one_wins(home, served):
+    home.ready("hello")
     home.run("traffic", "set", "local", "hello@1=100%")
-
-    def set_once(_):
-        return subprocess.run([str(home.program), "traffic", "set", "local", "hello@1=100%", "--expect-generation", "1",
-                               "--lock-timeout", "60s"], capture_output=True, text=True, timeout=120,
-                              env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(home.folder / "home")})
-
-    with ThreadPoolExecutor(16) as pool:
-        done = list(pool.map(set_once, range(16)))
-    assert sorted(each.returncode for each in done) == [0] + [6] * 15, [each.stderr for each in done]
-    for each in done:
-        assert each.returncode == 0 or "expected generation 1, it is at 2" in each.stderr, each.stderr
-    assert home.json("traffic", "show", "local")["generation"] == 2
+    with serving(home) if served else nullcontext():
+        done = at_once(home, 16, "traffic", "set", "local", "hello@1=100%", "--expect-generation", "1")
+        assert sorted(each.returncode for each in done) == [0] + [6] * 15, [each.stderr for each in done]
+        for each in done:
+            assert each.returncode == 0 or "expected generation 1, it is at 2" in each.stderr, each.stderr
+        assert home.json("traffic", "show", "local")["generation"] == 2
 
 
-def test_greentic14_one_key_is_one_change(home):
-    _, revision = home.ready("hello")
-    words = ["traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k1"]
-    answers = [home.json(*words) for _ in range(5)]
-    assert all(each == answers[0] for each in answers)
-    assert home.json("traffic", "show", "local")["generation"] == 1
-    home.run("revisions", "list", "local")
-    home.run("traffic", "clear", "local", "--yes", "--idempotency-key", "k1", code=6)
+@pytest.mark.parametrize("served", [False, True], ids=["alone", "served"])
+def test_greentic14_one_key_is_one_change(home, served):
+    home.ready("hello")
+    with serving(home) if served else nullcontext():
+        done = at_once(home, 50 if served else 8, "traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k1",
+                       "-o", "json")
+        assert [each.returncode for each in done] == [0] * len(done), [each.stderr for each in done]
+        assert len({each.stdout for each in done}) == 1
+        assert home.json("traffic", "show", "local")["generation"] == 1
+        home.run("traffic", "clear", "local", "--yes", "--idempotency-key", "k1", code=6)
+        assert home.json("traffic", "show", "local")["generation"] == 1
 
 
 def killed_after(home, seconds, *words):
