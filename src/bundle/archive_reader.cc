@@ -2,6 +2,7 @@
 #include "bundle/archive_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -52,14 +53,18 @@ class BytesSource final : public ViewSource {
 // Puts the rules between an archive and those who use it. After an error it says the same error again.
 class CheckedReader final : public ArchiveReader {
  public:
-  CheckedReader(std::unique_ptr<RawReader> raw, ArchiveFormat format, EntryRules rules,
-                std::function<void(uint64_t)> on_bytes)
-      : raw_(std::move(raw)), format_(format), rules_(std::move(rules)), on_bytes_(std::move(on_bytes)) {}
+  CheckedReader(std::unique_ptr<RawReader> raw, ArchiveFormat format, EntryRules rules, const OpenOptions& options)
+      : raw_(std::move(raw)),
+        format_(format),
+        rules_(std::move(rules)),
+        on_bytes_(options.on_bytes),
+        stopped_(options.stopped) {}
 
   ArchiveFormat format() const override { return format_; }
 
   Result<std::optional<ArchiveEntry>> next() override {
     if (failed_) return *failed_;
+    if (stopped_ && stopped_()) return fail(stopped_reading());
     for (;;) {
       auto raw = raw_->next();
       if (!raw) return fail(rules_.refuse_all(raw.error().message, raw.error().code));
@@ -79,6 +84,7 @@ class CheckedReader final : public ArchiveReader {
 
   Result<std::string_view> read() override {
     if (failed_) return *failed_;
+    if (stopped_ && stopped_()) return fail(stopped_reading());
     if (!entry_ || entry_->kind != EntryKind::file) return std::string_view();
     auto piece = raw_->read();
     if (!piece) return fail(rules_.refuse(entry_->path, piece.error().message, piece.error().code));
@@ -94,6 +100,8 @@ class CheckedReader final : public ArchiveReader {
   }
 
  private:
+  static Error stopped_reading() { return {.code = Code::failed, .message = "stopped; nothing was left behind"}; }
+
   Error fail(Error error) {
     failed_ = error;
     return error;
@@ -103,6 +111,7 @@ class CheckedReader final : public ArchiveReader {
   ArchiveFormat format_;
   EntryRules rules_;
   std::function<void(uint64_t)> on_bytes_;
+  std::function<bool()> stopped_;
   std::optional<ArchiveEntry> entry_;
   uint64_t read_bytes_ = 0;
   std::optional<Error> failed_;
@@ -135,6 +144,12 @@ std::string_view to_string(ArchiveFormat format) {
       return "tar.zst";
     case ArchiveFormat::zip:
       return "zip";
+    case ArchiveFormat::tar_xz:
+      return "tar.xz";
+    case ArchiveFormat::tar_bz2:
+      return "tar.bz2";
+    case ArchiveFormat::tar_lz4:
+      return "tar.lz4";
   }
   return "";
 }
@@ -143,6 +158,18 @@ Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file) {
   auto size = file->size();
   if (!size) return size.error();
   return std::unique_ptr<ByteSource>(std::make_unique<FileSource>(std::move(file), *size));
+}
+
+Result<std::unique_ptr<File>> open_plain_file(Disk& disk, const std::string& path) {
+  auto stat = disk.stat(path, FollowLinks::yes);
+  if (!stat) return stat.error();
+  if (stat->kind != FileKind::file) {
+    return Error{.code = Code::invalid,
+                 .message = path +
+                            (stat->kind == FileKind::folder ? " is a folder" : " is a device, a FIFO or a socket") +
+                            ", not an archive"};
+  }
+  return disk.open(path, {});
 }
 
 std::unique_ptr<ByteSource> source_of_bytes(std::string bytes) {
@@ -160,8 +187,56 @@ std::optional<ArchiveFormat> sniff(std::string_view first_bytes) {
   return std::nullopt;
 }
 
+std::optional<ArchiveFormat> sniff_for_search(std::string_view first_bytes) {
+  // Two letters alone are no gzip: its method is always 8, and three of its flags are never set.
+  if (first_bytes.starts_with("\x1f\x8b")) {
+    const bool is_gzip = first_bytes.size() > 3 && first_bytes[2] == 8 && (first_bytes[3] & 0xe0) == 0;
+    return is_gzip ? std::optional(ArchiveFormat::tar_gz) : std::nullopt;
+  }
+  if (first_bytes.starts_with(std::string_view("\xfd"
+                                               "7zXZ\0",
+                                               6)))
+    return ArchiveFormat::tar_xz;
+  if (first_bytes.starts_with("BZh") && first_bytes.substr(4).starts_with("1AY&SY")) return ArchiveFormat::tar_bz2;
+  if (first_bytes.starts_with("\x04\x22\x4d\x18")) return ArchiveFormat::tar_lz4;
+  // A file of zeros begins as an empty tar does.
+  if (first_bytes.find_first_not_of('\0') == std::string_view::npos) return std::nullopt;
+  return sniff(first_bytes);
+}
+
+std::optional<std::string_view> sniff_unread(std::string_view first_bytes) {
+  struct Kind {
+    std::string_view letters, name;
+  };
+  static constexpr std::array kKinds = {Kind{"7z\xbc\xaf\x27\x1c", "7z"},
+                                        Kind{"Rar!\x1a\x07", "RAR"},
+                                        Kind{{"MSCF\0\0\0\0", 8}, "cabinet"},
+                                        Kind{"LZIP\x01", "lzip"},
+                                        Kind{"\x1f\x9d", "compress"},
+                                        Kind{"!<arch>\ndebian-binary", "Debian package"},
+                                        Kind{"070701", "cpio"},
+                                        Kind{"070702", "cpio"},
+                                        Kind{"xar!", "xar"},
+                                        Kind{"sqsh", "SquashFS of another byte order"}};
+  for (const Kind& kind : kKinds) {
+    if (first_bytes.starts_with(kind.letters)) return kind.name;
+  }
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits) {
+  std::string first(kSniffBytes, '\0');
+  auto got = source->read_at(0, first);
+  if (!got) return got.error();
+  first.resize(*got);
+  auto format = sniff_for_search(first);
+  if (!format) return Error{.code = Code::invalid, .message = "it is not an archive that Sluice can read"};
+  if (*format == ArchiveFormat::squashfs) return open_squash(std::move(source), limits);
+  return open_stream(std::move(source), *format, ReadFor::search, limits);
+}
+
 Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::string& path, const OpenOptions& options) {
-  auto file = disk.open(path, {});
+  auto file = open_plain_file(disk, path);
   if (!file) return file.error();
   auto source = source_of_file(*std::move(file));
   if (!source) return source.error();
@@ -181,12 +256,11 @@ Result<std::unique_ptr<ArchiveReader>> open_archive(std::unique_ptr<ByteSource> 
     error.next = "give a bundle, or a tar, tar.gz, tar.zst or zip";
     return error;
   }
-  auto raw = *format == ArchiveFormat::squashfs
-                 ? open_squash(std::move(source), options.limits)
-                 : open_stream(std::move(source), *format, options.single_files, options.limits.max_entries);
+  auto raw = *format == ArchiveFormat::squashfs ? open_squash(std::move(source), options.limits)
+                                                : open_stream(std::move(source), *format, ReadFor::use, options.limits);
   if (!raw) return rules.refuse_all(raw.error().message, raw.error().code);
   return std::unique_ptr<ArchiveReader>(
-      std::make_unique<CheckedReader>(*std::move(raw), *format, std::move(rules), options.on_bytes));
+      std::make_unique<CheckedReader>(*std::move(raw), *format, std::move(rules), options));
 }
 
 }  // namespace sluice::bundle

@@ -33,7 +33,8 @@
 
 namespace sluice::bundle {
 
-enum class ArchiveFormat { squashfs, tar, tar_gz, tar_zst, zip };
+// The last three are searched for secrets, and not used otherwise.
+enum class ArchiveFormat { squashfs, tar, tar_gz, tar_zst, zip, tar_xz, tar_bz2, tar_lz4 };
 
 std::string_view to_string(ArchiveFormat format);
 
@@ -48,6 +49,8 @@ class ByteSource {
 };
 
 Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file);
+// A file to be read; `invalid` if it is something that has no end, or no beginning: a folder, a device, a FIFO.
+Result<std::unique_ptr<File>> open_plain_file(Disk& disk, const std::string& path);
 std::unique_ptr<ByteSource> source_of_bytes(std::string bytes);
 std::unique_ptr<ByteSource> source_of_view(std::string_view bytes);  // which must outlive it
 
@@ -66,13 +69,16 @@ class ArchiveReader {
 // zstd may hold something else than a tar; that shows when it is read.
 constexpr size_t kSniffBytes = 512;
 std::optional<ArchiveFormat> sniff(std::string_view first_bytes);
+std::optional<ArchiveFormat> sniff_for_search(std::string_view first_bytes);
+// What kind of archive it is that Sluice knows and does not read: "7z", "RAR".
+std::optional<std::string_view> sniff_unread(std::string_view first_bytes);
 
 struct OpenOptions {
   ArchiveLimits limits = {};
-  // A gzip or zstd file that holds no tar is read as one file named "content", for those who look into everything.
-  bool single_files = false;
   // Told how many more bytes of content were read, for those who show progress.
   std::function<void(uint64_t)> on_bytes = {};
+  // Asked often; if it says true, reading ends with an error.
+  std::function<bool()> stopped = {};
 };
 
 Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::string& path,
@@ -89,5 +95,10 @@ class RawReader {
   virtual Result<std::optional<RawEntry>> next() = 0;
   virtual Result<std::string_view> read() = 0;
 };
+
+// An archive that is only looked into: nothing is unpacked, so that what no file system should meet does no harm, and a
+// link or a name that occurs twice hides nothing of what lies behind it. Hard links have content if the archive gives
+// them one. Of the limits, the number of entries holds; bytes are the caller's to count.
+Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits);
 
 }  // namespace sluice::bundle

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/real_disk.h"
+#include "bundle/inspect.h"
 #include "bundle/testing_archives.h"
 
 namespace sluice::bundle {
@@ -79,6 +81,18 @@ TEST(ArchiveReader, NamesItsFormat) {
   EXPECT_EQ(to_string(ArchiveFormat::zip), "zip");
   auto reader = open_archive(source_of_bytes(squash_of({{"a", "1"}})), "app");
   EXPECT_EQ((*reader)->format(), ArchiveFormat::squashfs);
+}
+
+TEST(OpenArchive, RefusesWhatHasNoEnd) {
+  RealDisk disk;
+  for (const auto& [path, why] : {std::pair{"/dev/zero", "/dev/zero is a device, a FIFO or a socket, not an archive"},
+                                  std::pair{"/", "/ is a folder, not an archive"}}) {
+    auto opened = open_archive(disk, path);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().message, why);
+    EXPECT_EQ(sha256_of_file(disk, path).error().message, why);
+    EXPECT_EQ(inspect_archive(disk, path).error().message, why);
+  }
 }
 
 }  // namespace archive_reader_test

@@ -28,9 +28,7 @@ constexpr Denied kOurs{"of no use in a bundle", false};
 constexpr Denied kEditor{"an editor's or the system's", false};
 
 constexpr std::array kLines = {
-    Line{".env", Of::any, kEnvFile},
-    Line{".env.*", Of::any, kEnvFile},
-    Line{".envrc", Of::file, kEnvFile},
+    Line{".env*", Of::any, kEnvFile},
     Line{"*.env", Of::file, kEnvFile},
     Line{".dev.secrets.env", Of::any, kSecretStore},
     Line{"id_rsa", Of::file, kPrivateKey},
@@ -43,6 +41,8 @@ constexpr std::array kLines = {
     Line{"*-key.pem", Of::file, kPrivateKey},
     Line{"*_key.pem", Of::file, kPrivateKey},
     Line{"privkey*.pem", Of::file, kPrivateKey},
+    Line{"*.p8", Of::file, kPrivateKey},
+    Line{"*.pk8", Of::file, kPrivateKey},
     Line{"*.p12", Of::file, kPrivateKey},
     Line{"*.pfx", Of::file, kPrivateKey},
     Line{"*.jks", Of::file, kPrivateKey},
@@ -99,8 +99,20 @@ constexpr std::array kLines = {
     Line{".*.unfinished", Of::any, kOurs},
 };
 
-// Templates of environment files are made to be shown.
-constexpr std::array<std::string_view, 5> kTemplates = {".example", ".sample", ".template", ".dist", ".defaults"};
+// Templates of environment files are made to be shown; the doctor still looks at what is in them.
+constexpr std::array<std::string_view, 3> kTemplates = {".env.example", ".env.sample", ".env.template"};
+// What is put behind the name of a copy: a secret's copy is a secret.
+constexpr std::array<std::string_view, 10> kCopies = {".example", ".sample", ".template", ".dist", ".defaults",
+                                                      ".bak",     ".old",    ".orig",     ".save", ".backup"};
+
+std::optional<Denied> denied_by_name(std::string_view name, bool is_folder) {
+  for (const Line& line : kLines) {
+    if (line.of == Of::file && is_folder) continue;
+    if (line.of == Of::folder && !is_folder) continue;
+    if (glob_matches(line.glob, name)) return line.denied;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -108,13 +120,13 @@ std::optional<Denied> denied(std::string_view path, bool is_folder) {
   std::string name = name_of(path);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (!is_folder && std::any_of(kTemplates.begin(), kTemplates.end(), [&](auto end) { return name.ends_with(end); })) {
-    return std::nullopt;
-  }
-  for (const Line& line : kLines) {
-    if (line.of == Of::file && is_folder) continue;
-    if (line.of == Of::folder && !is_folder) continue;
-    if (glob_matches(line.glob, name)) return line.denied;
+  if (is_folder) return denied_by_name(name, true);
+  if (std::ranges::find(kTemplates, name) != kTemplates.end()) return std::nullopt;
+  if (auto found = denied_by_name(name, false)) return found;
+  for (std::string_view end : kCopies) {
+    if (!name.ends_with(end)) continue;
+    auto found = denied_by_name(std::string_view(name).substr(0, name.size() - end.size()), false);
+    if (found && found->secret) return found;
   }
   return std::nullopt;
 }

@@ -21,6 +21,17 @@ TEST(DenyList, KnowsFilesOfSecretsByTheirNames) {
   EXPECT_EQ(what(".sluice/dev/.dev.secrets.env"), "an environment file");
   EXPECT_EQ(what(".netrc"), "a file with credentials");
   EXPECT_TRUE(denied(".env", false)->secret);
+  for (const char* path : {".env-prod", ".env_local", ".env1", ".environment", ".envrc", ".env.dist", "prod.env.bak"}) {
+    EXPECT_EQ(what(path), "an environment file") << path;
+  }
+  for (const char* path : {"prod.key.dist", "id_rsa.sample", "id_ed25519.bak", "server.p8", "server.pk8"}) {
+    EXPECT_EQ(what(path), "a private key") << path;
+  }
+}
+
+TEST(DenyList, LetsOnlyTemplatesOfEnvironmentFilesPass) {
+  for (const char* path : {".env.example", "deep/.env.sample", ".ENV.TEMPLATE"}) EXPECT_EQ(what(path), "") << path;
+  EXPECT_EQ(what(".env.example", true), "an environment file") << "a folder";
 }
 
 TEST(DenyList, KnowsVersionControlAndEditors) {
@@ -33,8 +44,8 @@ TEST(DenyList, KnowsVersionControlAndEditors) {
 }
 
 TEST(DenyList, LetsTheRestPass) {
-  for (const char* path : {"main.py", "environment.ts", ".env.example", "keys.json", "id_ed25519.pub", "cert.pem",
-                           "bundle.yaml", "keyboard", "monkey"}) {
+  for (const char* path : {"main.py", "environment.ts", "config.example", "keys.json", "id_ed25519.pub", "cert.pem",
+                           "bundle.yaml", "keyboard", "monkey", "notes.key.md", "main.py.orig"}) {
     EXPECT_EQ(what(path), "") << path;
   }
   EXPECT_EQ(what("server.key", true), "") << "a folder";

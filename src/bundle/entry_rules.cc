@@ -33,13 +33,21 @@ std::vector<std::string_view> components(std::string_view path) {
   return parts;
 }
 
+}  // namespace
+
+std::string shortened_path(std::string_view path) {
+  constexpr size_t kShown = 200;
+  if (path.size() <= kShown) return json_quoted(path);
+  size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(path[end]) & 0xC0) == 0x80) --end;
+  return json_quoted(path.substr(0, end)) + "…";
+}
+
 uint64_t most_by_ratio(uint64_t archive_bytes, const ArchiveLimits& limits) {
   if (archive_bytes == 0) return std::numeric_limits<uint64_t>::max();
   if (archive_bytes > limits.max_total_bytes) return limits.max_total_bytes;
   return std::max(archive_bytes * limits.max_ratio, limits.ratio_free_bytes);
 }
-
-}  // namespace
 
 std::string folded(std::string_view path) {
   bool ascii = std::all_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -63,7 +71,7 @@ EntryRules::EntryRules(std::string archive, uint64_t archive_bytes, ArchiveLimit
     : archive_(std::move(archive)), max_bytes_by_ratio_(most_by_ratio(archive_bytes, limits)), limits_(limits) {}
 
 Error EntryRules::refuse(std::string_view path, const std::string& reason, Code code) const {
-  return {.code = code, .message = archive_ + ": " + json_quoted(path.substr(0, 200)) + ": " + reason};
+  return {.code = code, .message = archive_ + ": " + shortened_path(path) + ": " + reason};
 }
 
 Error EntryRules::refuse_all(const std::string& reason, Code code) const {
@@ -72,6 +80,11 @@ Error EntryRules::refuse_all(const std::string& reason, Code code) const {
 
 Result<std::string> EntryRules::plain_path(const std::string& path) const {
   if (path.empty()) return refuse(path, "an entry has no name");
+  const std::vector<std::string_view> parts = components(path);
+  const auto depth = static_cast<size_t>(std::ranges::count_if(parts, [](auto part) { return part != "."; }));
+  if (depth > limits_.max_depth) {
+    return refuse(path, "it lies deeper than " + std::to_string(limits_.max_depth) + " folders", Code::limit);
+  }
   if (path.size() > limits_.max_path_bytes) {
     return refuse(path, "the path is longer than " + std::to_string(limits_.max_path_bytes) + " bytes", Code::limit);
   }
@@ -79,15 +92,11 @@ Result<std::string> EntryRules::plain_path(const std::string& path) const {
   if (path.find('\0') != std::string::npos) return refuse(path, "the name has a NUL in it");
   if (path.front() == '/') return refuse(path, "the path is absolute");
   std::string plain;
-  size_t depth = 0;
-  for (std::string_view part : components(path)) {
+  for (std::string_view part : parts) {
     if (part == ".") continue;
     if (part == "..") return refuse(path, "the path has \"..\" in it");
     if (part.size() > kMaxComponentBytes) {
       return refuse(path, "a name in the path is longer than 255 bytes", Code::limit);
-    }
-    if (++depth > limits_.max_depth) {
-      return refuse(path, "it lies deeper than " + std::to_string(limits_.max_depth) + " folders", Code::limit);
     }
     if (!plain.empty()) plain += '/';
     plain += part;
@@ -111,9 +120,8 @@ Result<void> EntryRules::check_kind(const RawEntry& raw, const std::string& path
         return refuse(path, "the symlink's target is longer than " + std::to_string(limits_.max_path_bytes) + " bytes",
                       Code::limit);
       }
-      if (!valid_utf8(raw.target) || raw.target.find('\0') != std::string::npos) {
-        return refuse(path, "the symlink's target is not UTF-8");
-      }
+      if (!valid_utf8(raw.target)) return refuse(path, "the symlink's target is not UTF-8");
+      if (raw.target.find('\0') != std::string::npos) return refuse(path, "the symlink's target has a NUL in it");
       if (raw.target.front() == '/') return refuse(path, "the symlink's target is absolute");
       return {};
     case RawEntry::Kind::file:

@@ -27,11 +27,14 @@ struct ArchiveLimits {
   size_t max_depth = 128;                        // components of a path
   size_t max_path_bytes = 1024;                  // of a path, and of a symlink's target
   uint64_t max_name_bytes = uint64_t{64} << 20;  // of all paths together
-  // Contents may be this many times the archive's size; the first bytes are free, as short archives of zeros are no
-  // danger.
+  // Contents may be this many times the archive's size. The first bytes are free: what is that small is no danger, and
+  // a database that was made ahead, or a log, may well be nearly all zeros.
   uint64_t max_ratio = 200;
-  uint64_t ratio_free_bytes = uint64_t{64} << 20;
+  uint64_t ratio_free_bytes = uint64_t{512} << 20;
 };
+
+// What an archive of so many bytes may unpack to by its ratio.
+uint64_t most_by_ratio(uint64_t archive_bytes, const ArchiveLimits& limits);
 
 // An entry as an archive has it.
 struct RawEntry {
@@ -93,6 +96,9 @@ class EntryRules {
   uint64_t name_bytes_ = 0;
   uint64_t total_bytes_ = 0;
 };
+
+// For messages: in quotes; a long one loses its end, between two characters.
+std::string shortened_path(std::string_view path);
 
 // The path as file systems that ignore case and composition see it.
 std::string folded(std::string_view path);

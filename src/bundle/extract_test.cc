@@ -112,5 +112,17 @@ TEST(Extract, IsWholeOrLeavesNothingWhenTheDiskFails) {
   }
 }
 
+TEST(Extract, LeavesNothingWhenItIsStopped) {
+  VolatileDisk disk;
+  int asked = 0;
+  auto archive = open_archive(source_of_bytes(tar_of({{.name = "a", .content = "1"}, {.name = "b", .content = "2"}})),
+                              "app", {.stopped = [&] { return ++asked > 3; }});
+  ASSERT_TRUE(archive) << archive.error().message;
+  auto tree = extract(disk, **archive, "/out");
+  ASSERT_FALSE(tree);
+  EXPECT_EQ(tree.error().message, "stopped; nothing was left behind");
+  EXPECT_TRUE(disk.list("/")->empty());
+}
+
 }  // namespace extract_test
 }  // namespace sluice::bundle

@@ -39,7 +39,7 @@ class ManifestKeeper final : public ArchiveReader {
 }  // namespace
 
 Result<Inspected> inspect_archive(Disk& disk, const std::string& path, const OpenOptions& options) {
-  auto file = disk.open(path, {});
+  auto file = open_plain_file(disk, path);
   if (!file) return file.error();
   auto digest = sha256_of_file(**file);
   if (!digest) return digest.error();

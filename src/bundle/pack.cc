@@ -139,6 +139,13 @@ Result<Packed> write_archive(Disk& disk, const std::string& root, std::vector<st
   if (!digest) return digest.error();
   auto size = file.size();
   if (!size) return size.error();
+  // What could not be opened again is not made.
+  if (tree->total_bytes() > most_by_ratio(*size, options.limits)) {
+    return Error{.code = Code::limit,
+                 .message = root + ": its contents are more than " + std::to_string(options.limits.max_ratio) +
+                            " times the archive's size, which every reader takes for a bomb",
+                 .next = "leave out, or compress, the files that are nearly all the same bytes"};
+  }
   if (auto changed = file.chmod(0644); !changed) return changed.error();
   if (auto synced = file.sync(SyncWhat::all); !synced) return synced.error();
   Packed packed{.tree = *std::move(tree), .archive_sha256 = *digest, .archive_bytes = *size};

@@ -130,5 +130,22 @@ TEST(Pack, LeavesNothingWhenTheDiskFails) {
   }
 }
 
+// Whoever packs it could not open it again.
+TEST(Pack, RefusesWhatEveryReaderWouldTakeForABomb) {
+  VolatileDisk disk;
+  ASSERT_TRUE(disk.make_folder("/src", 0755));
+  ASSERT_TRUE(write_atomically(disk, "/src/seed.db", std::string(3 << 20, '\0'), 0644));
+  const ArchiveLimits tight{.max_ratio = 200, .ratio_free_bytes = 1 << 20};
+  auto packed = pack(disk, "/src", {"seed.db"}, "/out", {.limits = tight});
+  ASSERT_FALSE(packed);
+  EXPECT_EQ(packed.error().code, Code::limit);
+  EXPECT_EQ(packed.error().message,
+            "/src: its contents are more than 200 times the archive's size, which every reader takes for a bomb");
+  EXPECT_EQ(disk.list("/")->size(), 1u) << "nothing is left";
+  packed = pack(disk, "/src", {"seed.db"}, "/out", {.limits = {.ratio_free_bytes = 3 << 20}});
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_EQ(tree_of_archive(disk, "/out", {.limits = {.ratio_free_bytes = 3 << 20}})->digest(), packed->tree_digest);
+}
+
 }  // namespace pack_test
 }  // namespace sluice::bundle

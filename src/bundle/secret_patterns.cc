@@ -94,10 +94,20 @@ constexpr std::array<std::string_view, 9> kAddressStarts = {"http://", "https://
                                                             "godb://", "+srv://",  "edis://", "amqp://"};
 constexpr std::string_view kPemStart = "-----BEGIN ";
 constexpr std::string_view kPuttyStart = "PuTTY-User-Key-File-";
+constexpr std::string_view kJwkStart = "\"kty\"";
+constexpr std::string_view kZipStart = "PK\x03\x04";
 
-// The end of a line in a PEM block: a real one, or one written as an escape inside a string.
-size_t skip_line_break(std::string_view text, size_t at) {
+// The end of a line in a PEM block: a real one, or one written as an escape inside a string. A line may be a string of
+// its own, in quotes, with a sign that joins it to the next; `joint` tells that.
+size_t skip_line_break(std::string_view text, size_t at, bool& joint) {
   for (;;) {
+    const bool joins = at < text.size() && std::string_view("\"'+,.").find(text[at]) != std::string_view::npos;
+    const bool is_joint = joins && (text[at] != '+' || (at > 0 && !is_base64(text[at - 1])));
+    if (is_joint || (at + 1 < text.size() && text[at] == '\\' && text[at + 1] == '\n')) {
+      joint = joint || is_joint;
+      ++at;
+      continue;
+    }
     if (at < text.size() && (text[at] == '\n' || text[at] == '\r' || is_blank(text[at]))) {
       ++at;
     } else if (at + 1 < text.size() && text[at] == '\\' && (text[at + 1] == 'n' || text[at + 1] == 'r')) {
@@ -145,7 +155,8 @@ std::optional<size_t> private_key(std::string_view text, bool is_binary) {
   if (end == std::string_view::npos) return std::nullopt;
   std::string_view label = text.substr(kPemStart.size(), end - kPemStart.size());
   if (!label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK")) return std::nullopt;
-  size_t at = skip_line_break(text, end + 5);
+  bool joint = false;
+  size_t at = skip_line_break(text, end + 5, joint);
   // Lines such as "Proc-Type: 4,ENCRYPTED" stand before the key itself.
   int headers = 0;
   for (; headers < 8; ++headers) {
@@ -153,21 +164,23 @@ std::optional<size_t> private_key(std::string_view text, bool is_binary) {
     if (word == 0 || at + word >= text.size() || text[at + word] != ':') break;
     size_t line = text.find_first_of("\n\\", at);
     if (line == std::string_view::npos) return std::nullopt;
-    at = skip_line_break(text, line);
+    at = skip_line_break(text, line, joint);
   }
   std::string letters;
+  bool quoted = false;  // letters stand behind a joint of strings; then they may be words of a program
   while (at < text.size()) {
     size_t run = run_length(text.substr(at), [](char c) { return is_base64(c) || c == '='; });
+    quoted = quoted || (joint && run > 0);
     letters += text.substr(at, run);
     at += run;
-    size_t next = skip_line_break(text, at);
+    size_t next = skip_line_break(text, at, joint);
     if (next == at) break;
     at = next;
   }
   if (letters.size() < 40) return std::nullopt;
   // What is encrypted, and what PGP packs, has no form that could be seen.
   bool has_form = headers == 0 && !label.ends_with("BLOCK");
-  if (is_binary && has_form && !can_be_key(letters, at >= text.size())) return std::nullopt;
+  if ((is_binary || quoted) && has_form && !can_be_key(letters, at >= text.size())) return std::nullopt;
   return at;
 }
 
@@ -203,9 +216,50 @@ std::optional<SecretMatch> address(std::string_view text, size_t begin) {
   return SecretMatch{kAddress, at + colon + 1, password.size()};
 }
 
+// A JSON Web Key with its private part: "d" of a pair of keys, "k" of one that is shared.
+std::optional<SecretMatch> web_key(std::string_view text, size_t at) {
+  const size_t open = text.substr(0, at).rfind('{');
+  const size_t close = text.find('}', at);
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
+  for (std::string_view name : {"\"d\"", "\"k\""}) {
+    for (size_t found = text.find(name, open); found < close; found = text.find(name, found + 1)) {
+      size_t value = text.find_first_not_of(" \t\r\n", found + name.size());
+      if (value >= close || text[value] != ':') continue;
+      value = text.find_first_not_of(" \t\r\n", value + 1);
+      if (value >= close || text[value] != '"') continue;
+      const size_t length = run_length(text.substr(value + 1), is_base64url);
+      if (length >= 16 && looks_random(text.substr(value + 1, length)))
+        return SecretMatch{kPrivateKey, value + 1, length, at};
+    }
+  }
+  return std::nullopt;
+}
+
+// The header of a zip's entry: a version that exists, a known way of compressing, a name.
+bool can_be_zip(std::string_view header) {
+  if (header.size() < 30) return false;
+  auto number = [&](size_t at) {
+    return static_cast<unsigned>(static_cast<unsigned char>(header[at])) |
+           static_cast<unsigned>(static_cast<unsigned char>(header[at + 1])) << 8;
+  };
+  return number(4) <= 63 && number(8) <= 99 && number(26) > 0 && number(26) <= 4096;
+}
+
+// A length in DER at `at`, which is moved behind it.
+std::optional<uint64_t> der_length(std::string_view bytes, size_t& at) {
+  if (at >= bytes.size()) return std::nullopt;
+  const auto first = static_cast<unsigned char>(bytes[at++]);
+  if (first < 0x80) return first;
+  const size_t more = first & 0x7F;
+  if (more == 0 || more > 4 || at + more > bytes.size()) return std::nullopt;
+  uint64_t length = 0;
+  for (size_t i = 0; i < more; ++i) length = length << 8 | static_cast<unsigned char>(bytes[at++]);
+  return length;
+}
+
 struct Start {
   std::string_view letters;
-  enum class What { token, pem, putty, web_token, address } what;
+  enum class What { token, pem, putty, web_token, address, web_key, zip } what;
   size_t token = 0;
 };
 
@@ -220,6 +274,8 @@ class StartTable {
     for (std::string_view letters : kAddressStarts) add({letters, Start::What::address});
     add({kPemStart, Start::What::pem});
     add({kPuttyStart, Start::What::putty});
+    add({kJwkStart, Start::What::web_key});
+    add({kZipStart, Start::What::zip});
   }
 
   // The next place from `at` on, before `to`, where some letters stand; npos if there is none.
@@ -291,6 +347,11 @@ std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const 
     case Start::What::address:
       if (is_binary) return std::nullopt;
       return address(text, at);
+    case Start::What::web_key:
+      if (is_binary) return std::nullopt;
+      return web_key(text, at);
+    case Start::What::zip:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -307,15 +368,43 @@ constexpr std::array<std::string_view, 20> kHarmlessEnds = {
 
 }  // namespace
 
-std::optional<SecretMatch> find_token(std::string_view text, size_t from, size_t to, bool is_binary) {
+std::optional<SecretMatch> find_token(std::string_view text, size_t from, size_t to, bool is_binary, size_t* zip_at) {
   const StartTable& table = start_table();
   const Start* start = nullptr;
   for (size_t at = from;;) {
     at = table.find(text, at, to, start);
     if (at == std::string_view::npos) return std::nullopt;
+    if (start->what == Start::What::zip && zip_at != nullptr && *zip_at == std::string_view::npos) {
+      if (can_be_zip(text.substr(at))) *zip_at = at;
+    }
     if (auto match = look_closely(text, at, *start, is_binary)) return match;
     ++at;
   }
+}
+
+bool is_der_key(std::string_view first_bytes, uint64_t size) {
+  if (size < 32 || !first_bytes.starts_with('\x30')) return false;
+  size_t at = 1;
+  auto length = der_length(first_bytes, at);
+  if (!length || at + *length != size) return false;
+  std::string_view body = first_bytes.substr(at);
+  const std::string_view kEncrypted("\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x05", 10);
+  const std::string_view kEncryptedPkcs12("\x06\x0a\x2a\x86\x48\x86\xf7\x0d\x01\x0c", 10);
+  if (body.starts_with('\x30')) {
+    size_t inner = 1;
+    if (!der_length(body, inner)) return false;
+    return body.substr(inner).starts_with(kEncrypted) || body.substr(inner).starts_with(kEncryptedPkcs12);
+  }
+  // A version, then what the kind of key begins with.
+  if (!body.starts_with(std::string_view("\x02\x01", 2)) || body.size() < 8) return false;
+  const char version = body[2];
+  const char next = body[3];
+  size_t inner = 4;
+  if (!der_length(body, inner) || inner >= body.size()) return false;
+  if (version == 3) return next == '\x30' && body[inner] == '\x06';                  // PKCS #12
+  if (version == 1 && next == '\x04') return true;                                   // SEC 1
+  if (version == 0 && next == '\x02') return true;                                   // PKCS #1
+  return (version == 0 || version == 1) && next == '\x30' && body[inner] == '\x06';  // PKCS #8
 }
 
 std::optional<Assignment> assignment_at(std::string_view text, size_t sign) {

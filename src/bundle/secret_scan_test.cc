@@ -36,6 +36,18 @@ std::vector<std::string> places(const SecretReport& report) {
   return result;
 }
 
+std::vector<std::string> unknown(const SecretReport& report) {
+  std::vector<std::string> result;
+  for (const SecretFinding& each : report.not_looked_into) result.push_back(each.path + ": " + each.kind);
+  return result;
+}
+
+SecretReport of_file(const std::string& content, const SecretScanOptions& options = {}) {
+  SecretScan scan(options);
+  EXPECT_TRUE(scan.begin_file("f") && scan.content(content) && scan.end_file());
+  return scan.report();
+}
+
 TEST(ContentScanner, SaysTheLine) {
   EXPECT_THAT(found_in("one\ntwo\nkey " + kCanary + "\n"), ElementsAre("3 an AWS access key"));
   EXPECT_THAT(found_in("password: \"f7Kq0vXz91Lm\"\n\ntoken = abcd1234efgh5678\n"),
@@ -90,7 +102,7 @@ TEST(SecretScan, SaysWhatItCouldNotLookInto) {
       tar_of({{.name = "big.zip", .content = zip}, {.name = "cut.zip", .content = zip.substr(0, 900)}}), 0644));
   auto report = scan_archive(disk, "/app.tar", {.max_nested_bytes = 4000});
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->not_looked_into,
+  EXPECT_THAT(unknown(*report),
               ElementsAre("big.zip: an archive of more than 4000 bytes",
                           "cut.zip: the archive ends too early: the directory at its end is missing"));
   std::string nested = zip;
@@ -98,7 +110,102 @@ TEST(SecretScan, SaysWhatItCouldNotLookInto) {
   ASSERT_TRUE(write_atomically(disk, "/nested.zip", nested, 0644));
   report = scan_archive(disk, "/nested.zip");
   ASSERT_TRUE(report);
-  EXPECT_THAT(report->not_looked_into, ElementsAre("n!n!n!n!n: an archive in more than 4 others"));
+  EXPECT_THAT(unknown(*report), ElementsAre("n!n!n!n!n: an archive in more than 4 others"));
+  ASSERT_TRUE(
+      write_atomically(disk, "/x.tar", tar_of({{.name = "x.7z", .content = "7z\xbc\xaf\x27\x1c and so on"}}), 0644));
+  report = scan_archive(disk, "/x.tar");
+  ASSERT_TRUE(report);
+  EXPECT_THAT(unknown(*report), ElementsAre("x.7z: an archive that is not looked into (7z)"));
+  auto error = refusal(*report);
+  ASSERT_TRUE(error) << "nobody vouches for it";
+  EXPECT_EQ(error->code, Code::verification_failed);
+  EXPECT_EQ(error->message, "this could not be searched for secrets:\n" + to_string(report->not_looked_into[0]));
+  report = scan_archive(disk, "/x.tar", {.allowed = {report->not_looked_into[0].hash}});
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(refusal(*report));
+  EXPECT_EQ(report->allowed, 1u);
+}
+
+// What cannot be unpacked can be searched: no link, no name and no size hides what lies behind it.
+TEST(SecretScan, FindsWhatLiesBehindWhatExtractionRefuses) {
+  const TarMember canary{.name = "s.txt", .content = "key = " + kCanary + "\n"};
+  const std::vector<std::vector<TarMember>> tars = {
+      {{.name = "a"}, {.name = "b", .type = '1', .link = "a"}, canary},
+      {{.name = "l", .type = '2', .link = "/bin"}, canary},
+      {{.name = "a"}, {.name = "a"}, canary},
+      {{.name = "README"}, {.name = "readme"}, canary},
+      {{.name = "/etc/x"}, canary},
+      {{.name = "../x"}, canary},
+      {{.name = "d", .type = '3'}, canary},
+      {{.name = "zeros", .content = std::string(2 << 20, '\0')}, canary},
+  };
+  for (const auto& members : tars) {
+    for (Squeeze by : {Squeeze::gzip, Squeeze::xz, Squeeze::bzip2, Squeeze::lz4, Squeeze::zstd}) {
+      SecretReport report = of_file(squeezed(tar_of(members), by), {.limits = {.ratio_free_bytes = 1000}});
+      EXPECT_THAT(places(report), ElementsAre("f!s.txt:1 an AWS access key")) << members[0].name;
+      EXPECT_THAT(unknown(report), IsEmpty()) << members[0].name;
+    }
+  }
+  const std::string zip = zip_of({{.name = "README"}, {.name = "readme"}, {.name = "s", .content = kCanary}});
+  EXPECT_THAT(places(of_file(zip)), ElementsAre("f!s:1 an AWS access key"));
+}
+
+TEST(SecretScan, FindsWhatLiesBesideTheEntriesOfAnArchive) {
+  const std::string zip = zip_of({{.name = "a", .content = "1"}});
+  std::string commented = zip + " " + kCanary;
+  commented[zip.size() - 2] = static_cast<char>(1 + kCanary.size());
+  EXPECT_THAT(places(of_file(commented)), ElementsAre("f:0 an AWS access key"));
+  EXPECT_THAT(places(of_file("#!/usr/bin/python3\n" + zip_of({{.name = "m.py", .content = kCanary}}))),
+              ElementsAre("f!m.py:1 an AWS access key"));
+  const std::string tar = tar_of({{.name = "a"}});
+  const std::string second = tar_of({{.name = "b", .content = kCanary}});
+  EXPECT_THAT(places(of_file(squeezed(tar, Squeeze::gzip) + squeezed(second, Squeeze::gzip))),
+              ElementsAre("f!b:1 an AWS access key"));
+  EXPECT_THAT(places(of_file(squeezed(tar + second, Squeeze::gzip))), ElementsAre("f!b:1 an AWS access key"));
+}
+
+TEST(SecretScan, CountsNamesOfFoldersThatAreOnlyImplied) {
+  EXPECT_THAT(places(of_file(zip_of({{.name = ".docker/config.json", .content = "{}"},
+                                     {.name = ".docker/other", .content = "{}"},
+                                     {.name = "home/.ssh/config", .content = ""}}))),
+              ElementsAre("f!.docker:0 a file with credentials", "f!home/.ssh:0 a store of secrets"));
+}
+
+TEST(ContentScanner, FindsKeysInEveryForm) {
+  // PKCS #1, a key of 512 bits that was made for this: a sequence as long as it says, a version, a long number.
+  const std::string body = std::string("\x02\x01\x00\x02\x41\x00", 6) + std::string(300, '\x5a');
+  const std::string der = std::string("\x30\x82\x01\x32", 4) + body;
+  EXPECT_THAT(found_in(der), ElementsAre("0 a private key"));
+  EXPECT_THAT(found_in(der, 7), ElementsAre("0 a private key"));
+  EXPECT_THAT(found_in(der + "x"), IsEmpty()) << "longer than it says";
+  const std::string letters = "MIIBMgIBAAJBAFpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpa";
+  std::string pem = "-----BEGIN RSA PRIVATE KEY-----\n" + letters + "\n-----END RSA PRIVATE KEY-----\n";
+  std::string wide = "\xff\xfe";
+  for (char c : pem) wide += std::string{c, '\0'};
+  EXPECT_THAT(found_in(pem), ElementsAre("1 a private key"));
+  EXPECT_THAT(found_in(wide), ElementsAre("1 a private key"));
+  EXPECT_THAT(found_in(wide.substr(2), 3), ElementsAre("1 a private key")) << "without the mark";
+  std::string ed25519 =
+      "\"-----BEGIN PRIVATE KEY-----\\n\"\n  \"MC4CAQAwBQYDK2VwBCIEIFpa\"\n  "
+      "\"WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpa\\n\"\n";
+  EXPECT_THAT(found_in("key = " + ed25519 + "\"-----END PRIVATE KEY-----\";\n"), ElementsAre("1 a private key"));
+  EXPECT_THAT(found_in("text = '-----BEGIN PRIVATE KEY-----' + which marks the beginning of a key of some kind\n"),
+              IsEmpty());
+  const std::string jwk = R"("kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")";
+  EXPECT_THAT(found_in("{" + jwk + "}"), IsEmpty()) << "its public half";
+  EXPECT_THAT(found_in("{" + jwk + R"(, "d": "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"})"),
+              ElementsAre("1 a private key"));
+  EXPECT_THAT(found_in(R"({"d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",)" + jwk + "}"),
+              ElementsAre("1 a private key"));
+}
+
+TEST(ContentScanner, TakesAnySecretInATemplateOfAnEnvironmentFile) {
+  SecretReport report;
+  std::set<std::string> allowed;
+  ContentScanner scanner("app/.env.example", report, allowed);
+  scanner.feed("# how to set it up\n#\n#\nDATABASE_PASSWORD=tr0ub4dor\n");
+  scanner.finish();
+  EXPECT_THAT(places(report), ElementsAre("app/.env.example:4 an environment file's secret"));
 }
 
 TEST(SecretScan, AllowsFindingsByTheirHash) {

@@ -2,6 +2,7 @@
 #include "bundle/selection.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/atomic_file.h"
 #include "bundle/deny_list.h"
@@ -48,6 +49,7 @@ class Walk {
       if (is_empty && !folder.empty() && included(folder)) selection_.chosen.push_back(folder);
     }
     std::sort(selection_.chosen.begin(), selection_.chosen.end());
+    leave_out_bundles();
     std::sort(selection_.skipped.begin(), selection_.skipped.end(),
               [](const Skipped& a, const Skipped& b) { return a.path < b.path; });
     return std::move(selection_);
@@ -80,10 +82,23 @@ class Walk {
     selection_.skipped.push_back(std::move(skipped));
   }
 
+  // A file with a sidecar beside it is an archive that was built here before.
+  void leave_out_bundles() {
+    constexpr std::string_view kSidecarEnd = ".sig.json";
+    std::set<std::string> left_out;
+    for (const std::string& path : selection_.chosen) {
+      if (!path.ends_with(kSidecarEnd)) continue;
+      std::string archive = path.substr(0, path.size() - kSidecarEnd.size());
+      if (std::ranges::binary_search(selection_.chosen, archive)) left_out.insert({archive, path});
+    }
+    for (const std::string& path : left_out) skip(path, FileKind::file, {.reason = "a bundle that was built before"});
+    std::erase_if(selection_.chosen, [&](const std::string& path) { return left_out.contains(path); });
+  }
+
   bool take(const std::string& path, FileKind kind) {
     bool is_folder = kind == FileKind::folder;
     if (kind == FileKind::other) {
-      skip(path, kind, {.reason = "a FIFO, socket or device"});
+      skip(path, kind, {.reason = "a FIFO, socket or device", .is_special = true});
       return false;
     }
     if (path == kManifestName && kind == FileKind::file) return true;
@@ -96,7 +111,7 @@ class Walk {
       return false;
     }
     if (is_folder ? may_hold_included(path) : included(path)) return true;
-    skip(path, kind, {.reason = "not included", .by_include = true});
+    skip(path, kind, {.reason = "not included"});
     return false;
   }
 

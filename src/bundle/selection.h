@@ -1,5 +1,6 @@
 // Which files of a folder go into its bundle: those that a glob of `include` covers, less what .sluiceignore names,
-// less the deny list. bundle.yaml itself always does.
+// less the deny list, less bundles that were built there before (a file with its sidecar). bundle.yaml itself always
+// does.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ namespace sluice::bundle {
 struct Skipped {
   std::string path;         // a folder stands for all that is in it, with "/" at its end
   std::string reason;       // ".sluiceignore:3", "an environment file", "not included", "a FIFO, socket or device"
-  bool by_include = false;  // nobody needs to be told
   bool secret = false;      // it holds secrets by its name
+  bool is_special = false;  // a FIFO, socket or device
 
   bool operator==(const Skipped&) const = default;
 };

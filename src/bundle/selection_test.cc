@@ -57,8 +57,8 @@ TEST_F(SelectionTest, TakesOnlyWhatIsIncluded) {
   EXPECT_THAT(selection->chosen, ElementsAre("bin/app", "bundle.yaml", "lib/a.so"));
   EXPECT_THAT(selection->skipped,
               ElementsAre(Skipped{.path = "bin/.env", .reason = "an environment file", .secret = true},
-                          Skipped{.path = "docs/", .reason = "not included", .by_include = true},
-                          Skipped{.path = "lib/a.txt", .reason = "not included", .by_include = true}));
+                          Skipped{.path = "docs/", .reason = "not included"},
+                          Skipped{.path = "lib/a.txt", .reason = "not included"}));
 }
 
 TEST_F(SelectionTest, SaysWhereAnIgnoreFileIsWrong) {
@@ -73,6 +73,20 @@ TEST_F(SelectionTest, HoldsItsLimits) {
   EXPECT_EQ(select(disk, "/src", {"**"}, {.max_depth = 3}).error().message, "/src: it is deeper than 3 folders");
   EXPECT_EQ(select(disk, "/src", {"**"}, {.max_entries = 2}).error().message, "/src: it has more than 2 entries");
   EXPECT_EQ(select(disk, "/missing").error().code, Code::not_found);
+}
+
+TEST(Selection, LeavesOutBundlesThatWereBuiltThereBefore) {
+  VolatileDisk disk;
+  ASSERT_TRUE(disk.make_folder("/src", 0755));
+  for (const char* name : {"a-1.bundle", "a-1.bundle.sig.json", "notes.sig.json", "b-1.bundle"}) {
+    ASSERT_TRUE(write_atomically(disk, std::string("/src/") + name, "x", 0644));
+  }
+  auto selection = select(disk, "/src");
+  ASSERT_TRUE(selection) << selection.error().message;
+  EXPECT_EQ(selection->chosen, (std::vector<std::string>{"b-1.bundle", "notes.sig.json"}));
+  EXPECT_EQ(selection->skipped,
+            (std::vector<Skipped>{{.path = "a-1.bundle", .reason = "a bundle that was built before"},
+                                  {.path = "a-1.bundle.sig.json", .reason = "a bundle that was built before"}}));
 }
 
 }  // namespace selection_test

@@ -192,8 +192,7 @@ class SquashReader final : public RawReader {
       case SQFS_INODE_FILE:
       case SQFS_INODE_EXT_FILE:
         if (inode->base.type == SQFS_INODE_EXT_FILE && inode->data.file_ext.nlink > 1) {
-          entry.kind = RawEntry::Kind::hard_link;
-          break;
+          entry.kind = RawEntry::Kind::hard_link;  // with content, for those who only look
         }
         entry.size = **file_size;
         if (auto begun = begin(std::move(inode), **file_size); !begun) return begun.error();
@@ -243,8 +242,9 @@ class SquashReader final : public RawReader {
       folder.children.push_back({std::move(name), child});
     }
     if (stack_.size() > limits_.max_depth) {
-      return Error{.code = Code::limit,
-                   .message = "it lies deeper than " + std::to_string(limits_.max_depth) + " folders"};
+      return Error{
+          .code = Code::limit,
+          .message = shortened_path(path) + ": it lies deeper than " + std::to_string(limits_.max_depth) + " folders"};
     }
     stack_.push_back(std::move(folder));
     return {};

@@ -1,5 +1,6 @@
 // libarchive pulls bytes out of a ByteSource. It is given exactly the format and the filter that the first bytes told,
-// so that nothing else of it is reached by hostile input.
+// so that nothing else of it is reached by hostile input. One of it decompresses; another one reads the tar, and a
+// TarWatch stands between them.
 #include "bundle/stream_reader.h"
 
 #include <archive.h>
@@ -11,7 +12,11 @@
 #include <array>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
+#include "base/json_text.h"
+#include "bundle/entry_rules.h"
+#include "bundle/tar_watch.h"
 #include "bundle/zip_directory.h"
 
 namespace sluice::bundle {
@@ -19,7 +24,7 @@ namespace sluice::bundle {
 namespace {
 
 constexpr size_t kBufferBytes = 256 * 1024;
-constexpr size_t kTarEndBytes = 1024;  // two blocks of zeros end a tar
+constexpr uint64_t kMaxPaddingBytes = 64 << 20;  // behind the end of a tar
 
 // libarchive turns names into the character set of the thread's locale. Making one reads files, so a reader makes it
 // once and uses it for each name.
@@ -53,32 +58,167 @@ class Utf8Locale {
 struct FreeArchive {
   void operator()(struct archive* reader) const { archive_read_free(reader); }
 };
+using ReadArchive = std::unique_ptr<struct archive, FreeArchive>;
 
-class StreamReader final : public RawReader {
+Error ends_early(const std::string& why = "") {
+  return {.code = Code::invalid, .message = "the archive ends too early" + why};
+}
+
+// What libarchive says, in our words.
+Error explain(struct archive* reader, ArchiveFormat format) {
+  const char* said = archive_error_string(reader);
+  std::string reason = said == nullptr ? "" : said;
+  if (format == ArchiveFormat::zip && reason == "Unrecognized archive format") {
+    return ends_early(": the directory at its end is missing");
+  }
+  if (reason.find("runcated") != std::string::npos) return ends_early();
+  if (reason.find("be converted") != std::string::npos) {
+    return {.code = Code::invalid, .message = "a name in it is not UTF-8"};
+  }
+  if (reason == "Unrecognized archive format") return {.code = Code::invalid, .message = "there is no tar in it"};
+  if (reason.find("assphrase") != std::string::npos || reason.find("ncrypt") != std::string::npos) {
+    return {.code = Code::invalid, .message = "it is encrypted"};
+  }
+  if (reason.find("nsupported ZIP compression") != std::string::npos) {
+    return {.code = Code::invalid, .message = "it is compressed in a way that Sluice does not read"};
+  }
+  return {.code = Code::invalid, .message = "the archive is damaged" + (reason.empty() ? "" : ": " + reason)};
+}
+
+// A ByteSource, for libarchive: read from its beginning, skipped and sought in.
+class Feed {
  public:
-  StreamReader(std::unique_ptr<ByteSource> source, ArchiveFormat format)
-      : source_(std::move(source)), format_(format), archive_(archive_read_new()) {}
+  explicit Feed(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
 
-  Result<void> open(bool single_files) {
-    Utf8Locale::Use utf8(locale_);
-    struct archive* reader = archive_.get();
+  ByteSource& source() { return *source_; }
+  const std::optional<Error>& failed() const { return failed_; }
+  bool at_end() const { return at_ >= source_->size(); }
+
+  // The next bytes; empty at the end, and after an error.
+  std::string_view next() {
+    auto got = source_->read_at(at_, buffer_);
+    if (!got) {
+      failed_ = got.error();
+      return {};
+    }
+    at_ += *got;
+    return std::string_view(buffer_).substr(0, *got);
+  }
+
+  static la_ssize_t on_read(struct archive* reader, void* self, const void** bytes) {
+    auto& feed = *static_cast<Feed*>(self);
+    std::string_view piece = feed.next();
+    if (feed.failed_) {
+      archive_set_error(reader, EIO, "%s", "cannot read");
+      return -1;
+    }
+    *bytes = piece.data();
+    return static_cast<la_ssize_t>(piece.size());
+  }
+
+  static la_int64_t on_skip(struct archive*, void* self, la_int64_t request) {
+    auto& feed = *static_cast<Feed*>(self);
+    uint64_t left = feed.source_->size() - std::min(feed.at_, feed.source_->size());
+    auto skipped =
+        static_cast<la_int64_t>(std::min<uint64_t>(static_cast<uint64_t>(std::max<la_int64_t>(request, 0)), left));
+    feed.at_ += static_cast<uint64_t>(skipped);
+    return skipped;
+  }
+
+  static la_int64_t on_seek(struct archive*, void* self, la_int64_t offset, int whence) {
+    auto& feed = *static_cast<Feed*>(self);
+    auto size = static_cast<la_int64_t>(feed.source_->size());
+    la_int64_t base = whence == SEEK_SET ? 0 : whence == SEEK_END ? size : static_cast<la_int64_t>(feed.at_);
+    if (offset < -base || offset > size - base) return ARCHIVE_FATAL;
+    feed.at_ = static_cast<uint64_t>(base + offset);
+    return base + offset;
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string buffer_ = std::string(kBufferBytes, '\0');
+  uint64_t at_ = 0;
+  std::optional<Error> failed_;
+};
+
+// The bytes of a tar, decompressed.
+class TarBytes {
+ public:
+  TarBytes(std::unique_ptr<ByteSource> source, ArchiveFormat format) : feed_(std::move(source)), format_(format) {}
+
+  Result<void> open() {
+    if (format_ == ArchiveFormat::tar) return {};
+    filter_.reset(archive_read_new());
+    struct archive* reader = filter_.get();
     if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
     if (format_ == ArchiveFormat::tar_gz) archive_read_support_filter_gzip(reader);
     if (format_ == ArchiveFormat::tar_zst) archive_read_support_filter_zstd(reader);
-    if (format_ == ArchiveFormat::zip) {
-      archive_read_support_format_zip_seekable(reader);
-    } else {
-      archive_read_support_format_tar(reader);
-      if (single_files && format_ != ArchiveFormat::tar) archive_read_support_format_raw(reader);
-    }
-    archive_read_set_callback_data(reader, this);
-    archive_read_set_read_callback(reader, &StreamReader::on_read);
-    archive_read_set_skip_callback(reader, &StreamReader::on_skip);
-    archive_read_set_seek_callback(reader, &StreamReader::on_seek);
-    if (auto ends = check_end(); !ends) return ends;
+    if (format_ == ArchiveFormat::tar_xz) archive_read_support_filter_xz(reader);
+    if (format_ == ArchiveFormat::tar_bz2) archive_read_support_filter_bzip2(reader);
+    if (format_ == ArchiveFormat::tar_lz4) archive_read_support_filter_lz4(reader);
+    archive_read_support_format_raw(reader);
+    archive_read_support_format_empty(reader);
+    archive_read_set_callback_data(reader, &feed_);
+    archive_read_set_read_callback(reader, &Feed::on_read);
     if (archive_read_open1(reader) != ARCHIVE_OK) return broken();
+    struct archive_entry* entry = nullptr;
+    int status = archive_read_next_header(reader, &entry);
+    if (status == ARCHIVE_EOF) at_end_ = true;
+    if (status != ARCHIVE_OK && status != ARCHIVE_EOF) return broken();
+    // A filter that does not fit what it is given steps aside, and the bytes pass as they are.
+    if (!at_end_ && archive_filter_count(reader) < 2) {
+      return Error{.code = Code::invalid, .message = "there is no tar in it"};
+    }
     return {};
   }
+
+  // The next ones; empty at the end.
+  Result<std::string_view> next() {
+    if (at_end_) return std::string_view();
+    if (!filter_) {
+      std::string_view piece = feed_.next();
+      if (feed_.failed()) return *feed_.failed();
+      at_end_ = piece.empty();
+      return piece;
+    }
+    const void* bytes = nullptr;
+    size_t size = 0;
+    la_int64_t offset = 0;
+    do {
+      int status = archive_read_data_block(filter_.get(), &bytes, &size, &offset);
+      at_end_ = status == ARCHIVE_EOF;
+      if (at_end_) return std::string_view();
+      if (status != ARCHIVE_OK) return broken();
+    } while (size == 0);
+    return std::string_view(static_cast<const char*>(bytes), size);
+  }
+
+ private:
+  Error broken() {
+    if (feed_.failed()) return *feed_.failed();
+    // Where the sum behind what is compressed is missing, libarchive has no words.
+    if (archive_error_string(filter_.get()) == nullptr && feed_.at_end()) return ends_early();
+    return explain(filter_.get(), format_);
+  }
+
+  Feed feed_;
+  ArchiveFormat format_;
+  ReadArchive filter_;
+  bool at_end_ = false;
+};
+
+bool same_name(const std::string& ours, const std::string& theirs) {
+  auto bare = [](std::string_view name) {
+    while (name.size() > 1 && name.ends_with('/')) name.remove_suffix(1);
+    return name;
+  };
+  return bare(ours) == bare(theirs) || folded(bare(ours)) == folded(bare(theirs));
+}
+
+// What all formats of libarchive share: entries, and contents with the gaps of sparse files filled.
+class StreamReader : public RawReader {
+ public:
+  explicit StreamReader(ArchiveFormat format) : format_(format), archive_(archive_read_new()) {}
 
   Result<std::optional<RawEntry>> next() override {
     Utf8Locale::Use utf8(locale_);
@@ -87,9 +227,14 @@ class StreamReader final : public RawReader {
     given_ = 0;
     struct archive_entry* entry = nullptr;
     int status = archive_read_next_header(archive_.get(), &entry);
-    if (status == ARCHIVE_EOF) return std::optional<RawEntry>();
+    if (status == ARCHIVE_EOF) {
+      if (auto whole = finish(); !whole) return whole.error();
+      return std::optional<RawEntry>();
+    }
     if (status != ARCHIVE_OK) return broken();
-    return std::optional<RawEntry>(raw_entry(entry));
+    RawEntry raw = raw_entry(entry);
+    if (auto corrected = correct(raw); !corrected) return corrected.error();
+    return std::optional<RawEntry>(std::move(raw));
   }
 
   // A sparse file comes in pieces with gaps between them, which are zeros.
@@ -125,6 +270,23 @@ class StreamReader final : public RawReader {
     zeros_left_ = static_cast<uint64_t>(offset) - given_;
     return read();
   }
+
+ protected:
+  Result<void> open_with(void* self, archive_read_callback* on_read) {
+    Utf8Locale::Use utf8(locale_);
+    archive_read_set_callback_data(archive_.get(), self);
+    archive_read_set_read_callback(archive_.get(), on_read);
+    if (archive_read_open1(archive_.get()) != ARCHIVE_OK) return broken();
+    return {};
+  }
+  struct archive* archive() { return archive_.get(); }
+  Error broken() { return source_error() ? *source_error() : explain(archive_.get(), format_); }
+
+  virtual std::optional<Error> source_error() const = 0;
+  // Puts names in place as the archive has them.
+  virtual Result<void> correct(RawEntry& raw) = 0;
+  // After the last entry.
+  virtual Result<void> finish() = 0;
 
  private:
   static constexpr std::array<char, 64 * 1024> kZeros{};
@@ -172,91 +334,153 @@ class StreamReader final : public RawReader {
     return raw;
   }
 
-  // libarchive takes a tar that stops between two entries for a whole one.
-  Result<void> check_end() {
-    if (format_ != ArchiveFormat::tar) return {};
-    std::string end(std::min<uint64_t>(kTarEndBytes, source_->size()), '\0');
-    auto got = source_->read_at(source_->size() - end.size(), end);
-    if (!got) return got.error();
-    if (end.size() < kTarEndBytes || end.find_first_not_of('\0') != std::string::npos) {
-      return Error{.code = Code::invalid,
-                   .message = "the archive ends too early: a tar ends with two blocks of zeros, this one does not"};
-    }
-    return {};
-  }
-
-  Error broken() {
-    if (source_error_) return *source_error_;
-    const char* said = archive_error_string(archive_.get());
-    std::string reason = said == nullptr ? "" : said;
-    if (format_ == ArchiveFormat::zip && reason == "Unrecognized archive format") {
-      return {.code = Code::invalid, .message = "the archive ends too early: the directory at its end is missing"};
-    }
-    if (reason.find("runcated") != std::string::npos) {
-      return {.code = Code::invalid, .message = "the archive ends too early"};
-    }
-    if (reason.find("be converted") != std::string::npos) {
-      return {.code = Code::invalid, .message = "a name in it is not UTF-8"};
-    }
-    if (reason == "Unrecognized archive format") {
-      return {.code = Code::invalid, .message = "there is no tar in it"};
-    }
-    return {.code = Code::invalid, .message = "the archive is damaged" + (reason.empty() ? "" : ": " + reason)};
-  }
-
-  static la_ssize_t on_read(struct archive* reader, void* self, const void** bytes) {
-    auto& stream = *static_cast<StreamReader*>(self);
-    auto got = stream.source_->read_at(stream.at_, stream.buffer_);
-    if (!got) {
-      stream.source_error_ = got.error();
-      archive_set_error(reader, EIO, "%s", "cannot read");
-      return -1;
-    }
-    stream.at_ += *got;
-    *bytes = stream.buffer_.data();
-    return static_cast<la_ssize_t>(*got);
-  }
-
-  static la_int64_t on_skip(struct archive*, void* self, la_int64_t request) {
-    auto& stream = *static_cast<StreamReader*>(self);
-    uint64_t left = stream.source_->size() - std::min(stream.at_, stream.source_->size());
-    auto skipped =
-        static_cast<la_int64_t>(std::min<uint64_t>(static_cast<uint64_t>(std::max<la_int64_t>(request, 0)), left));
-    stream.at_ += static_cast<uint64_t>(skipped);
-    return skipped;
-  }
-
-  static la_int64_t on_seek(struct archive*, void* self, la_int64_t offset, int whence) {
-    auto& stream = *static_cast<StreamReader*>(self);
-    auto size = static_cast<la_int64_t>(stream.source_->size());
-    la_int64_t base = whence == SEEK_SET ? 0 : whence == SEEK_END ? size : static_cast<la_int64_t>(stream.at_);
-    if (offset < -base || offset > size - base) return ARCHIVE_FATAL;
-    stream.at_ = static_cast<uint64_t>(base + offset);
-    return base + offset;
-  }
-
-  std::unique_ptr<ByteSource> source_;
   ArchiveFormat format_;
   Utf8Locale locale_;
-  std::unique_ptr<struct archive, FreeArchive> archive_;
-  std::string buffer_ = std::string(kBufferBytes, '\0');
-  uint64_t at_ = 0;
-  std::optional<Error> source_error_;
+  ReadArchive archive_;
   std::string_view held_;     // a piece that comes after the zeros before it
   uint64_t zeros_left_ = 0;   // of the gap before `held_`, or at the end
   uint64_t given_ = 0;        // bytes of the file that read() has given
   uint64_t sparse_size_ = 0;  // of a sparse file
 };
 
+class TarReader final : public StreamReader {
+ public:
+  TarReader(std::unique_ptr<ByteSource> source, ArchiveFormat format, ReadFor why)
+      : StreamReader(format), bytes_(std::move(source), format), why_(why) {}
+
+  Result<void> open() {
+    struct archive* reader = archive();
+    if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
+    archive_read_support_format_tar(reader);
+    if (why_ == ReadFor::search) {
+      archive_read_support_format_raw(reader);
+      archive_read_support_format_empty(reader);
+      archive_read_set_format_option(reader, "tar", "read_concatenated_archives", "1");
+    }
+    if (auto opened = bytes_.open(); !opened) return opened;
+    return open_with(this, &TarReader::on_read);
+  }
+
+ private:
+  std::optional<Error> source_error() const override { return failed_; }
+
+  Result<void> correct(RawEntry& raw) override {
+    if (why_ == ReadFor::search) return {};
+    auto names = watch_.take();
+    if (!names || !same_name(names->path.substr(0, names->path.find('\0')), raw.path)) {
+      return Error{.code = Code::invalid, .message = "the archive is damaged: a header cannot be read in one way only"};
+    }
+    raw.path = std::move(names->path);
+    const bool links = raw.kind == RawEntry::Kind::symlink || raw.kind == RawEntry::Kind::hard_link;
+    if (links) raw.target = std::move(names->link);
+    return {};
+  }
+
+  Result<void> finish() override {
+    if (why_ == ReadFor::search) return {};
+    // What is left is padding, and the end of what is compressed, which must be there.
+    for (uint64_t read = 0; read < kMaxPaddingBytes;) {
+      auto piece = bytes_.next();
+      if (!piece) return piece.error();
+      if (piece->empty()) break;
+      watch_.feed(*piece);
+      read += piece->size();
+    }
+    if (!watch_.ended()) return ends_early(": a tar ends with two blocks of zeros, this one does not");
+    if (watch_.has_more())
+      return Error{.code = Code::invalid, .message = "there is something behind the end of its tar"};
+    return {};
+  }
+
+  static la_ssize_t on_read(struct archive* reader, void* self, const void** bytes) {
+    auto& tar = *static_cast<TarReader*>(self);
+    auto piece = tar.bytes_.next();
+    if (!piece) {
+      tar.failed_ = piece.error();
+      archive_set_error(reader, EIO, "%s", "cannot read");
+      return -1;
+    }
+    if (tar.why_ == ReadFor::use) tar.watch_.feed(*piece);
+    *bytes = piece->data();
+    return static_cast<la_ssize_t>(piece->size());
+  }
+
+  TarBytes bytes_;
+  ReadFor why_;
+  TarWatch watch_;
+  std::optional<Error> failed_;
+};
+
+class ZipReader final : public StreamReader {
+ public:
+  ZipReader(std::unique_ptr<ByteSource> source, ReadFor why)
+      : StreamReader(ArchiveFormat::zip), feed_(std::move(source)), why_(why) {}
+
+  Result<void> open(const ArchiveLimits& limits) {
+    struct archive* reader = archive();
+    if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
+    if (why_ == ReadFor::use) {
+      auto listed = read_zip_directory(feed_.source(), limits);
+      if (!listed) return listed.error();
+      if (*listed) listed_ = *std::move(*listed);
+    } else {
+      auto entries = count_zip_entries(feed_.source(), limits.max_entries);
+      if (!entries) return entries.error();
+      if (*entries > limits.max_entries) {
+        return Error{.code = Code::limit,
+                     .message = "it has more than " + std::to_string(limits.max_entries) + " entries"};
+      }
+    }
+    archive_read_support_format_zip_seekable(reader);
+    archive_read_set_skip_callback(reader, &Feed::on_skip);
+    archive_read_set_seek_callback(reader, &Feed::on_seek);
+    return open_with(&feed_, &Feed::on_read);
+  }
+
+ private:
+  std::optional<Error> source_error() const override { return feed_.failed(); }
+
+  // The name that libarchive tells stands before the entry; the directory must have the same.
+  Result<void> correct(RawEntry& raw) override {
+    if (why_ == ReadFor::search) return {};
+    if (next_ == listed_.size()) return Error{.code = Code::invalid, .message = "an entry is not in its directory"};
+    ZipListing& listed = listed_[next_++];
+    const std::string name = listed.name.substr(0, listed.name.find('\0'));
+    std::string with_slashes = name;
+    std::ranges::replace(with_slashes, '\\', '/');  // as some have written them; libarchive turns them
+    if (!same_name(name, raw.path) && !same_name(with_slashes, raw.path)) {
+      return Error{.code = Code::invalid,
+                   .message = json_quoted(raw.path) + ": its directory calls it " + json_quoted(listed.name)};
+    }
+    if (same_name(name, raw.path)) raw.path = std::move(listed.name);
+    if (raw.kind != RawEntry::Kind::symlink) return {};
+    if (listed.target && folded(listed.target->substr(0, listed.target->find('\0'))) == folded(raw.target)) {
+      raw.target = *std::move(listed.target);
+    } else if (listed.size != raw.target.size()) {
+      return Error{.code = Code::invalid,
+                   .message = json_quoted(raw.path) + ": the symlink's target has another length than it says"};
+    }
+    return {};
+  }
+  Result<void> finish() override { return {}; }
+
+  Feed feed_;
+  ReadFor why_;
+  std::vector<ZipListing> listed_;
+  size_t next_ = 0;
+};
+
 }  // namespace
 
-Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> source, ArchiveFormat format,
-                                               bool single_files, uint64_t max_entries) {
+Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> source, ArchiveFormat format, ReadFor why,
+                                               const ArchiveLimits& limits) {
   if (format == ArchiveFormat::zip) {
-    if (auto sound = check_zip_directory(*source, max_entries); !sound) return sound.error();
+    auto reader = std::make_unique<ZipReader>(std::move(source), why);
+    if (auto opened = reader->open(limits); !opened) return opened.error();
+    return std::unique_ptr<RawReader>(std::move(reader));
   }
-  auto reader = std::make_unique<StreamReader>(std::move(source), format);
-  if (auto opened = reader->open(single_files); !opened) return opened.error();
+  auto reader = std::make_unique<TarReader>(std::move(source), format, why);
+  if (auto opened = reader->open(); !opened) return opened.error();
   return std::unique_ptr<RawReader>(std::move(reader));
 }
 

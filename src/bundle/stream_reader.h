@@ -1,4 +1,4 @@
-// Readers of tar, tar.gz, tar.zst and zip, by libarchive.
+// Readers of tar, plain or compressed, and zip, by libarchive.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,13 @@
 
 namespace sluice::bundle {
 
-// Anything but squashfs. With single_files, gzip and zstd may hold anything: then there is one entry, "content". A zip
-// with more than max_entries is refused before its directory is read.
-Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> source, ArchiveFormat format,
-                                               bool single_files, uint64_t max_entries);
+// Why an archive is read: to be used, when every byte of its names counts and it must be whole; or to be searched, when
+// all that can be found in it is wanted, whatever its form: several tars one behind the other, and what is no tar at
+// all, as one entry named "content".
+enum class ReadFor { use, search };
+
+// Anything but squashfs. A zip with more entries than the limits allow is refused before its directory is read.
+Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> source, ArchiveFormat format, ReadFor why,
+                                               const ArchiveLimits& limits);
 
 }  // namespace sluice::bundle

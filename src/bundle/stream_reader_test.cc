@@ -84,10 +84,11 @@ TEST(Tar, RefusesMillionsOfFilesAndDeepTrees) {
   std::string record = "path=" + deep + "x\n";
   record = std::to_string(record.size() + 5) + " " + record;
   std::string refusal = refusal_of_bytes(tar_of({{.name = "pax", .content = record, .type = 'x'}, {.name = "x"}}));
-  EXPECT_TRUE(refusal.ends_with(": the path is longer than 1024 bytes")) << refusal;
-  refusal = refusal_of_bytes(tar_of({{.name = "pax", .content = record, .type = 'x'}, {.name = "x"}}),
-                             {.limits = {.max_path_bytes = 10'000}});
-  EXPECT_TRUE(refusal.ends_with(": it lies deeper than 128 folders")) << refusal;
+  EXPECT_TRUE(refusal.ends_with("\"…: it lies deeper than 128 folders")) << refusal;
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = deep + "x"}})), refusal);
+  std::string long_name = std::string(500, 'a') + "/" + std::string(600, 'a');
+  refusal = refusal_of_bytes(tar_of({pax_member({{"path", long_name}}), {.name = "x"}}));
+  EXPECT_TRUE(refusal.ends_with("\"…: the path is longer than 1024 bytes")) << refusal;
 }
 
 // A tar of a million empty files that is never in memory: its bytes are made when they are read.
@@ -105,7 +106,7 @@ class MillionFiles final : public ByteSource {
       block_of(at / 512).copy(into.data() + done, take, at % 512);
       done += take;
     }
-    if (offset / 512 < kFiles / 2) furthest_ = std::max(furthest_, offset + done);  // the end is looked at first
+    furthest_ = std::max(furthest_, offset + done);
     return done;
   }
   uint64_t size() const override { return (kFiles + 2) * 512; }
@@ -151,19 +152,76 @@ TEST(Zip, RefusesMillionsOfFiles) {
   EXPECT_EQ(refusal_of_bytes(zip_of(many), {.limits = {.max_entries = 10}}), "app: it has more than 10 entries");
 }
 
+constexpr const char* kNoEnd =
+    "app: the archive ends too early: a tar ends with two blocks of zeros, this one does not";
+
 TEST(Tar, RefusesWhatIsCutShort) {
   std::string tar = tar_of({{.name = "a", .content = std::string(2000, 'x')}, {.name = "b", .content = "1"}});
   EXPECT_EQ(refusal_of_bytes(tar), "accepted");
-  constexpr const char* kNoEnd =
-      "app: the archive ends too early: a tar ends with two blocks of zeros, this one does not";
-  EXPECT_EQ(refusal_of_bytes(tar.substr(0, 1000)), kNoEnd);
+  EXPECT_EQ(refusal_of_bytes(tar.substr(0, 1000)), "app: \"a\": the archive ends too early");
   EXPECT_EQ(refusal_of_bytes(tar.substr(0, 512 + 2048)), kNoEnd) << "between two entries";
   std::string gzip = squeezed(tar, Squeeze::gzip);
   EXPECT_EQ(refusal_of_bytes(gzip.substr(0, gzip.size() - 20)).substr(0, 5), "app: ");
   EXPECT_TRUE(refusal_of_bytes(gzip.substr(0, gzip.size() - 20)).ends_with("the archive ends too early"));
+  EXPECT_TRUE(refusal_of_bytes(gzip.substr(0, gzip.size() - 4)).ends_with("the archive ends too early"))
+      << refusal_of_bytes(gzip.substr(0, gzip.size() - 4));
   std::string zstd = squeezed(tar, Squeeze::zstd);
   EXPECT_TRUE(refusal_of_bytes(zstd.substr(0, zstd.size() - 20)).ends_with("the archive ends too early"))
       << refusal_of_bytes(zstd.substr(0, zstd.size() - 20));
+}
+
+// At every border of two blocks, also where what is compressed ends in order: several members, or several frames.
+TEST(Tar, RefusesWhatIsCutBetweenBlocksInEveryFormat) {
+  std::string tar;
+  for (const char* name : {"a", "b", "c"}) tar += tar_member({.name = name, .content = std::string(1024, '\0')});
+  tar += std::string(2048, '\0');
+  for (size_t size = 512; size < tar.size(); size += 512) {
+    const bool whole = size >= 3 * 1536 + 1024;
+    const std::string cut = tar.substr(0, size);
+    for (const std::string& bytes :
+         {cut, squeezed(cut, Squeeze::gzip), squeezed(cut, Squeeze::zstd),
+          squeezed(cut.substr(0, 512), Squeeze::gzip) + squeezed(cut.substr(512), Squeeze::gzip)}) {
+      std::string refusal = refusal_of_bytes(bytes);
+      EXPECT_EQ(refusal == "accepted", whole) << size << " " << refusal;
+      EXPECT_EQ(refusal.find("the archive ends too early") == std::string::npos, whole) << size << " " << refusal;
+    }
+  }
+}
+
+TEST(Tar, RefusesWhatLiesBehindItsEnd) {
+  const std::string tar = tar_of({{.name = "a"}});
+  EXPECT_EQ(refusal_of_bytes(tar + std::string(9000, '\0')), "accepted");
+  EXPECT_EQ(refusal_of_bytes(tar + tar), "app: there is something behind the end of its tar");
+  EXPECT_EQ(refusal_of_bytes(squeezed(tar, Squeeze::gzip) + squeezed(tar, Squeeze::gzip)),
+            "app: there is something behind the end of its tar");
+}
+
+// macOS decomposes accents: the tree is the folder's, byte by byte.
+TEST(Tar, KeepsNamesAsTheyAre) {
+  const std::string name = "e\xcc\x81.txt", target = "o\xcc\x88", kelvin = "\xe2\x84\xaa";
+  Tree expected;
+  expected.add(tree_file(name, "1"));
+  expected.add(tree_symlink("link", target));
+  expected.add(tree_file(kelvin, ""));
+  const std::string tar = tar_of({pax_member({{"path", name}}),
+                                  {.name = "x", .content = "1"},
+                                  pax_member({{"linkpath", target}}),
+                                  {.name = "link", .type = '2', .link = "x"},
+                                  pax_member({{"path", kelvin}}),
+                                  {.name = "K"}});
+  for (const std::string& bytes : {tar, squeezed(tar, Squeeze::gzip), squeezed(tar, Squeeze::zstd)}) {
+    auto tree = tree_of_bytes(bytes);
+    ASSERT_TRUE(tree) << tree.error().message;
+    EXPECT_EQ(*tree, expected);
+  }
+}
+
+TEST(Tar, RefusesANulInANameOrALink) {
+  const std::string nul("a\0b", 3);
+  EXPECT_EQ(refusal_of_bytes(tar_of({pax_member({{"path", nul}}), {.name = "x"}})),
+            R"(app: "a\u0000b": the name has a NUL in it)");
+  EXPECT_EQ(refusal_of_bytes(tar_of({pax_member({{"linkpath", nul}}), {.name = "x", .type = '2', .link = "y"}})),
+            R"(app: "x": the symlink's target has a NUL in it)");
 }
 
 TEST(Tar, RefusesWhatIsDamaged) {
@@ -204,6 +262,26 @@ TEST(Zip, RefusesWhatItMustNotCarry) {
   EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "d", .mode = 0140644}})), R"(app: "d": it is a socket)");
   EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "d", .mode = 0160644}})), R"(app: "d": it is a device)");
   EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "a\xff"}})), "app: a name in it is not UTF-8");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = std::string("a\0b", 3)}})),
+            R"(app: "a\u0000b": the name has a NUL in it)");
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "l", .content = std::string("a\0b", 3), .mode = 0120777}})),
+            R"(app: "l": the symlink's target has a NUL in it)");
+}
+
+TEST(Zip, RefusesAnEntryThatItsDirectoryCallsOtherwise) {
+  EXPECT_EQ(refusal_of_bytes(zip_of({{.name = "aaaa", .listed_name = "../b"}})),
+            R"(app: "aaaa": its directory calls it "../b")");
+}
+
+TEST(Zip, KeepsNamesAsTheyAre) {
+  const std::string name = "e\xcc\x81.txt", target = "o\xcc\x88";
+  Tree expected;
+  expected.add(tree_file(name, "1"));
+  expected.add(tree_symlink("link", target));
+  auto tree =
+      tree_of_bytes(zip_of({{.name = name, .content = "1"}, {.name = "link", .content = target, .mode = 0120777}}));
+  ASSERT_TRUE(tree) << tree.error().message;
+  EXPECT_EQ(*tree, expected);
 }
 
 TEST(Zip, RefusesLyingSizes) {
@@ -222,13 +300,42 @@ TEST(Zip, RefusesWhatIsCutShort) {
   }
 }
 
-TEST(Gzip, OfSomethingElseIsOneFileForThoseWhoLookIntoEverything) {
-  auto reader = open_archive(source_of_bytes(squeezed("just text", Squeeze::gzip)), "notes.gz", {.single_files = true});
-  ASSERT_TRUE(reader) << reader.error().message;
-  auto tree = tree_of(**reader);
-  ASSERT_TRUE(tree) << tree.error().message;
-  ASSERT_EQ(tree->entries().size(), 1u);
-  EXPECT_EQ(tree->find("content")->size, 9u);
+std::vector<std::string> searched(std::string bytes) {
+  auto reader = open_for_search(source_of_bytes(std::move(bytes)), {});
+  if (!reader) return {reader.error().message};
+  std::vector<std::string> entries;
+  for (;;) {
+    auto entry = (*reader)->next();
+    if (!entry) entries.push_back(entry.error().message);
+    if (!entry || !*entry) return entries;
+    std::string content;
+    for (auto piece = (*reader)->read(); piece && !piece->empty(); piece = (*reader)->read()) content += *piece;
+    entries.push_back((*entry)->path + "=" + content);
+  }
+}
+
+TEST(Search, GivesAllThatIsInAnArchiveWhateverItsForm) {
+  const std::string tar = tar_of({{.name = "a", .content = "1"},
+                                  {.name = "a", .type = '1', .link = "a"},
+                                  {.name = "/etc/x", .type = '2', .link = "/"},
+                                  {.name = "A", .content = "2"}});
+  const std::vector<std::string> all = {"a=1", "a=", "/etc/x=", "A=2"};
+  for (Squeeze by : {Squeeze::gzip, Squeeze::zstd, Squeeze::xz, Squeeze::bzip2, Squeeze::lz4}) {
+    EXPECT_EQ(searched(squeezed(tar, by)), all) << static_cast<int>(by);
+    EXPECT_EQ(searched(squeezed("just text", by)), std::vector<std::string>{"content=just text"});
+  }
+  const std::string second = tar_of({{.name = "b", .content = "3"}});
+  const std::vector<std::string> both = {"a=1", "a=", "/etc/x=", "A=2", "b=3"};
+  EXPECT_EQ(searched(tar + second), both);
+  EXPECT_EQ(searched(squeezed(tar, Squeeze::gzip) + squeezed(second, Squeeze::gzip)), both);
+}
+
+TEST(Search, TellsWhatItDoesNotRead) {
+  EXPECT_EQ(sniff_unread("7z\xbc\xaf\x27\x1c..."), "7z");
+  EXPECT_EQ(sniff_unread("Rar!\x1a\x07\x01"), "RAR");
+  EXPECT_EQ(sniff_unread("plain text"), std::nullopt);
+  EXPECT_EQ(sniff_for_search("\x1f\x8b no gzip"), std::nullopt);
+  EXPECT_EQ(sniff_for_search(std::string(512, '\0')), std::nullopt);
 }
 
 }  // namespace stream_reader_test

@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/volatile_disk.h"
@@ -66,18 +67,30 @@ inline std::string tar_of(const std::vector<TarMember>& members) {
   return tar + std::string(1024, '\0');
 }
 
+// The special member that says more of the one behind it.
+inline TarMember pax_member(const std::vector<std::pair<std::string, std::string>>& fields) {
+  std::string records;
+  for (const auto& [key, value] : fields) {
+    const std::string rest = " " + key + "=" + value + "\n";
+    size_t length = rest.size() + 1;
+    while (std::to_string(length).size() + rest.size() != length) ++length;
+    records += std::to_string(length) + rest;
+  }
+  return {.name = "pax", .content = records, .type = 'x'};
+}
+
 // The bytes through one of libarchive's filters.
-enum class Squeeze { gzip, zstd };
+enum class Squeeze { gzip, zstd, xz, bzip2, lz4 };
 inline std::string squeezed(std::string_view bytes, Squeeze by) {
   std::string out(bytes.size() + 65536, '\0');
   size_t used = 0;
   struct archive* writer = archive_write_new();
   archive_write_set_format_raw(writer);
-  if (by == Squeeze::gzip) {
-    archive_write_add_filter_gzip(writer);
-  } else {
-    archive_write_add_filter_zstd(writer);
-  }
+  if (by == Squeeze::gzip) archive_write_add_filter_gzip(writer);
+  if (by == Squeeze::zstd) archive_write_add_filter_zstd(writer);
+  if (by == Squeeze::xz) archive_write_add_filter_xz(writer);
+  if (by == Squeeze::bzip2) archive_write_add_filter_bzip2(writer);
+  if (by == Squeeze::lz4) archive_write_add_filter_lz4(writer);
   archive_write_set_bytes_in_last_block(writer, 1);
   archive_write_open_memory(writer, out.data(), out.size(), &used);
   struct archive_entry* entry = archive_entry_new();
@@ -95,8 +108,9 @@ inline std::string squeezed(std::string_view bytes, Squeeze by) {
 struct ZipMember {
   std::string name;
   std::string content;
-  uint32_t mode = 0100644;            // with the type's bits
-  std::optional<uint32_t> said_size;  // instead of the content's
+  uint32_t mode = 0100644;                      // with the type's bits
+  std::optional<uint32_t> said_size;            // instead of the content's
+  std::optional<std::string> listed_name = {};  // in the directory, instead of the name
 };
 
 inline uint32_t crc32_of(std::string_view bytes) {
@@ -119,12 +133,14 @@ inline std::string zip_of(const std::vector<ZipMember>& members) {
   std::string directory;
   for (const ZipMember& member : members) {
     uint32_t size = static_cast<uint32_t>(member.content.size());
-    std::string common = number(20, 2) + number(0x800, 2) + number(0, 2) + number(0, 4) +
-                         number(crc32_of(member.content), 4) + number(size, 4) +
-                         number(member.said_size.value_or(size), 4) + number(member.name.size(), 2) + number(0, 2);
-    directory += "PK\x01\x02" + number(3 << 8 | 20, 2) + common + number(0, 2) + number(0, 2) + number(0, 2) +
-                 number(static_cast<uint64_t>(member.mode) << 16, 4) + number(zip.size(), 4) + member.name;
-    zip += "PK\x03\x04" + common + member.name + member.content;
+    const std::string& listed = member.listed_name ? *member.listed_name : member.name;
+    auto common = [&](const std::string& name) {
+      return number(20, 2) + number(0x800, 2) + number(0, 2) + number(0, 4) + number(crc32_of(member.content), 4) +
+             number(size, 4) + number(member.said_size.value_or(size), 4) + number(name.size(), 2) + number(0, 2);
+    };
+    directory += "PK\x01\x02" + number(3 << 8 | 20, 2) + common(listed) + number(0, 2) + number(0, 2) + number(0, 2) +
+                 number(static_cast<uint64_t>(member.mode) << 16, 4) + number(zip.size(), 4) + listed;
+    zip += "PK\x03\x04" + common(member.name) + member.name + member.content;
   }
   uint64_t at = zip.size();
   return zip + directory + "PK\x05\x06" + number(0, 4) + number(members.size(), 2) + number(members.size(), 2) +

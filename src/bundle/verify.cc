@@ -55,7 +55,7 @@ Result<std::string> sha256_of_file(File& file) {
 }
 
 Result<std::string> sha256_of_file(Disk& disk, const std::string& path) {
-  auto file = disk.open(path, {});
+  auto file = open_plain_file(disk, path);
   if (!file) return file.error();
   return sha256_of_file(**file);
 }

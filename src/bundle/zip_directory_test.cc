@@ -10,8 +10,11 @@ namespace zip_directory_test {
 
 std::string verdict(const std::string& zip, uint64_t max_entries = 100) {
   auto source = source_of_view(zip);
-  auto sound = check_zip_directory(*source, max_entries);
-  return sound ? "sound" : sound.error().message;
+  auto counted = count_zip_entries(*source, max_entries);
+  if (!counted) return counted.error().message;
+  auto listed = read_zip_directory(*source, {.max_entries = max_entries});
+  EXPECT_EQ(*counted > max_entries, !listed && listed.error().code == Code::limit);
+  return listed ? "sound" : listed.error().message;
 }
 
 TEST(ZipDirectory, CountsItsEntries) {
@@ -24,6 +27,43 @@ TEST(ZipDirectory, CountsItsEntries) {
 
 TEST(ZipDirectory, NamesAFifo) {
   EXPECT_EQ(verdict(zip_of({{.name = "a"}, {.name = "pipe", .mode = 010644}})), R"("pipe": it is a FIFO)");
+}
+
+TEST(ZipDirectory, ListsNamesAndLinksByteByByte) {
+  const std::string zip = zip_of({{.name = std::string("a\0b", 3), .content = "12"},
+                                  {.name = "l", .content = std::string("x\0y", 3), .mode = 0120777},
+                                  {.name = "local", .listed_name = "listed"}});
+  auto source = source_of_view(zip);
+  auto listed = read_zip_directory(*source, {});
+  ASSERT_TRUE(listed && *listed);
+  ASSERT_EQ((*listed)->size(), 3u);
+  EXPECT_EQ((**listed)[0].name, std::string("a\0b", 3));
+  EXPECT_EQ((**listed)[0].size, 2u);
+  EXPECT_EQ((**listed)[0].target, std::nullopt);
+  EXPECT_EQ((**listed)[1].target, std::string("x\0y", 3));
+  EXPECT_EQ((**listed)[2].name, "listed");
+}
+
+TEST(ZipDirectory, RefusesTwoEntriesInOnePlace) {
+  std::string zip = zip_of({{.name = "a"}, {.name = "b"}});
+  const size_t second = zip.rfind("PK\x01\x02");
+  zip.replace(second + 42, 4, std::string(4, '\0'));
+  EXPECT_EQ(verdict(zip), R"("b": it lies in the same place as "a")");
+}
+
+TEST(ZipDirectory, SaysWhereTheCommentBegins) {
+  const std::string zip = zip_of({{.name = "a"}});
+  EXPECT_EQ(zip_comment_at(zip), zip.size());
+  EXPECT_EQ(zip_comment_at(zip + "note"), zip.size());
+  EXPECT_EQ(zip_comment_at("no zip"), std::nullopt);
+}
+
+TEST(ZipDirectory, KnowsAZipBySomethingBeforeIt) {
+  const std::string zip = zip_of({{.name = "a"}});
+  EXPECT_TRUE(ends_as_zip(zip));
+  EXPECT_TRUE(ends_as_zip("#!/usr/bin/python3\n" + zip));
+  EXPECT_FALSE(ends_as_zip(zip + "more"));
+  EXPECT_FALSE(ends_as_zip("PK\x03\x04 and PK\x05\x06" + std::string(18, '\0')));
 }
 
 TEST(ZipDirectory, CountsThoseOfALargeZip) {

@@ -1,16 +1,14 @@
 // The key comes first: a folder is not packed for half an hour to find that nobody can sign it.
 #include "cli/bundles_build.h"
 
-#include <poll.h>
-
 #include <boost/json.hpp>
 
 #include "base/clock.h"
 #include "base/progress.h"
 #include "bundle/sidecar.h"
 #include "cli/bundle_words.h"
+#include "cli/bundles_reading.h"
 #include "cli/context.h"
-#include "cli/kit_watch.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
 #include "deploy/build_bundle.h"
@@ -19,11 +17,6 @@
 namespace sluice::cli {
 namespace {
 
-bool can_be_read(int fd) {
-  pollfd look{fd, POLLIN, 0};
-  return ::poll(&look, 1, 0) > 0;
-}
-
 void tell_skipped(const std::vector<bundle::Skipped>& skipped, Output& output) {
   if (skipped.empty()) return;
   output.note("skipped " + counted_things(skipped.size(), "file or folder", "files and folders") + ":");
@@ -31,11 +24,11 @@ void tell_skipped(const std::vector<bundle::Skipped>& skipped, Output& output) {
 }
 
 json::object json_of(const deploy::BuiltBundle& built, const std::string& key) {
-  json::array skipped, unknown;
+  json::array skipped, warnings;
   for (const bundle::Skipped& each : built.skipped) {
     skipped.push_back(json::object{{"path", printable(each.path)}, {"reason", each.reason}});
   }
-  for (const std::string& each : built.secrets.not_looked_into) unknown.emplace_back(each);
+  for (const std::string& each : built.warnings) warnings.emplace_back(each);
   return {{"bundle", built.manifest.name.text},
           {"version", built.manifest.version.text},
           {"file", built.out},
@@ -48,7 +41,7 @@ json::object json_of(const deploy::BuiltBundle& built, const std::string& key) {
           {"key", key},
           {"skipped", std::move(skipped)},
           {"allowedSecrets", built.secrets.allowed},
-          {"notLookedInto", std::move(unknown)}};
+          {"warnings", std::move(warnings)}};
 }
 
 Result<Code> build(Context& context) {
@@ -57,7 +50,7 @@ Result<Code> build(Context& context) {
   if (!key) return key.error();
   RealClock clock;
   process::RealRunner runner(clock);
-  StopSignal stop;
+  Interruption interruption;
   std::optional<Progress> progress;
   if (!output.settings().quiet) {
     progress.emplace(output.progress_stream(), output.settings().err, clock, "packing");
@@ -72,7 +65,7 @@ Result<Code> build(Context& context) {
                                   return deploy::artifact::version_of_tool(context.disk, name, context.variables);
                                 },
                             .sluice_version = version().number},
-                           {.stopped = [&] { return can_be_read(stop.fd()); },
+                           {.stopped = [&] { return interruption.stopped(); },
                             .progress =
                                 [&](const std::string& doing, uint64_t done, std::optional<uint64_t> total) {
                                   if (!progress) return;
@@ -96,7 +89,7 @@ Result<Code> build(Context& context) {
     return written.error();
   }
   tell_skipped(built->skipped, output);
-  for (const std::string& each : built->secrets.not_looked_into) output.warn("not searched for secrets: " + each);
+  for (const std::string& each : built->warnings) output.warn(each);
   const std::string key_id = key->public_key().key_id();
   output.print(json_of(*built, key_id), [&](const Terminal& terminal) {
     return terminal.paint(Style::good, "built") + "    " + built->manifest.name.text + " " +
@@ -120,8 +113,10 @@ Command bundles_build_command() {
           .details =
               "Runs the folder's `build` first, in a clean copy. Packs what `include` names, less .sluiceignore, less "
               "secrets, version control and editors' files; what is skipped is named on stderr. What looks like a "
-              "secret fails the build with its file and line (exit code 11), unless bundle.yaml allows its hash. The "
-              "same folder gives the same bytes on every machine.\n\nThe archive is signed with the operator's key, "
+              "secret, and an archive inside that cannot be searched, fails the build with its file and line (exit "
+              "code 11), unless bundle.yaml allows its hash. The same folder gives the same bytes on every machine; "
+              "so does a `build` whose command does, which sees its copy at one path everywhere.\n\nThe archive is "
+              "signed with the operator's key, "
               "made on first use, or with --key. The signature lies beside it, as FILE.sig.json; carry both.",
           .args = {{.name = "folder", .help = "the folder with the bundle.yaml", .kind = Kind::path}},
           .options = std::move(options),

@@ -1,20 +1,19 @@
-// sluice bundles: what a team ships, as an archive. Building is in bundles_build.cc.
+// sluice bundles: what a team ships, as an archive. Building is in bundles_build.cc, the doctor in bundles_doctor.cc.
 #include <boost/json.hpp>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
-#include "base/progress.h"
 #include "base/table.h"
 #include "bundle/extract.h"
 #include "bundle/inspect.h"
-#include "bundle/secret_scan.h"
-#include "bundle/selection.h"
 #include "bundle/sidecar.h"
 #include "bundle/verify.h"
 #include "bundle/verify_archive.h"
 #include "cli/all_commands.h"
 #include "cli/bundle_words.h"
 #include "cli/bundles_build.h"
+#include "cli/bundles_doctor.h"
+#include "cli/bundles_reading.h"
 #include "cli/context.h"
 #include "cli/home_store.h"
 #include "cli/home_trust.h"
@@ -24,36 +23,7 @@
 namespace sluice::cli {
 namespace bundles_commands {
 
-// Shows how far an archive was read, once that takes longer than a second.
-class Reading {
- public:
-  explicit Reading(Context& context) {
-    const Output::Settings& settings = context.output.settings();
-    if (!settings.quiet) progress_.emplace(context.output.progress_stream(), settings.err, clock_, "reading");
-  }
-
-  bundle::OpenOptions options() {
-    return {.on_bytes = [this](uint64_t bytes) {
-      bytes_ += bytes;
-      if (progress_) progress_->now_doing("reading, " + std::to_string(bytes_ >> 20) + " MB");
-      if (progress_) progress_->tick();
-    }};
-  }
-  void done() { progress_.reset(); }
-
- private:
-  RealClock clock_;
-  std::optional<Progress> progress_;
-  uint64_t bytes_ = 0;
-};
-
 std::string digest_of(const std::string& hex) { return "sha256:" + hex; }
-
-Result<bool> is_folder(Context& context, const std::string& path) {
-  auto stat = context.disk.stat(path, FollowLinks::yes);
-  if (!stat) return stat.error();
-  return stat->kind == FileKind::folder;
-}
 
 Arg file_arg() { return {.name = "file", .help = "the archive", .kind = Kind::path}; }
 
@@ -263,97 +233,6 @@ Result<Code> verify_bundle(Context& context) {
   return Code::ok;
 }
 
-// --------------------------------------------------------------------------------------------------------- doctor
-
-std::set<std::string> allowed_by(const bundle::Manifest& manifest, std::set<std::string> hashes) {
-  for (const bundle::FindingHash& each : manifest.allowed_secrets) hashes.insert(each.text);
-  return hashes;
-}
-
-Result<bundle::Selection> selection_of(Context& context, const std::string& folder,
-                                       const std::optional<bundle::Manifest>& manifest) {
-  std::vector<std::string> include = {"**"};
-  if (manifest) {
-    include.clear();
-    for (const bundle::InnerPath& each : manifest->include) include.push_back(each.text);
-  }
-  return bundle::select(context.disk, folder, include);
-}
-
-// Of a folder, if it has one.
-Result<std::optional<bundle::Manifest>> manifest_in(Context& context, const std::string& folder) {
-  auto there = context.disk.exists(folder + "/" + std::string(bundle::kManifestName));
-  if (!there) return there.error();
-  if (!*there) return std::optional<bundle::Manifest>();
-  auto manifest = bundle::manifest_of_folder(context.disk, folder);
-  if (!manifest) return manifest.error();
-  return std::optional(*std::move(manifest));
-}
-
-Result<bundle::SecretReport> look_into(Context& context, const std::string& path) {
-  std::vector<std::string> given = context.given.texts("allow");
-  std::set<std::string> allowed(given.begin(), given.end());
-  auto folder = is_folder(context, path);
-  if (!folder) return folder.error();
-  if (*folder) {
-    auto manifest = manifest_in(context, path);
-    if (!manifest) return manifest.error();
-    if (*manifest) allowed = allowed_by(**manifest, std::move(allowed));
-    auto selection = selection_of(context, path, *manifest);
-    if (!selection) return selection.error();
-    return bundle::scan_folder(context.disk, path, selection->chosen, {.allowed = std::move(allowed)});
-  }
-  Reading reading(context);
-  auto archive = bundle::open_archive(context.disk, path, reading.options());
-  if (!archive) return archive.error();
-  bundle::SecretScan scan({.allowed = std::move(allowed)});
-  if (auto looked = scan.archive(**archive); !looked) return looked.error();
-  return scan.report();
-}
-
-Result<Code> doctor(Context& context) {
-  const std::string path = plain_folder(context.given.text("file"));
-  for (const std::string& hash : context.given.texts("allow")) {
-    if (auto sound = JsonScalar<bundle::FindingHash>::parse(hash); !sound) {
-      return Error{.code = Code::usage, .message = "--allow is the hash of a finding, not '" + printable(hash) + "'"};
-    }
-  }
-  auto report = look_into(context, path);
-  if (!report) return report.error();
-  json::array findings, unknown;
-  for (const bundle::SecretFinding& each : report->findings) {
-    findings.push_back(
-        json::object{{"path", each.path}, {"line", each.line}, {"kind", each.kind}, {"hash", each.hash}});
-  }
-  for (const std::string& each : report->not_looked_into) unknown.emplace_back(each);
-  context.output.report(json::object{{"file", path},
-                                     {"files", report->files},
-                                     {"findings", std::move(findings)},
-                                     {"allowed", report->allowed},
-                                     {"notLookedInto", std::move(unknown)}},
-                        [&](const Terminal& terminal) {
-                          std::string text;
-                          for (const bundle::SecretFinding& each : report->findings) {
-                            text += terminal.paint(Style::bad, "secret") + "  " + to_string(each) + "\n";
-                          }
-                          for (const std::string& each : report->not_looked_into) {
-                            text += terminal.paint(Style::warning, "unknown") + "  " + printable(each) + "\n";
-                          }
-                          return text;
-                        });
-  bool proven = report->findings.empty() && report->not_looked_into.empty();
-  std::string files = counted_things(report->files, "file", "files");
-  if (proven) {
-    context.output.note("There are no secrets in " + files + ".", Style::good);
-  } else {
-    context.output.note(counted_things(report->findings.size(), "finding", "findings") + " in " + files +
-                        (report->not_looked_into.empty()
-                             ? ""
-                             : ", " + std::to_string(report->not_looked_into.size()) + " could not be looked into"));
-  }
-  return proven ? Code::ok : Code::faults_found;
-}
-
 // ----------------------------------------------------------------------------------------------- diff and extract
 
 Result<bundle::Tree> tree_at(Context& context, const std::string& path) {
@@ -471,19 +350,7 @@ void add_bundles_commands(Commands& commands) {
             lock_timeout_option()},
        .example = "sluice bundles verify tasks.bundle",
        .run = verify_bundle});
-  commands.add(
-      {.name = "bundles doctor",
-       .summary = "Prove that an archive or a folder holds no secrets",
-       .details =
-           "Looks into every file, also of archives inside it, for private keys, tokens, passwords and environment "
-           "files. Names file and line, never the secret. What it could not look into counts as a fault. Of a folder "
-           "it "
-           "looks at what would be packed. An archive's own allowed_secrets count for nothing here: name hashes with "
-           "--allow.",
-       .args = {{.name = "file", .help = "an archive of any format, or a folder", .kind = Kind::path}},
-       .options = {{.name = "allow", .value = "HASH", .help = "a finding that is none", .repeated = true}},
-       .example = "sluice bundles doctor tasks.bundle",
-       .run = doctor});
+  commands.add(bundles_doctor_command());
   commands.add({.name = "bundles diff",
                 .summary = "Show how two archives or folders differ",
                 .details = "Of a folder it takes what would be packed, without building it.",

@@ -8,6 +8,7 @@
 #include "base/json_reader.h"
 #include "base/yaml.h"
 #include "bundle/guess.h"
+#include "bundle/manifest.h"
 #include "bundle/manifest_template.h"
 #include "cli/all_commands.h"
 #include "cli/bundle_words.h"
@@ -129,6 +130,10 @@ Result<bundle::InitAnswers> ask(Context& context, const bundle::Guess& guess) {
 }
 
 Result<Code> init(Context& context) {
+  if (context.given.flag("schema")) {
+    context.output.print_text(json::serialize(bundle::manifest_schema()) + "\n");
+    return Code::ok;
+  }
   std::string folder = context.given.has("folder") ? plain_folder(context.given.text("folder")) : ".";
   const std::string path = (folder == "." ? "" : folder + "/") + std::string(bundle::kManifestName);
   auto there = context.disk.stat(path, FollowLinks::no);
@@ -172,7 +177,9 @@ void add_init_commands(Commands& commands) {
            "Asks three questions, and proposes what it guesses from the folder: what the bundle is called, how it is "
            "run, and whether it listens on a port or a socket. An empty answer, and no answer at all, takes what is "
            "proposed. A bundle.yaml that is there is never overwritten.\n\n--answers is a YAML file with any of name, "
-           "run (a line or a list) and listen.",
+           "run (a line or a list) and listen.\n\n--schema prints what may stand in a bundle.yaml, for editors and "
+           "other "
+           "programs.",
        .args = {{.name = "folder", .help = "the folder; else this one", .kind = Kind::path, .optional = true}},
        .options = {{.name = "name", .value = "NAME", .help = "what the bundle is called"},
                    {.name = "run", .value = "LINE", .help = "how it is run, as in a shell: 'python3 main.py'"},
@@ -182,7 +189,8 @@ void add_init_commands(Commands& commands) {
                     .choices = {"port", "unix"}},
                    {.name = "answers", .value = "FILE", .help = "a file with the answers", .kind = Kind::path},
                    {.name = "yes", .letter = 'y', .help = "ask nothing, take what is proposed"},
-                   {.name = "dry-run", .help = "print it, and write nothing"}},
+                   {.name = "dry-run", .help = "print it, and write nothing"},
+                   {.name = "schema", .help = "print the JSON Schema of bundle.yaml, and write nothing"}},
        .example = "sluice init tasks --run ./serve --yes",
        .run = init});
 }

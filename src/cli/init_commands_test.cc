@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
 
@@ -84,6 +85,13 @@ TEST_F(Init, NeverOverwrites) {
 TEST_F(Init, CanBeTried) {
   auto done = run({"--yes", "--run", "./app", "--dry-run"});
   EXPECT_THAT(done.out, HasSubstr("\nrun: [\"./app\"]\n"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("shop/bundle.yaml")));
+}
+
+TEST_F(Init, PrintsTheSchemaOfTheManifest) {
+  auto done = run({"--schema"});
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_EQ(json::parse(done.out), bundle::manifest_schema());
   EXPECT_FALSE(std::filesystem::exists(folder.path("shop/bundle.yaml")));
 }
 

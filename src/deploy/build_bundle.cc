@@ -5,13 +5,17 @@
 #include <filesystem>
 #include <set>
 
+#include "base/atomic_file.h"
 #include "bundle/clean_copy.h"
+#include "bundle/glob.h"
 #include "bundle/ignore.h"
 #include "bundle/inspect.h"
 #include "bundle/sidecar.h"
 #include "bundle/squash_writer.h"
 #include "bundle/unfinished.h"
 #include "crypto/hex.h"
+#include "process/build_place.h"
+#include "process/find_program.h"
 
 namespace sluice::deploy {
 namespace {
@@ -100,6 +104,7 @@ class BundleBuild {
     if (!work) return work.error();
     WorkFolder folder(disk_, *work);
     if (auto made = build_in(*work, std::move(selection->chosen)); !made) return made.error();
+    if (auto kept = keep_manifest(*work + "/src"); !kept) return kept.error();
     return pack(*work + "/src");
   }
 
@@ -121,20 +126,43 @@ class BundleBuild {
     return run_command(work, copy);
   }
 
+  // What is packed, signed and named is what was read before the command ran.
+  Result<void> keep_manifest(const std::string& copy) {
+    const std::string name(bundle::kManifestName);
+    auto before = sluice::read_file(disk_, order_.folder + "/" + name, bundle::kMaxManifestBytes);
+    if (!before) return before.error();
+    auto after = sluice::read_file(disk_, copy + "/" + name, bundle::kMaxManifestBytes);
+    if (after && *after == *before) return {};
+    return Error{.code = Code::failed,
+                 .message = built_.manifest.name.text + " was not built: its `build` has " +
+                            (after ? "changed " : "removed ") + name,
+                 .next = "let the command write other files only"};
+  }
+
   Result<void> run_command(const std::string& work, const std::string& copy) {
     const std::vector<std::string>& argv = built_.manifest.build;
     std::error_code ignored;
     const std::string absolute = std::filesystem::absolute(work, ignored).lexically_normal().string();
-    std::map<std::string, std::string> environment = order_.environment;
-    environment["HOME"] = absolute + "/home";
-    environment["TMPDIR"] = absolute + "/tmp";
-    auto ran = runner_.run(
-        {.argv = argv, .folder = copy, .environment = std::move(environment), .deadline_ms = order_.build_deadline_ms},
-        [&] {
-          if (hooks_.progress) hooks_.progress("building", 0, std::nullopt);
-          return hooks_.stopped && hooks_.stopped();
-        });
+    process::RunRequest request{.argv = argv,
+                                .folder = absolute + "/src",
+                                .environment = order_.environment,
+                                .deadline_ms = order_.build_deadline_ms};
+    request.environment["HOME"] = absolute + "/home";
+    request.environment["TMPDIR"] = absolute + "/tmp";
     const std::string failed = built_.manifest.name.text + " was not built: ";
+    if (auto program = process::find_program(argv.front(), copy, request.environment); !program) {
+      return Error{.code = Code::failed, .message = failed + program.error().message};
+    }
+    if (process::has_build_place(runner_, absolute)) {
+      request = process::in_build_place(std::move(request), absolute);
+    } else {
+      built_.warnings.push_back("this system does not let a build have a place of its own: the path " + absolute +
+                                "/src may be in what it made");
+    }
+    auto ran = runner_.run(request, [&] {
+      if (hooks_.progress) hooks_.progress("building", 0, std::nullopt);
+      return hooks_.stopped && hooks_.stopped();
+    });
     if (!ran) return Error{.code = Code::failed, .message = failed + ran.error().message};
     if (ran->end == process::Ran::End::cancelled) return stopped_by_person();
     if (!ran->good()) {
@@ -166,7 +194,7 @@ class BundleBuild {
     }
     for (const bundle::Skipped& each : selection->skipped) {
       auto known = [&](const bundle::Skipped& other) { return other.path == each.path; };
-      if (!each.by_include && std::ranges::none_of(built_.skipped, known)) built_.skipped.push_back(each);
+      if (std::ranges::none_of(built_.skipped, known)) built_.skipped.push_back(each);
     }
     std::ranges::sort(built_.skipped, {}, &bundle::Skipped::path);
     return selection;
@@ -177,6 +205,7 @@ class BundleBuild {
     for (const bundle::InnerPath& each : built_.manifest.include) include.push_back(each.text);
     auto selection = select_from(folder, include);
     if (!selection) return selection.error();
+    warn_of_what_is_missing(include, selection->chosen);
     BuildWatcher watcher(built_.manifest, selection->chosen.size(), hooks_);
     auto packed = bundle::pack(disk_, folder, std::move(selection->chosen), built_.out, {.watcher = &watcher});
     if (!packed) return packed.error();
@@ -184,6 +213,22 @@ class BundleBuild {
     built_.secrets = watcher.report();
     state();
     return std::move(built_);
+  }
+
+  void warn_of_what_is_missing(const std::vector<std::string>& include, const std::vector<std::string>& chosen) {
+    for (const std::string& glob : include) {
+      auto covered = [&](const std::string& path) { return bundle::glob_covers(glob, path); };
+      if (glob != "**" && std::ranges::none_of(chosen, covered)) {
+        built_.warnings.push_back("include: " + printable(glob) + " names nothing that is there");
+      }
+    }
+    if (built_.manifest.run.empty()) return;
+    const std::string& program = built_.manifest.run.front();
+    if (program.find('/') == std::string::npos || program.starts_with('/')) return;  // found on PATH, or outside
+    const std::string path = std::filesystem::path(program).lexically_normal().string();
+    if (std::ranges::find(chosen, path) == chosen.end()) {
+      built_.warnings.push_back("run: " + printable(program) + " is not in the bundle");
+    }
   }
 
   void state() {

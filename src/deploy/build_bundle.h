@@ -5,7 +5,8 @@
 //   if (built) sign_statement(built->statement, keys) …
 //
 // The clean copy holds what neither .sluiceignore nor the deny list names, so a build cannot pick up secrets or what an
-// earlier build has left there. It stands beside `out` as an unfinished folder, and is gone when the call returns.
+// earlier build has left there. It stands beside `out` as an unfinished folder, and is gone when the call returns; the
+// command sees it at process::kBuildPlace if the system lets it.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +50,10 @@ struct BuiltBundle {
   bundle::Manifest manifest;
   std::string out;
   bundle::Packed packed;
-  std::vector<bundle::Skipped> skipped;  // without what `include` leaves out
-  bundle::SecretReport secrets;          // without findings
-  bundle::Statement statement;           // to be signed
+  std::vector<bundle::Skipped> skipped;
+  std::vector<std::string> warnings;  // what is probably not meant: "run: ./app is not in the bundle"
+  bundle::SecretReport secrets;       // without findings
+  bundle::Statement statement;        // to be signed
 };
 
 Result<BuiltBundle> build_bundle(Disk& disk, process::Runner& runner, const Clock& clock, const BundleOrder& order,

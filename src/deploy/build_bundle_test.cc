@@ -122,8 +122,72 @@ TEST_F(BuildBundle, DoesNotPackItself) {
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(second->packed.archive_sha256, first->packed.archive_sha256);
   EXPECT_THAT(second->skipped,
-              ElementsAre(bundle::Skipped{.path = "shop.bundle", .reason = "the bundle itself"},
-                          bundle::Skipped{.path = "shop.bundle.sig.json", .reason = "the bundle itself"}));
+              ElementsAre(bundle::Skipped{.path = "shop.bundle", .reason = "a bundle that was built before"},
+                          bundle::Skipped{.path = "shop.bundle.sig.json", .reason = "a bundle that was built before"}));
+  // Neither does the next version, nor is the archive alone taken for a part of it.
+  out = folder.path("shop/next.bundle");
+  auto next = build();
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->packed.archive_sha256, first->packed.archive_sha256);
+  auto again = build();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->packed.archive_sha256, first->packed.archive_sha256);
+  EXPECT_EQ(again->skipped[0], (bundle::Skipped{.path = "next.bundle", .reason = "the bundle itself"}));
+}
+
+// Compilers write the path of what they compile into what they make.
+TEST_F(BuildBundle, ACommandSeesTheSamePathWhereverItRuns) {
+  manifest("include: [place]\nbuild: [sh, -c, 'pwd > place; echo $HOME $TMPDIR >> place']\n");
+  auto first = build();
+  ASSERT_TRUE(first) << first.error().message;
+  fs::create_directory(folder.path("elsewhere"));
+  out = folder.path("elsewhere/other-name.bundle");
+  auto second = build();
+  ASSERT_TRUE(second) << second.error().message;
+  if (!first->warnings.empty()) GTEST_SKIP() << first->warnings[0];
+  EXPECT_EQ(second->packed.archive_sha256, first->packed.archive_sha256);
+  EXPECT_EQ(first->packed.tree.find("place")->size,
+            std::string("/tmp/sluice-build/src\n/tmp/sluice-build/home /tmp/sluice-build/tmp\n").size());
+}
+
+TEST_F(BuildBundle, ACommandMustLeaveTheManifestAlone) {
+  manifest("build: [sh, -c, 'rm bundle.yaml']\n");
+  EXPECT_EQ(build().error().message, "shop was not built: its `build` has removed bundle.yaml");
+  manifest("build: [sh, -c, 'echo >> bundle.yaml']\n");
+  EXPECT_EQ(build().error().message, "shop was not built: its `build` has changed bundle.yaml");
+  EXPECT_THAT(left(), ElementsAre("shop"));
+}
+
+TEST_F(BuildBundle, ACommandThatIsNotThereIsSaidToBe) {
+  manifest("build: [nosuchprogram]\n");
+  EXPECT_THAT(build().error().message, ::testing::StartsWith("shop was not built: "));
+  EXPECT_THAT(build().error().message, ::testing::HasSubstr("nosuchprogram"));
+  EXPECT_THAT(left(), ElementsAre("shop"));
+}
+
+TEST_F(BuildBundle, WarnsOfWhatIsProbablyNotMeant) {
+  manifest("include: [nomatch, main.txt]\n");
+  put("other.txt", "");
+  auto built = build();
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(built->warnings,
+              ElementsAre("include: nomatch names nothing that is there", "run: ./app is not in the bundle"));
+  EXPECT_THAT(built->skipped, ElementsAre(bundle::Skipped{.path = "other.txt", .reason = "not included"}));
+}
+
+TEST_F(BuildBundle, WhatCannotBeSearchedFailsItUntilItIsAllowed) {
+  put("x.7z", "7z\xbc\xaf\x27\x1c and so on");
+  auto built = build();
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, Code::verification_failed);
+  std::string message = built.error().message;
+  EXPECT_THAT(message, ::testing::StartsWith("this could not be searched for secrets:\nx.7z: an archive that is not "
+                                             "looked into (7z) (sha256:"));
+  EXPECT_THAT(left(), ElementsAre("shop"));
+  manifest("allowed_secrets: [\"" + message.substr(message.find("sha256:"), 71) + "\"]\n");
+  built = build();
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(built->secrets.allowed, 1U);
 }
 
 TEST_F(BuildBundle, StopsWhenAskedAndLeavesNothing) {

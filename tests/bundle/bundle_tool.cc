@@ -79,7 +79,7 @@ Result<std::string> run(Disk& disk, const std::string& command, const std::vecto
     auto report = stat->kind == FileKind::folder ? scan_all(disk, words[0]) : scan_archive(disk, words[0]);
     if (!report) return report.error();
     std::string text;
-    for (const std::string& note : report->not_looked_into) text += "? " + note + "\n";
+    for (const SecretFinding& note : report->not_looked_into) text += "? " + to_string(note) + "\n";
     for (const SecretFinding& finding : report->findings) text += to_string(finding) + "\n";
     return text + std::to_string(report->files) + " files\n";
   }

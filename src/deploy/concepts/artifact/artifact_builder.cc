@@ -6,6 +6,7 @@
 
 #include "base/canonical_json.h"
 #include "base/tool_probe.h"
+#include "bundle/selection.h"
 #include "crypto/sha256.h"
 
 namespace sluice::deploy::artifact {
@@ -77,6 +78,7 @@ class Copy {
   explicit Copy(Disk& disk) : disk_(disk) {}
 
   Result<std::string> run(const std::string& from, const std::string& to) {
+    if (auto chosen = leave_out(from); !chosen) return chosen.error();
     left_ = {{from, to, ""}};
     while (!left_.empty()) {
       Item item = std::move(left_.back());
@@ -96,6 +98,21 @@ class Copy {
   struct Item {
     std::string from, to, name;
   };
+
+  // What a bundle of the folder would not have either: secrets, what .sluiceignore names, version control, what editors
+  // and earlier builds have left.
+  Result<void> leave_out(const std::string& from) {
+    auto stat = disk_.stat(from, FollowLinks::yes);
+    if (!stat) return stat.error();
+    if (stat->kind != FileKind::folder) return {};
+    auto selection = bundle::select(disk_, from);
+    if (!selection) return Error{.code = Code::invalid, .message = selection.error().message};
+    for (const bundle::Skipped& each : selection->skipped) {
+      if (each.is_special) continue;  // it is named when it is met
+      left_out_.insert(each.path.ends_with('/') ? each.path.substr(0, each.path.size() - 1) : each.path);
+    }
+    return {};
+  }
 
   static Error too_much(const std::string& from, const std::string& what) {
     return {.code = Code::invalid, .message = from + " has more than " + what};
@@ -144,14 +161,15 @@ class Copy {
     if (!entries) return entries.error();
     if (!item.name.empty()) line(item.name, "folder", "", "");
     for (const FolderEntry& entry : *entries) {
-      if (entry.name == ".git") continue;
       std::string name = item.name.empty() ? entry.name : item.name + "/" + entry.name;
+      if (left_out_.contains(name)) continue;
       left_.push_back({item.from + "/" + entry.name, item.to + "/" + entry.name, std::move(name)});
     }
     return {};
   }
 
   Disk& disk_;
+  std::set<std::string> left_out_;  // names
   std::vector<Item> left_;
   std::vector<json::value> lines_;
   uint64_t bytes_ = 0;
@@ -185,7 +203,7 @@ Result<Workplace> ArtifactBuilder::prepare(const std::string& id, const BuildSou
   Workplace workplace(disk_, folder_ + "/work/" + id);
   const std::string& root = workplace.folder();
   if (auto removed = remove_tree(disk_, root); !removed) return place(removed.error());
-  for (const char* part : {"", "/deps"}) {
+  for (const char* part : {"", "/deps", "/home", "/tmp"}) {
     if (auto made = disk_.make_folder(root + part, kPrivate); !made) return place(made.error());
   }
   auto take = [&](const std::string& name, const std::string& from, const std::string& to) -> Result<void> {
@@ -267,6 +285,8 @@ Result<ArtifactBuilder::Built> ArtifactBuilder::build_alone(const Workplace& wor
   }
   if (workplace.is_file) return Built(BuildFailure{.reason = "a command is run in a folder, and this is a file"});
   std::map<std::string, std::string> environment = settings_.environment;
+  environment["HOME"] = root + "/home";
+  environment["TMPDIR"] = root + "/tmp";
   environment["SLUICE_SPEC"] = root + "/spec";
   environment["SLUICE_DEPS"] = root + "/deps";
   auto ran = runner_.run({.argv = command->argv,

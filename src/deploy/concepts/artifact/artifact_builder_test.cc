@@ -38,6 +38,20 @@ TEST_F(Builders, TheHashIsOfContentAndNotOfPlace) {
   EXPECT_EQ(hash_of(shop), hash_of({.implementation = "/elsewhere"}));
 }
 
+TEST_F(Builders, WhatABundleWouldNotHaveIsNoPartOfABuild) {
+  const std::string before = hash_of(shop);
+  place.put("/shop/.env", "PASSWORD=tr0ub4dor");
+  place.put("/shop/main.txt~", "an editor's");
+  place.put("/shop/shop.bundle", "built before");
+  place.put("/shop/shop.bundle.sig.json", "{}");
+  place.put("/shop/.sluiceignore", "stale/\n");
+  ASSERT_TRUE(place.disk.make_folder("/shop/stale", 0700));
+  place.put("/shop/stale/x", "x");
+  EXPECT_EQ(hash_of(shop), before);
+  place.put("/shop/seen.txt", "x");
+  EXPECT_NE(hash_of(shop), before);
+}
+
 TEST_F(Builders, EverythingThatABuildSeesChangesTheHash) {
   std::set<std::string> hashes = {hash_of(shop)};
   auto is_new = [&](const std::string& hash) { return hash.starts_with("sha256:") && hashes.insert(hash).second; };
@@ -65,6 +79,8 @@ TEST_F(Builders, BuildsInACleanCopyAndLeavesNothingBehind) {
   EXPECT_EQ(place.compiler.last.folder, "/home/artifacts/work/id/src");
   EXPECT_EQ(place.compiler.last.environment,
             (std::map<std::string, std::string>{{"PATH", "/usr/bin"},
+                                                {"HOME", "/home/artifacts/work/id/home"},
+                                                {"TMPDIR", "/home/artifacts/work/id/tmp"},
                                                 {"SLUICE_SPEC", "/home/artifacts/work/id/spec"},
                                                 {"SLUICE_DEPS", "/home/artifacts/work/id/deps"}}));
   EXPECT_EQ(place.disk.list("/shop")->size(), 1U);

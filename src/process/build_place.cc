@@ -1,0 +1,41 @@
+// By unshare and mount of util-linux, which every Debian has: they change this process's view and become the command.
+#include "process/build_place.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace sluice::process {
+namespace {
+
+constexpr const char* kScript = "mount --bind \"$1\" \"$2\" && cd \"$3\" && shift 3 && exec \"$@\"";
+constexpr mode_t kMountPointMode = 0755;
+
+std::string seen_at(const std::string& path, const std::string& work) {
+  const bool is_below = path == work || path.starts_with(work + "/");
+  return is_below ? kBuildPlace + path.substr(work.size()) : path;
+}
+
+}  // namespace
+
+bool has_build_place(Runner& runner, const std::string& work) {
+  // Only a place to mount on: nothing is ever written to it. One that is there already is as good.
+  (void)::mkdir(kBuildPlace, kMountPointMode);
+  RunRequest look{.argv = {"true"}, .folder = work, .environment = {{"PATH", "/usr/bin:/bin:/usr/sbin:/sbin"}}};
+  auto ran = runner.run(in_build_place(std::move(look), work), {});
+  return ran && ran->good();
+}
+
+RunRequest in_build_place(RunRequest request, const std::string& work) {
+  std::vector<std::string> argv = {"/usr/bin/unshare", "--mount"};
+  if (::geteuid() != 0) argv.insert(argv.end(), {"--user", "--map-current-user"});
+  argv.insert(argv.end(), {"/bin/sh", "-c", kScript, "sh", work, kBuildPlace, seen_at(request.folder, work)});
+  argv.insert(argv.end(), request.argv.begin(), request.argv.end());
+  request.argv = std::move(argv);
+  for (auto& [name, value] : request.environment) value = seen_at(value, work);
+  request.folder = work;
+  return request;
+}
+
+}  // namespace sluice::process
