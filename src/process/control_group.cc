@@ -148,11 +148,19 @@ std::string to_string(const MadeGroups& made) {
   return text + (made.limits.size() == 3 ? ")" : ") and rlimits");
 }
 
-Result<void> join_groups(const std::vector<std::string>& folders) {
+Result<void> join_groups(const std::vector<std::string>& folders, const std::string& born_in) {
   for (const std::string& folder : folders) {
-    if (auto joined = write_control(folder + "/cgroup.procs", "0"); !joined) return joined;
+    if (folder == born_in) continue;
+    // As a thread, where that can be written: for a thread that moves itself the kernel stops nobody else.
+    const char* file = is_there(folder + "/tasks") ? "/tasks" : "/cgroup.procs";
+    if (auto joined = write_control(folder + file, "0"); !joined) return joined;
   }
   return {};
+}
+
+std::string birth_group(const std::vector<std::string>& folders) {
+  auto found = std::ranges::find_if(folders, [](const std::string& folder) { return !is_there(folder + "/tasks"); });
+  return found == folders.end() ? "" : *found;
 }
 
 std::vector<pid_t> members_of(const std::vector<std::string>& folders) {

@@ -30,8 +30,11 @@ MadeGroups groups_there(const std::vector<std::string>& planned);
 // "control groups (cpu, memory, pids)", or with what they do not bound: "control groups (memory) and rlimits"
 std::string to_string(const MadeGroups& made);
 
-// Puts this process into the groups.
-Result<void> join_groups(const std::vector<std::string>& folders);
+// Puts this process into the groups. It must have one thread. Into one of the second version the kernel moves a process
+// only after a pause of some 10 ms; a child can be born there at once (fork_into), and `born_in` is left out.
+Result<void> join_groups(const std::vector<std::string>& folders, const std::string& born_in = "");
+// The one among them that a child can be born in; "" if there is none.
+std::string birth_group(const std::vector<std::string>& folders);
 std::vector<pid_t> members_of(const std::vector<std::string>& folders);
 // Ends everything in them, as one where the kernel can.
 void kill_groups(const std::vector<std::string>& folders);

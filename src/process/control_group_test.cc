@@ -72,6 +72,18 @@ TEST(ControlGroup, HoldsWhatJoinsItUntilItIsKilled) {
   for (const std::string& folder : made.folders) EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
 }
 
+TEST(ControlGroup, AChildCanBeBornInOneOfTheSecondVersion) {
+  TestingFolder folder;
+  std::filesystem::create_directories(folder.path("v1"));
+  std::filesystem::create_directories(folder.path("v2"));
+  ASSERT_TRUE(replace_file(folder.path("v1/tasks"), "", 0600));
+  EXPECT_EQ(birth_group({folder.path("v1"), folder.path("v2")}), folder.path("v2"));
+  EXPECT_EQ(birth_group({folder.path("v1")}), "");
+  ASSERT_TRUE(join_groups({folder.path("v1"), folder.path("v2")}, folder.path("v2")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("v2/cgroup.procs")));
+  EXPECT_EQ(fork_into(folder.path("v2")), -1) << "that is no control group";
+}
+
 TEST(ControlGroup, ThoseThatAreThereAreFoundByTheirFiles) {
   TestingFolder folder;
   std::filesystem::create_directories(folder.path("cg/one"));

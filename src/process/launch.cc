@@ -200,15 +200,15 @@ Report run_here(const LaunchRequest& request, const std::string& program) {
   return {.stage = Stage::exec, .number = errno};
 }
 
-[[noreturn]] void become_program(const LaunchRequest& request, const std::string& program, pid_t parent, int input,
-                                 int out, int err, int report) {
+[[noreturn]] void become_program(const LaunchRequest& request, const std::string& program, const std::string& born_in,
+                                 pid_t parent, int input, int out, int err, int report) {
   auto say = [&](const Report& said) { (void)!::write(report, &said, sizeof said); };
   auto fail = [&](const Report& said) {
     say(said);
     ::_exit(127);
   };
   ::setsid();
-  if (!join_groups(request.groups)) fail({.stage = Stage::group, .number = EACCES});
+  if (!join_groups(request.groups, born_in)) fail({.stage = Stage::group, .number = EACCES});
   report = ::fcntl(report, F_DUPFD_CLOEXEC, kAboveHanded);
   if (report < 0 || ::dup2(input, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0 ||
       !hand_over(request.descriptors)) {
@@ -275,10 +275,15 @@ Result<Launched> launch(const LaunchRequest& request) {
   auto input = open_path("/dev/null", O_RDONLY);
   if (!input) return input.error();
   const pid_t parent = ::getpid();
-  pid_t pid = fork_here();
+  std::string born_in = birth_group(request.groups);
+  pid_t pid = born_in.empty() ? -1 : fork_into(born_in);
+  if (pid < 0) {
+    born_in.clear();
+    pid = fork_here();
+  }
   if (pid < 0) return error_from(errno, "start a process for", *program);
   if (pid == 0) {
-    become_program(request, *program, parent, input->fd(), out_write.fd(), err_write.fd(), report_write.fd());
+    become_program(request, *program, born_in, parent, input->fd(), out_write.fd(), err_write.fd(), report_write.fd());
   }
   report_write.reset();
   Launched launched{.pid = pid, .out = std::move(out_read), .err = std::move(err_read), .own_view = true};

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/process_identity.h"
@@ -56,6 +57,8 @@ TEST(ProcessTree, EndsWhatBearsTheMarkAndNothingElse) {
 }
 
 TEST(ProcessTree, TellsThoseThatLeftTheGroupToo) {
+  // As a supervisor is: orphans become its children, and are found.
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
   auto child = family("tree-b");
   ASSERT_TRUE(child);
   pid_t grandchild = noted(*child);
@@ -63,6 +66,7 @@ TEST(ProcessTree, TellsThoseThatLeftTheGroupToo) {
   ASSERT_TRUE(left);
   tell_descendants(child->id(), SIGKILL);
   EXPECT_TRUE(eventually([&] { return child->ended() && !*is_running(*left); }));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
 }  // namespace process_tree_test

@@ -31,6 +31,7 @@ namespace {
 constexpr size_t kMostStateBytes = 1 << 20;
 constexpr size_t kMostNameBytes = 128;
 constexpr size_t kMarkDigits = 24;
+constexpr std::string_view kRemoved = ".removed-";  // before the name of a replica that is being removed
 constexpr int64_t kMs_ns = 1'000'000;
 constexpr int64_t kLookAgain_ms = 5, kWatch_ms = 50;
 constexpr int64_t kSupervisorMargin_ms = 30'000;  // for what a supervisor does besides waiting for its program
@@ -246,7 +247,7 @@ Result<void> Replicas::stop(const std::string& name, const std::function<bool()>
 
 Result<void> Replicas::remove(const std::string& name) {
   if (auto stopped = stop(name); !stopped) return stopped;
-  const std::string folder = folder_of_replica(name), aside = place_.folder + "/.removed-" + name;
+  const std::string folder = folder_of_replica(name), aside = place_.folder + "/" + std::string(kRemoved) + name;
   std::error_code failure;
   std::filesystem::remove_all(aside, failure);
   // Away under its name first: whoever opened the lock meanwhile finds nothing to start.
@@ -256,6 +257,16 @@ Result<void> Replicas::remove(const std::string& name) {
   std::filesystem::remove_all(aside, failure);
   if (failure) return Error{.message = "cannot remove " + aside + ": " + failure.message()};
   return {};
+}
+
+void Replicas::sweep(const std::string& prefix) {
+  auto entries = disk_.list(place_.folder);
+  if (!entries) return;
+  for (const FolderEntry& each : *entries) {
+    if (!each.name.starts_with(std::string(kRemoved) + prefix)) continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(place_.folder + "/" + each.name, ignored);
+  }
 }
 
 Error Replicas::exec(const std::string& name, const std::vector<std::string>& argv) const {

@@ -85,6 +85,15 @@ TEST_F(ReplicasTest, RemovingLeavesNothing) {
   EXPECT_TRUE(replicas.remove("one"));
 }
 
+TEST_F(ReplicasTest, AnInterruptedRemovalIsEndedByTheNext) {
+  for (const char* name : {".removed-a.1.0", ".removed-b.1.0"}) {
+    ASSERT_TRUE(world.disk.make_folder(world.folder.path(std::string("replicas/") + name), 0755));
+  }
+  replicas.sweep("a.");
+  EXPECT_FALSE(*world.disk.exists(world.folder.path("replicas/.removed-a.1.0")));
+  EXPECT_TRUE(*world.disk.exists(world.folder.path("replicas/.removed-b.1.0"))) << "that one may be under way";
+}
+
 TEST_F(ReplicasTest, AKilledSupervisorTakesItsProgramAlongAndIsLost) {
   const std::string noted = world.folder.path("replicas/one/run/pids");
   Workload workload = world.shell(

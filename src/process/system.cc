@@ -2,6 +2,7 @@
 #include "process/system.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -174,5 +175,15 @@ Result<int> start_detached(const std::vector<std::string>& argv, std::span<const
 }
 
 pid_t fork_here() { return ::fork(); }
+
+pid_t fork_into(const std::string& group) {
+  auto folder = open_path(group, O_RDONLY | O_DIRECTORY);
+  if (!folder) return -1;
+  clone_args arguments{};
+  arguments.flags = CLONE_INTO_CGROUP;
+  arguments.exit_signal = SIGCHLD;
+  arguments.cgroup = static_cast<uint64_t>(folder->fd());
+  return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+}
 
 }  // namespace sluice::process

@@ -78,5 +78,7 @@ Result<int> start_detached(const std::vector<std::string>& argv, std::span<const
 
 // A child of this process that runs on in the same program; 0 in the child. Only for processes with one thread.
 pid_t fork_here();
+// The same, born in a control group of the second version; -1 where the system does not let it.
+pid_t fork_into(const std::string& group);
 
 }  // namespace sluice::process

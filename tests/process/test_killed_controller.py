@@ -18,7 +18,7 @@ while True:
     number += 1
     time.sleep(0.002)
 """
-ROUNDS = 100
+KILLS = 100
 MOST = 4
 
 
@@ -73,21 +73,21 @@ def test_killing_the_controller_loses_and_doubles_nothing(build_dir, tmp_path):
     took = max(time.monotonic() - began, 0.05)
     killed = 0
     try:
-        for round_ in range(ROUNDS):
+        while killed < KILLS:
             process = controller(choice.randint(0, MOST))
             try:
                 process.wait(choice.uniform(0, took))
+                took *= 0.95  # it was done before: aim earlier
             except subprocess.TimeoutExpired:
                 process.kill()
                 killed += 1
             process.wait()
-            if round_ % 10 == 9:
+            if killed % 10 == 9:
                 wanted = choice.randint(0, MOST)
                 process = controller(wanted)
                 assert process.wait(60) == 0, process.stderr.read()
                 programs = running(folder)
                 assert {name: len(pids) for name, pids in programs.items() if pids} == {f"r{i}": 1 for i in range(wanted)}
-        assert killed > ROUNDS // 4
     finally:
         process = controller(0)
         assert process.wait(60) == 0, process.stderr.read()

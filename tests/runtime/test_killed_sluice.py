@@ -21,7 +21,7 @@ while True:
     time.sleep(0.005)
 """
 MANIFEST = 'name: app\nversion: "1"\nrun: [./app]\nlisten: unix\ndrain: 1s\nhealth: { by: tcp }\n'
-ROUNDS = 100
+KILLS = 100
 MOST = 3
 
 
@@ -89,7 +89,7 @@ def test_killing_sluice_loses_and_doubles_nothing(sluice):
 
         choice = random.Random(7)
         killed = 0
-        for round_ in range(ROUNDS):
+        while killed < KILLS:
             words = choice.choice([deploy, deploy, lambda: ["Runtime/healthCheck", f"instance={instance}"],
                                    lambda: ["Runtime/rollback", f"instance={instance}"],
                                    *3 * [lambda: ["LocalRuntime/scale", f"instance={instance}",
@@ -97,11 +97,12 @@ def test_killing_sluice_loses_and_doubles_nothing(sluice):
             process = begin(*words)
             try:
                 process.communicate(timeout=choice.uniform(0, took))
+                took *= 0.95  # it was done before: aim earlier
             except subprocess.TimeoutExpired:
                 process.kill()
                 killed += 1
                 process.communicate()
-            if round_ % 10 == 9:
+            if killed % 10 == 9:
                 out, err = begin().communicate(timeout=120)
                 shown = run("LocalRuntime/show", f"instance={instance}")["fields"]["programs"]
                 programs = programs_of(replicas)
@@ -109,7 +110,6 @@ def test_killing_sluice_loses_and_doubles_nothing(sluice):
                 assert all(len(pids) == 1 for pids in programs.values()), programs
                 for name in programs:
                     assert_no_hole(replicas / name / "log")
-        assert killed > ROUNDS // 4
         begin().communicate(timeout=120)
         assert run("Runtime/destroy", f"instance={instance}")["variant"] == "ok"
-        assert list(replicas.iterdir()) == []
+        assert [path for path in replicas.iterdir() if path.is_dir()] == []

@@ -388,3 +388,51 @@ def test_weights_are_answered_by_who_splits_traffic(machine):
     assert (variant, fields["reason"]) == ("notRouted", "nothing splits traffic between it and others")
     variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=100)
     assert (variant, fields["newWeight"]) == ("ok", 100)
+
+
+def test_the_world_brings_about_every_failure(machine):
+    """What Runtime answers besides ok, each made by what really happened."""
+    instance = machine.instance
+    assert machine.act("provision", concept="hello", runtimeType="local", config="{}")[0] == "alreadyProvisioned"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        variant, fields = machine.act("provision", concept="other", runtimeType="local", config=f'{{"port":{port}}}')
+        assert (variant, fields["reason"]) == ("provisionFailed", f"port {port} is in use")
+
+    def failure(name, app, manifest=""):
+        variant, fields = machine.act("deploy", instance=instance, artifact=machine.bundle(name, app, manifest), version="1")
+        assert variant == "deployFailed", fields
+        assert machine.replicas() == {}, "nothing of it is left"
+        return fields["reason"]
+
+    greedy = "blocks = []\nwhile True: blocks.append(b'x' * (1 << 20))\n"
+    assert failure("greedy", greedy, "resources: { memory: 64MB }\n") == (
+        "it used up its 64 MB of memory, 5 times without ever being healthy")
+    assert failure("quitter", "pass\n") == "it ended with exit code 0, 5 times without ever being healthy"
+    assert failure("mute", "import time\ntime.sleep(1000)\n", "health: { start_within: 1s }\n") == (
+        "it was not healthy within 1000 ms: it has no socket yet")
+    assert failure("secretive", SERVER, "secrets: [TOKEN]\n") == (
+        "secrets that the bundle names are missing: none were given")
+    assert failure("asker", SERVER, "config: [{ name: region, question: Where? }]\n") == (
+        "its config does not fit: /region: there is no answer to: Where?")
+    folder = machine.bundle("plain", SERVER, "")
+    (folder / "app").chmod(0o644)
+    variant, fields = machine.act("deploy", instance=instance, artifact=folder, version="1")
+    assert (variant, fields["reason"]) == ("deployFailed", "./app is not an executable file")
+
+    slow = "import time, http.server\nend = http.server.BaseHTTPRequestHandler.end_headers\n" \
+           "http.server.BaseHTTPRequestHandler.end_headers = lambda self: (time.sleep(0.7), end(self))\n"
+    first = machine.bundle("first", slow + SERVER, "health: { timeout: 20s }\n")
+    assert machine.act("deploy", instance=instance, artifact=first, version="1")[0] == "ok"
+    assert machine.act("healthCheck", instance=instance)[0] == "degraded"
+    assert machine.act("deploy", instance=instance, artifact=machine.bundle("second", SERVER, ""), version="2")[0] == "ok"
+    (first / "app").unlink()
+    variant, fields = machine.act("rollback", instance=instance)
+    assert variant == "rollbackFailed" and fields["reason"].startswith("there is no program ./app in the bundle")
+    (name,) = machine.replicas()
+    launch = machine.home / "runtime" / "replicas" / name / "launch.json"
+    text = launch.read_text()
+    launch.write_text("{")
+    variant, fields = machine.act("destroy", instance=instance)
+    assert variant == "destroyFailed" and "the JSON text ends too early" in fields["reason"]
+    launch.write_text(text)

@@ -83,6 +83,8 @@ LocalHost::Turn::Turn(LocalHost& host, const std::string& service) : host_(host)
   host_.turned_.wait(lock, [&] { return !queue.taken; });
   queue.waiting--;
   queue.taken = true;
+  lock.unlock();
+  host_.replicas_.sweep(service_ + ".");
 }
 
 LocalHost::Turn::~Turn() {
@@ -105,9 +107,12 @@ Result<void> LocalHost::check_home() {
     auto made = disk_.make_folder(folder, 0755);
     if (!made && made.error().code != Code::conflict) return made;
   }
+  // Not atomically: what a kill leaves is overwritten by the next.
   const std::string probe = replicas_.folder() + "/.probe";
-  auto written = write_atomically(disk_, probe, "probe", 0600);
-  if (!written) return written;
+  auto file = disk_.open(probe, {.write = true, .create = true, .truncate = true});
+  if (!file) return file.error();
+  if (auto written = (*file)->write_at(0, "probe"); !written) return written;
+  if (auto synced = (*file)->sync(SyncWhat::contents); !synced) return synced;
   return disk_.remove(probe);
 }
 
