@@ -384,10 +384,10 @@ def test_people_chat_until_the_server_is_replaced(machine):
 
 
 def test_weights_are_answered_by_who_splits_traffic(machine):
-    variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=50)
+    variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=5000)
     assert (variant, fields["reason"]) == ("notRouted", "nothing splits traffic between it and others")
-    variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=100)
-    assert (variant, fields["newWeight"]) == ("ok", 100)
+    variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=10000)
+    assert (variant, fields["newWeight"]) == ("ok", 10000)
 
 
 def test_the_world_brings_about_every_failure(machine):

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kBusy = "something else is being done to it";
 constexpr std::string_view kNone = "there is no such instance";
-constexpr int64_t kWholeWeight = 100;  // percent
+constexpr int64_t kWholeWeight = 10'000;  // basis points
 
 // The row that a request has taken, to be given back.
 std::optional<RuntimeFound> taken_by(const State& state, const std::string& concept_name) {
@@ -110,7 +110,7 @@ Deploy::Outcome Runtime::finish_deploy(const Deploy& ask, const Deploy::Outcome&
 
 SetTrafficWeight::Begun Runtime::begin_set_traffic_weight(const SetTrafficWeight& ask, State& state) {
   if (ask.weight < 0 || ask.weight > kWholeWeight) {
-    return SetTrafficWeight::Invalid{.message = "expected a weight from 0 to 100, not " + std::to_string(ask.weight)};
+    return SetTrafficWeight::Invalid{.message = "expected a weight from 0 to 10000, not " + std::to_string(ask.weight)};
   }
   if (!state.has(ask.instance)) {
     return SetTrafficWeight::NotRouted{.instance = ask.instance, .reason = std::string(kNone)};
@@ -122,7 +122,7 @@ SetTrafficWeight::Outcome Runtime::finish_set_traffic_weight(const SetTrafficWei
                                                              const SetTrafficWeight::Outcome& outcome, State&) {
   const auto* end = std::get_if<lang::EngineEnd>(&outcome);
   if (end == nullptr || end->outcome != lang::EngineOutcome::unanswered) return outcome;
-  return SetTrafficWeight::NotRouted{.instance = ask.instance, .reason = "no traffic is split between it and others"};
+  return SetTrafficWeight::NotRouted{.instance = ask.instance, .reason = end->message};
 }
 
 Rollback::Begun Runtime::begin_rollback(const Rollback& ask, State& state) {

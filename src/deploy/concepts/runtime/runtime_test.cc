@@ -109,14 +109,14 @@ TEST_F(RuntimeTest, SetTrafficWeightIsAnsweredByWhoSplitsTraffic) {
   harness.answer_with(SetTrafficWeight::Ok{.instance = instance, .newWeight = 25});
   EXPECT_EQ(harness.invoke(ask).as<SetTrafficWeight::Ok>().newWeight, 25);
   harness.end_with(kUnanswered);
-  EXPECT_EQ(harness.invoke(ask).as<SetTrafficWeight::NotRouted>().reason, "no traffic is split between it and others");
+  EXPECT_EQ(harness.invoke(ask).as<SetTrafficWeight::NotRouted>().reason, "nobody answered");
   EXPECT_EQ(harness.invoke(SetTrafficWeight{.instance = RuntimeId("none")}).as<SetTrafficWeight::NotRouted>().reason,
             "there is no such instance");
-  for (int64_t weight : {-1, 101}) {
+  for (int64_t weight : {-1, 10001}) {
     EXPECT_EQ(harness.invoke(SetTrafficWeight{.instance = instance, .weight = weight})
                   .as<SetTrafficWeight::Invalid>()
                   .message,
-              "expected a weight from 0 to 100, not " + std::to_string(weight));
+              "expected a weight from 0 to 10000, not " + std::to_string(weight));
   }
 }
 

@@ -268,21 +268,32 @@ LocalHost::Brought LocalHost::bring_up(const Bundle& bundle, const Deployment& d
   return placed;
 }
 
-LocalHost::Brought LocalHost::bring_back(const std::vector<std::string>& names, bool any_port,
-                                         const process::Secrets& secrets, const std::function<bool()>& cancelled) {
+LocalHost::Brought LocalHost::bring_back(const Bundle& bundle, const Deployment& deployment, bool any_port,
+                                         const std::function<bool()>& cancelled) {
+  if (auto usable = check_home(); !usable) return of_home(usable.error());
+  if (auto made = make_storage(bundle, deployment.given); !made) return of_home(made.error());
   std::vector<Placed> placed;
-  for (const std::string& name : names) {
+  for (int64_t i = 0; i < deployment.replicas; ++i) {
+    const std::string name = name_of_replica(deployment.name, i);
     auto workload = replicas_.workload(name);
-    if (!workload) return of_home(workload.error());
     auto state = replicas_.look(name);
-    if (!state) return of_home(state.error());
-    if (process::is_over(state->phase)) {
+    if (!workload) {
+      std::optional<uint16_t> port;
+      if (bundle.manifest.listen == bundle::Listen::port) {
+        auto chosen = port_of(name, deployment, i);
+        if (!chosen) return of_home(chosen.error());
+        port = *chosen;
+      }
+      workload = workload_of(bundle, deployment.given, port);
+    }
+    if (!state || process::is_over(state->phase)) {
       if (any_port && workload->port && process::is_port_taken(*workload->port)) {
         auto port = process::free_port();
         if (!port) return of_home(port.error());
         workload->port = *port;
       }
-      if (auto started = replicas_.start(name, *workload, secrets); !started) return of_home(started.error());
+      auto started = replicas_.start(name, *workload, deployment.given.secrets);
+      if (!started) return of_home(started.error());
     }
     placed.push_back(place_of(name, *workload));
   }

@@ -95,9 +95,10 @@ class LocalHost {
   // Brings all replicas to run and be healthy, those that run already left as they are, or removes all but those that
   // are kept and says what happened to the first.
   Brought bring_up(const Bundle& bundle, const Deployment& deployment, const std::function<bool()>& cancelled);
-  // Brings these to run as they were started last, those that run left as they are. One whose port is taken now gets
-  // another, if it may have any. Whatever happens, none is removed.
-  Brought bring_back(const std::vector<std::string>& names, bool any_port, const process::Secrets& secrets,
+  // Brings the replicas of a deployment to run as they were started last, those that run left as they are, and anew
+  // those of which nothing is left. One whose port is taken now gets another, if it may have any. Whatever happens,
+  // none is removed.
+  Brought bring_back(const Bundle& bundle, const Deployment& deployment, bool any_port,
                      const std::function<bool()>& cancelled);
   Result<void> take_down(const std::vector<std::string>& names);
   // Removes what was stored under this name.

@@ -94,6 +94,22 @@ DeployWork open_deployment(State& state, const LocalRuntimeFound& service, const
           .secrets = service.record.secrets};
 }
 
+// What runs, as it is to go on.
+DeployWork work_on_running(const State& state, const LocalRuntimeFound& service) {
+  auto names = names_of(state, service.id);
+  const std::string deployment = names.empty() ? "" : deployment_of(names.front());
+  const auto count = static_cast<int64_t>(names.size());
+  return {.artifact = service.record.artifact,
+          .service = service.id.text(),
+          .name = deployment,
+          .replicas = count,
+          .port = first_port(service.record, serial_of(deployment)),
+          .kept = count,
+          .config = service.record.config,
+          .storage = storage_of(service),
+          .secrets = service.record.secrets};
+}
+
 std::vector<LocalRuntimeProgram> programs_of(const std::vector<Placed>& placed) {
   std::vector<LocalRuntimeProgram> programs;
   for (const Placed& each : placed) {
@@ -110,8 +126,9 @@ std::string text_of(const Misfortune& misfortune) {
   return text;
 }
 
-// What is brought up, or why that cannot be tried.
-std::variant<Brought, Lacking> bring_up(LocalHost& host, const Bundle& bundle, const DeployWork& work, Effect& effect) {
+// All that is needed to start it, or what is missing.
+std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& bundle, const DeployWork& work,
+                                                 Effect& effect) {
   auto given = given_for(host, bundle.manifest, work.service, work.config, work.secrets, effect);
   if (auto* lacking = std::get_if<Lacking>(&given)) return *lacking;
   Deployment deployment{.name = work.name,
@@ -120,7 +137,14 @@ std::variant<Brought, Lacking> bring_up(LocalHost& host, const Bundle& bundle, c
                         .kept = work.kept,
                         .given = std::get<Given>(std::move(given))};
   deployment.given.storage = work.storage;
-  return host.bring_up(bundle, deployment, [&] { return effect.cancelled(); });
+  return deployment;
+}
+
+// What is brought up, or why that cannot be tried.
+std::variant<Brought, Lacking> bring_up(LocalHost& host, const Bundle& bundle, const DeployWork& work, Effect& effect) {
+  auto deployment = deployment_for(host, bundle, work, effect);
+  if (auto* lacking = std::get_if<Lacking>(&deployment)) return *lacking;
+  return host.bring_up(bundle, std::get<Deployment>(deployment), [&] { return effect.cancelled(); });
 }
 
 // The same for those who say of every failure only why: the replicas, or the reason.
@@ -319,16 +343,8 @@ Scale::Begun LocalRuntime::begin_scale(const Scale& ask, State& state) {
   }
   if (!take(state, *service)) return Scale::Result(Scale::Busy{.instance = ask.instance});
   auto names = names_of(state, service->id);
-  const std::string deployment = deployment_of(names.front());
-  ScaleWork work{.deploy = {.artifact = service->record.artifact,
-                            .service = service->id.text(),
-                            .name = deployment,
-                            .replicas = ask.replicas,
-                            .port = first_port(service->record, serial_of(deployment)),
-                            .kept = static_cast<int64_t>(names.size()),
-                            .config = service->record.config,
-                            .storage = storage_of(*service),
-                            .secrets = service->record.secrets}};
+  ScaleWork work{.deploy = work_on_running(state, *service)};
+  work.deploy.replicas = ask.replicas;
   for (size_t i = static_cast<size_t>(ask.replicas); i < names.size(); ++i) work.excess.push_back(names[i]);
   return work;
 }
@@ -367,31 +383,28 @@ Repair::Begun LocalRuntime::begin_repair(const Repair& ask, State& state) {
   if (!found) return Repair::Result(Repair::Notfound{.service = ask.service});
   const LocalRuntimeFound service{.id = ask.service, .record = *found};
   if (!take(state, service, true)) return Repair::Result(Repair::Busy{.service = ask.service});
-  return RepairWork{.service = ask.service.text(),
-                    .artifact = found->artifact,
-                    .names = names_of(state, ask.service),
-                    .any_port = !found->port,
-                    .secrets = found->secrets};
+  return RepairWork{.deploy = work_on_running(state, service), .any_port = !found->port};
 }
 
 Repair::Performed LocalRuntime::perform_repair(const RepairWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
-  const LocalHost::Turn turn(host, work.service);
-  if (!is_still_its(work.service, effect)) return Repair::Busy{.service = LocalRuntimeId(work.service)};
-  if (work.names.empty()) return Repair::Ok{};
-  auto bundle = host.open(work.artifact);
+  const LocalHost::Turn turn(host, work.deploy.service);
+  const LocalRuntimeId service(work.deploy.service);
+  if (!is_still_its(work.deploy.service, effect)) return Repair::Busy{.service = service};
+  if (work.deploy.replicas == 0) return Repair::Ok{};
+  auto bundle = host.open(work.deploy.artifact);
   if (!bundle) return Repair::Failed{.reason = to_string(bundle.error())};
-  auto secrets = secrets_for(host, bundle->manifest, work.service, work.secrets, effect);
-  if (auto* lacking = std::get_if<Lacking>(&secrets)) return Repair::Failed{.reason = text_of(*lacking)};
-  Brought brought = host.bring_back(work.names, work.any_port, std::get<process::Secrets>(secrets),
+  auto deployment = deployment_for(host, *bundle, work.deploy, effect);
+  if (auto* lacking = std::get_if<Lacking>(&deployment)) return Repair::Failed{.reason = text_of(*lacking)};
+  Brought brought = host.bring_back(*bundle, std::get<Deployment>(deployment), work.any_port,
                                     [&] { return effect.cancelled() || turn.is_waited_for(); });
-  if (turn.is_waited_for()) return Repair::Busy{.service = LocalRuntimeId(work.service)};
+  if (turn.is_waited_for()) return Repair::Busy{.service = service};
   if (auto* misfortune = std::get_if<Misfortune>(&brought)) return Repair::Failed{.reason = text_of(*misfortune)};
   const auto& placed = std::get<std::vector<Placed>>(brought);
-  auto left = host.replicas_of(work.service);
-  if (!left) return lang::Again{.reason = left.error().message};
   // What an effect that was given up left running, and nobody wants.
-  std::erase_if(*left, [&](const std::string& name) { return std::ranges::count(work.names, name) > 0; });
+  auto left = host.replicas_of(work.deploy.service);
+  if (!left) return lang::Again{.reason = left.error().message};
+  std::erase_if(*left, [&](const std::string& name) { return std::ranges::count(placed, name, &Placed::name) > 0; });
   if (auto stopped = host.take_down(*left); !stopped) return lang::Again{.reason = stopped.error().message};
   return Repair::Ok{.endpoint = placed.front().endpoint, .programs = programs_of(placed)};
 }

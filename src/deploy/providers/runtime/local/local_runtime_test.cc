@@ -387,6 +387,15 @@ TEST_F(LocalRuntimeTest, RepairRemovesWhatAnEffectThatWasGivenUpLeft) {
   EXPECT_THAT(*world.replicas.list(), ElementsAre(service() + ".1.0"));
 }
 
+TEST_F(LocalRuntimeTest, RepairStartsAnewWhatAnEffectThatWasGivenUpHasRemoved) {
+  provision(R"({"replicas":2})");
+  auto before = deploy(server("one")).as<Deploy::Ok>();
+  ASSERT_TRUE(world.replicas.remove(service() + ".1.0"));
+  auto after = harness.invoke(Repair{.service = before.service}).as<Repair::Ok>();
+  EXPECT_THAT(running(), ElementsAre(service() + ".1.0", service() + ".1.1"));
+  EXPECT_EQ(after.programs[1], before.programs[1]);
+}
+
 TEST_F(LocalRuntimeTest, RepairSaysWhatItCannotRepair) {
   EXPECT_TRUE(harness.invoke(Repair{.service = LocalRuntimeId("none")}).is<Repair::Notfound>());
   provision();

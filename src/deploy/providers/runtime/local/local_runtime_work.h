@@ -36,13 +36,10 @@ struct ScaleWork {
 BOOST_DESCRIBE_STRUCT(ScaleWork, (), (deploy, excess))
 
 struct RepairWork {
-  std::string service;
-  std::string artifact;
-  std::vector<std::string> names;
+  DeployWork deploy;      // of what should run
   bool any_port = false;  // whether one whose port is taken may have another
-  std::optional<lang::Sealed> secrets;
 };
-BOOST_DESCRIBE_STRUCT(RepairWork, (), (service, artifact, names, any_port, secrets))
+BOOST_DESCRIBE_STRUCT(RepairWork, (), (deploy, any_port))
 
 struct DestroyWork {
   std::string service;   // "" if there is none
