@@ -1,4 +1,5 @@
-// Private keys that are no secrets: those that everybody has, as a library carries them to test itself with.
+// Keys and tokens that are no secrets: those that everybody has, as a library carries them to test itself with, and as
+// specifications show them.
 #pragma once
 
 #include <string_view>

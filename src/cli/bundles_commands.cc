@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "bundle/extract.h"
 #include "bundle/inspect.h"
+#include "bundle/pack.h"
 #include "bundle/sidecar.h"
 #include "bundle/verify.h"
 #include "bundle/verify_archive.h"

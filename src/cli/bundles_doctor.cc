@@ -35,7 +35,7 @@ Result<bundle::SecretReport> look_into(Context& context, const std::string& path
       {.allowed = std::move(allowed), .on_bytes = std::move(options.on_bytes), .stopped = std::move(options.stopped)});
 }
 
-Result<Code> doctor(Context& context) {
+Result<Code> examine(Context& context) {
   const std::string path = plain_folder(context.given.text("file"));
   for (const std::string& hash : context.given.texts("allow")) {
     if (auto sound = JsonScalar<bundle::FindingHash>::parse(hash); !sound) {
@@ -93,7 +93,7 @@ Command bundles_doctor_command() {
           .args = {{.name = "file", .help = "an archive of any format, or a folder", .kind = Kind::path}},
           .options = {{.name = "allow", .value = "HASH", .help = "a finding that is none", .repeated = true}},
           .example = "sluice bundles doctor tasks.bundle",
-          .run = doctor};
+          .run = examine};
 }
 
 }  // namespace sluice::cli
