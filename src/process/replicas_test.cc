@@ -122,7 +122,7 @@ TEST_F(ReplicasTest, ALostReplicaIsStartedAgainWithoutWhatItLeftBehind) {
   ASSERT_EQ(::kill(state.supervisor.pid, SIGKILL), 0);
   ASSERT_TRUE(world.gone({state.supervisor.pid}));
   ReplicaState again = world.settled("one", workload);
-  EXPECT_EQ(again.phase, Phase::running);
+  EXPECT_EQ(again.phase, Phase::running) << again.message;
   EXPECT_NE(again.start, state.start);
   EXPECT_TRUE(world.gone({away}));
 }

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -77,6 +78,7 @@ class Supervisor {
       if (size_t ended = end_leftovers(launch_.groups, launch_.mark); ended > 0) {
         log_.note("ended " + std::to_string(ended) + " processes that a supervisor before left behind");
       }
+      remove_groups(launch_.groups);
     }
     change(Phase::starting, "");
     groups_ = make_groups(launch_.groups, work_.limits);
@@ -132,6 +134,11 @@ class Supervisor {
   }
 
   void start_program() {
+    // In a group that was killed the kernel ends what is born there later as well.
+    if (std::exchange(killed_, false)) {
+      remove_groups(groups_.folders);
+      groups_ = make_groups(launch_.groups, work_.limits);
+    }
     restart_at_ns_ = kNever;
     if (work_.port && is_port_taken(*work_.port)) {
       const std::string message = "port " + std::to_string(*work_.port) + " is in use";
@@ -244,6 +251,7 @@ class Supervisor {
       }
       if (pid < 0 && errno == ECHILD) break;
       kill_groups(groups_.folders);
+      killed_ = true;
       tell_all(SIGKILL);
       pollfd wait{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       ::poll(&wait, 1, kKillRound_ms);
@@ -401,6 +409,7 @@ class Supervisor {
   Descriptor signals_;
   ReplicaState state_;
   MadeGroups groups_;
+  bool killed_ = false;  // the groups, since they were made
 
   pid_t program_ = -1;  // -1: it does not run
   Launched command_;    // the health check, by command
