@@ -100,9 +100,14 @@ constexpr std::string_view kZipStart = "PK\x03\x04";
 // The end of a line in a PEM block: a real one, or one written as an escape inside a string. A line may be a string of
 // its own, in quotes, with a sign that joins it to the next; `joint` tells that.
 size_t skip_line_break(std::string_view text, size_t at, bool& joint) {
+  // A plus is a letter of the key, unless it stands behind a string.
+  auto is_behind_string = [&](size_t plus) {
+    const size_t before = text.substr(0, plus).find_last_not_of(" \t\r\n");
+    return before != std::string_view::npos && (text[before] == '"' || text[before] == '\'');
+  };
   for (;;) {
     const bool joins = at < text.size() && std::string_view("\"'+,.").find(text[at]) != std::string_view::npos;
-    const bool is_joint = joins && (text[at] != '+' || (at > 0 && !is_base64(text[at - 1])));
+    const bool is_joint = joins && (text[at] != '+' || is_behind_string(at));
     if (is_joint || (at + 1 < text.size() && text[at] == '\\' && text[at + 1] == '\n')) {
       joint = joint || is_joint;
       ++at;

@@ -32,6 +32,7 @@ TEST(SecretPatterns, KnowPrivateKeys) {
   EXPECT_EQ(kind_of(pem("PRIVATE KEY")), "a private key");
   EXPECT_EQ(kind_of("x" + pem("RSA PRIVATE KEY")), "a private key");
   EXPECT_EQ(kind_of(pem("OPENSSH PRIVATE KEY", "\\n")), "a private key") << "inside a string";
+  EXPECT_EQ(kind_of(pem("PRIVATE KEY", "\n+")), "a private key") << "a plus is a letter of it";
   EXPECT_EQ(kind_of(pem("PUBLIC KEY")), "");
   EXPECT_EQ(kind_of(pem("CERTIFICATE")), "");
   std::string dashes(5, '-');

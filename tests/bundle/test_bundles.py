@@ -450,7 +450,7 @@ def test_a_build_ends_with_sluice(place, by):
 
 def test_progress_is_shown_on_a_terminal_after_a_second(place):
     place.put("bundle.yaml", 'name: shop\nversion: "1.0"\nrun: [./app]\n'
-                             "build: [sh, -c, 'while [ ! -e ../../go ]; do sleep 0.05; done']\n")
+                             f"build: [sh, -c, 'while [ ! -e {place.folder}/go ]; do sleep 0.05; done']\n")
     main, end = pty.openpty()
     with subprocess.Popen([place.build_dir / "sluice", "bundles", "build", place.shop, "--out", place.bundle],
                           env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(place.folder / "home"), "TERM": "xterm"},

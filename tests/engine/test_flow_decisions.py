@@ -159,7 +159,7 @@ def test_a_store_that_is_gone_is_not_one_that_never_was(shop, tmp_path):
 
 @pytest.mark.parametrize("damage", [
     "UPDATE state SET value = CAST('{\"x' AS BLOB)",
-    "UPDATE meta SET value = CAST('abc' AS BLOB) WHERE CAST(name AS TEXT) = 'time'",
+    "INSERT OR REPLACE INTO meta VALUES (CAST('time' AS BLOB), CAST('abc' AS BLOB))",
     "UPDATE meta SET value = CAST('abc' AS BLOB) WHERE CAST(name AS TEXT) = 'indexed'",
 ])
 def test_a_damaged_store_gives_an_error_and_no_crash(shop, tmp_path, damage):

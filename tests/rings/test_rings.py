@@ -18,8 +18,8 @@ def a_header(folder):
 def linked(folder):
     """The folders that a folder's target links, by its CMakeLists.txt, directly or through others."""
     text = (ROOT / "src" / folder / "CMakeLists.txt").read_text()
-    # What only tests link does not count.
-    words = re.sub(r"target_link_libraries\(\w+_testing[^)]*\)", "", text).replace(")", " ").split()
+    # What only tests link does not count, nor what comments say.
+    words = re.sub(r"target_link_libraries\(\w+_testing[^)]*\)|#[^\n]*", "", text).replace(")", " ").split()
     direct = [word for word in words if word in FOLDERS and word != folder]
     return set(direct).union(*(linked(name) for name in direct)) if direct else set()
 

@@ -44,9 +44,9 @@ TEST_F(DocumentsTest, AnEnvironmentHasWhatBelongsToIt) {
 
 TEST_F(DocumentsTest, ADeploymentNamesWhatIsRouted) {
   json::object document = deployment_document(states, shop());
-  EXPECT_EQ(document.at("current_revisions"), json::value({"r1"}));
+  EXPECT_EQ(document.at("current_revisions"), (json::array{"r1"}));
   EXPECT_EQ(document.at("revenue_policy_ref"), json::value("shop/acme/v1"));
-  EXPECT_EQ(document.at("route_binding").at("hosts"), json::value({"acme.example"}));
+  EXPECT_EQ(document.at("route_binding").at("hosts"), (json::array{"acme.example"}));
 }
 
 TEST_F(DocumentsTest, AFailedRevisionSaysWhy) {
