@@ -100,14 +100,13 @@ constexpr std::string_view kZipStart = "PK\x03\x04";
 // The end of a line in a PEM block: a real one, or one written as an escape inside a string. A line may be a string of
 // its own, in quotes, with a sign that joins it to the next; `joint` tells that.
 size_t skip_line_break(std::string_view text, size_t at, bool& joint) {
-  // A plus is a letter of the key, unless it stands behind a string.
-  auto is_behind_string = [&](size_t plus) {
-    const size_t before = text.substr(0, plus).find_last_not_of(" \t\r\n");
-    return before != std::string_view::npos && (text[before] == '"' || text[before] == '\'');
-  };
-  for (;;) {
-    const bool joins = at < text.size() && std::string_view("\"'+,.").find(text[at]) != std::string_view::npos;
-    const bool is_joint = joins && (text[at] != '+' || is_behind_string(at));
+  int quotes = 0;  // the first ends a string, the second begins the next one, whose letters follow
+  while (quotes < 2) {
+    const bool is_quote = at < text.size() && (text[at] == '"' || text[at] == '\'');
+    if (is_quote) ++quotes;
+    // A plus is a letter of the key, unless it stands between two strings.
+    const bool joins = at < text.size() && (text[at] == ',' || text[at] == '.' || (text[at] == '+' && quotes == 1));
+    const bool is_joint = is_quote || joins;
     if (is_joint || (at + 1 < text.size() && text[at] == '\\' && text[at + 1] == '\n')) {
       joint = joint || is_joint;
       ++at;
@@ -121,6 +120,7 @@ size_t skip_line_break(std::string_view text, size_t at, bool& joint) {
       return at;
     }
   }
+  return at;
 }
 
 uint8_t base64_value(char c) {
