@@ -67,6 +67,6 @@ function(sluice_reach_variants test)
            COMMAND_EXPAND_LISTS)
   set_tests_properties(variants.${test}.forget PROPERTIES FIXTURES_SETUP variants.forgotten.${test})
   set_tests_properties(variants.${test} PROPERTIES FIXTURES_REQUIRED variants.noted.${test})
-  set(SLUICE_TEST_PROPERTIES ENVIRONMENT SLUICE_VARIANTS_SEEN=${seen} FIXTURES_REQUIRED variants.forgotten.${test}
-      FIXTURES_SETUP variants.noted.${test} PARENT_SCOPE)
+  set(SLUICE_TEST_PROPERTIES ${SLUICE_TEST_PROPERTIES} ENVIRONMENT SLUICE_VARIANTS_SEEN=${seen}
+      FIXTURES_REQUIRED variants.forgotten.${test} FIXTURES_SETUP variants.noted.${test} PARENT_SCOPE)
 endfunction()

@@ -43,7 +43,8 @@ if(SLUICE_SANITIZE)
   add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-sanitize-recover=all -g1 -O1)
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
   # libsquashfs forgets the blocks that are on their way when its output fails.
-  set(SLUICE_TEST_PROPERTIES ENVIRONMENT LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
+  set(SLUICE_TEST_PROPERTIES ENVIRONMENT_MODIFICATION
+      LSAN_OPTIONS=set:suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0)
 endif()
 # libFuzzer steers by the branches an input takes, so the parsers must count them, not the fuzz targets alone.
 if(SLUICE_FUZZ)

@@ -66,8 +66,8 @@ std::string deployment_name(const LocalRuntimeId& service, int64_t serial) {
 std::string deployment_of(const std::string& replica) { return replica.substr(0, replica.rfind('.')); }
 int64_t serial_of(const std::string& deployment) {
   int64_t serial = 0;
-  const char* end = deployment.data() + deployment.size();
-  std::from_chars(deployment.data() + deployment.rfind('.') + 1, end, serial);
+  const size_t behind_dot = deployment.rfind('.') + 1;  // without one it is the beginning
+  std::from_chars(deployment.data() + behind_dot, deployment.data() + deployment.size(), serial);
   return serial;
 }
 
