@@ -4,9 +4,22 @@ build folder than build/release."""
 import json
 import os
 import shlex
+import time
 from pathlib import Path
 
 import pytest
+
+
+@pytest.fixture(scope="session")
+def eventually():
+    """Waits until a condition holds, within a minute; `what` says what it was."""
+    def wait(holds, what="it never came to hold"):
+        end = time.monotonic() + 60
+        while not holds():
+            assert time.monotonic() < end, what() if callable(what) else what
+            time.sleep(0.01)
+
+    return wait
 
 
 @pytest.fixture(scope="session")

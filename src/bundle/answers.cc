@@ -7,24 +7,6 @@
 #include "base/json.h"
 
 namespace sluice::bundle {
-namespace {
-
-bool fits(AnswerType type, const json::value& value) {
-  switch (type) {
-    case AnswerType::string:
-      return value.is_string();
-    case AnswerType::integer:
-      return value.is_int64() || value.is_uint64();
-    case AnswerType::number:
-      return value.is_number();
-    case AnswerType::boolean:
-      return value.is_bool();
-  }
-  return false;
-}
-
-}  // namespace
-
 Result<json::object> complete_answers(const Manifest& manifest, json::object given) {
   for (const Question& question : manifest.config) {
     const std::string& name = question.name.text;
@@ -37,7 +19,7 @@ Result<json::object> complete_answers(const Manifest& manifest, json::object giv
       given[name] = *question.default_;
       continue;
     }
-    if (!fits(question.type, *answer)) {
+    if (!is_of(question.type, *answer)) {
       return wrong("expected " + std::string(boost::describe::enum_to_string(question.type, "")) + ", not " +
                    write(*answer));
     }

@@ -94,20 +94,6 @@ class Rules {
     }
   }
 
-  static bool is_of(AnswerType type, const json::value& value) {
-    switch (type) {
-      case AnswerType::string:
-        return value.is_string();
-      case AnswerType::integer:
-        return value.is_int64() || value.is_uint64();
-      case AnswerType::number:
-        return value.is_number();
-      case AnswerType::boolean:
-        return value.is_bool();
-    }
-    return false;
-  }
-
   void questions() {
     std::set<Name> names;
     for (size_t i = 0; i < manifest_.config.size(); ++i) {
@@ -162,6 +148,20 @@ class Rules {
 };
 
 }  // namespace
+
+bool is_of(AnswerType type, const json::value& value) {
+  switch (type) {
+    case AnswerType::string:
+      return value.is_string();
+    case AnswerType::integer:
+      return value.is_int64() || value.is_uint64();
+    case AnswerType::number:
+      return value.is_number();
+    case AnswerType::boolean:
+      return value.is_bool();
+  }
+  return false;
+}
 
 Result<Manifest> parse_manifest(std::string_view text, const std::string& file) {
   auto document = parse_yaml(text, file, {.max_bytes = kMaxManifestBytes});

@@ -55,6 +55,7 @@ BOOST_DESCRIBE_STRUCT(Route, (), (host, path))
 
 enum class AnswerType { string, integer, number, boolean };
 BOOST_DESCRIBE_ENUM(AnswerType, string, integer, number, boolean)
+bool is_of(AnswerType type, const json::value& value);
 
 // What is asked when the bundle is set up in an environment. Secrets are no answers; they have their own list.
 struct Question {

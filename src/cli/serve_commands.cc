@@ -12,6 +12,7 @@
 #include "cli/loaded_concepts.h"
 #include "cli/serving.h"
 #include "deploy/deploy_kit.h"
+#include "process/system.h"
 
 namespace sluice::cli {
 namespace serve_commands {
@@ -116,10 +117,15 @@ Result<Code> stop(Context& context) {
   std::string pid = text_of(*asked, "pid");
   bool known = owner && std::to_string(owner->process.pid) == pid;
   int64_t until_ns = clock.monotonic_ns() + context.given.number("timeout").value_or(0) * 1'000'000;
+  // By a handle it is heard when it ends; without one, that nobody is at the socket any more.
+  auto handle = known ? process::ProcessHandle::open(owner->process)
+                      : Result<process::ProcessHandle>(Error{.code = Code::unavailable});
   auto has_ended = [&] {
-    if (!known) return !http::connect_unix(socket_of(*home)).has_value();
-    auto runs = is_running(owner->process);
-    return runs && !*runs;
+    if (handle) return handle->wait_ms(kLook_ms);
+    if (known && handle.error().code == Code::not_found) return true;
+    if (!http::connect_unix(socket_of(*home))) return true;
+    clock.sleep_ms(kLook_ms);
+    return false;
   };
   while (!has_ended()) {
     if (clock.monotonic_ns() >= until_ns) {
@@ -129,7 +135,6 @@ Result<Code> stop(Context& context) {
                               "effect under way",
                    .next = "sluice stop --timeout 5m, or kill -9 " + pid + ": nothing that was committed is lost"};
     }
-    clock.sleep_ms(kLook_ms);
   }
   context.output.print(json::object{{"stopped", true}, {"pid", asked->at("pid")}}, [&](const Terminal& terminal) {
     return terminal.paint(Style::good, "stopped") + "  pid " + pid + "\n";

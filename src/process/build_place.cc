@@ -9,7 +9,10 @@
 namespace sluice::process {
 namespace {
 
-constexpr const char* kScript = "mount --bind \"$1\" \"$2\" && cd \"$3\" && shift 3 && exec \"$@\"";
+// Mounts are kept private as by take_own_mounts (process/system.h), which unshare cannot do in a chroot.
+constexpr const char* kScript =
+    "{ mount --make-rprivate / 2>/dev/null || ! grep -q ' shared:' /proc/self/mountinfo; } && "
+    "mount --bind \"$1\" \"$2\" && cd \"$3\" && shift 3 && exec \"$@\"";
 constexpr mode_t kMountPointMode = 0755;
 
 std::string seen_at(const std::string& path, const std::string& work) {
@@ -28,7 +31,7 @@ bool has_build_place(Runner& runner, const std::string& work) {
 }
 
 RunRequest in_build_place(RunRequest request, const std::string& work) {
-  std::vector<std::string> argv = {"/usr/bin/unshare", "--mount"};
+  std::vector<std::string> argv = {"/usr/bin/unshare", "--mount", "--propagation", "unchanged"};
   if (::geteuid() != 0) argv.insert(argv.end(), {"--user", "--map-current-user"});
   argv.insert(argv.end(), {"/bin/sh", "-c", kScript, "sh", work, kBuildPlace, seen_at(request.folder, work)});
   argv.insert(argv.end(), request.argv.begin(), request.argv.end());

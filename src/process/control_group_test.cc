@@ -55,7 +55,10 @@ TEST(ControlGroup, WhatCannotBeMadeIsLeftToRlimits) {
 
 TEST(ControlGroup, HoldsWhatJoinsItUntilItIsKilled) {
   MadeGroups made = make_groups(plan_groups("sluice-test-" + std::to_string(::getpid())), {});
-  if (made.folders.empty()) GTEST_SKIP() << "no control groups can be made here";
+  if (made.folders.empty()) {
+    EXPECT_EQ(to_string(made), "rlimits") << "where no group can be made";
+    return;
+  }
   pid_t child = ::fork();
   if (child == 0) {
     if (!join_groups(made.folders)) ::_exit(1);

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <optional>
 
 #include "base/disk.h"
@@ -91,23 +90,10 @@ std::vector<std::string> covers_of(const LaunchRequest& request, const std::vect
   return covers;
 }
 
-// What this process mounts from here on reaches nobody else. 0, or errno.
-int keep_mounts_to_itself() {
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return 0;
-  // Where / is no mount of its own, as in a chroot, those that there are must be private already.
-  if (errno != EINVAL) return errno;
-  std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    if (line.find(" shared:") != std::string::npos) return EINVAL;
-  }
-  return 0;
-}
-
 // A view of the file system that is this process's own. 0, or errno; nothing if it may have none.
 std::optional<int> take_view(const LaunchRequest& request) {
   if (::geteuid() != 0) return std::nullopt;
-  if (::unshare(CLONE_NEWNS) != 0) return errno == EPERM ? std::nullopt : std::optional(errno);
-  if (int failed = keep_mounts_to_itself(); failed != 0) {
+  if (int failed = take_own_mounts(); failed != 0) {
     return failed == EPERM || failed == EACCES ? std::nullopt : std::optional(failed);
   }
   std::vector<Shown> shown;

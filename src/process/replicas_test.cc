@@ -140,9 +140,14 @@ TEST_F(ReplicasTest, APidThatAnotherHasNowIsNotTouched) {
 
 // A small disk of this test's own, in a mount namespace that ends with the test program.
 bool mount_small_disk(const std::string& folder) {
-  if (::geteuid() != 0 || ::unshare(CLONE_NEWNS) != 0) return false;
-  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("none", folder.c_str(), "tmpfs", 0, "size=4m,mode=755") == 0;
+  // Without root in a user namespace, in which this user may mount.
+  const std::string user = std::to_string(::geteuid()), group = std::to_string(::getegid());
+  if (::geteuid() != 0 && (::unshare(CLONE_NEWUSER) != 0 || !write_control("/proc/self/setgroups", "deny") ||
+                           !write_control("/proc/self/uid_map", user + " " + user + " 1") ||
+                           !write_control("/proc/self/gid_map", group + " " + group + " 1"))) {
+    return false;
+  }
+  return take_own_mounts() == 0 && ::mount("none", folder.c_str(), "tmpfs", 0, "size=4m,mode=755") == 0;
 }
 
 // How often a process has called write.
@@ -158,7 +163,7 @@ int64_t written_by(int pid) {
 
 TEST_F(ReplicasTest, AFullDiskIsNamedAndWhatRunsGoesOn) {
   const std::string disk = world.folder.path("replicas");
-  if (!mount_small_disk(disk)) GTEST_SKIP() << "no disk can be mounted here";
+  ASSERT_TRUE(mount_small_disk(disk)) << "it needs root, or user namespaces";
   Workload chatty = world.shell("while :; do printf '%03000d\\n' 0; sleep 0.03; done");
   chatty.log = {.file_bytes = 1 << 20, .files = 2};
   ReplicaState good = world.settled("good", chatty);
@@ -199,7 +204,7 @@ TEST_F(ReplicasTest, AFullDiskIsNamedAndWhatRunsGoesOn) {
 
 TEST_F(ReplicasTest, AReadOnlyDiskIsNamed) {
   const std::string disk = world.folder.path("replicas");
-  if (!mount_small_disk(disk)) GTEST_SKIP() << "no disk can be mounted here";
+  ASSERT_TRUE(mount_small_disk(disk)) << "it needs root, or user namespaces";
   ASSERT_EQ(::mount(nullptr, disk.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
   auto started = replicas.start("one", world.shell("exec sleep 1000"), {});
   ASSERT_FALSE(started);

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 
 #include "base/disk.h"
 
@@ -172,6 +174,18 @@ Result<int> start_detached(const std::vector<std::string>& argv, std::span<const
     if (errno != EINTR) return error_from(errno, "wait for", argv.front());
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int take_own_mounts() {
+  if (::unshare(CLONE_NEWNS) != 0) return errno;
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return 0;
+  // Where / is no mount of its own, as in a chroot, those that there are must be private already.
+  if (errno != EINVAL) return errno;
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    if (line.find(" shared:") != std::string::npos) return EINVAL;
+  }
+  return 0;
 }
 
 pid_t fork_here() { return ::fork(); }

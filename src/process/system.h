@@ -76,6 +76,9 @@ class ProcessHandle {
 Result<int> start_detached(const std::vector<std::string>& argv, std::span<const int> descriptors,
                            const std::string& messages);
 
+// From here on, what this process mounts reaches nobody else. 0, or errno.
+int take_own_mounts();
+
 // A child of this process that runs on in the same program; 0 in the child. Only for processes with one thread.
 pid_t fork_here();
 // The same, born in a control group of the second version; -1 where the system does not let it.

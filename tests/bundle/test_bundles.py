@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import tarfile
-import time
 import zipfile
 from pathlib import Path
 
@@ -422,26 +421,19 @@ def alive(pid):
         return False
 
 
-def wait_until(holds, what):
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
-def test_a_build_ends_with_sluice(place, by):
+def test_a_build_ends_with_sluice(place, eventually, by):
     noted = place.folder / "pid"
     place.put("bundle.yaml", 'name: shop\nversion: "1.0"\nrun: [./app]\n'
                              f"build: [sh, -c, 'sleep 1000 & echo $! > {noted}.new; mv {noted}.new {noted}; wait']\n")
     with subprocess.Popen([place.build_dir / "sluice", "bundles", "build", place.shop, "--out", place.bundle],
                           env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(place.folder / "home")},
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        wait_until(noted.exists, "the build begins")
+        eventually(noted.exists, "the build begins")
         process.send_signal(by)
         _, err = process.communicate(timeout=60)
     pid = int(noted.read_text())
-    wait_until(lambda: not alive(pid), "the build command ends")
+    eventually(lambda: not alive(pid), "the build command ends")
     assert not place.bundle.exists()
     if by == signal.SIGINT:
         assert err.endswith("error: stopped; nothing was written\n")
@@ -523,16 +515,14 @@ def test_a_fifo_in_a_zip_is_refused(place):
     assert not (place.folder / "out").exists()
 
 
-def test_a_stopped_extraction_leaves_nothing(place):
+def test_a_stopped_extraction_leaves_nothing(place, eventually):
     with tarfile.open(place.folder / "many.tar", "w") as tar:
         for n in range(40_000):
             tar.addfile(tarfile.TarInfo(f"f{n}"))
     for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with subprocess.Popen([place.build_dir / "sluice", "bundles", "extract", "many.tar", "out"], cwd=place.folder,
                               stderr=subprocess.PIPE, text=True) as process:
-            deadline = time.monotonic() + 60
-            while not list(place.folder.glob(".out.*.unfinished/f1")):
-                assert time.monotonic() < deadline and process.poll() is None
+            eventually(lambda: list(place.folder.glob(".out.*.unfinished/f1")))
             process.send_signal(stop)
             _, said = process.communicate(timeout=60)
         assert process.returncode == 1 and said.endswith("error: stopped; nothing was left behind\n"), said
@@ -555,8 +545,7 @@ def test_a_build_gives_the_same_bytes_in_every_place(place):
     first = place.json("bundles", "build", place.shop, "--out", place.bundle)
     (place.folder / "elsewhere").mkdir()
     second = place.json("bundles", "build", place.shop, "--out", place.folder / "elsewhere" / "other")
-    if first["warnings"]:
-        pytest.skip(first["warnings"][0])
+    assert first["warnings"] == [], "it needs root, or user namespaces"
     assert second["archive"] == first["archive"]
 
 

@@ -58,13 +58,11 @@ def test_cancel_ends_what_is_open(shop):
     assert again.returncode == 6
 
 
-def test_move_lets_a_flow_go_on_under_the_current_syncs(shop):
+def test_move_lets_a_flow_go_on_under_the_current_syncs(shop, eventually):
     flow = leave_open(shop)
     done = shop("flow", "move", flow, "--to", "current")
     assert done.returncode == 0, done.stderr
-    deadline = time.monotonic() + 60
-    while shop("kit", "run", shop.kit).returncode != 0 and time.monotonic() < deadline:
-        pass
+    eventually(lambda: shop("kit", "run", shop.kit).returncode == 0)
     shown = shop("flow", "list", "-o", "json").stdout
     assert [entry["state"] for entry in json.loads(shown) if entry["flow"] == flow] == ["settled"]
 

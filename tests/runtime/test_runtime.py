@@ -75,14 +75,6 @@ def get(endpoint, path="/"):
         return answer.status, answer.read().decode()
 
 
-def eventually(condition):
-    """Waits until it holds, within a minute."""
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "it never came to hold"
-        time.sleep(0.02)
-
-
 SERVER = """
 import http.server, os, socketserver
 class Answers(http.server.BaseHTTPRequestHandler):
@@ -194,7 +186,7 @@ def reached(endpoint):
         return False
 
 
-def test_a_lost_replica_is_replaced_by_the_next_command(machine):
+def test_a_lost_replica_is_replaced_by_the_next_command(machine, eventually):
     _, deployed = deploy(machine, "hello", "1.0.0")
     name, before = kill_replica(machine)
     eventually(lambda: not reached(deployed["endpoint"]))
@@ -208,7 +200,7 @@ def test_a_lost_replica_is_replaced_by_the_next_command(machine):
     assert any(each["caller"] == "sluice:observer" for each in json.loads(listed.stdout)), listed.stdout
 
 
-def test_a_lost_replica_is_replaced_while_a_controller_runs(machine):
+def test_a_lost_replica_is_replaced_while_a_controller_runs(machine, eventually):
     _, deployed = deploy(machine, "hello", "1.0.0")
     # A controller that has something to wait for: a program that is healthy once it is told to be.
     waiter = machine.bundle("waiter", "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n" + SERVER,
