@@ -46,10 +46,11 @@ def sluice(build_dir):
 
 @pytest.fixture(scope="session")
 def command_of(build_dir):
-    """The words with which the build compiles the sources of a target."""
+    """The words with which the build compiles the sources of a target, from the compiler on."""
     commands = json.loads((build_dir / "compile_commands.json").read_text())
 
     def words(target):
-        return next(shlex.split(c["command"]) for c in commands if f"/{target}.dir/" in c["command"])
+        command = next(shlex.split(c["command"]) for c in commands if f"/{target}.dir/" in c["command"])
+        return command[next(i for i, word in enumerate(command) if "++" in Path(word).name):]
 
     return words

@@ -2,6 +2,7 @@
 #include "cli/kit_reload.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -22,13 +23,27 @@ KitReload::KitReload(const Context& context, const KitPlace& place, const Loaded
   watch_.emplace(folders_of(place));
 }
 
+Result<std::shared_ptr<const lang::CheckedKit>> KitReload::first() {
+  lang::Checked checked = check_place(place_, false, context_);
+  if (!checked.kit) return kit_has_errors(place_, checked);
+  auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  if (auto fits = check_handlers(loaded_, *kit); !fits) return fits.error();
+  running_ = kit->kit().sources;
+  return kit;
+}
+
 bool KitReload::look(engine::Engine& engine) {
   if (!watch_->changed()) return false;
   watch_.emplace(folders_of(place_));
   auto done = load(engine);
   if (done) {
-    said_.clear();
-    context_.output.note("The kit in " + place_.folder + " has changed: flows that begin now run under its new syncs.");
+    bool was_wrong = !std::exchange(said_, "").empty();
+    if (*done) {
+      context_.output.note("The kit in " + place_.folder +
+                           " has changed: flows that begin now run under its new syncs.");
+    } else if (was_wrong) {
+      context_.output.note("The kit in " + place_.folder + " is again the one that runs.");
+    }
     return true;
   }
   std::string wrong = done.error().message;
@@ -39,7 +54,7 @@ bool KitReload::look(engine::Engine& engine) {
   return true;
 }
 
-Result<void> KitReload::load(engine::Engine& engine) {
+Result<bool> KitReload::load(engine::Engine& engine) {
   lang::Checked checked = check_place(place_, false, context_);
   if (!checked.kit) {
     Error error = kit_has_errors(place_, checked);
@@ -51,7 +66,10 @@ Result<void> KitReload::load(engine::Engine& engine) {
   }
   auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
   if (auto fits = check_handlers(loaded_, *kit); !fits) return fits.error();
-  return engine.load(std::move(kit));
+  if (kit->kit().sources == running_) return false;
+  if (auto loaded = engine.load(kit); !loaded) return loaded.error();
+  running_ = kit->kit().sources;
+  return true;
 }
 
 }  // namespace sluice::cli

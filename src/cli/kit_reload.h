@@ -1,10 +1,13 @@
 // Loads a kit's syncs and guards anew when their files change, while the kit runs. A kit with errors is not loaded: the
 // rules that run go on, and what is wrong is said once. Flows that began keep their syncs; guards bind them all.
 //
-//   KitReload reload(context, place, loaded, engine);   // before the kit is read, so that no change is lost
-//   while (…) reload.look();                             // never waits
+//   KitReload reload(context, place, loaded);   // watches from here on, so that no change is lost
+//   auto kit = reload.first();                  // what the engine begins with
+//   while (…) reload.look(engine);              // never waits
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,17 +24,22 @@ class KitReload {
   // All must outlive it.
   KitReload(const Context& context, const KitPlace& place, const LoadedConcepts& loaded);
 
+  // The kit as it is now.
+  Result<std::shared_ptr<const lang::CheckedKit>> first();
+
   // Loads the kit into the engine if its files have changed, and says what came of it. False: they have not.
   bool look(engine::Engine& engine);
 
  private:
-  Result<void> load(engine::Engine& engine);
+  // False: what runs is the same already.
+  Result<bool> load(engine::Engine& engine);
 
   const Context& context_;
   const KitPlace& place_;
   const LoadedConcepts& loaded_;
   std::optional<KitWatch> watch_;
-  std::string said_;  // the last thing that was wrong
+  std::map<std::string, std::string> running_;  // the text of what runs, by file
+  std::string said_;                            // the last thing that was wrong
 };
 
 }  // namespace sluice::cli

@@ -241,21 +241,19 @@ Result<Code> run_kit(Context& context) {
   if (!place) return place.error();
   if (auto exists = must_exist(*place); !exists) return exists.error();
   KitReload reload(context, *place, loaded);
-  lang::Checked checked = check_place(*place, false, context);
-  if (!checked.kit) return kit_has_errors(*place, checked);
-  auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
-  if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+  auto kit = reload.first();
+  if (!kit) return kit.error();
 
   std::optional<KitCall> call;
   if (context.given.has("action")) {
-    auto read = read_call(context, *kit, loaded);
+    auto read = read_call(context, **kit, loaded);
     if (!read) return read.error();
     call.emplace(*std::move(read));
   }
   // Before the engine's threads are made, which are not to take the signal; gone before the engine is, so that a second
   // Ctrl-C does not wait for effects under way.
   std::optional<StopSignal> stop(std::in_place);
-  auto home = HomeEngine::start(context, loaded, kit, place->folder);
+  auto home = HomeEngine::start(context, loaded, *kit, place->folder);
   if (!home) return home.error();
   Result<Code> done = !call         ? go_on(context, **home, *stop, reload, name)
                       : call->query ? ask(context, **home, *call)

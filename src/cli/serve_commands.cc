@@ -27,14 +27,12 @@ Result<Code> serve(Context& context) {
   if (!place) return place.error();
   if (auto exists = must_exist(*place); !exists) return exists.error();
   KitReload reload(context, *place, loaded);
-  lang::Checked checked = check_place(*place, false, context);
-  if (!checked.kit) return kit_has_errors(*place, checked);
-  auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
-  if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+  auto kit = reload.first();
+  if (!kit) return kit.error();
   // Before the threads are made, which are not to take the signal; gone before the engine is, so that a second Ctrl-C
   // does not wait for effects under way.
   std::optional<StopSignal> stop(std::in_place);
-  auto serving = Serving::start(context, *place, loaded, kit);
+  auto serving = Serving::start(context, *place, loaded, *kit);
   if (!serving) return serving.error();
   (*serving)->run(*stop, reload);
   stop.reset();

@@ -2,6 +2,7 @@
 // its Result is a std::variant of structs that each carry their name as kVariant.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -14,44 +15,65 @@
 
 namespace sluice::lang::bind {
 
-template <class Variant>
-Completion completion_of(const Variant& variant) {
-  return {.variant = std::string(Variant::kVariant), .fields = to_json(variant).as_object()};
-}
-
-template <class... Variants>
-Completion completion_of(const std::variant<Variants...>& result) {
-  return std::visit([](const auto& variant) { return completion_of(variant); }, result);
-}
-
+// All of this is compiled for every action of every concept, and is to be little: what can be said without the types is
+// in bind.cc, alternatives are folded over instead of visited, and structs are read where they stand.
 Error unknown_variant(std::string_view action, std::string_view variant);
 Error not_readable(std::string_view what, std::string_view action, Error error);
 // The fields of `given`, and those of `defaults` that it lacks.
 json::object filled(const json::object& given, const json::object& defaults);
 
-// The alternative of Into (a std::variant) that has this name, read from the fields.
-template <class Ask, class Into, class First, class... Rest>
-Result<Into> variant_named(const Completion& completion) {
-  if constexpr (requires { First::kVariant; }) {
-    if (completion.variant == First::kVariant) {
-      auto fields = read<First>(json::value(filled(completion.fields, to_json(First{}).as_object())));
-      if (!fields) return not_readable(completion.variant, Ask::kAction, fields.error());
-      return Into(*std::move(fields));
-    }
-  }
-  if constexpr (sizeof...(Rest) > 0) {
-    return variant_named<Ask, Into, Rest...>(completion);
+template <class T>
+std::optional<Error> take(const json::object& fields, T& into) {
+  return reader::read_struct(fields, Place(), into);
+}
+
+template <class Variant>
+Completion completion_of(const Variant& variant) {
+  return {.variant = std::string(Variant::kVariant), .fields = to_json(variant).as_object()};
+}
+
+template <class Told, class Alternative>
+void tell(const Alternative* alternative, std::optional<Told>& told) {
+  if (alternative == nullptr) return;
+  if constexpr (requires { Alternative::kVariant; }) {
+    told.emplace(completion_of(*alternative));
   } else {
-    return unknown_variant(Ask::kAction, completion.variant);
+    told.emplace(*alternative);
   }
 }
 
-template <class Ask, class... Alternatives>
-Result<std::variant<Alternatives...>> outcome_of(const Ending& ending,
-                                                 std::type_identity<std::variant<Alternatives...>>) {
-  using Outcome = std::variant<Alternatives...>;
-  if (const auto* end = std::get_if<EngineEnd>(&ending)) return Outcome(*end);
-  return variant_named<Ask, Outcome, Alternatives...>(std::get<Completion>(ending));
+// What a handler gave, as the engine keeps it.
+template <class Told, class... Alternatives>
+Told told_of(const std::variant<Alternatives...>& given) {
+  std::optional<Told> told;
+  (tell(std::get_if<Alternatives>(&given), told), ...);
+  return *std::move(told);
+}
+
+template <class Alternative, class Outcome>
+bool take_named(const Completion& completion, Outcome& into, std::optional<Error>& error) {
+  if constexpr (requires { Alternative::kVariant; }) {
+    if (completion.variant != Alternative::kVariant) return false;
+    auto& variant = into.template emplace<Alternative>();
+    error = take(filled(completion.fields, to_json(variant).as_object()), variant);
+    return true;
+  } else {
+    return false;
+  }
+}
+
+// The alternative that has the ending's name, read from its fields.
+template <class... Alternatives>
+std::optional<Error> take_ending(std::string_view action, const Ending& ending, std::variant<Alternatives...>& into) {
+  if (const auto* end = std::get_if<EngineEnd>(&ending)) {
+    into = *end;
+    return std::nullopt;
+  }
+  const auto& completion = std::get<Completion>(ending);
+  std::optional<Error> error;
+  if (!(take_named<Alternatives>(completion, into, error) || ...)) return unknown_variant(action, completion.variant);
+  if (error) return not_readable(completion.variant, action, *std::move(error));
+  return std::nullopt;
 }
 
 template <class Ask>
@@ -64,8 +86,8 @@ ActionBinding described(Runs runs, Retry retry, int64_t deadline_s) {
     }
   });
   action.check = [](const json::object& ask) -> Result<void> {
-    auto typed = read<Ask>(json::value(ask));
-    if (!typed) return typed.error();
+    Ask typed;
+    if (auto error = take(ask, typed)) return *std::move(error);
     return {};
   };
   return action;
@@ -75,10 +97,10 @@ template <class Ask, class State>
 ActionBinding pure(typename Ask::Result (*act)(const Ask&, State&)) {
   ActionBinding action = described<Ask>(Runs::pure, Retry::never, 60);
   action.act = [act](const json::object& ask, Rows& rows) -> Result<Completion> {
-    auto typed = read<Ask>(json::value(ask));
-    if (!typed) return typed.error();
+    Ask typed;
+    if (auto error = take(ask, typed)) return *std::move(error);
     State state(rows);
-    return completion_of(act(*typed, state));
+    return told_of<Completion>(act(typed, state));
   };
   return action;
 }
@@ -87,11 +109,11 @@ template <class Ask, class State>
 ActionBinding query(typename Ask::Result (*look)(const Ask&, const State&)) {
   ActionBinding action = described<Ask>(Runs::query, Retry::never, 60);
   action.query = [look](const json::object& ask, const Rows& rows) -> Result<Completion> {
-    auto typed = read<Ask>(json::value(ask));
-    if (!typed) return typed.error();
+    Ask typed;
+    if (auto error = take(ask, typed)) return *std::move(error);
     ReadOnlyRows reads(rows);
     const State state(reads);
-    return completion_of(look(*typed, state));
+    return told_of<Completion>(look(typed, state));
   };
   return action;
 }
@@ -101,11 +123,11 @@ template <class Ask, class Work, class State>
 void open_and_finish(ActionBinding& action, std::variant<Work, typename Ask::Result> (*begin)(const Ask&, State&),
                      typename Ask::Outcome (*finish)(const Ask&, const typename Ask::Outcome&, State&)) {
   action.begin = [begin](const json::object& ask, Rows& rows) -> Result<BegunAction> {
-    auto typed = read<Ask>(json::value(ask));
-    if (!typed) return typed.error();
+    Ask typed;
+    if (auto error = take(ask, typed)) return *std::move(error);
     State state(rows);
-    auto begun = begin(*typed, state);
-    if (const auto* ended = std::get_if<typename Ask::Result>(&begun)) return BegunAction(completion_of(*ended));
+    auto begun = begin(typed, state);
+    if (const auto* ended = std::get_if<typename Ask::Result>(&begun)) return BegunAction(told_of<Completion>(*ended));
     if constexpr (std::is_same_v<Work, Opened>) {
       return BegunAction(Started{});
     } else {
@@ -113,20 +135,12 @@ void open_and_finish(ActionBinding& action, std::variant<Work, typename Ask::Res
     }
   };
   action.finish = [finish](const json::object& ask, const Ending& ending, Rows& rows) -> Result<Ending> {
-    auto typed = read<Ask>(json::value(ask));
-    if (!typed) return typed.error();
-    auto outcome = outcome_of<Ask>(ending, std::type_identity<typename Ask::Outcome>{});
-    if (!outcome) return outcome.error();
+    Ask typed;
+    if (auto error = take(ask, typed)) return *std::move(error);
+    typename Ask::Outcome outcome;
+    if (auto error = take_ending(Ask::kAction, ending, outcome)) return *std::move(error);
     State state(rows);
-    return std::visit(
-        []<class Alternative>(const Alternative& finished) -> Ending {
-          if constexpr (std::is_same_v<Alternative, EngineEnd>) {
-            return finished;
-          } else {
-            return completion_of(finished);
-          }
-        },
-        finish(*typed, *outcome, state));
+    return told_of<Ending>(finish(typed, outcome, state));
   };
 }
 
@@ -156,15 +170,7 @@ ActionBinding effect(Retry retry, int64_t deadline_s,
   action.perform = [perform](const json::value& value, Attempt& attempt) -> Result<PerformedAction> {
     auto work = work_of<Ask, Work>(value);
     if (!work) return work.error();
-    return std::visit(
-        []<class Alternative>(const Alternative& performed) -> PerformedAction {
-          if constexpr (std::is_same_v<Alternative, Again>) {
-            return performed;
-          } else {
-            return completion_of(performed);
-          }
-        },
-        perform(*work, attempt));
+    return told_of<PerformedAction>(perform(*work, attempt));
   };
   return action;
 }
@@ -181,7 +187,7 @@ ActionBinding probed_effect(int64_t deadline_s, std::variant<Work, typename Ask:
     if (!work) return work.error();
     auto probed = probe(*work, attempt);
     if (const auto* done = std::get_if<Done<typename Ask::Result>>(&probed)) {
-      return ProbedAction(Done<Completion>{completion_of(done->outcome)});
+      return ProbedAction(Done<Completion>{told_of<Completion>(done->outcome)});
     }
     if (std::holds_alternative<NotDone>(probed)) return ProbedAction(NotDone{});
     return ProbedAction(Unsure{});

@@ -15,10 +15,7 @@ namespace sluice::store {
 namespace {
 
 constexpr size_t kIdleReaders = 8;  // kept for the next snapshots
-constexpr uint64_t kCheckedWholeBytes = 16 << 20;
-// A log this many times longer than the one that calls for a checkpoint makes commits wait for one: while they never
-// pause, an ordinary checkpoint is never quite done and the log grows for ever.
-constexpr uint64_t kLogTooLong = 8;
+constexpr uint64_t kCheckedWholeBytes = 2 << 20;  // 3 ms; a larger one is checked page by page, as it is read
 
 // The writer's pages need not be read again after each checkpoint's worth of steps; the memory is taken as it is
 // needed.
@@ -287,13 +284,13 @@ struct SqliteStore::State {
       std::unique_lock guard(waking);
       wake.wait(guard, [&] { return ending || checkpoint_due(); });
       if (ending) return;
-      bool too_long = log_pages >= options.checkpoint_pages * kLogTooLong;
       tried_pages = log_pages;
       guard.unlock();
       // A checkpoint that fails is tried again when the log has grown further; commits say what is wrong if it concerns
       // them.
       (void)checkpoint(SQLITE_CHECKPOINT_PASSIVE);
-      if (!too_long) continue;
+      // While commits never pause, that one is never quite done. They wait while it copies the rest: then the log
+      // begins anew over its old pages, which are quicker to write than new ones.
       std::lock_guard no_commits(writing);
       (void)checkpoint(SQLITE_CHECKPOINT_PASSIVE);
     }

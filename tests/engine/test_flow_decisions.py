@@ -166,3 +166,27 @@ def test_a_damaged_store_gives_an_error_and_no_crash(shop, tmp_path, damage):
     done = shop("kit", "run", shop.kit, "Order/place", "item=tea", "count=1", "address=x")
     assert done.returncode in (1, 11), done.stdout + done.stderr
     assert "damaged" in done.stderr
+
+
+def test_heads_that_are_missing_are_told(shop, root, tmp_path):
+    """A head is signed every 1,000 records. Those of a cascade of 100,000 do not go unnoticed when they are removed."""
+    kit = tmp_path / "orders"
+    shutil.copytree(root / "examples/kits/orders", kit)
+    with open(kit / "orders.sync", "a") as syncs:
+        syncs.write("\nsync Restock [eager]\n  when { Stock/add: [ item: ?item ] => ok[] }\n"
+                    "  then { Stock/add: [ item: ?item; count: 1 ] }\n")
+    shop("kit", "run", str(kit), "Stock/add", "item=tea", "count=1", "--wait", "settled")
+    whole = shop("audit", "verify", "-o", "json")
+    assert whole.returncode == 0, whole.stderr
+    assert json.loads(whole.stdout)["records"] > 100_000
+    heads = tmp_path / "home/store/audit.heads"
+    first = heads.read_text().splitlines(keepends=True)[0]
+    heads.write_text(first)
+    cut = shop("audit", "verify")
+    assert cut.returncode == 11
+    assert "heads are missing" in cut.stdout
+    heads.unlink()
+    assert shop("audit", "verify").returncode == 11
+    kept = tmp_path / "kept.heads"
+    kept.write_text(first)
+    assert shop("audit", "verify", "--heads", str(kept)).returncode == 0

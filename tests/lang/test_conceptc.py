@@ -12,7 +12,7 @@ def compile_kit(build_dir, command_of, tmp_path_factory):
     """Compiles a text as a source of the kit, with the flags that its own sources have; returns what the compiler says,
     which is nothing if all is well. The headers are compiled once."""
     command = command_of("kit")
-    flags = [flag for flag in command[:command.index("-c")] if flag != "-o" and not flag.endswith((".o", "ccache"))]
+    flags = [flag for flag in command[:command.index("-c")] if flag != "-o" and not flag.endswith(".o")]
     folder = tmp_path_factory.mktemp("sources")
     header = folder / "kit.h"
     header.write_text('#include "parcel_work.h"\n')
