@@ -98,6 +98,25 @@ def test_whole_tables_under_load_fail_nothing(served, load):
     assert kinds_of(checker.end()) == (0, {})
 
 
+def test_revisions_beyond_the_counters_are_still_told_apart(router, named):
+    """More revisions than there are series to count them: requests, cookies and retries still find their own."""
+    others = [deployment(revision("r1", 10000, "unix:/nowhere"), name=f"d{n}", hosts=(f"host{n}.example",)) for n in range(17_000)]
+    last = [deployment(revision("r2", 5000, named(f"{name}-r2").address), revision("r1", 5000, named(f"{name}-r1").address),
+                       name=name, hosts=(f"{name}.example",), mode="session", sticky={"key_header": "X-Session"}) for name in ("a", "b")]
+    running = router(table(*others, *last))
+    for host in ("a", "b"):
+        visitors = [wire.Client(running.endpoint, cookies=True) for _ in range(10)]
+        homes = [visitor.ask(host=f"{host}.example").get("X-Revision") for visitor in visitors]
+        assert set(homes) == {f"{host}-r1", f"{host}-r2"}
+        for _ in range(3):
+            assert [visitor.ask(host=f"{host}.example").get("X-Revision") for visitor in visitors] == homes
+        for visitor in visitors:
+            visitor.close()
+        pinned = [[wire.ask(running.endpoint, host=f"{host}.example", headers=[("X-Session", f"s{n}")]).get("X-Revision")
+                   for n in range(20)] for _ in range(2)]
+        assert pinned[0] == pinned[1] and set(pinned[0]) == {f"{host}-r1", f"{host}-r2"}
+
+
 def test_a_table_file_is_read_again_on_sighup(served, eventually):
     running = served(0)
     (running.folder / "table.json").write_text(json.dumps(table(running.split(10000), generation=2)))
