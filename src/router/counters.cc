@@ -133,10 +133,8 @@ void Counters::read_names() {
 uint32_t Counters::series_of(const SeriesName& name) {
   std::string key = key_of(name);
   if (auto known = by_name_.find(key); known != by_name_.end()) return known->second;
-  if (names_.size() >= kOther) {
-    if (names_.size() == kSeries) return kOther;
-    return series_of({.deployment = "other", .revision = "other"});
-  }
+  const SeriesName other{.deployment = "other", .revision = "other"};
+  if (names_.size() >= kOther && name != other) return series_of(other);
   auto series = static_cast<uint32_t>(names_.size());
   char* at = name_at(file_, series);
   char* text = at + sizeof(uint64_t);

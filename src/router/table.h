@@ -58,7 +58,7 @@ struct Timeouts {
   uint32_t stream_idle_ms = 0;
 };
 
-struct Deployment {
+struct Deployment : std::enable_shared_from_this<Deployment> {
   std::string id, bundle, customer, tenant, team, pack_kind;
   int64_t generation = 0;
   bool paused = false;
@@ -124,6 +124,7 @@ class Table {
   int64_t generation = 0;
   std::shared_ptr<const TableSettings> settings;
   std::vector<Quarantined> quarantined;
+  std::string touched;  // by the patch that made it; empty: it was loaded
 
   explicit Table(const HashKey& key) : key_(key) {}
 

@@ -279,6 +279,7 @@ Result<std::shared_ptr<const Table>> TableCompiler::load(ReadTable&& read, const
 Result<std::shared_ptr<const Table>> TableCompiler::patch(ReadPatch&& read, int64_t generation, const Table& before) {
   auto table = std::make_shared<Table>(before);
   table->generation = generation;
+  table->touched = read.deployment;
   std::erase_if(table->quarantined, [&](const Quarantined& each) { return each.deployment == read.deployment; });
   if (read.quarantined) {
     table->quarantined.push_back(*std::move(read.quarantined));
