@@ -16,8 +16,8 @@ namespace {
 
 Error bad_address(std::string_view text, std::string_view expected) {
   return {.code = Code::invalid,
-          .message = "'" + printable(std::string(text.substr(0, 200))) + "' is no address; expected " +
-                     std::string(expected)};
+          .message =
+              "'" + printable(std::string(text.substr(0, 200))) + "' is no address; expected " + std::string(expected)};
 }
 
 bool read_number(std::string_view text, unsigned most, unsigned& number) {
@@ -102,7 +102,8 @@ std::string host_text(const Address& address) {
 }
 
 std::string to_string(const Address& address) {
-  if (address.family() == AF_UNIX) return std::string("unix:") + reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
+  if (address.family() == AF_UNIX)
+    return std::string("unix:") + reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
   std::string host = host_text(address);
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
   return host + ":" + std::to_string(address.port());

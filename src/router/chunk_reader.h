@@ -46,9 +46,9 @@ class ChunkReader {
   State first_of_trailer(char c);
   State trailer_named();
 
-  uint64_t left_ = 0;       // of the chunk's content
-  uint16_t line_ = 0;       // bytes of this size line, with its extension
-  uint16_t trailers_ = 0;   // bytes of all trailers
+  uint64_t left_ = 0;      // of the chunk's content
+  uint16_t line_ = 0;      // bytes of this size line, with its extension
+  uint16_t trailers_ = 0;  // bytes of all trailers
   uint8_t digits_ = 0;
   uint8_t name_size_ = 0;
   State state_ = State::size;

@@ -52,8 +52,8 @@ struct Client : Endpoint {
   std::array<char, 46> peer_text{};
   IpBytes ip{};
   Exchange* exchange = nullptr;
-  Buffer* in = nullptr;   // read, and not yet used
-  Buffer* out = nullptr;  // to be written
+  Buffer* in = nullptr;    // read, and not yet used
+  Buffer* out = nullptr;   // to be written
   Client* prev = nullptr;  // all clients of the thread
   Client* next = nullptr;
 
@@ -96,22 +96,22 @@ struct Exchange {
   Body request;
   Body response;
 
-  bool is_head = false;       // HEAD
-  bool old_client = false;    // HTTP/1.0
-  bool keep_alive = true;     // the client's connection, afterwards
+  bool is_head = false;     // HEAD
+  bool old_client = false;  // HTTP/1.0
+  bool keep_alive = true;   // the client's connection, afterwards
   bool idempotent = false;
-  bool replayable = true;     // `sent` is all that was sent
+  bool replayable = true;  // `sent` is all that was sent
   bool asks_upgrade = false;
   bool is_websocket = false;
-  bool expects = false;       // 100-continue
-  bool begun = false;         // of the answer's final head, something is on its way to the client
-  bool reusable = true;       // the upstream's connection, afterwards
-  bool streams = false;       // the answer is an event stream, or a tunnel
+  bool expects = false;  // 100-continue
+  bool begun = false;    // of the answer's final head, something is on its way to the client
+  bool reusable = true;  // the upstream's connection, afterwards
+  bool streams = false;  // the answer is an event stream, or a tunnel
   bool tunnel = false;
   bool client_ended = false;    // of a tunnel
   bool upstream_ended = false;  // of a tunnel
   bool closing_1012 = false;
-  bool closed_client = false;    // the close frame is on its way
+  bool closed_client = false;  // the close frame is on its way
   bool closed_upstream = false;
   bool logged = false;  // it is, whatever comes of it
   bool wants_html = false;

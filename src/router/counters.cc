@@ -184,13 +184,15 @@ Counts Counters::total(uint32_t series) const {
 
 uint32_t Counters::in_flight(uint32_t series) const {
   uint32_t sum = 0;
-  for (size_t lane = 0; lane < lanes_; ++lane) sum += gauges_[lane * kSeries + series].in_flight.load(std::memory_order_relaxed);
+  for (size_t lane = 0; lane < lanes_; ++lane)
+    sum += gauges_[lane * kSeries + series].in_flight.load(std::memory_order_relaxed);
   return sum;
 }
 
 uint32_t Counters::websockets(uint32_t series) const {
   uint32_t sum = 0;
-  for (size_t lane = 0; lane < lanes_; ++lane) sum += gauges_[lane * kSeries + series].websockets.load(std::memory_order_relaxed);
+  for (size_t lane = 0; lane < lanes_; ++lane)
+    sum += gauges_[lane * kSeries + series].websockets.load(std::memory_order_relaxed);
   return sum;
 }
 

@@ -19,8 +19,8 @@ namespace sluice::router {
 inline constexpr size_t kLatencyBuckets = 30;
 // Upper ends in microseconds; the last bucket has none.
 inline constexpr std::array<uint32_t, kLatencyBuckets - 1> kLatencyEnds_us = {
-    50,     100,    200,    300,    500,    750,    1'000,   1'500,   2'000,   3'000,
-    5'000,  7'500,  10'000, 15'000, 20'000, 30'000, 50'000,  75'000,  100'000, 150'000,
+    50,      100,     200,     300,     500,       750,       1'000,     1'500,      2'000,     3'000,
+    5'000,   7'500,   10'000,  15'000,  20'000,    30'000,    50'000,    75'000,     100'000,   150'000,
     200'000, 300'000, 500'000, 750'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 30'000'000};
 
 size_t latency_bucket(uint64_t latency_us);

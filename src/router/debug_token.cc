@@ -19,8 +19,8 @@ Error not_a_token(const char* why) {
 }  // namespace
 
 std::string write_debug_token(const DebugToken& token, const crypto::PrivateKey& key) {
-  std::string payload = write(json::object{
-      {"e", token.environment}, {"d", token.deployment}, {"r", token.revision}, {"x", token.expires_s}});
+  std::string payload = write(
+      json::object{{"e", token.environment}, {"d", token.deployment}, {"r", token.revision}, {"x", token.expires_s}});
   crypto::Signature signature = key.sign(crypto::pre_authentication_encoding(kTokenType, payload));
   return crypto::to_base64(payload, crypto::Base64::url_unpadded) + "." +
          crypto::to_base64(crypto::as_view(signature), crypto::Base64::url_unpadded);

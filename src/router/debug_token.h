@@ -15,7 +15,7 @@ namespace sluice::router {
 struct DebugToken {
   std::string environment;
   std::string deployment;
-  std::string revision;  // "*": any of the deployment's
+  std::string revision;   // "*": any of the deployment's
   int64_t expires_s = 0;  // Unix time
 
   bool operator==(const DebugToken&) const = default;

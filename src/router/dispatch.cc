@@ -95,7 +95,11 @@ bool Dispatcher::pinned_by_token(const Table& table, const RequestHead& head, co
   const auto* found = table.named(deployment);
   const Revision* pinned = found != nullptr ? (*found)->named(revision) : nullptr;
   if (pinned == nullptr || pinned->draining()) return false;
-  done = {.outcome = Outcome::routed, .reason = Reason::token, .deployment = found->get(), .revision = pinned, .prefix = "/"};
+  done = {.outcome = Outcome::routed,
+          .reason = Reason::token,
+          .deployment = found->get(),
+          .revision = pinned,
+          .prefix = "/"};
   return true;
 }
 

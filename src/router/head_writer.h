@@ -11,10 +11,10 @@ namespace sluice::router {
 
 // What the router adds to a request.
 struct Forwarding {
-  std::string_view peer;  // the client's address; empty at a Unix socket
-  uint16_t port = 0;      // on which it came
-  bool trusted = false;   // what it says of those before it is believed
-  bool upgrade = false;   // the upgrade is passed on
+  std::string_view peer;   // the client's address; empty at a Unix socket
+  uint16_t port = 0;       // on which it came
+  bool trusted = false;    // what it says of those before it is believed
+  bool upgrade = false;    // the upgrade is passed on
   std::string_view trace;  // 32 hex digits of a trace that begins here; empty: the request's own goes on
   std::string_view span;   // 16 hex digits
 };
@@ -25,9 +25,9 @@ size_t request_head_room(const RequestHead& head, const Forwarding& forwarding);
 void write_request_head(const RequestHead& head, const Forwarding& forwarding, Buffer& out);
 
 struct Answering {
-  bool old_client = false;     // HTTP/1.0: no chunks
+  bool old_client = false;  // HTTP/1.0: no chunks
   bool keep_alive = true;
-  bool upgrade = false;        // this is the 101
+  bool upgrade = false;         // this is the 101
   std::string_view set_cookie;  // a line with CRLF
 };
 

@@ -109,7 +109,8 @@ Parsed parse_lines(const char*& at, const char* end, HeaderBlock& headers, Frami
     const char* name = at;
     while (at < end && is_token_char(*at)) ++at;
     if (at == end) return Parsed::incomplete;
-    if (*at != ':') return bad(fault, at == name && *at != '\n' ? "a folded line" : "a header line without a name and a colon");
+    if (*at != ':')
+      return bad(fault, at == name && *at != '\n' ? "a folded line" : "a header line without a name and a colon");
     if (at == name) return bad(fault, "a header line without a name");
     line.name = {name, static_cast<size_t>(at - name)};
     ++at;
@@ -187,7 +188,7 @@ Parsed parse_request_line(const char*& at, const char* end, RequestHead& head) {
   if (*at != ' ' || at == method) return bad(head.fault, "a request line without a method");
   head.method = {method, static_cast<size_t>(at - method)};
   const char* target = ++at;
-  while (at < end && *at > ' ' && *at != 0x7f && *at != '#') ++at;
+  while (at<end&& * at> ' ' && *at != 0x7f && *at != '#') ++at;
   if (static_cast<size_t>(at - target) > kMaxTargetBytes) return bad(head.fault, "a target that is too long");
   if (at == end) return Parsed::incomplete;
   if (*at != ' ' || at == target) return bad(head.fault, "a request line without a target");
@@ -244,8 +245,9 @@ bool read_authority(std::string_view authority, std::string_view& host) {
     colon = close + 1;
   } else {
     colon = 0;
-    while (colon < authority.size() && (is_letter(authority[colon]) || is_digit(authority[colon]) ||
-                                        authority[colon] == '.' || authority[colon] == '-' || authority[colon] == '_')) {
+    while (colon < authority.size() &&
+           (is_letter(authority[colon]) || is_digit(authority[colon]) || authority[colon] == '.' ||
+            authority[colon] == '-' || authority[colon] == '_')) {
       ++colon;
     }
     if (colon == 0 || authority.front() == '.') return false;

@@ -160,7 +160,7 @@ class Proxy {
   Timers timers_;
   const Table* table_ = nullptr;
   bool stopping_ = false;
-  bool draining_ = false;  // some revision is, and may still have something under way
+  bool draining_ = false;   // some revision is, and may still have something under way
   int64_t drained_ms_ = 0;  // when that was last looked at
 
   Buffers buffers_;

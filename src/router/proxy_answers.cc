@@ -59,14 +59,15 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
   exchange.begun = true;
   bool known = exchange.trace[0] != '\0';
   text_.clear();
-  write_own_answer({.status = status,
-                    .trace = known ? std::string_view(exchange.trace.data(), exchange.trace.size()) : std::string_view(),
-                    .html = exchange.wants_html,
-                    .is_head = exchange.is_head,
-                    .old_client = exchange.old_client,
-                    .keep_alive = exchange.keep_alive,
-                    .paused = paused},
-                   text_);
+  write_own_answer(
+      {.status = status,
+       .trace = known ? std::string_view(exchange.trace.data(), exchange.trace.size()) : std::string_view(),
+       .html = exchange.wants_html,
+       .is_head = exchange.is_head,
+       .old_client = exchange.old_client,
+       .keep_alive = exchange.keep_alive,
+       .paused = paused},
+      text_);
   if (!write(client, text_, {})) return;
   bool keep_alive = exchange.keep_alive;
   finish(exchange);

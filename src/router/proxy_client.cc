@@ -103,7 +103,8 @@ bool Proxy::is_trusted(Client& client) {
   if (client.trust_stamp != static_cast<uint32_t>(settings.stamp)) {
     client.trust_stamp = static_cast<uint32_t>(settings.stamp);
     client.trusted = false;
-    for (const Network& network : settings.trusted_proxies) client.trusted = client.trusted || network.contains(client.ip);
+    for (const Network& network : settings.trusted_proxies)
+      client.trusted = client.trusted || network.contains(client.ip);
   }
   return client.trusted;
 }
@@ -138,8 +139,8 @@ void Proxy::progress(Client& client) {
           wake(upstream);
         } else if (!upstream.connecting) {
           const Timeouts& timeouts = client.exchange->timeouts;
-          timers_.set(upstream.timer, now_.monotonic_ms() + (client.exchange->streams ? timeouts.stream_idle_ms
-                                                                                      : timeouts.idle_ms));
+          timers_.set(upstream.timer,
+                      now_.monotonic_ms() + (client.exchange->streams ? timeouts.stream_idle_ms : timeouts.idle_ms));
         }
       }
     }
@@ -279,7 +280,8 @@ bool Proxy::flush(Client& client) {
     }
     if (client.exchange != nullptr) {
       const Timeouts& timeouts = client.exchange->timeouts;
-      timers_.set(client.timer, now_.monotonic_ms() + (client.exchange->tunnel ? timeouts.stream_idle_ms : timeouts.idle_ms));
+      timers_.set(client.timer,
+                  now_.monotonic_ms() + (client.exchange->tunnel ? timeouts.stream_idle_ms : timeouts.idle_ms));
     }
     // Less than there was: the next event says when there is room again.
     client.writable = false;
@@ -293,7 +295,8 @@ bool Proxy::write(Client& client, std::string_view first, std::string_view secon
   if (client.exchange != nullptr) client.exchange->bytes_out += size;
   size_t written = 0;
   if (client.out == nullptr && client.writable && size > 0) {
-    iovec parts[2] = {{const_cast<char*>(first.data()), first.size()}, {const_cast<char*>(second.data()), second.size()}};
+    iovec parts[2] = {{const_cast<char*>(first.data()), first.size()},
+                      {const_cast<char*>(second.data()), second.size()}};
     iovec* begin = first.empty() ? parts + 1 : parts;
     ssize_t done = wire_.write(client.fd, begin, static_cast<int>(parts + 2 - begin) - (second.empty() ? 1 : 0));
     if (done == kBroken) {

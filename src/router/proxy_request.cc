@@ -69,7 +69,8 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   exchange.client = &client;
   exchange.begun_us = now_.monotonic_us;
   exchange.logged = is_sampled();
-  exchange.wants_html = head.headers.has(Field::accept) && head.headers.value_of(Field::accept).starts_with("text/html");
+  exchange.wants_html =
+      head.headers.has(Field::accept) && head.headers.value_of(Field::accept).starts_with("text/html");
   exchange.is_head = head.method == "HEAD";
   exchange.old_client = head.minor == 0;
   exchange.keep_alive = head.minor == 0 ? head.framing.keep_alive && !head.framing.close : !head.framing.close;
@@ -117,7 +118,8 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
     exchange.asks_upgrade = head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 &&
                             !equal_ignoring_case(upgrade.substr(0, 3), "h2c");
     exchange.is_websocket = exchange.asks_upgrade && equal_ignoring_case(upgrade, "websocket");
-    Forwarding forwarding{.peer = client.peer(), .port = client.port, .trusted = trusted, .upgrade = exchange.asks_upgrade};
+    Forwarding forwarding{
+        .peer = client.peer(), .port = client.port, .trusted = trusted, .upgrade = exchange.asks_upgrade};
     if (trace.empty()) {
       forwarding.trace = {exchange.trace.data(), exchange.trace.size()};
       forwarding.span = {span, sizeof span};
@@ -192,7 +194,9 @@ RevisionPool& Proxy::pool_of(const Deployment& deployment, const Revision& revis
   return *pool;
 }
 
-const RevisionPool* Proxy::pool(uint32_t series) const { return series < pools_.size() ? pools_[series].get() : nullptr; }
+const RevisionPool* Proxy::pool(uint32_t series) const {
+  return series < pools_.size() ? pools_[series].get() : nullptr;
+}
 
 void Proxy::close_unlisted(RevisionPool& pool) {
   for (const auto& replica : pool.replicas()) {

@@ -273,7 +273,8 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
     pool.failed(replica, now_.monotonic_ms());
   }
   if (exchange.begun) {
-    exchange.error = fault == UpstreamFault::timeout ? "the upstream stopped in its answer" : "the upstream broke its answer off";
+    exchange.error =
+        fault == UpstreamFault::timeout ? "the upstream stopped in its answer" : "the upstream broke its answer off";
     close(client);
     return;
   }

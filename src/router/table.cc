@@ -207,7 +207,8 @@ void Table::put_routes(const std::shared_ptr<const Deployment>& deployment) {
       if (host.empty()) ++any_hosts_;
       if (host.starts_with('*')) ++wildcards_;
     }
-    std::erase_if(entry->targets, [&](const RouteEntry::Target& each) { return each.deployment->id == deployment->id; });
+    std::erase_if(entry->targets,
+                  [&](const RouteEntry::Target& each) { return each.deployment->id == deployment->id; });
     entry->targets.push_back({routes.tenant, routes.team, deployment});
     std::ranges::stable_sort(entry->targets, [](const RouteEntry::Target& one, const RouteEntry::Target& other) {
       return selectors_of(one) > selectors_of(other);

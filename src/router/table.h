@@ -24,15 +24,15 @@ inline constexpr uint32_t kAllPoints = 10'000;
 
 // What outlives the tables in which a deployment stands.
 struct DeploymentMemory {
-  std::atomic<uint32_t> sequence = 0;     // how far the sequence of points has come
+  std::atomic<uint32_t> sequence = 0;      // how far the sequence of points has come
   std::atomic<int64_t> held_until_ms = 0;  // requests wait; monotonic, 0: no hold
   std::unique_ptr<SessionPins> pins;       // only if the deployment names a session key
 };
 
 // What outlives the tables in which a revision stands.
 struct RevisionMemory {
-  std::atomic<bool> draining = false;   // by order, besides the table
-  std::atomic<int64_t> cut_at_ms = 0;   // what is still under way then is cut; monotonic
+  std::atomic<bool> draining = false;  // by order, besides the table
+  std::atomic<int64_t> cut_at_ms = 0;  // what is still under way then is cut; monotonic
 };
 
 struct Revision {
@@ -186,8 +186,8 @@ class Table {
   Shards<RouteEntry> routes_;
   Shards<Deployment> by_id_;
   size_t deployments_ = 0;
-  uint32_t max_segments_ = 0;   // of any prefix
-  uint32_t wildcards_ = 0;      // how many routes have a wildcard
+  uint32_t max_segments_ = 0;  // of any prefix
+  uint32_t wildcards_ = 0;     // how many routes have a wildcard
   uint32_t any_hosts_ = 0;
 };
 

@@ -185,8 +185,8 @@ Result<Revision> TableCompiler::compile_revision(const DeploymentDocument& deplo
     revision.memory->draining.store(false, std::memory_order_relaxed);
     revision.memory->cut_at_ms.store(0, std::memory_order_relaxed);
   }
-  revision.series = series_of_({deployment.id, revision.id, deployment.bundle, deployment.customer, deployment.tenant,
-                                deployment.team});
+  revision.series = series_of_(
+      {deployment.id, revision.id, deployment.bundle, deployment.customer, deployment.tenant, deployment.team});
   return revision;
 }
 
@@ -219,7 +219,8 @@ Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocum
   bool wants_pins = has_key && document.stickiness.mode == StickyMode::session;
   if (!deployment->memory || (wants_pins && !deployment->memory->pins)) {
     auto memory = std::make_shared<DeploymentMemory>();
-    memory->sequence = deployment->memory ? deployment->memory->sequence.load() : static_cast<uint32_t>(random_.below(kAllPoints));
+    memory->sequence =
+        deployment->memory ? deployment->memory->sequence.load() : static_cast<uint32_t>(random_.below(kAllPoints));
     if (wants_pins) memory->pins = std::make_unique<SessionPins>(key_);
     deployment->memory = std::move(memory);
   }

@@ -1,6 +1,6 @@
 // The table document, sluice.router-table.v1, and its patches, as typed values: what docs/internals/router.md says, to
-// the letter. Writers fill the structs and call to_json; read_table reads them back, and leaves out alone the deployments
-// that it cannot read.
+// the letter. Writers fill the structs and call to_json; read_table reads them back, and leaves out alone the
+// deployments that it cannot read.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -94,8 +94,8 @@ struct DeploymentDocument {
   TimeoutsDocument timeouts;
   std::vector<RevisionDocument> revisions;
   static constexpr std::string_view kDefaulted[] = {
-      "bundle",      "customer",      "tenant", "team",       "pack_kind", "generation", "status", "paused_page",
-      "paused_type", "retry_after_s", "routes", "stickiness", "timeouts",  "revisions"};
+      "bundle",      "customer",    "tenant",        "team",   "pack_kind",  "generation", "status",
+      "paused_page", "paused_type", "retry_after_s", "routes", "stickiness", "timeouts",   "revisions"};
 };
 BOOST_DESCRIBE_STRUCT(DeploymentDocument, (),
                       (id, bundle, customer, tenant, team, pack_kind, generation, status, paused_page, paused_type,

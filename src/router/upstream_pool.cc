@@ -38,16 +38,16 @@ RevisionPool::RevisionPool(const Revision& revision, std::shared_ptr<const Deplo
 void RevisionPool::update(const Revision& revision, std::shared_ptr<const Deployment> deployment) {
   for (auto& replica : replicas_) replica->listed = false;
   for (const Address& address : revision.replicas) {
-    auto known = std::ranges::find_if(replicas_, [&](const auto& each) {
-      return !each->listed && same_address(each->address, address);
-    });
+    auto known = std::ranges::find_if(
+        replicas_, [&](const auto& each) { return !each->listed && same_address(each->address, address); });
     if (known != replicas_.end()) {
       (*known)->listed = true;
       continue;
     }
     replicas_.push_back(std::make_unique<Replica>(Replica{.address = address, .pool = this}));
   }
-  std::erase_if(replicas_, [](const auto& each) { return !each->listed && each->pending == 0 && each->idle == nullptr; });
+  std::erase_if(replicas_,
+                [](const auto& each) { return !each->listed && each->pending == 0 && each->idle == nullptr; });
   for (size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->place = static_cast<uint8_t>(std::min<size_t>(i, 63));
   revision_ = &revision;
   deployment_ = std::move(deployment);

@@ -17,14 +17,14 @@ inline constexpr uint32_t kMaxIdleUpstreams = 256;
 struct Replica {
   Address address;
   RevisionPool* pool = nullptr;
-  bool listed = true;  // in the table as it is now
+  bool listed = true;    // in the table as it is now
   bool probing = false;  // one request tries whether it is well again
   uint8_t place = 0;
   uint8_t failures = 0;   // in a row
   uint8_t ejections = 0;  // in a row
   uint32_t pending = 0;
   uint32_t idle_count = 0;
-  Upstream* idle = nullptr;    // the one that was used last first
+  Upstream* idle = nullptr;      // the one that was used last first
   int64_t ejected_until_ms = 0;  // 0: not ejected
   int64_t recovered_ms = 0;      // its share grows from then on; 0: it is full
 };

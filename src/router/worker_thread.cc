@@ -31,8 +31,8 @@ Result<std::unique_ptr<WorkerThread>> WorkerThread::make(size_t lane, std::vecto
   if (!wire) return wire.error();
   int wakeup = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wakeup < 0) return error_from(errno, "make", "an eventfd");
-  return std::unique_ptr<WorkerThread>(new WorkerThread(lane, std::move(listeners), max_clients, *std::move(wire), wakeup,
-                                                        clock, random, counters, log));
+  return std::unique_ptr<WorkerThread>(new WorkerThread(lane, std::move(listeners), max_clients, *std::move(wire),
+                                                        wakeup, clock, random, counters, log));
 }
 
 WorkerThread::WorkerThread(size_t lane, std::vector<Listener> listeners, size_t max_clients,
@@ -66,19 +66,26 @@ WorkerThread::~WorkerThread() {
 
 Now WorkerThread::now() const { return {clock_.monotonic_ns() / 1'000, clock_.wall_ms()}; }
 
-void WorkerThread::start() { thread_ = std::thread([this] { run(); }); }
+void WorkerThread::start() {
+  thread_ = std::thread([this] { run(); });
+}
 
 void WorkerThread::wake() {
   uint64_t one = 1;
   [[maybe_unused]] ssize_t written = ::write(wakeup_.fd, &one, sizeof one);
 }
 
-void WorkerThread::set_table(const Table* table) {
-  const Table* before = obeyed_.load(std::memory_order_acquire);
+void WorkerThread::order_table(const Table* table) {
   wanted_.store(table, std::memory_order_release);
-  if (has_ended() || before == table) return;
   wake();
-  while (obeyed_.load(std::memory_order_acquire) != table && !has_ended()) obeyed_.wait(before);
+}
+
+void WorkerThread::await_table(const Table* table) {
+  while (!has_ended()) {
+    const Table* obeyed = obeyed_.load(std::memory_order_acquire);
+    if (obeyed == table) return;
+    obeyed_.wait(obeyed);
+  }
 }
 
 void WorkerThread::ask(const std::function<void(Proxy&)>& task) {
@@ -190,7 +197,8 @@ void WorkerThread::accept_from(ListeningEndpoint& listener) {
   for (int i = 0; i < kAcceptsInATurn && listener.fd >= 0; ++i) {
     Address peer;
     peer.size = sizeof peer.storage;
-    int fd = ::accept4(listener.fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd =
+        ::accept4(listener.fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (fd < 0) return;
     if (proxy_.clients() >= max_clients_) {

@@ -32,8 +32,9 @@ class WorkerThread {
 
   void start();
 
-  // The table is obeyed when this returns.
-  void set_table(const Table* table);
+  // Orders a table; it is obeyed when await_table returns.
+  void order_table(const Table* table);
+  void await_table(const Table* table);
   // Runs it on the thread and waits for that.
   void ask(const std::function<void(Proxy&)>& task);
 
