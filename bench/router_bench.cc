@@ -118,7 +118,7 @@ class Bench {
     std::string log = place + "/log";
     Child process = Child::of_program(
         kProxyCore,
-        {"env", "SLUICE_HOME=" + place + "/home", program, "router", "--listen", "127.0.0.1:0", "--threads", "1",
+        {"env", "SLUICE_HOME=" + place + "/home", program, "router", "run", "--listen", "127.0.0.1:0", "--threads", "1",
          "--table", place + "/table.json", "--trust", place + "/trust.pem", "--access-log", "none"},
         log);
     // The first line that it prints says where it listens.

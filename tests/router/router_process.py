@@ -93,7 +93,7 @@ class Router:
         (folder / "trust.pem").write_bytes(self.key.pem())
 
     def start(self, table=None, *options, environment=None, limits=None):
-        words = [str(self.sluice), "router", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--trust",
+        words = [str(self.sluice), "router", "run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--trust",
                  str(self.folder / "trust.pem"), *options]
         if "--access-log" not in options:
             words += ["--access-log", str(self.folder / "access.log")]
