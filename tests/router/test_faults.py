@@ -108,9 +108,12 @@ def test_garbage_from_an_upstream_gives_502(router, upstream, name):
 def test_bad_chunks_from_an_upstream_never_look_whole(router, upstream, chunks):
     answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n" + chunks
     with wire.Client(router(one(upstream(once(answer)).address)).endpoint) as client:
-        client.send(wire.request() + wire.request(target="/2"))
+        client.send(wire.request() + wire.request(target="/2", headers=[("Connection", "close")]))
         came = client.stream.rest()
-    assert came.count(b"HTTP/1.1") == 1 and not came.endswith(b"\r\n0\r\n\r\n")
+    if came.startswith(b"HTTP/1.1 502"):  # it was found before anything was passed on
+        assert came.count(b"HTTP/1.1 502") == came.count(b"HTTP/1.1") == 2
+    else:
+        assert came.count(b"HTTP/1.1") == 1 and not came.endswith(b"\r\n0\r\n\r\n")
 
 
 # --- upstreams that talk out of turn ---------------------------------------------------------------------------------
@@ -207,11 +210,11 @@ def test_an_early_answer_of_one_that_reads_on_leaves_the_order_intact(router, up
     with wire.Client(router(one(upstream(script).address)).endpoint) as client:
         for _ in range(3):
             client.send(b"POST / HTTP/1.1\r\nHost: app.example\r\nContent-Length: 100000\r\n\r\n")
-            assert client.answer().body == b"ok"
-            try:
-                client.send(b"x" * 100000)
-            except ConnectionError:  # the router may close instead of reading on
+            answer = client.answer()
+            assert answer.body == b"ok"
+            if answer.get("Connection") == "close":  # the router may close instead of reading on
                 return
+            client.send(b"x" * 100000)
 
 
 # --- upstreams that do nothing ---------------------------------------------------------------------------------------
