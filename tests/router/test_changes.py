@@ -439,7 +439,8 @@ def test_a_snapshot_that_does_not_verify_is_not_used(served, how):
 
 def test_a_second_router_of_the_same_name_is_refused(served, sluice, tmp_path):
     running = served(0)
-    second = subprocess.run([str(sluice), "router", "run", "--listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=60,
+    second = subprocess.run([str(sluice), "router", "run", "--listen", "127.0.0.1:0", "--trust", str(running.folder / "trust.pem")],
+                            capture_output=True, text=True, timeout=60,
                             env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(running.folder / "home")})
     assert second.returncode != 0 and "main" in second.stderr
 
