@@ -19,7 +19,6 @@ namespace sluice::bench {
 namespace {
 
 constexpr int kVisitors = 100;
-constexpr int kIdle = 10000;
 
 double median_of(std::vector<double> series) {
   std::nth_element(series.begin(), series.begin() + static_cast<long>(series.size() / 2), series.end());
@@ -41,7 +40,7 @@ struct Proxy {
 
 class Bench {
  public:
-  explicit Bench(int rounds) : rounds_(rounds) {}
+  Bench(int rounds, rlim_t files) : rounds_(rounds), files_(files) {}
 
   int run() {
     start_upstream();
@@ -93,8 +92,12 @@ class Bench {
     int port = free_port();
     std::string text = text_of("bench/router/" + settings);
     must(!text.empty(), "run the bench in the repository's folder, which has bench/router/" + settings);
-    const std::vector<std::pair<std::string, std::string>> filled = {
-        {"@PORT@", std::to_string(port)}, {"@R1@", upstreams[0]}, {"@R2@", upstreams[1]}, {"@DIR@", folder_.path("")}};
+    const std::vector<std::pair<std::string, std::string>> filled = {{"@PORT@", std::to_string(port)},
+                                                                     {"@R1@", upstreams[0]},
+                                                                     {"@R2@", upstreams[1]},
+                                                                     {"@DIR@", folder_.path("")},
+                                                                     {"@FILES@", std::to_string(files_)},
+                                                                     {"@CONNECTIONS@", std::to_string(connections_)}};
     for (const auto& [mark, value] : filled) {
       for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size()) {
         text.replace(at, mark.size(), value);
@@ -232,13 +235,13 @@ class Bench {
       double before = proxy->process.rss_bytes();
       std::vector<double> after;
       {
-        IdleConnections held(proxy->port, kIdle);
+        IdleConnections held(proxy->port, idle_);
         after.push_back(proxy->process.rss_bytes());
       }
-      double each = (after[0] - before) / kIdle;
-      std::string what = proxy->name + ": an idle connection";
+      double each = (after[0] - before) / idle_;
+      std::string what = proxy->name + ": an idle connection, of " + std::to_string(idle_);
       if (proxy->name == "router") {
-        report_.at_most("router: memory before", before / 1e6, 12, "MB");
+        report_.at_most("router: memory, both processes", proxy->process.share_bytes() / 1e6, 12, "MB");
         report_.at_most(what, each, 600, "B");
       } else {
         report_.note(what, each, "B");
@@ -335,6 +338,10 @@ class Bench {
   }
 
   int rounds_;
+  rlim_t files_;  // that a process may have open
+  // Which HAProxy takes, by its own account: two files for each.
+  int connections_ = static_cast<int>(std::min<rlim_t>(10'500, (files_ - 100) / 2));
+  int idle_ = std::min(10'000, connections_ - 100);
   Report report_;
   DiskFolder folder_;
   std::string cookies_ = folder_.path("cookies");
@@ -352,8 +359,13 @@ class Bench {
 int main(int count, char** words) {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 100'000);
   ::setrlimit(RLIMIT_NOFILE, &files);
-  sluice::bench::stay_on_core(sluice::bench::kOtherCore);
-  return sluice::bench::Bench(count > 1 ? std::atoi(words[1]) : 11).run();
+  try {
+    sluice::bench::stay_on_core(sluice::bench::kOtherCore);
+    return sluice::bench::Bench(count > 1 ? std::atoi(words[1]) : 11, files.rlim_cur).run();
+  } catch (const std::exception& failed) {  // what was started ends with the bench
+    std::fprintf(stderr, "router_bench: %s\n", failed.what());
+    return 1;
+  }
 }

@@ -32,6 +32,8 @@ class Child {
   // Of the process and all that descend from it.
   [[nodiscard]] double cpu_us() const;
   [[nodiscard]] double rss_bytes() const;
+  // The same, with its share alone of what it shares with others: a program that is two processes is in memory once.
+  [[nodiscard]] double share_bytes() const;
 
  private:
   explicit Child(pid_t pid) : pid_(pid) {}

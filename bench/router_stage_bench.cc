@@ -44,6 +44,16 @@ std::set<pid_t> family_of(pid_t pid) {
   return family;
 }
 
+// The sum of a line, in kB, of a file that /proc has of each process of a family.
+double memory_of(pid_t pid, const std::string& file, const std::string& name) {
+  double kb = 0;
+  for (pid_t one : family_of(pid)) {
+    std::string text = text_of("/proc/" + std::to_string(one) + "/" + file);
+    if (size_t at = text.find(name); at != std::string::npos) kb += std::atof(text.c_str() + at + name.size());
+  }
+  return kb * 1024;
+}
+
 int connected_to(int port) {
   int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -144,14 +154,8 @@ double Child::cpu_us() const {
   return ns / 1000;
 }
 
-double Child::rss_bytes() const {
-  double kb = 0;
-  for (pid_t one : family_of(pid_)) {
-    std::string status = text_of("/proc/" + std::to_string(one) + "/status");
-    if (size_t at = status.find("VmRSS:"); at != std::string::npos) kb += std::atof(status.c_str() + at + 6);
-  }
-  return kb * 1024;
-}
+double Child::rss_bytes() const { return memory_of(pid_, "status", "VmRSS:"); }
+double Child::share_bytes() const { return memory_of(pid_, "smaps_rollup", "Pss:"); }
 
 int free_port() {
   int fd = ::socket(AF_INET, SOCK_STREAM, 0);
