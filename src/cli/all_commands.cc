@@ -19,6 +19,7 @@ Commands all_commands() {
   add_config_commands(commands);
   add_revisions_commands(commands);
   add_traffic_commands(commands);
+  add_router_commands(commands);
   add_flow_commands(commands);
   add_flow_decisions(commands);
   add_audit_commands(commands);

@@ -18,6 +18,7 @@ void add_env_apply_commands(Commands& commands);
 void add_env_packs_commands(Commands& commands);
 void add_config_commands(Commands& commands);
 void add_revisions_commands(Commands& commands);
+void add_router_commands(Commands& commands);
 void add_traffic_commands(Commands& commands);
 void add_flow_commands(Commands& commands);
 void add_flow_decisions(Commands& commands);

@@ -78,6 +78,7 @@ const std::vector<HomeFolder>& home_layout() {
       {"logs", "what background processes say"},
       {"run", "sockets and locks of running processes"},
       {"runtime", "what runs on this machine: replicas with their logs, and unpacked bundles"},
+      {"router", "what routers obey and count, one folder each"},
   };
   return kLayout;
 }

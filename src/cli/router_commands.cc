@@ -1,0 +1,204 @@
+// sluice router: the data plane as a process, and what it says of itself.
+#include <boost/json.hpp>
+#include <iostream>
+
+#include "base/atomic_file.h"
+#include "base/basis_points.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/context.h"
+#include "cli/home.h"
+#include "crypto/key_file.h"
+#include "router/control_client.h"
+#include "router/master.h"
+
+namespace sluice::cli {
+namespace router_commands {
+
+constexpr size_t kMaxKeyFile = 64 << 10;
+
+Result<std::string> router_name(const Context& context) {
+  std::string name = context.given.text("name");
+  auto fits = [](char c) { return isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; };
+  if (!name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), fits)) return name;
+  return Error{.code = Code::usage, .message = "--name: expected at most 40 letters, digits, - and _"};
+}
+
+// The public keys in a PEM file, one after the other.
+Result<std::vector<crypto::PublicKey>> keys_in(Disk& disk, const std::string& path) {
+  auto text = read_file(disk, path, kMaxKeyFile);
+  if (!text) return text.error();
+  std::vector<crypto::PublicKey> keys;
+  constexpr std::string_view kEnd = "-----END PUBLIC KEY-----";
+  std::string_view rest = *text;
+  for (size_t end = rest.find(kEnd); end != std::string_view::npos; end = rest.find(kEnd)) {
+    size_t begin = rest.find("-----BEGIN");
+    auto key = crypto::PublicKey::from_pem(
+        std::string(rest.substr(std::min(begin, end), end + kEnd.size() - std::min(begin, end))) + "\n");
+    if (!key) return key.error();
+    keys.push_back(*key);
+    rest.remove_prefix(end + kEnd.size());
+  }
+  if (keys.empty()) return Error{.code = Code::invalid, .message = path + " has no public key in PEM"};
+  return keys;
+}
+
+Result<std::vector<crypto::PublicKey>> trusted_keys(Context& context, const Home& home) {
+  std::vector<crypto::PublicKey> trusted;
+  for (const std::string& path : context.given.texts("trust")) {
+    auto keys = keys_in(context.disk, path);
+    if (!keys) return keys.error();
+    trusted.insert(trusted.end(), keys->begin(), keys->end());
+  }
+  if (!trusted.empty()) return trusted;
+  auto folder = home.check("keys");
+  if (!folder) return folder.error();
+  std::string path = (*folder / "operator.pem").string();
+  auto there = context.disk.exists(path);
+  if (!there) return there.error();
+  if (!*there) return trusted;  // it obeys its file alone
+  auto key = crypto::load_private_key(context.disk, path);
+  if (!key) return key.error();
+  trusted.push_back(key->public_key());
+  return trusted;
+}
+
+Result<Code> run(Context& context) {
+  auto name = router_name(context);
+  if (!name) return name.error();
+  auto home = find_home(context.disk, context.variables);
+  if (!home) return home.error();
+  auto routers = home->folder("router");
+  if (!routers) return routers.error();
+  std::string folder = (*routers / *name).string();
+  if (auto made = context.disk.make_folder(folder, 0700); !made && made.error().code != Code::conflict)
+    return made.error();
+  auto trusted = trusted_keys(context, *home);
+  if (!trusted) return trusted.error();
+  router::RouterOptions options{.name = *name, .folder = folder, .trusted = *std::move(trusted)};
+  if (context.given.has("listen")) options.listen = context.given.texts("listen");
+  options.admin = context.given.text("admin");
+  options.table_file = context.given.text("table");
+  options.threads = static_cast<size_t>(context.given.number("threads").value_or(0));
+  if (options.threads > 64) return Error{.code = Code::usage, .message = "--threads: expected 1 to 64"};
+  options.drain_ms = context.given.number("drain").value_or(0);
+  std::string log = context.given.text("access-log");
+  options.access_log = log == "none" ? "" : log.empty() ? folder + "/access.log" : log;
+  if (options.trusted.empty() && options.table_file.empty()) {
+    return Error{.code = Code::not_found,
+                 .message = "this home has no operator's key yet, so the router would obey nobody",
+                 .next = "run it with --table FILE, or with --trust FILE"};
+  }
+  auto served =
+      router::run_router(options, context.disk, [](const std::string& line) { std::cout << line << std::endl; });
+  if (!served) return served.error();
+  return Code::ok;
+}
+
+// ----------------------------------------------------------------------------------------------------------- stats
+
+int64_t number_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+std::string string_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+std::string stats_text(const json::object& stats, const Terminal& terminal) {
+  Table table{.columns = {{"DEPLOYMENT", Align::left, true},
+                          {"REVISION", Align::left, true},
+                          {"STATE"},
+                          {"WEIGHT", Align::right},
+                          {"REQUESTS", Align::right},
+                          {"IN FLIGHT", Align::right},
+                          {"5XX", Align::right},
+                          {"P50 US", Align::right},
+                          {"P99 US", Align::right}},
+              .empty = "No deployments yet."};
+  for (const json::value& each : stats.at("deployments").as_array()) {
+    const json::object& deployment = each.as_object();
+    for (const json::value& one : deployment.at("revisions").as_array()) {
+      const json::object& revision = one.as_object();
+      const json::object& latency = revision.at("latency_us").as_object();
+      auto count = [](int64_t number) { return Cell{std::to_string(number)}; };
+      table.rows.push_back({{string_at(deployment, "id")},
+                            {string_at(revision, "id")},
+                            {string_at(revision, "state")},
+                            {print_basis_points(static_cast<int>(number_at(revision, "weight_bps")))},
+                            count(number_at(revision, "requests")),
+                            count(number_at(revision, "in_flight") + number_at(revision, "websockets")),
+                            count(number_at(revision.at("status").as_object(), "5xx")),
+                            count(number_at(latency, "p50")),
+                            count(number_at(latency, "p99"))});
+    }
+  }
+  return "generation " + std::to_string(number_at(stats, "generation")) + ", " +
+         std::to_string(number_at(stats, "connections")) + " connections, " +
+         std::to_string(number_at(stats, "threads")) + " threads\n" + render(table, terminal);
+}
+
+Result<Code> stats(Context& context) {
+  auto name = router_name(context);
+  if (!name) return name.error();
+  auto home = find_home(context.disk, context.variables);
+  if (!home) return home.error();
+  auto routers = home->check("router");
+  if (!routers) return routers.error();
+  auto client = router::ControlClient::connect((*routers / *name / "control.sock").string());
+  if (!client) return client.error();
+  auto answer = client->ask({{"op", "stats"}});
+  if (!answer) return answer.error();
+  context.output.print(*answer, [&](const Terminal& terminal) { return stats_text(*answer, terminal); });
+  return Code::ok;
+}
+
+}  // namespace router_commands
+
+void add_router_commands(Commands& commands) {
+  using namespace router_commands;
+  Option name{.name = "name", .value = "NAME", .help = "which router of this home", .fallback = "main"};
+  commands.add_noun({.name = "router", .group = Group::operate, .summary = "Let traffic in, and see what it does"});
+  commands.add(
+      {.name = "router run",
+       .summary = "Run the router in the foreground",
+       .details = "It takes requests, finds the deployment by host, path and tenant, picks a revision and passes them "
+                  "on. What "
+                  "it obeys comes signed over its control socket and is kept on disk, so it goes on without the "
+                  "control plane; "
+                  "or from a table file alone. It prints a line of JSON with the addresses that it listens at.\n\n"
+                  "SIGTERM and Ctrl-C stop it: requests under way finish. SIGHUP reads the table file again.",
+       .options = {name,
+                   {.name = "listen",
+                    .value = "ADDRESS",
+                    .help = "where clients connect: 127.0.0.1:8080, [::1]:0, unix:/path",
+                    .repeated = true},
+                   {.name = "admin",
+                    .value = "ADDRESS",
+                    .help = "where /healthz, /readyz and /metrics are",
+                    .fallback = "127.0.0.1:0"},
+                   {.name = "table", .value = "FILE", .help = "obey this table", .kind = Kind::path},
+                   {.name = "trust",
+                    .value = "FILE",
+                    .help = "obey orders signed by these public keys; else the operator's",
+                    .kind = Kind::path,
+                    .repeated = true},
+                   {.name = "threads", .value = "N", .help = "how many threads; else one a core", .kind = Kind::count},
+                   {.name = "drain",
+                    .value = "TIME",
+                    .help = "how long a stop waits for requests under way",
+                    .kind = Kind::duration,
+                    .fallback = "30s"},
+                   {.name = "access-log", .value = "FILE", .help = "a file, - for stdout, or none"}},
+       .example = "sluice router run --table table.json --listen 127.0.0.1:0",
+       .run = run});
+  commands.add({.name = "router stats",
+                .summary = "Show what passes through a router",
+                .options = {name},
+                .example = "sluice router stats",
+                .run = stats});
+}
+
+}  // namespace sluice::cli

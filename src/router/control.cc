@@ -1,0 +1,286 @@
+// Peers are few, so each turn polls them all.
+#include "router/control.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/json.h"
+
+namespace sluice::router {
+namespace {
+
+constexpr size_t kMaxLine = 64 << 10;
+constexpr size_t kMaxBytes = size_t{256} << 20;
+constexpr size_t kMaxHttpHead = 8 << 10;
+constexpr size_t kMaxPeers = 64;
+constexpr int64_t kMaxHold_ms = 30'000;
+
+json::object refusal_json(const Error& error, int64_t generation) {
+  return {{"ok", false}, {"code", code_name(error.code)}, {"message", to_string(error)}, {"generation", generation}};
+}
+
+std::string text_in(const json::object& request, std::string_view name) {
+  const json::value* value = request.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+int64_t number_in(const json::object& request, std::string_view name, int64_t fallback) {
+  const json::value* value = request.if_contains(name);
+  return value != nullptr && value->is_int64() ? value->get_int64() : fallback;
+}
+
+std::string http_answer(int status, const char* reason, const char* type, const std::string& body) {
+  return "HTTP/1.1 " + std::to_string(status) + " " + reason + "\r\nContent-Type: " + type +
+         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
+}
+
+// Whether the other end is the router's own user, or root.
+bool is_own_user(int fd) {
+  ucred caller{};
+  socklen_t size = sizeof caller;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &caller, &size) != 0) return false;
+  return caller.uid == 0 || caller.uid == ::geteuid();
+}
+
+}  // namespace
+
+Control::Control(int control_fd, int admin_fd, TableKeeper& keeper, const Clock& clock,
+                 std::function<Reported()> reported)
+    : control_fd_(control_fd), admin_fd_(admin_fd), keeper_(keeper), clock_(clock), reported_(std::move(reported)) {}
+
+Control::~Control() {
+  for (auto& peer : peers_) ::close(peer->fd);
+}
+
+void Control::turn(int timeout_ms, int also) {
+  std::vector<pollfd> watched = {{control_fd_, POLLIN, 0}, {admin_fd_, POLLIN, 0}, {also, POLLIN, 0}};
+  for (const auto& peer : peers_) {
+    watched.push_back({peer->fd, static_cast<short>(peer->out.empty() ? POLLIN : POLLOUT), 0});
+  }
+  if (::poll(watched.data(), watched.size(), timeout_ms) <= 0) return;
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    short found = watched[3 + i].revents;
+    if (found == 0) continue;
+    Peer& peer = *peers_[i];
+    if ((found & POLLOUT) != 0) write(peer);
+    if ((found & (POLLIN | POLLHUP | POLLERR)) != 0 && !peer.ended && peer.out.empty()) read(peer);
+  }
+  std::erase_if(peers_, [](const auto& peer) {
+    if (!peer->ended) return false;
+    ::close(peer->fd);
+    return true;
+  });
+  if (watched[0].revents != 0) accept(control_fd_, false);
+  if (watched[1].revents != 0) accept(admin_fd_, true);
+}
+
+void Control::accept(int listener, bool admin) {
+  int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) return;
+  if (peers_.size() >= kMaxPeers || (!admin && !is_own_user(fd))) {
+    ::close(fd);
+    return;
+  }
+  auto peer = std::make_unique<Peer>();
+  peer->fd = fd;
+  peer->admin = admin;
+  peers_.push_back(std::move(peer));
+}
+
+void Control::read(Peer& peer) {
+  char bytes[65'536];
+  // All that is there: an order should not wait for another turn.
+  for (int i = 0; i < 64; ++i) {
+    ssize_t size = ::recv(peer.fd, bytes, sizeof bytes, 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) break;
+    if (size <= 0) {
+      peer.ended = true;
+      return;
+    }
+    peer.in.append(bytes, static_cast<size_t>(size));
+    if (static_cast<size_t>(size) < sizeof bytes) break;
+  }
+  if (peer.admin) {
+    serve_admin(peer);
+  } else {
+    serve_control(peer);
+  }
+  if (!peer.out.empty()) write(peer);
+}
+
+void Control::write(Peer& peer) {
+  while (!peer.out.empty()) {
+    ssize_t size = ::send(peer.fd, peer.out.data(), peer.out.size(), MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return;
+    if (size < 0) {
+      peer.ended = true;
+      return;
+    }
+    peer.out.erase(0, static_cast<size_t>(size));
+  }
+  if (peer.close_after) peer.ended = true;
+}
+
+void Control::serve_control(Peer& peer) {
+  while (peer.out.empty() && !peer.close_after) {
+    if (!peer.has_line) {
+      size_t end = peer.in.find('\n', peer.used);
+      if (end == std::string::npos || end - peer.used > kMaxLine) {
+        if (peer.in.size() - peer.used > kMaxLine) {
+          peer.out =
+              sluice::write(refusal_json({.code = Code::limit, .message = "a request is a line of at most 64 kB"},
+                                         keeper_.generation())) +
+              "\n";
+          peer.close_after = true;
+        }
+        break;
+      }
+      peer.line = peer.in.substr(peer.used, end - peer.used);
+      peer.used = end + 1;
+      peer.has_line = true;
+      auto parsed = parse_json(peer.line, "", {.max_depth = 8});
+      const json::object* request = parsed ? parsed->root.if_object() : nullptr;
+      int64_t bytes = request != nullptr ? number_in(*request, "bytes", 0) : 0;
+      if (bytes < 0 || static_cast<size_t>(bytes) > kMaxBytes) {
+        peer.out = sluice::write(refusal_json({.code = Code::limit, .message = "at most 256 MB go with a request"},
+                                              keeper_.generation())) +
+                   "\n";
+        peer.close_after = true;
+        break;
+      }
+      peer.bytes = static_cast<size_t>(bytes);
+      peer.in.reserve(peer.used + peer.bytes);
+    }
+    if (peer.in.size() - peer.used < peer.bytes) break;
+    std::string bytes = peer.in.substr(peer.used, peer.bytes);
+    peer.used += peer.bytes;
+    peer.has_line = false;
+    if (peer.used == peer.in.size()) {
+      peer.in.clear();
+      if (peer.in.capacity() > kMaxLine) peer.in.shrink_to_fit();
+      peer.used = 0;
+    }
+    peer.out = sluice::write(answer(peer.line, std::move(bytes))) + "\n";
+    write(peer);
+  }
+}
+
+json::object Control::answer(std::string_view line, std::string bytes) {
+  auto parsed = parse_json(line, "", {.max_depth = 8});
+  if (!parsed) return refusal_json(parsed.error(), keeper_.generation());
+  const json::object* request = parsed->root.if_object();
+  std::string op = request != nullptr ? text_in(*request, "op") : "";
+  if (op == "load") return obey(OrderOp::load, *request, std::move(bytes));
+  if (op == "patch") return obey(OrderOp::patch, *request, std::move(bytes));
+  if (op == "stats") return stats_of(reported_(), text_in(*request, "deployment"));
+  if (op == "usage") return usage_of(reported_());
+  if (op == "hold") return hold(*request);
+  if (op == "release") return release(*request);
+  if (op == "drain") return drain(*request);
+  return refusal_json(
+      {.code = Code::invalid, .message = "expected an op: load, patch, stats, usage, hold, release or drain"},
+      keeper_.generation());
+}
+
+json::object Control::obey(OrderOp op, const json::object& request, std::string bytes) {
+  auto refused = keeper_.obey(op, {text_in(request, "order"), std::move(bytes)});
+  if (refused) {
+    json::object answer = refusal_json(refused->error, keeper_.generation());
+    if (refused->needs_load) answer["needs"] = "load";
+    return answer;
+  }
+  json::object answer{
+      {"ok", true}, {"generation", keeper_.generation()}, {"quarantined", quarantined_of(keeper_.table().get())}};
+  if (op == OrderOp::patch) answer["wants_load"] = reported_().state.wants_load();
+  return answer;
+}
+
+json::object Control::hold(const json::object& request) {
+  std::string id = text_in(request, "deployment");
+  const auto* found = keeper_.table() ? keeper_.table()->named(id) : nullptr;
+  int64_t hold_ms = number_in(request, "ms", kMaxHold_ms);
+  if (found == nullptr)
+    return refusal_json({.code = Code::not_found, .message = "no such deployment"}, keeper_.generation());
+  if (hold_ms < 1 || hold_ms > kMaxHold_ms) {
+    return refusal_json({.code = Code::invalid, .message = "a hold is of 1 to 30000 ms"}, keeper_.generation());
+  }
+  (*found)->memory->held_until_ms.store(clock_.monotonic_ns() / 1'000'000 + hold_ms);
+  return {{"ok", true}, {"held", true}};
+}
+
+json::object Control::release(const json::object& request) {
+  std::string id = text_in(request, "deployment");
+  const auto* found = keeper_.table() ? keeper_.table()->named(id) : nullptr;
+  if (found == nullptr)
+    return refusal_json({.code = Code::not_found, .message = "no such deployment"}, keeper_.generation());
+  (*found)->memory->held_until_ms.store(0);
+  Reported router = reported_();
+  for (const auto& thread : router.threads) thread->ask([](Proxy& proxy) { proxy.release_held(); });
+  return {{"ok", true}};
+}
+
+json::object Control::drain(const json::object& request) {
+  std::string deployment = text_in(request, "deployment"), revision = text_in(request, "revision");
+  int64_t drain_ms = number_in(request, "ms", 30'000);
+  if (drain_ms < 0 || drain_ms > 86'400'000) {
+    return refusal_json({.code = Code::invalid, .message = "a drain is of 0 to 86400000 ms"}, keeper_.generation());
+  }
+  const auto* found = keeper_.table() ? keeper_.table()->named(deployment) : nullptr;
+  const Revision* known = found != nullptr ? (*found)->named(revision) : nullptr;
+  Reported router = reported_();
+  if (known != nullptr && !known->memory->draining.exchange(true)) {
+    known->memory->cut_at_ms.store(clock_.monotonic_ns() / 1'000'000 + drain_ms);
+    for (const auto& thread : router.threads) thread->ask([](Proxy& proxy) { proxy.drain(); });
+  }
+  // Also of a revision that is in the table no more: something of it may still be under way.
+  int64_t under_way = 0, websockets = 0;
+  bool seen = known != nullptr;
+  for (uint32_t series = 0; series < router.counters.series(); ++series) {
+    const SeriesName& name = router.counters.name(series);
+    if (name.deployment != deployment || name.revision != revision) continue;
+    seen = true;
+    under_way += router.counters.in_flight(series);
+    websockets += router.counters.websockets(series);
+  }
+  if (!seen) return refusal_json({.code = Code::not_found, .message = "no such revision"}, keeper_.generation());
+  return {{"ok", true},
+          {"in_flight", std::max<int64_t>(under_way - websockets, 0)},
+          {"websockets", websockets},
+          {"done", under_way == 0}};
+}
+
+// --------------------------------------------------------------------------------------------------------- admin port
+
+void Control::serve_admin(Peer& peer) {
+  size_t end = peer.in.find("\r\n\r\n");
+  if (end == std::string::npos && peer.in.size() < kMaxHttpHead) return;
+  peer.out = end == std::string::npos ? http_answer(431, "Request Header Fields Too Large", "text/plain", "")
+                                      : answer_http(std::string_view(peer.in).substr(0, end));
+  peer.close_after = true;
+}
+
+std::string Control::answer_http(std::string_view head) {
+  std::string_view line = head.substr(0, head.find("\r\n"));
+  std::string_view method = line.substr(0, line.find(' '));
+  std::string_view rest = line.substr(std::min(line.size(), method.size() + 1));
+  std::string_view path = rest.substr(0, rest.find_first_of(" ?"));
+  if (method != "GET" && method != "HEAD") return http_answer(405, "Method Not Allowed", "text/plain", "GET alone\n");
+  if (path == "/healthz") return http_answer(200, "OK", "text/plain", "ok\n");
+  if (path == "/readyz") {
+    if (keeper_.table()) {
+      return http_answer(200, "OK", "text/plain", "generation " + std::to_string(keeper_.generation()) + "\n");
+    }
+    return http_answer(503, "Service Unavailable", "text/plain", "no table yet\n");
+  }
+  if (path == "/metrics")
+    return http_answer(200, "OK", "text/plain; version=0.0.4; charset=utf-8", metrics_of(reported_()));
+  return http_answer(404, "Not Found", "text/plain", "/healthz, /readyz, /metrics\n");
+}
+
+}  // namespace sluice::router

@@ -1,0 +1,67 @@
+// The control socket and the admin port, served by the worker's first thread: one loop over both, which never waits for
+// a peer. What the requests mean is in docs/internals/router.md.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "router/report.h"
+
+namespace sluice::router {
+
+class Control {
+ public:
+  // The fds are not its own.
+  Control(int control_fd, int admin_fd, TableKeeper& keeper, const Clock& clock, std::function<Reported()> reported);
+  ~Control();
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+  // Waits for at most so long for something at the sockets or at `also`, and deals with it.
+  void turn(int timeout_ms, int also);
+
+  // The answer to a request line with its bytes.
+  json::object answer(std::string_view line, std::string bytes);
+  // The answer to an HTTP request's head.
+  std::string answer_http(std::string_view head);
+
+ private:
+  struct Peer {
+    int fd = -1;
+    bool admin = false;
+    bool ended = false;
+    std::string in, out;
+    size_t used = 0;   // of `in`
+    std::string line;  // a request whose bytes are still to come
+    size_t bytes = 0;
+    bool has_line = false;
+    bool close_after = false;
+  };
+
+  void accept(int listener, bool admin);
+  void read(Peer& peer);
+  void write(Peer& peer);
+  void serve_control(Peer& peer);
+  void serve_admin(Peer& peer);
+
+  json::object obey(OrderOp op, const json::object& request, std::string bytes);
+  json::object hold(const json::object& request);
+  json::object release(const json::object& request);
+  json::object drain(const json::object& request);
+
+  int control_fd_;
+  int admin_fd_;
+  TableKeeper& keeper_;
+  const Clock& clock_;
+  std::function<Reported()> reported_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+};
+
+}  // namespace sluice::router

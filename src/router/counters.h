@@ -1,0 +1,90 @@
+// Counts of what passed, by revision and thread, in a file that survives the process: docs/internals/router.md, Usage
+// counters. A thread adds to its own lane without a lock; whoever reads sums up the lanes.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "router/mapped_file.h"
+#include "router/table_compile.h"
+
+namespace sluice::router {
+
+inline constexpr size_t kLatencyBuckets = 30;
+// Upper ends in microseconds; the last bucket has none.
+inline constexpr std::array<uint32_t, kLatencyBuckets - 1> kLatencyEnds_us = {
+    50,      100,     200,     300,     500,       750,       1'000,     1'500,      2'000,     3'000,
+    5'000,   7'500,   10'000,  15'000,  20'000,    30'000,    50'000,    75'000,     100'000,   150'000,
+    200'000, 300'000, 500'000, 750'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 30'000'000};
+
+size_t latency_bucket(uint64_t latency_us);
+
+// As it is in the file. Each word has one writer.
+struct Counts {
+  uint64_t requests = 0;
+  uint64_t bytes_in = 0;
+  uint64_t bytes_out = 0;
+  std::array<uint64_t, 5> classes{};  // 1xx to 5xx
+  uint64_t retries = 0;
+  uint64_t failures = 0;  // of upstreams
+  uint64_t latency_us = 0;
+  std::array<uint64_t, kLatencyBuckets> latencies{};
+};
+
+// What is under way now; not in the file.
+struct Gauge {
+  std::atomic<uint32_t> in_flight = 0;
+  std::atomic<uint32_t> websockets = 0;
+};
+
+class Counters {
+ public:
+  static constexpr size_t kSeries = 16'384;
+  static constexpr size_t kLanes = 64;
+  static constexpr uint32_t kOther = kSeries - 1;  // of those for which there is no room
+
+  // `router` and `fresh_epoch` go into a new file. One that cannot be used is set aside, as PATH.old.
+  static Result<std::unique_ptr<Counters>> open(const std::string& path, const std::string& router,
+                                                const std::string& fresh_epoch, size_t lanes);
+
+  // One thread only, that of the control socket.
+  uint32_t series_of(const SeriesName& name);
+  uint64_t next_sequence();
+
+  std::string epoch() const;
+  size_t series() const { return names_.size(); }
+  const SeriesName& name(uint32_t series) const { return names_[series]; }
+  Counts total(uint32_t series) const;
+  uint32_t in_flight(uint32_t series) const;
+  uint32_t websockets(uint32_t series) const;
+
+  // Of one thread.
+  Counts& of(size_t lane, uint32_t series);
+  Gauge& gauge(size_t lane, uint32_t series) { return gauges_[lane * kSeries + series]; }
+
+ private:
+  Counters(MappedFile file, size_t lanes);
+  Result<void> begin(const std::string& router, const std::string& epoch);
+  bool is_sound() const;
+  void read_names();
+
+  mutable MappedFile file_;
+  size_t lanes_;
+  std::unique_ptr<Gauge[]> gauges_;
+  std::vector<SeriesName> names_;
+  std::unordered_map<std::string, uint32_t> by_name_;
+};
+
+// Adds to a word that only this thread writes and others may read.
+inline void add(uint64_t& word, uint64_t more) {
+  std::atomic_ref<uint64_t> shared(word);
+  shared.store(shared.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+}  // namespace sluice::router

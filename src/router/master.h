@@ -1,0 +1,31 @@
+// The master: opens what is listened at, says where that is, and keeps a worker running. It does nothing else, so that
+// nothing can go wrong in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/disk.h"
+#include "base/result.h"
+#include "crypto/ed25519.h"
+
+namespace sluice::router {
+
+struct RouterOptions {
+  std::string name = "main";
+  std::string folder;  // its own, which is there
+  std::vector<std::string> listen = {"127.0.0.1:8080"};
+  std::string admin = "127.0.0.1:0";
+  std::string table_file;
+  std::string access_log;  // a path, "-" or empty for none
+  std::vector<crypto::PublicKey> trusted;
+  size_t threads = 0;  // 0: one a core
+  int64_t drain_ms = 30'000;
+};
+
+// Serves until it is told to stop by a signal. `say` gets the line of sluice.router-process.v1 when it listens.
+Result<void> run_router(const RouterOptions& options, Disk& disk, const std::function<void(const std::string&)>& say);
+
+}  // namespace sluice::router

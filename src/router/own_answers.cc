@@ -1,0 +1,56 @@
+// One page, in two shapes.
+#include "router/own_answers.h"
+
+namespace sluice::router {
+
+std::string_view status_text(uint16_t status) {
+  switch (status) {
+    case 400:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 408:
+      return "Request Timeout";
+    case 417:
+      return "Expectation Failed";
+    case 502:
+      return "Bad Gateway";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    default:
+      return "Error";
+  }
+}
+
+void write_own_answer(const OwnAnswer& answer, std::string& out) {
+  std::string status = std::to_string(answer.status) + " " + std::string(status_text(answer.status));
+  std::string page, type;
+  if (answer.paused != nullptr && !answer.paused->paused_page.empty()) {
+    page = answer.paused->paused_page;
+    type = answer.paused->paused_type;
+  } else if (answer.html) {
+    type = "text/html; charset=utf-8";
+    page = "<!doctype html><title>" + status + "</title><h1>" + status + "</h1>";
+    if (!answer.trace.empty()) page += "<p>Request " + std::string(answer.trace) + "</p>";
+    page += "\n";
+  } else {
+    type = "text/plain; charset=utf-8";
+    page = status;
+    if (!answer.trace.empty()) page += ", request " + std::string(answer.trace);
+    page += "\n";
+  }
+  out += "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(page.size()) +
+         "\r\nCache-Control: no-store\r\n";
+  if (answer.paused != nullptr) out += "Retry-After: " + std::to_string(answer.paused->retry_after_s) + "\r\n";
+  if (!answer.keep_alive) {
+    out += "Connection: close\r\n";
+  } else if (answer.old_client) {
+    out += "Connection: keep-alive\r\n";
+  }
+  out += "\r\n";
+  if (!answer.is_head) out += page;
+}
+
+}  // namespace sluice::router

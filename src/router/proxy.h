@@ -1,0 +1,188 @@
+// The machine of one thread: it takes what happens at connections and moves requests and answers between clients and
+// replicas. It knows no sockets and no clock of its own (router/wire.h, set_time), so that tests and fuzzers can drive
+// it with whatever they like.
+//
+// Rules:
+// - Nothing is read from one side while what was read before waits for the other: memory is bounded, and who is slow
+//   slows down only who talks to him.
+// - An object that is gone has fd -1 and keeps its memory until rest(); whoever calls something that may end a
+//   connection looks at that afterwards.
+// - Nothing is called back from within: what is to go on by itself is put into a queue that run_queue works off.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "router/access_log.h"
+#include "router/buffers.h"
+#include "router/connection.h"
+#include "router/counters.h"
+#include "router/dispatch.h"
+#include "router/head_writer.h"
+#include "router/http1_parser.h"
+#include "router/slab.h"
+#include "router/table.h"
+#include "router/timers.h"
+#include "router/upstream_pool.h"
+#include "router/wire.h"
+
+namespace sluice::router {
+
+struct Now {
+  int64_t monotonic_us = 0;
+  int64_t wall_ms = 0;
+
+  int64_t monotonic_ms() const { return monotonic_us / 1'000; }
+};
+
+// Why an upstream did not do.
+enum class UpstreamFault : uint8_t { connect, connect_timeout, closed, garbage, timeout };
+
+class Proxy {
+ public:
+  Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now);
+  ~Proxy();
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+
+  void set_time(const Now& now) { now_ = now; }
+
+  // The table that requests are looked up in from now on; nothing: there is none. It must stay until another is set.
+  void set_table(const Table* table);
+
+  // A new connection. `unix_peer`: it has no address and is trusted.
+  Client* accept(int fd, const Address& peer, uint16_t port, bool unix_peer);
+
+  void happened(Client& client, const Happened& what);
+  void happened(Upstream& upstream, const Happened& what);
+
+  // Works off what is to go on by itself; whether there is more.
+  bool run_queue();
+  // Fires timers that are due.
+  void run_timers();
+  // Ends a turn: memory of what has ended may be used again.
+  void rest();
+  void hand_over_log() { log_.hand_over(log_lines_); }
+
+  // Requests that were held are looked at again.
+  void release_held();
+  // A revision drains, or an order to do so was given: its WebSockets are closed, and what is over its time is cut.
+  void drain();
+  // No new requests: idle clients are closed, the others with their next answer; WebSockets get 1012.
+  void begin_stop();
+  void cut_all();
+
+  size_t clients() const { return clients_.taken(); }
+  size_t exchanges() const { return exchanges_.taken(); }
+  size_t buffers_taken() const { return buffers_.taken(); }
+  size_t held() const { return held_.size(); }
+  uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+  const RevisionPool* pool(uint32_t series) const;
+  const std::vector<std::unique_ptr<RevisionPool>>& pools() const { return pools_; }
+
+ private:
+  // proxy_client.cc
+  void progress(Client& client);
+  void read(Client& client);
+  bool take_input(Client& client, std::string_view& bytes);
+  size_t consume(Client& client, std::string_view bytes);
+  bool flush(Client& client);
+  bool write(Client& client, std::string_view first, std::string_view second);
+  void client_ended(Client& client);
+  void close(Client& client);
+  void close_after_writing(Client& client);
+  void become_idle(Client& client);
+  void linger(Client& client);
+  void fire(Client& client);
+  void wake(Endpoint& endpoint);
+  bool is_trusted(Client& client);
+
+  // proxy_request.cc
+  size_t begin(Client& client, std::string_view bytes);
+  bool take_body(Exchange& exchange, std::string_view rest, size_t& taken);
+  void prepare(Exchange& exchange, Client& client, const Dispatched& done);
+  void route(Exchange& exchange, const Dispatched& done);
+  void send(Exchange& exchange);
+  void write_request(Exchange& exchange);
+  bool flush_request(Exchange& exchange);
+  size_t forward_body(Exchange& exchange, std::string_view bytes);
+  bool request_waits(const Exchange& exchange) const;
+  RevisionPool& pool_of(const Deployment& deployment, const Revision& revision);
+  void close_unlisted(RevisionPool& pool);
+  void renew_pool(uint32_t series, const Table& table);
+  void begin_trace(Exchange& exchange, std::string_view given, char* span);
+
+  // proxy_upstream.cc
+  void progress(Upstream& upstream);
+  void read(Upstream& upstream);
+  void upstream_ended(Upstream& upstream);
+  size_t take_response(Exchange& exchange, std::string_view bytes);
+  size_t begin_response(Exchange& exchange, std::string_view bytes);
+  void relay_interim(Exchange& exchange);
+  size_t forward_response(Exchange& exchange, std::string_view head, std::string_view bytes);
+  size_t forward_unchunked(Exchange& exchange, std::string_view head, std::string_view bytes);
+  void finish_response(Exchange& exchange, bool leftover);
+  void fail(Exchange& exchange, UpstreamFault fault);
+  void fire(Upstream& upstream);
+  void close(Upstream& upstream);
+  void detach(Exchange& exchange, bool reuse);
+  void make_idle(Upstream& upstream);
+
+  // proxy_answers.cc
+  void refuse(Client& client, uint16_t status, const char* why);
+  void answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* paused = nullptr);
+  void finish(Exchange& exchange);
+  void count(Exchange& exchange);
+  void log(Exchange& exchange);
+  bool is_sampled();
+
+  // proxy_tunnel.cc
+  void begin_tunnel(Exchange& exchange, std::string_view head, std::string_view rest);
+  size_t tunnel_from_client(Exchange& exchange, std::string_view bytes);
+  void tunnel_from_upstream(Exchange& exchange, std::string_view bytes);
+  void tunnel_flushed(Exchange& exchange);
+  void close_websocket(Exchange& exchange);
+  bool put_close_frames(Exchange& exchange);
+  void end_tunnel(Exchange& exchange);
+  void write_upstream(Exchange& exchange, std::string_view bytes);
+
+  Wire& wire_;
+  Random& random_;
+  Counters& counters_;
+  size_t lane_;
+  LogExchange& log_;
+  Now now_;
+  Timers timers_;
+  const Table* table_ = nullptr;
+  bool stopping_ = false;
+  bool draining_ = false;   // some revision is, and may still have something under way
+  int64_t drained_ms_ = 0;  // when that was last looked at
+
+  Buffers buffers_;
+  Slab<Client> clients_;
+  Slab<Upstream> upstreams_;
+  Slab<Exchange> exchanges_;
+  Client* all_clients_ = nullptr;
+  std::vector<std::unique_ptr<RevisionPool>> pools_;  // by series; many are nothing
+  std::vector<Endpoint*> queue_, working_;
+  std::vector<Client*> held_;
+  Dispatcher dispatcher_;
+  RequestHead request_head_;
+  ResponseHead response_head_;
+  std::unique_ptr<char[]> input_;   // what was just read
+  std::unique_ptr<char[]> output_;  // a head that is about to be written
+  std::string text_;                // the router's own answers
+  std::string log_lines_;
+  uint64_t trace_state_;
+  uint32_t sample_ = 0;
+  std::atomic<uint64_t> refused_ = 0;
+};
+
+inline constexpr size_t kReadBytes = 32'768;
+
+}  // namespace sluice::router

@@ -1,0 +1,395 @@
+// A request's way upstream: where it goes, over which connection, its head and its body.
+#include <algorithm>
+#include <cstring>
+
+#include "router/proxy.h"
+
+namespace sluice::router {
+namespace {
+
+constexpr uint8_t kMaxAttempts = 3;
+constexpr int64_t kFreshForUnsafe_ms = 1'000;
+
+bool is_idempotent(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" || method == "OPTIONS" ||
+         method == "TRACE";
+}
+
+uint64_t next_random(uint64_t& state) {
+  uint64_t z = (state += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+void write_hex(uint64_t word, char* at) {
+  for (int i = 15; i >= 0; --i, word >>= 4) at[i] = "0123456789abcdef"[word & 15];
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------------------- begin
+
+void Proxy::begin_trace(Exchange& exchange, std::string_view given, char* span) {
+  if (!given.empty()) {
+    std::memcpy(exchange.trace.data(), given.data(), exchange.trace.size());
+    return;
+  }
+  write_hex(next_random(trace_state_) | 1, exchange.trace.data());
+  write_hex(next_random(trace_state_), exchange.trace.data() + 16);
+  write_hex(next_random(trace_state_) | 1, span);
+}
+
+// Takes what is there of the body; false if it is no body.
+bool Proxy::take_body(Exchange& exchange, std::string_view rest, size_t& taken) {
+  Body& body = exchange.request;
+  taken = 0;
+  if (body.done) return true;
+  if (body.kind == BodyKind::length) {
+    taken = static_cast<size_t>(std::min<uint64_t>(body.left, rest.size()));
+    body.left -= taken;
+    body.done = body.left == 0;
+    return true;
+  }
+  while (taken < rest.size() && !body.chunks.done()) {
+    std::string_view content;
+    taken += body.chunks.take(rest.substr(taken), content);
+    if (body.chunks.bad()) return false;
+  }
+  body.done = body.chunks.done();
+  return true;
+}
+
+size_t Proxy::begin(Client& client, std::string_view bytes) {
+  RequestHead& head = request_head_;
+  Exchange& exchange = *exchanges_.take();
+  timers_.clear(client.timer);
+  client.exchange = &exchange;
+  client.phase = Client::Phase::busy;
+  exchange.client = &client;
+  exchange.begun_us = now_.monotonic_us;
+  exchange.logged = is_sampled();
+  exchange.wants_html =
+      head.headers.has(Field::accept) && head.headers.value_of(Field::accept).starts_with("text/html");
+  exchange.is_head = head.method == "HEAD";
+  exchange.old_client = head.minor == 0;
+  exchange.keep_alive = head.minor == 0 ? head.framing.keep_alive && !head.framing.close : !head.framing.close;
+  if (stopping_) exchange.keep_alive = false;
+  exchange.idempotent = is_idempotent(head.method);
+  if (head.framing.chunked) {
+    exchange.request = {.kind = BodyKind::chunked, .done = false};
+  } else if (head.framing.length > 0) {
+    exchange.request = {.kind = BodyKind::length, .done = false, .left = head.framing.length};
+  }
+  size_t taken = 0;
+  if (!take_body(exchange, bytes.substr(head.size), taken)) {
+    refused_.store(refused_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    answer(exchange, 400, "a bad chunk");
+    return bytes.size();
+  }
+  size_t used = head.size + taken;
+  exchange.bytes_in = used;
+  char span[16];
+  std::string_view trace = trace_of(head);
+  begin_trace(exchange, trace, span);
+  if (head.headers.has(Field::expect) && head.minor == 1) {
+    exchange.expects = equal_ignoring_case(head.headers.value_of(Field::expect), "100-continue");
+    if (!exchange.expects) {
+      answer(exchange, 417, "an expectation other than 100-continue");
+      return used;
+    }
+  }
+  if (table_ == nullptr) {
+    answer(exchange, 503, "there is no table yet");
+    return used;
+  }
+  bool trusted = is_trusted(client);
+  Dispatched done = dispatcher_.dispatch(*table_, head, trusted, {now_.monotonic_ms(), now_.wall_ms / 1'000});
+  if (done.outcome == Outcome::held && !client.hold_over) {
+    client.exchange = nullptr;
+    exchanges_.give(&exchange);
+    client.phase = Client::Phase::held;
+    held_.push_back(&client);
+    timers_.set(client.timer, done.deployment->memory->held_until_ms.load(std::memory_order_relaxed) + 1);
+    return 0;
+  }
+  if (done.outcome == Outcome::routed) {
+    std::string_view upgrade = head.framing.upgrade ? head.headers.value_of(Field::upgrade) : std::string_view();
+    exchange.asks_upgrade = head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 &&
+                            !equal_ignoring_case(upgrade.substr(0, 3), "h2c");
+    exchange.is_websocket = exchange.asks_upgrade && equal_ignoring_case(upgrade, "websocket");
+    Forwarding forwarding{
+        .peer = client.peer(), .port = client.port, .trusted = trusted, .upgrade = exchange.asks_upgrade};
+    if (trace.empty()) {
+      forwarding.trace = {exchange.trace.data(), exchange.trace.size()};
+      forwarding.span = {span, sizeof span};
+    }
+    exchange.sent = buffers_.take(request_head_room(head, forwarding) + taken);
+    write_request_head(head, forwarding, *exchange.sent);
+    exchange.sent->append(bytes.substr(head.size, taken));
+  }
+  prepare(exchange, client, done);
+  return used;
+}
+
+// With the head's bytes no longer needed: answers, or sends it on its way.
+void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) {
+  client.hold_over = false;
+  switch (done.outcome) {
+    case Outcome::no_route:
+      answer(exchange, 404, "no deployment has such a route");
+      return;
+    case Outcome::paused:
+      answer(exchange, 503, "the deployment is paused", done.deployment);
+      return;
+    case Outcome::no_revision:
+      answer(exchange, 503, "no revision of the deployment has weight");
+      return;
+    case Outcome::held:
+      answer(exchange, 503, "the deployment was held for too long");
+      return;
+    case Outcome::routed:
+      break;
+  }
+  exchange.reason = done.reason;
+  exchange.generation = done.deployment->generation;
+  exchange.timeouts = done.deployment->timeouts;
+  route(exchange, done);
+  send(exchange);
+}
+
+void Proxy::route(Exchange& exchange, const Dispatched& done) {
+  const Revision* revision = done.revision;
+  RevisionPool* pool = &pool_of(*done.deployment, *revision);
+  if (!pool->is_well(now_.monotonic_ms()) && done.reason != Reason::token) {
+    const Revision* other = Dispatcher::another(*done.deployment, [&](const Revision& each) {
+      return &each != revision && pool_of(*done.deployment, each).is_well(now_.monotonic_ms());
+    });
+    if (other != nullptr) {
+      revision = other;
+      pool = &pool_of(*done.deployment, *other);
+    }
+  }
+  if (done.issue_cookie) {
+    text_.clear();
+    dispatcher_.cookies().issue(*table_->settings, *done.deployment, *revision, done.bucket, done.prefix,
+                                now_.wall_ms / 1'000, text_);
+    if (!text_.empty()) buffers_.append(exchange.cookie, text_);
+  }
+  pool->add_exchange(exchange);
+  counters_.gauge(lane_, revision->series).in_flight.fetch_add(1, std::memory_order_relaxed);
+}
+
+// ------------------------------------------------------------------------------------------------------------- pools
+
+RevisionPool& Proxy::pool_of(const Deployment& deployment, const Revision& revision) {
+  if (pools_.size() <= revision.series) pools_.resize(revision.series + 1);
+  auto& pool = pools_[revision.series];
+  if (!pool) {
+    pool = std::make_unique<RevisionPool>(revision, deployment.shared_from_this());
+  } else if (pool->stamp() != revision.stamp) {
+    pool->update(revision, deployment.shared_from_this());
+    close_unlisted(*pool);
+  }
+  return *pool;
+}
+
+const RevisionPool* Proxy::pool(uint32_t series) const {
+  return series < pools_.size() ? pools_[series].get() : nullptr;
+}
+
+void Proxy::close_unlisted(RevisionPool& pool) {
+  for (const auto& replica : pool.replicas()) {
+    while (!replica->listed && replica->idle != nullptr) close(*replica->idle);
+  }
+}
+
+// The pool as the table has its revision; without it, it goes as soon as nothing is under way.
+void Proxy::renew_pool(uint32_t series, const Table& table) {
+  RevisionPool* pool = series < pools_.size() ? pools_[series].get() : nullptr;
+  if (pool == nullptr) return;
+  const auto* deployment = table.named(pool->deployment().id);
+  const Revision* revision = deployment != nullptr ? (*deployment)->named(pool->revision().id) : nullptr;
+  if (revision != nullptr && revision->series == series) {
+    pool_of(**deployment, *revision);
+    draining_ = draining_ || revision->draining();
+    return;
+  }
+  for (const auto& replica : pool->replicas()) {
+    while (replica->idle != nullptr) close(*replica->idle);
+  }
+  if (pool->is_unused()) pools_[series] = nullptr;
+}
+
+void Proxy::set_table(const Table* table) {
+  const Table* before = table_;
+  table_ = table;
+  if (table != nullptr && table->touched.empty()) {
+    for (uint32_t series = 0; series < pools_.size(); ++series) renew_pool(series, *table);
+  } else if (table != nullptr) {
+    for (const Table* each : {before, table}) {
+      const auto* deployment = each != nullptr ? each->named(table->touched) : nullptr;
+      if (deployment == nullptr) continue;
+      for (const Revision& revision : (*deployment)->revisions) renew_pool(revision.series, *table);
+    }
+  }
+  release_held();
+  if (draining_) drain();
+}
+
+void Proxy::drain() {
+  draining_ = false;
+  drained_ms_ = now_.monotonic_ms();
+  for (auto& pool : pools_) {
+    if (!pool || !pool->revision().draining()) continue;
+    int64_t cut_at_ms = pool->revision().memory->cut_at_ms.load(std::memory_order_relaxed);
+    for (Exchange* exchange = pool->exchanges(); exchange != nullptr;) {
+      Exchange* next = exchange->next;
+      draining_ = true;
+      if (cut_at_ms != 0 && now_.monotonic_ms() >= cut_at_ms) {
+        exchange->error = "the revision's time to drain was over";
+        close(*exchange->client);
+      } else if (exchange->is_websocket && exchange->tunnel) {
+        close_websocket(*exchange);
+      }
+      exchange = next;
+    }
+    for (const auto& replica : pool->replicas()) {
+      while (replica->idle != nullptr) close(*replica->idle);
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- send
+
+void Proxy::send(Exchange& exchange) {
+  RevisionPool& pool = *exchange.pool;
+  while (true) {
+    Replica* replica = pool.pick(exchange.tried, now_.monotonic_ms(), true);
+    if (replica == nullptr || exchange.attempts == kMaxAttempts) {
+      bool none = replica == nullptr && exchange.attempts == 0;
+      answer(exchange, none ? 503 : 502, none ? "the revision has no replica" : "no replica could be reached");
+      return;
+    }
+    if (exchange.attempts++ > 0) add(counters_.of(lane_, pool.revision().series).retries, 1);
+    exchange.tried |= uint64_t{1} << replica->place;
+    exchange.replica = replica;
+    Upstream* upstream = replica->idle;
+    int64_t fresh_ms = now_.monotonic_ms() - kFreshForUnsafe_ms;
+    if (upstream != nullptr && (exchange.idempotent || upstream->idle_since_ms >= fresh_ms)) {
+      pool.remove_idle(*replica, *upstream);
+      upstream->reused = true;
+    } else {
+      upstream = upstreams_.take();
+      upstream->kind = Endpoint::Kind::upstream;
+      upstream->replica = replica;
+      bool at_once = false;
+      upstream->fd = wire_.connect(replica->address, *upstream, at_once);
+      if (upstream->fd < 0) {
+        upstreams_.give(upstream);
+        add(counters_.of(lane_, pool.revision().series).failures, 1);
+        pool.failed(*replica, now_.monotonic_ms());
+        continue;
+      }
+      upstream->connecting = !at_once;
+      upstream->writable = at_once;
+    }
+    ++replica->pending;
+    upstream->exchange = &exchange;
+    exchange.upstream = upstream;
+    exchange.sent_at = 0;
+    timers_.set(upstream->timer, now_.monotonic_ms() + (upstream->connecting ? exchange.timeouts.connect_ms
+                                                                             : exchange.timeouts.first_byte_ms));
+    if (!upstream->connecting) write_request(exchange);
+    return;
+  }
+}
+
+bool Proxy::request_waits(const Exchange& exchange) const {
+  const Upstream* upstream = exchange.upstream;
+  return upstream == nullptr || upstream->connecting || upstream->out != nullptr ||
+         (exchange.sent != nullptr && exchange.sent_at < exchange.sent->end);
+}
+
+// Writes what waits for the upstream. What breaks is found by whoever reads from it: there may be an answer to read.
+bool Proxy::flush_request(Exchange& exchange) {
+  Upstream& upstream = *exchange.upstream;
+  while (upstream.writable && !upstream.connecting && request_waits(exchange)) {
+    bool first = exchange.sent != nullptr && exchange.sent_at < exchange.sent->end;
+    std::string_view waiting = first ? exchange.sent->view().substr(exchange.sent_at) : upstream.out->view();
+    iovec part{const_cast<char*>(waiting.data()), waiting.size()};
+    ssize_t size = wire_.write(upstream.fd, &part, 1);
+    if (size == kBroken) {
+      if (exchange.sent != nullptr) exchange.sent_at = exchange.sent->end;
+      buffers_.give_up(upstream.out);
+      upstream.readable = true;
+      wake(upstream);
+      return false;
+    }
+    if (size == kWouldBlock || static_cast<size_t>(size) < waiting.size()) upstream.writable = false;
+    if (size <= 0) break;
+    if (first) {
+      exchange.sent_at += static_cast<uint32_t>(size);
+    } else {
+      upstream.out->drop(static_cast<size_t>(size));
+      if (upstream.out->size() == 0) buffers_.give_up(upstream.out);
+    }
+  }
+  return !request_waits(exchange);
+}
+
+void Proxy::write_request(Exchange& exchange) {
+  Client& client = *exchange.client;
+  if (!flush_request(exchange)) return;
+  timers_.set(exchange.upstream->timer, now_.monotonic_ms() + exchange.timeouts.first_byte_ms);
+  if (exchange.request.done) return;
+  // The rest of the body. Who waits for 100-continue is not slow.
+  if (!exchange.expects) timers_.set(client.timer, now_.monotonic_ms() + exchange.timeouts.idle_ms);
+  if (client.in != nullptr || client.readable) wake(client);
+}
+
+void Proxy::write_upstream(Exchange& exchange, std::string_view bytes) {
+  Upstream& upstream = *exchange.upstream;
+  if (bytes.empty()) return;
+  size_t written = 0;
+  if (upstream.writable && !request_waits(exchange)) {
+    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+    ssize_t size = wire_.write(upstream.fd, &part, 1);
+    if (size == kBroken) {
+      upstream.readable = true;
+      wake(upstream);
+      return;
+    }
+    if (size > 0) written = static_cast<size_t>(size);
+    if (written < bytes.size()) upstream.writable = false;
+  }
+  if (written < bytes.size()) buffers_.append(upstream.out, bytes.substr(written));
+}
+
+size_t Proxy::forward_body(Exchange& exchange, std::string_view bytes) {
+  Client& client = *exchange.client;
+  size_t taken = 0;
+  if (!take_body(exchange, bytes, taken)) {
+    refused_.store(refused_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    detach(exchange, false);
+    if (exchange.begun) {
+      close(client);
+    } else {
+      answer(exchange, 400, "a bad chunk");
+    }
+    return bytes.size();
+  }
+  exchange.bytes_in += taken;
+  exchange.replayable = false;
+  write_upstream(exchange, bytes.substr(0, taken));
+  int64_t now_ms = now_.monotonic_ms();
+  if (exchange.request.done) {
+    timers_.clear(client.timer);
+  } else {
+    timers_.set(client.timer, now_ms + exchange.timeouts.idle_ms);
+  }
+  timers_.set(exchange.upstream->timer, now_ms + exchange.timeouts.first_byte_ms);
+  return taken;
+}
+
+}  // namespace sluice::router

@@ -1,0 +1,43 @@
+// What the router says of itself: stats and usage for the control socket, metrics for Prometheus.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/document.h"
+#include "router/counters.h"
+#include "router/state_files.h"
+#include "router/table_keeper.h"
+#include "router/worker_thread.h"
+
+namespace sluice::router {
+
+// All that a report is made of.
+struct Reported {
+  std::string name;
+  std::string router;
+  int master_pid = 0;
+  int worker_pid = 0;
+  int64_t uptime_s = 0;
+  Counters& counters;
+  const TableKeeper& keeper;
+  const StateFiles& state;
+  const std::vector<std::unique_ptr<WorkerThread>>& threads;
+};
+
+// Of all deployments, or of one.
+json::object stats_of(const Reported& router, const std::string& deployment);
+
+json::object usage_of(const Reported& router);
+
+std::string metrics_of(const Reported& router);
+
+// Where a share of the counted latencies lies below, in microseconds; within a bucket it is taken to be even.
+uint64_t latency_at(const Counts& counts, double share);
+
+json::array quarantined_of(const Table* table);
+
+}  // namespace sluice::router

@@ -1,0 +1,116 @@
+// A socket is registered once, for everything, with edge triggering: no call is spent on what is waited for.
+#include "router/socket_wire.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/disk.h"
+
+namespace sluice::router {
+
+SocketWire::SocketWire(int epoll) : epoll_(epoll), events_(std::make_unique<epoll_event[]>(kEventsAtOnce)) {}
+
+SocketWire::~SocketWire() { ::close(epoll_); }
+
+Result<std::unique_ptr<SocketWire>> SocketWire::open() {
+  int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0) return error_from(errno, "make", "an epoll");
+  return std::unique_ptr<SocketWire>(new SocketWire(epoll));
+}
+
+ssize_t SocketWire::read(int fd, char* into, size_t size) {
+  while (true) {
+    ssize_t done = ::recv(fd, into, size, 0);
+    if (done >= 0) return done;
+    if (errno == EAGAIN) return kWouldBlock;
+    if (errno != EINTR) return kBroken;
+  }
+}
+
+ssize_t SocketWire::write(int fd, const iovec* parts, int count) {
+  while (true) {
+    ssize_t done;
+    if (count == 1) {
+      done = ::send(fd, parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL);
+    } else {
+      msghdr message{};
+      message.msg_iov = const_cast<iovec*>(parts);
+      message.msg_iovlen = static_cast<size_t>(count);
+      done = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    }
+    if (done >= 0) return done;
+    if (errno == EAGAIN) return kWouldBlock;
+    if (errno != EINTR) return kBroken;
+  }
+}
+
+int SocketWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
+  int fd = ::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  if (to.family() != AF_UNIX) {
+    int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  int result;
+  do {
+    result = ::connect(fd, to.raw(), to.size);
+  } while (result != 0 && errno == EINTR);
+  at_once = result == 0;
+  if ((result != 0 && errno != EINPROGRESS) || !watch(fd, endpoint)) {
+    ::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+bool SocketWire::has_connected(int fd) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+void SocketWire::shut_write(int fd) { ::shutdown(fd, SHUT_WR); }
+
+void SocketWire::close(int fd) { ::close(fd); }
+
+void SocketWire::reset(int fd) {
+  linger now{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+  ::close(fd);
+}
+
+bool SocketWire::watch(int fd, Endpoint& endpoint) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.ptr = &endpoint;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+bool SocketWire::watch_level(int fd, Endpoint& endpoint) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = &endpoint;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void SocketWire::forget(int fd) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
+
+size_t SocketWire::wait(int timeout_ms) {
+  int count = ::epoll_wait(epoll_, events_.get(), static_cast<int>(kEventsAtOnce), timeout_ms);
+  return count > 0 ? static_cast<size_t>(count) : 0;
+}
+
+SocketWire::Event SocketWire::event(size_t i) const {
+  const epoll_event& event = events_[i];
+  return {static_cast<Endpoint*>(event.data.ptr),
+          {.readable = (event.events & (EPOLLIN | EPOLLRDHUP)) != 0,
+           .writable = (event.events & EPOLLOUT) != 0,
+           .broken = (event.events & (EPOLLHUP | EPOLLERR)) != 0}};
+}
+
+}  // namespace sluice::router

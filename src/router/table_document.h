@@ -1,0 +1,150 @@
+// The table document, sluice.router-table.v1, and its patches, as typed values: what docs/internals/router.md says, to
+// the letter. Writers fill the structs and call to_json; read_table reads them back, and leaves out alone the
+// deployments that it cannot read.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <boost/json.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/document.h"
+#include "base/result.h"
+
+namespace sluice::router {
+
+inline constexpr std::string_view kTableSchema = "sluice.router-table.v1";
+inline constexpr std::string_view kPatchSchema = "sluice.router-patch.v1";
+
+enum class DeploymentStatus { active, paused };
+BOOST_DESCRIBE_ENUM(DeploymentStatus, active, paused)
+
+enum class StickyMode { session, bucket, none };
+BOOST_DESCRIBE_ENUM(StickyMode, session, bucket, none)
+
+enum class RevisionState { ready, draining };
+BOOST_DESCRIBE_ENUM(RevisionState, ready, draining)
+
+struct CookieKeyDocument {
+  std::string id;
+  std::string key;
+};
+BOOST_DESCRIBE_STRUCT(CookieKeyDocument, (), (id, key))
+
+struct RoutesDocument {
+  std::vector<std::string> hosts;
+  std::vector<std::string> path_prefixes;
+  std::string tenant;
+  std::string team;
+  static constexpr std::string_view kDefaulted[] = {"hosts", "path_prefixes", "tenant", "team"};
+};
+BOOST_DESCRIBE_STRUCT(RoutesDocument, (), (hosts, path_prefixes, tenant, team))
+
+struct StickinessDocument {
+  StickyMode mode = StickyMode::session;
+  std::string key_header;
+  std::string key_cookie;
+  int64_t ttl_s = 3600;
+  bool secure = true;
+  static constexpr std::string_view kDefaulted[] = {"mode", "key_header", "key_cookie", "ttl_s", "secure"};
+};
+BOOST_DESCRIBE_STRUCT(StickinessDocument, (), (mode, key_header, key_cookie, ttl_s, secure))
+
+struct TimeoutsDocument {
+  int64_t connect_ms = 2'000;
+  int64_t first_byte_ms = 60'000;
+  int64_t idle_ms = 60'000;
+  int64_t stream_idle_ms = 300'000;
+  static constexpr std::string_view kDefaulted[] = {"connect_ms", "first_byte_ms", "idle_ms", "stream_idle_ms"};
+};
+BOOST_DESCRIBE_STRUCT(TimeoutsDocument, (), (connect_ms, first_byte_ms, idle_ms, stream_idle_ms))
+
+struct ReplicaDocument {
+  std::string address;
+};
+BOOST_DESCRIBE_STRUCT(ReplicaDocument, (), (address))
+
+struct RevisionDocument {
+  std::string id;
+  int64_t weight_bps = 0;
+  RevisionState state = RevisionState::ready;
+  int64_t drain_seconds = 30;
+  std::vector<ReplicaDocument> replicas;
+  static constexpr std::string_view kDefaulted[] = {"state", "drain_seconds", "replicas"};
+};
+BOOST_DESCRIBE_STRUCT(RevisionDocument, (), (id, weight_bps, state, drain_seconds, replicas))
+
+struct DeploymentDocument {
+  std::string id;
+  std::string bundle;
+  std::string customer;
+  std::string tenant;
+  std::string team;
+  std::string pack_kind;
+  int64_t generation = 0;
+  DeploymentStatus status = DeploymentStatus::active;
+  std::string paused_page;
+  std::string paused_type = "text/html; charset=utf-8";
+  int64_t retry_after_s = 30;
+  RoutesDocument routes;
+  StickinessDocument stickiness;
+  TimeoutsDocument timeouts;
+  std::vector<RevisionDocument> revisions;
+  static constexpr std::string_view kDefaulted[] = {
+      "bundle",      "customer",    "tenant",        "team",   "pack_kind",  "generation", "status",
+      "paused_page", "paused_type", "retry_after_s", "routes", "stickiness", "timeouts",   "revisions"};
+};
+BOOST_DESCRIBE_STRUCT(DeploymentDocument, (),
+                      (id, bundle, customer, tenant, team, pack_kind, generation, status, paused_page, paused_type,
+                       retry_after_s, routes, stickiness, timeouts, revisions))
+
+struct TableDocument {
+  std::string schema = std::string(kTableSchema);
+  std::string environment;
+  int64_t generation = 0;
+  std::vector<CookieKeyDocument> cookie_keys;
+  std::vector<std::string> debug_keys;
+  std::vector<std::string> trusted_proxies;
+  int64_t access_log_bps = 100;
+  std::vector<DeploymentDocument> deployments;
+  static constexpr std::string_view kDefaulted[] = {"cookie_keys", "debug_keys", "trusted_proxies", "access_log_bps",
+                                                    "deployments"};
+};
+BOOST_DESCRIBE_STRUCT(TableDocument, (),
+                      (schema, environment, generation, cookie_keys, debug_keys, trusted_proxies, access_log_bps,
+                       deployments))
+
+struct PatchDocument {
+  std::string schema = std::string(kPatchSchema);
+  std::optional<DeploymentDocument> deployment;
+  std::optional<std::string> removed;
+};
+BOOST_DESCRIBE_STRUCT(PatchDocument, (), (schema, deployment, removed))
+
+// A deployment that is left out, and why.
+struct Quarantined {
+  std::string deployment;
+  std::string reason;
+
+  bool operator==(const Quarantined&) const = default;
+};
+
+struct ReadTable {
+  TableDocument document;  // its deployments are those that could be read
+  std::vector<Quarantined> quarantined;
+};
+
+// Checks what concerns the whole table; deployments are read for their shape only. An error refuses all of it.
+Result<ReadTable> read_table(std::string_view text, const std::string& file = "");
+
+struct ReadPatch {
+  PatchDocument document;
+  std::string deployment;  // which one it is about
+  std::optional<Quarantined> quarantined;
+};
+Result<ReadPatch> read_patch(std::string_view text);
+
+}  // namespace sluice::router

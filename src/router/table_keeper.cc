@@ -1,0 +1,119 @@
+// The rules of generations: docs/internals/router.md, Control socket.
+#include "router/table_keeper.h"
+
+namespace sluice::router {
+
+TableKeeper::TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler,
+                         StateFiles& state, Publish publish)
+    : router_(std::move(router)),
+      trusted_(std::move(trusted)),
+      compiler_(compiler),
+      state_(state),
+      publish_(std::move(publish)) {}
+
+void TableKeeper::publish(std::shared_ptr<const Table> table) {
+  // The one before must last until no thread looks at it.
+  publish_(table.get());
+  table_ = std::move(table);
+}
+
+std::string TableKeeper::begin() {
+  auto kept = state_.read();
+  if (!kept) {
+    state_error_ = kept.error().message;
+    return state_error_;
+  }
+  if (!kept->snapshot) return kept->fault;
+  if (auto refused = take(OrderOp::load, *kept->snapshot, false)) return "the snapshot: " + refused->error.message;
+  std::string fault = kept->fault;
+  size_t good = 0;
+  for (const KeptOrder& patch : kept->patches) {
+    auto refused = take(OrderOp::patch, patch, false);
+    if (refused) {
+      fault = "patch " + std::to_string(good + 1) + ": " + refused->error.message;
+      break;
+    }
+    ++good;
+  }
+  if (!fault.empty()) {
+    if (auto cut = state_.keep_patches(good); !cut) state_error_ = cut.error().message;
+  }
+  return fault;
+}
+
+Result<void> TableKeeper::load_unsigned(std::string_view text, const std::string& file) {
+  auto read = read_table(text, file);
+  if (!read) return read.error();
+  auto table = compiler_.load(*std::move(read), table_.get());
+  if (!table) return table.error();
+  digest_.clear();
+  publish(*std::move(table));
+  return {};
+}
+
+std::optional<Refusal> TableKeeper::obey(OrderOp op, KeptOrder order) { return take(op, order, true); }
+
+// Whether the order may be obeyed now; `known`: it is already.
+std::optional<Refusal> TableKeeper::check(OrderOp op, const Order& order, bool& known) const {
+  auto refusal = [](Code code, std::string message, bool needs_load = false) {
+    return Refusal{{.code = code, .message = std::move(message)}, needs_load};
+  };
+  if (order.op != op) return refusal(Code::invalid, "the order is for another operation");
+  if (order.router != "*" && order.router != router_) return refusal(Code::denied, "the order is for another router");
+  if (table_ && order.environment != table_->settings->environment) {
+    return refusal(Code::denied, "this router serves the environment " + table_->settings->environment);
+  }
+  if (order.generation < 1) return refusal(Code::invalid, "a generation is at least 1");
+  std::string held = std::to_string(generation());
+  if (table_ && order.generation == generation() && order.digest == digest_) {
+    known = true;
+    return std::nullopt;
+  }
+  if (op == OrderOp::load) {
+    if (table_ && order.generation <= generation()) {
+      return refusal(Code::conflict,
+                     "generation " + held + " holds, and " + std::to_string(order.generation) + " is not above it");
+    }
+    return std::nullopt;
+  }
+  if (!table_) return refusal(Code::conflict, "there is no table to patch", true);
+  if (*order.from != generation() || order.generation != generation() + 1) {
+    return refusal(Code::conflict,
+                   "generation " + held + " holds, and the patch goes from " + std::to_string(*order.from) + " to " +
+                       std::to_string(order.generation),
+                   true);
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> TableKeeper::take(OrderOp op, const KeptOrder& kept, bool keep) {
+  auto order = read_order(kept.envelope, kept.bytes, trusted_);
+  if (!order) return Refusal{order.error()};
+  bool known = false;
+  if (auto refused = check(op, *order, known)) return refused;
+  if (known) return std::nullopt;
+  Result<std::shared_ptr<const Table>> table = Error{};
+  if (op == OrderOp::load) {
+    auto read = read_table(kept.bytes);
+    if (!read) return Refusal{read.error()};
+    if (read->document.generation != order->generation || read->document.environment != order->environment) {
+      return Refusal{{.code = Code::verification_failed, .message = "the order and its table differ"}};
+    }
+    table = compiler_.load(*std::move(read), table_.get());
+  } else {
+    auto read = read_patch(kept.bytes);
+    if (!read) return Refusal{read.error()};
+    table = compiler_.patch(*std::move(read), order->generation, *table_);
+  }
+  if (!table) return Refusal{table.error()};
+  if (keep) {
+    auto written = op == OrderOp::load ? state_.put_snapshot(kept) : state_.append_patch(kept);
+    // Serving what is right now is better than what was right once, even if it would be forgotten.
+    state_error_ = written ? "" : written.error().message;
+  }
+  digest_ = order->digest;
+  publish(*std::move(table));
+  return std::nullopt;
+}
+
+}  // namespace sluice::router

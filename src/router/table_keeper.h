@@ -1,0 +1,60 @@
+// What the router obeys, and how that changes: orders are verified, compiled, kept on disk and then published. The same
+// code takes them from the control socket and, after a start, from the disk.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "crypto/ed25519.h"
+#include "router/order.h"
+#include "router/state_files.h"
+#include "router/table_compile.h"
+
+namespace sluice::router {
+
+struct Refusal {
+  Error error;
+  bool needs_load = false;
+};
+
+class TableKeeper {
+ public:
+  // `publish` returns when every thread obeys the table.
+  using Publish = std::function<void(const Table*)>;
+
+  TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler, StateFiles& state,
+              Publish publish);
+
+  // Takes what is on disk, as far as it verifies. Says what was wrong with the rest; empty if nothing.
+  std::string begin();
+  // A table that is obeyed without a signature.
+  Result<void> load_unsigned(std::string_view text, const std::string& file);
+
+  // Nothing when it is obeyed, or was before; else why not.
+  std::optional<Refusal> obey(OrderOp op, KeptOrder order);
+
+  const std::shared_ptr<const Table>& table() const { return table_; }
+  int64_t generation() const { return table_ ? table_->generation : 0; }
+  const std::string& digest() const { return digest_; }  // of the last order
+  const std::string& state_error() const { return state_error_; }
+
+ private:
+  std::optional<Refusal> take(OrderOp op, const KeptOrder& order, bool keep);
+  std::optional<Refusal> check(OrderOp op, const Order& order, bool& known) const;
+  void publish(std::shared_ptr<const Table> table);
+
+  std::string router_;
+  std::vector<crypto::PublicKey> trusted_;
+  TableCompiler& compiler_;
+  StateFiles& state_;
+  Publish publish_;
+  std::shared_ptr<const Table> table_;
+  std::string digest_;
+  std::string state_error_;
+};
+
+}  // namespace sluice::router

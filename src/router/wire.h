@@ -1,0 +1,42 @@
+// The seam between the router's machine and the network: sockets in the worker, a script in tests and fuzzers.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+
+#include "router/address.h"
+
+namespace sluice::router {
+
+struct Endpoint;
+
+// What read and write say instead of a count.
+inline constexpr ssize_t kWouldBlock = -1;
+inline constexpr ssize_t kBroken = -2;
+
+// What has happened at an endpoint; each is told once, when it becomes so.
+struct Happened {
+  bool readable = false;  // also: its other end has closed
+  bool writable = false;
+  bool broken = false;  // nothing more will go either way
+};
+
+class Wire {
+ public:
+  virtual ~Wire() = default;
+
+  // How many bytes, 0 at the end, or kWouldBlock or kBroken.
+  virtual ssize_t read(int fd, char* into, size_t size) = 0;
+  virtual ssize_t write(int fd, const iovec* parts, int count) = 0;
+  // Begins to connect; what happens is told to the endpoint. The new fd, or -1. `at_once`: it is connected already.
+  virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
+  virtual bool has_connected(int fd) = 0;
+  virtual void shut_write(int fd) = 0;
+  virtual void close(int fd) = 0;
+  // So that the other end learns that what it has is not all.
+  virtual void reset(int fd) = 0;
+};
+
+}  // namespace sluice::router

@@ -1,0 +1,196 @@
+// Puts the parts together, and is the loop of the first thread: control, admin, signals and the access log.
+#include "router/worker.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/thread_name.h"
+#include "base/ulid.h"
+#include "router/control.h"
+#include "router/counters.h"
+#include "router/table_keeper.h"
+#include "router/worker_thread.h"
+
+namespace sluice::router {
+namespace {
+
+constexpr int kTurn_ms = 200;
+constexpr size_t kMaxTableFile = size_t{256} << 20;
+constexpr size_t kSpareFiles = 256;
+
+// Writes what the threads hand over.
+class LogWriter {
+ public:
+  LogWriter(Disk& disk, const std::string& path) : stdout_(path == "-") {
+    if (stdout_ || path.empty()) return;
+    auto file = disk.open(path, {.write = true, .create = true, .mode = 0600});
+    if (!file) {
+      narrate("the access log cannot be written: " + file.error().message);
+      return;
+    }
+    file_ = *std::move(file);
+    if (auto size = file_->size()) offset_ = *size;
+  }
+
+  void write(const std::string& lines) {
+    if (lines.empty()) return;
+    if (stdout_) {
+      [[maybe_unused]] ssize_t size = ::write(STDOUT_FILENO, lines.data(), lines.size());
+    } else if (file_ && file_->write_at(offset_, lines)) {
+      offset_ += lines.size();
+    }
+  }
+
+ private:
+  bool stdout_;
+  std::unique_ptr<File> file_;
+  uint64_t offset_ = 0;
+};
+
+class Worker {
+ public:
+  Worker(const WorkerPlan& plan, Disk& disk)
+      : plan_(plan), disk_(disk), state_(disk, plan.folder), log_writer_(disk, plan.access_log) {}
+
+  Result<void> begin(const std::vector<ListeningPlace>& places);
+  void run(int control_fd, int admin_fd, int signals);
+
+ private:
+  Reported reported() {
+    return {plan_.name, plan_.router, plan_.master_pid, ::getpid(), (clock_.monotonic_ns() - begun_ns_) / 1'000'000'000,
+            *counters_, *keeper_,     state_,           threads_};
+  }
+  void publish(const Table* table) {
+    for (auto& thread : threads_) thread->order_table(table);
+    for (auto& thread : threads_) thread->await_table(table);
+  }
+  void read_table_file();
+  void tell_quarantined();
+  // Whether the worker is to end.
+  bool take_signals(int signals);
+
+  const WorkerPlan& plan_;
+  Disk& disk_;
+  RealClock clock_;
+  RealRandom random_;
+  StateFiles state_;
+  LogExchange log_;
+  LogWriter log_writer_;
+  std::unique_ptr<Counters> counters_;
+  std::optional<TableCompiler> compiler_;
+  std::vector<std::unique_ptr<WorkerThread>> threads_;
+  std::optional<TableKeeper> keeper_;
+  int64_t begun_ns_ = 0;
+  bool stopping_ = false;
+};
+
+Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
+  begun_ns_ = clock_.monotonic_ns();
+  UlidSource ids(clock_, random_);
+  auto counters = Counters::open(plan_.folder + "/counters", plan_.router, to_string(ids.next()), plan_.threads);
+  if (!counters) return counters.error();
+  counters_ = *std::move(counters);
+  compiler_.emplace(random_, [this](const SeriesName& name) { return counters_->series_of(name); });
+  keeper_.emplace(plan_.router, plan_.trusted, *compiler_, state_, [this](const Table* table) { publish(table); });
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  // A client that is served needs a connection upstream, too.
+  size_t most = std::max<size_t>(static_cast<size_t>(files.rlim_cur), kSpareFiles * 2) - kSpareFiles;
+  for (size_t i = 0; i < plan_.threads; ++i) {
+    std::vector<Listener> listeners;
+    for (const ListeningPlace& place : places) {
+      listeners.push_back({place.fds[i], place.address.port(), place.address.family() == AF_UNIX});
+    }
+    auto thread = WorkerThread::make(i, std::move(listeners), most / plan_.threads, clock_, random_, *counters_, log_);
+    if (!thread) return thread.error();
+    threads_.push_back(*std::move(thread));
+  }
+  // Before the threads run: the first request finds a table, and nobody is waited for.
+  std::vector<std::unique_ptr<WorkerThread>> waiting;
+  waiting.swap(threads_);
+  if (!plan_.table_file.empty()) {
+    read_table_file();
+  } else if (std::string fault = keeper_->begin(); !fault.empty()) {
+    narrate("what was kept is not whole: " + fault);
+  }
+  waiting.swap(threads_);
+  for (auto& thread : threads_) {
+    thread->order_table(keeper_->table().get());
+    thread->start();
+  }
+  tell_quarantined();
+  return {};
+}
+
+void Worker::read_table_file() {
+  auto text = read_file(disk_, plan_.table_file, kMaxTableFile);
+  auto done = text ? keeper_->load_unsigned(*text, plan_.table_file) : Result<void>(text.error());
+  if (!done) narrate("the table is not obeyed: " + to_string(done.error()));
+}
+
+void Worker::tell_quarantined() {
+  if (!keeper_->table()) return;
+  for (const Quarantined& each : keeper_->table()->quarantined) {
+    narrate("deployment " + each.deployment + " is left out: " + each.reason);
+  }
+}
+
+bool Worker::take_signals(int signals) {
+  signalfd_siginfo signal{};
+  while (::read(signals, &signal, sizeof signal) == sizeof signal) {
+    if (signal.ssi_signo == SIGHUP) {
+      if (plan_.table_file.empty()) continue;
+      read_table_file();
+      tell_quarantined();
+      continue;
+    }
+    int64_t deadline_ms = stopping_ ? 0 : clock_.monotonic_ns() / 1'000'000 + plan_.drain_ms;
+    stopping_ = true;
+    for (auto& thread : threads_) thread->begin_stop(deadline_ms);
+  }
+  return stopping_ && std::ranges::all_of(threads_, [](const auto& thread) { return thread->has_ended(); });
+}
+
+void Worker::run(int control_fd, int admin_fd, int signals) {
+  Control control(control_fd, admin_fd, *keeper_, clock_, [this] { return reported(); });
+  while (!take_signals(signals)) {
+    control.turn(stopping_ ? 10 : kTurn_ms, signals);
+    log_writer_.write(log_.fetch());
+  }
+  threads_.clear();
+  log_writer_.write(log_.fetch());
+}
+
+}  // namespace
+
+void narrate(const std::string& text) {
+  std::string line = "router: " + text + "\n";
+  [[maybe_unused]] ssize_t size = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+int run_worker(const WorkerPlan& plan, const std::vector<ListeningPlace>& places, int control_fd, int admin_fd,
+               Disk& disk) {
+  name_this_thread("router-control");
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, each);
+  int signals = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  Worker worker(plan, disk);
+  if (auto begun = worker.begin(places); !begun) {
+    narrate("the worker cannot begin: " + to_string(begun.error()));
+    return exit_code(begun.error().code);
+  }
+  worker.run(control_fd, admin_fd, signals);
+  return 0;
+}
+
+}  // namespace sluice::router

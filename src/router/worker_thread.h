@@ -1,0 +1,87 @@
+// A thread of the worker: its listeners, its connections, and the loop that moves them. Others talk to it through the
+// table's pointer and through tasks, which it runs between two turns.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "router/proxy.h"
+#include "router/socket_wire.h"
+
+namespace sluice::router {
+
+struct Listener {
+  int fd = -1;
+  uint16_t port = 0;
+  bool at_unix = false;
+};
+
+class WorkerThread {
+ public:
+  static Result<std::unique_ptr<WorkerThread>> make(size_t lane, std::vector<Listener> listeners, size_t max_clients,
+                                                    const Clock& clock, Random& random, Counters& counters,
+                                                    LogExchange& log);
+  ~WorkerThread();  // stops it, and cuts what is under way
+
+  void start();
+
+  // Orders a table; it is obeyed when await_table returns.
+  void order_table(const Table* table);
+  void await_table(const Table* table);
+  // Runs it on the thread and waits for that.
+  void ask(const std::function<void(Proxy&)>& task);
+
+  // Takes nothing new and ends when all that is under way has, or at the deadline (monotonic; 0: at once).
+  void begin_stop(int64_t deadline_ms);
+  bool has_ended() const { return ended_.load(std::memory_order_acquire); }
+
+  size_t clients() const { return clients_.load(std::memory_order_relaxed); }
+  size_t exchanges() const { return exchanges_.load(std::memory_order_relaxed); }
+  size_t held() const { return held_.load(std::memory_order_relaxed); }
+  uint64_t refused() const { return proxy_.refused(); }
+
+ private:
+  struct ListeningEndpoint : Endpoint {
+    Listener listener;
+  };
+
+  WorkerThread(size_t lane, std::vector<Listener> listeners, size_t max_clients, std::unique_ptr<SocketWire> wire,
+               int wakeup, const Clock& clock, Random& random, Counters& counters, LogExchange& log);
+  void run();
+  void turn();
+  void take_orders();
+  void accept_from(ListeningEndpoint& listener);
+  void close_listeners();
+  void wake();
+  Now now() const;
+
+  size_t lane_;
+  const Clock& clock_;
+  std::unique_ptr<SocketWire> wire_;
+  Proxy proxy_;
+  std::vector<std::unique_ptr<ListeningEndpoint>> listeners_;
+  Endpoint wakeup_;
+  size_t max_clients_;
+  int64_t timers_ms_ = 0;
+  int64_t log_ms_ = 0;
+  bool more_ = false;  // there is something to go on with without waiting
+  bool stopping_ = false;
+  int64_t stop_at_ms_ = 0;
+
+  std::atomic<const Table*> wanted_ = nullptr;
+  std::atomic<const Table*> obeyed_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> tasks_;
+  std::atomic<size_t> clients_ = 0, exchanges_ = 0, held_ = 0;
+  std::atomic<bool> ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sluice::router
