@@ -116,6 +116,7 @@ void Proxy::happened(Client& client, const Happened& what) {
     return;
   }
   client.readable = client.readable || what.readable;
+  client.end_near = client.end_near || what.ended;
   client.writable = client.writable || what.writable;
   progress(client);
 }
@@ -171,7 +172,7 @@ bool Proxy::take_input(Client& client, std::string_view& bytes) {
     return false;
   }
   // What comes next is told again.
-  if (static_cast<size_t>(size) < kReadBytes) client.readable = false;
+  if (static_cast<size_t>(size) < kReadBytes && !client.end_near) client.readable = false;
   bytes = {input_.get(), static_cast<size_t>(size)};
   if (partial) {
     buffers_.append(client.in, bytes);
@@ -358,8 +359,7 @@ void Proxy::close(Client& client) {
     detach(*exchange, false);
     finish(*exchange);
   }
-  bool whole = client.out == nullptr;
-  if (whole) {
+  if (client.out == nullptr && !client.cut) {
     wire_.close(client.fd);
   } else {
     wire_.reset(client.fd);
