@@ -43,7 +43,8 @@ TEST(HeadWriter, AddsToWhatATrustedPeerSays) {
 
 TEST(HeadWriter, RemovesWhatIsForTheRouterAlone) {
   std::string written = passed_on(
-      "GET /a HTTP/1.1\r\nHost: h\r\nConnection: X-Hop, close, Content-Length, Host\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nTE: trailers\r\n"
+      "GET /a HTTP/1.1\r\nHost: h\r\nConnection: X-Hop, close, Content-Length, Host\r\nX-Hop: 1\r\nKeep-Alive: "
+      "5\r\nTE: trailers\r\n"
       "Proxy-Connection: keep-alive\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nContent-Length: 3\r\n\r\n",
       kStranger);
   EXPECT_TRUE(written.starts_with("GET /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nX-Forwarded-For"));
@@ -68,7 +69,8 @@ TEST(HeadWriter, BeginsATraceOrPassesItOn) {
   begins.span = "1111222233334444";
   std::string written = passed_on("GET / HTTP/1.1\r\nHost: h\r\ntraceparent: 00-x\r\n\r\n", begins);
   EXPECT_EQ(written.find("00-x"), std::string::npos);
-  EXPECT_NE(written.find("traceparent: 00-aaaabbbbccccddddaaaabbbbccccdddd-1111222233334444-01\r\n"), std::string::npos);
+  EXPECT_NE(written.find("traceparent: 00-aaaabbbbccccddddaaaabbbbccccdddd-1111222233334444-01\r\n"),
+            std::string::npos);
   for (const char* wrong : {"00-00000000000000000000000000000000-00f067aa0ba902b7-01",
                             "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
                             "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
@@ -82,7 +84,8 @@ TEST(HeadWriter, BeginsATraceOrPassesItOn) {
 
 TEST(HeadWriter, WritesAnAnswersHead) {
   std::string text =
-      "HTTP/1.0 200 Fine\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nSet-Cookie: a=b\r\nTransfer-Encoding: chunked\r\n"
+      "HTTP/1.0 200 Fine\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nSet-Cookie: a=b\r\nTransfer-Encoding: "
+      "chunked\r\n"
       "Upgrade: x\r\n\r\n";
   ResponseHead head;
   text[7] = '1';

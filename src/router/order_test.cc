@@ -16,7 +16,8 @@ TEST(Order, IsReadBackIfKeyAndBytesAreThose) {
   EXPECT_EQ(read->generation, 13);
   EXPECT_EQ(read->from, 12);
   EXPECT_EQ(read->router, "*");
-  EXPECT_EQ(read_order(envelope, "another patch", trusted).error().message, "what came with the order is not what was signed");
+  EXPECT_EQ(read_order(envelope, "another patch", trusted).error().message,
+            "what came with the order is not what was signed");
   EXPECT_EQ(read_order(*sign_order(order, "the patch", other), "the patch", trusted).error().message,
             "the order is not signed by a key that this router trusts");
   EXPECT_FALSE(read_order("{}", "the patch", trusted));

@@ -152,18 +152,5 @@ TEST(ProxyClient, CutsAClientThatStopsReading) {
   EXPECT_TRUE(proxy.is_closed(proxy.upstream(0)));
 }
 
-TEST(ProxyClient, StopsWhenNothingIsUnderWay) {
-  TestingProxy proxy(testing_table({testing_deployment()}));
-  int idle = proxy.connect(), busy = proxy.connect();
-  proxy.send(busy, kGet);
-  proxy.proxy->begin_stop();
-  proxy.settle();
-  EXPECT_TRUE(proxy.is_closed(idle));
-  proxy.send(proxy.upstream(0), kOk);
-  EXPECT_EQ(proxy.taken(busy), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi");
-  proxy.end(busy);
-  EXPECT_EQ(proxy.proxy->clients(), 0U);
-}
-
 }  // namespace proxy_client_test
 }  // namespace sluice::router

@@ -276,7 +276,9 @@ void Proxy::send(Exchange& exchange) {
       close(*replica->idle);
     Upstream* upstream = replica->idle;
     int64_t fresh_ms = now_.monotonic_ms() - kFreshForUnsafe_ms;
-    if (upstream != nullptr && (exchange.idempotent || upstream->idle_since_ms >= fresh_ms)) {
+    // After a kept connection that had ended, a new one: the others may have, too.
+    bool first = exchange.attempts == 1;
+    if (upstream != nullptr && first && (exchange.idempotent || upstream->idle_since_ms >= fresh_ms)) {
       pool.remove_idle(*replica, *upstream);
       upstream->reused = true;
     } else {

@@ -267,10 +267,12 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
   Client& client = *exchange.client;
   bool reused = exchange.upstream->reused;
   bool nothing_came = exchange.upstream->in == nullptr;
+  bool probed = replica.probing;
   detach(exchange, false);
   // A kept connection that the other side has closed meanwhile says nothing about the replica.
   bool blame = !(fault == UpstreamFault::closed && reused);
   if (blame) {
+    replica.probing = probed;
     add(counters_.of(lane_, exchange.series).failures, 1);
     pool.failed(replica, now_.monotonic_ms());
   }

@@ -153,5 +153,34 @@ TEST(ProxyUpstream, KeepsNoConnectionOnWhichMoreCameThanTheAnswer) {
   EXPECT_TRUE(proxy.is_closed(proxy.upstream(0)));
 }
 
+TEST(ProxyUpstream, LeavesAReplicaAloneForLongerThatFailsWhenItIsTriedAgain) {
+  Answered proxy;
+  proxy.send(proxy.upstream(0), "x");
+  for (int i = 0; i < 2; ++i) {
+    proxy.send(proxy.client, kGet);
+    proxy.send(proxy.wire.connected.back(), "x");
+  }
+  const Replica& replica = *proxy.proxy->pools().back()->replicas().front();
+  EXPECT_EQ(replica.ejected_until_ms, proxy.now.monotonic_ms() + 1'000);
+  proxy.advance_ms(1'100);
+  proxy.send(proxy.client, kGet);
+  proxy.send(proxy.wire.connected.back(), "x");
+  EXPECT_EQ(replica.ejected_until_ms, proxy.now.monotonic_ms() + 2'000);
+}
+
+TEST(ProxyUpstream, GivesASlowReaderOfTheLastBytesItsTime) {
+  Answered proxy("GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n");
+  proxy.wire.at(proxy.client).room = 10;
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + std::string(1'000, 'b'));
+  std::string got = proxy.taken(proxy.client);
+  for (int i = 0; i < 25; ++i) {
+    proxy.advance_ms(30'000);
+    proxy.make_room(proxy.client, 50);
+    got += proxy.taken(proxy.client);
+  }
+  EXPECT_TRUE(got.ends_with(std::string(1'000, 'b')));
+  EXPECT_FALSE(proxy.wire.at(proxy.client).was_reset);
+}
+
 }  // namespace proxy_upstream_test
 }  // namespace sluice::router

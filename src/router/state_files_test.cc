@@ -21,11 +21,16 @@ TEST_F(StateFilesOnDisk, ReadsBackWhatWasPut) {
   EXPECT_FALSE(state.read()->snapshot);
   ASSERT_TRUE(state.put_snapshot({"e1", "table\nwith lines"}));
   ASSERT_TRUE(state.append_patch({"e2", "p2"}));
-  ASSERT_TRUE(state.append_patch({"e3", std::string("p\0" "3", 3)}));
+  ASSERT_TRUE(state.append_patch({"e3", std::string("p\0"
+                                                    "3",
+                                                    3)}));
   StateFiles again(disk, "/r");
   auto read = again.read();
   EXPECT_EQ(read->snapshot, (KeptOrder{"e1", "table\nwith lines"}));
-  EXPECT_EQ(read->patches, (std::vector<KeptOrder>{{"e2", "p2"}, {"e3", std::string("p\0" "3", 3)}}));
+  EXPECT_EQ(read->patches, (std::vector<KeptOrder>{{"e2", "p2"},
+                                                   {"e3", std::string("p\0"
+                                                                      "3",
+                                                                      3)}}));
   EXPECT_EQ(read->fault, "");
   ASSERT_TRUE(again.append_patch({"e4", "p4"}));
   EXPECT_EQ(StateFiles(disk, "/r").read()->patches.size(), 3U);

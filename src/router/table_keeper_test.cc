@@ -27,11 +27,13 @@ class Keeper : public testing::Test {
     deployment.id = id;
     deployment.routes.hosts = {id + ".example"};
     std::string bytes = write(to_json(PatchDocument{.deployment = deployment}));
-    return {*sign_order({.op = OrderOp::patch, .environment = "test", .generation = to, .from = from}, bytes, key), bytes};
+    return {*sign_order({.op = OrderOp::patch, .environment = "test", .generation = to, .from = from}, bytes, key),
+            bytes};
   }
   std::string refusal(const std::optional<Refusal>& refused) {
     if (!refused) return "";
-    return std::string(code_name(refused->error.code)) + (refused->needs_load ? " needs load: " : ": ") + refused->error.message;
+    return std::string(code_name(refused->error.code)) + (refused->needs_load ? " needs load: " : ": ") +
+           refused->error.message;
   }
 
   VolatileDisk disk;
@@ -40,7 +42,8 @@ class Keeper : public testing::Test {
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   std::vector<const Table*> published;
   StateFiles state{disk, "/r"};
-  TableKeeper keeper{"R1", {key.public_key()}, compiler, state, [this](const Table* table) { published.push_back(table); }};
+  TableKeeper keeper{
+      "R1", {key.public_key()}, compiler, state, [this](const Table* table) { published.push_back(table); }};
 };
 
 TEST_F(Keeper, ObeysALoadAndThePatchesThatFollow) {
@@ -69,11 +72,14 @@ TEST_F(Keeper, RefusesWhatDoesNotFollow) {
             "conflict needs load: generation 5 holds, and the patch goes from 6 to 7");
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(5, 7))),
             "conflict needs load: generation 5 holds, and the patch goes from 5 to 7");
-  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(6, "other"))), "denied: this router serves the environment test");
-  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(6, "test", "R2"))), "denied: the order is for another router");
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(6, "other"))),
+            "denied: this router serves the environment test");
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(6, "test", "R2"))),
+            "denied: the order is for another router");
   KeptOrder changed = load_order(6);
   changed.bytes += " ";
-  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, changed)), "verification_failed: what came with the order is not what was signed");
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, changed)),
+            "verification_failed: what came with the order is not what was signed");
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, load_order(6))), "invalid: the order is for another operation");
   EXPECT_EQ(keeper.generation(), 5);
   EXPECT_EQ(published.size(), 1U);
