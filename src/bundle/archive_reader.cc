@@ -252,9 +252,7 @@ Result<std::unique_ptr<ArchiveReader>> open_archive(std::unique_ptr<ByteSource> 
   EntryRules rules(name, source->size(), options.limits);
   auto format = sniff(first);
   if (!format) {
-    Error error = rules.refuse_all(first.empty() ? "it is empty" : "it is not an archive that Sluice can read");
-    error.next = "give a bundle, or a tar, tar.gz, tar.zst or zip";
-    return error;
+    return rules.refuse_all(first.empty() ? "it is empty" : "it is no bundle, tar, tar.gz, tar.zst or zip");
   }
   auto raw = *format == ArchiveFormat::squashfs ? open_squash(std::move(source), options.limits)
                                                 : open_stream(std::move(source), *format, ReadFor::use, options.limits);

@@ -25,7 +25,7 @@ TEST(Sniff, TellsFormatsByTheirFirstBytes) {
 
 TEST(OpenArchive, RefusesWhatIsNoArchive) {
   EXPECT_EQ(refusal_of_bytes(""), "app: it is empty");
-  EXPECT_EQ(refusal_of_bytes("#!/bin/sh\n"), "app: it is not an archive that Sluice can read");
+  EXPECT_EQ(refusal_of_bytes("#!/bin/sh\n"), "app: it is no bundle, tar, tar.gz, tar.zst or zip");
   VolatileDisk disk;
   auto missing = open_archive(disk, "/missing");
   ASSERT_FALSE(missing);

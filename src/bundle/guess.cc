@@ -1,8 +1,12 @@
 // The first that is there is the guess: what says how to run comes before what is merely runnable.
 #include "bundle/guess.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <memory>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -27,9 +31,20 @@ constexpr std::array kUsualFiles = {
 constexpr std::array<std::string_view, 8> kUsualPrograms = {"run.sh", "start.sh", "serve.sh", "serve",
                                                             "run",    "start",    "server",   "app"};
 
+// Letters without their accents; the text as it is if it is none.
+std::string without_accents(std::string_view text) {
+  utf8proc_uint8_t* mapped = nullptr;
+  auto options = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_STABLE |
+                                                UTF8PROC_STRIPMARK | UTF8PROC_CASEFOLD);
+  utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                       static_cast<utf8proc_ssize_t>(text.size()), &mapped, options);
+  std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+  return size < 0 ? std::string(text) : std::string(reinterpret_cast<const char*>(mapped), static_cast<size_t>(size));
+}
+
 Name name_like(std::string_view called) {
   std::string text;
-  for (char c : called) {
+  for (char c : without_accents(called)) {
     char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     bool fits = (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9');
     if (fits) text += small;

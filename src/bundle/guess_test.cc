@@ -33,7 +33,8 @@ TEST_F(GuessTest, MakesANameOfTheFoldersOwn) {
   EXPECT_EQ(name("My Shop (2)"), "my-shop-2");
   EXPECT_EQ(name("2nd_shop"), "nd-shop");
   EXPECT_EQ(name("--"), "app");
-  EXPECT_EQ(name("größe"), "gr-e");
+  EXPECT_EQ(name("größe"), "grosse");
+  EXPECT_EQ(name("Ünï çödé"), "uni-code");
   EXPECT_EQ(name(std::string(100, 'a')), std::string(63, 'a'));
 }
 

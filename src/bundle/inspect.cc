@@ -70,7 +70,10 @@ Result<Manifest> manifest_of_folder(Disk& disk, const std::string& folder) {
   auto text = read_file(disk, path, kMaxManifestBytes);
   if (!text) {
     Error error = text.error();
-    if (error.code == Code::not_found) {
+    auto there = disk.stat(folder, FollowLinks::yes);
+    if (error.code == Code::not_found && !there && there.error().code == Code::not_found) {
+      error.message = "there is no folder " + folder;
+    } else if (error.code == Code::not_found) {
       error.message = "there is no " + path;
       error.next = "sluice init " + folder + " writes one";
     }

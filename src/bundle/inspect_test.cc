@@ -58,6 +58,9 @@ TEST(Inspect, AFolderWithoutAManifestIsToldHowToGetOne) {
   EXPECT_EQ(error.message, "there is no /shop/bundle.yaml");
   EXPECT_EQ(error.next, "sluice init /shop writes one");
   EXPECT_EQ(error.code, Code::not_found);
+  error = manifest_of_folder(disk, "/none").error();
+  EXPECT_EQ(error.message, "there is no folder /none");
+  EXPECT_EQ(error.next, "");
 }
 
 }  // namespace inspect_test

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/duration.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
@@ -14,10 +15,6 @@ namespace sluice {
 
 namespace {
 
-bool is_small(char c) { return c >= 'a' && c <= 'z'; }
-bool is_letter(char c) { return is_small(c) || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 Error refuse(std::string_view text, std::string_view reason) {
   return {.code = Code::invalid, .message = json_quoted(text.substr(0, 100)) + " " + std::string(reason)};
 }
@@ -25,7 +22,7 @@ Error refuse(std::string_view text, std::string_view reason) {
 // A part of a host name between dots.
 bool is_label(std::string_view text) {
   return !text.empty() && text.size() <= 63 && text.front() != '-' && text.back() != '-' &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_small(c) || is_digit(c) || c == '-'; });
+         std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
 }
 
 constexpr std::array<std::pair<std::string_view, int>, 4> kByteUnits = {
@@ -34,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, int>, 4> kByteUnits = {
 }  // namespace
 
 Result<bundle::Name> JsonScalar<bundle::Name>::parse(std::string_view text) {
-  if (!is_label(text) || !is_small(text.front())) {
+  if (!is_label(text) || !is_lower(text.front())) {
     return refuse(text, "is not a name: small letters, digits and hyphens, a letter first, at most 63");
   }
   return bundle::Name{std::string(text)};

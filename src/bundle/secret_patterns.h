@@ -1,6 +1,5 @@
-// How secrets look: private keys, access keys and tokens by the letters that they begin with, JSON Web Tokens,
-// addresses with passwords in them, and assignments to names like password. Used by ContentScanner
-// (bundle/secret_scan.h).
+// Secrets that are known by the letters that they begin with: private keys, access keys and tokens, JSON Web Tokens,
+// and addresses with passwords in them. Used by bundle/content_scanner.h.
 #pragma once
 
 #include <cstddef>
@@ -27,27 +26,5 @@ struct SecretMatch {
 // `zip_at`, if it is npos, becomes the first place that is passed at which a zip can begin.
 std::optional<SecretMatch> find_token(std::string_view text, size_t from, size_t to, bool is_binary,
                                       size_t* zip_at = nullptr);
-
-// Whether a file that begins with these bytes, and has so many, is a private key in DER: PKCS #1, PKCS #8 (encrypted,
-// too), SEC 1, or PKCS #12.
-bool is_der_key(std::string_view first_bytes, uint64_t size);
-
-// An assignment: the name before the sign at `sign`, '=' or ':', and the value behind it.
-struct Assignment {
-  std::string_view name;
-  std::string_view value;
-  bool quoted = false;
-  bool at_line_start = false;
-};
-
-// Nothing if there is no name, or no value.
-std::optional<Assignment> assignment_at(std::string_view text, size_t sign);
-
-// Whether the name is one that secrets have: db_password, API_TOKEN, clientSecret.
-bool names_a_secret(std::string_view name);
-// Whether a value is a stand-in: ${PASSWORD}, <your token>, changeme, xxxxxxxx.
-bool is_placeholder(std::string_view value);
-// Whether a value looks like something that was made to be hard to guess.
-bool looks_random(std::string_view value);
 
 }  // namespace sluice::bundle

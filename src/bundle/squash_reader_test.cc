@@ -95,5 +95,16 @@ TEST(SquashReader, RefusesACompressorThatItDoesNotKnow) {
   EXPECT_EQ(refusal_of_bytes(image).substr(0, 5), "app: ");
 }
 
+TEST(SquashReader, RefusesMoreEntriesThanThereMayBe) {
+  constexpr int kFolders = 251, kEach = 1000;  // one more than 250,000, folders included
+  std::vector<TreeEntry> entries;
+  for (int d = 0; d < kFolders; ++d) {
+    std::string folder = "d" + std::to_string(d);
+    entries.push_back(tree_folder(folder));
+    for (int n = 0; n < kEach; ++n) entries.push_back(tree_symlink(folder + "/l" + std::to_string(n), "x"));
+  }
+  EXPECT_EQ(refusal_of_bytes(squash_of({}, entries)), "app: it has more than 250000 entries");
+}
+
 }  // namespace squash_reader_test
 }  // namespace sluice::bundle

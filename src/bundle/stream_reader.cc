@@ -1,9 +1,7 @@
-// libarchive pulls bytes out of a ByteSource. It is given exactly the format and the filter that the first bytes told,
-// so that nothing else of it is reached by hostile input. One of it decompresses; another one reads the tar, and a
-// TarWatch stands between them.
+// libarchive is given exactly the format that the first bytes told, so that nothing else of it is reached by hostile
+// input. Of a tar one of it decompresses (bundle/tar_bytes.h) and another one reads; a TarWatch stands between them.
 #include "bundle/stream_reader.h"
 
-#include <archive.h>
 #include <archive_entry.h>
 #include <locale.h>
 #include <sys/stat.h>
@@ -15,7 +13,9 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "bundle/byte_feed.h"
 #include "bundle/entry_rules.h"
+#include "bundle/tar_bytes.h"
 #include "bundle/tar_watch.h"
 #include "bundle/zip_directory.h"
 
@@ -23,7 +23,6 @@ namespace sluice::bundle {
 
 namespace {
 
-constexpr size_t kBufferBytes = 256 * 1024;
 constexpr uint64_t kMaxPaddingBytes = 64 << 20;  // behind the end of a tar
 
 // libarchive turns names into the character set of the thread's locale. Making one reads files, so a reader makes it
@@ -53,158 +52,6 @@ class Utf8Locale {
 
  private:
   locale_t ours_;
-};
-
-struct FreeArchive {
-  void operator()(struct archive* reader) const { archive_read_free(reader); }
-};
-using ReadArchive = std::unique_ptr<struct archive, FreeArchive>;
-
-Error ends_early(const std::string& why = "") {
-  return {.code = Code::invalid, .message = "the archive ends too early" + why};
-}
-
-// What libarchive says, in our words.
-Error explain(struct archive* reader, ArchiveFormat format) {
-  const char* said = archive_error_string(reader);
-  std::string reason = said == nullptr ? "" : said;
-  if (format == ArchiveFormat::zip && reason == "Unrecognized archive format") {
-    return ends_early(": the directory at its end is missing");
-  }
-  if (reason.find("runcated") != std::string::npos) return ends_early();
-  if (reason.find("be converted") != std::string::npos) {
-    return {.code = Code::invalid, .message = "a name in it is not UTF-8"};
-  }
-  if (reason == "Unrecognized archive format") return {.code = Code::invalid, .message = "there is no tar in it"};
-  if (reason.find("assphrase") != std::string::npos || reason.find("ncrypt") != std::string::npos) {
-    return {.code = Code::invalid, .message = "it is encrypted"};
-  }
-  if (reason.find("nsupported ZIP compression") != std::string::npos) {
-    return {.code = Code::invalid, .message = "it is compressed in a way that Sluice does not read"};
-  }
-  return {.code = Code::invalid, .message = "the archive is damaged" + (reason.empty() ? "" : ": " + reason)};
-}
-
-// A ByteSource, for libarchive: read from its beginning, skipped and sought in.
-class Feed {
- public:
-  explicit Feed(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
-
-  ByteSource& source() { return *source_; }
-  const std::optional<Error>& failed() const { return failed_; }
-  bool at_end() const { return at_ >= source_->size(); }
-
-  // The next bytes; empty at the end, and after an error.
-  std::string_view next() {
-    auto got = source_->read_at(at_, buffer_);
-    if (!got) {
-      failed_ = got.error();
-      return {};
-    }
-    at_ += *got;
-    return std::string_view(buffer_).substr(0, *got);
-  }
-
-  static la_ssize_t on_read(struct archive* reader, void* self, const void** bytes) {
-    auto& feed = *static_cast<Feed*>(self);
-    std::string_view piece = feed.next();
-    if (feed.failed_) {
-      archive_set_error(reader, EIO, "%s", "cannot read");
-      return -1;
-    }
-    *bytes = piece.data();
-    return static_cast<la_ssize_t>(piece.size());
-  }
-
-  static la_int64_t on_skip(struct archive*, void* self, la_int64_t request) {
-    auto& feed = *static_cast<Feed*>(self);
-    uint64_t left = feed.source_->size() - std::min(feed.at_, feed.source_->size());
-    auto skipped =
-        static_cast<la_int64_t>(std::min<uint64_t>(static_cast<uint64_t>(std::max<la_int64_t>(request, 0)), left));
-    feed.at_ += static_cast<uint64_t>(skipped);
-    return skipped;
-  }
-
-  static la_int64_t on_seek(struct archive*, void* self, la_int64_t offset, int whence) {
-    auto& feed = *static_cast<Feed*>(self);
-    auto size = static_cast<la_int64_t>(feed.source_->size());
-    la_int64_t base = whence == SEEK_SET ? 0 : whence == SEEK_END ? size : static_cast<la_int64_t>(feed.at_);
-    if (offset < -base || offset > size - base) return ARCHIVE_FATAL;
-    feed.at_ = static_cast<uint64_t>(base + offset);
-    return base + offset;
-  }
-
- private:
-  std::unique_ptr<ByteSource> source_;
-  std::string buffer_ = std::string(kBufferBytes, '\0');
-  uint64_t at_ = 0;
-  std::optional<Error> failed_;
-};
-
-// The bytes of a tar, decompressed.
-class TarBytes {
- public:
-  TarBytes(std::unique_ptr<ByteSource> source, ArchiveFormat format) : feed_(std::move(source)), format_(format) {}
-
-  Result<void> open() {
-    if (format_ == ArchiveFormat::tar) return {};
-    filter_.reset(archive_read_new());
-    struct archive* reader = filter_.get();
-    if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
-    if (format_ == ArchiveFormat::tar_gz) archive_read_support_filter_gzip(reader);
-    if (format_ == ArchiveFormat::tar_zst) archive_read_support_filter_zstd(reader);
-    if (format_ == ArchiveFormat::tar_xz) archive_read_support_filter_xz(reader);
-    if (format_ == ArchiveFormat::tar_bz2) archive_read_support_filter_bzip2(reader);
-    if (format_ == ArchiveFormat::tar_lz4) archive_read_support_filter_lz4(reader);
-    archive_read_support_format_raw(reader);
-    archive_read_support_format_empty(reader);
-    archive_read_set_callback_data(reader, &feed_);
-    archive_read_set_read_callback(reader, &Feed::on_read);
-    if (archive_read_open1(reader) != ARCHIVE_OK) return broken();
-    struct archive_entry* entry = nullptr;
-    int status = archive_read_next_header(reader, &entry);
-    if (status == ARCHIVE_EOF) at_end_ = true;
-    if (status != ARCHIVE_OK && status != ARCHIVE_EOF) return broken();
-    // A filter that does not fit what it is given steps aside, and the bytes pass as they are.
-    if (!at_end_ && archive_filter_count(reader) < 2) {
-      return Error{.code = Code::invalid, .message = "there is no tar in it"};
-    }
-    return {};
-  }
-
-  // The next ones; empty at the end.
-  Result<std::string_view> next() {
-    if (at_end_) return std::string_view();
-    if (!filter_) {
-      std::string_view piece = feed_.next();
-      if (feed_.failed()) return *feed_.failed();
-      at_end_ = piece.empty();
-      return piece;
-    }
-    const void* bytes = nullptr;
-    size_t size = 0;
-    la_int64_t offset = 0;
-    do {
-      int status = archive_read_data_block(filter_.get(), &bytes, &size, &offset);
-      at_end_ = status == ARCHIVE_EOF;
-      if (at_end_) return std::string_view();
-      if (status != ARCHIVE_OK) return broken();
-    } while (size == 0);
-    return std::string_view(static_cast<const char*>(bytes), size);
-  }
-
- private:
-  Error broken() {
-    if (feed_.failed()) return *feed_.failed();
-    // Where the sum behind what is compressed is missing, libarchive has no words.
-    if (archive_error_string(filter_.get()) == nullptr && feed_.at_end()) return ends_early();
-    return explain(filter_.get(), format_);
-  }
-
-  Feed feed_;
-  ArchiveFormat format_;
-  ReadArchive filter_;
-  bool at_end_ = false;
 };
 
 bool same_name(const std::string& ours, const std::string& theirs) {
@@ -432,9 +279,9 @@ class ZipReader final : public StreamReader {
       }
     }
     archive_read_support_format_zip_seekable(reader);
-    archive_read_set_skip_callback(reader, &Feed::on_skip);
-    archive_read_set_seek_callback(reader, &Feed::on_seek);
-    return open_with(&feed_, &Feed::on_read);
+    archive_read_set_skip_callback(reader, &ByteFeed::on_skip);
+    archive_read_set_seek_callback(reader, &ByteFeed::on_seek);
+    return open_with(&feed_, &ByteFeed::on_read);
   }
 
  private:
@@ -464,7 +311,7 @@ class ZipReader final : public StreamReader {
   }
   Result<void> finish() override { return {}; }
 
-  Feed feed_;
+  ByteFeed feed_;
   ReadFor why_;
   std::vector<ZipListing> listed_;
   size_t next_ = 0;

@@ -26,7 +26,9 @@ Statement unproven(const std::optional<std::string>& sidecar) {
 Result<Verdict> verify_archive(Disk& disk, const std::string& path, const TrustRoot& root,
                                const std::string& environment, int64_t now_ms, const OpenOptions& options) {
   auto sidecar = read_sidecar(disk, sidecar_path(path));
-  if (!sidecar) return sidecar.error();
+  if (!sidecar) {
+    return Verdict(Refusal{Clause::sidecar_unreadable, "the sidecar cannot be read: " + sidecar.error().message});
+  }
   Claim claim{.environment = environment};
   auto inspected = inspect_archive(disk, path, options);
   Result<Manifest> manifest = inspected ? manifest_of(*inspected, path) : Result<Manifest>(inspected.error());

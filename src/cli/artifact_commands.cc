@@ -128,7 +128,7 @@ std::string table_of(const json::array& artifacts, const Terminal& terminal) {
   Table table{
       .columns =
           {{.title = "HASH", .whole = true}, {"NAME"}, {"BYTES", Align::right}, {"BUILT"}, {"LAST USED"}, {"HELD BY"}},
-      .empty = "Nothing was built yet."};
+      .empty = "Nothing that was built is kept."};
   for (const json::value& each : artifacts) {
     auto text = [&](const char* name) { return std::string(each.at(name).as_string()); };
     table.rows.push_back({{text("hash"), Style::strong},

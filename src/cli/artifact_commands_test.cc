@@ -94,16 +94,16 @@ TEST_F(ArtifactCommands, SaysWhatIsMissing) {
 }
 
 TEST_F(ArtifactCommands, ListsAndCollects) {
-  EXPECT_EQ(run({"list"}).out, "Nothing was built yet.\n");
+  EXPECT_EQ(run({"list"}).out, "Nothing that was built is kept.\n");
   auto done = run({"build", folder.path("shop/main.txt"), "--name", "shop"});
   EXPECT_EQ(done.exit, 0) << done.err;
   EXPECT_THAT(done.out, testing::MatchesRegex("built  sha256:[0-9a-f]+  3 bytes\n"));
   json::value listed = json::parse(run({"list", "-o", "json"}).out);
   EXPECT_EQ(listed.at(0).at("conceptName"), "shop");
-  EXPECT_EQ(run({"list", "--name", "till"}).out, "Nothing was built yet.\n");
+  EXPECT_EQ(run({"list", "--name", "till"}).out, "Nothing that was built is kept.\n");
   EXPECT_EQ(run({"gc"}).out, "removed  0, freed 0 bytes\n");
   EXPECT_EQ(run({"gc", "--older-than", "0s", "--keep", "0"}).out, "removed  1, freed 3 bytes\n");
-  EXPECT_EQ(run({"list"}).out, "Nothing was built yet.\n");
+  EXPECT_EQ(run({"list"}).out, "Nothing that was built is kept.\n");
 }
 
 }  // namespace artifact_commands_test

@@ -185,7 +185,7 @@ std::string report_text(const engine::AuditReport& report, const Terminal& termi
 
 Result<Code> verify(Context& context) {
   RealClock clock;
-  auto home = open_for_reading(context, clock);
+  auto home = open_for_reading(context, clock, false);
   if (!home) return home.error();
   if (!*home && context.given.has("heads")) return nothing_has_run();
   if (!*home) {

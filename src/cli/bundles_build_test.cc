@@ -66,6 +66,14 @@ TEST_F(BundlesBuild, ShowsTheLastLinesOfABuildThatFails) {
   EXPECT_THAT(failed.err, HasSubstr("  broken\nerror: shop was not built: sh ended with exit code 3\n"));
 }
 
+TEST_F(BundlesBuild, PacksIntoAFileAndSaysSoFirst) {
+  auto failed = run_line(commands, {"bundles", "build", folder.path("shop"), "--out", folder.path("shop")}, {},
+                         {{{"SLUICE_HOME", folder.path("home")}, {"PATH", "/usr/bin:/bin"}}, "", &loaded});
+  EXPECT_EQ(failed.exit, 6);
+  EXPECT_THAT(failed.err, HasSubstr("error: " + folder.path("shop") + " is a folder\nnext:  name a file, such as " +
+                                    folder.path("shop") + "/shop.bundle\n"));
+}
+
 TEST_F(BundlesBuild, NeedsAManifest) {
   fs::remove(folder.path("shop/bundle.yaml"));
   auto failed = build();

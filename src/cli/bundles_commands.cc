@@ -74,14 +74,9 @@ Result<Code> inspect(Context& context) {
   auto inspected = bundle::inspect_archive(context.disk, file, reading.options());
   reading.done();
   if (!inspected) return inspected.error();
-  std::optional<bundle::Manifest> manifest;
-  if (inspected->manifest_text) {
-    auto parsed = bundle::manifest_of(*inspected, file);
-    if (!parsed) return parsed.error();
-    manifest = *std::move(parsed);
-  }
+  // What is wrong with what says more of an archive is told after what the archive is.
+  auto manifest = bundle::manifest_of(*inspected, file);
   auto keys = key_ids_of(context, file);
-  if (!keys) return keys.error();
   json::object shown{{"file", file},
                      {"format", to_string(inspected->format)},
                      {"tree", digest_of(inspected->tree.digest())},
@@ -95,7 +90,7 @@ Result<Code> inspect(Context& context) {
     shown["version"] = manifest->version.text;
   }
   std::string signers;
-  for (const std::string& id : *keys ? **keys : std::vector<std::string>{}) {
+  for (const std::string& id : keys&&* keys ? **keys : std::vector<std::string>{}) {
     shown["signatures"].as_array().emplace_back(id);
     signers += (signers.empty() ? "" : ", ") + id;
   }
@@ -106,15 +101,23 @@ Result<Code> inspect(Context& context) {
     shown["files"] = std::move(files);
   }
   context.output.print(shown, [&](const Terminal& terminal) {
-    std::string name = manifest ? manifest->name.text + " " + manifest->version.text : "no bundle.yaml in it";
-    std::string text =
-        "bundle   " + terminal.paint(Style::strong, name) + "\nformat   " + std::string(to_string(inspected->format)) +
-        ", " + counted_things(inspected->tree.entries().size(), "entry", "entries") + ", " +
-        std::to_string(inspected->tree.total_bytes()) + " bytes in " + std::to_string(inspected->archive_bytes) +
-        "\ntree     " + digest_of(inspected->tree.digest()) + "\narchive  " + digest_of(inspected->archive_sha256) +
-        "\nsigned   " + (*keys ? "by " + signers + ", not verified" : std::string("no sidecar")) + "\n";
+    std::string name = manifest                   ? manifest->name.text + " " + manifest->version.text
+                       : inspected->manifest_text ? "its bundle.yaml is wrong"
+                                                  : "no bundle.yaml in it";
+    std::string text = "bundle   " + terminal.paint(Style::strong, name) + "\nformat   " +
+                       std::string(to_string(inspected->format)) + ", " +
+                       counted_things(inspected->tree.entries().size(), "entry", "entries") + ", " +
+                       std::to_string(inspected->tree.total_bytes()) + " bytes in " +
+                       std::to_string(inspected->archive_bytes) + "\ntree     " + digest_of(inspected->tree.digest()) +
+                       "\narchive  " + digest_of(inspected->archive_sha256) + "\nsigned   " +
+                       (!keys   ? "its sidecar cannot be read"
+                        : *keys ? "by " + signers + ", not verified"
+                                : std::string("no sidecar")) +
+                       "\n";
     return list_files ? text + table_of_files(inspected->tree, terminal) : text;
   });
+  if (inspected->manifest_text && !manifest) return manifest.error();
+  if (!keys) return keys.error();
   return Code::ok;
 }
 
@@ -286,6 +289,7 @@ Result<Code> diff(Context& context) {
 Result<Code> extract_bundle(Context& context) {
   const std::string file = context.given.text("file");
   const std::string folder = plain_folder(context.given.text("folder"));
+  if (folder.empty()) return Error{.code = Code::usage, .message = "say into which new folder to unpack"};
   std::optional<bundle::TreeDigest> expected;
   if (context.given.has("tree")) {
     auto digest = crypto::parse_sha256(context.given.text("tree"));

@@ -53,6 +53,26 @@ TEST_F(BundlesCommands, InspectShowsWhatItIs) {
   EXPECT_EQ(shown.at("signatures").as_array().size(), 1U);
 }
 
+TEST_F(BundlesCommands, InspectShowsAnArchiveWhateverIsWrongBesideIt) {
+  std::ofstream(file + ".sig.json") << "{bad";
+  auto done = run({"inspect", file});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_THAT(done.out, HasSubstr("bundle   shop 1.0\n"));
+  EXPECT_THAT(done.out, HasSubstr("signed   its sidecar cannot be read\n"));
+  EXPECT_EQ(done.err, "error: " + file + ".sig.json:1:2: not valid JSON: unexpected 'b'\n");
+  fs::remove(file + ".sig.json");
+  fs::create_directory(file + ".sig.json");
+  auto refused = run({"verify", file});
+  EXPECT_EQ(refused.exit, 11);
+  EXPECT_THAT(refused.err, HasSubstr("sidecar unreadable: the sidecar cannot be read: "));
+}
+
+TEST_F(BundlesCommands, ExtractNeedsANameForTheFolder) {
+  auto done = run({"extract", file, ""});
+  EXPECT_EQ(done.exit, 2);
+  EXPECT_EQ(done.err, "error: say into which new folder to unpack\n");
+}
+
 TEST_F(BundlesCommands, VerifySaysYesOrOneLine) {
   EXPECT_THAT(run({"verify", file}).out, MatchesRegex("verified  shop 1.0 for local, signed by [0-9a-f]+\n"));
   auto refused = run({"verify", file, "--env", "prod"});

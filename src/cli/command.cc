@@ -184,23 +184,24 @@ Result<int64_t> read_value(Kind kind, std::string_view text) {
   return 0;
 }
 
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "-_./:=,+@%";
+  bool plain = !text.empty() && std::ranges::all_of(text, [&](unsigned char c) {
+    return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string line_with(const Given& given, const std::string& option) {
-  auto word = [](const std::string& text) {
-    constexpr std::string_view kPlain = "-_./:=,+@%";
-    bool plain = !text.empty() && std::ranges::all_of(text, [&](unsigned char c) {
-      return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (plain) return text;
-    std::string quoted = "'";
-    for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-  };
   std::string line = "sluice";
   bool added = false;
   for (const std::string& each : given.line) {
     if (each == "--" && !added && !option.empty()) line += " " + option;
     added = added || each == "--";
-    line += " " + word(each);
+    line += " " + shell_word(each);
   }
   return added || option.empty() ? line : line + " " + option;
 }

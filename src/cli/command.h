@@ -133,6 +133,9 @@ class Given {
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
 
+// A word as a shell reads it: in quotes if it must be.
+std::string shell_word(const std::string& text);
+
 // The command line with one more option, as a shell takes it: "sluice kit run tasks Task/add title='a b' --reason x".
 std::string line_with(const Given& given, const std::string& option);
 

@@ -5,9 +5,13 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "cli/home.h"
 #include "cli/kit_place.h"
 #include "cli/patience.h"
+#include "crypto/key_file.h"
 #include "deploy/deploy_kit.h"
+#include "engine/outcome_code.h"
+#include "engine/snapshot_query.h"
 
 namespace sluice::cli {
 namespace {
@@ -18,6 +22,11 @@ std::optional<uint64_t> expected_generation(const Given& given) {
       std::ranges::find(given.command->options, "expect-generation", &Option::name) != given.command->options.end();
   auto number = has ? given.number("expect-generation") : std::nullopt;
   return number ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
+}
+
+const LoadedConcepts& loaded_in(const Context& context) {
+  static const LoadedConcepts kNone;
+  return context.concepts != nullptr ? *context.concepts : kNone;
 }
 
 }  // namespace
@@ -54,23 +63,26 @@ std::vector<Option> call_options() {
 }
 
 Result<std::unique_ptr<DeployHome>> DeployHome::open(Context& context) {
-  static const LoadedConcepts kNone;
-  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : kNone;
-  auto place = place_of_kit(std::string(deploy::kKitFolder), context);
-  if (!place) return place.error();
-  auto make_kit = [&]() -> Result<std::shared_ptr<const lang::CheckedKit>> {
-    lang::Checked checked = check_place(*place, false, context);
-    if (!checked.kit) return kit_has_errors(*place, checked);
-    auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
-    if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
-    return kit;
-  };
   std::unique_ptr<DeployHome> made(new DeployHome(context));
   made->stop_.emplace();
-  auto home = HomeEngine::start(context, loaded, HomeEngine::MakeKit(make_kit), place->folder);
+  auto make_kit = [&]() -> Result<std::shared_ptr<const lang::CheckedKit>> {
+    if (auto checked = made->check_kit(); !checked) return checked.error();
+    return made->kit_;
+  };
+  auto home =
+      HomeEngine::start(context, loaded_in(context), HomeEngine::MakeKit(make_kit), std::string(deploy::kKitFolder));
   if (!home) return home.error();
   made->home_ = *std::move(home);
   return made;
+}
+
+Result<void> DeployHome::check_kit() {
+  auto place = place_of_kit(std::string(deploy::kKitFolder), context_);
+  if (!place) return place.error();
+  lang::Checked checked = check_place(*place, false, context_);
+  if (!checked.kit) return kit_has_errors(*place, checked);
+  kit_ = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  return check_handlers(loaded_in(context_), *kit_);
 }
 
 Result<Answer> DeployHome::call(const std::string& action, const json::object& input, std::string_view part) {
@@ -116,7 +128,34 @@ Result<Answer> DeployHome::run(engine::Request request) {
   return Answer{.action = action, .variant = end.variant, .fields = end.fields, .code = *code, .flow = flow};
 }
 
+Result<crypto::PrivateKey> DeployHome::operator_key() const {
+  if (copy_) return crypto::load_private_key(copy_->disk, copy_->operator_key_path);
+  return crypto::PrivateKey::from_pem(home_->operator_key().to_pem().reveal());
+}
+
+Result<Answer> DeployHome::ask_copy(const std::string& action, const json::object& input) {
+  const lang::ActionBinding* query = engine::find_query(loaded_in(context_).concepts, action);
+  const lang::ActionSymbol* symbol = api::find_action(kit_->symbols(), action);
+  if (query == nullptr || symbol == nullptr) return engine::no_such_query(action);
+  auto home = find_home(context_.disk, context_.variables);
+  if (!home) return home.error();
+  auto snapshot = copy_->store->read();
+  if (!snapshot) return snapshot.error();
+  store::BlobStore blobs(context_.disk, (home->root() / "blobs").string());
+  auto answer = engine::run_query(*query, action, input,
+                                  {.snapshot = *std::move(snapshot),
+                                   .blobs = &blobs,
+                                   .indexed = std::make_shared<const engine::IndexedFields>(),
+                                   .now_ms = RealClock().wall_ms()});
+  if (!answer) return answer.error();
+  return Answer{.action = action,
+                .variant = answer->variant,
+                .fields = answer->fields,
+                .code = engine::code_of(*symbol, answer->variant)};
+}
+
 Result<Answer> DeployHome::ask(const std::string& action, const json::object& input) {
+  if (copy_) return ask_copy(action, input);
   auto answer = home_->engine().query(action, input, home_->caller());
   if (!answer) return answer.error();
   auto code = home_->engine().code_of(action, answer->variant);
@@ -126,11 +165,18 @@ Result<Answer> DeployHome::ask(const std::string& action, const json::object& in
 
 Result<std::unique_ptr<DeployHome>> open_deploy_home_to_read(Context& context) {
   RealClock clock;
-  auto store = open_home_store(context, clock, MakeStore::no);
+  auto store = open_home_store(context, clock, {.only_read = true, .as_copy = true});
   if (!store) return store.error();
   if (!*store) return std::unique_ptr<DeployHome>();
-  store->reset();
-  return DeployHome::open(context);
+  if (!(*store)->overlay) {
+    store->reset();
+    return DeployHome::open(context);
+  }
+  if ((*store)->owner != calling_user()) return may_not_run(context);
+  std::unique_ptr<DeployHome> made(new DeployHome(context));
+  if (auto checked = made->check_kit(); !checked) return checked.error();
+  made->copy_ = *std::move(store);
+  return made;
 }
 
 }  // namespace sluice::cli

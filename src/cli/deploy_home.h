@@ -51,20 +51,30 @@ class DeployHome {
   // Asks a query.
   Result<Answer> ask(const std::string& action, const json::object& input);
 
+  // Not of one that reads a copy.
   HomeEngine& home() { return *home_; }
+  bool reads_copy() const { return copy_ != nullptr; }
+  Result<crypto::PrivateKey> operator_key() const;
 
  private:
+  friend Result<std::unique_ptr<DeployHome>> open_deploy_home_to_read(Context& context);
+
   explicit DeployHome(Context& context) : context_(context) {}
+  Result<void> check_kit();
   Result<Answer> run(engine::Request request);
+  Result<Answer> ask_copy(const std::string& action, const json::object& input);
 
   Context& context_;
+  std::unique_ptr<HomeStore> copy_;  // of a store that another process has: it answers queries, and there is no engine
+  std::shared_ptr<const lang::CheckedKit> kit_;  // with a copy
   std::unique_ptr<HomeEngine> home_;
   // Made before the engine's threads, which are not to take the signal; gone before the engine is, so that a second
   // Ctrl-C does not wait for effects under way.
   std::optional<StopSignal> stop_;
 };
 
-// For queries: nothing has run in a home without a store, and none is made.
+// For queries alone: nothing has run in a home without a store, and none is made. Nobody is waited for: while another
+// process has the store, a copy of it answers.
 Result<std::unique_ptr<DeployHome>> open_deploy_home_to_read(Context& context);
 
 }  // namespace sluice::cli

@@ -57,5 +57,29 @@ TEST_F(DeployHomes, ToReadNoneIsMade) {
   EXPECT_NE(*home, nullptr);
 }
 
+TEST_F(DeployHomes, ACopyAnswersWhileAnotherHasTheStore) {
+  auto holder = DeployHome::open(context);
+  ASSERT_TRUE(holder) << to_string(holder.error());
+  auto key = (*holder)->operator_key();
+  ASSERT_TRUE(key) << to_string(key.error());
+  ASSERT_TRUE((*holder)->call("Trust/open", {{"publicKey", key->public_key().to_pem()}}));
+  given.set("lock-timeout", "0s");
+  auto reader = open_deploy_home_to_read(context);
+  ASSERT_TRUE(reader) << to_string(reader.error());
+  EXPECT_TRUE((*reader)->reads_copy());
+  for (const char* query : {"Trust/list", "Trust/export"}) {
+    auto answer = (*reader)->ask(query, {});
+    ASSERT_TRUE(answer) << to_string(answer.error());
+    EXPECT_EQ(answer->code, Code::ok);
+    EXPECT_EQ(answer->fields, (*holder)->ask(query, {})->fields);
+  }
+  EXPECT_EQ((*reader)->ask("Trust/nothing", {}).error().message, "there is no query Trust/nothing");
+  EXPECT_EQ((*reader)->operator_key()->public_key(), key->public_key());
+  holder->reset();
+  reader = open_deploy_home_to_read(context);
+  ASSERT_TRUE(reader) << to_string(reader.error());
+  EXPECT_FALSE((*reader)->reads_copy());
+}
+
 }  // namespace deploy_home_test
 }  // namespace sluice::cli

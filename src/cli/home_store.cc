@@ -11,12 +11,14 @@
 #include "engine/denial.h"
 #include "http/socket.h"
 #include "store/sqlite_store.h"
+#include "store/store_copy.h"
 
 namespace sluice::cli {
 namespace {
 
 constexpr int64_t kSilentWait_ms = 1000;
 constexpr int64_t kTryLock_ms = 100;
+constexpr uint64_t kMostCopiedBytes = uint64_t{256} << 20;
 
 std::string name_of_holder(Disk& disk, const std::string& lock_path) {
   auto owner = read_lock_owner(disk, lock_path);
@@ -33,8 +35,8 @@ Error serve_runs(Disk& disk, const std::string& lock_path) {
 
 // The lock, or none if a `sluice serve` answers that has it. One may begin or end while this one waits.
 Result<std::optional<LockFile>> take_hold(const Context& context, Disk& disk, Clock& clock,
-                                          const std::string& lock_path, const std::string& socket, bool own) {
-  int64_t timeout_ms = context.given.number("lock-timeout").value_or(0);
+                                          const std::string& lock_path, const std::string& socket, bool own,
+                                          int64_t timeout_ms) {
   const int64_t begin_ns = clock.monotonic_ns();
   bool told = false;
   while (true) {
@@ -95,17 +97,37 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   // One that answers is asked even where the home cannot be written from here: it may be writing.
   bool served = !access.own && http::connect_unix(socket).has_value();
   auto run = served ? home->check("run") : home->folder("run");
-  auto hold = served ? Result<std::optional<LockFile>>(std::optional<LockFile>())
-              : run  ? take_hold(context, opened->disk, clock, (*run / "store.lock").string(), socket, access.own)
-                     : Result<std::optional<LockFile>>(run.error());
-  if (!hold) {
+  auto hold_within = [&](int64_t timeout_ms) -> Result<std::optional<LockFile>> {
+    if (served) return std::optional<LockFile>();
+    if (!run) return run.error();
+    return take_hold(context, opened->disk, clock, (*run / "store.lock").string(), socket, access.own, timeout_ms);
+  };
+  auto stat = opened->disk.stat(home->root().string(), FollowLinks::no);
+  if (!stat) return stat.error();
+  opened->owner = api::name_of_user(stat->owner);
+  // Who is denied leaves a record, for which the store itself is needed.
+  const bool as_copy = access.only_read && access.as_copy && opened->owner == calling_user();
+  const int64_t patience_ms = context.given.number("lock-timeout").value_or(0);
+  auto take = [&]() -> Result<std::optional<LockFile>> {
+    if (!as_copy) return hold_within(patience_ms);
+    auto hold = hold_within(0);
+    if (hold || hold.error().code != Code::conflict) return hold;
+    auto copy = store::copy_store(opened->disk, path, kMostCopiedBytes);
+    if (!copy) return hold_within(patience_ms);
+    context.output.detail("a copy of the store is read: " + hold.error().message);
+    opened->overlay = *std::move(copy);
+    return hold;
+  };
+  auto hold = take();
+  if (!hold && !opened->overlay) {
     bool unwritable = hold.error().code == Code::denied || hold.error().code == Code::limit;
-    if (!access.unwritable || !unwritable) return hold.error();
+    if (!access.only_read || !unwritable) return hold.error();
     context.output.detail("the home cannot be written, so it is only read: " + hold.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
-  } else if (*hold) {
+  }
+  if (hold && *hold) {
     opened->lock.emplace(**std::move(hold));
-  } else {
+  } else if (hold) {
     context.output.detail("sluice serve has it: " + socket);
     opened->served = socket;
   }
@@ -117,16 +139,13 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   } else {
     opened->store = std::make_unique<api::RemoteStore>(socket, opened->clock, context.given.command->name);
   }
-  auto stat = opened->disk.stat(home->root().string(), FollowLinks::no);
-  if (!stat) return stat.error();
-  opened->owner = api::name_of_user(stat->owner);
   return opened;
 }
 
 std::string calling_user() { return api::name_of_user(::getuid()); }
 
-Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock) {
-  auto opened = open_home_store(context, clock, {.unwritable = true});
+Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock, bool as_copy) {
+  auto opened = open_home_store(context, clock, {.only_read = true, .as_copy = as_copy});
   if (!opened || !*opened || (*opened)->owner == calling_user()) return opened;
   std::string command = context.given.command->name;
   if (!(*opened)->served.empty()) {
@@ -135,9 +154,13 @@ Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Cloc
              !recorded) {
     context.output.detail("the denial could not be recorded: " + to_string(recorded.error()));
   }
-  return Error{.code = Code::denied,
-               .message = calling_user() + " may not run sluice " + command + " on this home",
-               .next = "ask the owner of this home, who is its admin"};
+  return may_not_run(context);
+}
+
+Error may_not_run(const Context& context) {
+  return {.code = Code::denied,
+          .message = calling_user() + " may not run sluice " + context.given.command->name + " on this home",
+          .next = "ask the owner of this home, who is its admin"};
 }
 
 Error nothing_has_run() {

@@ -5,8 +5,9 @@
 //   if (!*opened) …                        // nothing has run here yet
 //   auto snapshot = (*opened)->store->read();
 //
-// One process at a time holds it. If that is a `sluice serve`, the others read through its socket, run/sluice.sock;
-// else they wait as long as --lock-timeout says, and after a second they say for whom; run/store.lock names the holder.
+// One process at a time holds it. If that is a `sluice serve`, the others read through its socket, run/sluice.sock.
+// Else those who only read take a copy in memory, and those who write wait as long as --lock-timeout says, and after a
+// second they say for whom; run/store.lock names the holder.
 #pragma once
 
 #include <memory>
@@ -37,8 +38,9 @@ struct HomeStore {
   std::string heads_path;         // store/audit.heads
   std::string operator_key_path;  // keys/operator.pem
   std::optional<LockFile> lock;
-  std::unique_ptr<store::OverlayDisk> overlay;  // if the home cannot be written: nothing is, and there is no lock
-  RealClock clock;                              // of a store that is read through the socket
+  // If the home cannot be written, or another process has the store: nothing is written, and there is no lock.
+  std::unique_ptr<store::OverlayDisk> overlay;
+  RealClock clock;  // of a store that is read through the socket
   std::unique_ptr<store::Store> store;
   std::string owner;   // of the home, as a caller: "uid:1000"
   std::string served;  // the socket of the `sluice serve` that has the store; empty: this process has it
@@ -54,8 +56,9 @@ enum class MakeStore { no, yes };
 
 struct StoreAccess {
   MakeStore make = MakeStore::no;
-  bool unwritable = false;  // open it also where nothing can be written; what would be is forgotten
-  bool own = false;         // not through a `sluice serve`: one that runs is a `conflict`
+  bool only_read = false;  // where nothing can be written it is opened all the same; what would be is forgotten
+  bool as_copy = false;    // with only_read: the owner does not wait for another process, but reads a copy
+  bool own = false;        // not through a `sluice serve`: one that runs is a `conflict`
 };
 
 // Null if there is no store and none is to be made. Fails with `conflict` if another process holds it for too long.
@@ -65,9 +68,12 @@ inline Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context
 }
 
 // The same for a command that reads, also in a home that cannot be written. The home's owner may; everybody else is
-// denied, and the journal says so.
-Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock);
+// denied, and the journal says so. Who compares it with a file beside it, which may be newer than a copy, asks for
+// none.
+Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock, bool as_copy = true);
 
+// What somebody else than the owner is told.
+Error may_not_run(const Context& context);
 // What a command says that needs something to have run.
 Error nothing_has_run();
 

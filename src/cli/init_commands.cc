@@ -135,6 +135,12 @@ Result<Code> init(Context& context) {
     return Code::ok;
   }
   std::string folder = context.given.has("folder") ? plain_folder(context.given.text("folder")) : ".";
+  auto place = context.disk.stat(folder, FollowLinks::yes);
+  if (!place && place.error().code == Code::not_found) {
+    return Error{.code = Code::not_found,
+                 .message = "there is no folder " + folder,
+                 .next = "mkdir " + shell_word(folder) + ", put there what is to be shipped, and run this again"};
+  }
   const std::string path = (folder == "." ? "" : folder + "/") + std::string(bundle::kManifestName);
   auto there = context.disk.stat(path, FollowLinks::no);
   if (there) {
@@ -161,7 +167,7 @@ Result<Code> init(Context& context) {
                                     {"run", json::array(answers->run.begin(), answers->run.end())},
                                     {"listen", answers->listen == bundle::Listen::port ? "port" : "unix"}},
                        [&](const Terminal&) { return path + "\n"; });
-  context.output.note("next: sluice bundles build " + folder);
+  context.output.note("next: sluice bundles build " + shell_word(folder));
   return Code::ok;
 }
 

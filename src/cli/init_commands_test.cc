@@ -44,6 +44,17 @@ TEST_F(Init, AsksThreeQuestionsAndProposesWhatItGuesses) {
   EXPECT_EQ(manifest().listen, bundle::Listen::unix);
 }
 
+TEST_F(Init, NeedsTheFolderAndNamesItAsAShellTakesIt) {
+  auto done = run_line(commands, {"init", folder.path("no such"), "--yes"});
+  EXPECT_EQ(done.exit, 5);
+  EXPECT_EQ(done.err, "error: there is no folder " + folder.path("no such") + "\nnext:  mkdir '" +
+                          folder.path("no such") + "', put there what is to be shipped, and run this again\n");
+  std::filesystem::create_directory(folder.path("no such"));
+  done = run_line(commands, {"init", folder.path("no such"), "--yes", "--run", "./app"});
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("next: sluice bundles build '" + folder.path("no such") + "'\n"));
+}
+
 TEST_F(Init, AsksAgainAfterAWrongAnswer) {
   auto done = run({}, "Shop\nshop\n./app 'two words'\nport\n");
   EXPECT_EQ(done.exit, 0) << done.err;

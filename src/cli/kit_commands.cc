@@ -9,6 +9,7 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/home.h"
+#include "cli/kit_dot.h"
 #include "cli/kit_place.h"
 #include "cli/kit_run.h"
 #include "cli/kit_show.h"
@@ -218,6 +219,20 @@ Result<Code> format_kit(Context& context) {
 
 // ---------------------------------------------------------------------------------------------------------- show
 
+Error unknown_name(const lang::CheckedKit& kit, const std::string& name) {
+  std::vector<std::string> known;
+  for (const lang::ConceptSymbol& each : kit.symbols().concepts) known.push_back(each.name);
+  for (const lang::KitSync& each : kit.kit().syncs) {
+    known.push_back(each.tree.name.text);
+    known.push_back(each.alias);
+  }
+  for (const lang::KitGuard& each : kit.kit().guards) known.push_back(each.tree.name.text);
+  auto near = nearest(name, std::span<const std::string>(known));
+  return {.code = Code::not_found,
+          .message = "the kit has no concept, sync or guard " + name,
+          .next = near ? "sluice kit show " + *near : "sluice kit show"};
+}
+
 Result<Code> show(Context& context) {
   auto located = place_of_kit(context.given.text("kit"), context);
   if (!located) return located.error();
@@ -227,34 +242,28 @@ Result<Code> show(Context& context) {
   if (!checked.kit) return kit_has_errors(place, checked);
   const lang::CheckedKit& kit = *checked.kit;
   std::string name = context.given.text("name");
+  Focus focus;
+  if (!name.empty()) {
+    focus.concept_ = kit.symbols().find_concept(name);
+    if (!focus.concept_) focus.sync = find_sync(kit.kit(), name);
+    if (!focus.concept_ && !focus.sync) focus.guard = find_guard(kit.kit(), name);
+    if (focus.on_all()) return unknown_name(kit, name);
+  }
   if (context.given.text("output") == "dot") {
-    context.output.print_text(kit_dot(kit));
-    return Code::ok;
-  }
-  if (name.empty()) {
+    context.output.print_text(kit_dot(kit, focus));
+  } else if (focus.concept_) {
+    context.output.print(concept_json(kit, *focus.concept_),
+                         [&](const Terminal& terminal) { return show_concept(kit, *focus.concept_, terminal); });
+  } else if (focus.sync) {
+    context.output.print(sync_json(kit, *focus.sync),
+                         [&](const Terminal& terminal) { return show_sync(kit, *focus.sync, terminal); });
+  } else if (focus.guard) {
+    context.output.print(guard_json(kit, *focus.guard),
+                         [&](const Terminal& terminal) { return show_guard(kit, *focus.guard, terminal); });
+  } else {
     context.output.print(kit_json(kit), [&](const Terminal& terminal) { return show_kit(kit, terminal); });
-    return Code::ok;
   }
-  if (auto found = kit.symbols().find_concept(name)) {
-    context.output.print(concept_json(kit, *found),
-                         [&](const Terminal& terminal) { return show_concept(kit, *found, terminal); });
-    return Code::ok;
-  }
-  std::vector<std::string> known;
-  for (const lang::ConceptSymbol& each : kit.symbols().concepts) known.push_back(each.name);
-  for (const lang::KitSync& each : kit.kit().syncs) {
-    known.push_back(each.tree.name.text);
-    known.push_back(each.alias);
-  }
-  if (auto found = find_sync(kit.kit(), name)) {
-    context.output.print(sync_json(kit, *found),
-                         [&](const Terminal& terminal) { return show_sync(kit, *found, terminal); });
-    return Code::ok;
-  }
-  auto near = nearest(name, std::span<const std::string>(known));
-  return Error{.code = Code::not_found,
-               .message = "the kit has no concept or sync " + name,
-               .next = near ? "sluice kit show " + *near : "sluice kit show"};
+  return Code::ok;
 }
 
 // ---------------------------------------------------------------------------------------------------------- init
@@ -446,10 +455,11 @@ void add_kit_commands(Commands& commands) {
                 .example = "sluice kit fmt --check tasks",
                 .run = format_kit});
   commands.add({.name = "kit show",
-                .summary = "Show a kit, a concept or a sync, and what follows from what",
+                .summary = "Show a kit or a part of it, and what follows from what",
                 .details = "Of a sync that is overridden it shows the one that is active, and says which it replaces. "
-                           "With --output dot it prints the whole kit as a picture for Graphviz.",
-                .args = {{.name = "name", .help = "a concept or a sync", .optional = true}},
+                           "With --output dot it prints a picture for Graphviz, of the whole kit or of what is named "
+                           "and all that it touches.",
+                .args = {{.name = "name", .help = "a concept, a sync or a guard", .optional = true}},
                 .options = {{.name = "kit",
                              .value = "FOLDER",
                              .help = "the kit's folder, or its name",

@@ -1,4 +1,4 @@
-// Facts are gathered once (who matches, starts and answers what) and then said in three ways.
+// Facts are gathered once (who matches, starts and answers what) and then said for people and as JSON.
 #include "cli/kit_show.h"
 
 #include <algorithm>
@@ -16,20 +16,6 @@ using lang::Effect;
 using lang::Pattern;
 using lang::Sync;
 using lang::SyncSymbol;
-
-std::string outcome_text(const Pattern& pattern) {
-  switch (pattern.outcome) {
-    case Pattern::Outcome::variant:
-      return pattern.variant.text;
-    case Pattern::Outcome::any:
-      return "[…]";
-    case Pattern::Outcome::requested:
-      return "requested";
-    case Pattern::Outcome::engine:
-      return "engine." + pattern.variant.text;
-  }
-  return "";
-}
 
 std::string pattern_text(const Pattern& pattern) {
   std::string link = pattern.link == Pattern::Link::caused_by ? "caused by "
@@ -77,6 +63,15 @@ Users users_of(const CheckedKit& kit, ActionRef ref) {
   }
   return users;
 }
+
+// What a guard stands before, or watches over.
+std::string bound_text(const lang::Guard& guard) {
+  if (guard.before) return "before " + guard.before->concept_.text + "/" + guard.before->action.text;
+  if (!guard.over) return "";
+  return "over " + guard.over->concept_.text + (guard.over->relation ? "." + guard.over->relation->text : "");
+}
+
+std::string refusal_text(const lang::Guard& guard) { return (guard.engine ? "engine." : "") + guard.variant.text; }
 
 std::string_view runs_name(lang::Runs runs) {
   switch (runs) {
@@ -135,8 +130,8 @@ const SyncSymbol* symbol_of(const CheckedKit& kit, size_t sync) {
 }
 
 // The source lines of a rule: from its own mark to the next rule's, or the end of the file.
-std::string rule_text(const CheckedKit& kit, const Sync& sync) {
-  auto source = kit.kit().sources.find(sync.file);
+std::string rule_text(const CheckedKit& kit, const std::string& file, const lang::At& at_rule) {
+  auto source = kit.kit().sources.find(file);
   if (source == kit.kit().sources.end()) return {};
   std::string text;
   uint32_t number = 0;
@@ -146,8 +141,8 @@ std::string rule_text(const CheckedKit& kit, const Sync& sync) {
     std::string line = source->second.substr(at, end - at);
     at = end == std::string::npos ? source->second.size() : end + 1;
     ++number;
-    if (number < sync.at.line) continue;
-    bool next = number > sync.at.line && (line.starts_with("sync ") || line.starts_with("guard "));
+    if (number < at_rule.line) continue;
+    bool next = number > at_rule.line && (line.starts_with("sync ") || line.starts_with("guard "));
     if (next) break;
     text += line + "\n";
   }
@@ -161,16 +156,21 @@ std::string rule_text(const CheckedKit& kit, const Sync& sync) {
   }
 }
 
-std::string dot_quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 }  // namespace
+
+std::string outcome_text(const Pattern& pattern) {
+  switch (pattern.outcome) {
+    case Pattern::Outcome::variant:
+      return pattern.variant.text;
+    case Pattern::Outcome::any:
+      return "[…]";
+    case Pattern::Outcome::requested:
+      return "requested";
+    case Pattern::Outcome::engine:
+      return "engine." + pattern.variant.text;
+  }
+  return "";
+}
 
 // --------------------------------------------------------------------------------------------------------- kit
 
@@ -209,14 +209,9 @@ std::string show_kit(const CheckedKit& checked, const Terminal& terminal) {
   if (!kit.guards.empty()) {
     Table guards{.columns = {{"GUARD"}, {"BINDS"}, {"STATE"}}};
     for (const lang::KitGuard& each : kit.guards) {
-      std::string binds = each.tree.before
-                              ? "before " + each.tree.before->concept_.text + "/" + each.tree.before->action.text
-                          : each.tree.over ? "over " + each.tree.over->concept_.text +
-                                                 (each.tree.over->relation ? "." + each.tree.over->relation->text : "")
-                                           : "";
       guards.rows.push_back(
           {{each.tree.name.text, Style::strong},
-           {binds},
+           {bound_text(each.tree)},
            {each.active() ? "active" : "inactive: " + each.inactive, each.active() ? Style::good : Style::faint}});
     }
     text += section(terminal, "Guards") + render(guards, terminal);
@@ -242,11 +237,7 @@ json::value kit_json(const CheckedKit& checked) {
   for (const lang::AbsentConcept& each : kit.absent)
     absent.push_back(json::object{{"name", each.name}, {"why", each.why}});
   for (size_t s = 0; s < kit.syncs.size(); ++s) syncs.push_back(sync_json(checked, s));
-  for (const lang::KitGuard& each : kit.guards) {
-    json::object guard{{"name", each.tree.name.text}, {"purpose", each.tree.purpose}, {"active", each.active()}};
-    if (!each.active()) guard["why"] = each.inactive;
-    guards.push_back(std::move(guard));
-  }
+  for (size_t g = 0; g < kit.guards.size(); ++g) guards.push_back(guard_json(checked, g));
   for (const lang::Cycle& cycle : checked.cycles()) {
     cycles.push_back(json::object{
         {"path", to_string(cycle, kit, checked.symbols())}, {"outside", cycle.outside}, {"loop", cycle.loop}});
@@ -352,7 +343,7 @@ std::string show_sync(const CheckedKit& checked, size_t index, const Terminal& t
   if (!each.replaces.empty()) text += ", from " + each.tree.file + ", replaces the one at " + each.replaces;
   text += each.active() ? "\n" : terminal.paint(Style::warning, ", inactive: " + each.inactive) + "\n";
   if (!each.tree.purpose.empty()) text += wrap_text(printable(each.tree.purpose), terminal.width) + "\n";
-  text += "\n" + printable(rule_text(checked, each.tree), true);
+  text += "\n" + printable(rule_text(checked, each.tree.file, each.tree.at), true);
   const SyncSymbol* symbol = symbol_of(checked, index);
   if (symbol == nullptr) return text;
   text += section(terminal, "Waits for");
@@ -384,40 +375,32 @@ json::value sync_json(const CheckedKit& checked, size_t index) {
   return root;
 }
 
-// --------------------------------------------------------------------------------------------------------- dot
+// ------------------------------------------------------------------------------------------------------- guard
 
-std::string kit_dot(const CheckedKit& checked) {
-  std::string text =
-      "digraph " + dot_quoted(checked.kit().suite.name) + " {\n  rankdir=LR;\n  node [fontname=\"Helvetica\"];\n";
-  std::set<std::string> lines;
-  for (const lang::ConceptSymbol& symbol : checked.symbols().concepts) {
-    if (!symbol.built_in) lines.insert("  " + dot_quoted(symbol.name) + " [shape=box, style=rounded];\n");
+std::optional<size_t> find_guard(const lang::Kit& kit, std::string_view name) {
+  for (size_t i = 0; i < kit.guards.size(); ++i) {
+    if (kit.guards[i].tree.name.text == name) return i;
   }
-  for (const std::string& line : lines) text += line;
-  for (const SyncSymbol& symbol : checked.syncs()) {
-    const Sync& sync = checked.kit().syncs[symbol.sync].tree;
-    std::string node = dot_quoted("sync " + sync.name.text);
-    text += "  " + node + " [shape=plain, label=" + dot_quoted(sync.name.text) + "];\n";
-    std::set<std::string> edges;
-    for (size_t p = 0; p < sync.when.size(); ++p) {
-      const Pattern& pattern = sync.when[p];
-      std::string style = pattern.link == Pattern::Link::plain ? "" : ", style=dotted";
-      edges.insert("  " + dot_quoted(pattern.concept_.text) + " -> " + node +
-                   " [label=" + dot_quoted(pattern.action.text + " " + outcome_text(pattern)) + style + "];\n");
-    }
-    for (size_t e = 0; e < symbol.then.size(); ++e) {
-      bool answers = sync.then[e].kind == Effect::Kind::answer;
-      for (const lang::TargetSymbol& target : symbol.then[e]) {
-        std::string label =
-            answers ? "answer " + sync.then[e].variant.text : checked.symbols().action(target.action).name;
-        std::string style = sync.eventual ? ", style=dashed" : answers ? ", style=bold" : "";
-        edges.insert("  " + node + " -> " + dot_quoted(checked.symbols().concepts[target.action.concept_].name) +
-                     " [label=" + dot_quoted(label) + style + "];\n");
-      }
-    }
-    for (const std::string& edge : edges) text += edge;
-  }
-  return text + "}\n";
+  return std::nullopt;
+}
+
+std::string show_guard(const CheckedKit& checked, size_t index, const Terminal& terminal) {
+  const lang::KitGuard& each = checked.kit().guards[index];
+  std::string text = terminal.paint(Style::strong, each.tree.name.text) + "  " + bound_text(each.tree);
+  text += each.active() ? "\n" : terminal.paint(Style::warning, ", inactive: " + each.inactive) + "\n";
+  if (!each.tree.purpose.empty()) text += wrap_text(printable(each.tree.purpose), terminal.width) + "\n";
+  return text + "\n" + printable(rule_text(checked, each.tree.file, each.tree.at), true) +
+         section(terminal, "Refuses with") + "  " + refusal_text(each.tree) + "\n";
+}
+
+json::value guard_json(const CheckedKit& checked, size_t index) {
+  const lang::KitGuard& each = checked.kit().guards[index];
+  json::object root{{"name", each.tree.name.text},    {"kit", each.kit},
+                    {"file", each.tree.file},         {"purpose", each.tree.purpose},
+                    {"binds", bound_text(each.tree)}, {"refusesWith", refusal_text(each.tree)},
+                    {"active", each.active()}};
+  if (!each.active()) root["why"] = each.inactive;
+  return root;
 }
 
 }  // namespace sluice::cli

@@ -1,5 +1,4 @@
-// What `kit show` prints: a kit, one of its concepts or one of its syncs, for people, as JSON, and as a picture for
-// Graphviz.
+// What `kit show` prints: a kit, one of its concepts, syncs or guards, for people and as JSON. cli/kit_dot.h draws it.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -27,7 +26,12 @@ json::value concept_json(const lang::CheckedKit& kit, size_t concept_);
 std::string show_sync(const lang::CheckedKit& kit, size_t sync, const Terminal& terminal);
 json::value sync_json(const lang::CheckedKit& kit, size_t sync);
 
-// concepts → syncs → concepts, as Graphviz's dot reads it.
-std::string kit_dot(const lang::CheckedKit& kit);
+// By its number in Kit::guards.
+std::optional<size_t> find_guard(const lang::Kit& kit, std::string_view name);
+std::string show_guard(const lang::CheckedKit& kit, size_t guard, const Terminal& terminal);
+json::value guard_json(const lang::CheckedKit& kit, size_t guard);
+
+// What a pattern waits for, as rules write it: "ok", "requested", "engine.fault".
+std::string outcome_text(const lang::Pattern& pattern);
 
 }  // namespace sluice::cli

@@ -102,12 +102,20 @@ TEST(FindSync, TakesTheActiveOne) {
   EXPECT_EQ(find_sync(kit, "Old"), 2u);
 }
 
-TEST_F(KitShow, DotLeadsFromConceptsThroughSyncsToConcepts) {
-  std::string dot = kit_dot(*checked.kit);
-  EXPECT_THAT(dot, HasSubstr("digraph \"shop\" {\n"));
-  EXPECT_THAT(dot, HasSubstr("  \"Order\" -> \"sync Charge\" [label=\"pay requested\"];\n"));
-  EXPECT_THAT(dot, HasSubstr("  \"sync Charge\" -> \"Card\" [label=\"charge\"];\n"));
-  EXPECT_THAT(dot, HasSubstr("  \"sync Paid\" -> \"Order\" [label=\"answer ok\", style=dashed];\n"));
+TEST_F(KitShow, AGuardShowsItsRuleAndHowItRefuses) {
+  EXPECT_EQ(find_guard(checked.kit->kit(), "Known"), 0u);
+  EXPECT_EQ(find_guard(checked.kit->kit(), "Charge"), std::nullopt);
+  EXPECT_EQ(show_guard(*checked.kit, 0, plain), R"(Known  before Order/pay
+
+guard Known before { Order/pay: [ order: ?o ] } require { Order: { ?o } } else declined[ order: ?o; reason: "no" ]
+
+Refuses with
+  declined
+)");
+  json::value known = guard_json(*checked.kit, 0);
+  EXPECT_EQ(known.at("binds"), "before Order/pay");
+  EXPECT_EQ(known.at("refusesWith"), "declined");
+  EXPECT_EQ(known, kit_json(*checked.kit).at("guards").at(0));
 }
 
 }  // namespace kit_show_test

@@ -19,6 +19,7 @@
 #include "deploy/revenue_policy.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
+#include "process/build_place.h"
 #include "process/replica_exec.h"
 #include "process/supervisor.h"
 
@@ -37,13 +38,13 @@ int main(int count, char** words) {
   const auto home = sluice::cli::find_home(disk, variables);
   sluice::RealClock clock;
   sluice::process::RealRunner runner(clock);
-  sluice::deploy::artifact::ArtifactBuilder builder(disk, runner,
-                                                    {.home = home ? home->root().string() : "",
-                                                     .environment = sluice::deploy::build_environment(variables),
-                                                     .version_of = [&](const std::string& name) {
-                                                       return sluice::deploy::artifact::version_of_tool(disk, name,
-                                                                                                        variables);
-                                                     }});
+  sluice::deploy::artifact::ArtifactBuilder builder(
+      disk, runner,
+      {.home = home ? home->root().string() : "",
+       .environment = sluice::deploy::build_environment(variables),
+       .version_of =
+           [&](const std::string& name) { return sluice::deploy::artifact::version_of_tool(disk, name, variables); },
+       .has_build_place = [&](const std::string& work) { return sluice::process::has_build_place(runner, work); }});
   loaded.tools.add(builder);
   const std::string runtime = home ? (home->root() / "runtime").string() : "";
   sluice::RealRandom random;

@@ -19,21 +19,33 @@ std::vector<Option> signing_options() {
 
 Result<crypto::PrivateKey> signing_key(Context& context) {
   if (context.given.has("key")) return crypto::load_private_key(context.disk, context.given.text("key"));
-  auto home = DeployHome::open(context);
+  auto home = open_deploy_home_to_read(context);
   if (!home) return home.error();
-  const crypto::PrivateKey& key = (*home)->home().operator_key();
-  // Where somebody is trusted, something was decided: nothing is left to write down.
-  auto listed = (*home)->ask("Trust/list", {});
-  if (!listed) return listed.error();
-  if (listed->fields.at("keys").as_array().empty()) {
-    auto answer = (*home)->call("Trust/open", {{"publicKey", key.public_key().to_pem()}});
-    if (!answer) return answer.error();
-    if (answer->code != Code::ok) return refusal_of(*answer);
-    if (answer->fields.at("trusted").as_bool()) {
-      context.output.note("made the operator's key " + answer->text("key") + ", trusted for all bundles in local");
-    }
+  auto anybody_trusted = [&]() -> Result<bool> {
+    auto listed = (*home)->ask("Trust/list", {});
+    if (!listed) return listed.error();
+    return !listed->fields.at("keys").as_array().empty();
+  };
+  // Where somebody is trusted, something was decided: nothing is left to write down, so nobody is waited for.
+  auto decided = *home ? anybody_trusted() : Result<bool>(false);
+  if (!decided) return decided.error();
+  if (!*decided && (!*home || (*home)->reads_copy())) {
+    home->reset();
+    auto to_write = DeployHome::open(context);
+    if (!to_write) return to_write.error();
+    *home = *std::move(to_write);
+    decided = anybody_trusted();
+    if (!decided) return decided.error();
   }
-  return crypto::PrivateKey::from_pem(key.to_pem().reveal());
+  auto key = (*home)->operator_key();
+  if (!key || *decided) return key;
+  auto answer = (*home)->call("Trust/open", {{"publicKey", key->public_key().to_pem()}});
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_of(*answer);
+  if (answer->fields.at("trusted").as_bool()) {
+    context.output.note("made the operator's key " + answer->text("key") + ", trusted for all bundles in local");
+  }
+  return key;
 }
 
 }  // namespace sluice::cli

@@ -10,6 +10,7 @@
 #include "bundle/trust_root.h"
 #include "cli/all_commands.h"
 #include "cli/deploy_home.h"
+#include "crypto/ed25519.h"
 #include "crypto/pem.h"
 
 namespace sluice::cli {
@@ -112,6 +113,21 @@ Result<Code> add(Context& context) {
                  .message = context.given.text("file") + " holds a private key, which belongs in no trust root",
                  .next = "openssl pkey -in " + context.given.text("file") + " -pubout"};
   }
+  if (auto key = crypto::PublicKey::from_pem(*pem); !key) {
+    return Error{
+        .code = Code::invalid,
+        .message = context.given.text("file") + " holds no public key that Sluice knows: " + key.error().message,
+        .next = "openssl pkey -in KEY -pubout writes that of a private key"};
+  }
+  auto threshold = context.given.number("threshold");
+  if (threshold && !context.given.has("group")) {
+    return Error{.code = Code::usage, .message = "only a group has a threshold", .next = "add --group NAME"};
+  }
+  if (threshold && (*threshold < 1 || *threshold > bundle::kMaxThreshold)) {
+    return Error{.code = Code::usage,
+                 .message = "--threshold is 1 to " + std::to_string(bundle::kMaxThreshold) + ", not " +
+                            std::to_string(*threshold)};
+  }
   std::vector<std::string> environments = context.given.texts("env");
   if (environments.empty()) {
     return Error{.code = Code::usage,
@@ -128,10 +144,13 @@ Result<Code> add(Context& context) {
     if (!context.given.has(option)) continue;
     auto time = time_of(context.given.text(option), option);
     if (!time) return time.error();
+    if (field == std::string_view("expires") && *time <= utc_text(RealClock().wall_ms())) {
+      context.output.warn("the key expired at " + *time + ": nothing that it signs counts");
+    }
     input[field] = *time;
   }
   if (context.given.has("group")) input["group"] = context.given.text("group");
-  if (auto threshold = context.given.number("threshold")) input["threshold"] = *threshold;
+  if (threshold) input["threshold"] = *threshold;
   return decide(context, "Trust/add", input, "trusted");
 }
 
@@ -170,7 +189,9 @@ std::string table_of(const json::object& listed, const Terminal& terminal) {
   std::map<std::string, std::string> thresholds;  // "release" → "release, 2 of 3"
   for (const json::value& each : listed.at("groups").as_array()) {
     std::string name(each.at("group").as_string());
-    thresholds[name] = name + ", " + write(each.at("threshold")) + " of " + write(each.at("keys"));
+    bool can_sign = each.at("keys").to_number<int64_t>() >= each.at("threshold").to_number<int64_t>();
+    thresholds[name] = name + ", " + write(each.at("threshold")) + " of " + write(each.at("keys")) +
+                       (can_sign ? "" : ": too few keys");
   }
   Table table{.columns = {{.title = "KEY", .whole = true},
                           {"LABEL"},

@@ -93,8 +93,8 @@ TEST_F(TrustCommands, AddKeepsTheScope) {
   EXPECT_EQ(
       run({"list"}).out,
       "KEY                               LABEL  STATUS  ENVIRONMENTS     BUNDLES  EXPIRES                   GROUP "
-      "           REASON\n" +
-          id + "  Ann    good    prod-*, staging  shop     2090-01-31T12:00:00.000Z  release, 2 of 1\n");
+      "                         REASON\n" +
+          id + "  Ann    good    prod-*, staging  shop     2090-01-31T12:00:00.000Z  release, 2 of 1: too few keys\n");
 }
 
 TEST_F(TrustCommands, AddSaysWhatIsMissingOrWrong) {
@@ -112,6 +112,28 @@ TEST_F(TrustCommands, AddSaysWhatIsMissingOrWrong) {
                              " -pubout\n");
   EXPECT_FALSE(std::filesystem::exists(folder.path("home")));
   EXPECT_EQ(run({"add", file, "--env", "two words"}).exit, 1);
+}
+
+TEST_F(TrustCommands, AddRefusesWhatIsNoKeyAndAThresholdOfNobody) {
+  ASSERT_TRUE(write_atomically(disk, folder.path("bin"), "\xff\xfe\x01", 0644));
+  auto done = run({"add", folder.path("bin"), "--env", "local"});
+  EXPECT_EQ(done.exit, 1);
+  EXPECT_THAT(done.err, HasSubstr("error: " + folder.path("bin") + " holds no public key that Sluice knows: "));
+  done = run({"add", file, "--env", "local", "--threshold", "2"});
+  EXPECT_EQ(done.exit, 2);
+  EXPECT_EQ(done.err, "error: only a group has a threshold\nnext:  add --group NAME\n");
+  done = run({"add", file, "--env", "local", "--group", "release", "--threshold", "0"});
+  EXPECT_EQ(done.exit, 2);
+  EXPECT_EQ(done.err, "error: --threshold is 1 to 16, not 0\n");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("home")));
+}
+
+TEST_F(TrustCommands, AKeyThatCountsForNothingIsTakenWithAWord) {
+  auto done = run({"add", file, "--env", "local", "--expires", "2001-01-01", "--group", "release", "--threshold", "2"});
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_THAT(done.err,
+              HasSubstr("warning: the key expired at 2001-01-01T00:00:00.000Z: nothing that it signs counts\n"));
+  EXPECT_THAT(run({"list"}).out, HasSubstr("release, 2 of 0: too few keys"));
 }
 
 TEST_F(TrustCommands, AddRefusesAnotherScopeAndAnotherThreshold) {

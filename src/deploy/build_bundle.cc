@@ -97,6 +97,12 @@ class BundleBuild {
     built_.manifest = *std::move(manifest);
     built_.out =
         order_.out.empty() ? built_.manifest.name.text + "-" + built_.manifest.version.text + ".bundle" : order_.out;
+    if (auto there = disk_.stat(built_.out, FollowLinks::yes); there && there->kind == FileKind::folder) {
+      return Error{.code = Code::conflict,
+                   .message = built_.out + " is a folder",
+                   .next = "name a file, such as " + built_.out + (built_.out.ends_with('/') ? "" : "/") +
+                           built_.manifest.name.text + ".bundle"};
+    }
     if (built_.manifest.build.empty()) return pack(order_.folder);
     auto selection = select_from(order_.folder, {"**"});
     if (!selection) return selection.error();

@@ -7,8 +7,8 @@
 #include <future>
 
 #include "base/thread_name.h"
-#include "engine/committed_rows.h"
 #include "engine/record_reader.h"
+#include "engine/snapshot_query.h"
 
 namespace sluice::engine {
 namespace {
@@ -391,27 +391,18 @@ Error Engine::deny(const Caller& caller, const std::string& what) {
 }
 
 Result<lang::Completion> Engine::query(const std::string& action, const json::object& input, const Caller& caller) {
-  size_t slash = action.find('/');
-  auto owner = std::ranges::find(parts_.concepts, action.substr(0, slash), &lang::ConceptBinding::name);
-  const lang::ActionBinding* handler = owner == parts_.concepts.end() || slash == std::string::npos
-                                           ? nullptr
-                                           : (*owner)->action(std::string_view(action).substr(slash + 1));
-  if (handler == nullptr || !handler->query) {
-    return Error{.code = Code::not_found, .message = "there is no query " + action, .next = "sluice kit show"};
-  }
+  const lang::ActionBinding* handler = find_query(parts_.concepts, action);
+  if (handler == nullptr) return no_such_query(action);
   if (parts_.may && !parts_.may(caller, action, input)) {
     return deny(caller, action);
   }
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
-  CommittedRows rows(*std::move(snapshot), parts_.blobs, machine_->indexed(), parts_.clock->wall_ms());
-  try {
-    return handler->query(input, rows);
-  } catch (const UnreadableStore& unreadable) {
-    return unreadable.error;
-  } catch (const std::exception& error) {
-    return Error{.code = Code::failed, .message = action + ": " + error.what()};
-  }
+  return run_query(*handler, action, input,
+                   {.snapshot = *std::move(snapshot),
+                    .blobs = parts_.blobs,
+                    .indexed = machine_->indexed(),
+                    .now_ms = parts_.clock->wall_ms()});
 }
 
 template <typename Done>

@@ -103,22 +103,25 @@ std::string_view Report::line(std::string_view file, uint32_t number) const {
     for (size_t end; (end = text.find('\n', starts.back())) != std::string_view::npos;) starts.push_back(end + 1);
   }
   if (number == 0 || number > starts.size()) return {};
-  text.remove_prefix(starts[number - 1]);
-  return text.substr(0, text.find('\n'));
+  size_t begin = starts[number - 1], end = number < starts.size() ? starts[number] - 1 : text.size();
+  return text.substr(begin, end - begin);
 }
 
 Place Report::word(std::string_view file, const At& at, std::string_view word) const {
   std::string_view text = line(file, at.line);
   auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  // Columns count code points; what stands before the mark may hold wider ones.
-  size_t byte = 0;
-  uint32_t column = 1;
+  // Columns count code points; what stands before the mark may hold wider ones. What is further on in the line that was
+  // last looked at is counted from there: a line may be as long as a file.
+  bool further = walked_.file == file && walked_.line == at.line && walked_.column <= at.column;
+  size_t byte = further ? walked_.byte : 0;
+  uint32_t column = further ? walked_.column : 1;
   auto step = [&] {
     ++byte;
     while (byte < text.size() && (static_cast<unsigned char>(text[byte]) & 0xC0) == 0x80) ++byte;
     ++column;
   };
   while (byte < text.size() && column < at.column) step();
+  walked_ = {std::string(file), at.line, column, byte};
   for (; byte < text.size(); step()) {
     if (text.compare(byte, word.size(), word) != 0) continue;
     bool whole = (byte == 0 || !is_part(text[byte - 1])) &&
@@ -135,8 +138,6 @@ std::string literal_text(const json::value& value) {
   std::string written(text.begin(), end);
   return written.find_first_of(".e") == std::string::npos ? written + ".0" : written;
 }
-
-std::string quoted(std::string_view word) { return "`" + std::string(word) + "`"; }
 
 std::string near_name(std::string_view word, const std::vector<std::string>& names) {
   auto found = nearest(word, std::span<const std::string>(names));
@@ -260,7 +261,7 @@ struct Checker {
 
     Checked result{.sources = kit.sources,
                    .concepts = kit.concepts.size(),
-                   .syncs = kit.syncs.size(),
+                   .syncs = static_cast<size_t>(std::ranges::count_if(kit.syncs, &KitSync::is_there)),
                    .guards = kit.guards.size()};
     result.diagnostics = report.found.all();
     result.errors = report.found.errors();

@@ -72,6 +72,9 @@ Checked check(Kit kit, const CheckOptions& options = {});
 // The same for one concept by itself, without a kit: whether something can be made of it.
 std::vector<Diagnostic> check_concept(Concept tree, std::string_view source);
 
+// The names and types of what is whole of a concept with errors; what speaks of the rest cannot be judged.
+std::vector<Diagnostic> check_parts(Concept parts, std::string_view source);
+
 // The engine's own concepts, Timer and Flow.
 const std::vector<Concept>& engine_concepts();
 

@@ -373,72 +373,22 @@ std::vector<Diagnostic> check_concept(Concept tree, std::string_view source) {
   return report.found.all();
 }
 
+std::vector<Diagnostic> check_parts(Concept parts, std::string_view source) {
+  if (parts.name.empty()) return {};
+  Kit kit;
+  kit.sources[parts.file] = source;
+  kit.concepts.push_back({.tree = std::move(parts)});
+  Report report(false, kit.sources);
+  declare(kit, report);
+  return report.found.all();
+}
+
 void check_concepts(const Kit& kit, Symbols& symbols, Report& report) {
   (void)kit;
   for (ConceptSymbol& owner : symbols.concepts) {
     for (ActionSymbol& action : owner.actions) check_reversal(owner, action, symbols, report);
     check_fixtures(owner, symbols, report);
     check_invariants(owner, symbols, report);
-  }
-}
-
-// `Traffic: deployment -> Deployment.environment`: an argument, then fields of rows.
-void check_suite(const Kit& kit, const Symbols& symbols, Report& report) {
-  for (const KitConcept& each : kit.concepts) {
-    const std::string& file = each.suite_file;
-    for (const SuiteConcept::Param& param : each.entry.params) {
-      bool declared = std::ranges::any_of(each.tree.params, [&](const Name& name) { return name.text == param.name; });
-      if (declared) continue;
-      std::vector<std::string> known;
-      for (const Name& name : each.tree.params) known.push_back(name.text);
-      report.error({file, param.at, param.name.size()}, "unknown-parameter",
-                   quoted(each.tree.name) + " has no type parameter " + quoted(param.name),
-                   did_you_mean(param.name, known));
-    }
-  }
-  for (const auto& [scope, file] : kit.scopes) {
-    auto owner = symbols.find_concept(scope.concept_);
-    if (!owner) {
-      std::vector<std::string> known;
-      for (const ConceptSymbol& each : symbols.concepts) known.push_back(each.name);
-      report.error({file, scope.at, scope.concept_.size()}, "unknown-concept",
-                   "there is no concept " + quoted(scope.concept_), did_you_mean(scope.concept_, known));
-      continue;
-    }
-    std::vector<std::string> parts;
-    std::string rest = scope.path;
-    auto trimmed = [](std::string text) {
-      text.erase(0, text.find_first_not_of(' '));
-      text.erase(text.find_last_not_of(' ') + 1);
-      return text;
-    };
-    for (size_t arrow; (arrow = rest.find("->")) != std::string::npos; rest = rest.substr(arrow + 2)) {
-      parts.push_back(trimmed(rest.substr(0, arrow)));
-    }
-    parts.push_back(trimmed(rest));
-    std::vector<std::string> known;
-    for (const ActionSymbol& action : symbols.concepts[*owner].actions) {
-      for (const FieldSymbol& param : action.params) known.push_back(param.name);
-    }
-    if (std::ranges::find(known, parts[0]) == known.end()) {
-      report.error({file, scope.at, scope.concept_.size()}, "unknown-field",
-                   "no action of " + quoted(scope.concept_) + " has an argument " + quoted(parts[0]),
-                   did_you_mean(parts[0], known));
-    }
-    for (size_t i = 1; i < parts.size(); ++i) {
-      size_t dot = parts[i].find('.');
-      auto next = symbols.find_concept(parts[i].substr(0, dot));
-      bool found = false;
-      if (next && dot != std::string::npos) {
-        for (const RelationSymbol& relation : symbols.concepts[*next].relations) {
-          found = found || (relation.name.empty() && find_field(relation.fields, parts[i].substr(dot + 1)));
-        }
-      }
-      if (!found) {
-        report.error({file, scope.at, scope.concept_.size()}, "unknown-field",
-                     "the scope's " + quoted(parts[i]) + " is no field of a row", "write `Concept.field`");
-      }
-    }
   }
 }
 

@@ -73,6 +73,14 @@ std::optional<TypeId> ConditionTypes::state_type(const std::string& name) {
   return kUnknownType;  // a component that cannot be kept, which is told
 }
 
+const Expr& ConditionTypes::meant(const Expr& expr) const {
+  const Expr* root = &expr;
+  while (root->op == Op::path) root = &root->args[0];
+  bool own = root->op == Op::variable && quantified_.contains(root->name);
+  const Expr* value = named && !own ? named(expr) : nullptr;
+  return value != nullptr && value->op == Op::literal ? *value : expr;
+}
+
 TypeId ConditionTypes::name_type(const Expr& expr, bool binds) {
   if (auto known = variables.find(expr.name); known != variables.end()) return known->second;
   if (auto state = state_type(expr.name)) return *state;
@@ -146,8 +154,8 @@ TypeId ConditionTypes::call(const Expr& expr, bool binds) {
   if (expr.name == "concat") {
     for (const Expr& part : expr.args) {
       TypeId type = type_of(part, binds);
-      if (types_.assignable(types_.present(type), Types::of(Kind::string)) != Fit::no) continue;
-      report_.error(place(part), "type-mismatch", "concat takes text, but " + shown(part, type), "give it a text");
+      if (!types_.holds_sealed(type)) continue;
+      report_.error(place(part), "sealed", shown(part, type) + ": what is made of it would show it", "leave it out");
     }
     return Types::of(Kind::string);
   }
@@ -164,39 +172,52 @@ TypeId ConditionTypes::call(const Expr& expr, bool binds) {
 }
 
 void ConditionTypes::compare(const Expr& expr, bool binds) {
-  const Expr& left = expr.args.at(0);
-  const Expr& right = expr.args.at(1);
-  auto never = [&](std::string_view how, const Expr& other, TypeId a, TypeId b) {
-    report_.error(place(other), "type-mismatch",
-                  std::string(how) + ": one is " + types_.name(a) + ", the other " + types_.name(b),
-                  "compare values of one type");
+  const Expr& left = meant(expr.args.at(0));
+  const Expr& right = meant(expr.args.at(1));
+  const Expr& right_as_written = expr.args[1];
+  // Told at `place`, where `one` meets `other`. A text is shown as it is where a union is that it is none of.
+  auto never = [&](std::string_view how, const Expr& place, const Expr& one, TypeId a, const Expr& other, TypeId b) {
+    auto said = [&](const Expr& each, TypeId type, TypeId against) {
+      bool of_union = types_[types_.present(against)].kind == Kind::literals;
+      bool text = each.op == Op::literal && each.value.is_string();
+      return text && of_union ? literal_text(each.value) : types_.name(type);
+    };
+    std::string hint = "compare values of one type";
+    if (other.op == Op::literal && types_[types_.present(a)].kind == Kind::literals)
+      hint = types_.literal_form(other.value, a);
+    if (one.op == Op::literal && types_[types_.present(b)].kind == Kind::literals)
+      hint = types_.literal_form(one.value, b);
+    report_.error(this->place(place), "type-mismatch",
+                  std::string(how) + ": one is " + said(one, a, b) + ", the other " + said(other, b, a), hint);
   };
-  TypeId a = type_of(left, binds);
+  TypeId a = type_of(expr.args[0], binds);
   if (expr.op == Op::in || expr.op == Op::not_in) {
     if (right.op == Op::list || right.op == Op::record) {
       for (const Expr& each : right.args) {
         TypeId b = type_of(each, binds);
-        if (compared(types_, left, a, each, b) == Fit::no) never("these are never equal", each, a, b);
+        const Expr& one = meant(each);
+        if (compared(types_, left, a, one, b) == Fit::no) never("these are never equal", each, left, a, one, b);
       }
       return;
     }
-    TypeId b = element_of(right, binds, "`in`");
+    TypeId b = element_of(right_as_written, binds, "`in`");
     if (b != kUnknownType && compared(types_, left, a, right, b) == Fit::no)
-      never("these are never equal", right, a, b);
+      never("these are never equal", right_as_written, left, a, right, b);
     return;
   }
-  TypeId b = type_of(right, binds);
+  TypeId b = type_of(right_as_written, binds);
   bool null = a == Types::of(Kind::null) || b == Types::of(Kind::null);  // what is not there is null
   bool ordered = expr.op != Op::equal && expr.op != Op::not_equal;
   if (!null && compared(types_, left, a, right, b) == Fit::no) {
-    never(ordered ? "these have no order" : "these are never equal", right, a, b);
+    never(ordered ? "these have no order" : "these are never equal", right_as_written, left, a, right, b);
   } else if (ordered && (null || !types_.has_order(left.op == Op::literal ? b : a))) {
-    report_.error(place(right), "type-mismatch", "values of type " + types_.name(a) + " have no order",
+    report_.error(place(right_as_written), "type-mismatch", "values of type " + types_.name(a) + " have no order",
                   "compare with `=` or `!=`");
   }
 }
 
 TypeId ConditionTypes::type_of(const Expr& expr, bool binds) {
+  if (const Expr& value = meant(expr); &value != &expr) return Types::of_literal(value.value);
   switch (expr.op) {
     case Op::literal:
       return Types::of_literal(expr.value);
@@ -242,7 +263,9 @@ TypeId ConditionTypes::type_of(const Expr& expr, bool binds) {
       auto shadowed = variables.find(expr.name);
       std::optional<TypeId> before = shadowed == variables.end() ? std::nullopt : std::optional(shadowed->second);
       variables[expr.name] = element;
+      bool outermost = quantified_.insert(expr.name).second;
       for (size_t i = 1; i < expr.args.size(); ++i) must_hold(expr.args[i]);
+      if (outermost) quantified_.erase(expr.name);
       variables.erase(expr.name);
       if (before) variables[expr.name] = *before;
       return Types::of(Kind::boolean);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "lang/check_parts.h"
 
@@ -17,6 +18,8 @@ class ConditionTypes {
 
   std::unordered_map<std::string, TypeId> variables;
   std::function<TypeId(const Expr&)> fixture;  // tells the type of `$fixture.field`
+  // The value that a name, a path or a `$fixture.field` stands for, if a scenario's own fixture says it.
+  std::function<const Expr*(const Expr&)> named;
 
   // Told if it cannot be true or false.
   void must_hold(const Expr& condition);
@@ -27,6 +30,8 @@ class ConditionTypes {
   Place place(const Expr& expr) const;
 
  private:
+  // The literal that is meant by the name of one, else the expression itself: a literal is more pliant than its type.
+  const Expr& meant(const Expr& expr) const;
   TypeId name_type(const Expr& expr, bool binds);
   std::optional<TypeId> state_type(const std::string& name);
   // The field `name` of a value: a record's, or that of the row whose key it is.
@@ -42,6 +47,7 @@ class ConditionTypes {
   Types& types_;
   Report& report_;
   const std::string& file_;
+  std::unordered_set<std::string> quantified_;  // variables of the forall and exists around
 };
 
 }  // namespace sluice::lang

@@ -50,8 +50,7 @@ TEST(CheckCondition, OnlyWhatCanBeEqualIsCompared) {
            "}"),
       ElementsAre(
           "0.concept:6:40+7 error type-mismatch: these are never equal: one is \"open\" | \"lost\", the other "
-          "String" +
-              hint,
+          "\"losst\" [did you mean \"lost\"?]",
           "0.concept:7:36+3 error type-mismatch: these have no order: one is Int, the other String" + hint,
           "0.concept:8:41+1 error type-mismatch: these are never equal: one is String, the other Int" + hint,
           "0.concept:9:22+1 error type-mismatch: these have no order: one is DateTime, the other Int" + hint,
@@ -67,6 +66,24 @@ TEST(CheckCondition, OnlyListsAreCountedAndGoneThrough) {
       ElementsAre("0.concept:6:35+1 error type-mismatch: `in` needs a list or a set, but 3 is Int" + hint,
                   "0.concept:7:24+1 error type-mismatch: count needs a list or a set, but 5 is Int" + hint,
                   "0.concept:8:26+5 error type-mismatch: forall needs a list or a set, but `total` is Int" + hint));
+}
+
+TEST(CheckCondition, ATextOfNoUnionIsShownWithTheNearest) {
+  EXPECT_THAT(with("never \"a\" { exists p in cs: \"opne\" = p.status }\nnever \"b\" { exists p in cs: p.status in "
+                   "[\"open\", \"elsewhere\"] }"),
+              ElementsAre("0.concept:6:38+8 error type-mismatch: these are never equal: one is \"opne\", the other "
+                          "\"open\" | \"lost\" [did you mean \"open\"?]",
+                          "0.concept:7:50+11 error type-mismatch: these are never equal: one is \"open\" | \"lost\", "
+                          "the other \"elsewhere\" [write a value of type \"open\" | \"lost\"]"));
+}
+
+TEST(CheckCondition, ConcatTakesAllThatMayBeShown) {
+  EXPECT_THAT(with("always \"a\" { forall p in cs: concat(p.tags, p.n, p) != \"x\" }"), IsEmpty());
+  EXPECT_THAT(told(kit_of({"concept C [P] { state { cs: set P  key: P -> Sealed } actions { action a() { -> ok } }\n"
+                           "always { forall p in cs: concat(p.key) != \"x\" } }"},
+                          "")),
+              ElementsAre("0.concept:2:33+5 error sealed: this is Sealed: what is made of it would show it [leave it "
+                          "out]"));
 }
 
 TEST(CheckCondition, AConditionIsTrueOrFalse) {

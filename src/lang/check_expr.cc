@@ -66,7 +66,7 @@ TypeId type_of_parts(Types& types, const Expr& expr, const std::function<TypeId(
     if (first == nullptr) first = &part;
     element = both.value_or(kUnknownType);
   }
-  return types.list_of(element);
+  return told ? kUnknownType : types.list_of(element);
 }
 
 Fit compared(const Types& types, const Expr& left, TypeId left_type, const Expr& right, TypeId right_type) {
@@ -91,13 +91,12 @@ TypeId Rule::type_of(const Expr& expr, In in, TypeId wanted, std::string_view fi
     case Op::call:
       return call(expr, in);
     case Op::text:
-      // A template may not show what is Sealed. Holes are marked where their text begins.
+      // A template may not show what is Sealed. In a hole a name has no `?`.
       for (const Expr& hole : expr.args) {
-        if (hole.op == Op::variable) {
-          variable(hole.name, report.word(file, hole.at, hole.name), In::where, kUnknownType, {});
-        } else {
-          type_of(hole, In::where);
-        }
+        const Expr* root = &hole;
+        while (root->op == Op::path) root = &root->args[0];
+        variable(root->name, {file, root->at, root->name.size()}, In::where, kUnknownType, {});
+        if (hole.op == Op::path) type_of(hole, In::where);
       }
       return Types::of(Kind::string);
     case Op::list:

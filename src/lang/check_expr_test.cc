@@ -127,6 +127,17 @@ TEST(CheckExpr, TemplatesNeedBoundVariablesThatAreNotSealed) {
               IsEmpty());
 }
 
+TEST(CheckExpr, AHoleOfATemplateIsPointedAtWhereItStands) {
+  EXPECT_THAT(
+      with_then("Card/charge: [ order: \"é {{o.zip}} o {{ ?zz.n }} {{zz}} {{yy}}\"; amount: 1 ]"),
+      ElementsAre("rules.sync:2:37+3 error unknown-field: `?o` is O of Order, without a field `zip` [bind it where the "
+                  "row is read: `Order: { ?o zip: ?zip }`]",
+                  "rules.sync:2:49+2 error unbound-variable: sync `A`: `?zz` in then is not bound by any pattern or "
+                  "query [no field of this kit has that name; write a value, or bind it in when or where]",
+                  "rules.sync:2:66+2 error unbound-variable: sync `A`: `?yy` in then is not bound by any pattern or "
+                  "query [no field of this kit has that name; write a value, or bind it in when or where]"));
+}
+
 TEST(CheckExpr, OrderingNeedsTwoValuesThatHaveOneOrder) {
   EXPECT_THAT(with_where("filter(?c > 3)"), ElementsAre("rules.sync:2:21+1 error type-mismatch: these have no order: "
                                                         "`?c` is String, 3 is Int [write a value of type String]"));
@@ -197,6 +208,16 @@ TEST(CheckExpr, ListsAndRecordsHaveTypes) {
       bound("[1, \"a\"]", "Card/hold: [ card: \"c\" ]"),
       ElementsAre("rules.sync:2:18+3 error type-mismatch: the elements of a list are of one type, but 1 is Int, "
                   "\"a\" is String [write elements of one type, or a record `{ name: … }`]"));
+  // What is wrong with the list is told once.
+  EXPECT_THAT(
+      bound("[1, \"a\"]", pay),
+      ElementsAre("rules.sync:2:18+3 error type-mismatch: the elements of a list are of one type, but 1 is Int, "
+                  "\"a\" is String [write elements of one type, or a record `{ name: … }`]"));
+  EXPECT_THAT(
+      bound("[]", pay),
+      ElementsAre(
+          "rules.sync:3:40+2 error list-for-scalar: sync `A`: `?x` is list, but `amount` of Order/pay takes one "
+          "Int [take it apart in where: `each(?x as { value: ?value })`]"));
   EXPECT_THAT(
       bound("[1, ?t]", pay),
       ElementsAre("rules.sync:3:40+2 error list-for-scalar: sync `A`: `?x` is list Int, but `amount` of Order/pay "

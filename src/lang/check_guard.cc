@@ -72,17 +72,7 @@ std::vector<Refusal> refusals(const Guard& guard, const GuardSymbol& symbol, con
 // What `else` gives must suit each of the actions, as the engine takes it for whichever was refused.
 void check_refusal(const Guard& guard, const Refusal& refusal, Rule& rule) {
   std::vector<std::string> unknown, missing;
-  for (const Argument& argument : guard.arguments) {
-    auto field = find_field(refusal.fields, argument.name);
-    if (!field) {
-      unknown.push_back(argument.name);
-      rule.report.error({guard.file, argument.at, argument.name.size()}, "unknown-field",
-                        quoted(refusal.title) + " has no field " + quoted(argument.name),
-                        did_you_mean(argument.name, names_of(refusal.fields)));
-    }
-    rule.give(argument.value, field ? refusal.fields[*field].type : kUnknownType,
-              quoted(argument.name) + " of " + refusal.title, argument.name);
-  }
+  give_each(rule, guard.arguments, refusal.fields, refusal.title, "field", unknown);
   for (const FieldSymbol& field : refusal.fields) {
     bool given = std::ranges::find(guard.arguments, field.name, &Argument::name) != guard.arguments.end();
     bool needed = rule.types[field.type].kind != Shape::Kind::option;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lang/check.h"
+#include "lang/text.h"
 
 namespace sluice::lang {
 
@@ -48,6 +49,12 @@ class Report {
   static constexpr size_t kRemembered = 10'000;
   std::unordered_set<std::string> told_;
   mutable std::unordered_map<std::string, std::vector<size_t>> lines_;  // by file: where each begins; filled when asked
+  struct Walked {
+    std::string file;
+    uint32_t line = 0, column = 1;
+    size_t byte = 0;  // where that column is in its line
+  };
+  mutable Walked walked_;  // where word() last began to look
 };
 
 // "did you mean `x`?"; when no name is near, what there is: "there is `x`, `y` and `z`".
@@ -61,7 +68,6 @@ std::vector<std::string> names_of(const std::vector<ActionSymbol>& actions);
 std::vector<std::string> without_misspelt(std::vector<std::string> missing, const std::vector<std::string>& unknown);
 // "a", "a and b", "a, b and c"
 std::string join(const std::vector<std::string>& words, std::string_view last = "and");
-std::string quoted(std::string_view word);
 std::string literal_text(const json::value& value);  // as JSON
 Place place_of(std::string_view file, const Name& name);
 Place place_of_variable(std::string_view file, const Name& name);  // a name that is kept without its `?`
@@ -157,12 +163,19 @@ class Rule {
   std::unordered_map<std::string, Bound> bound_;
 };
 
+// Checks what is given by name for the fields of an action or a variant, whose title is "Order/pay => ok": which field
+// each of them is, 0 if there is none of that name; then it is one of `unknown`. `kind` is "argument" or "field".
+std::vector<size_t> give_each(Rule& rule, const std::vector<Argument>& given, const std::vector<FieldSymbol>& fields,
+                              const std::string& title, std::string_view kind, std::vector<std::string>& unknown);
+
 // check_concept.cc: declares all concepts, then checks what is inside them.
 Symbols declare(const Kit& kit, Report& report);
 void check_concepts(const Kit& kit, Symbols& symbols, Report& report);
+
+// check_suite.cc
 void check_suite(const Kit& kit, const Symbols& symbols, Report& report);
 
-// check_invariant.cc
+// check_fixture.cc, check_invariant.cc
 void check_fixtures(const ConceptSymbol& owner, Symbols& symbols, Report& report);
 void check_invariants(const ConceptSymbol& owner, Symbols& symbols, Report& report);
 

@@ -290,4 +290,24 @@ void Rule::second_name(const Name& name, TypeId type, const std::string& what, b
   match({.at = name.at, .op = Expr::Op::variable, .name = name.text}, type, what, In::where, negated, owner);
 }
 
+// -------------------------------------------------------------------------------------------------------- giving
+
+std::vector<size_t> give_each(Rule& rule, const std::vector<Argument>& given, const std::vector<FieldSymbol>& fields,
+                              const std::string& title, std::string_view kind, std::vector<std::string>& unknown) {
+  std::vector<size_t> numbers;
+  for (const Argument& argument : given) {
+    auto field = find_field(fields, argument.name);
+    numbers.push_back(field.value_or(0));
+    if (!field) {
+      unknown.push_back(argument.name);
+      rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
+                        quoted(title) + " has no " + std::string(kind) + " " + quoted(argument.name),
+                        did_you_mean(argument.name, names_of(fields)));
+    }
+    rule.give(argument.value, field ? fields[*field].type : kUnknownType, quoted(argument.name) + " of " + title,
+              argument.name);
+  }
+  return numbers;
+}
+
 }  // namespace sluice::lang

@@ -106,33 +106,70 @@ Ties ties_of(const Condition& condition) {
   return ties;
 }
 
+// Which variables of a where are tied to one another: a condition that names a tied one ties all that it names, and so
+// on. Each condition is looked at once, however many there are.
+class TiedNames {
+ public:
+  explicit TiedNames(const std::vector<Ties>& ties) : ties_(ties), done_(ties.size()) {
+    for (size_t i = 0; i < ties.size(); ++i) {
+      for (const std::string& name : ties[i].names) conditions_[name].push_back(i);
+    }
+    for (size_t i = 0; i < ties.size(); ++i) {
+      if (ties[i].narrows) tie(i);
+    }
+  }
+
+  void tie(const std::string& name) {
+    std::vector<std::string_view> fresh;
+    if (tied_.insert(name).second) fresh.push_back(name);
+    spread(std::move(fresh));
+  }
+  // What the condition names.
+  void tie(size_t condition) {
+    std::vector<std::string_view> fresh;
+    take(condition, fresh);
+    spread(std::move(fresh));
+  }
+  bool holds(size_t condition) const {
+    return ties_[condition].narrows ||
+           std::ranges::any_of(ties_[condition].names, [&](const std::string& name) { return tied_.contains(name); });
+  }
+
+ private:
+  void take(size_t condition, std::vector<std::string_view>& fresh) {
+    if (done_[condition]) return;
+    done_[condition] = true;
+    for (const std::string& name : ties_[condition].names) {
+      if (tied_.insert(name).second) fresh.push_back(name);
+    }
+  }
+  void spread(std::vector<std::string_view> fresh) {
+    while (!fresh.empty()) {
+      auto named = conditions_.find(fresh.back());
+      fresh.pop_back();
+      if (named == conditions_.end()) continue;
+      for (size_t condition : named->second) take(condition, fresh);
+    }
+  }
+
+  const std::vector<Ties>& ties_;
+  std::vector<bool> done_;
+  std::unordered_map<std::string_view, std::vector<size_t>> conditions_;  // by a name that they name
+  std::unordered_set<std::string_view> tied_;
+};
+
 // A query must be tied to what stands before it, by a variable, a value or a condition: else every row matches. Where
 // nothing before it has bound a variable there is nothing to tie it to, and every row is meant; so it is where a
 // concept has one record of the whole.
 void check_scans(const Sync& sync, const SyncSymbol& symbol, const Rule& rule, size_t bound_in_when) {
-  std::unordered_set<std::string> tied;
-  for (size_t i = 0; i < bound_in_when; ++i) tied.insert(rule.variables[i].name);
-  bool bound = !tied.empty();
   std::vector<Ties> ties;
   for (const Condition& condition : sync.where) ties.push_back(ties_of(condition));
-  auto tie = [&](size_t i) {
-    bool grown = false;
-    for (const std::string& name : ties[i].names) grown = tied.insert(name).second || grown;
-    return grown;
-  };
-  auto is_tied = [&](size_t i) {
-    return ties[i].narrows || std::ranges::any_of(ties[i].names, [&](const auto& name) { return tied.contains(name); });
-  };
-  auto settle = [&] {
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (size_t i = 0; i < ties.size(); ++i) grown = (is_tied(i) && tie(i)) || grown;
-    }
-  };
-  settle();
+  TiedNames tied(ties);
+  for (size_t i = 0; i < bound_in_when; ++i) tied.tie(rule.variables[i].name);
+  bool bound = bound_in_when > 0;
   for (size_t i = 0; i < ties.size(); ++i) {
     const Query& query = sync.where[i].query;
-    bool scans = sync.where[i].kind == Condition::Kind::query && symbol.where[i] && !is_tied(i) && bound;
+    bool scans = sync.where[i].kind == Condition::Kind::query && symbol.where[i] && !tied.holds(i) && bound;
     const RelationSymbol* rows =
         scans ? &rule.symbols.concepts[symbol.where[i]->concept_].relations[symbol.where[i]->relation] : nullptr;
     if (rows && (rows->keyed || !rows->name.empty())) {
@@ -143,8 +180,7 @@ void check_scans(const Sync& sync, const SyncSymbol& symbol, const Rule& rule, s
                           "match its key or a field with a variable that is bound already, or with a value");
     }
     bound = bound || !ties[i].names.empty();
-    tie(i);
-    settle();
+    tied.tie(i);
   }
 }
 
@@ -189,18 +225,7 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
                           "start an action that changes something, or leave it out");
     }
     std::vector<std::string> unknown;
-    for (const Argument& argument : effect.arguments) {
-      auto param = find_field(symbol.params, argument.name);
-      target.fields.push_back(param.value_or(0));
-      if (!param) unknown.push_back(argument.name);
-      if (!param) {
-        rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
-                          quoted(title) + " has no argument " + quoted(argument.name),
-                          did_you_mean(argument.name, names_of(symbol.params)));
-      }
-      rule.give(argument.value, param ? symbol.params[*param].type : kUnknownType,
-                quoted(argument.name) + " of " + title, argument.name);
-    }
+    target.fields = give_each(rule, effect.arguments, symbol.params, title, "argument", unknown);
     std::vector<std::string> missing;
     for (const FieldSymbol& param : symbol.params) {
       bool given = std::ranges::any_of(effect.arguments, [&](const Argument& each) { return each.name == param.name; });
@@ -279,18 +304,9 @@ std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
     std::erase_if(targets, [&](const TargetSymbol& each) { return !has_all(each); });
   for (TargetSymbol& target : targets) {
     const VariantSymbol& variant = symbols.action(target.action).variants[target.variant];
-    std::string title = symbols.name(target.action) + " => " + variant.name;
-    for (const Argument& argument : effect.arguments) {
-      auto field = find_field(variant.fields, argument.name);
-      target.fields.push_back(field.value_or(0));
-      if (!field) {
-        rule.report.error({rule.file, argument.at, argument.name.size()}, "unknown-field",
-                          quoted(title) + " has no field " + quoted(argument.name),
-                          did_you_mean(argument.name, names_of(variant.fields)));
-      }
-      rule.give(argument.value, field ? variant.fields[*field].type : kUnknownType,
-                quoted(argument.name) + " of " + title, argument.name);
-    }
+    std::vector<std::string> unknown;
+    target.fields = give_each(rule, effect.arguments, variant.fields,
+                              symbols.name(target.action) + " => " + variant.name, "field", unknown);
   }
   return targets;
 }

@@ -190,7 +190,7 @@ class ConceptParser {
     StateField field{.at = name.at, .group_at = group.at, .group = group.text, .name = name.text};
     cursor_.expect(":", "after the component's name");
     field.type = parse_type(cursor_);
-    concept_.state.push_back(std::move(field));
+    if (!cursor_.stopped()) concept_.state.push_back(std::move(field));
     cursor_.skip_separators();
   }
 
@@ -226,6 +226,7 @@ class ConceptParser {
   }
 
   void parse_action() {
+    const size_t before_action = cursor_.errors();
     Action action;
     action.at = cursor_.peek().at;
     cursor_.expect("action", "or `}` to close the actions");
@@ -235,7 +236,7 @@ class ConceptParser {
     cursor_.expect("{", "before the action's variants");
     const size_t before = cursor_.errors();
     while (!cursor_.at("}") && !cursor_.ended()) {
-      if (cursor_.at("action")) return close_missing(std::move(action));
+      if (cursor_.at("action")) return close_missing(action);
       parse_clause(action);
       cursor_.skip_separators();
       cursor_.recover(kClauseDepth,
@@ -245,15 +246,14 @@ class ConceptParser {
       cursor_.report(cursor_.peek(), "action `" + action.name + "` has no variant", "write `-> ok`", "no-variant");
     }
     cursor_.expect("}", "to close the action");
-    concept_.actions.push_back(std::move(action));
+    if (cursor_.errors() == before_action) concept_.actions.push_back(std::move(action));
   }
 
   // The next action begins before this one is closed.
-  void close_missing(Action action) {
+  void close_missing(const Action& action) {
     cursor_.report(cursor_.peek(), "expected `}` to close action `" + action.name + "`, found `action`", "write `}`",
                    "syntax");
     cursor_.assume_depth(kActionDepth);
-    concept_.actions.push_back(std::move(action));
   }
 
   void parse_clause(Action& action) {
@@ -367,12 +367,17 @@ class ConceptParser {
 
 }  // namespace
 
+Concept parse_whole_parts(std::string_view text, const std::string& file, Diagnostics& found) {
+  if (!check_source(text, file, found)) return {};
+  Concept parsed = ConceptParser(text, file, found).parse();
+  parsed.blank_lines = blank_lines(text);
+  return parsed;
+}
+
 std::optional<Concept> parse_concept(std::string_view text, const std::string& file, Diagnostics& found) {
   size_t before = found.errors();
-  if (!check_source(text, file, found)) return std::nullopt;
-  Concept parsed = ConceptParser(text, file, found).parse();
+  Concept parsed = parse_whole_parts(text, file, found);
   if (found.errors() > before) return std::nullopt;
-  parsed.blank_lines = blank_lines(text);
   return parsed;
 }
 

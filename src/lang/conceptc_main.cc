@@ -71,19 +71,19 @@ Result<void> write_all(const Options& options, const Concept& spec, const std::s
 int run(const Options& options) {
   auto text = read_source(options.file);
   if (!text) {
-    std::cerr << to_string(text.error()) << "\n";
+    std::cerr << render(unreadable(options.file, text.error()), "");
     return exit_code(text.error().code);
   }
   Diagnostics found;
-  auto spec = parse_concept(*text, options.file, found);
-  if (spec) {
-    for (Diagnostic& each : check_concept(*spec, *text)) found.add(std::move(each));
+  Concept spec = parse_whole_parts(*text, options.file, found);
+  for (Diagnostic& each : found.failed() ? check_parts(spec, *text) : check_concept(spec, *text)) {
+    found.add(std::move(each));
   }
   std::cerr << render(found, *text);
-  if (!spec || found.failed()) return exit_code(Code::invalid);
+  if (found.failed()) return exit_code(Code::invalid);
   std::error_code failed;
   std::filesystem::create_directories(options.out, failed);
-  auto written = write_all(options, *spec, *text);
+  auto written = write_all(options, spec, *text);
   if (!written) {
     std::cerr << to_string(written.error()) << "\n";
     return exit_code(written.error().code);

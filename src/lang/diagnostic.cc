@@ -94,6 +94,12 @@ void Diagnostics::add(const Diagnostics& found) {
   warnings_ = warnings;
 }
 
+bool Diagnostics::keeps(const std::string& file, Diagnostic::Severity severity) const {
+  auto kept = kept_.find(file);
+  if (kept == kept_.end()) return true;
+  return (severity == Diagnostic::Severity::error ? kept->second.errors : kept->second.warnings) < kMaxErrors;
+}
+
 std::string Diagnostics::rest() const {
   std::vector<std::string> parts;
   size_t errors = errors_, warnings = warnings_;

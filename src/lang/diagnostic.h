@@ -48,6 +48,8 @@ class Diagnostics {
   size_t warnings() const { return warnings_; }
   bool failed() const { return errors_ > 0; }
   size_t not_kept() const { return errors_ + warnings_ - all_.size(); }
+  // Whether one more of this file would be kept.
+  bool keeps(const std::string& file, Diagnostic::Severity severity) const;
   // "1,900 further errors are not shown"; nothing if all are.
   std::string rest() const;
 

@@ -129,8 +129,9 @@ json::value Evaluator::call(const Expr& expr, const Variables& variables) const 
     json::string text;
     for (const Expr& part : expr.args) {
       json::value piece = value(part, variables);
-      if (!piece.is_string()) throw EvaluationError("concat takes text, not " + json::serialize(piece));
-      text.append(piece.get_string());
+      // As in a rule: text without its quotes, nothing for what is not there, all else as JSON.
+      if (piece.is_null()) continue;
+      text.append(piece.is_string() ? piece.get_string() : json::string(json::serialize(piece)));
     }
     return text;
   }

@@ -48,6 +48,10 @@ TEST_F(EvaluatorTest, ComparesValues) {
   EXPECT_EQ(holds("[1, 2] = [1, 2] and { a: 1 } != { a: 2 }"), "true");
 }
 
+TEST_F(EvaluatorTest, ConcatJoinsTextAndShowsAllElseAsJson) {
+  EXPECT_EQ(holds("concat(\"n\", x, b.names, null) = \"n2[\\\"first\\\",\\\"second\\\"]\""), "true");
+}
+
 TEST_F(EvaluatorTest, ReadsTheState) {
   EXPECT_EQ(holds("boxes = [\"a\", \"b\"]"), "true");
   EXPECT_EQ(holds("size = [1, 5]"), "true");

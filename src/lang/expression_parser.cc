@@ -14,22 +14,21 @@ using Op = Expr::Op;
 constexpr std::array<std::string_view, 10> kReserved = {"and",    "or",     "not",   "in",   "where",
                                                         "forall", "exists", "after", "then", "given"};
 
-Expr make(const Token& at, Op op, std::vector<Expr> args = {}) {
+Expr make(const At& at, Op op) {
   Expr expr;
-  expr.at = at.at;
+  expr.at = at;
   expr.op = op;
-  expr.args = std::move(args);
   return expr;
 }
 
 Expr make_literal(const Token& at, json::value value) {
-  Expr expr = make(at, Op::literal);
+  Expr expr = make(at.at, Op::literal);
   expr.value = std::move(value);
   return expr;
 }
 
 // `a.b.c` as a tree of paths.
-Expr make_path(const Token& at, std::string_view dotted) {
+Expr make_path(const At& at, std::string_view dotted) {
   size_t dot = dotted.rfind('.');
   Expr expr = make(at, dot == std::string_view::npos ? Op::variable : Op::path);
   if (dot == std::string_view::npos) {
@@ -50,14 +49,16 @@ Expr parse_string(Cursor& cursor, Dialect dialect) {
     return {};
   }
   if (split->holes.empty()) return make_literal(token, json::string(token.text));
-  Expr expr = make(token, Op::text);
+  Expr expr = make(token.at, Op::text);
   expr.parts = std::move(split->parts);
-  for (const auto& hole : split->holes) {
-    if (std::ranges::count(hole, '.') >= kMaxDepth) {
+  for (const Template::Hole& hole : split->holes) {
+    if (std::ranges::count(hole.name, '.') >= kMaxDepth) {
       cursor.fail(token, "nested more than " + std::to_string(kMaxDepth) + " deep", "take it apart", "nesting");
       return {};
     }
-    expr.args.push_back(make_path(token, hole));
+    At at = token.at;
+    at.column += hole.column;
+    expr.args.push_back(make_path(at, hole.name));
   }
   return expr;
 }
@@ -69,7 +70,7 @@ Expr parse_path(Cursor& cursor, Expr expr) {
       cursor.fail(cursor.peek(), "nested more than " + std::to_string(kMaxDepth) + " deep", "take it apart", "nesting");
     }
     Token dot = cursor.take();
-    Expr path = make(dot, Op::path);
+    Expr path = make(dot.at, Op::path);
     path.at = expr.at;
     path.name = cursor.expect_name("a field's name after `.`").text;
     path.args.push_back(std::move(expr));
@@ -88,7 +89,7 @@ void parse_record_items(Cursor& cursor, Dialect dialect, std::string_view close,
     if (dialect == Dialect::sync && cursor.at(Token::Kind::variable)) {
       Token variable = cursor.take();
       record.keys.push_back(variable.text);
-      record.args.push_back(make_path(variable, variable.text));
+      record.args.push_back(make_path(variable.at, variable.text));
     } else if (at_key(cursor)) {
       record.keys.push_back(cursor.take().text);
       cursor.expect(":", "after a key");
@@ -115,10 +116,10 @@ Expr parse_word(Cursor& cursor, Dialect dialect) {
   Token word = cursor.take();
   if (word.text == "true" || word.text == "false") return make_literal(word, word.text == "true");
   if (word.text == "null" || word.text == "none") return make_literal(word, nullptr);
-  if (word.text == "_") return make(word, Op::wildcard);
+  if (word.text == "_") return make(word.at, Op::wildcard);
   if (dialect != Dialect::fixture && cursor.at("(") && word.touches(cursor.peek())) {
     cursor.take();
-    Expr call = make(word, Op::call);
+    Expr call = make(word.at, Op::call);
     call.name = word.text;
     cursor.skip_separators();
     while (!cursor.at(")") && !cursor.ended()) {
@@ -136,7 +137,7 @@ Expr parse_word(Cursor& cursor, Dialect dialect) {
   } else if (dialect == Dialect::fixture) {
     cursor.fail(word, "`" + word.text + "` is not a value", "write \"" + word.text + "\" for text");
   }
-  return parse_path(cursor, make_path(word, word.text));
+  return parse_path(cursor, make_path(word.at, word.text));
 }
 
 // Counts as two levels more, those of the parentheses that the formatter may put around it.
@@ -144,7 +145,7 @@ Expr parse_quantified(Cursor& cursor, Dialect dialect) {
   Cursor::Nested parentheses(cursor);
   Cursor::Nested condition(cursor);
   Token word = cursor.take();
-  Expr expr = make(word, word.text == "forall" ? Op::forall : Op::exists);
+  Expr expr = make(word.at, word.text == "forall" ? Op::forall : Op::exists);
   expr.name = dialect == Dialect::sync ? cursor.expect_variable("a variable after `" + word.text + "`").text
                                        : cursor.expect_name("a variable after `" + word.text + "`").text;
   cursor.expect("in", "after the variable");
@@ -168,7 +169,7 @@ Expr parse_comparison(Cursor& cursor, Dialect dialect) {
     if (!cursor.at(spelling) || (op == Op::not_in && !cursor.after().is("in"))) continue;
     Token sign = cursor.take();
     if (op == Op::not_in) cursor.take();
-    Expr expr = make(sign, op);
+    Expr expr = make(sign.at, op);
     expr.at = left.at;
     expr.args.push_back(std::move(left));
     expr.args.push_back(parse_value(cursor, dialect));
@@ -181,7 +182,7 @@ Expr parse_comparison(Cursor& cursor, Dialect dialect) {
 Expr parse_joined(Cursor& cursor, Dialect dialect, std::string_view word, Op op, Expr (*operand)(Cursor&, Dialect)) {
   Expr first = operand(cursor, dialect);
   if (!cursor.at(word)) return first;
-  Expr expr = make(cursor.peek(), op);
+  Expr expr = make(cursor.peek().at, op);
   expr.at = first.at;
   expr.args.push_back(std::move(first));
   while (cursor.accept(word)) expr.args.push_back(operand(cursor, dialect));
@@ -203,7 +204,7 @@ Expr parse_plain_condition(Cursor& cursor, Dialect dialect) {
   Cursor::Nested nested(cursor);
   if (cursor.at("not")) {
     Token word = cursor.take();
-    Expr expr = make(word, Op::negation);
+    Expr expr = make(word.at, Op::negation);
     expr.args.push_back(parse_plain_condition(cursor, dialect));
     return expr;
   }
@@ -227,13 +228,13 @@ Expr parse_value(Cursor& cursor, Dialect dialect) {
         return {};
       }
       cursor.take();
-      return parse_path(cursor, make_path(here, here.text));
+      return parse_path(cursor, make_path(here.at, here.text));
     case Token::Kind::identifier:
       return parse_word(cursor, dialect);
     default:
       break;
   }
-  Expr expr = make(here, Op::list);
+  Expr expr = make(here.at, Op::list);
   if (cursor.accept("[")) {
     if (at_key(cursor)) {
       parse_record_items(cursor, dialect, "]", expr);

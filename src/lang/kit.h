@@ -54,10 +54,11 @@ struct KitSync {
   std::string inactive;   // why it is not active; empty if it is
   bool replaced = false;  // by another of `overrides`
   std::string replaces;   // the file and line of the one that it replaces
-  std::string suite;      // the suite that lists it, and where
-  Mark entry;
+  bool again = false;     // a suite lists it a second time
 
   bool active() const { return inactive.empty(); }
+  // Whether it is a sync of the kit: neither one whose file is missing, nor the one that another replaces.
+  bool is_there() const { return !tree.when.empty() && !replaced && !again; }
 };
 
 struct KitGuard {

@@ -1,13 +1,9 @@
-// Two passes: comments find their blocks, then blocks become lines.
-//
-// Comments attach by place in the source, so it does not matter that the formatter may have put the blocks in another
-// order. Whatever a comment forces on the layout (a block over several lines) must be forced again when the result is
-// read, or formatting twice would differ from formatting once. A comment of its own line does that, and so does one
-// behind the open brace or behind the last child, since it is printed in the same place again.
+// Two passes: comments find their blocks (lang/comment_places.h), then blocks become lines.
 #include "lang/layout.h"
 
 #include <algorithm>
 
+#include "lang/comment_places.h"
 #include "lang/print.h"
 #include "lang/text.h"
 
@@ -15,8 +11,6 @@ namespace sluice::lang {
 namespace {
 
 constexpr uint32_t kIndent = 2;
-
-bool before(Mark a, Mark b) { return std::pair(a.line, a.column) < std::pair(b.line, b.column); }
 
 std::string flat(std::string text) {
   std::ranges::replace(text, kSoftBreak, ' ');
@@ -60,39 +54,6 @@ std::vector<std::string> wrap(const std::string& text, uint32_t columns) {
   return lines;
 }
 
-// An item of a list in a head, without its separator.
-struct Item {
-  size_t begin, end;
-};
-
-// The items of all lists of a head that are not inside another list.
-std::vector<Item> items_of(std::string_view head) {
-  std::vector<Item> items;
-  uint32_t depth = 0;
-  size_t begin = 0;
-  auto end_item = [&](size_t end) {
-    while (begin < end && head[begin] == ' ') ++begin;
-    while (end > begin && head[end - 1] == ' ') --end;
-    if (end > begin) items.push_back({begin, end});
-  };
-  for (size_t at = 0; at < head.size(); ++at) {
-    char c = head[at];
-    if (c == '"') {
-      for (++at; at < head.size() && head[at] != '"'; ++at) {
-        if (head[at] == '\\') ++at;
-      }
-    } else if (c == '[' || c == '(' || c == '{') {
-      if (depth++ == 0) begin = at + 1;
-    } else if (c == ']' || c == ')' || c == '}') {
-      if (depth > 0 && --depth == 0) end_item(at);
-    } else if (depth == 1 && (c == ';' || c == ',') && at + 1 < head.size() && head[at + 1] == kSoftBreak) {
-      end_item(at);
-      begin = at + 2;
-    }
-  }
-  return items;
-}
-
 std::string sign(const Comment& comment) {
   bool tight = comment.text.empty() || comment.text[0] == '#' || comment.text[0] == '!';
   return tight ? "#" + comment.text : "# " + comment.text;
@@ -104,7 +65,7 @@ std::string sign(const Comment& comment) {
 std::vector<std::string> wrap_items(const Block& block, const std::string& suffix, uint32_t columns) {
   using Where = Block::Inner::Where;
   std::string head = block.head + suffix;
-  std::vector<Item> items = items_of(block.head);
+  std::vector<HeadItem> items = items_of(block.head);
   auto chosen = [&](Where where, size_t item) {
     std::vector<std::string> found;
     for (const Block::Inner& each : block.inner) {
@@ -166,122 +127,6 @@ std::vector<std::string> wrap_items(const Block& block, const std::string& suffi
   end_line();
   return lines;
 }
-
-// ------------------------------------------------------------------------------------- comments find their blocks
-
-struct Place {
-  Block* block;
-  std::vector<std::pair<Block*, size_t>> path;  // from the root: parent, and which child leads on
-};
-
-class Attachment {
- public:
-  explicit Attachment(Block& root) : root_(root) {
-    collect(root, {});
-    std::ranges::stable_sort(places_,
-                             [](const Place& a, const Place& b) { return before(a.block->anchor, b.block->anchor); });
-    uint32_t line = 0;
-    for (auto& place : places_) {
-      place.block->first_on_line = place.block->anchor.line != line;
-      line = place.block->anchor.line;
-    }
-  }
-
-  void attach(const Comment& comment) {
-    auto next =
-        std::ranges::find_if(places_, [&](const Place& place) { return before(comment.at, place.block->anchor); });
-    const Place* last = next == places_.begin() ? nullptr : &*std::prev(next);
-    if (last != nullptr && is_in_list(comment, *last)) {
-      attach_inside(comment, *last->block);
-    } else if (Block* ended = last != nullptr && comment.closed ? ended_by(comment, *last) : nullptr;
-               ended != nullptr && ended->closed == nullptr) {
-      ended->closed = &comment;
-    } else if (last != nullptr && !comment.own_line && ended == nullptr) {
-      last->block->trailing.push_back(&comment);
-    } else if (last != nullptr && comment.inside) {
-      last->block->leading.push_back(&comment);
-    } else if (next == places_.end() || (comment.closes && last != nullptr)) {
-      attach_after(comment, last);
-    } else {
-      next->block->leading.push_back(&comment);
-    }
-  }
-
- private:
-  void collect(Block& block, const std::vector<std::pair<Block*, size_t>>& path) {
-    if (block.anchor.line > 0) places_.push_back({&block, path});
-    for (size_t i = 0; i < block.children.size(); ++i) {
-      auto longer = path;
-      longer.emplace_back(&block, i);
-      collect(block.children[i], longer);
-    }
-  }
-
-  // Lists in brackets are told by the lexer; braces of a line are those that no block around it has.
-  static bool is_in_list(const Comment& comment, const Place& place) {
-    const Block& block = *place.block;
-    if (block.items.empty() || items_of(block.head).size() != block.items.size()) return false;
-    if (comment.inside) return true;
-    if (block.shape != Block::Shape::line) return false;
-    auto depth = std::ranges::count_if(place.path, [](const auto& each) {
-      return each.first->shape == Block::Shape::braces || each.first->shape == Block::Shape::compact;
-    });
-    return comment.depth > depth;
-  }
-
-  // The block whose brace stands before the comment; none if it is one of a line's own.
-  static Block* ended_by(const Comment& comment, const Place& place) {
-    uint32_t depth = 0;
-    auto path = place.path;
-    path.emplace_back(place.block, 0);
-    for (const auto& [block, index] : path) {
-      bool braces = block->shape == Block::Shape::braces || block->shape == Block::Shape::compact;
-      if (braces && ++depth > comment.depth) return block;
-    }
-    return nullptr;
-  }
-
-  static void attach_inside(const Comment& comment, Block& block) {
-    using Where = Block::Inner::Where;
-    auto next = std::ranges::find_if(block.items, [&](Mark item) { return before(comment.at, item); });
-    auto index = static_cast<size_t>(next - block.items.begin());
-    if (comment.own_line) {
-      block.inner.push_back({Where::before, index, &comment});
-    } else if (index == 0) {
-      block.inner.push_back({Where::open, 0, &comment});
-    } else {
-      block.inner.push_back({Where::behind, index - 1, &comment});
-    }
-  }
-
-  // At the end of the block whose braces are the innermost around the comment.
-  void attach_after(const Comment& comment, const Place* last) {
-    Block* around = &root_;
-    size_t child = root_.children.size();
-    uint32_t depth = 0;
-    if (last != nullptr) {
-      auto path = last->path;
-      path.emplace_back(last->block, last->block->children.size());
-      for (const auto& [block, index] : path) {
-        bool braces = block->shape == Block::Shape::braces || block->shape == Block::Shape::compact;
-        if (block != &root_ && !braces) continue;
-        if (braces && ++depth > comment.depth) break;
-        around = block;
-        child = index;
-      }
-    }
-    if (child + 1 < around->children.size()) {
-      around->children[child + 1].leading.push_back(&comment);
-    } else {
-      around->closing.push_back(&comment);
-    }
-  }
-
-  Block& root_;
-  std::vector<Place> places_;
-};
-
-// -------------------------------------------------------------------------------------------- blocks become lines
 
 class Printer {
  public:
@@ -403,8 +248,7 @@ class Printer {
 }  // namespace
 
 std::string lay_out(Block root, const std::vector<Comment>& comments, const std::vector<uint32_t>& blank_lines) {
-  Attachment attachment(root);
-  for (const auto& comment : comments) attachment.attach(comment);
+  attach_comments(root, comments);
   return Printer(blank_lines).print(root);
 }
 

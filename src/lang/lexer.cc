@@ -357,6 +357,8 @@ std::optional<Template> split_template(const Token& string) {
     split.parts.push_back(Lexer(part).next().text);
     part = "\"";
   };
+  size_t counted = 0;
+  uint32_t column = 1;  // of raw[counted]; the quote before it is 0
   for (size_t at = 0; at < raw.size();) {
     if (raw[at] == '\\') {
       part += raw.substr(at, 2);
@@ -375,7 +377,10 @@ std::optional<Template> split_template(const Token& string) {
       }
       if (begins || name.size() > kMaxIdentifier) return std::nullopt;
       end_part();
-      split.holes.emplace_back(name);
+      size_t begin = static_cast<size_t>(name.data() - raw.data());
+      column += count_code_points(raw.substr(counted, begin - counted));
+      counted = begin;
+      split.holes.push_back({std::string(name), column});
       at = close + 2;
     } else {
       part += raw[at++];

@@ -102,8 +102,12 @@ class Lexer {
 // The parts of a string token that may hold `{{name}}` or `{{name.path}}`: plain texts and, between them, the names.
 // Nothing if a hole is malformed.
 struct Template {
+  struct Hole {
+    std::string name;
+    uint32_t column = 0;  // of the name, counted from the string's first quote
+  };
   std::vector<std::string> parts;
-  std::vector<std::string> holes;
+  std::vector<Hole> holes;
 };
 std::optional<Template> split_template(const Token& string);
 

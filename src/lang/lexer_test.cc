@@ -10,6 +10,7 @@ namespace sluice::lang {
 namespace lexer_test {
 
 using testing::ElementsAre;
+using testing::FieldsAre;
 
 // All tokens up to the end, as `line:column text`; a bad one as `line:column ! what | hint`.
 std::vector<std::string> tokens(std::string_view text) {
@@ -112,7 +113,7 @@ TEST(Lexer, SplitsTemplates) {
   auto whole = split(R"("a\n{{ ?x }}{{y.z}} \{{b}} end")");
   ASSERT_TRUE(whole);
   EXPECT_THAT(whole->parts, ElementsAre("a\n", "", " {{b}} end"));
-  EXPECT_THAT(whole->holes, ElementsAre("x", "y.z"));
+  EXPECT_THAT(whole->holes, ElementsAre(FieldsAre("x", 8), FieldsAre("y.z", 14)));
   for (const char* malformed : {"\"{{\"", "\"{{}}\"", "\"{{a b}}\"", "\"{{a.}}\"", "\"{{.a}}\"", "\"{{1}}\""}) {
     EXPECT_FALSE(split(malformed)) << malformed;
   }

@@ -2,6 +2,7 @@
 #include "lang/relations.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace sluice::lang {
 namespace {
@@ -16,11 +17,10 @@ class StateReader {
   explicit StateReader(const Concept& spec) : spec_(spec) {}
 
   void add(const StateField& component) {
-    if (std::find(names_.begin(), names_.end(), component.name) != names_.end()) {
+    if (!names_.insert(component.name).second) {
       refuse(component, "the state has two fields `" + component.name + "`; names are unique in a concept");
       return;
     }
-    names_.push_back(component.name);
     const Type& type = component.type;
     if (const StateField* other = keyed_by_other_text(component)) {
       refuse(component, "`" + component.name + "` is keyed by " + type.inner[0].name + " and `" + other->name +
@@ -93,7 +93,7 @@ class StateReader {
   }
 
   const Concept& spec_;
-  std::vector<std::string> names_;
+  std::unordered_set<std::string_view> names_;
   const StateField* keyed_by_text_ = nullptr;
   std::vector<std::string> existence_;
   std::vector<Relation> rows_;

@@ -1,4 +1,4 @@
-// Recursive descent over `.sync`. After an error the parser goes on at the next rule.
+// The rules of a `.sync`. After an error the parser goes on at the next rule.
 #include "lang/sync_parser.h"
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 #include "base/nearest.h"
 #include "lang/cursor.h"
 #include "lang/expression_parser.h"
+#include "lang/pattern_parser.h"
 #include "lang/text.h"
+#include "lang/where_parser.h"
 
 namespace sluice::lang {
 namespace {
@@ -65,10 +67,10 @@ class SyncParser {
     sync.purpose = parse_purpose(sync.purpose_at);
     sync.when_at = cursor_.peek().at;
     cursor_.expect("when", "after the sync's name and purpose");
-    parse_when(sync.when);
+    parse_when(cursor_, sync.when);
     sync.where_at = cursor_.peek().at;
-    if (cursor_.at("where")) sync.where = parse_where(&sync.when);
-    refuse_for_each();
+    if (cursor_.at("where")) sync.where = parse_where(cursor_, &sync.when);
+    refuse_for_each(cursor_);
     sync.then_at = cursor_.peek().at;
     if (!cursor_.at("then")) cursor_.fail_here("`then` after `when` and `where`");
     while (cursor_.accept("then")) parse_then(sync.then);
@@ -90,8 +92,8 @@ class SyncParser {
       cursor_.expect("{", "after `before`");
       Pattern pattern;
       pattern.at = cursor_.peek().at;
-      parse_target(pattern.concept_, pattern.action, true);
-      pattern.input = parse_bracketed_patterns("the action");
+      parse_target(cursor_, pattern.concept_, pattern.action, true);
+      pattern.input = parse_bracketed_patterns(cursor_, "the action");
       if (cursor_.at("=>")) {
         cursor_.fail_here("`}`", "a guard runs before its action, which has no outcome yet");
       }
@@ -99,16 +101,16 @@ class SyncParser {
       guard.before = std::move(pattern);
     } else if (cursor_.accept("over")) {
       cursor_.expect("{", "after `over`");
-      guard.over = parse_query();
+      guard.over = parse_query(cursor_);
       cursor_.expect("}", "after the query: a guard stands over one relation");
     } else {
       cursor_.fail_here("`before { … }` or `over { … }`");
     }
     guard.where_at = cursor_.peek().at;
-    if (cursor_.at("where")) guard.where = parse_where(nullptr);
+    if (cursor_.at("where")) guard.where = parse_where(cursor_, nullptr);
     guard.require_at = cursor_.peek().at;
     cursor_.expect("require", "after `before`, `over` or `where`");
-    parse_require(guard.require);
+    parse_require(cursor_, guard.require);
     guard.else_at = cursor_.peek().at;
     cursor_.expect("else", "after `require { … }`");
     parse_refusal(guard);
@@ -190,293 +192,6 @@ class SyncParser {
     return cursor_.expect_string("the purpose as a string");
   }
 
-  // ---------------------------------------------------------------------------------------------- patterns
-
-  void parse_when(std::vector<Pattern>& when) {
-    cursor_.expect("{", "after `when`");
-    cursor_.skip_separators();
-    if (cursor_.at("}")) cursor_.fail_here("a pattern");
-    while (!cursor_.at("}") && !cursor_.ended()) {
-      Pattern pattern;
-      pattern.at = cursor_.peek().at;
-      if (cursor_.at("caused") && cursor_.after().is("by")) {
-        cursor_.take();
-        cursor_.take();
-        pattern.link = Pattern::Link::caused_by;
-      } else if (cursor_.at("latest") && !cursor_.after().is("/")) {
-        cursor_.take();
-        pattern.link = Pattern::Link::latest;
-      }
-      if (when.empty() && pattern.link != Pattern::Link::plain) {
-        cursor_.fail_here("a plain pattern first", "`caused by` and `latest` speak of the pattern above them");
-      }
-      parse_pattern(pattern);
-      when.push_back(std::move(pattern));
-      cursor_.skip_separators();
-    }
-    cursor_.expect("}", "to close `when`");
-  }
-
-  void parse_pattern(Pattern& pattern) {
-    parse_target(pattern.concept_, pattern.action, true);
-    pattern.input = parse_bracketed_patterns("the action");
-    cursor_.expect("=>", "after the action's arguments");
-    parse_outcome(pattern);
-    if (cursor_.accept("as")) pattern.as = cursor_.expect_variable("a variable after `as`");
-  }
-
-  // `Concept/action:`; either may be a variable, whose text keeps its sign.
-  void parse_target(Name& concept_name, Name& action, bool variable_action) {
-    concept_name = parse_concept_name();
-    cursor_.expect("/", "between concept and action");
-    if (variable_action && cursor_.at(Token::Kind::variable)) {
-      Token token = cursor_.take();
-      action = {token.at, "?" + token.text};
-    } else {
-      action = cursor_.expect_name("an action's name");
-    }
-    cursor_.expect(":", "after the action's name");
-  }
-
-  Name parse_concept_name() {
-    if (cursor_.at(Token::Kind::variable)) {
-      Token token = cursor_.take();
-      return {token.at, "?" + token.text};
-    }
-    Name name = cursor_.expect_name("a concept's name");
-    while (cursor_.accept(".")) name.text += "." + cursor_.expect_name("a name after `.`").text;
-    return name;
-  }
-
-  std::vector<FieldPattern> parse_bracketed_patterns(std::string_view after) {
-    cursor_.expect("[", "after " + std::string(after));
-    return parse_field_patterns("]", false);
-  }
-
-  // `field: match` items up to `close`, which is taken. In a query a field may be a path and have a second name.
-  std::vector<FieldPattern> parse_field_patterns(std::string_view close, bool query) {
-    std::vector<FieldPattern> fields;
-    cursor_.skip_separators();
-    while (!cursor_.at(close) && !cursor_.ended()) {
-      FieldPattern field;
-      Name name = cursor_.expect_name("a field's name or `" + std::string(close) + "`");
-      while (query && cursor_.accept(".")) name.text += "." + cursor_.expect_name("a field's name after `.`").text;
-      field.at = name.at;
-      field.field = name.text;
-      cursor_.expect(":", "after the field's name");
-      field.match = parse_match();
-      if (query && cursor_.accept("as")) field.as = cursor_.expect_variable("a variable after `as`");
-      fields.push_back(std::move(field));
-      cursor_.skip_separators();
-    }
-    cursor_.expect(close, "");
-    return fields;
-  }
-
-  // A literal, a variable, `_`, or `{ field: match … }`.
-  Expr parse_match() {
-    Cursor::Nested nested(cursor_);
-    Expr match;
-    Token here = cursor_.peek();
-    match.at = here.at;
-    if (here.kind == Token::Kind::string) {
-      cursor_.take();
-      match.value = json::string(here.text);
-      return match;
-    }
-    if (cursor_.accept("{")) {
-      match.op = Expr::Op::record;
-      cursor_.skip_separators();
-      while (!cursor_.at("}") && !cursor_.ended()) {
-        match.keys.push_back(cursor_.expect_name("a field's name or `}`").text);
-        cursor_.expect(":", "after the field's name");
-        match.args.push_back(parse_match());
-        cursor_.skip_separators();
-      }
-      cursor_.expect("}", "to close the fields");
-      return match;
-    }
-    if (here.is("[") || here.is("(") || here.is("$")) {
-      cursor_.fail_here("a variable, a literal, `_` or `{ … }`");
-      return match;
-    }
-    match = parse_value(cursor_, Dialect::sync);
-    if (match.op != Expr::Op::literal && match.op != Expr::Op::variable && match.op != Expr::Op::wildcard) {
-      cursor_.fail(here, "a pattern matches a variable, a literal, `_` or `{ … }`",
-                   "bind a variable here and compare it with filter(…) in `where`");
-    }
-    return match;
-  }
-
-  // requested · engine.fault[…] · ok[…] · ok(…) · ok · […] · [ok] · [ok(…)] · [ok; field: ?v]
-  void parse_outcome(Pattern& pattern) {
-    if (cursor_.at("[")) {
-      cursor_.take();
-      bool variant = cursor_.at_word() && !cursor_.after().is(":");
-      pattern.outcome = variant ? Pattern::Outcome::variant : Pattern::Outcome::any;
-      if (variant) pattern.variant = cursor_.expect_name("a variant");
-      if (variant && cursor_.accept("(")) {
-        pattern.output = parse_field_patterns(")", false);
-        cursor_.expect("]", "after the variant");
-      } else {
-        pattern.output = parse_field_patterns("]", false);
-      }
-      return;
-    }
-    if (cursor_.accept("requested")) {
-      pattern.outcome = Pattern::Outcome::requested;
-      return;
-    }
-    pattern.outcome = Pattern::Outcome::variant;
-    if (cursor_.at("engine") && cursor_.after().is(".")) {
-      cursor_.take();
-      cursor_.take();
-      pattern.outcome = Pattern::Outcome::engine;
-      pattern.variant = cursor_.expect_name("an engine outcome after `engine.`");
-    } else {
-      pattern.variant = cursor_.expect_name("an outcome: a variant, `requested`, `engine.…` or `[ … ]`");
-    }
-    if (cursor_.accept("[")) {
-      pattern.output = parse_field_patterns("]", false);
-    } else if (cursor_.accept("(")) {
-      pattern.output = parse_field_patterns(")", false);
-    }
-  }
-
-  // ------------------------------------------------------------------------------------- where and require
-
-  // `when` takes the action forms; without it they are refused.
-  std::vector<Condition> parse_where(std::vector<Pattern>* when) {
-    std::vector<Condition> where;
-    cursor_.take();
-    cursor_.expect("{", "after `where`");
-    cursor_.skip_separators();
-    while (!cursor_.at("}") && !cursor_.ended()) {
-      refuse_bare_condition();
-      if (at_action_form()) {
-        Pattern pattern;
-        pattern.at = cursor_.peek().at;
-        pattern.link = Pattern::Link::latest;
-        if (when == nullptr) {
-          cursor_.fail_here("a query", "a guard sees state and arguments, not what happened");
-        }
-        parse_pattern(pattern);
-        if (when != nullptr) when->push_back(std::move(pattern));
-      } else {
-        refuse_for_each();
-        where.push_back(parse_condition_line());
-      }
-      cursor_.skip_separators();
-    }
-    cursor_.expect("}", "to close `where`");
-    return where;
-  }
-
-  void parse_require(std::vector<Condition>& require) {
-    cursor_.expect("{", "after `require`");
-    cursor_.skip_separators();
-    if (cursor_.at("}")) cursor_.fail_here("what must hold");
-    while (!cursor_.at("}") && !cursor_.ended()) {
-      Token here = cursor_.peek();
-      Condition condition = parse_condition_line();
-      if (condition.kind == Condition::Kind::bind || condition.kind == Condition::Kind::each) {
-        cursor_.fail(here, "`" + here.text + "` selects; `require` only says what must hold", "write it in `where`");
-      }
-      require.push_back(std::move(condition));
-      cursor_.skip_separators();
-    }
-    cursor_.expect("}", "to close `require`");
-  }
-
-  bool at_action_form() {
-    if (cursor_.at(Token::Kind::variable)) return true;
-    return cursor_.at_word() && (cursor_.after().is("/") || (cursor_.after().is(".") && dotted_action_form()));
-  }
-
-  // `A.b/c` and not `A.b: {`: one dot can be looked past.
-  bool dotted_action_form() { return cursor_.third().is("/"); }
-
-  // `?n > 3` where a line is wanted.
-  void refuse_bare_condition() {
-    Token here = cursor_.peek(), sign = cursor_.after();
-    bool compares = sign.is("=") || sign.is("!=") || sign.is("<") || sign.is("<=") || sign.is(">") || sign.is(">=") ||
-                    sign.is("in") || sign.is("not");
-    if (here.kind != Token::Kind::variable || !compares) return;
-    std::string value(sign.is("not") ? "…" : cursor_.second().raw);
-    cursor_.fail(here, "a condition stands in `filter(…)`",
-                 "write `filter(?" + here.text + " " + std::string(sign.raw) + " " + value + ")`");
-  }
-
-  void refuse_for_each() {
-    if (cursor_.at("for") && cursor_.after().is("each")) {
-      cursor_.fail(cursor_.peek(), "`for each` is not part of the language",
-                   "write `each(?list as { field: ?v })` in `where`: `then` runs once for each row", "for-each");
-    }
-  }
-
-  Condition parse_condition_line() {
-    using Kind = Condition::Kind;
-    Condition condition;
-    Token word = cursor_.peek();
-    condition.at = word.at;
-    bool call = cursor_.at_word() && cursor_.after().is("(");
-    if (call && (word.is("filter") || word.is("guard"))) {
-      condition.kind = Kind::filter;
-      open_call();
-      condition.exprs.push_back(parse_condition(cursor_, Dialect::sync));
-    } else if (call && word.is("any")) {
-      condition.kind = Kind::any;
-      open_call();
-      while (!cursor_.at(")") && !cursor_.ended()) {
-        condition.exprs.push_back(parse_condition(cursor_, Dialect::sync));
-        cursor_.skip_separators();
-      }
-      if (condition.exprs.empty()) cursor_.fail_here("a condition");
-    } else if (call && word.is("bind")) {
-      condition.kind = Kind::bind;
-      open_call();
-      condition.exprs.push_back(parse_value(cursor_, Dialect::sync));
-      cursor_.expect("as", "after the value");
-      condition.name = cursor_.expect_variable("a variable after `as`").text;
-    } else if (call && word.is("each")) {
-      condition.kind = Kind::each;
-      open_call();
-      condition.exprs.push_back(parse_value(cursor_, Dialect::sync));
-      cursor_.expect("as", "after the list");
-      cursor_.expect("{", "before the fields of an element");
-      condition.fields = parse_field_patterns("}", true);
-    } else if (call) {
-      cursor_.fail(word, "unknown condition `" + word.text + "(…)`",
-                   "conditions are filter(…), guard(…), any(…), bind(… as ?x), each(… as { … }) and queries");
-    } else {
-      condition.kind = cursor_.at("no") && !cursor_.after().is(":") ? Kind::no : Kind::query;
-      if (condition.kind == Kind::no) cursor_.take();
-      condition.query = parse_query();
-      return condition;
-    }
-    cursor_.expect(")", "to close `" + word.text + "(`");
-    return condition;
-  }
-
-  void open_call() {
-    cursor_.take();
-    cursor_.take();
-    cursor_.skip_separators();
-  }
-
-  Query parse_query() {
-    Query query;
-    query.at = cursor_.peek().at;
-    query.concept_ = cursor_.expect_name("a concept's name");
-    if (cursor_.accept(".")) query.relation = cursor_.expect_name("a list or set field after `.`");
-    cursor_.expect(":", "after the relation");
-    cursor_.expect("{", "before the fields");
-    cursor_.skip_separators();
-    if (cursor_.at(Token::Kind::variable)) query.key = cursor_.expect_variable("the key");
-    query.fields = parse_field_patterns("}", true);
-    return query;
-  }
-
   // -------------------------------------------------------------------------------------------------- then
 
   void parse_then(std::vector<Effect>& then) {
@@ -484,7 +199,7 @@ class SyncParser {
     cursor_.skip_separators();
     if (cursor_.at("}")) cursor_.fail_here("an action or `answer`");
     while (!cursor_.at("}") && !cursor_.ended()) {
-      refuse_for_each();
+      refuse_for_each(cursor_);
       Effect effect;
       effect.at = cursor_.peek().at;
       if (cursor_.at("answer") && !cursor_.after().is("/")) {
@@ -505,12 +220,12 @@ class SyncParser {
 
   void parse_invocation(Effect& effect) {
     if (cursor_.at(Token::Kind::variable) && cursor_.after().is("in")) {
-      effect.concept_ = parse_concept_name();
+      effect.concept_ = parse_concept_name(cursor_);
       cursor_.take();
       cursor_.expect("{", "before the candidates");
       cursor_.skip_separators();
       while (!cursor_.at("}") && !cursor_.ended()) {
-        effect.candidates.push_back(parse_concept_name());
+        effect.candidates.push_back(parse_concept_name(cursor_));
         cursor_.skip_separators();
       }
       if (effect.candidates.empty()) cursor_.fail_here("a concept's name");
@@ -523,7 +238,7 @@ class SyncParser {
       cursor_.fail(variable, "a variable as the target needs its candidates",
                    "write `?" + variable.text + " in {A, B}/action: [ … ]`", "target-candidates");
     } else {
-      parse_target(effect.concept_, effect.action, false);
+      parse_target(cursor_, effect.concept_, effect.action, false);
     }
     cursor_.expect("[", "before the arguments");
     effect.arguments = parse_arguments(cursor_, Dialect::sync, "]");

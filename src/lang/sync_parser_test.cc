@@ -6,119 +6,25 @@
 
 #include <boost/json.hpp>
 
+#include "lang/testing_rules.h"
+
 namespace sluice::lang {
 namespace sync_parser_test {
-
-SyncFile parsed(std::string_view text) {
-  Diagnostics found;
-  auto file = parse_sync(text, "x.sync", found);
-  EXPECT_TRUE(file) << render(found, text);
-  return file.value_or(SyncFile{});
-}
-
-const Sync& sync_of(const SyncFile& file, size_t index = 0) { return std::get<Sync>(file.rules.at(index)); }
-const Guard& guard_of(const SyncFile& file, size_t index = 0) { return std::get<Guard>(file.rules.at(index)); }
-
-// All diagnostics as `line:column text | hint`.
-std::vector<std::string> faults(std::string_view text) {
-  Diagnostics found;
-  auto file = parse_sync(text, "x.sync", found);
-  EXPECT_EQ(file.has_value(), !found.failed());
-  std::vector<std::string> lines;
-  for (const auto& one : found.all()) {
-    lines.push_back(std::to_string(one.mark.line) + ":" + std::to_string(one.mark.column) + " " + one.text +
-                    (one.hint.empty() ? "" : " | " + one.hint));
-  }
-  return lines;
-}
 
 using testing::ElementsAre;
 
 TEST(SyncParser, BothSpellingsMeanTheSame) {
   SyncFile seed =
-      parsed("sync A [eager] {\n  when { X/do: [ a: ?a ] => ok[ b: ?b ] }\n  then { Y/go: [ b: ?b ] }\n}\n");
-  SyncFile plain = parsed("sync A [eager]\n  when { X/do: [ a: ?a; ] => [ ok(b: ?b) ] }\n  then { Y/go: [ b: ?b ] }\n");
+      parsed_rules("sync A [eager] {\n  when { X/do: [ a: ?a ] => ok[ b: ?b ] }\n  then { Y/go: [ b: ?b ] }\n}\n");
+  SyncFile plain =
+      parsed_rules("sync A [eager]\n  when { X/do: [ a: ?a; ] => [ ok(b: ?b) ] }\n  then { Y/go: [ b: ?b ] }\n");
   EXPECT_EQ(seed, plain);
   EXPECT_EQ(sync_of(seed).when[0].outcome, Pattern::Outcome::variant);
   EXPECT_EQ(sync_of(seed).when[0].variant.text, "ok");
 }
 
-TEST(SyncParser, ReadsEverySpellingOfAnOutcome) {
-  SyncFile file = parsed(R"(sync A
-  when {
-    X/a: [] => ok[ b: ?b ]
-    X/a: [] => ok(b: ?b)
-    X/a: [] => [ok; b: ?b]
-    X/a: [] => [ok]
-    X/a: [] => ok
-    X/a: [] => [ b: ?b ]
-    X/a: [] => requested as ?r
-    X/a: [] => engine.fault[ message: ?m ]
-  }
-  then { Y/b: [] })");
-  const auto& when = sync_of(file).when;
-  ASSERT_EQ(when.size(), 8u);
-  EXPECT_EQ(when[0], when[1]);
-  EXPECT_EQ(when[0], when[2]);
-  EXPECT_EQ(when[3], when[4]);
-  EXPECT_EQ(when[4].variant.text, "ok");
-  EXPECT_EQ(when[5].outcome, Pattern::Outcome::any);
-  EXPECT_EQ(when[6].outcome, Pattern::Outcome::requested);
-  EXPECT_EQ(when[6].as->text, "r");
-  EXPECT_EQ(when[7].outcome, Pattern::Outcome::engine);
-  EXPECT_EQ(when[7].variant.text, "fault");
-}
-
-TEST(SyncParser, KeepsNumbersTheirSignAndKind) {
-  SyncFile file = parsed("sync A when { X/a: [ n: -5; f: -0.5; i: 5 ] => ok } then { Y/b: [] }");
-  const auto& input = sync_of(file).when[0].input;
-  EXPECT_EQ(input[0].match.value, json::value(-5));
-  EXPECT_EQ(input[1].match.value, json::value(-0.5));
-  EXPECT_TRUE(input[2].match.value.is_int64());
-}
-
-TEST(SyncParser, AnActionInAWhereBecomesALatestPattern) {
-  SyncFile clef = parsed("sync A when { X/a: [] => ok } where { Z/q: [ k: ?k ] => [ v: ?v ] } then { Y/b: [ v: ?v ] }");
-  SyncFile ours = parsed("sync A when { X/a: [] => ok latest Z/q: [ k: ?k ] => [ v: ?v ] } then { Y/b: [ v: ?v ] }");
-  EXPECT_EQ(clef, ours);
-  EXPECT_EQ(sync_of(clef).when[1].link, Pattern::Link::latest);
-  EXPECT_TRUE(sync_of(clef).where.empty());
-}
-
-TEST(SyncParser, ReadsEveryConditionOfAWhere) {
-  SyncFile file = parsed(R"(sync A
-  when { X/a: [] => ok[ list: ?l ] }
-  where {
-    Rollout: { ?r plan: ?p; status: "open" as ?s; criteria.maxErrorRate: ?m }
-    Rollout.steps: { ?r weight: 5 }
-    no Freeze: { environment: ?env }
-    filter(?p.strategy != "immediate" and not ?m > 0.5)
-    guard(isOpen(?p))
-    any(?a = 1; ?a in [2, 3]; ?a not in ?l)
-    bind(uuid() as ?id)
-    each(?l as { node: ?n, kind: "x" })
-  }
-  then { Y/b: [] })");
-  const auto& where = sync_of(file).where;
-  using Kind = Condition::Kind;
-  std::vector<Kind> kinds;
-  for (const auto& condition : where) kinds.push_back(condition.kind);
-  EXPECT_THAT(kinds, ElementsAre(Kind::query, Kind::query, Kind::no, Kind::filter, Kind::filter, Kind::any, Kind::bind,
-                                 Kind::each));
-  EXPECT_EQ(where[0].query.key->text, "r");
-  EXPECT_EQ(where[0].query.fields[1].as->text, "s");
-  EXPECT_EQ(where[0].query.fields[2].field, "criteria.maxErrorRate");
-  EXPECT_EQ(where[1].query.relation->text, "steps");
-  EXPECT_EQ(where[3].exprs[0].op, Expr::Op::all);
-  EXPECT_EQ(where[3].exprs[0].args[0].op, Expr::Op::not_equal);
-  EXPECT_EQ(where[3].exprs[0].args[1].op, Expr::Op::negation);
-  EXPECT_EQ(where[5].exprs[2].op, Expr::Op::not_in);
-  EXPECT_EQ(where[6].name, "id");
-  EXPECT_EQ(where[7].fields[0].match.name, "n");
-}
-
 TEST(SyncParser, ReadsEveryValueOfAThen) {
-  SyncFile file = parsed(R"(sync A
+  SyncFile file = parsed_rules(R"(sync A
   when { ?c/?a: [] => [] }
   then {
     Y/b: [ v: ?c.name.first; s: "a\n{{x}} of {{y.z}}"; n: null; l: [1, "two"]; k: [a: 1]; r: { a: ?a; b: -2 }
@@ -150,7 +56,7 @@ TEST(SyncParser, ReadsEveryValueOfAThen) {
 }
 
 TEST(SyncParser, ReadsGuards) {
-  SyncFile file = parsed(R"(guard OnlyReady
+  SyncFile file = parsed_rules(R"(guard OnlyReady
   purpose: "Traffic goes where it is served."
   over    { Traffic.entries: { ?d revision: ?v } }            # whatever would write
   require { Revision: { ?v deployment: ?d; lifecycle: "ready" } }
@@ -176,7 +82,7 @@ guard Stays
 }
 
 TEST(SyncParser, ReadsAnnotations) {
-  SyncFile file = parsed("sync A [eventual retry(down, busy)] [loop] when { X/a: [] => ok } then { Y/b: [] }");
+  SyncFile file = parsed_rules("sync A [eventual retry(down, busy)] [loop] when { X/a: [] => ok } then { Y/b: [] }");
   const Sync& sync = sync_of(file);
   EXPECT_TRUE(sync.eventual);
   EXPECT_TRUE(sync.loop);
@@ -184,22 +90,16 @@ TEST(SyncParser, ReadsAnnotations) {
 }
 
 TEST(SyncParser, PurposeHasTwoForms) {
-  SyncFile text = parsed("sync A purpose: \"It's so.\" when { X/a: [] => ok } then { Y/b: [] }");
-  SyncFile prose = parsed("sync A purpose {\n  It's\n  so. } when { X/a: [] => ok } then { Y/b: [] }");
+  SyncFile text = parsed_rules("sync A purpose: \"It's so.\" when { X/a: [] => ok } then { Y/b: [] }");
+  SyncFile prose = parsed_rules("sync A purpose {\n  It's\n  so. } when { X/a: [] => ok } then { Y/b: [] }");
   EXPECT_EQ(text, prose);
 }
 
-TEST(SyncParser, RefusesForEach) {
-  EXPECT_THAT(faults("sync A\n when { X/a: [] => ok[ l: ?l ] }\n then { for each ?x in ?l { Y/b: [] } }\n"),
-              ElementsAre("3:9 `for each` is not part of the language | write `each(?list as { field: ?v })` in "
-                          "`where`: `then` runs once for each row"));
-}
-
 TEST(SyncParser, ShowsSeveralFaultsInOneRun) {
-  EXPECT_THAT(faults("sync A [eagre]\n  when { X/a: [] => ok }\n  then { Y/b: [] }\n"
-                     "sync B\n  when { X/a [] => ok }\n  then { Y/b: [] }\n"
-                     "sync C\n  when { X/a: [] => ok }\n  then { Y/b: [ a: b ] }\n"
-                     "guard D\n  before { X/a: [] }\n  else no[]\n"),
+  EXPECT_THAT(faults_of_rules("sync A [eagre]\n  when { X/a: [] => ok }\n  then { Y/b: [] }\n"
+                              "sync B\n  when { X/a [] => ok }\n  then { Y/b: [] }\n"
+                              "sync C\n  when { X/a: [] => ok }\n  then { Y/b: [ a: b ] }\n"
+                              "guard D\n  before { X/a: [] }\n  else no[]\n"),
               ElementsAre("1:9 unknown annotation `eagre` | write `eager`",
                           "5:14 expected `:` after the action's name, found `[` | write `:`",
                           "9:20 `b` is not a value | write `?b` for a variable or \"b\" for text",
@@ -207,10 +107,12 @@ TEST(SyncParser, ShowsSeveralFaultsInOneRun) {
 }
 
 TEST(SyncParser, RefusesWhatTheLanguageDoesNotSay) {
-  auto in_when = [](std::string text) { return faults("sync A\nwhen { " + text + " }\nthen { Y/b: [] }"); };
-  auto in_then = [](std::string text) { return faults("sync A\nwhen { X/a: [] => ok }\nthen { " + text + " }"); };
+  auto in_when = [](std::string text) { return faults_of_rules("sync A\nwhen { " + text + " }\nthen { Y/b: [] }"); };
+  auto in_then = [](std::string text) {
+    return faults_of_rules("sync A\nwhen { X/a: [] => ok }\nthen { " + text + " }");
+  };
   auto in_where = [](std::string text) {
-    return faults("sync A\nwhen { X/a: [] => ok }\nwhere { " + text + " }\nthen { Y/b: [] }");
+    return faults_of_rules("sync A\nwhen { X/a: [] => ok }\nwhere { " + text + " }\nthen { Y/b: [] }");
   };
   EXPECT_THAT(in_when(""), ElementsAre("2:9 expected a pattern, found `}` | write a pattern"));
   EXPECT_THAT(in_when("caused by X/a: [] => ok"),
@@ -231,18 +133,18 @@ TEST(SyncParser, RefusesWhatTheLanguageDoesNotSay) {
   EXPECT_THAT(in_where("check(?a)"),
               ElementsAre("3:9 unknown condition `check(…)` | conditions are filter(…), guard(…), any(…), bind(… as "
                           "?x), each(… as { … }) and queries"));
-  EXPECT_THAT(faults("sync A [eager, eventual] when { X/a: [] => ok } then { Y/b: [] }"),
+  EXPECT_THAT(faults_of_rules("sync A [eager, eventual] when { X/a: [] => ok } then { Y/b: [] }"),
               ElementsAre("1:6 sync `A` is both eager and eventual | keep one"));
-  EXPECT_THAT(faults("sync A [retry(x)] when { X/a: [] => ok } then { Y/b: [] }"),
+  EXPECT_THAT(faults_of_rules("sync A [retry(x)] when { X/a: [] => ok } then { Y/b: [] }"),
               ElementsAre("1:6 `retry(…)` without `eventual` | write `[eventual retry(…)]`"));
-  EXPECT_THAT(faults("guard A before { X/a: [] => ok } require { filter(?a = 1) } else no[]"),
+  EXPECT_THAT(faults_of_rules("guard A before { X/a: [] => ok } require { filter(?a = 1) } else no[]"),
               ElementsAre("1:26 expected `}`, found `=>` | a guard runs before its action, which has no outcome yet"));
-  EXPECT_THAT(faults("guard A over { X: {} } require { bind(uuid() as ?x) } else no[]"),
+  EXPECT_THAT(faults_of_rules("guard A over { X: {} } require { bind(uuid() as ?x) } else no[]"),
               ElementsAre("1:34 `bind` selects; `require` only says what must hold | write it in `where`"));
-  EXPECT_THAT(faults("guard A over { X: {} } require { X: {} } else engine.fault[]"),
+  EXPECT_THAT(faults_of_rules("guard A over { X: {} } require { X: {} } else engine.fault[]"),
               ElementsAre("1:54 a guard cannot end an action in `engine.fault` | write `engine.refused[ message: "
                           "\"…\" ]` or a declared variant"));
-  EXPECT_THAT(faults("what\n}\nsync A when { X/a: [] => ok } then { Y/b: [] } more"),
+  EXPECT_THAT(faults_of_rules("what\n}\nsync A when { X/a: [] => ok } then { Y/b: [] } more"),
               ElementsAre("1:1 expected `sync` or `guard`, found `what` | write `sync` or `guard`",
                           "3:48 expected the next rule or the end of the file, found `more` | the sync ends before "
                           "this"));
@@ -261,30 +163,30 @@ TEST(SyncParser, WhatIsNotClosedIsAnError) {
   std::string_view whole =
       "sync A [eager] {\n when { X/a: [ a: \"x\" ] => ok[ b: ?b ] }\n where { filter(?b = 1) }\n"
       " then { Y/b: [ l: [1, { k: 2 }] ] }\n}";
-  ASSERT_TRUE(faults(whole).empty());
+  ASSERT_TRUE(faults_of_rules(whole).empty());
   for (size_t size = 5; size + 1 < whole.size(); ++size) {
-    EXPECT_FALSE(faults(whole.substr(0, size)).empty()) << whole.substr(0, size);
+    EXPECT_FALSE(faults_of_rules(whole.substr(0, size)).empty()) << whole.substr(0, size);
   }
 }
 
 TEST(SyncParser, BadBytesAndBombsAreRefused) {
-  EXPECT_THAT(faults("sync " + std::string(1 << 20, 'a')),
+  EXPECT_THAT(faults_of_rules("sync " + std::string(1 << 20, 'a')),
               ElementsAre("1:6 a name of 1048576 characters; names may have 256 | choose a shorter name"));
   std::string deep = "sync A when { X/a: [] => ok } then { Y/b: [ a: ";
   for (int i = 0; i < 10'000; ++i) deep += "{ a: ";
-  EXPECT_THAT(faults(deep), ElementsAre(testing::HasSubstr("nested more than 100 deep")));
+  EXPECT_THAT(faults_of_rules(deep), ElementsAre(testing::HasSubstr("nested more than 100 deep")));
   std::string nested = "sync A when { X/a: [ a: ";
   for (int i = 0; i < 10'000; ++i) nested += "{ a: ";
-  EXPECT_THAT(faults(nested), ElementsAre(testing::HasSubstr("nested more than 100 deep")));
-  EXPECT_THAT(faults("sync A\n# \xE2\x80\xAE\n"),
+  EXPECT_THAT(faults_of_rules(nested), ElementsAre(testing::HasSubstr("nested more than 100 deep")));
+  EXPECT_THAT(faults_of_rules("sync A\n# \xE2\x80\xAE\n"),
               ElementsAre("2:3 U+202E changes the direction of text and can hide code | remove it, or write it as an "
                           "escape in a string"));
-  EXPECT_EQ(faults(std::string(50 << 20, 'x')).size(), 1u);
+  EXPECT_EQ(faults_of_rules(std::string(50 << 20, 'x')).size(), 1u);
 }
 
 TEST(SyncParser, TabsAndCrLfAreBlanks) {
-  EXPECT_EQ(parsed("sync A\r\n\twhen { X/a: [] => ok }\r\n\tthen { Y/b: [] }\r\n"),
-            parsed("sync A when { X/a: [] => ok } then { Y/b: [] }"));
+  EXPECT_EQ(parsed_rules("sync A\r\n\twhen { X/a: [] => ok }\r\n\tthen { Y/b: [] }\r\n"),
+            parsed_rules("sync A when { X/a: [] => ok } then { Y/b: [] }"));
 }
 
 TEST(SyncParser, KeepsTheRulesThatAreWhole) {
@@ -302,14 +204,9 @@ TEST(SyncParser, KeepsTheRulesThatAreWhole) {
   EXPECT_FALSE(parse_sync(text, "x.sync", found));
 }
 
-TEST(SyncParser, ABareConditionIsToldHowToBeWritten) {
-  EXPECT_THAT(faults("sync A when { B/c: [] => ok[ n: ?n ] }\nwhere { ?n > 3 }\nthen { B/c: [] }"),
-              ElementsAre("2:9 a condition stands in `filter(…)` | write `filter(?n > 3)`"));
-}
-
 TEST(SyncParser, ThereIsNoArithmetic) {
   EXPECT_THAT(
-      faults("sync A when { B/c: [] => ok[ n: ?n ] }\nthen { B/c: [ n: ?n + 1 ] }"),
+      faults_of_rules("sync A when { B/c: [] => ok[ n: ?n ] }\nthen { B/c: [ n: ?n + 1 ] }"),
       ElementsAre("2:21 unexpected `+` | there is no arithmetic: a concept keeps its own totals and returns them"));
 }
 

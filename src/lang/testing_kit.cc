@@ -71,4 +71,14 @@ std::vector<std::string> told_of_flow(Kit kit) {
   return lines;
 }
 
+std::vector<std::string> told_of_thing(const std::string& fixture, const std::string& invariant) {
+  return told(
+      kit_of({"concept A [T] {\n  state { things: set T\n size: T -> Int }\n  actions {\n    action make(name: String, "
+              "size: Int) {\n"
+              "      -> ok(thing: T)\n      -> bad(message: String)\n      fixture first { name: \"a\", size: 1 }\n" +
+              fixture + "\n    }\n    action get(thing: T) { -> ok(name: String, size: Int) -> gone }\n  }\n" +
+              invariant + "\n}"},
+             ""));
+}
+
 }  // namespace sluice::lang

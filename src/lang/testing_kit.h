@@ -74,6 +74,10 @@ bool is_about_flow(const Diagnostic& each);
 // What is told of a kit, but for what follows from what.
 std::vector<std::string> told(Kit kit, const CheckOptions& options = {});
 
+// The same of a concept A of things, with one more line (the ninth) in its action `make(name, size)`, and one (the
+// thirteenth) beside its actions.
+std::vector<std::string> told_of_thing(const std::string& fixture, const std::string& invariant);
+
 // The rest of it.
 std::vector<std::string> told_of_flow(Kit kit);
 std::vector<std::string> told_of_unused(Kit kit);

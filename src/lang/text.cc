@@ -110,6 +110,8 @@ uint32_t count_code_points(std::string_view text) {
   return static_cast<uint32_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+std::string quoted(std::string_view word) { return "`" + std::string(word) + "`"; }
+
 std::string quote(std::string_view text) {
   std::string out = "\"";
   for (size_t at = 0; at < text.size();) {

@@ -38,6 +38,9 @@ std::string code_point_name(char32_t point);
 
 uint32_t count_code_points(std::string_view text);
 
+// A name as a message shows it: between backquotes.
+std::string quoted(std::string_view word);
+
 // A double-quoted string literal with escapes, as the lexer reads it back.
 std::string quote(std::string_view text);
 

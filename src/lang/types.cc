@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <unordered_set>
 
+#include "base/nearest.h"
 #include "lang/values.h"
 
 namespace sluice::lang {
@@ -241,9 +243,15 @@ std::string Types::literal_form(const json::value& value, TypeId to) const {
       return "write base64 text with its padding";
     case Kind::date_time:
       return "write a UTC time such as \"2030-01-31T12:00:00.000Z\"";
+    case Kind::literals:
+      if (auto near =
+              nearest(std::string_view(value.get_string()), std::span<const std::string>(shapes_[present(to)].names)))
+        return "did you mean \"" + *near + "\"?";
+      break;
     default:
-      return "write a value of type " + name(to);
+      break;
   }
+  return "write a value of type " + name(to);
 }
 
 Fit Types::literal_compares(const json::value& value, TypeId to) const {
@@ -285,9 +293,10 @@ std::string Types::name(TypeId id) const {
     case Kind::option:
       return "option " + name(shape.inner[0]);
     case Kind::list:
-      return "list " + name(shape.inner[0]);
     case Kind::set:
-      return "set " + name(shape.inner[0]);
+      // Of an empty list nobody knows what it could hold.
+      text = shape.kind == Kind::list ? "list" : "set";
+      return shape.inner[0] == kUnknownType ? text : text + " " + name(shape.inner[0]);
     case Kind::mapping:
       return name(shape.inner[0]) + " -> " + name(shape.inner[1]);
     case Kind::literals:

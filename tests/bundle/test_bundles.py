@@ -561,6 +561,30 @@ def test_a_truncated_bundle_is_refused_everywhere(place):
     assert not (place.folder / "out").exists()
 
 
+def test_who_reads_does_not_wait_for_a_build(place, eventually):
+    place.build()
+    go, begun = place.folder / "go", place.folder / "begun"
+    with subprocess.Popen([place.build_dir / "sluice", "artifact", "build", place.shop, "--file", "out", "--", "sh", "-c",
+                           f"touch {begun}; while [ ! -e {go} ]; do sleep 0.05; done; echo x > out"], cwd=place.folder,
+                          env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(place.folder / "home")},
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as building:
+        try:
+            eventually(begun.exists)
+            now = ("--lock-timeout", "0s")
+            assert place.good("bundles", "verify", place.bundle, *now).stdout.startswith("verified")
+            assert "operator" in place.good("trust", "list", *now).stdout
+            assert place.json("trust", "export", *now)["keys"]
+            assert place.json("artifact", "list", *now) == []
+            assert "Artifact/build" in place.good("flow", "list", *now).stdout
+            place.good("bundles", "build", place.shop, "--out", place.folder / "second.bundle", *now)
+            assert place.run("trust", "bootstrap", "--env", "prod", *now).returncode == 6, "who writes waits"
+        finally:
+            go.touch()
+            _, said = building.communicate(timeout=60)
+        assert building.returncode == 0, said
+    assert len(place.json("artifact", "list")) == 1
+
+
 # --------------------------------------------------------------------------------------------------- formats and init
 
 def test_every_command_answers_in_json_and_yaml(place):

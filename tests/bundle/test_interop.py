@@ -4,9 +4,11 @@ same folder gives the same bytes whatever surrounds it."""
 import json
 import os
 import shutil
+import struct
 import subprocess
 import tarfile
 import zipfile
+import zlib
 
 import pytest
 
@@ -252,6 +254,54 @@ def test_ten_gigabytes_of_zeros_are_refused(refusal, tmp_path):
     assert refusal("extract", tmp_path / "bomb.tar", tmp_path / "out") == (
         f"{tmp_path}/bomb.tar: it unpacks to more than 8589934592 bytes", 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bomb.tar", "f"]
+
+
+def test_ten_gigabytes_in_a_zip_are_refused(refusal, tmp_path):
+    # What is compressed up to a full flush stands for itself: repeated, it unpacks to as much once more.
+    squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    piece = squeezer.compress(bytes(64 << 20)) + squeezer.flush(zlib.Z_FULL_FLUSH)
+    data = piece * 160 + zlib.compressobj(9, zlib.DEFLATED, -15).flush()
+    size = (64 << 20) * 160
+    assert size == 10 << 30
+    more = struct.pack("<HHQQ", 1, 16, size, len(data))
+    common = struct.pack("<HHHHHIIIHH", 45, 0, 8, 0, 0x21, 0, 0xFFFFFFFF, 0xFFFFFFFF, 3, len(more))
+    local = b"PK\x03\x04" + common + b"big" + more
+    central = (b"PK\x01\x02" + struct.pack("<H", 45 | 3 << 8) + common + struct.pack("<HHHII", 0, 0, 0, 0o100644 << 16, 0)
+               + b"big" + more)
+    end = b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), len(local) + len(data), 0)
+    bomb = tmp_path / "bomb.zip"
+    bomb.write_bytes(local + data + central + end)
+    message, code = refusal("extract", bomb, tmp_path / "out")
+    assert (message, code) == (f"{bomb}: it unpacks to more than 8589934592 bytes", 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bomb.zip"]
+
+
+def test_ten_gigabytes_in_squashfs_are_refused(refusal, tmp_path):
+    big = tmp_path / "f" / "big"
+    big.parent.mkdir()
+    with big.open("wb") as file:
+        file.truncate(10 << 30)
+    image = squash(tmp_path, big.parent)
+    assert refusal("extract", image, tmp_path / "out") == (f"{image}: it unpacks to more than 8589934592 bytes", 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f", "hostile.sqfs"]
+
+
+def test_a_million_files_in_a_zip_are_refused(refusal, tmp_path):
+    count = 1_000_000
+    bomb = tmp_path / "many.zip"
+    with bomb.open("wb") as file:
+        head = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0x21, 0, 0, 0, 7, 0)
+        file.write(b"".join(b"PK\x03\x04" + head + b"%07d" % n for n in range(count)))
+        begin = file.tell()
+        rest = struct.pack("<HHHI", 0, 0, 0, 0o100644 << 16)
+        file.write(b"".join(b"PK\x01\x02\x14\x03" + head + rest + (n * 37).to_bytes(4, "little") + b"%07d" % n
+                            for n in range(count)))
+        end = file.tell()
+        file.write(b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, count, count, end - begin, begin))
+        file.write(b"PK\x06\x07" + struct.pack("<IQI", 0, end, 1))
+        file.write(b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0))
+    assert refusal("extract", bomb, tmp_path / "out") == (f"{bomb}: it has more than 250000 entries", 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["many.zip"]
 
 
 def test_a_canary_is_never_packed_and_always_found(build_dir, tmp_path):

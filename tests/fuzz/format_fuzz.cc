@@ -1,6 +1,6 @@
 // Formatting keeps meaning and comments and is idempotent. The first byte picks the language: `c` for a concept,
 // anything else for syncs.
-// covers: src/lang/format.cc src/lang/layout.cc src/lang/print.cc
+// covers: src/lang/format.cc src/lang/layout.cc src/lang/comment_places.cc src/lang/print.cc
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // Any bytes as a `.sync` file: a tree or errors with places, never a crash.
-// covers: src/lang/sync_parser.cc src/lang/expression_parser.cc src/lang/lexer.cc src/lang/cursor.cc
+// covers: src/lang/sync_parser.cc src/lang/pattern_parser.cc src/lang/where_parser.cc
+// covers: src/lang/expression_parser.cc src/lang/lexer.cc src/lang/cursor.cc
 #include <cstdint>
 #include <cstdlib>
 

@@ -119,6 +119,19 @@ def test_an_error_names_the_place_and_nothing_is_written(build_dir, tmp_path, te
     assert not list((tmp_path / "out").glob("*"))
 
 
+def test_a_file_that_cannot_be_read_is_told_with_its_place(build_dir, tmp_path):
+    file = tmp_path / "a.concept"
+    file.touch()
+    with file.open("r+b") as large:
+        large.truncate(50_000_000)
+    run = run_conceptc(build_dir, file, tmp_path / "out")
+    assert run.returncode != 0
+    assert run.stderr.splitlines() == [
+        f"{file}:1:1: error: {file} has 50000000 bytes; a source file may have 8388608",
+        "  hint: split it into several files"]
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_namespace_that_cpp_cannot_have_is_refused(root, build_dir, tmp_path):
     run = run_conceptc(build_dir, root / "tests/lang/kit/parcel.concept", tmp_path / "out", "sluice::class")
     assert run.returncode == 2

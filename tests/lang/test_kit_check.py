@@ -122,7 +122,7 @@ def test_faults_go_to_stderr_before_the_summary_and_errors_make_the_exit_code(ki
     done = kit("check", SEED)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.endswith("\n39 errors, 77 warnings in 17 concepts, 43 syncs\n")
+    assert done.stderr.endswith("\n39 errors, 77 warnings in 17 concepts, 30 syncs\n")
     assert "      Rollout/abort: [ rollout: ?r ]\n                                ^^\n  hint: it could be" in done.stderr
 
 

@@ -8,6 +8,8 @@
 #include "base/tool_probe.h"
 #include "bundle/selection.h"
 #include "crypto/sha256.h"
+#include "process/build_place.h"
+#include "process/find_program.h"
 
 namespace sluice::deploy::artifact {
 namespace {
@@ -289,11 +291,17 @@ Result<ArtifactBuilder::Built> ArtifactBuilder::build_alone(const Workplace& wor
   environment["TMPDIR"] = root + "/tmp";
   environment["SLUICE_SPEC"] = root + "/spec";
   environment["SLUICE_DEPS"] = root + "/deps";
-  auto ran = runner_.run({.argv = command->argv,
-                          .folder = root + "/src",
-                          .environment = std::move(environment),
-                          .deadline_ms = settings_.deadline_ms},
-                         cancelled);
+  process::RunRequest request{.argv = command->argv,
+                              .folder = root + "/src",
+                              .environment = std::move(environment),
+                              .deadline_ms = settings_.deadline_ms};
+  // Compilers write the path of what they compile into what they make: it is the same for every build.
+  if (!command->argv.empty() && settings_.has_build_place && settings_.has_build_place(root)) {
+    auto program = process::find_program(command->argv.front(), request.folder, request.environment);
+    if (!program) return Built(BuildFailure{.reason = program.error().message});
+    request = process::in_build_place(std::move(request), root);
+  }
+  auto ran = runner_.run(request, cancelled);
   if (!ran) return Built(BuildFailure{.reason = ran.error().message});
   if (!ran->good()) {
     return Built(

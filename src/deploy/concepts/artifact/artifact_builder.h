@@ -82,6 +82,8 @@ class ArtifactBuilder {
     // What a program's version is; nothing if there is no such program.
     std::function<std::optional<std::string>(const std::string&)> version_of;
     int64_t deadline_ms = 3'500'000;  // below the action's own, so that the command's last lines are heard
+    // Whether a command can see this folder at process::kBuildPlace, as every build should; nothing: it cannot.
+    std::function<bool(const std::string& work)> has_build_place = {};
   };
 
   // Disk and runner must outlive it.

@@ -7,7 +7,10 @@
 #include <future>
 #include <mutex>
 
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
 #include "deploy/concepts/artifact/testing_builder.h"
+#include "process/build_place.h"
 
 namespace sluice::deploy::artifact {
 namespace artifact_builder_test {
@@ -85,6 +88,42 @@ TEST_F(Builders, BuildsInACleanCopyAndLeavesNothingBehind) {
                                                 {"SLUICE_DEPS", "/home/artifacts/work/id/deps"}}));
   EXPECT_EQ(place.disk.list("/shop")->size(), 1U);
   EXPECT_TRUE(place.disk.list("/home/artifacts/work")->empty());
+}
+
+TEST_F(Builders, EveryBuildSeesTheSamePath) {
+  RealDisk disk;
+  RealClock clock;
+  process::RealRunner runner(clock);
+  TestingFolder folder;
+  ASSERT_TRUE(disk.make_folder(folder.path("src"), 0755));
+  ASSERT_TRUE(write_atomically(disk, folder.path("src/main.txt"), "one", 0644));
+  for (const char* home : {"a", "b"}) {
+    ASSERT_TRUE(disk.make_folder(folder.path(home), 0700));
+    ArtifactBuilder builder(
+        disk, runner,
+        {.home = folder.path(home),
+         .environment = {{"PATH", "/usr/bin:/bin"}},
+         .version_of = [](const std::string&) { return "1"; },
+         .has_build_place = [&](const std::string& work) { return process::has_build_place(runner, work); }});
+    BuildCommand command{.argv = {"sh", "-c", "pwd > out; echo $HOME $TMPDIR $SLUICE_DEPS >> out"}, .output = "out"};
+    auto workplace = builder.prepare(home, {.implementation = folder.path("src")}, command);
+    ASSERT_TRUE(workplace) << to_string(workplace.error());
+    const bool has_place = process::has_build_place(runner, workplace->folder());
+    auto built = builder.build(*workplace, command, {});
+    ASSERT_TRUE(built) << to_string(built.error());
+    ASSERT_TRUE(std::holds_alternative<BuiltBlob>(*built)) << std::get<BuildFailure>(*built).reason;
+    auto seen = read_file(disk, folder.path(home) + "/" + location_of(std::get<BuiltBlob>(*built).digest), 1000);
+    ASSERT_TRUE(seen) << to_string(seen.error());
+    // Where the system has no namespaces, a build sees its folder where it is.
+    const std::string root = has_place ? std::string(process::kBuildPlace) : workplace->folder();
+    EXPECT_EQ(*seen, root + "/src\n" + root + "/home " + root + "/tmp " + root + "/deps\n");
+    command.argv = {"no-such-program"};
+    auto other = builder.prepare("other", {.implementation = folder.path("src")}, command);
+    ASSERT_TRUE(other) << to_string(other.error());
+    auto failed = builder.build(*other, command, {});
+    ASSERT_TRUE(failed && std::holds_alternative<BuildFailure>(*failed));
+    EXPECT_NE(std::get<BuildFailure>(*failed).reason.find("no-such-program"), std::string::npos);
+  }
 }
 
 TEST_F(Builders, WithoutACommandAFileIsTheArtifact) {

@@ -1,7 +1,11 @@
 // A builder on a disk in memory, with a compiler that only counts: for tests of Artifact.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/volatile_disk.h"
@@ -47,14 +51,25 @@ struct TestingBuilder {
     auto text = read_file(disk, "/home/" + location_of(digest), 1 << 20);
     return text ? *text : text.error().message;
   }
-  size_t blobs() {
-    size_t count = 0;
+  // Bytes under a digest, without a build.
+  void put_blob(const std::string& digest, const std::string& text) {
+    std::string path = "/home/" + location_of(digest);
+    for (size_t slash = path.find('/', 6); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      (void)disk.make_folder(path.substr(0, slash), 0700);
+    }
+    put(path, text);
+  }
+  // Of all that is kept.
+  std::set<std::string> digests() {
+    std::set<std::string> all;
     auto shards = disk.list("/home/artifacts/blobs");
     for (const FolderEntry& shard : shards ? *shards : std::vector<FolderEntry>()) {
-      count += disk.list("/home/artifacts/blobs/" + shard.name)->size();
+      auto entries = disk.list("/home/artifacts/blobs/" + shard.name);
+      for (const FolderEntry& each : *entries) all.insert("sha256:" + shard.name + each.name);
     }
-    return count;
+    return all;
   }
+  size_t blobs() { return digests().size(); }
 
   VolatileDisk disk;
   TestingCompiler compiler{disk};
