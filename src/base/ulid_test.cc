@@ -77,7 +77,7 @@ TEST(Ulid, RefusesWhatIsNotItsOneSpelling) {
             "not a ULID: character 1 is '8'; more than 7 does not fit into 128 bits");
 }
 
-TEST(UlidSource, MakesTenThousandInOrderWhileTheClockStandsStill) {
+TEST(UlidSource, Greentic17MakesTenThousandInOrderWhileTheClockStandsStill) {
   ManualClock clock(1'700'000'000'000);
   SeededRandom random(3);
   UlidSource source(clock, random);
@@ -147,7 +147,7 @@ TEST(UlidSource, CarriesFromTheLowIntoTheHighWord) {
 }
 
 // Ids sort by creation across threads as well: one that was had before another was asked for is the smaller.
-TEST(UlidSource, SortsByCreationAcrossThreadsAndNeverCollides) {
+TEST(UlidSource, Greentic17SortsByCreationAcrossThreadsAndNeverCollides) {
   RealClock clock;
   RealRandom random;
   UlidSource source(clock, random);

@@ -15,6 +15,7 @@ Commands all_commands() {
   add_serve_commands(commands);
   add_env_commands(commands);
   add_env_apply_commands(commands);
+  add_env_migrate_commands(commands);
   add_env_packs_commands(commands);
   add_config_commands(commands);
   add_revisions_commands(commands);
@@ -24,6 +25,7 @@ Commands all_commands() {
   add_flow_decisions(commands);
   add_audit_commands(commands);
   add_trust_commands(commands);
+  add_schema_commands(commands);
   add_help_commands(commands);
   add_completion_commands(commands);
   return commands;

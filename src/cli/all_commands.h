@@ -15,6 +15,8 @@ void add_serve_commands(Commands& commands);
 void add_deployment_commands(Commands& commands);  // after those of bundles, whose noun they share
 void add_env_commands(Commands& commands);
 void add_env_apply_commands(Commands& commands);
+void add_env_migrate_commands(Commands& commands);
+void add_schema_commands(Commands& commands);
 void add_env_packs_commands(Commands& commands);
 void add_config_commands(Commands& commands);
 void add_revisions_commands(Commands& commands);

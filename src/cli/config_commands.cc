@@ -6,6 +6,7 @@
 #include "cli/all_commands.h"
 #include "cli/objects.h"
 #include "deploy/host_config.h"
+#include "deploy/views/answers.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
 
@@ -14,17 +15,40 @@ namespace config_commands {
 
 namespace views = deploy::views;
 
+// What packs were set up with. Answers that cannot be read are told of, and are none.
+json::array setup_of(Context& context, const Objects& objects, const std::string& environment) {
+  json::array all;
+  for (const views::PackAnswers& each : views::pack_answers(objects.snapshot(), environment)) {
+    auto answers = views::read_answers(context.disk, each.file);
+    if (!answers) context.output.warn("the answers of " + each.kind + " cannot be read: " + to_string(answers.error()));
+    all.push_back(json::object{{"slot", each.slot},
+                               {"kind", each.kind},
+                               {"answers_ref", each.file},
+                               {"answers", answers ? answers->root.get_object() : json::object()}});
+  }
+  return all;
+}
+
 Result<Code> show(Context& context) {
   auto objects = Objects::to_read(context);
   if (!objects) return objects.error();
-  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto found = (*objects)->environment();
   if (!found) return found.error();
   json::object document = views::config_document((*objects)->states(), found->id.text());
+  document["setup"] = setup_of(context, **objects, found->id.text());
   context.output.print(document, [&](const Terminal& terminal) {
     Table table{.columns = {{"KEY"}, {"VALUE"}, {"OF"}}, .empty = "Nothing is configured."};
     for (const auto& each : document.at("host_config").as_object()) {
       if (each.key() == "env_id") continue;
       table.rows.push_back({{std::string(each.key())}, {std::string(each.value().as_string())}, {"operator"}});
+    }
+    for (const json::value& each : document.at("setup").as_array()) {
+      const std::string slot(each.at("slot").as_string()), kind(each.at("kind").as_string());
+      for (const auto& one : each.at("answers").as_object()) {
+        table.rows.push_back({{slot + "." + std::string(one.key())},
+                              {one.value().is_string() ? std::string(one.value().as_string()) : write(one.value())},
+                              {"setup of " + kind}});
+      }
     }
     for (const json::value& each : document.at("runtime").at("produced").as_array()) {
       std::string key(each.at("key").as_string());
@@ -49,9 +73,14 @@ Result<Code> set(Context& context) {
     }
     values.push_back(json::object{{"key", each.substr(0, equals)}, {"value", each.substr(equals + 1)}});
   }
+  if (values.empty() && !context.given.has("answers")) {
+    return Error{.code = Code::usage,
+                 .message = "say what to set, as key=value",
+                 .next = "sluice config set local region=eu-west"};
+  }
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto found = (*objects)->environment();
   if (!found) return found.error();
   auto input = with_answers(context, {{"environment", found->id.text()}, {"values", std::move(values)}});
   if (!input) return input.error();
@@ -68,7 +97,8 @@ void add_config_commands(Commands& commands) {
   using namespace config_commands;
   commands.add_noun({.name = "config", .group = Group::operate, .summary = "Show and set what an environment is like"});
   commands.add({.name = "config show",
-                .summary = "Show what was set, and what the deployer has found out",
+                .summary = "Show what was set, set up, and found out",
+                .details = "By the operator, with the answers of packs, and by the deployer.",
                 .args = {environment_arg()},
                 .options = reading_options(),
                 .example = "sluice config show local",

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/atomic_file.h"
 #include "cli/testing_objects.h"
 
 namespace sluice::cli {
@@ -19,8 +20,24 @@ TEST(ConfigCommands, SetAndShow) {
   EXPECT_EQ(home.data({"config", "show", "local"}).at("host_config").at("region"), json::value("eu"));
   EXPECT_THAT(home.run({"config", "show", "local"}).out, HasSubstr("region       eu              operator"));
   EXPECT_EQ(home.run({"config", "set", "local", "region"}).exit, 2);
+  EXPECT_EQ(home.run({"config", "set", "local"}).exit, 2);
   EXPECT_THAT(home.run({"config", "set", "local", "regoin=eu"}).err, HasSubstr("did you mean region?"));
   EXPECT_EQ(home.run({"config", "set", "none", "region=eu"}).exit, 5);
+}
+
+TEST(ConfigCommands, ShowWhatPacksAreSetUpWith) {
+  ObjectsHome home;
+  RealDisk disk;
+  const std::string file = home.folder.path("otlp.yaml");
+  EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.telemetry.otlp@1.0.0", "--answers-ref", file}).exit, 5);
+  ASSERT_TRUE(write_atomically(disk, file, "endpoint: http://otel.example\nrate: 0.5\n", 0644));
+  EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.telemetry.otlp@1.0.0", "--answers-ref", file}).exit, 0);
+  EXPECT_EQ(home.data({"config", "show", "local"}).at("setup").as_array()[0].at("answers").at("endpoint"),
+            json::value("http://otel.example"));
+  EXPECT_THAT(home.run({"config", "show", "local"}).out, HasSubstr("telemetry.rate"));
+  ASSERT_TRUE(disk.remove(file));
+  EXPECT_THAT(home.run({"config", "show", "local"}).err, HasSubstr("warning: the answers of sluice.telemetry.otlp"));
+  EXPECT_THAT(home.run({"env", "doctor", "local"}).err, HasSubstr("the answers of sluice.telemetry.otlp@1.0.0 cannot"));
 }
 
 }  // namespace config_commands_test

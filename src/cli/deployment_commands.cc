@@ -66,7 +66,7 @@ Result<Code> add(Context& context) {
   if (!input) return input.error();
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto environment = (*objects)->environment();
   if (!environment) return environment.error();
   (*input)["environment"] = environment->id.text();
   (*input)["bundle"] = archive->bundle;
@@ -97,7 +97,7 @@ struct Named {
 Result<Named> named(Context& context) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto environment = (*objects)->environment();
   if (!environment) return environment.error();
   auto deployment = named_deployment(context, **objects, environment->id.text());
   if (!deployment) return deployment.error();
@@ -122,6 +122,16 @@ Result<Code> update(Context& context) {
   (*input)["deployment"] = id;
   auto full = with_answers(context, *std::move(input));
   if (!full) return full.error();
+  // From archived no way leads back.
+  if (context.given.text("status") == "archived") {
+    const auto& record = subject->deployment.record;
+    auto sure = confirmed(context, "archive " + record.bundle + " for " + record.customer + " (" + id + ") for good");
+    if (!sure) return sure.error();
+    if (!*sure) return Code::ok;
+  } else if (context.given.flag("dry-run")) {
+    context.output.note("nothing would be lost");
+    return Code::ok;
+  }
   std::optional<Answer> last;
   if (full->size() > 1) {
     auto answer = subject->objects->change("Deployment/update", *full);
@@ -156,7 +166,9 @@ Result<Code> remove(Context& context) {
   auto sure = confirmed(context, "remove the deployment " + title + " with its history");
   if (!sure) return sure.error();
   if (!*sure) return Code::ok;
-  auto answer = subject->objects->change("Deployment/remove", {{"deployment", subject->deployment.id.text()}});
+  auto input = with_answers(context, {{"deployment", subject->deployment.id.text()}});
+  if (!input) return input.error();
+  auto answer = subject->objects->change("Deployment/remove", *input);
   if (!answer) return answer.error();
   if (auto settled = subject->objects->settle(); !settled) return settled.error();
   if (answer->code != Code::ok) return refusal_in_words(*answer);
@@ -168,7 +180,7 @@ Result<Code> list(Context& context) {
   auto objects = Objects::to_read(context);
   if (!objects) return objects.error();
   const views::States& states = (*objects)->states();
-  auto environment = views::find_environment(states, context.given.text("env"));
+  auto environment = (*objects)->environment();
   if (!environment) return environment.error();
   json::array all;
   for (const auto& each : states.deployment().find_by_environment(environment->id.text())) {
@@ -220,28 +232,28 @@ void add_deployment_commands(Commands& commands) {
        .args = {environment_arg(), {.name = "file", .help = "the archive", .kind = Kind::path}},
        .options = all_of({{.name = "customer-id", .value = "NAME", .help = "whom it is for"}},
                          all_of(route_options(), changing_options(staging_options()))),
-       .example = "sluice bundles add local --schema",
+       .example = "sluice bundles add local hello.bundle --host hello.example --path /",
        .run = add});
   commands.add({.name = "bundles update",
                 .summary = "Change the routes, shares or status of a deployment",
                 .details = "Other shares are a new version of the revenue policy, signed, if the version before can be "
-                           "verified.",
+                           "verified. A paused deployment takes no traffic; an archived one never will again.",
                 .args = {environment_arg()},
                 .options = deployment_options(all_of(
-                    route_options(), changing_options({{.name = "status",
-                                                        .value = "STATUS",
-                                                        .help = "what it shall be",
-                                                        .choices = {"active", "paused", "archived"}},
-                                                       {.name = "config-overrides",
-                                                        .value = "JSON",
-                                                        .help = "config by pack and key, for revisions to come"}}))),
-                .example = "sluice bundles update local --schema",
+                    route_options(), losing_options({{.name = "status",
+                                                      .value = "STATUS",
+                                                      .help = "what it shall be",
+                                                      .choices = {"active", "paused", "archived"}},
+                                                     {.name = "config-overrides",
+                                                      .value = "JSON",
+                                                      .help = "config by pack and key, for revisions to come"}}))),
+                .example = "sluice bundles update local --bundle hello --host www.hello.example",
                 .run = update});
   commands.add({.name = "bundles remove",
                 .summary = "Remove a deployment without traffic of which nothing runs",
                 .args = {environment_arg()},
                 .options = deployment_options(losing_options()),
-                .example = "sluice bundles remove local --schema",
+                .example = "sluice bundles remove local --bundle hello --yes",
                 .run = remove});
   commands.add({.name = "bundles list",
                 .summary = "List what is deployed in an environment",

@@ -22,33 +22,31 @@ std::string text_of(const json::value& value) {
 
 // ------------------------------------------------------------------------------------------------- create and update
 
-// Runs one action of Env on an environment that need not be there, and tells.
-Result<Code> act(Context& context, const std::string& action, const json::object& input, const std::string& done) {
-  if (wants_schema(context)) return print_schema(context, action);
-  auto full = with_answers(context, input);
+// Runs one action of Env, and tells.
+Result<Code> act(Context& context, Objects& objects, const std::string& action, json::object input,
+                 const std::string& done) {
+  auto full = with_answers(context, std::move(input));
   if (!full) return full.error();
-  auto objects = Objects::to_change(context);
-  if (!objects) return objects.error();
-  auto answer = (*objects)->change(action, *full);
+  auto answer = objects.change(action, *full);
   if (!answer) return answer.error();
-  if (answer->variant == "notFound") {
-    auto found = views::find_environment((*objects)->states(), answer->text("environment"));
-    if (!found) return found.error();
-  }
   if (answer->code != Code::ok) return refusal_in_words(*answer);
   print_done(context, *answer, done, answer->text("environment"));
   return Code::ok;
 }
 
 Result<Code> create(Context& context) {
+  if (wants_schema(context)) return print_schema(context, "Env/create");
   json::object input{{"environment", context.given.text("env")}};
   if (context.given.has("name")) input["name"] = context.given.text("name");
   if (context.given.has("extends")) input["extends"] = context.given.text("extends");
-  return act(context, "Env/create", input, "created");
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  return act(context, **objects, "Env/create", std::move(input), "created");
 }
 
 Result<Code> update(Context& context) {
-  json::object input{{"environment", context.given.text("env")}};
+  if (wants_schema(context)) return print_schema(context, "Env/update");
+  json::object input;
   for (auto [option, field] :
        {std::pair{"name", "name"}, {"credentials-ref", "credentialsRef"}, {"revocation-list", "revocationList"}}) {
     if (context.given.has(option)) input[field] = context.given.text(option);
@@ -63,19 +61,29 @@ Result<Code> update(Context& context) {
   }
   if (auto days = context.given.number("archived-max-age-days")) input["archivedMaxAgeDays"] = *days;
   if (auto count = context.given.number("staged-max-count")) input["stagedMaxCount"] = *count;
-  return act(context, "Env/update", input, "updated");
+  if (input.empty() && !context.given.has("answers")) {
+    return Error{.code = Code::usage, .message = "say what to change", .next = "sluice env update --help"};
+  }
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto found = (*objects)->environment();
+  if (!found) return found.error();
+  input["environment"] = found->id.text();
+  return act(context, **objects, "Env/update", std::move(input), "updated");
 }
 
 Result<Code> destroy(Context& context) {
   if (wants_schema(context)) return print_schema(context, "Env/destroy");
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto found = (*objects)->environment();
   if (!found) return found.error();
   auto sure = confirmed(context, "destroy the environment " + found->id.text());
   if (!sure) return sure.error();
   if (!*sure) return Code::ok;
-  auto answer = (*objects)->change("Env/destroy", {{"environment", found->id.text()}});
+  auto input = with_answers(context, {{"environment", found->id.text()}});
+  if (!input) return input.error();
+  auto answer = (*objects)->change("Env/destroy", *input);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(*answer);
   print_done(context, *answer, "destroyed", found->id.text());
@@ -143,7 +151,7 @@ std::string shown(const json::object& document, const Terminal& terminal) {
 Result<Code> show(Context& context) {
   auto objects = Objects::to_read(context);
   if (!objects) return objects.error();
-  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto found = (*objects)->environment();
   if (!found) return found.error();
   json::object document = views::environment_document((*objects)->states(), *found);
   context.output.print(document, [&](const Terminal& terminal) { return shown(document, terminal); });
@@ -154,9 +162,11 @@ Result<Code> doctor(Context& context) {
   if (wants_schema(context)) return print_schema(context, "Env/doctor");
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto found = (*objects)->environment();
   if (!found) return found.error();
-  auto answer = (*objects)->change("Env/doctor", {{"environment", found->id.text()}});
+  auto input = with_answers(context, {{"environment", found->id.text()}});
+  if (!input) return input.error();
+  auto answer = (*objects)->change("Env/doctor", *input);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(*answer);
   const std::string status = answer->text("status");

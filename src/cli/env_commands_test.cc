@@ -35,6 +35,7 @@ TEST(EnvCommands, CreateUpdateAndShow) {
   EXPECT_EQ(shown.at("packs").as_array().size(), 5U);
   EXPECT_THAT(home.run({"env", "show", "prod"}).out, HasSubstr("Production, generation 2, health pending"));
   EXPECT_EQ(home.run({"env", "update", "none", "--name", "x"}).exit, 5);
+  EXPECT_EQ(home.run({"env", "update", "prod"}).exit, 2);
 }
 
 TEST(EnvCommands, DoctorKeepsWhatItFinds) {

@@ -1,11 +1,13 @@
 // sluice env-packs: which pack serves which slot of an environment.
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/objects.h"
 #include "deploy/packs.h"
+#include "deploy/views/answers.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
 
@@ -27,7 +29,7 @@ std::string slot_of(const Context& context) {
 Result<Code> act(Context& context, const std::string& action, json::object input, const std::string& done) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto found = (*objects)->environment();
   if (!found) return found.error();
   input["environment"] = found->id.text();
   auto full = with_answers(context, std::move(input));
@@ -42,11 +44,17 @@ Result<Code> act(Context& context, const std::string& action, json::object input
   return Code::ok;
 }
 
-Result<json::object> pack_input(const Context& context) {
+Result<json::object> pack_input(Context& context) {
   json::object input{{"slot", slot_of(context)}};
   if (context.given.has("kind")) input["kind"] = context.given.text("kind");
   if (context.given.has("pack-ref")) input["packRef"] = context.given.text("pack-ref");
-  if (context.given.has("answers-ref")) input["answersRef"] = context.given.text("answers-ref");
+  if (context.given.has("answers-ref")) {
+    const std::string file = context.given.text("answers-ref");
+    if (auto answers = views::read_answers(context.disk, file); !answers) return answers.error();
+    // Another process may read it, from another folder.
+    std::error_code ignored;
+    input["answersRef"] = std::filesystem::absolute(file, ignored).lexically_normal().string();
+  }
   if (input.at("slot").as_string().empty()) {
     return Error{.code = Code::usage, .message = "say which slot the pack is to serve", .next = "add --slot telemetry"};
   }
@@ -85,7 +93,7 @@ Result<Code> rollback(Context& context) {
 Result<Code> list(Context& context) {
   auto objects = Objects::to_read(context);
   if (!objects) return objects.error();
-  auto found = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto found = (*objects)->environment();
   if (!found) return found.error();
   json::array packs = views::environment_document((*objects)->states(), *found).at("packs").as_array();
   context.output.print(packs, [&](const Terminal& terminal) {
@@ -109,9 +117,11 @@ Arg slot_arg() {
 }
 
 std::vector<Option> pack_options(bool kind) {
-  std::vector<Option> options = {
-      {.name = "pack-ref", .value = "REF", .help = "where the pack is; else its path"},
-      {.name = "answers-ref", .value = "REF", .help = "the answers that it was set up with"}};
+  std::vector<Option> options = {{.name = "pack-ref", .value = "REF", .help = "where the pack is; else its path"},
+                                 {.name = "answers-ref",
+                                  .value = "FILE",
+                                  .help = "the answers that it is set up with, plain values by name",
+                                  .kind = Kind::path}};
   if (kind) options.insert(options.begin(), {.name = "slot", .value = "SLOT", .help = "the slot; else as in its path"});
   return options;
 }

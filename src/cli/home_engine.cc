@@ -160,7 +160,7 @@ Result<void> HomeEngine::open_heads(Output& output) {
 }
 
 std::string HomeEngine::key_of(const Given& given) {
-  key_ = given.text("idempotency-key");
+  if (key_.empty()) key_ = given.text("idempotency-key");
   if (key_.empty() && here() == nullptr) key_ = to_string(ids_.next());
   return key_;
 }

@@ -54,8 +54,8 @@ class HomeEngine {
   const std::string& owner() const { return home_->owner; }
   bool may(const engine::Caller& who) const { return who.name == home_->owner || who.name == kObserverName; }
 
-  // The idempotency key of a call: the one that was given. Without one a call to another process gets a new one, with
-  // which it can be repeated if the connection breaks.
+  // The idempotency key of a command's calls: the one that was given. Without one a command that calls another process
+  // gets a new one, with which it can be repeated if the connection breaks.
   std::string key_of(const Given& given);
   // What is said if nobody knows whether a call was heard: the command line that repeats it under its key.
   Error unheard(const Error& error, const Given& given) const;

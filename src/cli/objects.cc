@@ -112,7 +112,18 @@ Result<void> Objects::open_local() {
   return refresh();
 }
 
-Result<void> Objects::refresh() { return read_from(home_ ? home_->home().store() : *store_->store); }
+Result<deploy::env::EnvFound> Objects::environment() {
+  const std::string name = context_.given.text("env");
+  auto found = deploy::views::find_environment(states(), name);
+  if (!found || warned_) return found;
+  if (auto warning = deploy::views::alias_warning(states(), name)) {
+    context_.output.warn(*warning);
+    warned_ = true;
+  }
+  return found;
+}
+
+Result<void> Objects::refresh() { return read_from(store()); }
 
 Result<Answer> Objects::change(const std::string& action, const json::object& input, std::string_view part) {
   auto answer = home_->call(action, input, part);

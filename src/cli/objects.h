@@ -31,6 +31,11 @@ class Objects {
   // Of one moment: that of opening, or of the last change.
   const deploy::views::States& states() const { return *states_; }
   const lang::Snapshot& snapshot() const { return *rows_; }
+  // The environment that the command line names. Who uses a name that is given up is warned.
+  Result<deploy::env::EnvFound> environment();
+
+  // The store that it is read from.
+  store::Store& store() { return home_ ? home_->home().store() : *store_->store; }
 
   // Runs an action. `part` tells several calls of one command apart, which have one idempotency key.
   Result<Answer> change(const std::string& action, const json::object& input, std::string_view part = "");
@@ -51,6 +56,7 @@ class Objects {
   std::unique_ptr<engine::CommittedRows> rows_;
   std::optional<deploy::views::States> states_;
   std::optional<Ulid> flow_;  // of the last change
+  bool warned_ = false;       // of a name that is given up
 };
 
 // ---- options and arguments

@@ -31,7 +31,7 @@ Result<Code> act(Context& context, const Verb& verb) {
   if (wants_schema(context)) return print_schema(context, verb.action);
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto environment = (*objects)->environment();
   if (!environment) return environment.error();
   auto revision = views::find_revision((*objects)->states(), environment->id.text(), context.given.text("revision"));
   if (!revision) return revision.error();
@@ -68,7 +68,7 @@ Result<Code> stage(Context& context) {
   if (!archive) return archive.error();
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
-  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto environment = (*objects)->environment();
   if (!environment) return environment.error();
   views::DeploymentName name{.deployment = context.given.text("deployment"),
                              .bundle = context.given.has("bundle") ? context.given.text("bundle") : "",
@@ -83,7 +83,7 @@ Result<Code> list(Context& context) {
   auto objects = Objects::to_read(context);
   if (!objects) return objects.error();
   const views::States& states = (*objects)->states();
-  auto environment = views::find_environment(states, context.given.text("env"));
+  auto environment = (*objects)->environment();
   if (!environment) return environment.error();
   bool one = context.given.has("deployment") || context.given.has("bundle");
   std::string wanted;
@@ -147,7 +147,7 @@ void add_revisions_commands(Commands& commands) {
                            "runs yet.",
                 .args = {environment_arg(), {.name = "file", .help = "the archive", .kind = Kind::path}},
                 .options = deployment_options(changing_options(staging_options())),
-                .example = "sluice revisions stage local --schema",
+                .example = "sluice revisions stage local hello.bundle",
                 .run = stage});
   commands.add({.name = "revisions warm",
                 .summary = "Start a staged revision, and look whether it may serve",
@@ -155,25 +155,25 @@ void add_revisions_commands(Commands& commands) {
                            "first that fails is kept with the revision, and the exit code is 7.",
                 .args = {environment_arg(), revision_arg()},
                 .options = changing_options(),
-                .example = "sluice revisions warm local --schema",
+                .example = "sluice revisions warm local hello@1",
                 .run = warm});
   commands.add({.name = "revisions drain",
                 .summary = "Stop a revision that gets no traffic",
                 .args = {environment_arg(), revision_arg()},
                 .options = losing_options(),
-                .example = "sluice revisions drain local --schema",
+                .example = "sluice revisions drain local hello@1 --yes",
                 .run = drain});
   commands.add({.name = "revisions retry",
                 .summary = "Stage again what has failed, or was drained",
                 .args = {environment_arg(), revision_arg()},
                 .options = changing_options(),
-                .example = "sluice revisions retry local --schema",
+                .example = "sluice revisions retry local hello@1",
                 .run = retry});
   commands.add({.name = "revisions archive",
                 .summary = "End a revision that gets no traffic, for good",
                 .args = {environment_arg(), revision_arg()},
                 .options = losing_options(),
-                .example = "sluice revisions archive local --schema",
+                .example = "sluice revisions archive local hello@2 --yes",
                 .run = archive});
 }
 

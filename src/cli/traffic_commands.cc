@@ -27,7 +27,7 @@ struct Subject {
 Result<Subject> subject_of(Context& context, bool changes) {
   auto objects = changes ? Objects::to_change(context) : Objects::to_read(context);
   if (!objects) return objects.error();
-  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  auto environment = (*objects)->environment();
   if (!environment) return environment.error();
   auto deployment = named_deployment(context, **objects, environment->id.text());
   if (!deployment) return deployment.error();
@@ -166,13 +166,13 @@ void add_traffic_commands(Commands& commands) {
                 .summary = "Show which revision gets which share",
                 .args = {environment_arg()},
                 .options = deployment_options(reading_options()),
-                .example = "sluice traffic show local --help",
+                .example = "sluice traffic show local",
                 .run = show});
   commands.add({.name = "traffic history",
                 .summary = "List the splits before and after the one that counts",
                 .args = {environment_arg()},
                 .options = deployment_options(reading_options()),
-                .example = "sluice traffic history local --help",
+                .example = "sluice traffic history local --bundle hello",
                 .run = history});
   commands.add(
       {.name = "traffic set",
@@ -183,26 +183,26 @@ void add_traffic_commands(Commands& commands) {
        .args = {environment_arg(),
                 {.name = "weights", .help = "REVISION=WEIGHT, each revision once", .optional = true, .repeated = true}},
        .options = deployment_options(changing_options()),
-       .example = "sluice traffic set local --schema",
+       .example = "sluice traffic set local hello@1=100%",
        .run = set});
   commands.add({.name = "traffic rollback",
                 .summary = "Give the revisions what they had before",
                 .args = {environment_arg()},
                 .options = deployment_options(changing_options({steps_option("how many changes to go back")})),
-                .example = "sluice traffic rollback local --schema",
+                .example = "sluice traffic rollback local",
                 .run = rollback});
   commands.add({.name = "traffic forward",
                 .summary = "Take a rollback back",
                 .args = {environment_arg()},
                 .options = deployment_options(changing_options({steps_option("how many rollbacks to take back")})),
-                .example = "sluice traffic forward local --schema",
+                .example = "sluice traffic forward local",
                 .run = forward});
   commands.add({.name = "traffic clear",
                 .summary = "Give nobody anything",
                 .details = "A rollback brings the split back.",
                 .args = {environment_arg()},
                 .options = deployment_options(losing_options()),
-                .example = "sluice traffic clear local --schema",
+                .example = "sluice traffic clear local --yes",
                 .run = clear});
 }
 

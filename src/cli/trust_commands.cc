@@ -287,7 +287,7 @@ void add_trust_commands(Commands& commands) {
             {.name = "expires", .value = "TIME", .help = "until when, as 2030-01-31 or 365d"},
             {.name = "group", .value = "NAME", .help = "the group that it counts in"},
             {.name = "threshold", .value = "N", .help = "how many of a new group must sign", .kind = Kind::count}}),
-       .example = "sluice trust add --help",
+       .example = "sluice trust add release.pem --env local --group release",
        .run = add});
   commands.add({.name = "trust remove",
                 .summary = "Forget a key",
@@ -295,7 +295,7 @@ void add_trust_commands(Commands& commands) {
                            "cannot come back.",
                 .args = {key_arg()},
                 .options = with_call_options({}),
-                .example = "sluice trust remove --help",
+                .example = "sluice trust remove 56475aa75463474c0285df5dbf2bcab7",
                 .run = remove});
   commands.add(
       {.name = "trust revoke",
@@ -303,14 +303,14 @@ void add_trust_commands(Commands& commands) {
        .details = "Nothing that it has ever signed counts any more. --reason is shown to everybody whom that stops.",
        .args = {key_arg()},
        .options = with_call_options({}),
-       .example = "sluice trust revoke --help",
+       .example = "sluice trust revoke 56475aa75463474c0285df5dbf2bcab7 --reason lost",
        .run = revoke});
   commands.add({.name = "trust threshold",
                 .summary = "Say how many keys of a group must sign",
                 .args = {{.name = "group", .help = "the group's name"},
                          {.name = "count", .help = "one to sixteen", .kind = Kind::count}},
                 .options = with_call_options({}),
-                .example = "sluice trust threshold --help",
+                .example = "sluice trust threshold release 1",
                 .run = threshold});
   commands.add({.name = "trust list",
                 .summary = "List the keys, their scopes, and whether they count",

@@ -1,11 +1,16 @@
 // A copy is durable before it has its name.
 #include "deploy/bundle_shelf.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "bundle/inspect.h"
 #include "bundle/sidecar.h"
+#include "crypto/sha256.h"
 
 namespace sluice::deploy {
 
@@ -14,6 +19,20 @@ struct RevokedBundle {
   std::string reason;
 };
 BOOST_DESCRIBE_STRUCT(RevokedBundle, (), (digest, reason))
+
+struct LockedPack {
+  std::string pack_id;
+  std::string path;
+  std::string digest;
+};
+BOOST_DESCRIBE_STRUCT(LockedPack, (), (pack_id, path, digest))
+
+struct PackListLock {
+  std::string schema = "sluice.pack-list-lock.v1";
+  std::string revision_id;
+  std::vector<LockedPack> packs;
+};
+BOOST_DESCRIBE_STRUCT(PackListLock, (), (schema, revision_id, packs))
 
 struct RevocationList {
   std::string schema;
@@ -27,7 +46,12 @@ constexpr uint32_t kPrivate = 0700;
 constexpr uint32_t kArchiveMode = 0644;  // the program's own user reads it through its folder's mount alone
 constexpr size_t kPiece = size_t{1} << 20U;
 constexpr size_t kMaxList = size_t{16} << 20U;
+constexpr uint32_t kPaperMode = 0644;
 constexpr std::string_view kSha256 = "sha256:";
+constexpr std::string_view kArchive = "archive.bundle";
+constexpr std::string_view kUnfinished = ".unfinished";
+constexpr std::string_view kLock = "pack-list.lock";
+constexpr std::string_view kSidecar = "revision.sig";
 
 Result<void> copy_file(Disk& disk, const std::string& from, const std::string& to) {
   auto in = disk.open(from, {});
@@ -48,42 +72,104 @@ Result<void> copy_file(Disk& disk, const std::string& from, const std::string& t
 
 }  // namespace
 
-std::string BundleShelf::path_of(const std::string& archive) const {
-  return folder_ + "/" + archive.substr(archive.starts_with(kSha256) ? kSha256.size() : 0) + ".bundle";
-}
-
-Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::string& attempt) {
-  if (auto made = disk_.make_folder(folder_, kPrivate); !made && made.error().code != Code::conflict) {
-    return made.error();
+Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::string& revision) {
+  const std::string own = folder_ + "/" + revision;
+  for (const std::string& each : {folder_, own}) {
+    if (auto made = disk_.make_folder(each, kPrivate); !made && made.error().code != Code::conflict) {
+      return made.error();
+    }
   }
-  const std::string unfinished = folder_ + "/." + attempt;
-  auto copied = copy_file(disk_, source, unfinished);
   auto give_up = [&](const Error& error) {
-    auto removed = disk_.remove(unfinished);  // what is left of it is overwritten by the next attempt
+    auto removed = remove(revision);  // what is left of it is overwritten, or goes with the revision
     static_cast<void>(removed);
     return error;
   };
-  if (!copied) return give_up(copied.error());
+  const std::string unfinished = own + "/" + std::string(kUnfinished);
+  if (auto copied = copy_file(disk_, source, unfinished); !copied) return give_up(copied.error());
   auto inspected = bundle::inspect_archive(disk_, unfinished);
   if (!inspected) return give_up(inspected.error());
   auto manifest = bundle::manifest_of(*inspected, source);
   if (!manifest) return give_up(manifest.error());
   auto sidecar = bundle::read_sidecar(disk_, bundle::sidecar_path(source));
   if (!sidecar) return give_up(sidecar.error());
-  ShelvedBundle shelved{.archive = std::string(kSha256) + inspected->archive_sha256,
+  ShelvedBundle shelved{.path = own + "/" + std::string(kArchive),
+                        .archive = std::string(kSha256) + inspected->archive_sha256,
                         .tree = std::string(kSha256) + inspected->tree.digest(),
                         .sidecar = sidecar->value_or(""),
                         .manifest = *std::move(manifest)};
-  shelved.path = path_of(shelved.archive);
+  const PackListLock lock{
+      .revision_id = revision,
+      .packs = {{.pack_id = shelved.manifest.name.text, .path = std::string(kArchive), .digest = shelved.archive}}};
+  if (auto kept = write_atomically(disk_, lock_beside(shelved.path), write_pretty(to_json(lock)), kPaperMode); !kept) {
+    return give_up(kept.error());
+  }
+  if (!shelved.sidecar.empty()) {
+    auto kept = write_atomically(disk_, sidecar_beside(shelved.path), shelved.sidecar, kPaperMode);
+    if (!kept) return give_up(kept.error());
+  }
   if (auto named = disk_.rename(unfinished, shelved.path); !named) return give_up(named.error());
-  if (auto synced = disk_.sync_folder(folder_); !synced) return synced.error();
+  for (const std::string& each : {own, folder_}) {
+    if (auto synced = disk_.sync_folder(each); !synced) return synced.error();
+  }
   return shelved;
 }
 
-Result<void> BundleShelf::remove(const std::string& archive) {
-  auto removed = disk_.remove(path_of(archive));
+Result<void> BundleShelf::check(const std::string& path, const std::string& archive) {
+  auto file = disk_.open(path, {});
+  if (!file) return file.error();
+  crypto::Sha256Stream digest;
+  std::string piece(kPiece, '\0');
+  for (uint64_t at = 0;; at += kPiece) {
+    auto got = (*file)->read_at(at, piece);
+    if (!got) return got.error();
+    digest.update(std::string_view(piece).substr(0, *got));
+    if (*got < kPiece) break;
+  }
+  const std::string found = crypto::to_string(digest.finish());
+  if (found == archive) return {};
+  return Error{.code = Code::verification_failed,
+               .message = path + " is " + found + ", not the archive that was staged"};
+}
+
+Result<void> BundleShelf::remove(const std::string& revision) {
+  const std::string own = folder_ + "/" + revision;
+  auto entries = disk_.list(own);
+  if (!entries && entries.error().code == Code::not_found) return {};
+  if (!entries) return entries.error();
+  for (const FolderEntry& each : *entries) {
+    auto removed = disk_.remove(own + "/" + each.name);
+    if (!removed && removed.error().code != Code::not_found) return removed;
+  }
+  auto removed = disk_.remove_folder(own);
   if (!removed && removed.error().code != Code::not_found) return removed;
   return {};
+}
+
+Result<std::vector<std::string>> BundleShelf::revisions() {
+  std::vector<std::string> names;
+  auto entries = disk_.list(folder_);
+  if (!entries && entries.error().code == Code::not_found) return names;
+  if (!entries) return entries.error();
+  for (const FolderEntry& each : *entries) {
+    if (each.kind == FileKind::folder) names.push_back(each.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<uint64_t> BundleShelf::free_bytes() const {
+  std::error_code failed;
+  auto space = std::filesystem::space(folder_, failed);
+  if (failed) return Error{.message = "cannot see how much room " + folder_ + " has: " + failed.message()};
+  return space.available;
+}
+
+std::string lock_beside(const std::string& archive_path) {
+  return archive_path.substr(0, archive_path.rfind('/') + 1) + std::string(kLock);
+}
+
+std::string sidecar_beside(const std::string& archive_path) {
+  return archive_path.substr(0, archive_path.rfind('/') + 1) + std::string(kSidecar);
 }
 
 Result<std::optional<std::string>> revoked_by(Disk& disk, const std::string& list, const std::string& archive,

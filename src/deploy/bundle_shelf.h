@@ -1,9 +1,15 @@
-// BundleShelf keeps the archives that revisions were made of, in the home, by the SHA-256 of their bytes, so that a
-// revision is the same whatever happens to the file that somebody staged.
+// BundleShelf keeps what revisions were made of, in the home, so that a revision is the same whatever happens to the
+// file that somebody staged. Each has a folder of its own, which goes when it is archived:
+//
+//   01J…/archive.bundle   a copy of the archive
+//   01J…/pack-list.lock   sluice.pack-list-lock.v1: which packs it has, by digest
+//   01J…/revision.sig     the sidecar that was beside the archive, if there was one
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/disk.h"
 #include "base/result.h"
@@ -21,19 +27,29 @@ struct ShelvedBundle {
 
 class BundleShelf {
  public:
-  // The folder is made when the first archive is put; the one above must be there.
+  // The folder is made with the first revision; the one above must be there.
   BundleShelf(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
 
-  // Copies, and then looks at the copy alone. `attempt` names unfinished copies; taking the same again is harmless.
-  Result<ShelvedBundle> take(const std::string& source, const std::string& attempt);
+  // Copies, and then looks at the copy alone. Taking for the same revision again is harmless; what could not be taken
+  // leaves nothing. The revision is one that the engine has named.
+  Result<ShelvedBundle> take(const std::string& source, const std::string& revision);
+  // `verification_failed` unless the copy has this digest.
+  Result<void> check(const std::string& path, const std::string& archive);
   // Removing what is not there is no error.
-  Result<void> remove(const std::string& archive);
-  std::string path_of(const std::string& archive) const;
+  Result<void> remove(const std::string& revision);
+  // The revisions that have a folder.
+  Result<std::vector<std::string>> revisions();
+  // How many bytes the disk has left.
+  Result<uint64_t> free_bytes() const;
 
  private:
   Disk& disk_;
   std::string folder_;
 };
+
+// The names of the files beside the copy of an archive.
+std::string lock_beside(const std::string& archive_path);
+std::string sidecar_beside(const std::string& archive_path);
 
 // Whether a list of revoked digests, a file of sluice.revocation-list.v1, names one of these: the reason, or none.
 Result<std::optional<std::string>> revoked_by(Disk& disk, const std::string& list, const std::string& archive,

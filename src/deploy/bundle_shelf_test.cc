@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
 #include "base/atomic_file.h"
+#include "base/json.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "bundle/pack.h"
@@ -23,7 +26,6 @@ class BundleShelfTest : public testing::Test {
   void file(const std::string& name, const std::string& text) {
     EXPECT_TRUE(write_atomically(disk, folder.path(name), text, 0644));
   }
-  size_t shelved() { return disk.list(folder.path("shelf")).value().size(); }
 
   TestingFolder folder;
   RealDisk disk;
@@ -31,26 +33,47 @@ class BundleShelfTest : public testing::Test {
   BundleShelf shelf{disk, folder.path("shelf")};
 };
 
-TEST_F(BundleShelfTest, KeepsACopyByItsDigest) {
+TEST_F(BundleShelfTest, KeepsACopyOfEachRevisionWithItsPapers) {
   file("shop.bundle.sig.json", "signed");
-  auto taken = shelf.take(archive, "a1");
+  auto taken = shelf.take(archive, "r1");
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->manifest.name.text, "shop");
   EXPECT_EQ(taken->sidecar, "signed");
-  EXPECT_EQ(taken->path, shelf.path_of(taken->archive));
+  EXPECT_EQ(taken->path, folder.path("shelf/r1/archive.bundle"));
+  EXPECT_EQ(read_file(disk, sidecar_beside(taken->path), 100).value(), "signed");
+  auto lock = parse_json(read_file(disk, lock_beside(taken->path), 1000).value()).value().root;
+  EXPECT_EQ(
+      lock,
+      json::value(
+          {{"schema", "sluice.pack-list-lock.v1"},
+           {"revision_id", "r1"},
+           {"packs", json::array{{{"pack_id", "shop"}, {"path", "archive.bundle"}, {"digest", taken->archive}}}}}));
+  EXPECT_TRUE(shelf.take(archive, "r1")) << "a repeat is harmless";
   file("shop.bundle", "something else");
-  EXPECT_EQ(shelf.take(taken->path, "a2").value().archive, taken->archive);
-  EXPECT_EQ(shelved(), 1U);
-  EXPECT_TRUE(shelf.remove(taken->archive));
-  EXPECT_TRUE(shelf.remove(taken->archive)) << "it is gone already";
-  EXPECT_EQ(shelved(), 0U);
+  EXPECT_EQ(shelf.take(taken->path, "r2").value().archive, taken->archive);
+  EXPECT_EQ(shelf.revisions().value(), (std::vector<std::string>{"r1", "r2"}));
+  EXPECT_EQ(disk.list(folder.path("shelf/r1")).value().size(), 3U) << "nothing unfinished is left";
+  EXPECT_TRUE(shelf.remove("r1"));
+  EXPECT_TRUE(shelf.remove("r1")) << "it is gone already";
+  EXPECT_EQ(shelf.revisions().value(), (std::vector<std::string>{"r2"}));
+}
+
+TEST_F(BundleShelfTest, ACopyThatWasChangedIsNotWhatWasStaged) {
+  auto taken = shelf.take(archive, "r1");
+  ASSERT_TRUE(taken);
+  EXPECT_TRUE(shelf.check(taken->path, taken->archive));
+  file("shelf/r1/archive.bundle", "something else");
+  auto changed = shelf.check(taken->path, taken->archive).error();
+  EXPECT_EQ(changed.code, Code::verification_failed);
+  EXPECT_TRUE(changed.message.ends_with(", not the archive that was staged")) << changed.message;
+  EXPECT_EQ(shelf.check(folder.path("none"), taken->archive).error().code, Code::not_found);
 }
 
 TEST_F(BundleShelfTest, WhatIsNoBundleLeavesNothing) {
   file("bad.bundle", "not an archive");
-  EXPECT_FALSE(shelf.take(folder.path("bad.bundle"), "a1"));
-  EXPECT_EQ(shelf.take(folder.path("none"), "a1").error().code, Code::not_found);
-  EXPECT_EQ(shelved(), 0U);
+  EXPECT_FALSE(shelf.take(folder.path("bad.bundle"), "r1"));
+  EXPECT_EQ(shelf.take(folder.path("none"), "r1").error().code, Code::not_found);
+  EXPECT_TRUE(shelf.revisions().value().empty());
 }
 
 TEST_F(BundleShelfTest, ARevocationListIsReadStrictly) {

@@ -227,6 +227,69 @@ TEST_F(GuardsTest, ARequiredRevocationListIsThereBeforeAnythingIsStaged) {
   EXPECT_EQ(stage().variant, "revocationRequired");
 }
 
+TEST_F(GuardsTest, ARequiredRevocationListIsThereBeforeAnythingIsWarmedOrRetried) {
+  environment.revocation.required = true;
+  begin();
+  kit.put("Revision", "01J0000000000000000000000F", to_json(revision_of(revision::RevisionLifecycle::failed, 3)));
+  engine::End refused = kit.run("Revision/warm", {{"revision", kStaged}});
+  EXPECT_EQ(refused.variant, "revocationRequired");
+  EXPECT_EQ(message(refused),
+            "prod requires a revocation list and has none; next: sluice env update prod --revocation-list FILE");
+  EXPECT_EQ(lifecycle(kStaged), "staged");
+  EXPECT_EQ(kit.run("Revision/retry", {{"revision", "01J0000000000000000000000F"}}).variant, "revocationRequired");
+}
+
+TEST_F(GuardsTest, TheSameSplitAgainIsLookedAtAgain) {
+  begin();
+  EXPECT_EQ(split({{kReady, 10'000}}).variant, "ok");
+  EXPECT_EQ(split({{kReady, 10'000}}).variant, "ok");
+  kit.run("Revision/fail", {{"revision", kReady}, {"check", "provider-health"}, {"message", "it is gone"}});
+  EXPECT_EQ(split({{kReady, 10'000}}).variant, "notReady");
+  EXPECT_EQ(kit.run("Traffic/rollback", {{"deployment", kShop}, {"steps", 1}}).variant, "notReady")
+      << "what it leads back to is the same";
+  EXPECT_EQ(kit.row("Traffic", kShop).at("generation").as_int64(), 2);
+}
+
+TEST_F(GuardsTest, AnEnvironmentIsTakenOverWhenNothingNeedsIt) {
+  env::EnvRecord child = environment;
+  child.extends = env::EnvId("prod");
+  kit.put("Env", "staging", to_json(child));
+  kit.put("Env", "dev", to_json(environment));
+  kit.put_element("Env.packs", "dev", 0,
+                  to_json(env::EnvPack{.slot = "iac", .kind = "acme.iac.x@1.0.0", .packRef = "x"}));
+  begin();
+  EXPECT_EQ(kit.run("Config/set",
+                    {{"environment", "dev"}, {"values", json::array{json::object{{"key", "region"}, {"value", "eu"}}}}})
+                .variant,
+            "ok");
+  auto absorb = [&](const char* other) {
+    return kit.run("Env/absorb", {{"environment", "staging"}, {"other", other}});
+  };
+  EXPECT_EQ(message(absorb("prod")), "another environment extends prod; next: sluice env list");
+  kit.run("Env/destroy", {{"environment", "staging"}});
+  kit.run("Env/create", {{"environment", "staging"}});
+  engine::End used = absorb("prod");
+  EXPECT_EQ(used.variant, "inUse");
+  EXPECT_NE(message(used).find(kShop), std::string::npos);
+  EXPECT_EQ(absorb("dev").variant, "ok");
+  EXPECT_TRUE(kit.row("Env", "dev").is_null());
+  EXPECT_TRUE(kit.row("Config", "dev").is_null());
+  EXPECT_EQ(kit.row("Config", "staging").at("generation").as_int64(), 1) << "its host's values came along";
+}
+
+TEST_F(GuardsTest, NobodyForgetsPartsOfWhatIsThere) {
+  begin();
+  split({{kReady, 10'000}});
+  for (const char* action : {"Revision/forget", "Traffic/forget"}) {
+    engine::End refused = kit.run(action, {{"deployment", kShop}});
+    EXPECT_EQ(refused.variant, "engine.refused") << action;
+    EXPECT_EQ(message(refused), std::string(kShop) + " is deployed");
+  }
+  EXPECT_EQ(kit.run("Config/forget", {{"environment", "prod"}}).variant, "engine.refused");
+  EXPECT_EQ(kit.run("Config/absorb", {{"environment", "x"}, {"other", "prod"}}).variant, "engine.refused");
+  EXPECT_EQ(lifecycle(kReady), "ready");
+}
+
 TEST_F(GuardsTest, TheDoctorKeepsWhatItFoundAsHealth) {
   auto doctor = [&] { return kit.run("Env/doctor", {{"environment", "new"}}); };
   auto health = [&] { return kit.row("Env", "new").at("health").as_object(); };

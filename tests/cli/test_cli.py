@@ -10,6 +10,7 @@ import struct
 import subprocess
 import termios
 
+import jsonschema
 import pytest
 import yaml
 
@@ -104,39 +105,175 @@ def test_every_command_has_help(run):
         assert run("help", *command["name"].split()).stdout == text.stdout
 
 
-def test_the_example_of_every_command_works(run, sluice, root, tmp_path):
-    """In an empty folder, in which the kit that examples speak of has been made, and a home in which hello runs
-    and an order was the last that ran."""
+# What must have happened before an example can work, besides the examples before it.
+BEFORE = {
+    "bundles remove": [["revisions", "archive", "local", "hello@1", "--yes"]],
+    "env apply": [["env", "export", "local"]],
+    "env-packs rollback": [],
+    "revisions list": [["bundles", "add", "local", "hello.bundle"]],
+    "trust revoke": [["trust", "add", "release.pem", "--env", "local", "--group", "release"]],
+    "traffic show": [["revisions", "warm", "local", "hello@1"]],
+    "traffic rollback": [["traffic", "set", "local", "hello@1=100%"]],
+}
+# The one flow that ran last has settled: there is nothing to decide about it. Nothing is served. What warms is staged.
+EXITS = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1}
+
+
+@pytest.fixture
+def world(run, root, tmp_path):
+    """An empty folder, in which the kit and the bundle that examples speak of have been made, and a home in which hello
+    runs and an order was the last that ran."""
     assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
+    (tmp_path / "release.pem").write_text("-----BEGIN PUBLIC KEY-----\n"
+                                          "MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=\n"
+                                          "-----END PUBLIC KEY-----\n")
+    assert run("bundles", "build", root / "examples/hello", "--out", tmp_path / "hello.bundle").returncode == 0
     made = run("kit", "run", "deploy", "Runtime/provision", "concept=hello", "runtimeType=local", "config={}", "-o", "json")
     instance = json.loads(made.stdout)["fields"]["instance"]
     hello = ["Runtime/deploy", f"instance={instance}", f"artifact={root / 'examples/hello'}", "version=1.0.0"]
     assert run("kit", "run", "deploy", *hello).returncode == 0
     assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
-    for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
-        words = shlex.split(command["example"])[1:]
-        if command["name"] == "serve":
-            with subprocess.Popen([sluice, *words], cwd=tmp_path, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-                                  stderr=subprocess.PIPE) as server:
-                assert run("status", "--wait", "60s").returncode == 0
-                assert run("stop").returncode == 0
-                assert server.wait(timeout=60) == 0, server.stderr.read()
-            continue
-        if command["name"] == "router run":
-            (tmp_path / "table.json").write_text('{"schema":"sluice.router-table.v1","environment":"local","generation":1}')
-            with subprocess.Popen([sluice, *words], cwd=tmp_path, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
-                                  stdout=subprocess.PIPE) as router:
-                assert json.loads(router.stdout.readline())["name"] == "main"
-                assert run("router", "stats").returncode == 0
-                router.terminate()
-                assert router.wait(timeout=60) == 0
-            continue
-        done = run(*words, cwd=tmp_path)
-        # The one flow that ran has settled: there is nothing to decide about it. Nothing is served.
-        expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1}.get(command["name"], 0)
-        assert done.returncode == expected, f"{command['example']}\n{done.stderr}"
-        assert done.stdout + done.stderr != "", command["example"]
+    yield tmp_path
+    run("revisions", "archive", "local", "hello@1", "--yes")
     assert run("runtime", "stop", "hello").returncode == 0
+
+
+def examples(run, folder):
+    """Each command with the words of its example, after what must be done before it."""
+    for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
+        for words in BEFORE.get(command["name"], []):
+            done = run(*words, cwd=folder)
+            assert done.returncode == 0, f"{words}\n{done.stderr}"
+            if words[:2] == ["env", "export"]:
+                (folder / "env.yaml").write_text(done.stdout)
+        yield command["name"], shlex.split(command["example"])[1:]
+
+
+def serves(sluice, run, words, folder):
+    """What `status` says while a server runs."""
+    with subprocess.Popen([sluice, *words], cwd=folder, env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+                          stderr=subprocess.PIPE) as server:
+        assert run("status", "--wait", "60s").returncode == 0
+        status = run("status", "-o", "json").stdout
+        assert run("stop").returncode == 0
+        assert server.wait(timeout=60) == 0, server.stderr.read()
+    return status
+
+
+def routes(sluice, run, words, folder):
+    """What `router stats` says while a router runs."""
+    (folder / "table.json").write_text('{"schema":"sluice.router-table.v1","environment":"local","generation":1}')
+    with subprocess.Popen([sluice, *words], cwd=folder, env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+                          stdout=subprocess.PIPE) as router:
+        assert json.loads(router.stdout.readline())["name"] == "main"
+        stats = run("router", "stats", "-o", "json")
+        assert stats.returncode == 0, stats.stderr
+        router.terminate()
+        assert router.wait(timeout=60) == 0
+    return stats.stdout
+
+
+def test_the_example_of_every_command_works(run, sluice, world):
+    for name, words in examples(run, world):
+        if name == "serve":
+            serves(sluice, run, words, world)
+            continue
+        if name == "router run":
+            routes(sluice, run, words, world)
+            continue
+        done = run(*words, cwd=world)
+        assert done.returncode == EXITS.get(name, 0), f"{words}\n{done.stderr}"
+        assert done.stdout + done.stderr != "", words
+
+
+def test_no_example_only_asks_for_help(run):
+    for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
+        assert not {"--help", "--schema"} & set(shlex.split(command["example"])), command["example"]
+
+
+def strict(schema):
+    """The same schema, by which an object has no member that it does not name."""
+    if isinstance(schema, list):
+        return [strict(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: strict(value) for key, value in schema.items()}
+    if isinstance(made.get("properties"), dict) and made.get("type") == "object":
+        made.setdefault("additionalProperties", False)
+    return made
+
+
+def misfits(run, name, printed):
+    """What does not fit the schema of what a command prints."""
+    schema = json.loads(run("schema", *name.split()).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    if schema.get("type") == "string":
+        return []  # it prints what it prints
+    values = [json.loads(line) for line in printed.splitlines()] if name == "logs" else [json.loads(printed)]
+    validator = jsonschema.Draft202012Validator(strict(schema))
+    return [f"{name}: {error.json_path}: {error.message}" for value in values for error in validator.iter_errors(value)]
+
+
+def test_the_json_of_every_command_fits_its_schema(run, sluice, world):
+    found = []
+    for name, words in examples(run, world):
+        if name == "serve":
+            found += misfits(run, "status", serves(sluice, run, words, world))
+            continue
+        if name == "router run":
+            found += misfits(run, "router stats", routes(sluice, run, words, world))
+            continue
+        if name == "exec":
+            continue  # all that follows is the program's
+        done = run(*words, "-o", "json", cwd=world)
+        assert done.returncode == EXITS.get(name, 0), f"{words}\n{done.stderr}"
+        if done.stdout:
+            found += misfits(run, name, done.stdout)
+    # What the examples do not show.
+    for name, words in [("kit show", ["kit", "show", "--kit", "deploy"]), ("env show", ["env", "show", "local"]),
+                        ("help", ["help"]), ("help", ["help", "env", "show"]), ("help", ["help", "env"]),
+                        ("flow list", ["flow", "list"]), ("audit list", ["audit", "list"]),
+                        ("bundles list", ["bundles", "list", "local"]), ("revisions list", ["revisions", "list", "local"]),
+                        ("env export", ["env", "export", "local"]), ("traffic history", ["traffic", "history", "local"]),
+                        ("config show", ["config", "show", "local"])]:
+        done = run(*words, "-o", "json", cwd=world)
+        assert done.returncode == 0, done.stderr
+        found += misfits(run, name, done.stdout)
+    assert found == []
+
+
+def test_the_file_of_an_environment_fits_the_schema_of_apply(run, world):
+    assert run("bundles", "add", "local", "hello.bundle", cwd=world).returncode == 0
+    schema = json.loads(run("env", "apply", "--schema").stdout)
+    validator = jsonschema.Draft202012Validator(schema)
+    for words in (["env", "export", "local"], ["env", "show", "local", "-o", "yaml"]):
+        document = yaml.safe_load(run(*words).stdout)
+        assert [error.message for error in validator.iter_errors(document)] == []
+    assert list(validator.iter_errors({**document, "nmae": 1}))
+
+
+CHANGING = ["--reason", "--idempotency-key", "--expect-generation", "--schema", "--answers"]
+LOSING = ["env destroy", "env apply", "env-packs remove", "bundles update", "bundles remove", "revisions drain",
+          "revisions archive", "traffic clear"]
+
+
+def test_every_command_that_changes_an_object_takes_what_changes_take(run):
+    table = {each["name"]: {option["name"] for option in each["options"]}
+             for each in json.loads(run("help", "-o", "json").stdout)["commands"]}
+    reading = {"env list", "env show", "env export", "env-packs list", "bundles list", "revisions list", "traffic show",
+               "traffic history", "config show"}
+    files = {"bundles build", "bundles inspect", "bundles sign", "bundles verify", "bundles doctor", "bundles diff",
+             "bundles extract"}  # of no environment
+    changing = [name for name in table if name not in reading | files
+                and name.split()[0] in ("env", "env-packs", "bundles", "revisions", "traffic", "config")]
+    assert len(changing) == 23
+    for name in changing:
+        assert set(CHANGING) <= table[name], name
+        schema = json.loads(run(*name.split(), "--schema").stdout)
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object" and schema["title"], name
+    for name in LOSING:
+        assert {"--dry-run", "--yes"} <= table[name], name
 
 
 @pytest.mark.parametrize("words, message, step", [

@@ -19,16 +19,16 @@ class Home:
     def __init__(self, sluice, root, folder):
         self.program, self.root, self.folder = sluice, root, folder
 
-    def run(self, *words, code=0):
-        done = subprocess.run([str(self.program), *map(str, words)], capture_output=True, text=True, timeout=120,
+    def run(self, *words, code=0, before=()):
+        done = subprocess.run([*before, str(self.program), *map(str, words)], capture_output=True, text=True, timeout=120,
                               cwd=self.folder, stdin=subprocess.DEVNULL,
                               env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.folder / "home"),
                                    "LANG": "C.UTF-8", "COLUMNS": "100"})
         assert done.returncode == code, f"{words}\n{done.stdout}{done.stderr}"
         return done
 
-    def json(self, *words, code=0):
-        done = self.run(*words, "-o", "json", code=code)
+    def json(self, *words, code=0, before=()):
+        done = self.run(*words, "-o", "json", code=code, before=before)
         return json.loads(done.stdout if code == 0 else done.stderr.splitlines()[-1])
 
     def bundle(self, name):
@@ -125,7 +125,8 @@ def test_from_a_bundle_to_traffic_and_back(home):
     home.run("bundles", "remove", "local", "--yes", code=6)
     home.run("revisions", "archive", "local", "hello@1", "--yes")
     assert home.replicas() == []
-    home.run("bundles", "update", "local", "--status", "archived")
+    assert "add --yes" in home.run("bundles", "update", "local", "--status", "archived", code=2).stderr
+    home.run("bundles", "update", "local", "--status", "archived", "--yes")
     home.run("bundles", "remove", "local", "--yes")
     assert home.json("bundles", "list", "local") == []
     home.run("env", "destroy", "local", "--yes")
@@ -187,6 +188,17 @@ def test_greentic12_of_sixteen_with_one_generation_one_wins(home, served):
         assert home.json("traffic", "show", "local")["generation"] == 2
 
 
+def test_greentic12_two_at_once_on_two_deployments_both_land(home):
+    splits = []
+    for customer in ("acme", "other"):
+        deployment, revision = home.ready("hello", options=["--customer-id", customer])
+        splits.append(["traffic", "set", "local", "--deployment", deployment, f"{revision}=100%"])
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda words: at_once(home, 1, *words)[0], splits))
+    assert [each.returncode for each in done] == [0, 0], [each.stderr for each in done]
+    assert len(home.json("env", "show", "local")["traffic_splits"]) == 2
+
+
 @pytest.mark.parametrize("served", [False, True], ids=["alone", "served"])
 def test_greentic14_one_key_is_one_change(home, served):
     home.ready("hello")
@@ -196,6 +208,8 @@ def test_greentic14_one_key_is_one_change(home, served):
         assert [each.returncode for each in done] == [0] * len(done), [each.stderr for each in done]
         assert len({each.stdout for each in done}) == 1
         assert home.json("traffic", "show", "local")["generation"] == 1
+        records = [each for each in home.json("audit", "list") if each.get("action") == "Traffic/set"]
+        assert len(records) == 1, "what was answered before is written no second time"
         home.run("traffic", "clear", "local", "--yes", "--idempotency-key", "k1", code=6)
         assert home.json("traffic", "show", "local")["generation"] == 1
 
@@ -239,6 +253,22 @@ def test_greentic18_there_is_a_record_for_each_change_and_none_besides(home):
     home.run("audit", "verify")
 
 
+def test_greentic18_where_nothing_can_be_recorded_nothing_is_changed(home):
+    home.run("config", "set", "local", "region=eu")
+    place = home.folder / "home"
+    # In a mount namespace of its own, without root in a user namespace, also in a chroot.
+    as_root = [] if os.getuid() == 0 else ["--map-root-user"]
+    read_only = ["unshare", *as_root, "--mount", "--propagation", "unchanged", "sh", "-c",
+                 "{ mount --make-rprivate / 2>/dev/null || ! grep -q ' shared:' /proc/self/mountinfo; } && "
+                 f'mount --bind "{place}" "{place}" && mount -o remount,bind,ro "{place}" && exec "$@"', "sh"]
+    for words in (["config", "set", "local", "region=us"], ["env", "create", "prod"], ["env", "destroy", "local", "--yes"]):
+        refused = home.run(*words, code=4, before=read_only)
+        assert "Read-only file system" in refused.stderr
+    assert home.json("config", "show", "local", before=read_only)["host_config"]["region"] == "eu", "reading goes on"
+    assert home.json("config", "show", "local")["generation"] == 1
+    home.run("audit", "verify")
+
+
 def test_greentic19_a_failed_check_is_kept_and_retried(home):
     added = home.json("bundles", "add", "local", home.bundle("broken"))
     problem = home.json("revisions", "warm", "local", added["revision"], code=7)
@@ -251,6 +281,122 @@ def test_greentic19_a_failed_check_is_kept_and_retried(home):
     assert "is not a ready revision" in refused.stderr
     home.run("revisions", "retry", "local", added["revision"])
     assert home.json("revisions", "list", "local")[0]["lifecycle"] == "staged"
+
+
+def changed(home, name, text, example="hello"):
+    """A bundle made of an example with other or further lines in its manifest."""
+    folder = home.folder / name
+    folder.mkdir()
+    for file in (home.root / "examples" / example).iterdir():
+        if file.is_file():
+            (folder / file.name).write_bytes(file.read_bytes())
+    manifest = folder / "bundle.yaml"
+    manifest.write_text(manifest.read_text().replace("name: hello", f"name: {name}") + text)
+    home.run("bundles", "build", folder, "--out", f"{name}.bundle")
+    return f"{name}.bundle"
+
+
+def test_greentic19_what_a_bundle_needs_is_looked_at_before_it_is_started(home):
+    cases = [("keyed", "secrets: [TOKEN]\n", "runtime-config", "secret://local/keyed/keyed/TOKEN"),
+             ("large", "storage: [{ name: data, size: 9000000GB }]\n", "provider-health", "it stores data")]
+    for name, text, check, says in cases:
+        home.json("bundles", "add", "local", changed(home, name, text))
+        problem = home.json("revisions", "warm", "local", f"{name}@1", code=7)
+        assert problem["detail"].startswith(check + ": ") and says in problem["detail"]
+        (revision,) = home.json("revisions", "list", "local", "--bundle", name)
+        assert (revision["lifecycle"], revision["failure"]["check"]) == ("failed", check)
+    assert home.replicas() == []
+
+
+def test_greentic19_the_retry_path_reaches_ready(home):
+    added = home.json("bundles", "add", "local", home.bundle("hello"))
+    revoked = home.folder / "revoked.json"
+    lists = {"schema": "sluice.revocation-list.v1", "revoked": []}
+    revoked.write_text(json.dumps(lists))
+    home.run("env", "update", "local", "--revocation-list", revoked, "--require-revocation-list", "true")
+    lists["revoked"] = [{"digest": added["bundleDigest"], "reason": "it mines"}]
+    revoked.write_text(json.dumps(lists))
+    problem = home.json("revisions", "warm", "local", "hello@1", code=7)
+    assert problem["detail"] == "signature-status: the bundle is revoked: it mines"
+    home.run("traffic", "set", "local", "hello@1=100%", code=6)
+    lists["revoked"] = []
+    revoked.write_text(json.dumps(lists))
+    home.run("revisions", "retry", "local", "hello@1")
+    home.run("env", "update", "local", "--revocation-list", "")
+    assert "requires a revocation list" in home.run("revisions", "warm", "local", "hello@1", code=7).stderr
+    home.run("env", "update", "local", "--revocation-list", revoked)
+    home.run("revisions", "warm", "local", "hello@1")
+    home.run("traffic", "set", "local", "hello@1=100%")
+
+
+def test_what_was_staged_is_what_is_started(home):
+    added = home.json("bundles", "add", "local", home.bundle("hello"))
+    archive = home.folder / "home" / "blobs" / "bundles" / added["revision"] / "archive.bundle"
+    archive.write_bytes(archive.read_bytes() + b"x")
+    problem = home.json("revisions", "warm", "local", "hello@1", code=7)
+    assert problem["detail"].startswith("signature-status: ") and "not the archive that was staged" in problem["detail"]
+    assert home.replicas() == []
+
+
+def size_of(folder):
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()) if folder.exists() else 0
+
+
+def test_greentic21_an_archived_revision_takes_no_room(home):
+    deployment, first = home.ready("hello")
+    place = home.folder / "home"
+    home.run("revisions", "stage", "local", home.bundle("hello"))
+    home.run("traffic", "set", "local", "hello@1=100%")
+    refused = home.json("revisions", "archive", "local", "hello@1", "--yes", code=6)
+    assert deployment in refused["detail"] and "10000 bps" in refused["detail"]
+    (shown,) = [each for each in home.json("revisions", "list", "local") if each["sequence"] == 1]
+    lock = json.loads(Path(shown["pack_list_lock_ref"].removeprefix("file://")).read_text())
+    assert lock["packs"][0]["digest"] == shown["bundle_digest"]
+    assert Path(shown["signature_sidecar_ref"].removeprefix("file://")).read_text() == \
+        (home.folder / "hello.bundle.sig.json").read_text()
+    home.run("traffic", "clear", "local", "--yes")
+    home.run("revisions", "archive", "local", "hello@1", "--yes")
+    assert get_folders(place / "blobs" / "bundles") == [home.json("revisions", "list", "local")[0]["revision_id"]]
+    assert size_of(place / "runtime" / "bundles") == 0, "nothing runs from what was unpacked"
+    home.run("revisions", "archive", "local", "hello@2", "--yes")
+    assert size_of(place / "blobs" / "bundles") == 0
+    archived = [each for each in home.json("revisions", "list", "local", "--archived")]
+    assert [each["pack_list_lock_ref"] for each in archived] == [None, None]
+
+
+def get_folders(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_is_stored_outlives_revisions_and_goes_with_the_deployment(home):
+    bundle = changed(home, "keeper", "storage: [{ name: data, size: 1KB }]\n")
+    home.json("bundles", "add", "local", bundle)
+    home.run("revisions", "warm", "local", "keeper@1")
+    storage = home.folder / "home" / "runtime" / "storage"
+    (kept,) = storage.iterdir()
+    (kept / "data" / "mark").write_text("1")
+    home.json("revisions", "stage", "local", bundle)
+    home.run("revisions", "warm", "local", "keeper@2")
+    home.run("revisions", "archive", "local", "keeper@1", "--yes")
+    home.run("revisions", "archive", "local", "keeper@2", "--yes")
+    assert (kept / "data" / "mark").read_text() == "1"
+    home.run("bundles", "remove", "local", "--yes")
+    assert get_folders(storage) == []
+
+
+def test_who_allowed_it_can_be_looked_up(home):
+    home.ready("hello")
+    home.run("traffic", "set", "local", "hello@1=100%", "--reason", "the launch")
+    home.run("traffic", "set", "local", "hello@1=100%")
+    split = home.json("traffic", "show", "local")
+    assert split["previous_split_ref"] == f"traffic-splits/{split['deployment_id']}/1"
+    past = home.json("traffic", "history", "local")[1]
+    (record,) = home.json("audit", "list", "--flow", past["authorization_ref"].removeprefix("audit:"))
+    assert (record["action"], record["reason"]) == ("Traffic/set", "the launch")
+    (deployment,) = home.json("bundles", "list", "local")
+    assert deployment["usage"]["meter_endpoint"] == "usage://local/local-dev/hello"
+    (record,) = home.json("audit", "list", "--flow", deployment["authorization_ref"].removeprefix("audit:"))
+    assert record["action"] == "Deployment/add"
 
 
 def test_an_unsigned_bundle_is_refused_outside_local(home):

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
 
 namespace sluice::deploy::views {
@@ -19,6 +20,11 @@ json::value text_or_null(const std::string& text) { return text.empty() ? json::
 json::value text_or_null(const std::optional<std::string>& text) { return text ? json::value(*text) : json::value(); }
 json::value time_of(lang::DateTime time) { return json::value(utc_text(time.ms)); }
 json::value time_or_null(const std::optional<lang::DateTime>& time) { return time ? time_of(*time) : json::value(); }
+
+// The record of the journal by which somebody was allowed to do it: `sluice audit list --flow …`.
+json::value audit_ref(const std::string& request) {
+  return request.empty() ? json::value() : json::value("audit:" + request);
+}
 
 json::array texts(const std::vector<std::string>& all) {
   json::array array;
@@ -40,7 +46,8 @@ json::object step_of(const Step& step, std::string_view place) {
           {"place", place},
           {"entries", entries_of(step.entries)},
           {"updated_at", time_of(step.updatedAt)},
-          {"updated_by", text_or_null(step.updatedBy)}};
+          {"updated_by", text_or_null(step.updatedBy)},
+          {"authorization_ref", audit_ref(step.authorization)}};
 }
 
 json::array packs_of(const States& states, const env::EnvId& id) {
@@ -66,6 +73,15 @@ json::object host_config_of(const States& states, const std::string& environment
   json::object host{{"env_id", environment}};
   for (const auto& each : states.config().values(config::ConfigId(environment)).values()) host[each.key] = each.value;
   return host;
+}
+
+json::value file_uri(const std::string& path) { return json::value("file://" + path); }
+
+// The split to which a rollback leads: `sluice traffic history` has it under its generation.
+json::value split_ref_before(const States& states, const traffic::TrafficId& id) {
+  auto past = states.traffic().past(id).values();
+  if (past.empty()) return nullptr;
+  return json::value("traffic-splits/" + id.text() + "/" + std::to_string(past.back().generation));
 }
 
 std::vector<RevisionFound> live_of(std::vector<RevisionFound> all) {
@@ -152,6 +168,8 @@ json::object deployment_document(const States& states, const deployment::Deploym
                                                                           {"team", text_or_null(record.route.team)}}}}},
           {"revenue_share", std::move(shares)},
           {"revenue_policy_ref", record.bundle + "/" + record.customer + "/v" + std::to_string(record.policyVersion)},
+          {"usage", json::object{{"meter_endpoint", text_or_null(record.usage.meterEndpoint)}}},
+          {"authorization_ref", audit_ref(record.authorization)},
           {"config_overrides", std::move(overrides)}};
 }
 
@@ -162,34 +180,38 @@ json::object revision_document(const RevisionFound& found) {
     packs.push_back(json::object{{"pack_id", record.bundle},
                                  {"version", record.version},
                                  {"digest", record.treeDigest},
-                                 {"source_uri", "file://" + record.source}});
+                                 {"source_uri", file_uri(record.source)}});
     configs.emplace_back(record.configDigest);
   }
   json::value failure;
   if (record.lifecycle == RevisionLifecycle::failed) {
     failure = json::object{{"check", record.failure.check}, {"message", record.failure.message}};
   }
-  return {{"schema", "sluice.revision.v1"},
-          {"revision_id", found.id.text()},
-          {"env_id", record.environment},
-          {"bundle_id", record.bundle},
-          {"deployment_id", record.deployment},
-          {"sequence", record.sequence},
-          {"generation", record.generation},
-          {"created_at", time_of(record.createdAt)},
-          {"bundle_digest", text_or_null(record.bundleDigest)},
-          {"bundle_source_uri", "file://" + record.source},
-          {"pack_list", std::move(packs)},
-          {"pack_config_refs", std::move(configs)},
-          {"config_digest", text_or_null(record.configDigest)},
-          {"signature", text_or_null(record.signature)},
-          {"lifecycle", revision::name_of(record.lifecycle)},
-          {"failure", std::move(failure)},
-          {"staged_at", time_or_null(record.stagedAt)},
-          {"warmed_at", time_or_null(record.warmedAt)},
-          {"archived_at", time_or_null(record.archivedAt)},
-          {"drain_seconds", std::max<int64_t>(record.drainSeconds, 0)},
-          {"endpoint", text_or_null(record.endpoint)}};
+  return {
+      {"schema", "sluice.revision.v1"},
+      {"revision_id", found.id.text()},
+      {"env_id", record.environment},
+      {"bundle_id", record.bundle},
+      {"deployment_id", record.deployment},
+      {"sequence", record.sequence},
+      {"generation", record.generation},
+      {"created_at", time_of(record.createdAt)},
+      {"bundle_digest", text_or_null(record.bundleDigest)},
+      {"bundle_source_uri", file_uri(record.source)},
+      {"pack_list", std::move(packs)},
+      {"pack_list_lock_ref", record.artifact.empty() ? json::value() : file_uri(lock_beside(record.artifact))},
+      {"pack_config_refs", std::move(configs)},
+      {"config_digest", text_or_null(record.configDigest)},
+      {"signature", text_or_null(record.signature)},
+      {"signature_sidecar_ref",
+       record.artifact.empty() || record.sidecar.empty() ? json::value() : file_uri(sidecar_beside(record.artifact))},
+      {"lifecycle", revision::name_of(record.lifecycle)},
+      {"failure", std::move(failure)},
+      {"staged_at", time_or_null(record.stagedAt)},
+      {"warmed_at", time_or_null(record.warmedAt)},
+      {"archived_at", time_or_null(record.archivedAt)},
+      {"drain_seconds", std::max<int64_t>(record.drainSeconds, 0)},
+      {"endpoint", text_or_null(record.endpoint)}};
 }
 
 json::value split_document(const States& states, const deployment::DeploymentFound& found) {
@@ -205,7 +227,9 @@ json::value split_document(const States& states, const deployment::DeploymentFou
                       {"entries", entries_of(entries)},
                       {"updated_at", time_of(record->updatedAt)},
                       {"updated_by", text_or_null(record->updatedBy)},
-                      {"idempotency_key", text_or_null(record->idempotencyKey)}};
+                      {"idempotency_key", text_or_null(record->idempotencyKey)},
+                      {"authorization_ref", audit_ref(record->authorization)},
+                      {"previous_split_ref", split_ref_before(states, id)}};
 }
 
 json::array split_history(const States& states, const std::string& deployment) {
@@ -216,7 +240,8 @@ json::array split_history(const States& states, const std::string& deployment) {
     traffic::TrafficPastItem now{.generation = record->generation,
                                  .entries = states.traffic().entries(id).values(),
                                  .updatedAt = record->updatedAt,
-                                 .updatedBy = record->updatedBy};
+                                 .updatedBy = record->updatedBy,
+                                 .authorization = record->authorization};
     history.push_back(step_of(now, "current"));
   }
   auto past = states.traffic().past(id).values();

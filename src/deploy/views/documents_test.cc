@@ -47,6 +47,25 @@ TEST_F(DocumentsTest, ADeploymentNamesWhatIsRouted) {
   EXPECT_EQ(document.at("current_revisions"), (json::array{"r1"}));
   EXPECT_EQ(document.at("revenue_policy_ref"), json::value("shop/acme/v1"));
   EXPECT_EQ(document.at("route_binding").at("hosts"), (json::array{"acme.example"}));
+  EXPECT_TRUE(document.at("authorization_ref").is_null());
+  deployment::State(rows.rows).edit(shop().id, [](deployment::DeploymentRecord& record) {
+    record.authorization = "01J";
+    record.usage.meterEndpoint = "usage://local/acme/shop";
+  });
+  document = deployment_document(states, shop());
+  EXPECT_EQ(document.at("authorization_ref"), json::value("audit:01J"));
+  EXPECT_EQ(document.at("usage").at("meter_endpoint"), json::value("usage://local/acme/shop"));
+}
+
+TEST_F(DocumentsTest, ARevisionRefersToItsPapersAsLongAsTheyAreThere) {
+  revision::RevisionRecord record{.bundle = "shop", .sidecar = "{}", .artifact = "/h/r9/archive.bundle"};
+  json::object document = revision_document({revision::RevisionId("r9"), record});
+  EXPECT_EQ(document.at("pack_list_lock_ref"), json::value("file:///h/r9/pack-list.lock"));
+  EXPECT_EQ(document.at("signature_sidecar_ref"), json::value("file:///h/r9/revision.sig"));
+  record.artifact.clear();
+  document = revision_document({revision::RevisionId("r9"), record});
+  EXPECT_TRUE(document.at("pack_list_lock_ref").is_null());
+  EXPECT_TRUE(document.at("signature_sidecar_ref").is_null());
 }
 
 TEST_F(DocumentsTest, AFailedRevisionSaysWhy) {
@@ -62,10 +81,12 @@ TEST_F(DocumentsTest, ASplitAndItsHistory) {
   json::value split = split_document(states, shop());
   EXPECT_EQ(split.at("generation"), json::value(7));
   EXPECT_EQ(split.at("entries").as_array()[0].at("weight_bps"), json::value(10'000));
+  EXPECT_TRUE(split.at("previous_split_ref").is_null());
   traffic::State state(rows.rows);
   state.past(traffic::TrafficId("d1")).push({.generation = 5});
   state.past(traffic::TrafficId("d1")).push({.generation = 6});
   state.future(traffic::TrafficId("d1")).push({.generation = 4});
+  EXPECT_EQ(split_document(states, shop()).at("previous_split_ref"), json::value("traffic-splits/d1/6"));
   json::array history = split_history(states, "d1");
   std::string order;
   for (const json::value& each : history) {

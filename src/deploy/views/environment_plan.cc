@@ -6,39 +6,16 @@
 #include <set>
 
 #include "base/json.h"
-#include "base/terminal.h"
 #include "deploy/host_config.h"
 #include "deploy/packs.h"
+#include "deploy/views/bundles_plan.h"
 #include "deploy/views/documents.h"
+#include "deploy/views/file_fields.h"
 
 namespace sluice::deploy::views {
 namespace {
 
-using Names = std::set<std::string_view>;
-
 constexpr std::string_view kSchema = "sluice.environment.v1";
-
-Error wrong(const Document& file, const std::string& path, const std::string& message) {
-  return {.code = Code::invalid, .message = message, .path = path, .position = file.position_of(path)};
-}
-
-Result<void> check_fields(const Document& file, const std::string& path, const json::value& value, const Names& known) {
-  if (!value.is_object()) return wrong(file, path, "expected an object");
-  for (const auto& each : value.get_object()) {
-    if (known.contains(std::string_view(each.key()))) continue;
-    return wrong(file, path + "/" + std::string(each.key()), "there is no such field");
-  }
-  return {};
-}
-
-// A text, or nothing where there is null or no such field.
-Result<std::string> text_at(const Document& file, const std::string& path, const json::value& object,
-                            std::string_view name) {
-  const json::value* value = object.as_object().if_contains(name);
-  if (value == nullptr || value->is_null()) return std::string();
-  if (!value->is_string()) return wrong(file, path + "/" + std::string(name), "expected a text");
-  return std::string(value->get_string());
-}
 
 class Planner {
  public:
@@ -60,9 +37,10 @@ class Planner {
     if (id->empty()) return wrong(file_, "", "expected an environment_id");
     plan_.environment = *id;
     record_ = states_.env().get(env::EnvId(*id));
-    for (auto step : {&Planner::plan_self, &Planner::plan_config, &Planner::plan_packs, &Planner::plan_bundles}) {
+    for (auto step : {&Planner::plan_self, &Planner::plan_packs, &Planner::plan_config}) {
       if (auto done = (this->*step)(); !done) return done.error();
     }
+    if (auto done = plan_bundles(states_, file_, prune_, plan_); !done) return done.error();
     return std::move(plan_);
   }
 
@@ -137,27 +115,30 @@ class Planner {
   Result<void> plan_config() {
     const json::value* wanted = file_.root.as_object().if_contains("host_config");
     if (wanted == nullptr) return {};
-    Names known(host_keys().begin(), host_keys().end());
+    FieldNames known(host_keys().begin(), host_keys().end());
     known.insert("env_id");
     if (auto sound = check_fields(file_, "/host_config", *wanted, known); !sound) return sound;
     std::map<std::string, std::string> now;
     for (const auto& each : states_.config().values(config::ConfigId(plan_.environment)).values()) {
       now[each.key] = each.value;
     }
-    json::array values;
-    std::string what;
+    json::array values, gone;
+    std::string what, lost;
     for (std::string_view key : host_keys()) {
       auto text = text_at(file_, "/host_config", *wanted, key);
       if (!text) return text.error();
       const std::string name(key);
       if (text->empty() && !(prune_ && now.contains(name))) continue;
       if (now.contains(name) && now[name] == *text) continue;
-      values.push_back(json::object{{"key", name}, {"value", *text}});
-      what += (what.empty() ? "" : ", ") + name;
+      (text->empty() ? gone : values).push_back(json::object{{"key", name}, {"value", *text}});
+      std::string& said = text->empty() ? lost : what;
+      said += (said.empty() ? "" : ", ") + name;
     }
-    if (values.empty()) return {};
-    add('~', what + " of " + plan_.environment, "Config/set",
-        {{"environment", plan_.environment}, {"values", std::move(values)}});
+    for (auto [sign, said, list] : {std::tuple{'~', &what, &values}, {'-', &lost, &gone}}) {
+      if (list->empty()) continue;
+      add(sign, *said + " of " + plan_.environment, "Config/set",
+          {{"environment", plan_.environment}, {"values", std::move(*list)}});
+    }
     return {};
   }
 
@@ -209,93 +190,6 @@ class Planner {
     return {};
   }
 
-  Result<void> plan_bundles() {
-    const json::value* wanted = file_.root.as_object().if_contains("bundles");
-    if (wanted == nullptr) return {};
-    if (!wanted->is_array()) return wrong(file_, "/bundles", "expected a list");
-    auto deployments = states_.deployment().find_by_environment(plan_.environment);
-    for (size_t i = 0; i < wanted->get_array().size(); ++i) {
-      const json::value& each = wanted->get_array()[i];
-      const std::string path = "/bundles/" + std::to_string(i);
-      if (!each.is_object()) return wrong(file_, path, "expected an object");
-      auto bundle = text_at(file_, path, each, "bundle_id");
-      if (!bundle) return bundle.error();
-      auto customer = text_at(file_, path, each, "customer_id");
-      if (!customer) return customer.error();
-      auto found = std::ranges::find_if(deployments, [&](const auto& one) {
-        return one.record.bundle == *bundle && one.record.customer == *customer;
-      });
-      if (found == deployments.end()) {
-        return wrong(file_, path,
-                     *bundle + " is not deployed for " + *customer + "; first: sluice bundles add " +
-                         plan_.environment + " FILE --customer-id " + *customer);
-      }
-      json::object now = deployment_document(states_, *found);
-      json::object input{{"deployment", found->id.text()}};
-      if (const json::value* binding = each.as_object().if_contains("route_binding");
-          binding != nullptr && *binding != now.at("route_binding")) {
-        if (auto sound = plan_route(path + "/route_binding", *binding, input); !sound) return sound;
-      }
-      if (const json::value* shares = each.as_object().if_contains("revenue_share");
-          shares != nullptr && *shares != now.at("revenue_share")) {
-        if (auto sound = plan_shares(path + "/revenue_share", *shares, input); !sound) return sound;
-      }
-      if (input.size() > 1) {
-        add('~', "routes or shares of " + *bundle + " for " + *customer, "Deployment/update", std::move(input));
-      }
-      auto status = text_at(file_, path, each, "status");
-      if (!status) return status.error();
-      if (!status->empty() && json::value(*status) != now.at("status")) {
-        std::string action = *status == "active" ? "resume" : *status == "paused" ? "pause" : "archive";
-        add('~', *bundle + " for " + *customer + " is " + *status, "Deployment/" + action,
-            {{"deployment", found->id.text()}});
-      }
-    }
-    return {};
-  }
-
-  Result<void> plan_route(const std::string& path, const json::value& binding, json::object& input) {
-    if (auto sound = check_fields(file_, path, binding, {"hosts", "path_prefixes", "tenant_selector"}); !sound) {
-      return sound;
-    }
-    for (auto [name, field] : {std::pair{"hosts", "hosts"}, {"path_prefixes", "pathPrefixes"}}) {
-      const json::value* list = binding.as_object().if_contains(name);
-      if (list == nullptr) continue;
-      bool texts =
-          list->is_array() && std::ranges::all_of(list->get_array(), [](const auto& v) { return v.is_string(); });
-      if (!texts) return wrong(file_, path + "/" + name, "expected a list of texts");
-      input[field] = *list;
-    }
-    if (const json::value* selector = binding.as_object().if_contains("tenant_selector")) {
-      if (auto sound = check_fields(file_, path + "/tenant_selector", *selector, {"tenant", "team"}); !sound) {
-        return sound;
-      }
-      for (const char* name : {"tenant", "team"}) {
-        auto text = text_at(file_, path + "/tenant_selector", *selector, name);
-        if (!text) return text.error();
-        input[name] = *text;
-      }
-    }
-    return {};
-  }
-
-  Result<void> plan_shares(const std::string& path, const json::value& shares, json::object& input) {
-    if (!shares.is_array()) return wrong(file_, path, "expected a list");
-    json::array parties;
-    for (size_t i = 0; i < shares.get_array().size(); ++i) {
-      const json::value& each = shares.get_array()[i];
-      const std::string place = path + "/" + std::to_string(i);
-      if (auto sound = check_fields(file_, place, each, {"party_id", "basis_points"}); !sound) return sound;
-      auto party = text_at(file_, place, each, "party_id");
-      if (!party) return party.error();
-      const json::value* points = each.as_object().if_contains("basis_points");
-      if (points == nullptr || !points->is_int64()) return wrong(file_, place, "expected basis_points");
-      parties.push_back(json::object{{"partyId", *party}, {"basisPoints", points->get_int64()}});
-    }
-    input["parties"] = std::move(parties);
-    return {};
-  }
-
   const States& states_;
   const Document& file_;
   const bool prune_;
@@ -314,12 +208,8 @@ json::object exported_environment(const States& states, const env::EnvFound& fou
                                  {"pack_ref", each.at("pack_ref")},
                                  {"answers_ref", each.at("answers_ref")}});
   }
-  for (const json::value& each : document.at("bundles").as_array()) {
-    bundles.push_back(json::object{{"bundle_id", each.at("bundle_id")},
-                                   {"customer_id", each.at("customer_id")},
-                                   {"status", each.at("status")},
-                                   {"route_binding", each.at("route_binding")},
-                                   {"revenue_share", each.at("revenue_share")}});
+  for (const auto& each : states.deployment().find_by_environment(found.id.text())) {
+    bundles.push_back(exported_bundle(states, each));
   }
   return {{"schema", kSchema},
           {"environment_id", document.at("environment_id")},

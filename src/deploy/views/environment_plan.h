@@ -1,7 +1,8 @@
 // An environment as a file that can be applied again, and what would have to be done so that it is as a file says.
 //
 // A file is a sluice.environment.v1, as `env export` and `env show -o yaml` print it. What only the engine decides
-// (generations, times, health, revisions, splits) may stand in it and counts for nothing.
+// (generations, times, health, splits) may stand in it and counts for nothing; its revisions only say where the
+// archives of bundles that are not deployed yet can be found.
 #pragma once
 
 #include <string>
@@ -20,6 +21,8 @@ struct PlannedChange {
   std::string what;
   std::string action;
   json::object input;
+  // The deployment is the one that was added last: only whoever makes the changes knows its id.
+  bool of_added = false;
 };
 
 struct EnvironmentPlan {
@@ -27,8 +30,8 @@ struct EnvironmentPlan {
   std::vector<PlannedChange> changes;  // in the order in which they are to be made
 };
 
-// With `prune`, packs and host values that the file does not have are taken away. Unknown fields are errors that name
-// their place, and so are deployments that are not there: a file holds no bundles.
+// With `prune`, packs, host values and deployments that the file does not have are taken away. Unknown fields are
+// errors that name their place. A bundle that is not deployed is added if the file says where its archive is.
 Result<EnvironmentPlan> plan_environment(const States& states, const Document& file, bool prune);
 
 }  // namespace sluice::deploy::views

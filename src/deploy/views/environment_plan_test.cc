@@ -52,15 +52,15 @@ TEST_F(EnvironmentPlanTest, PlansWhatDiffers) {
                              "host_config: { region: us }\npacks: [{ slot: state, kind: a.c@1.0.0 }, "
                              "{ slot: iac, kind: a.d@1.0.0 }]\n"),
             "~ name, revocationRequired, stagedMaxCount of local | Env/update\n"
-            "~ region of local | Config/set\n"
             "~ a.b@1.0.0 -> a.c@1.0.0 for state | Env/rebind\n"
-            "+ a.d@1.0.0 for iac | Env/bind\n");
+            "+ a.d@1.0.0 for iac | Env/bind\n"
+            "~ region of local | Config/set\n");
 }
 
 TEST_F(EnvironmentPlanTest, TakesAwayOnRequestAlone) {
   EXPECT_EQ(planned(head() + "packs: []\nhost_config: {}\n"), "");
   EXPECT_EQ(planned(head() + "packs: []\nhost_config: {}\n", true),
-            "~ region of local | Config/set\n- a.b@1.0.0 for state | Env/unbind\n");
+            "- a.b@1.0.0 for state | Env/unbind\n- region of local | Config/set\n");
 }
 
 TEST_F(EnvironmentPlanTest, MakesWhatIsNotThere) {
@@ -68,21 +68,11 @@ TEST_F(EnvironmentPlanTest, MakesWhatIsNotThere) {
             "+ environment new | Env/create\n+ a.b@1.0.0 for state | Env/bind\n");
 }
 
-TEST_F(EnvironmentPlanTest, PlansRoutesSharesAndStatusOfDeployments) {
-  EXPECT_EQ(planned(head() + "bundles: [{ bundle_id: shop, customer_id: acme, status: paused, route_binding: { hosts: "
-                             "[b.example], path_prefixes: [], tenant_selector: { tenant: t, team: null } }, "
-                             "revenue_share: [{ party_id: a, basis_points: 10000 }] }]\n"),
-            "~ routes or shares of shop for acme | Deployment/update\n"
-            "~ shop for acme is paused | Deployment/pause\n");
-}
-
 TEST_F(EnvironmentPlanTest, SaysWhereAFileIsWrong) {
   EXPECT_EQ(planned("schema: other\nenvironment_id: local\n"), "env.yaml:1:1: /schema: expected sluice.environment.v1");
   EXPECT_EQ(planned(head() + "nmae: x\n"), "env.yaml:3:1: /nmae: there is no such field");
   EXPECT_EQ(planned(head() + "packs: [{ slot: none, kind: a.b@1.0.0 }]\n").substr(0, 12), "env.yaml:3:1");
   EXPECT_NE(planned(head() + "retention: { staged_max_count: many }\n").find("expected a whole number"),
-            std::string::npos);
-  EXPECT_NE(planned(head() + "bundles: [{ bundle_id: mail, customer_id: acme }]\n").find("sluice bundles add local"),
             std::string::npos);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/clock.h"
 #include "base/nearest.h"
 #include "base/terminal.h"
 #include "base/ulid.h"
@@ -51,6 +52,19 @@ std::string as_ulid(std::string text) {
   return text;
 }
 
+struct AliasFound {
+  env::EnvFound means;
+  lang::DateTime until;
+};
+std::optional<AliasFound> alias_of(const States& states, const std::string& name) {
+  for (const env::EnvFound& each : states.env().all()) {
+    for (const env::EnvOtherName& alias : states.env().other_names(each.id).values()) {
+      if (alias.name == name && alias.until.ms > states.env().now().ms) return AliasFound{each, alias.until};
+    }
+  }
+  return std::nullopt;
+}
+
 struct Numbered {
   std::string bundle;
   int64_t sequence = 0;
@@ -70,12 +84,23 @@ std::optional<Numbered> numbered(const std::string& name) {
 Result<env::EnvFound> find_environment(const States& states, const std::string& name) {
   if (!name.empty() && name.find('\0') == std::string::npos) {
     if (auto record = states.env().get(env::EnvId(name))) return env::EnvFound{env::EnvId(name), *record};
+    if (auto alias = alias_of(states, name)) return alias->means;
   }
   std::vector<std::string> known;
   for (const env::EnvFound& each : states.env().all()) known.push_back(each.id.text());
   auto near = nearest(name, std::span<const std::string>(known));
   return unknown("there is no environment " + quoted(name) + (near ? "; did you mean " + *near + "?" : ""),
                  near ? std::vector<std::string>() : known, "sluice env list");
+}
+
+std::optional<std::string> alias_warning(const States& states, const std::string& name) {
+  auto alias = alias_of(states, name);
+  if (!alias) return std::nullopt;
+  const std::string& means = alias->means.id.text();
+  if (states.env().has(env::EnvId(name))) {
+    return name + " is given up for " + means + "; what uses it still: sluice env migrate-dev " + means + " --check";
+  }
+  return name + " means " + means + " until " + utc_text(alias->until.ms) + "; write " + means + " instead";
 }
 
 Result<deployment::DeploymentFound> find_deployment(const States& states, const std::string& environment,

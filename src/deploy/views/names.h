@@ -3,6 +3,7 @@
 // unknown or means several is `not_found`, and the error lists what could have been meant.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -10,7 +11,10 @@
 
 namespace sluice::deploy::views {
 
+// A name that is given up means the environment that has it as an alias.
 Result<env::EnvFound> find_environment(const States& states, const std::string& name);
+// What to tell whoever uses a name that is given up; nothing for others.
+std::optional<std::string> alias_warning(const States& states, const std::string& name);
 
 struct DeploymentName {
   std::string deployment;  // a ULID or its beginning; or

@@ -35,6 +35,20 @@ TEST_F(NamesTest, AnEnvironmentByItsIdAlone) {
   EXPECT_EQ(find_environment(states, "").error().code, Code::not_found);
 }
 
+TEST_F(NamesTest, AnEnvironmentByANameThatIsGivenUp) {
+  const int64_t now = states.env().now().ms;
+  env::State(rows.rows).other_names(env::EnvId("local")).push({.name = "dev", .until = {now + 86'400'000}});
+  env::State(rows.rows).other_names(env::EnvId("local")).push({.name = "old", .until = {now - 1}});
+  EXPECT_EQ(find_environment(states, "dev").value().id.text(), "local");
+  EXPECT_EQ(alias_warning(states, "dev")->substr(0, 22), "dev means local until ");
+  EXPECT_FALSE(alias_warning(states, "local"));
+  EXPECT_FALSE(find_environment(states, "old")) << "it has run out";
+  rows.environment("dev", {.name = "Dev"});
+  EXPECT_EQ(find_environment(states, "dev").value().id.text(), "dev") << "as long as it is there";
+  EXPECT_EQ(alias_warning(states, "dev"),
+            "dev is given up for local; what uses it still: sluice env migrate-dev local --check");
+}
+
 TEST_F(NamesTest, ADeploymentByIdBeginningBundleOrBecauseItIsTheOnlyOne) {
   EXPECT_EQ(meant({}), kOne);
   EXPECT_EQ(meant({.bundle = "shop"}), kOne);

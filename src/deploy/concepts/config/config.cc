@@ -64,6 +64,28 @@ Resolve::Result Config::resolve(const Resolve& ask, State& state) {
   return Resolve::Ok{.environment = ask.environment};
 }
 
+Absorb::Result Config::absorb(const Absorb& ask, State& state) {
+  const Absorb::Ok ok{.environment = ask.environment};
+  if (ask.environment == ask.other) return ok;
+  bool taken = false;
+  std::vector<ConfigValue> all = state.values(ask.environment).values();
+  for (const ConfigValue& each : state.values(ask.other).values()) {
+    if (std::ranges::find(all, each.key, &ConfigValue::key) != all.end()) continue;
+    all.push_back(each);
+    taken = true;
+  }
+  state.values(ask.other).clear();
+  state.discovered(ask.other).clear();
+  state.erase(ask.other);
+  if (!taken) return ok;
+  std::ranges::sort(all, {}, &ConfigValue::key);
+  ConfigRecord record = record_of(state, ask.environment);
+  record.generation++;
+  state.put(ask.environment, record);
+  state.values(ask.environment).assign(all);
+  return ok;
+}
+
 Forget::Result Config::forget(const Forget& ask, State& state) {
   state.values(ask.environment).clear();
   state.discovered(ask.environment).clear();

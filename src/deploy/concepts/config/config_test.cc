@@ -23,6 +23,19 @@ class ConfigTest : public testing::Test {
   lang::Harness harness{config_binding()};
 };
 
+TEST_F(ConfigTest, AbsorbOkTakesWhatIsNotSaidHere) {
+  set("region", "eu-west").as<Set::Ok>();
+  const ConfigId dev("dev");
+  harness.invoke(Set{.environment = dev, .values = {{"region", "us"}, {"public_hostname", "a.example"}}}).as<Set::Ok>();
+  harness.invoke(Absorb{.environment = kLocal, .other = dev}).as<Absorb::Ok>();
+  EXPECT_EQ(shown().values, (std::vector<ConfigValue>{{.key = "public_hostname", .value = "a.example"},
+                                                      {.key = "region", .value = "eu-west"}}));
+  EXPECT_EQ(shown().generation, 2);
+  EXPECT_FALSE(State(harness.rows()).has(dev));
+  harness.invoke(Absorb{.environment = kLocal, .other = kLocal}).as<Absorb::Ok>();
+  EXPECT_EQ(shown().generation, 2);
+}
+
 TEST_F(ConfigTest, SetOkKeepsAndTakesAway) {
   EXPECT_EQ(set("region", "eu-west").as<Set::Ok>().generation, 1);
   EXPECT_EQ(set("public_base_url", "https://shop.example/").as<Set::Ok>().generation, 2);

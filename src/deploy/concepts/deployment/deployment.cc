@@ -140,6 +140,8 @@ Add::Begun Deployment::begin_add(const Add& ask, State& state) {
                           .generation = 1,
                           .route = route_of(*binding),
                           .policyVersion = 1,
+                          .usage = {.meterEndpoint = "usage://" + ask.environment + "/" + customer + "/" + ask.bundle},
+                          .authorization = state.request().text(),
                           .signing = state.request()};
   for (const RevenueParty& each : shares) record.revenueShare.parties.push_back({each.party_id, each.basis_points});
   DeploymentId id = state.add(record);

@@ -4,8 +4,10 @@
 #include <functional>
 
 #include "base/ascii.h"
+#include "base/disk.h"
 #include "deploy/concepts/env/env_work.h"
 #include "deploy/packs.h"
+#include "deploy/views/answers.h"
 #include "deploy/views/doctor.h"
 
 namespace sluice::deploy::env {
@@ -16,6 +18,8 @@ constexpr size_t kMaxName = 63;
 constexpr size_t kMaxText = 1000;
 constexpr int64_t kPastKept = 20;
 constexpr int64_t kMostDays = 36'500;
+constexpr int64_t kMostAliasDays = 3650;
+constexpr int64_t kDay_ms = 86'400'000;
 constexpr int64_t kMostStaged = 1000;
 constexpr EnvRetention kRetention{.archivedMaxAgeDays = 14, .stagedMaxCount = 5};
 
@@ -101,6 +105,13 @@ std::string misfit(const std::string& slot, const std::string& kind) {
     return kind + " serves the slot " + std::string(built_in->slot) + ", not " + slot;
   }
   return "";
+}
+
+void erase_all_of(State& state, const EnvId& id) {
+  state.packs(id).clear();
+  state.past_packs(id).clear();
+  state.other_names(id).clear();
+  state.erase(id);
 }
 
 EnvPack pack_of(const State& state, const EnvId& id, const std::string& slot, const std::string& kind,
@@ -198,10 +209,53 @@ Update::Result Env::update(const Update& ask, State& state) {
 
 Destroy::Result Env::destroy(const Destroy& ask, State& state) {
   if (!state.has(ask.environment)) return Destroy::NotFound{.environment = ask.environment};
-  state.packs(ask.environment).clear();
-  state.past_packs(ask.environment).clear();
-  state.erase(ask.environment);
+  erase_all_of(state, ask.environment);
   return Destroy::Ok{.environment = ask.environment};
+}
+
+Alias::Result Env::alias(const Alias& ask, State& state) {
+  if (!state.has(ask.environment)) return Alias::NotFound{.environment = ask.environment};
+  auto refuse = [&](std::string message) { return Alias::Invalid{ask.environment, std::move(message)}; };
+  if (!is_label(ask.name)) return refuse("an alias is named as an environment is");
+  if (ask.name == ask.environment.text()) return refuse(ask.name + " is its own name");
+  if (ask.days < 0 || ask.days > kMostAliasDays) return refuse("an alias is kept for 0 to 3650 days");
+  std::vector<int64_t> known;
+  for (const auto& each : state.other_names(ask.environment)) {
+    if (each.value.name == ask.name) known.push_back(each.number);
+  }
+  for (int64_t number : known) state.other_names(ask.environment).erase(number);
+  const lang::DateTime until{state.now().ms + ask.days * kDay_ms};
+  if (ask.days > 0) state.other_names(ask.environment).push({.name = ask.name, .until = until});
+  touch(state, ask.environment);
+  return Alias::Ok{.environment = ask.environment, .name = ask.name, .until = until};
+}
+
+Absorb::Result Env::absorb(const Absorb& ask, State& state) {
+  if (!state.has(ask.environment)) return Absorb::NotFound{.environment = ask.environment};
+  auto other = state.get(ask.other);
+  if (!other) return Absorb::NotFound{.environment = ask.other};
+  if (ask.environment == ask.other) {
+    return Absorb::Invalid{.environment = ask.environment, .message = "an environment cannot take over itself"};
+  }
+  if (other->credentialsRef) {
+    return Absorb::InUse{.environment = ask.other,
+                         .message = ask.other.text() + " has credentials; next: sluice env update " + ask.other.text() +
+                                    " --credentials-ref ''"};
+  }
+  Absorb::Ok ok{.environment = ask.environment, .other = ask.other};
+  std::string deployer;
+  for (const EnvPack& each : state.packs(ask.other).values()) {
+    if (binding_of(state, ask.environment, each.slot)) continue;
+    state.packs(ask.environment)
+        .push(pack_of(state, ask.environment, each.slot, each.kind, each.packRef, each.answersRef));
+    ok.taken.push_back(each.slot);
+    if (each.slot == "deployer") deployer = each.kind;
+  }
+  erase_all_of(state, ask.other);
+  touch(state, ask.environment, [&](EnvRecord& record) {
+    if (!deployer.empty()) set_runtime(record, "deployer", deployer);
+  });
+  return ok;
 }
 
 Bind::Result Env::bind(const Bind& ask, State& state) {
@@ -300,7 +354,13 @@ Doctor::Begun Env::begin_doctor(const Doctor& ask, State& state) {
 
 Doctor::Performed Env::perform_doctor(const DoctorWork& work, Effect& effect) {
   Doctor::Ok ok{.environment = EnvId(work.environment), .status = EnvStatus::green};
-  for (const views::Finding& each : views::examine(effect.read(), work.environment)) {
+  std::vector<views::Finding> found = views::examine(effect.read(), work.environment);
+  // Only who has answers to look at needs a disk.
+  for (const views::PackAnswers& each : views::pack_answers(effect.read(), work.environment)) {
+    auto wrong = views::examine_answers(effect.tool<Disk>(), work.environment, each);
+    if (wrong) found.push_back(*std::move(wrong));
+  }
+  for (const views::Finding& each : found) {
     bool red = each.level == views::Finding::Level::red;
     ok.status = red ? EnvStatus::red : std::max(ok.status, EnvStatus::yellow);
     ok.findings.push_back({.level = red ? "red" : "yellow", .what = each.what, .next = each.next});

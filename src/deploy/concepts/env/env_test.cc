@@ -50,6 +50,57 @@ TEST_F(EnvTest, Greentic01OpenMakesLocalOnceHealsItsDefaultsAndReplacesNothing) 
   }
 }
 
+TEST_F(EnvTest, AliasOkMeansItForSoManyDays) {
+  made();
+  auto alias = [&](const std::string& name, int64_t days) {
+    return harness.invoke(Alias{.environment = kProd, .name = name, .days = days});
+  };
+  auto names = [&] { return State(harness.rows()).other_names(kProd).values(); };
+  const int64_t now = State(harness.rows()).now().ms;
+  EXPECT_EQ(alias("dev", 90).as<Alias::Ok>().until.ms - now, 90LL * 86'400'000);
+  alias("dev", 10).as<Alias::Ok>();
+  ASSERT_EQ(names().size(), 1U);
+  EXPECT_EQ(names()[0].name, "dev");
+  alias("dev", 0).as<Alias::Ok>();
+  EXPECT_TRUE(names().empty());
+}
+
+TEST_F(EnvTest, AliasInvalidAndNotFound) {
+  made();
+  auto refused = [&](const std::string& name, int64_t days) {
+    return harness.invoke(Alias{.environment = kProd, .name = name, .days = days}).as<Alias::Invalid>().message;
+  };
+  EXPECT_EQ(refused("..", 1), "an alias is named as an environment is");
+  EXPECT_EQ(refused("prod-eu", 1), "prod-eu is its own name");
+  EXPECT_EQ(refused("dev", -1), "an alias is kept for 0 to 3650 days");
+  EXPECT_TRUE(harness.invoke(Alias{.environment = EnvId("none"), .name = "dev", .days = 1}).is<Alias::NotFound>());
+}
+
+TEST_F(EnvTest, AbsorbOkTakesThePacksOfEmptySlotsAndRemovesTheOther) {
+  harness.invoke(Open{}).as<Open::Ok>();
+  const EnvId dev("dev");
+  made(dev);
+  for (auto [slot, kind] : {std::pair{"state", "acme.state.redis@2.0.0"}, {"gitops", "acme.gitops.flux@1.0.0"}}) {
+    harness.invoke(Bind{.environment = dev, .slot = slot, .kind = kind}).as<Bind::Ok>();
+  }
+  EXPECT_EQ(harness.invoke(Absorb{.environment = kLocal, .other = dev}).as<Absorb::Ok>().taken,
+            (std::vector<std::string>{"gitops"}));
+  EXPECT_EQ(packs(kLocal).size(), 6U);
+  EXPECT_EQ(packs(kLocal)[4].kind, "sluice.state.memory@1.0.0") << "what is bound stays";
+  EXPECT_FALSE(State(harness.rows()).has(dev));
+}
+
+TEST_F(EnvTest, AbsorbRefusesItselfCredentialsAndWhatIsNotThere) {
+  made();
+  made(EnvId("dev"));
+  auto absorb = [&](const EnvId& other) { return harness.invoke(Absorb{.environment = kProd, .other = other}); };
+  EXPECT_EQ(absorb(kProd).as<Absorb::Invalid>().message, "an environment cannot take over itself");
+  EXPECT_EQ(absorb(EnvId("none")).as<Absorb::NotFound>().environment, EnvId("none"));
+  harness.invoke(Update{.environment = EnvId("dev"), .credentialsRef = "secret://dev/k"}).as<Update::Ok>();
+  EXPECT_EQ(absorb(EnvId("dev")).as<Absorb::InUse>().message,
+            "dev has credentials; next: sluice env update dev --credentials-ref ''");
+}
+
 TEST_F(EnvTest, CreateOkBeginsWithTheDefaultsOfRetention) {
   EXPECT_EQ(harness.invoke(Create{.environment = kProd}).as<Create::Ok>(),
             (Create::Ok{.environment = kProd, .generation = 1}));

@@ -39,6 +39,9 @@ class RevisionTest : public testing::Test {
     return id;
   }
   RevisionRecord record(const RevisionId& id) { return *State(harness.rows()).get(id); }
+  void state_discards(const RevisionId& id) {
+    State(harness.rows()).edit(id, [](RevisionRecord& row) { row.discarded = true; });
+  }
   RevisionId in_state(RevisionLifecycle lifecycle) {
     State state(harness.rows());
     return state.add({.deployment = kShop.text(), .environment = "prod", .bundle = "shop", .lifecycle = lifecycle});
@@ -303,7 +306,103 @@ TEST_F(FetchTest, OkTakesTheArchiveInAndFixesItsConfig) {
   EXPECT_EQ(record(id).bundleDigest, ok.archive);
   EXPECT_EQ(record(id).configDigest, ok.configDigest);
   EXPECT_EQ(harness.invoke(ShowConfig{.revision = id}).as<ShowConfig::Ok>().packConfig, ok.packConfig);
-  EXPECT_EQ(disk.list(folder.path("shelf")).value().size(), 1U) << "nothing unfinished is left";
+  EXPECT_EQ(ok.artifact, folder.path("shelf/" + id.text() + "/archive.bundle"));
+}
+
+TEST_F(FetchTest, AFetchForNoRevisionWritesNothing) {
+  EXPECT_EQ(harness.invoke(fetch_of(RevisionId("../x"))).as<Fetch::BadBundle>().message, "there is no revision ../x");
+  EXPECT_FALSE(disk.exists(folder.path("shelf")).value());
+}
+
+TEST_F(FetchTest, WhatIsStoredIsKeptUnderTheDeployment) {
+  file("in/bundle.yaml",
+       "name: shop\nversion: \"1\"\nrun: [./shop]\nsecrets: [TOKEN]\nstorage: [{ name: data, size: 2KB }]\n");
+  ASSERT_TRUE(disk.remove(archive));
+  ASSERT_TRUE(bundle::pack(disk, folder.path("in"), {"bundle.yaml", "shop"}, archive));
+  RevisionId id = in_state(inactive);
+  auto ok = harness.invoke(fetch_of(id)).as<Fetch::Ok>();
+  EXPECT_EQ(ok.needs, (RevisionNeeds{
+                          .secretRefs = {"secret://prod/shop/shop/TOKEN"}, .storage = {"data"}, .storageBytes = 2048}));
+  EXPECT_EQ(json::parse(ok.runtimeConfig).at("storage"), "d-d1");
+}
+
+class ExamineTest : public FetchTest {
+ protected:
+  ExamineTest() {
+    id = in_state(staged);
+    harness.invoke(fetch_of(id)).as<Fetch::Ok>();
+  }
+  Examine::Unfit unfit(const std::string& list = "") {
+    return harness.invoke(Examine{.revision = id, .revocationList = list}).as<Examine::Unfit>();
+  }
+  void needs(const RevisionNeeds& wanted) {
+    State(harness.rows()).edit(id, [&](RevisionRecord& row) { row.needs = wanted; });
+  }
+
+  RevisionId id;
+};
+
+TEST_F(ExamineTest, OkForWhatIsAsItWasStaged) {
+  EXPECT_TRUE(harness.invoke(Examine{.revision = id}).is<Examine::Ok>());
+}
+
+TEST_F(ExamineTest, UnfitIfItsArchiveIsAnotherOrRevokedMeanwhile) {
+  file("revoked.json", R"({"schema":"sluice.revocation-list.v1","revoked":[{"digest":")" + record(id).treeDigest +
+                           R"(","reason":"it mines"}]})");
+  EXPECT_EQ(unfit(folder.path("revoked.json")).message, "the bundle is revoked: it mines");
+  EXPECT_EQ(unfit(folder.path("none.json")).check, "signature-status");
+  file("shelf/" + id.text() + "/archive.bundle", "something else");
+  EXPECT_EQ(unfit().check, "signature-status");
+  EXPECT_NE(unfit().message.find("not the archive that was staged"), std::string::npos);
+  EXPECT_EQ(harness.invoke(Examine{.revision = RevisionId("none")}).as<Examine::Unfit>().message,
+            "there is no revision none");
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(unfit().check, "engine");
+}
+
+TEST_F(ExamineTest, UnfitWithoutItsSecretsOrRoomForWhatItStores) {
+  needs({.secretRefs = {"secret://prod/shop/shop/TOKEN"}});
+  EXPECT_EQ(unfit().check, "runtime-config");
+  EXPECT_EQ(unfit().message,
+            "no pack of the environment gives a revision its secrets, and it needs secret://prod/shop/shop/TOKEN");
+  needs({.storage = {"data"}, .storageBytes = int64_t{1} << 60});
+  EXPECT_EQ(unfit().check, "provider-health");
+  EXPECT_NE(unfit().message.find("it stores data in 1152921504606846976 bytes, and the disk has "), std::string::npos);
+  needs({.storage = {"data"}, .storageBytes = 1});
+  EXPECT_TRUE(harness.invoke(Examine{.revision = id}).is<Examine::Ok>());
+}
+
+TEST_F(FetchTest, Greentic21ArchivedRevisionsGiveTheirRoomBack) {
+  std::vector<RevisionId> all;
+  for (int i = 0; i < 3; ++i) {
+    all.push_back(in_state(staged));
+    harness.invoke(fetch_of(all.back())).as<Fetch::Ok>();
+  }
+  EXPECT_TRUE(harness.invoke(Free{}).as<Free::Ok>().freed.empty());
+  harness.answer_with(Archive::Ok{.revision = all[1]});
+  harness.invoke(Archive{.revision = all[1]}).as<Archive::Ok>();
+  State state(harness.rows());
+  state.erase(all[2]);  // as when its deployment is removed
+  EXPECT_EQ(harness.invoke(Free{}).as<Free::Ok>().freed, (std::vector<RevisionId>{all[1]}));
+  EXPECT_EQ(shelf.revisions().value(), (std::vector<std::string>{all[0].text()}));
+  EXPECT_EQ(record(all[1]).artifact, "");
+  EXPECT_FALSE(record(all[1]).discarded);
+  EXPECT_NE(record(all[0]).artifact, "");
+}
+
+TEST_F(FetchTest, FreeStuckIsTriedAgain) {
+  RevisionId id = in_state(staged);
+  harness.invoke(fetch_of(id)).as<Fetch::Ok>();
+  harness.answer_with(Archive::Ok{.revision = id});
+  harness.invoke(Archive{.revision = id}).as<Archive::Ok>();
+  ASSERT_TRUE(disk.make_folder(folder.path("shelf/" + id.text() + "/in-the-way"), 0755));
+  EXPECT_NE(harness.invoke(Free{}).as<Free::Stuck>().message, "");
+  EXPECT_TRUE(record(id).discarded);
+  ASSERT_TRUE(disk.remove_folder(folder.path("shelf/" + id.text() + "/in-the-way")));
+  EXPECT_EQ(harness.invoke(Free{}).as<Free::Ok>().freed.size(), 1U);
+  state_discards(id);
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(Free{}).as<Free::Stuck>().message, "nobody answered");
 }
 
 TEST_F(FetchTest, BadBundleSaysWhatIsWrong) {
@@ -325,9 +424,12 @@ TEST_F(FetchTest, RevokedByTheList) {
   Fetch ask = fetch_of(id);
   ask.revocationList = folder.path("revoked.json");
   EXPECT_TRUE(harness.invoke(ask).is<Fetch::Revoked>()) << "a list that cannot be read revokes everything";
-  std::string digest = harness.invoke(fetch_of(id)).as<Fetch::Ok>().archive;
+  std::string digest = harness.invoke(fetch_of(in_state(inactive))).as<Fetch::Ok>().archive;
   file("revoked.json", R"({"schema":"sluice.revocation-list.v1","revoked":[]})");
+  ask.revision = in_state(inactive);
   EXPECT_TRUE(harness.invoke(ask).is<Fetch::Ok>());
+  EXPECT_EQ(harness.invoke(ask).as<Fetch::BadBundle>().message, "its archive was taken in before");
+  ask.revision = id;
   file("revoked.json",
        R"({"schema":"sluice.revocation-list.v1","revoked":[{"digest":")" + digest + R"(","reason":"it mines"}]})");
   EXPECT_EQ(harness.invoke(ask).as<Fetch::Revoked>().message, "the bundle is revoked: it mines");

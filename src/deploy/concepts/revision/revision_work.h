@@ -1,4 +1,4 @@
-// What Revision's one effect works on, as it is journaled between begin and perform.
+// What Revision's effects work on, as it is journaled between begin and perform.
 #pragma once
 
 #include "revision.gen.h"
@@ -7,6 +7,7 @@ namespace sluice::deploy::revision {
 
 struct FetchWork {
   std::string revision;
+  std::string deployment;
   std::string environment;
   std::string source;
   std::string bundle;
@@ -14,6 +15,23 @@ struct FetchWork {
   std::string overrides;
   std::string revocation_list;
 };
-BOOST_DESCRIBE_STRUCT(FetchWork, (), (revision, environment, source, bundle, config, overrides, revocation_list))
+BOOST_DESCRIBE_STRUCT(FetchWork, (),
+                      (revision, deployment, environment, source, bundle, config, overrides, revocation_list))
+
+struct ExamineWork {
+  std::string revision;
+  std::string artifact;
+  std::string archive;
+  std::string tree;
+  RevisionNeeds needs;
+  std::string revocation_list;
+};
+BOOST_DESCRIBE_STRUCT(ExamineWork, (), (revision, artifact, archive, tree, needs, revocation_list))
+
+// What is free is seen when it is done.
+struct FreeWork {
+  std::string asked_at;
+};
+BOOST_DESCRIBE_STRUCT(FreeWork, (), (asked_at))
 
 }  // namespace sluice::deploy::revision

@@ -1,5 +1,6 @@
 // Traffic keeps the split of each deployment, those before it, and those that a rollback has left ahead of it. Whether
-// a revision may get anything is not known here: guards look at every entry that is written.
+// a revision may get anything is not known here: guards look at every entry that is written, so each change writes all
+// of them, also those that stay as they are.
 #include <algorithm>
 #include <set>
 
@@ -34,7 +35,8 @@ Item step_of(const State& state, const TrafficId& id, const TrafficRecord& recor
   return {.generation = record.generation,
           .entries = state.entries(id).values(),
           .updatedAt = record.updatedAt,
-          .updatedBy = record.updatedBy};
+          .updatedBy = record.updatedBy,
+          .authorization = record.authorization};
 }
 
 template <class Steps>
@@ -50,8 +52,12 @@ void write(State& state, const TrafficId& id, TrafficRecord& record, const std::
   record.updatedAt = state.now();
   record.updatedBy = by.value_or("");
   record.idempotencyKey = key;
+  record.authorization = state.request().text();
   state.put(id, record);
-  state.entries(id).assign(entries);
+  std::vector<int64_t> before;
+  for (const auto& each : state.entries(id)) before.push_back(each.number);
+  for (const TrafficEntry& each : entries) state.entries(id).push(each);
+  for (int64_t number : before) state.entries(id).erase(number);
 }
 
 }  // namespace
@@ -81,7 +87,8 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   state.future(ask.deployment).push(step_of<TrafficFutureItem>(state, ask.deployment, *record));
   for (int64_t i = 1; i < ask.steps; ++i) {
     const TrafficPastItem& over = past.back();
-    state.future(ask.deployment).push({over.generation, over.entries, over.updatedAt, over.updatedBy});
+    state.future(ask.deployment)
+        .push({over.generation, over.entries, over.updatedAt, over.updatedBy, over.authorization});
     past.pop_back();
   }
   const std::vector<TrafficEntry> entries = past.back().entries;
@@ -103,7 +110,8 @@ Forward::Result Traffic::forward(const Forward& ask, State& state) {
   state.past(ask.deployment).push(step_of<TrafficPastItem>(state, ask.deployment, *record));
   for (int64_t i = 1; i < ask.steps; ++i) {
     const TrafficFutureItem& over = future.back();
-    state.past(ask.deployment).push({over.generation, over.entries, over.updatedAt, over.updatedBy});
+    state.past(ask.deployment)
+        .push({over.generation, over.entries, over.updatedAt, over.updatedBy, over.authorization});
     future.pop_back();
   }
   const std::vector<TrafficEntry> entries = future.back().entries;

@@ -35,6 +35,10 @@ TEST_F(TrafficTest, SetOkCountsGenerations) {
   EXPECT_EQ(set(split).as<Set::Ok>(), (Set::Ok{.deployment = kShop, .generation = 1, .entries = split}));
   EXPECT_EQ(set({{"r2", 10'000}, {"r1", 0}}).as<Set::Ok>().generation, 2);
   EXPECT_EQ(State(harness.rows()).get(kShop)->updatedBy, "ann");
+  EXPECT_NE(State(harness.rows()).get(kShop)->authorization, "");
+  EXPECT_NE(State(harness.rows()).get(kShop)->authorization,
+            State(harness.rows()).past(kShop).values().back().authorization)
+      << "each by its own request";
 }
 
 TEST_F(TrafficTest, Greentic05OnlyWhatSumsToTenThousandIsASplit) {

@@ -310,6 +310,32 @@ Result<void> LocalHost::take_down(const std::vector<std::string>& names) {
   return all;
 }
 
+std::vector<std::string> LocalHost::unpacked_for(const std::vector<std::string>& names) const {
+  std::vector<std::string> folders;
+  for (const std::string& name : names) {
+    auto workload = replicas_.workload(name);
+    if (workload && workload->root.starts_with(place_.bundles + "/")) folders.push_back(workload->root);
+  }
+  return folders;
+}
+
+// Under another name first: who unpacks the same archive meanwhile finds nothing, or everything.
+Result<void> LocalHost::forget_unpacked(const std::vector<std::string>& folders) {
+  auto names = replicas_.list();
+  if (!names) return names.error();
+  const std::vector<std::string> used = unpacked_for(*names);
+  for (const std::string& folder : folders) {
+    if (std::ranges::find(used, folder) != used.end()) continue;
+    const std::string going = folder + ".going";
+    auto renamed = disk_.rename(folder, going);
+    if (!renamed && renamed.error().code != Code::not_found) return renamed;
+    std::error_code failure;
+    std::filesystem::remove_all(going, failure);
+    if (failure) return Error{.message = "cannot remove " + going + ": " + failure.message()};
+  }
+  return {};
+}
+
 Result<void> LocalHost::forget_storage(const std::string& storage) {
   std::error_code failure;
   std::filesystem::remove_all(place_.storage + "/" + storage, failure);

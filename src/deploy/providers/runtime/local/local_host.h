@@ -101,6 +101,10 @@ class LocalHost {
   Brought bring_back(const Bundle& bundle, const Deployment& deployment, bool any_port,
                      const std::function<bool()>& cancelled);
   Result<void> take_down(const std::vector<std::string>& names);
+  // Where archives were unpacked for these replicas.
+  std::vector<std::string> unpacked_for(const std::vector<std::string>& names) const;
+  // Removes those of these folders that no replica runs from.
+  Result<void> forget_unpacked(const std::vector<std::string>& folders);
   // Removes what was stored under this name.
   Result<void> forget_storage(const std::string& storage);
 

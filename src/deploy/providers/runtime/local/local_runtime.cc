@@ -54,6 +54,19 @@ const lang::EngineEnd* given_up(const Outcome& outcome) {
   return end != nullptr && end->maybe_done ? end : nullptr;
 }
 
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// The number of a name among the storages; -1 if it is none.
+int64_t storage_number(const State& state, const std::string& name) {
+  for (const auto& each : state.storages()) {
+    if (each.value == name) return each.number;
+  }
+  return -1;
+}
+
 std::string storage_of(const LocalRuntimeFound& service) {
   return service.record.storage.empty() ? service.id.text() : service.record.storage;
 }
@@ -233,6 +246,7 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
     if (settings->port) record.port = *settings->port;
     record.config = settings->config_text();
     record.storage = settings->storage ? settings->storage->text : "";
+    if (!record.storage.empty() && storage_number(state, record.storage) < 0) state.storages().push(record.storage);
   });
   return Provision::Ok{.service = service, .endpoint = "local:" + service.text()};
 }
@@ -444,7 +458,9 @@ Destroy::Performed LocalRuntime::perform_destroy(const DestroyWork& work, Effect
   const LocalHost::Turn turn(host, work.service);
   auto names = host.replicas_of(work.service);
   if (!names) return Destroy::Stuck{.reason = to_string(names.error())};
+  const std::vector<std::string> unpacked = host.unpacked_for(*names);
   if (auto gone = host.take_down(*names); !gone) return Destroy::Stuck{.reason = to_string(gone.error())};
+  if (auto gone = host.forget_unpacked(unpacked); !gone) return Destroy::Stuck{.reason = to_string(gone.error())};
   if (work.storage) {
     if (auto gone = host.forget_storage(work.service); !gone) return Destroy::Stuck{.reason = gone.error().message};
   }
@@ -464,6 +480,30 @@ Destroy::Outcome LocalRuntime::finish_destroy(const Destroy& ask, const Destroy:
     state.erase(service->id);
   }
   return Destroy::Ok{.instance = ask.instance};
+}
+
+// Only what was provisioned with a name of its own is under that name, so no other folder can be meant.
+ForgetStorage::Begun LocalRuntime::begin_forget_storage(const ForgetStorage& ask, State& state) {
+  const std::string name = lower(ask.storage);
+  if (storage_number(state, name) < 0) return ForgetStorage::Result(ForgetStorage::Ok{.storage = ask.storage});
+  if (!state.find_by_storage(name).empty()) {
+    return ForgetStorage::Result(
+        ForgetStorage::Stuck{.storage = ask.storage, .reason = "something that uses it is there"});
+  }
+  return ForgetStorageWork{.storage = name};
+}
+
+ForgetStorage::Performed LocalRuntime::perform_forget_storage(const ForgetStorageWork& work, Effect& effect) {
+  auto gone = effect.tool<LocalHost>().forget_storage(work.storage);
+  if (!gone) return ForgetStorage::Stuck{.storage = work.storage, .reason = gone.error().message};
+  return ForgetStorage::Ok{.storage = work.storage};
+}
+
+ForgetStorage::Outcome LocalRuntime::finish_forget_storage(const ForgetStorage& ask,
+                                                           const ForgetStorage::Outcome& outcome, State& state) {
+  if (ended_of(outcome) != ForgetStorage::Ended::ok) return outcome;
+  if (int64_t number = storage_number(state, lower(ask.storage)); number >= 0) state.storages().erase(number);
+  return outcome;
 }
 
 Check::Begun LocalRuntime::begin_check(const Check& ask, State& state) {

@@ -212,6 +212,22 @@ TEST_F(LocalRuntimeTest, AProgramGetsItsConfigItsSecretsAndItsStorage) {
       << "what is stored outlives a version, and its secrets are those before";
   harness.invoke(Destroy{.instance = "i"}).as<Destroy::Ok>();
   EXPECT_EQ(world.file(world.folder.path("storage/shop/data/visits")), "2") << "it has a name of its own";
+  EXPECT_TRUE(harness.invoke(ForgetStorage{.storage = "../storage"}).is<ForgetStorage::Ok>())
+      << "nothing has that name";
+  EXPECT_TRUE(harness.invoke(ForgetStorage{.storage = "SHOP"}).is<ForgetStorage::Ok>());
+  EXPECT_FALSE(*world.disk.exists(world.folder.path("storage/shop")));
+}
+
+TEST_F(LocalRuntimeTest, StorageThatIsUsedOrCannotBeRemovedIsStuck) {
+  provision(R"({"storage":"shop"})");
+  EXPECT_EQ(harness.invoke(ForgetStorage{.storage = "shop"}).as<ForgetStorage::Stuck>().reason,
+            "something that uses it is there");
+  harness.invoke(Destroy{.instance = "i"}).as<Destroy::Ok>();
+  const std::string folder = world.folder.path("storage");
+  ASSERT_TRUE(process::replace_file(folder, "in the way", 0600));
+  EXPECT_NE(harness.invoke(ForgetStorage{.storage = "shop"}).as<ForgetStorage::Stuck>().reason, "");
+  ASSERT_TRUE(world.disk.remove(folder));
+  EXPECT_TRUE(harness.invoke(ForgetStorage{.storage = "shop"}).is<ForgetStorage::Ok>());
 }
 
 TEST_F(LocalRuntimeTest, StorageWithoutANameGoesWithItsInstance) {

@@ -52,4 +52,9 @@ struct CheckWork {
 };
 BOOST_DESCRIBE_STRUCT(CheckWork, (), (names))
 
+struct ForgetStorageWork {
+  std::string storage;
+};
+BOOST_DESCRIBE_STRUCT(ForgetStorageWork, (), (storage))
+
 }  // namespace sluice::deploy::local_runtime

@@ -1,0 +1,295 @@
+// The shapes of the objects stand first, then those of the commands, by noun. Answers of actions come from their
+// concepts.
+#include "cli/output_shapes.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <optional>
+
+#include "cli/shape.h"
+#include "deploy/deploy_kit.h"
+#include "lang/check.h"
+#include "lang/generate_schema.h"
+
+namespace sluice::cli {
+namespace {
+
+struct NamedShape {
+  std::string_view name;
+  std::string_view shape;
+};
+
+constexpr auto kShapes = std::to_array<NamedShape>({
+    {"entry", "{ revision_id: text, weight_bps: int }"},
+    {"host",
+     "{ env_id: text, region?: text, cluster_endpoint?: text, public_hostname?: text, tenant_org_id?: text, "
+     "redis_url?: text, listen_addr?: text, public_base_url?: text }"},
+    {"pack",
+     "{ slot: text, kind: text, pack_ref: text, answers_ref: text?, generation: int, bound_at: time, "
+     "previous_binding_ref: text? }"},
+    {"route", "{ hosts: [text], path_prefixes: [text], tenant_selector: { tenant: text?, team: text? } }"},
+    {"shares", "[{ party_id: text, basis_points: int }]"},
+    {"deployment",
+     "{ schema: 'sluice.bundle-deployment.v1', deployment_id: text, env_id: text, bundle_id: text, "
+     "customer_id: text, status: 'active' | 'paused' | 'archived', generation: int, created_at: time, "
+     "current_revisions: [text], route_binding: @route, revenue_share: @shares, "
+     "revenue_policy_ref: text, usage: { meter_endpoint: text? }, authorization_ref: text?, "
+     "config_overrides: { *: object } }"},
+    {"revision",
+     "{ schema: 'sluice.revision.v1', revision_id: text, env_id: text, bundle_id: text, "
+     "deployment_id: text, sequence: int, generation: int, created_at: time, bundle_digest: text?, "
+     "bundle_source_uri: text, pack_list: [{ pack_id: text, version: text, digest: text, "
+     "source_uri: text }], pack_list_lock_ref: text?, pack_config_refs: [text], config_digest: text?, "
+     "signature: text?, signature_sidecar_ref: text?, lifecycle: 'inactive' | 'staged' | 'warming' | "
+     "'ready' | 'draining' | 'failed' | 'archived', failure: { check: text, message: text }?, "
+     "staged_at: time?, warmed_at: time?, archived_at: time?, drain_seconds: int, endpoint: text? }"},
+    {"split",
+     "{ schema: 'sluice.traffic-split.v1', env_id: text, deployment_id: text, bundle_id: text, "
+     "generation: int, entries: [@entry], updated_at: time, updated_by: text?, idempotency_key: text?, "
+     "authorization_ref: text?, previous_split_ref: text? }"},
+    {"revocation", "{ required: bool, list_ref: text? }"},
+    {"retention", "{ archived_max_age_days: int, staged_max_count: int }"},
+    {"environment",
+     "{ schema: 'sluice.environment.v1', environment_id: text, name: text, extends: text?, "
+     "generation: int, created_at: time, host_config: @host, packs: [@pack], credentials_ref: text?, "
+     "bundles: [@deployment], revisions: [@revision], traffic_splits: [@split], "
+     "revocation: @revocation, retention: @retention, health: { last_doctor_status: 'pending' | "
+     "'green' | 'yellow' | 'red', message: text?, last_checked_at: time? } }"},
+    {"file-bundle",
+     "{ schema?: text, deployment_id?: text, env_id?: text, bundle_id: text, customer_id: text, "
+     "status?: 'active' | 'paused' | 'archived', generation?: int, created_at?: text, "
+     "current_revisions?: [text], route_binding?: { hosts?: [text], path_prefixes?: [text], "
+     "tenant_selector?: { tenant?: text?, team?: text? } }, revenue_share?: @shares, "
+     "revenue_policy_ref?: text, usage?: object, authorization_ref?: text?, "
+     "config_overrides?: { *: object }, bundle_source_uri?: text?, "
+     "config?: { non_secret?: object, runtime_refs?: { *: text } }? }"},
+    {"environment-file",
+     "{ schema: 'sluice.environment.v1', environment_id: text, name?: text, extends?: text?, "
+     "generation?: int, created_at?: text, host_config?: { env_id?: text?, region?: text?, "
+     "cluster_endpoint?: text?, public_hostname?: text?, tenant_org_id?: text?, "
+     "redis_url?: text?, listen_addr?: text?, public_base_url?: text? }, "
+     "packs?: [{ slot: text, kind: text, pack_ref?: text?, answers_ref?: text?, "
+     "generation?: int, bound_at?: text, previous_binding_ref?: text? }], "
+     "credentials_ref?: text?, bundles?: [@file-bundle], revisions?: [object], "
+     "traffic_splits?: [object], revocation?: { required?: bool, list_ref?: text? }, "
+     "retention?: { archived_max_age_days?: int, staged_max_count?: int }, health?: object }"},
+    {"end", "{ variant: text, fields: object, maybeDone?: bool }"},
+    {"invocation",
+     "{ id: text, action: text, input: object, kind?: text, askedBy?: object, beneath?: text, "
+     "askedAt?: time, beganAt?: time, endedAt?: time, dueAt?: time, end?: @end, state?: text, "
+     "by?: text, note?: text, guards?: [text], attempts?: int, late?: [object] }"},
+    {"flow",
+     "{ flow: text, state: text, action?: text, caller?: text, reason?: text, syncs?: text, "
+     "follows?: { flow: text, sync: text }, beganAt?: time, settledAt?: time, steps: int, "
+     "failure?: @invocation, invocations: [@invocation], firings: [{ sync: text, matched: [text], "
+     "rows: any, at: time, then: [object] }], followUps: [{ flow: text, state: text }], "
+     "waits: [{ id: text, text: text }], events: [object], "
+     "didNotFire?: [{ sync: text, missing: any }] }"},
+    {"decided", "{ flow: text, position: int, state: text }"},
+    {"field", "{ name: text, type: text }"},
+    {"concept",
+     "{ name: text, file: text, purpose: text, actions: [{ name: text, runs: text, params: [@field], "
+     "variants: [{ name: text, fields: [@field] }], guardedBy: [text], startedBy: [text], "
+     "matchedBy: [text], answeredBy: [text] }] }"},
+    {"sync",
+     "{ name: text, alias: text, tier: text, kit: text, file: text, purpose: text, eventual: bool, "
+     "active: bool, why?: text, replaces?: text, waitsFor: [text], starts: [text] }"},
+    {"kit",
+     "{ name: text, version: text, description: text, concepts: [@concept], absent: [{ name: text, "
+     "why: text }], syncs: [@sync], guards: [{ name: text, purpose: text, active: bool, why?: text }], "
+     "cycles: [{ path: text, outside: bool, loop: bool }] }"},
+    {"replica",
+     "{ replica: text, label: text, phase: text, healthy: bool, restarts: int, since: time, message: text, "
+     "endpoint: text, log: text, limitedBy: text, pid: int? }"},
+    {"instance",
+     "{ instance: text, component: text, type: text, version: text, status: text, endpoint: text, "
+     "replicas: [@replica] }"},
+    {"change", "{ change: '+' | '~' | '-', what: text, action: text, input: object }"},
+    {"option",
+     "{ name: text, help: text, letter?: text, value?: text, choices?: [text], default?: text, "
+     "repeated?: bool }"},
+    {"command",
+     "{ name: text, summary: text, details?: text, usage: text, args: [{ name: text, help: text, "
+     "required: bool, choices?: [text], repeated?: bool }], options: [@option], example: text, "
+     "formats?: [text] }"},
+    {"noun", "{ name: text, summary: text, verbs: [text] }"},
+});
+
+// `text`: it prints no JSON. Of `logs` the shape is each line's.
+constexpr auto kCommands = std::to_array<NamedShape>({
+    {"kit check", "{ errors: int, warnings: int, concepts: int, syncs: int, guards: int, diagnostics: [object] }"},
+    {"kit fmt", "{ changed: [text], broken: [text], diagnostics: [object], files: int }"},
+    {"kit show", "@kit | @concept | @sync"},
+    {"kit run",
+     "[{ flow: text, state: text }] | { flow?: text, invocation?: text, variant: text, fields: object, "
+     "maybeDone?: bool, position?: int, state?: text } | { flow: text, invocation: text, state: text, "
+     "waitsFor: text }"},
+    {"kit init", "{ kit: text, files: [text] }"},
+    {"kit list", "[{ name: text, version: text, folder: text, description: text, errors: int, warnings: int }]"},
+    {"init", "{ file: text, name: text, run: [text], listen: text }"},
+
+    {"bundles build",
+     "{ bundle: text, version: text, file: text, sidecar: text, tree: text, archive: text, "
+     "entries: int, bytes: int, archiveBytes: int, key: text, skipped: [{ path: text, "
+     "reason: text }], allowedSecrets: int, warnings: [text] }"},
+    {"bundles inspect",
+     "{ file: text, format: text, tree: text, archive: text, entries: int, bytes: int, "
+     "archiveBytes: int, signatures: [text], bundle?: text, version?: text, files?: [{ path: text, "
+     "type: text, mode: text, size?: int, sha256?: text, target?: text }] }"},
+    {"bundles sign", "{ file: text, sidecar: text, bundle: text, key: text, signatures: int }"},
+    {"bundles verify",
+     "{ file: text, bundle: text, version: text, env: text, tree: text, archive: text, "
+     "keys: [text] }"},
+    {"bundles doctor",
+     "{ file: text, files: int, findings: [{ path: text, line: int, kind: text, hash: text }], "
+     "allowed: int, notLookedInto: [text] }"},
+    {"bundles diff", "{ before: text, after: text, changes: [{ change: text, path: text, detail: text }] }"},
+    {"bundles extract", "{ folder: text, tree: text, entries: int, bytes: int }"},
+    {"bundles add", "=Revision/stage + { deployment: text }"},
+    {"bundles update", "=Deployment/update | =Deployment/pause"},
+    {"bundles remove", "=Deployment/remove"},
+    {"bundles list", "[@deployment]"},
+
+    {"artifact build", "=Artifact/build"},
+    {"artifact list",
+     "[{ artifact: text, hash: text, conceptName: text, builtAt: time, usedAt: time, "
+     "sizeBytes: int, location: text, heldBy: [text] }]"},
+    {"artifact gc", "=Artifact/gc"},
+    {"runtime list", "[@instance]"},
+    {"runtime show", "@instance + { history: [{ version: text, artifactHash: text, deployedAt: time }] }"},
+    {"runtime stop", "{ instance: text, component: text, replicas: int, stopped: bool, flow?: text }"},
+    {"logs", "{ time: time, replica: text, label: text, stream: text, text: text }"},
+    {"exec", "text"},
+    {"serve", "text"},
+    {"status",
+     "{ running: bool, socket: text, pid?: int, version?: text, since?: time, kit?: text, kitFolder?: text, "
+     "storePath?: text, storeBytes?: int, position?: int, openFlows?: int, trouble?: text }"},
+    {"stop", "{ stopped: bool, pid?: int }"},
+
+    {"env list",
+     "[{ environment_id: text, name: text, packs: int, deployments: int, last_doctor_status: text, "
+     "generation: int }]"},
+    {"env show", "@environment"},
+    {"env create", "=Env/create"},
+    {"env update", "=Env/update"},
+    {"env doctor", "~Env/doctor"},
+    {"env destroy", "=Env/destroy"},
+    {"env export",
+     "{ schema: 'sluice.environment.v1', environment_id: text, name: text, extends: text?, "
+     "host_config: @host, packs: [{ slot: text, kind: text, pack_ref: text, answers_ref: text? }], "
+     "credentials_ref: text?, revocation: @revocation, retention: @retention, "
+     "bundles: [{ bundle_id: text, customer_id: text, status: text, route_binding: @route, "
+     "revenue_share: @shares, config_overrides: { *: object }, bundle_source_uri: text?, "
+     "config: { non_secret?: object, runtime_refs?: { *: text } }? }] }"},
+    {"env apply", "{ environment: text, changes: [@change] }"},
+    {"env migrate-dev",
+     "{ environment: text, name: text, clean: bool, outcome: 'checked' | 'migrated' | 'aliased' | "
+     "'nothing to do', findings: [{ level: 'blocking' | 'info', kind: text, file: text, "
+     "key: text, what: text }] }"},
+    {"env-packs list", "[@pack]"},
+    {"env-packs add", "=Env/bind"},
+    {"env-packs update", "=Env/rebind"},
+    {"env-packs rollback", "=Env/rollback"},
+    {"env-packs remove", "=Env/unbind"},
+    {"config show",
+     "{ host_config: @host, generation: int, setup: [{ slot: text, kind: text, answers_ref: text, "
+     "answers: object }], runtime: { schema: 'sluice.environment-runtime.v1', environment_id: text, "
+     "discovered: { *: text }, produced: [{ key: text, generated_by: text, generation: int, "
+     "generated_at: time }], generation: int } }"},
+    {"config set", "=Config/set"},
+    {"revisions list", "[@revision]"},
+    {"revisions stage", "=Revision/stage + { deployment: text }"},
+    {"revisions warm", "=Revision/warm"},
+    {"revisions drain", "=Revision/drain"},
+    {"revisions retry", "=Revision/retry"},
+    {"revisions archive", "=Revision/archive"},
+    {"traffic show", "@split?"},
+    {"traffic history",
+     "[{ generation: int, place: 'ahead' | 'current' | 'past', entries: [@entry], "
+     "updated_at: time, updated_by: text?, authorization_ref: text? }]"},
+    {"traffic set", "=Traffic/set"},
+    {"traffic rollback", "=Traffic/rollback"},
+    {"traffic forward", "=Traffic/forward"},
+    {"traffic clear", "=Traffic/clear"},
+
+    {"flow list",
+     "[{ flow: text, state: text, action: text, caller: text, beganAt: time, settledAt?: time, "
+     "failure?: text }]"},
+    {"flow show", "@flow"},
+    {"flow trace", "@flow"},
+    {"why", "@flow | object"},
+    {"flow cancel", "@decided"},
+    {"flow resolve", "@decided"},
+    {"flow move", "@decided"},
+    {"flow dead", "[{ flow: text, parent: text, sync: text, why: text }] | @decided"},
+    {"audit list",
+     "[{ seq: int, at: time, caller: text, reason?: text, step: text, action?: text, flow?: text, "
+     "id?: text, input?: object, outcome?: text, count?: int }]"},
+    {"audit verify",
+     "{ holds: bool, records: int, packed: int, heads: int, unsignedHeads: int, provenTo: int, "
+     "chain: text, fault?: object }?"},
+    {"trust bootstrap", "=Trust/bootstrap"},
+    {"trust add", "=Trust/add"},
+    {"trust remove", "=Trust/remove"},
+    {"trust revoke", "=Trust/revoke"},
+    {"trust threshold", "=Trust/setThreshold"},
+    {"trust list", "~Trust/list"},
+    {"trust export", "object"},
+
+    {"schema", "object"},
+    {"help",
+     "@noun | @command | { topic: text, summary: text, text: text, rows: [object] } | { nouns: [@noun], "
+     "commands: [@command], topics: [text], global_options: [@option] }"},
+    {"completion", "text"},
+});
+
+template <size_t Size>
+std::string shape_named(const std::array<NamedShape, Size>& shapes, std::string_view name) {
+  const auto* found = std::ranges::find(shapes, name, &NamedShape::name);
+  return found == shapes.end() ? std::string() : std::string(found->shape);
+}
+
+ShapeBook book_of_kit() {
+  auto checked = std::make_shared<lang::Checked>(lang::check(lang::load_kit(
+      std::string(deploy::kKitFolder), [](const std::string& path) { return deploy::read_kit_file(path); })));
+  return {.shape = [](std::string_view name) { return shape_named(kShapes, name); },
+          .answer = [checked](std::string_view action) -> json::value {
+            const size_t slash = std::min(action.find('/'), action.size());
+            if (!checked->kit || slash == action.size()) return nullptr;
+            for (const lang::KitConcept& each : checked->kit->kit().concepts) {
+              if (each.tree.name != action.substr(0, slash)) continue;
+              const json::object schema = lang::generate_schema(each.tree);
+              const json::value* fields =
+                  schema.at("$defs").as_object().if_contains(std::string(action.substr(slash + 1)) + ".ok");
+              return fields == nullptr ? json::value() : *fields;
+            }
+            return nullptr;
+          }};
+}
+
+Result<json::object> titled(Result<json::object> schema, const std::string& title) {
+  if (!schema) return schema;
+  json::object whole{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
+  for (auto& each : *schema) {
+    if (each.key() != "title") whole[each.key()] = std::move(each.value());
+  }
+  return whole;
+}
+
+}  // namespace
+
+Result<json::object> output_schema(std::string_view command) {
+  const std::string shape = shape_named(kCommands, command);
+  if (shape.empty()) {
+    return Error{.code = Code::not_found, .message = "there is no schema of 'sluice " + std::string(command) + "'"};
+  }
+  return titled(schema_of_shape(shape, book_of_kit()), "sluice " + std::string(command));
+}
+
+Result<json::object> environment_file_schema() {
+  auto schema = titled(schema_of_shape("@environment-file", book_of_kit()), "sluice.environment.v1");
+  return schema ? closed(*std::move(schema)) : schema;
+}
+
+}  // namespace sluice::cli

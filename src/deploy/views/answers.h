@@ -1,0 +1,31 @@
+// The answers with which packs were set up: plain values in files that bindings refer to. They are the second of the
+// three kinds of config: the operator's own are in Config, and so is what the deployer finds out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/disk.h"
+#include "base/document.h"
+#include "base/result.h"
+#include "deploy/views/doctor.h"
+#include "lang/handler.h"
+
+namespace sluice::deploy::views {
+
+// A binding that refers to answers.
+struct PackAnswers {
+  std::string slot;
+  std::string kind;
+  std::string file;
+};
+std::vector<PackAnswers> pack_answers(const lang::Snapshot& snapshot, const std::string& environment);
+
+// A YAML or JSON object of texts, numbers and truth values, each under its name.
+Result<Document> read_answers(Disk& disk, const std::string& file);
+
+// What is wrong with them, if anything is.
+std::optional<Finding> examine_answers(Disk& disk, const std::string& environment, const PackAnswers& answers);
+
+}  // namespace sluice::deploy::views

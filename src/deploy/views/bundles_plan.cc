@@ -1,0 +1,312 @@
+// A deployment is found by its bundle and its customer. One that is not there is added and its archive staged; of one
+// that is there, routes, shares, overrides and status are compared, never its revisions.
+#include "deploy/views/bundles_plan.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/json.h"
+#include "deploy/routes.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/file_fields.h"
+
+namespace sluice::deploy::views {
+namespace {
+
+using deployment::DeploymentFound;
+
+constexpr std::string_view kFile = "file://";
+
+// The newest that could be made of its archive; null if there is none.
+std::optional<revision::RevisionFound> newest_of(const States& states, const std::string& deployment) {
+  std::optional<revision::RevisionFound> newest;
+  for (auto& each : live_revisions_of(states, deployment)) {
+    if (!each.record.bundleDigest.empty()) newest = std::move(each);
+  }
+  return newest;
+}
+
+class BundlesPlanner {
+ public:
+  BundlesPlanner(const States& states, const Document& file, EnvironmentPlan& plan)
+      : states_(states), file_(file), plan_(plan) {}
+
+  Result<void> run(const json::value& wanted, bool prune) {
+    if (!wanted.is_array()) return wrong(file_, "/bundles", "expected a list");
+    auto deployments = states_.deployment().find_by_environment(plan_.environment);
+    std::set<std::string> named;
+    for (size_t i = 0; i < wanted.get_array().size(); ++i) {
+      const json::value& each = wanted.get_array()[i];
+      const std::string path = "/bundles/" + std::to_string(i);
+      if (auto sound =
+              check_fields(file_, path, each,
+                           {"schema", "deployment_id", "env_id", "bundle_id", "customer_id", "status", "generation",
+                            "created_at", "current_revisions", "route_binding", "revenue_share", "revenue_policy_ref",
+                            "usage", "authorization_ref", "config_overrides", "bundle_source_uri", "config"});
+          !sound) {
+        return sound;
+      }
+      auto entry = read_entry(path, each);
+      if (!entry) return entry.error();
+      if (!named.insert(entry->bundle + " for " + entry->customer).second) {
+        return wrong(file_, path, entry->bundle + " for " + entry->customer + " is named twice");
+      }
+      auto found = std::ranges::find_if(deployments, [&](const DeploymentFound& one) {
+        return one.record.bundle == entry->bundle && one.record.customer == entry->customer;
+      });
+      auto done = found == deployments.end() ? plan_added(*entry) : plan_changed(*entry, *found);
+      if (!done) return done;
+    }
+    for (const DeploymentFound& each : deployments) {
+      if (prune && !named.contains(each.record.bundle + " for " + each.record.customer)) plan_removed(each);
+    }
+    return {};
+  }
+
+ private:
+  struct BundleEntry {
+    std::string path;
+    const json::object& fields;
+    std::string bundle, customer, status, source;
+    json::object input;  // of its routes, shares and overrides, where the file has them
+  };
+
+  void add(char sign, std::string what, std::string action, json::object input, bool of_added = false) {
+    plan_.changes.push_back({sign, std::move(what), std::move(action), std::move(input), of_added});
+  }
+
+  Result<BundleEntry> read_entry(const std::string& path, const json::value& value) {
+    BundleEntry entry{.path = path, .fields = value.get_object()};
+    for (auto [name, member] : {std::pair{"bundle_id", &BundleEntry::bundle},
+                                {"customer_id", &BundleEntry::customer},
+                                {"status", &BundleEntry::status},
+                                {"bundle_source_uri", &BundleEntry::source}}) {
+      auto text = text_at(file_, path, value, name);
+      if (!text) return text.error();
+      entry.*member = *text;
+    }
+    if (entry.bundle.empty()) return wrong(file_, path, "expected a bundle_id");
+    if (!entry.status.empty() && entry.status != "active" && entry.status != "paused" && entry.status != "archived") {
+      return wrong(file_, path + "/status", "expected active, paused or archived");
+    }
+    if (const json::value* binding = entry.fields.if_contains("route_binding")) {
+      if (auto sound = read_route(path + "/route_binding", *binding, entry.input); !sound) return sound.error();
+    }
+    if (const json::value* shares = entry.fields.if_contains("revenue_share")) {
+      if (auto sound = read_shares(path + "/revenue_share", *shares, entry.input); !sound) return sound.error();
+    }
+    if (const json::value* overrides = entry.fields.if_contains("config_overrides")) {
+      if (!overrides->is_object()) return wrong(file_, path + "/config_overrides", "expected an object");
+      entry.input["configOverrides"] = overrides->get_object().empty() ? "" : write(*overrides);
+    }
+    return entry;
+  }
+
+  Result<void> read_route(const std::string& path, const json::value& binding, json::object& input) {
+    if (auto sound = check_fields(file_, path, binding, {"hosts", "path_prefixes", "tenant_selector"}); !sound) {
+      return sound;
+    }
+    for (auto [name, field] : {std::pair{"hosts", "hosts"}, {"path_prefixes", "pathPrefixes"}}) {
+      const json::value* list = binding.as_object().if_contains(name);
+      if (list == nullptr) continue;
+      bool texts =
+          list->is_array() && std::ranges::all_of(list->get_array(), [](const auto& v) { return v.is_string(); });
+      if (!texts) return wrong(file_, path + "/" + name, "expected a list of texts");
+      input[field] = *list;
+    }
+    if (const json::value* selector = binding.as_object().if_contains("tenant_selector")) {
+      if (auto sound = check_fields(file_, path + "/tenant_selector", *selector, {"tenant", "team"}); !sound) {
+        return sound;
+      }
+      for (const char* name : {"tenant", "team"}) {
+        auto text = text_at(file_, path + "/tenant_selector", *selector, name);
+        if (!text) return text.error();
+        input[name] = *text;
+      }
+    }
+    return {};
+  }
+
+  Result<void> read_shares(const std::string& path, const json::value& shares, json::object& input) {
+    if (!shares.is_array()) return wrong(file_, path, "expected a list");
+    json::array parties;
+    for (size_t i = 0; i < shares.get_array().size(); ++i) {
+      const json::value& each = shares.get_array()[i];
+      const std::string place = path + "/" + std::to_string(i);
+      if (auto sound = check_fields(file_, place, each, {"party_id", "basis_points"}); !sound) return sound;
+      auto party = text_at(file_, place, each, "party_id");
+      if (!party) return party.error();
+      const json::value* points = each.as_object().if_contains("basis_points");
+      if (points == nullptr || !points->is_int64()) return wrong(file_, place, "expected basis_points");
+      parties.push_back(json::object{{"partyId", *party}, {"basisPoints", points->get_int64()}});
+    }
+    input["parties"] = std::move(parties);
+    return {};
+  }
+
+  // Where the file says that the archive is: with the bundle, or with the newest of its revisions.
+  std::string source_of(const BundleEntry& entry) const {
+    if (!entry.source.empty()) return entry.source;
+    const json::value* revisions = file_.root.as_object().if_contains("revisions");
+    const json::value* id = entry.fields.if_contains("deployment_id");
+    if (revisions == nullptr || !revisions->is_array() || id == nullptr) return "";
+    std::string source;
+    int64_t last = -1;
+    for (const json::value& each : revisions->get_array()) {
+      if (!each.is_object()) continue;
+      const json::object& revision = each.get_object();
+      const json::value* of = revision.if_contains("deployment_id");
+      const json::value* uri = revision.if_contains("bundle_source_uri");
+      const json::value* sequence = revision.if_contains("sequence");
+      const json::value* digest = revision.if_contains("bundle_digest");
+      if (of == nullptr || *of != *id || uri == nullptr || !uri->is_string()) continue;
+      if (sequence == nullptr || !sequence->is_int64() || sequence->get_int64() <= last) continue;
+      if (digest == nullptr || !digest->is_string()) continue;
+      last = sequence->get_int64();
+      source = std::string(uri->get_string());
+    }
+    return source;
+  }
+
+  Result<void> plan_added(const BundleEntry& entry) {
+    if (entry.status == "archived") return {};  // there is nothing to make of it
+    std::string source = source_of(entry);
+    if (source.starts_with(kFile)) source.erase(0, kFile.size());
+    const std::string title = entry.bundle + " for " + entry.customer;
+    if (source.empty()) {
+      return wrong(file_, entry.path,
+                   title + " is not deployed; add bundle_source_uri, or: sluice bundles add " + plan_.environment +
+                       " FILE --customer-id " + entry.customer);
+    }
+    json::object added{{"environment", plan_.environment},
+                       {"bundle", entry.bundle},
+                       {"customer", entry.customer},
+                       {"hosts", json::array()},
+                       {"pathPrefixes", json::array()},
+                       {"tenant", ""},
+                       {"team", ""},
+                       {"parties", json::array()}};
+    for (const auto& each : entry.input) {
+      if (each.key() != "configOverrides") added[each.key()] = each.value();
+    }
+    add('+', title, "Deployment/add", std::move(added));
+    if (const json::value* overrides = entry.input.if_contains("configOverrides");
+        overrides != nullptr && *overrides != json::value("")) {
+      add('+', "overrides of " + title, "Deployment/update", {{"configOverrides", *overrides}}, true);
+    }
+    json::value config = json::object();
+    if (const json::value* given = entry.fields.if_contains("config"); given != nullptr && !given->is_null()) {
+      if (auto sound = check_fields(file_, entry.path + "/config", *given, {"non_secret", "runtime_refs"}); !sound) {
+        return sound;
+      }
+      config = *given;
+    }
+    add('+', "a revision of " + title + " from " + source, "Revision/stage",
+        {{"environment", plan_.environment}, {"bundle", entry.bundle}, {"source", source}, {"config", write(config)}},
+        true);
+    if (entry.status == "paused") add('~', title + " is paused", "Deployment/pause", {}, true);
+    return {};
+  }
+
+  Result<void> plan_changed(const BundleEntry& entry, const DeploymentFound& found) {
+    const json::object now = deployment_document(states_, found);
+    const std::string title = entry.bundle + " for " + entry.customer;
+    json::object input{{"deployment", found.id.text()}};
+    auto differs = [&](const char* field) {
+      const json::value* wanted = entry.fields.if_contains(field);
+      return wanted != nullptr && *wanted != now.at(field);
+    };
+    auto routed_otherwise = wants_other_routes(entry, found.record.route);
+    if (!routed_otherwise) return routed_otherwise.error();
+    auto take = [&](std::initializer_list<const char*> names) {
+      for (const char* name : names) {
+        if (const json::value* value = entry.input.if_contains(name)) input[name] = *value;
+      }
+    };
+    std::string what;
+    auto say = [&](const char* text) { what += (what.empty() ? "" : ", ") + std::string(text); };
+    if (*routed_otherwise) {
+      take({"hosts", "pathPrefixes", "tenant", "team"});
+      say("routes");
+    }
+    if (differs("revenue_share")) {
+      take({"parties"});
+      say("shares");
+    }
+    if (differs("config_overrides")) {
+      take({"configOverrides"});
+      say("overrides");
+    }
+    if (input.size() > 1) add('~', what + " of " + title, "Deployment/update", std::move(input));
+    if (!entry.status.empty() && json::value(entry.status) != now.at("status")) {
+      const bool archives = entry.status == "archived";
+      std::string action = entry.status == "active" ? "resume" : archives ? "archive" : "pause";
+      add(archives ? '-' : '~', title + " is " + entry.status, "Deployment/" + action,
+          {{"deployment", found.id.text()}});
+    }
+    return {};
+  }
+
+  // Routes are compared as they would be kept.
+  Result<bool> wants_other_routes(const BundleEntry& entry, const deployment::DeploymentRoute& now) const {
+    const RouteBinding is{now.hosts, now.pathPrefixes, now.tenant, now.team};
+    RouteBinding wanted = is;
+    for (auto [name, list] : {std::pair{"hosts", &wanted.hosts}, {"pathPrefixes", &wanted.path_prefixes}}) {
+      const json::value* given = entry.input.if_contains(name);
+      if (given == nullptr) continue;
+      list->clear();
+      for (const json::value& each : given->get_array()) list->emplace_back(each.get_string());
+    }
+    for (auto [name, text] : {std::pair{"tenant", &wanted.tenant}, {"team", &wanted.team}}) {
+      if (const json::value* given = entry.input.if_contains(name)) *text = std::string(given->get_string());
+    }
+    auto normal = normal_binding(wanted);
+    if (!normal) return wrong(file_, entry.path + "/route_binding", normal.error().message);
+    return *normal != is;
+  }
+
+  void plan_removed(const DeploymentFound& found) {
+    const std::string title = found.record.bundle + " for " + found.record.customer;
+    const std::string& id = found.id.text();
+    if (!split_document(states_, found).is_null()) {
+      add('-', "the traffic of " + title, "Traffic/clear", {{"deployment", id}});
+    }
+    for (const auto& each : live_revisions_of(states_, id)) {
+      add('-', found.record.bundle + "@" + std::to_string(each.record.sequence) + " of " + title, "Revision/archive",
+          {{"revision", each.id.text()}});
+    }
+    add('-', title, "Deployment/remove", {{"deployment", id}});
+  }
+
+  const States& states_;
+  const Document& file_;
+  EnvironmentPlan& plan_;
+};
+
+}  // namespace
+
+Result<void> plan_bundles(const States& states, const Document& file, bool prune, EnvironmentPlan& plan) {
+  const json::value* wanted = file.root.as_object().if_contains("bundles");
+  if (wanted == nullptr) return {};
+  return BundlesPlanner(states, file, plan).run(*wanted, prune);
+}
+
+json::object exported_bundle(const States& states, const DeploymentFound& found) {
+  json::object document = deployment_document(states, found);
+  json::value source, config;
+  if (auto newest = newest_of(states, found.id.text())) {
+    source = json::value(std::string(kFile) + newest->record.source);
+    if (auto asked = parse_json(newest->record.config); asked && asked->root.is_object()) config = asked->root;
+  }
+  return {{"bundle_id", document.at("bundle_id")},
+          {"customer_id", document.at("customer_id")},
+          {"status", document.at("status")},
+          {"route_binding", document.at("route_binding")},
+          {"revenue_share", document.at("revenue_share")},
+          {"config_overrides", document.at("config_overrides")},
+          {"bundle_source_uri", std::move(source)},
+          {"config", std::move(config)}};
+}
+
+}  // namespace sluice::deploy::views
