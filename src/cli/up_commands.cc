@@ -25,6 +25,7 @@
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
+#include "router/control_client.h"
 
 namespace sluice::cli {
 namespace up_commands {
@@ -37,6 +38,7 @@ using deploy::revision::RevisionLifecycle;
 constexpr std::string_view kLocal = "local";
 constexpr int64_t kAll_bps = 10'000;
 constexpr int64_t kStopAll_ms = 60'000;
+constexpr int64_t kRouterAnswer_ms = 5'000;
 
 // ------------------------------------------------------------------------------------------------------- the archive
 
@@ -266,9 +268,36 @@ Result<void> retire_old(Objects& objects, const DeploymentFound& deployment, con
   return objects.settle();
 }
 
-Result<Raised> raise(Context& context, const ArchiveToStage& archive) {
+// A router that was just started is known at once, and not only when the control plane looks next.
+Result<void> introduce(Objects& objects, const RunningRouter& router) {
+  for (const auto& each : objects.states().router().members(deploy::router::RouterId(std::string(kLocal))).values()) {
+    if (each.router == router.router) return {};
+  }
+  auto client = ::sluice::router::ControlClient::connect(router.control, kRouterAnswer_ms);
+  auto stats = client ? client->ask({{"op", "stats"}, {"deployment", "-"}}) : client.error();
+  if (!stats) return stats.error();
+  const json::value* environment = stats->if_contains("environment");
+  const json::value* generation = stats->if_contains("generation");
+  const bool fresh = environment == nullptr || !environment->is_string() || environment->get_string().empty();
+  if (!fresh && environment->get_string() != kLocal) {
+    return Error{.code = Code::conflict,
+                 .message = "the router main obeys " + std::string(environment->get_string()) + ", not local"};
+  }
+  auto answer = objects.change("Router/register",
+                               {{"environment", kLocal},
+                                {"router", router.router},
+                                {"name", router.name},
+                                {"control", router.control},
+                                {"generation", generation != nullptr && generation->is_int64() ? *generation : 0}},
+                               "register");
+  if (!answer) return answer.error();
+  return {};
+}
+
+Result<Raised> raise(Context& context, const ArchiveToStage& archive, const RunningRouter& router) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
+  if (auto known = introduce(**objects, router); !known) return known.error();
   auto deployment = deployment_for(context, **objects, archive.manifest);
   if (!deployment) return deployment.error();
   Raised raised{.deployment = *deployment};
@@ -380,8 +409,9 @@ Result<Code> up(Context& context) {
     auto archive = archive_to_stage(context, folder ? made.path() : given);
     if (!archive) return archive.error();
     // Before the first publish, so that it is not told that nobody obeys.
-    if (auto listens = finish_router(context, *home, clock, *begun); !listens) return listens.error();
-    return raise(context, *archive);
+    auto listens = finish_router(context, *home, clock, *begun);
+    if (!listens) return listens.error();
+    return raise(context, *archive, listens->router);
   }();
   auto router = raised ? finish_router(context, *home, clock, *begun) : Result<RouterHere>(Error{});
   if (!raised || !router) {
