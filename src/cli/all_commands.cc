@@ -7,6 +7,7 @@ Commands all_commands() {
   Commands commands;
   add_kit_commands(commands);
   add_init_commands(commands);
+  add_up_commands(commands);
   add_bundles_commands(commands);
   add_deployment_commands(commands);
   add_artifact_commands(commands);
@@ -21,6 +22,7 @@ Commands all_commands() {
   add_revisions_commands(commands);
   add_traffic_commands(commands);
   add_router_commands(commands);
+  add_usage_commands(commands);
   add_flow_commands(commands);
   add_flow_decisions(commands);
   add_audit_commands(commands);

@@ -13,10 +13,13 @@
 #include "deploy/build_bundle.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
+#include "deploy/cookie_keys.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_watch.h"
 #include "deploy/revenue_policy.h"
+#include "deploy/router_fleet.h"
+#include "deploy/router_watch.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
 #include "process/build_place.h"
@@ -61,10 +64,19 @@ int main(int count, char** words) {
   loaded.tools.add(shelf);
   loaded.tools.add<sluice::Disk>(disk);
   // The operator's key is made with the store, before any effect can ask for it.
-  sluice::deploy::PolicySeal seal([&] {
+  const auto operator_key = [&] {
     return sluice::crypto::load_private_key(disk, home ? (home->root() / "keys" / "operator.pem").string() : "");
-  });
+  };
+  sluice::deploy::PolicySeal seal(operator_key);
   loaded.tools.add(seal);
+  loaded.tools.add<sluice::Clock>(clock);
+  sluice::deploy::RouterFleet fleet(disk, home ? (home->root() / "router").string() : "", operator_key);
+  loaded.tools.add(fleet);
+  sluice::deploy::CookieKeys cookie_keys(disk, clock, random,
+                                         home ? (home->root() / "keys" / "cookies.json").string() : "");
+  loaded.tools.add(cookie_keys);
+  sluice::deploy::RouterWatch router_watch(fleet);
+  loaded.observers.push_back(&router_watch);
   sluice::cli::Process process{
       .in = std::cin,
       .out = std::cout,

@@ -101,6 +101,20 @@ Result<std::unique_ptr<Objects>> Objects::to_change(Context& context) {
   return made;
 }
 
+Result<std::unique_ptr<Objects>> Objects::to_look(Context& context) {
+  std::unique_ptr<Objects> made(new Objects(context));
+  auto place = find_home(context.disk, context.variables);
+  if (!place) return place.error();
+  made->blobs_.emplace(context.disk, (place->root() / "blobs").string());
+  auto store = open_for_reading(context, made->clock_);
+  if (!store) return store.error();
+  if (!*store) return std::unique_ptr<Objects>();
+  made->store_ = *std::move(store);
+  if (auto read = made->read_from(*made->store_->store); !read) return read.error();
+  if (made->states().env().all().begin() == made->states().env().all().end()) return std::unique_ptr<Objects>();
+  return made;
+}
+
 Result<void> Objects::open_local() {
   auto answer = home_->call_unkeyed("Env/open", {});
   if (!answer) return answer.error();

@@ -27,6 +27,8 @@ class Objects {
  public:
   static Result<std::unique_ptr<Objects>> to_read(Context& context);
   static Result<std::unique_ptr<Objects>> to_change(Context& context);
+  // To read without making anything: null if there is no store, or no environment in it.
+  static Result<std::unique_ptr<Objects>> to_look(Context& context);
 
   // Of one moment: that of opening, or of the last change.
   const deploy::views::States& states() const { return *states_; }

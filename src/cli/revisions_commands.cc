@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
+#include "cli/drain_watch.h"
 #include "cli/objects.h"
 #include "cli/staging.h"
 #include "deploy/views/documents.h"
@@ -43,7 +44,14 @@ Result<Code> act(Context& context, const Verb& verb) {
   }
   auto input = with_answers(context, {{"revision", revision->id.text()}});
   if (!input) return input.error();
+  std::optional<DrainWatch> watch;
+  if (verb.action == "Revision/drain") {
+    auto home = find_home(context.disk, context.variables);
+    if (!home) return home.error();
+    watch.emplace(context, *home, revision->record.deployment, revision->id.text());
+  }
   auto answer = (*objects)->change(verb.action, *input);
+  watch.reset();
   if (!answer) return answer.error();
   if (auto settled = (*objects)->settle(); !settled) return settled.error();
   if (answer->code != Code::ok) {
@@ -159,6 +167,8 @@ void add_revisions_commands(Commands& commands) {
                 .run = warm});
   commands.add({.name = "revisions drain",
                 .summary = "Stop a revision that gets no traffic",
+                .details = "Routers send it nothing new and tell its WebSockets to go; requests under way finish "
+                           "within its drain time. How many those are is shown. Then it is stopped.",
                 .args = {environment_arg(), revision_arg()},
                 .options = losing_options(),
                 .example = "sluice revisions drain local hello@1 --yes",

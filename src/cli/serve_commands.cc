@@ -3,16 +3,16 @@
 
 #include "api/remote_door.h"
 #include "base/clock.h"
-#include "base/lock_file.h"
 #include "cli/all_commands.h"
+#include "cli/background.h"
 #include "cli/context.h"
 #include "cli/home.h"
 #include "cli/home_store.h"
 #include "cli/kit_place.h"
 #include "cli/loaded_concepts.h"
 #include "cli/serving.h"
+#include "cli/status_tree.h"
 #include "deploy/deploy_kit.h"
-#include "process/system.h"
 
 namespace sluice::cli {
 namespace serve_commands {
@@ -85,14 +85,21 @@ Result<Code> status(Context& context) {
     if (*found) {
       json::object shown = **std::move(found);
       shown["running"] = true;
-      context.output.print(shown, [&](const Terminal& terminal) { return status_text(shown, terminal); });
+      auto tree = status_tree(context, *home);
+      if (!tree) return tree.error();
+      if (!tree->data.empty()) shown["environments"] = tree->data;
+      context.output.print(
+          shown, [&](const Terminal& terminal) { return status_text(shown, terminal) + tree->render(terminal); });
       return Code::ok;
     }
     if (clock.monotonic_ns() >= until_ns) break;
     clock.sleep_ms(kLook_ms);
   }
-  context.output.print(json::object{{"running", false}, {"socket", socket_of(*home)}},
-                       [](const Terminal&) { return "not running\n"; });
+  auto tree = status_tree(context, *home);
+  if (!tree) return tree.error();
+  json::object shown{{"running", false}, {"socket", socket_of(*home)}};
+  if (!tree->data.empty()) shown["environments"] = tree->data;
+  context.output.print(shown, [&](const Terminal& terminal) { return "not running\n" + tree->render(terminal); });
   context.output.note("Commands open the store themselves; next: sluice serve");
   return Code::not_found;
 }
@@ -104,38 +111,38 @@ Result<Code> stop(Context& context) {
   if (!home) return home.error();
   if (auto trusted = home->check("run"); !trusted) return trusted.error();
   RealClock clock;
-  auto owner = read_lock_owner(context.disk, (home->root() / "run" / "store.lock").string());
-  auto door = api::RemoteDoor::open(socket_of(*home), clock, "stop");
-  auto asked = door ? (*door)->stop(context.given.text("reason")) : Result<json::object>(door.error());
-  if (!asked && (asked.error().code == Code::not_found || asked.error().code == Code::invalid)) {
-    context.output.print(json::object{{"stopped", false}}, [](const Terminal&) { return "not running\n"; });
-    return Code::ok;
+  const bool all = !context.given.flag("control-plane");
+  const int64_t until_ms = context.given.number("timeout").value_or(0);
+  // First who lets requests in, then who would start again what is stopped, then what runs.
+  std::vector<RunningRouter> routers;
+  if (all) {
+    auto stopped = stop_routers(context, *home, clock, until_ms);
+    if (!stopped) return stopped.error();
+    routers = *std::move(stopped);
   }
-  if (!asked) return asked.error();
-  std::string pid = text_of(*asked, "pid");
-  bool known = owner && std::to_string(owner->process.pid) == pid;
-  int64_t until_ns = clock.monotonic_ns() + context.given.number("timeout").value_or(0) * 1'000'000;
-  // By a handle it is heard when it ends; without one, that nobody is at the socket any more.
-  auto handle = known ? process::ProcessHandle::open(owner->process)
-                      : Result<process::ProcessHandle>(Error{.code = Code::unavailable});
-  auto has_ended = [&] {
-    if (handle) return handle->wait_ms(kLook_ms);
-    if (known && handle.error().code == Code::not_found) return true;
-    if (!http::connect_unix(socket_of(*home))) return true;
-    clock.sleep_ms(kLook_ms);
-    return false;
-  };
-  while (!has_ended()) {
-    if (clock.monotonic_ns() >= until_ns) {
-      return Error{.code = Code::timeout,
-                   .message = "sluice serve, pid " + pid +
-                              ", was asked to stop and has not ended yet; it may wait for an "
-                              "effect under way",
-                   .next = "sluice stop --timeout 5m, or kill -9 " + pid + ": nothing that was committed is lost"};
+  auto served = stop_serve(context, *home, clock, context.given.text("reason"), until_ms);
+  if (!served) return served.error();
+  size_t replicas = 0;
+  if (all) {
+    auto stopped = stop_workloads(context);
+    if (!stopped) return stopped.error();
+    replicas = *stopped;
+  }
+  json::object shown{{"stopped", *served != 0 || !routers.empty() || replicas != 0}};
+  if (*served != 0) shown["pid"] = *served;
+  json::array names;
+  for (const RunningRouter& each : routers) names.push_back(json::object{{"name", each.name}, {"pid", each.pid}});
+  if (!names.empty()) shown["routers"] = std::move(names);
+  if (replicas != 0) shown["replicas"] = replicas;
+  context.output.print(shown, [&](const Terminal& terminal) {
+    const std::string done = terminal.paint(Style::good, "stopped") + "  ";
+    std::string text;
+    for (const RunningRouter& each : routers) {
+      text += done + "router " + each.name + ", pid " + std::to_string(each.pid) + "\n";
     }
-  }
-  context.output.print(json::object{{"stopped", true}, {"pid", asked->at("pid")}}, [&](const Terminal& terminal) {
-    return terminal.paint(Style::good, "stopped") + "  pid " + pid + "\n";
+    if (*served != 0) text += done + "pid " + std::to_string(*served) + "\n";
+    if (replicas != 0) text += done + std::to_string(replicas) + (replicas == 1 ? " replica\n" : " replicas\n");
+    return text.empty() ? std::string("not running\n") : text;
   });
   return Code::ok;
 }
@@ -164,9 +171,13 @@ void add_serve_commands(Commands& commands) {
        .run = serve});
   commands.add({.name = "status",
                 .group = Group::operate,
-                .summary = "Say whether sluice serve runs, and how it is",
-                .details = "The exit code is 0 if it runs, and 5 if it does not.",
-                .options = {{.name = "wait",
+                .summary = "Show what runs: the control plane, deployments, revisions and their replicas",
+                .details = "A tree of environments, deployments, revisions and replicas: the share that was asked for "
+                           "and the one that the routers obey, with what each revision has answered; process, address "
+                           "and restarts of each replica. The exit code is 0 if sluice serve runs, and 5 if it does "
+                           "not.",
+                .options = {lock_timeout_option(),
+                            {.name = "wait",
                              .value = "TIME",
                              .help = "wait so long for one that begins",
                              .kind = Kind::duration,
@@ -175,10 +186,13 @@ void add_serve_commands(Commands& commands) {
                 .run = status});
   commands.add({.name = "stop",
                 .group = Group::operate,
-                .summary = "Stop sluice serve, and wait until it has ended",
-                .details = "What runs on this machine goes on running, and what is open in the store goes on with the "
-                           "next `sluice serve` or command.",
-                .options = {{.name = "timeout",
+                .summary = "Stop the routers, the control plane and what runs here, and wait until they have ended",
+                .details = "Routers finish the requests under way first, then sluice serve ends, then each workload "
+                           "within its drain time. Nothing is forgotten: the next `sluice up`, `sluice serve` or "
+                           "command that changes something starts the workloads again, and what is open in the store "
+                           "goes on.",
+                .options = {{.name = "control-plane", .help = "only sluice serve; routers and workloads go on"},
+                            {.name = "timeout",
                              .value = "TIME",
                              .help = "how long to wait for its end",
                              .kind = Kind::duration,

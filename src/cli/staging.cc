@@ -36,21 +36,26 @@ std::vector<Option> staging_options() {
 }
 
 Result<ArchiveToStage> archive_to_stage(Context& context) {
+  return archive_to_stage(context, context.given.text("file"));
+}
+
+Result<ArchiveToStage> archive_to_stage(Context& context, const std::string& file) {
   std::error_code ignored;
-  ArchiveToStage archive{
-      .path = std::filesystem::absolute(context.given.text("file"), ignored).lexically_normal().string()};
+  ArchiveToStage archive{.path = std::filesystem::absolute(file, ignored).lexically_normal().string()};
   auto stat = context.disk.stat(archive.path, FollowLinks::yes);
   if (!stat) return stat.error();
   if (stat->kind == FileKind::folder) {
     return Error{.code = Code::invalid,
-                 .message = context.given.text("file") + " is a folder; what is staged is a signed archive",
-                 .next = "sluice bundles build " + context.given.text("file") + " --out NAME.bundle"};
+                 .message = file + " is a folder; what is staged is a signed archive",
+                 .next = "sluice bundles build " + file + " --out NAME.bundle"};
   }
   auto inspected = bundle::inspect_archive(context.disk, archive.path);
   if (!inspected) return inspected.error();
-  auto manifest = bundle::manifest_of(*inspected, context.given.text("file"));
+  auto manifest = bundle::manifest_of(*inspected, file);
   if (!manifest) return manifest.error();
   archive.bundle = manifest->name.text;
+  archive.tree = "sha256:" + inspected->tree.digest();
+  archive.manifest = *manifest;
   json::object answers, references;
   for (const std::string& word : context.given.texts("set")) {
     size_t equals = word.find('=');

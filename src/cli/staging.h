@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bundle/manifest.h"
 #include "cli/objects.h"
 
 namespace sluice::cli {
@@ -11,6 +12,8 @@ namespace sluice::cli {
 struct ArchiveToStage {
   std::string path;    // absolute: another process may read it, from another folder
   std::string bundle;  // its name, from its manifest
+  bundle::Manifest manifest;
+  std::string tree;    // its digest
   std::string config;  // JSON, as Revision/stage takes it
 };
 
@@ -19,6 +22,7 @@ std::vector<Option> staging_options();
 
 // Looks at the archive before anything is changed. What is no bundle is an error here.
 Result<ArchiveToStage> archive_to_stage(Context& context);
+Result<ArchiveToStage> archive_to_stage(Context& context, const std::string& file);
 
 // Makes a revision of it, and tells. `part` as in Objects::change.
 Result<Code> stage_archive(Context& context, Objects& objects, const deploy::deployment::DeploymentFound& deployment,

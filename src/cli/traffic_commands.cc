@@ -2,20 +2,26 @@
 #include <boost/json.hpp>
 
 #include "base/basis_points.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/objects.h"
+#include "cli/routers_told.h"
+#include "cli/signing_key.h"
 #include "cli/traffic_split.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
+#include "router/debug_token.h"
 
 namespace sluice::cli {
 namespace traffic_commands {
 
 namespace views = deploy::views;
 using deploy::deployment::DeploymentFound;
+
+constexpr int64_t kLongestToken_ms = 86'400'000;
 
 // What a command is about: the objects, opened, and the deployment.
 struct Subject {
@@ -57,11 +63,17 @@ Result<Code> shift(Context& context, Subject& subject, const std::string& action
   auto answer = subject.objects->change(action, *full);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(*answer);
+  if (!context.given.flag("no-wait")) {
+    if (auto settled = subject.objects->settle(); !settled) return settled.error();
+  }
   json::array entries;
   if (const json::value* given = answer->fields.if_contains("entries")) entries = given->as_array();
   print_done(context, *answer, "generation " + write(answer->fields.at("generation")),
              subject.deployment.record.bundle + " for " + subject.deployment.record.customer + ": " +
                  entries_text(subject.objects->states(), entries, "revision", "weightBps"));
+  if (!context.given.flag("no-wait")) {
+    tell_of_routers(context, subject.objects->states(), subject.environment);
+  }
   return Code::ok;
 }
 
@@ -103,6 +115,42 @@ Result<Code> clear(Context& context) {
   if (!sure) return sure.error();
   if (!*sure) return Code::ok;
   return shift(context, *subject, "Traffic/clear", {{"by", calling_user()}});
+}
+
+// Signed with the operator's key, which the routers' tables name.
+Result<Code> token(Context& context) {
+  auto key = signing_key(context);
+  if (!key) return key.error();
+  auto subject = subject_of(context, false);
+  if (!subject) return subject.error();
+  std::string revision = context.given.text("revision");
+  if (revision != "*") {
+    auto found =
+        views::find_revision(subject->objects->states(), subject->environment, revision, subject->deployment.id.text());
+    if (!found) return found.error();
+    revision = found->id.text();
+  }
+  RealClock clock;
+  const int64_t ttl_ms = context.given.number("ttl").value_or(0);
+  if (ttl_ms < 1'000 || ttl_ms > kLongestToken_ms) {
+    return Error{.code = Code::usage, .message = "--ttl: expected 1s to 24h"};
+  }
+  const int64_t expires_ms = clock.wall_ms() + ttl_ms;
+  const std::string deployment = subject->deployment.id.text();
+  const std::string text = ::sluice::router::write_debug_token({.environment = subject->environment,
+                                                                .deployment = deployment,
+                                                                .revision = revision,
+                                                                .expires_s = expires_ms / 1'000},
+                                                               *key);
+  json::object shown{{"token", text},
+                     {"environment", subject->environment},
+                     {"deployment", deployment},
+                     {"revision", revision},
+                     {"expires", utc_text(expires_ms / 1'000 * 1'000)}};
+  context.output.print(shown, [&](const Terminal&) { return text + "\n"; });
+  context.output.note("send it with: -H 'X-Sluice-Debug-Token: TOKEN' -H 'X-Sluice-Deployment: " + deployment +
+                      "' -H 'X-Sluice-Revision: " + (revision == "*" ? "REVISION" : revision) + "'");
+  return Code::ok;
 }
 
 Result<Code> show(Context& context) {
@@ -153,6 +201,12 @@ Result<Code> history(Context& context) {
   return Code::ok;
 }
 
+// What a split command takes besides its own.
+std::vector<Option> shifting_options(std::vector<Option> own = {}) {
+  own.push_back({.name = "no-wait", .help = "do not wait until the routers obey it"});
+  return own;
+}
+
 Option steps_option(const std::string& help) {
   return {.name = "steps", .value = "N", .help = help, .kind = Kind::count, .fallback = "1"};
 }
@@ -178,32 +232,47 @@ void add_traffic_commands(Commands& commands) {
       {.name = "traffic set",
        .summary = "Give each revision its share, at once",
        .details = "Weights are 1%, 0.05% or 25bps, and one revision may get the rest; together they are all. "
-                  "Only ready revisions get anything, also with 0%.\n\nFor instance: sluice traffic set local "
+                  "Only ready revisions get anything, also with 0%. It ends when every router that can be reached "
+                  "obeys it; if there is none, it says so.\n\nFor instance: sluice traffic set local "
                   "--bundle shop shop@2=1% shop@1=rest",
        .args = {environment_arg(),
                 {.name = "weights", .help = "REVISION=WEIGHT, each revision once", .optional = true, .repeated = true}},
-       .options = deployment_options(changing_options()),
+       .options = deployment_options(changing_options(shifting_options())),
        .example = "sluice traffic set local hello@1=100%",
        .run = set});
-  commands.add({.name = "traffic rollback",
-                .summary = "Give the revisions what they had before",
-                .args = {environment_arg()},
-                .options = deployment_options(changing_options({steps_option("how many changes to go back")})),
-                .example = "sluice traffic rollback local",
-                .run = rollback});
+  commands.add(
+      {.name = "traffic rollback",
+       .summary = "Give the revisions what they had before",
+       .args = {environment_arg()},
+       .options = deployment_options(changing_options(shifting_options({steps_option("how many changes to go back")}))),
+       .example = "sluice traffic rollback local",
+       .run = rollback});
   commands.add({.name = "traffic forward",
                 .summary = "Take a rollback back",
                 .args = {environment_arg()},
-                .options = deployment_options(changing_options({steps_option("how many rollbacks to take back")})),
+                .options = deployment_options(
+                    changing_options(shifting_options({steps_option("how many rollbacks to take back")}))),
                 .example = "sluice traffic forward local",
                 .run = forward});
   commands.add({.name = "traffic clear",
                 .summary = "Give nobody anything",
                 .details = "A rollback brings the split back.",
                 .args = {environment_arg()},
-                .options = deployment_options(losing_options()),
+                .options = deployment_options(losing_options(shifting_options())),
                 .example = "sluice traffic clear local --yes",
                 .run = clear});
+  std::vector<Option> token_options = {
+      {.name = "revision", .value = "REVISION", .help = "its id or BUNDLE@SEQUENCE; * is any of them", .fallback = "*"},
+      {.name = "ttl", .value = "TIME", .help = "how long it holds", .kind = Kind::duration, .fallback = "15m"},
+      {.name = "env", .value = "ENV", .help = "the environment", .fallback = "local"}};
+  for (Option& each : signing_options()) token_options.push_back(std::move(each));
+  commands.add({.name = "traffic token",
+                .summary = "Mint a token that leads requests to one revision, whatever its share",
+                .details = "Routers believe it until it expires, also for a revision that gets nothing: so one can be "
+                           "tried before anybody else meets it.",
+                .options = deployment_options(std::move(token_options)),
+                .example = "sluice traffic token --help",
+                .run = token});
 }
 
 }  // namespace sluice::cli

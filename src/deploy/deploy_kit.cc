@@ -9,16 +9,26 @@
 #include "env.gen.h"
 #include "local_runtime.gen.h"
 #include "revision.gen.h"
+#include "router.gen.h"
 #include "runtime.gen.h"
 #include "traffic.gen.h"
 #include "trust.gen.h"
+#include "usage.gen.h"
 
 namespace sluice::deploy {
 
 std::vector<const lang::ConceptBinding*> concepts() {
-  return {&trust::trust_binding(),       &artifact::artifact_binding(), &runtime::runtime_binding(),
-          &env::env_binding(),           &config::config_binding(),     &deployment::deployment_binding(),
-          &revision::revision_binding(), &traffic::traffic_binding(),   &local_runtime::local_runtime_binding()};
+  return {&trust::trust_binding(),
+          &artifact::artifact_binding(),
+          &runtime::runtime_binding(),
+          &env::env_binding(),
+          &config::config_binding(),
+          &deployment::deployment_binding(),
+          &revision::revision_binding(),
+          &traffic::traffic_binding(),
+          &router::router_binding(),
+          &usage::usage_binding(),
+          &local_runtime::local_runtime_binding()};
 }
 
 Result<std::string> read_kit_file(std::string_view path) {

@@ -1,44 +1,111 @@
-// A paused deployment keeps its split and its routes, but its requests are answered by the router itself.
+// A paused deployment keeps its split and its routes; the router answers its requests itself. Revisions that are ready
+// are in the table also without weight, for debug tokens; those that drain, so that the router knows them as such.
 #include "deploy/views/snapshot.h"
 
-#include <boost/json.hpp>
-
-#include "deploy/routes.h"
+#include <algorithm>
+#include <map>
 
 namespace sluice::deploy::views {
+namespace {
 
-json::object router_snapshot(const States& states, const std::string& environment) {
-  json::array deployments;
+namespace data_plane = ::sluice::router;
+
+constexpr size_t kMostRevisions = 64;  // of a deployment in a table
+constexpr std::string_view kHttp = "http://";
+constexpr std::string_view kNobody = "default";
+
+data_plane::RevisionDocument revision_of(const States& states, const revision::RevisionFound& found,
+                                         int64_t weight_bps) {
+  data_plane::RevisionDocument document{.id = found.id.text(),
+                                        .weight_bps = weight_bps,
+                                        .drain_seconds = std::max<int64_t>(found.record.drainSeconds, 0)};
+  if (found.record.lifecycle == revision::RevisionLifecycle::draining && weight_bps == 0) {
+    document.state = data_plane::RevisionState::draining;
+  }
+  for (std::string& address : replica_addresses(states, found.id.text())) {
+    document.replicas.push_back({std::move(address)});
+  }
+  return document;
+}
+
+std::vector<data_plane::RevisionDocument> revisions_of(const States& states, const std::string& deployment) {
+  std::map<std::string, int64_t> weights;
+  for (const auto& entry : states.traffic().entries(traffic::TrafficId(deployment)).values()) {
+    weights[entry.revision] = entry.weightBps;
+  }
+  std::vector<revision::RevisionFound> found = states.revision().find_by_deployment(deployment);
+  std::erase_if(found, [&](const revision::RevisionFound& each) {
+    using enum revision::RevisionLifecycle;
+    auto weight = weights.find(each.id.text());
+    return each.record.lifecycle != ready && each.record.lifecycle != draining &&
+           (weight == weights.end() || weight->second == 0);
+  });
+  // The newest first. Beyond what a table takes, those without weight go, the oldest first.
+  std::ranges::sort(found, [](const auto& a, const auto& b) { return a.record.sequence > b.record.sequence; });
+  for (size_t i = found.size(); found.size() > kMostRevisions && i-- > 0;) {
+    if (weights[found[i].id.text()] == 0) found.erase(found.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  std::vector<data_plane::RevisionDocument> documents;
+  for (const revision::RevisionFound& each : found) {
+    documents.push_back(revision_of(states, each, weights[each.id.text()]));
+  }
+  return documents;
+}
+
+}  // namespace
+
+std::string address_of_endpoint(const std::string& endpoint) {
+  if (endpoint.starts_with("unix:/")) return endpoint;
+  if (!endpoint.starts_with(kHttp)) return "";
+  std::string place = endpoint.substr(kHttp.size());
+  place.resize(std::min(place.find('/'), place.size()));
+  return place.empty() ? "" : "tcp:" + place;
+}
+
+std::vector<std::string> replica_addresses(const States& states, const std::string& revision) {
+  std::vector<std::string> addresses;
+  for (const auto& instance : states.runtime().find_by_concept(revision)) {
+    for (const auto& service : states.local_runtime().find_by_instance(instance.id.text())) {
+      for (const auto& program : states.local_runtime().programs(service.id).values()) {
+        addresses.push_back(address_of_endpoint(program.endpoint));
+      }
+    }
+  }
+  if (addresses.empty()) {
+    auto record = states.revision().get(revision::RevisionId(revision));
+    if (record) addresses.push_back(address_of_endpoint(record->endpoint));
+  }
+  std::erase(addresses, "");
+  return addresses;
+}
+
+data_plane::TableDocument router_table(const States& states, const std::string& environment) {
+  data_plane::TableDocument table{.environment = environment};
+  std::string pack_kind;
+  for (const auto& pack : states.env().packs(env::EnvId(environment)).values()) {
+    if (pack.slot == "deployer") pack_kind = pack.kind;
+  }
   for (const auto& each : states.deployment().find_by_environment(environment)) {
     const deployment::DeploymentRecord& record = each.record;
     if (record.status == deployment::DeploymentStatus::archived) continue;
-    const traffic::TrafficId id(each.id.text());
-    auto split = states.traffic().get(id);
-    json::array revisions, routes;
-    if (record.status == deployment::DeploymentStatus::active) {
-      for (const auto& entry : states.traffic().entries(id).values()) {
-        auto revision = states.revision().get(revision::RevisionId(entry.revision));
-        if (!revision) continue;
-        revisions.push_back(json::object{{"revision_id", entry.revision},
-                                         {"weight_bps", entry.weightBps},
-                                         {"endpoint", revision->endpoint},
-                                         {"config_digest", revision->configDigest},
-                                         {"drain_seconds", revision->drainSeconds}});
-      }
-    }
-    for (const Route& route :
-         routes_of({record.route.hosts, record.route.pathPrefixes, record.route.tenant, record.route.team})) {
-      routes.push_back(json::object{
-          {"host", route.host}, {"path_prefix", route.prefix}, {"tenant", route.tenant}, {"team", route.team}});
-    }
-    deployments.push_back(json::object{{"deployment_id", each.id.text()},
-                                       {"bundle_id", record.bundle},
-                                       {"customer_id", record.customer},
-                                       {"generation", split ? split->generation : 0},
-                                       {"routes", std::move(routes)},
-                                       {"revisions", std::move(revisions)}});
+    auto split = states.traffic().get(traffic::TrafficId(each.id.text()));
+    data_plane::DeploymentDocument document{.id = each.id.text(),
+                                            .bundle = record.bundle,
+                                            .customer = record.customer,
+                                            .tenant = record.route.tenant,
+                                            .team = record.route.team,
+                                            .pack_kind = pack_kind,
+                                            .generation = split ? split->generation : 0};
+    if (document.tenant.empty()) document.tenant = kNobody;
+    if (document.team.empty()) document.team = kNobody;
+    if (record.status == deployment::DeploymentStatus::paused) document.status = data_plane::DeploymentStatus::paused;
+    document.routes = {record.route.hosts, record.route.pathPrefixes, record.route.tenant, record.route.team};
+    // On one's own machine there is no TLS, and a cookie for it alone would never come back.
+    document.stickiness.secure = environment != "local";
+    document.revisions = revisions_of(states, each.id.text());
+    table.deployments.push_back(std::move(document));
   }
-  return {{"schema", "sluice.runtime-config.v1"}, {"env_id", environment}, {"deployments", std::move(deployments)}};
+  return table;
 }
 
 }  // namespace sluice::deploy::views

@@ -1,28 +1,110 @@
 // What a router would obey.
 #include "deploy/views/snapshot.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
+#include "base/json.h"
+#include "base/json_writer.h"
 #include "deploy/testing_views.h"
 
 namespace sluice::deploy::views {
 namespace snapshot_test {
 
-TEST(RouterSnapshot, HasGenerationsRoutesAndEndpoints) {
+using ::sluice::router::RevisionState;
+using ::sluice::router::TableDocument;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TableDocument table_of(const RowsInMemory& rows) {
+  TableDocument table = router_table(States(rows), "local");
+  table.generation = 1;
+  // A router reads what was made, to the letter.
+  auto read_back = ::sluice::router::read_table(write(to_json(table)));
+  EXPECT_TRUE(read_back);
+  EXPECT_TRUE(read_back->quarantined.empty());
+  return table;
+}
+
+TEST(RouterTable, HasRoutesWeightsAndAddresses) {
+  RowsInMemory rows;
+  rows.environment("local", {});
+  env::State(rows.rows).packs(env::EnvId("local")).push({.slot = "deployer", .kind = "sluice.deployer.local@1.0.0"});
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1);
+  rows.revision("r2", "d1", 2);
+  rows.split("d1", {{"r1", 9'900}, {"r2", 100}});
+  TableDocument table = table_of(rows);
+  ASSERT_EQ(table.deployments.size(), 1U);
+  const auto& one = table.deployments[0];
+  EXPECT_EQ(one.id, "d1");
+  EXPECT_EQ(one.bundle, "shop");
+  EXPECT_EQ(one.customer, "acme");
+  EXPECT_EQ(one.pack_kind, "sluice.deployer.local@1.0.0");
+  EXPECT_EQ(one.generation, 7);
+  EXPECT_THAT(one.routes.hosts, ElementsAre("acme.example"));
+  EXPECT_FALSE(one.stickiness.secure) << "there is no TLS on one's own machine";
+  ASSERT_EQ(one.revisions.size(), 2U);
+  EXPECT_EQ(one.revisions[0].id, "r2") << "the newest first";
+  EXPECT_EQ(one.revisions[0].weight_bps, 100);
+  EXPECT_EQ(one.revisions[1].weight_bps, 9'900);
+  EXPECT_EQ(one.revisions[0].replicas[0].address, "tcp:r2");
+}
+
+TEST(RouterTable, TakesAddressesFromTheRuntime) {
   RowsInMemory rows;
   rows.deployment("d1");
   rows.revision("r1", "d1", 1);
   rows.split("d1", {{"r1", 10'000}});
-  const States states(rows);
-  json::object one = router_snapshot(states, "local").at("deployments").as_array()[0].as_object();
-  EXPECT_EQ(one.at("generation"), json::value(7));
-  EXPECT_EQ(one.at("routes").as_array()[0].at("host"), json::value("acme.example"));
-  EXPECT_EQ(one.at("revisions").as_array()[0].at("endpoint"), json::value("http://r1"));
+  runtime::State(rows.rows).put(runtime::RuntimeId("i1"), {.concept_ = "r1"});
+  local_runtime::State local(rows.rows);
+  const local_runtime::LocalRuntimeId service("s1");
+  local.put(service, {.instance = "i1"});
+  local.programs(service).push({.name = "s1.1.0", .endpoint = "http://127.0.0.1:9001"});
+  local.programs(service).push({.name = "s1.1.1", .endpoint = "unix:/run/s1.1.1/socket"});
+  EXPECT_THAT(replica_addresses(States(rows), "r1"), ElementsAre("tcp:127.0.0.1:9001", "unix:/run/s1.1.1/socket"));
 }
 
-TEST(RouterSnapshot, APausedDeploymentTakesNothingAndAnArchivedOneIsGone) {
+TEST(RouterTable, EndpointsBecomeAddresses) {
+  EXPECT_EQ(address_of_endpoint("http://[::1]:9001/"), "tcp:[::1]:9001");
+  EXPECT_EQ(address_of_endpoint("unix:/run/a"), "unix:/run/a");
+  EXPECT_EQ(address_of_endpoint("local:01J"), "");
+  EXPECT_EQ(address_of_endpoint(""), "");
+}
+
+TEST(RouterTable, KnowsReadyRevisionsWithoutWeightAndThoseThatDrain) {
+  using enum revision::RevisionLifecycle;
+  RowsInMemory rows;
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1, draining);
+  rows.revision("r2", "d1", 2);
+  rows.revision("r3", "d1", 3);
+  rows.revision("r4", "d1", 4, staged);
+  rows.revision("r5", "d1", 5, archived);
+  rows.split("d1", {{"r2", 10'000}});
+  auto revisions = router_table(States(rows), "local").deployments[0].revisions;
+  ASSERT_EQ(revisions.size(), 3U);
+  EXPECT_EQ(revisions[0].id, "r3");
+  EXPECT_EQ(revisions[0].weight_bps, 0);
+  EXPECT_EQ(revisions[0].state, RevisionState::ready);
+  EXPECT_EQ(revisions[2].id, "r1");
+  EXPECT_EQ(revisions[2].state, RevisionState::draining);
+}
+
+TEST(RouterTable, NamesAtMostSixtyFourRevisionsAndNeverDropsWeight) {
+  RowsInMemory rows;
+  rows.deployment("d1");
+  for (int i = 1; i <= 70; ++i) rows.revision("r" + std::to_string(i), "d1", i);
+  rows.split("d1", {{"r1", 10'000}});
+  auto revisions = router_table(States(rows), "local").deployments[0].revisions;
+  ASSERT_EQ(revisions.size(), 64U);
+  EXPECT_EQ(revisions.front().id, "r70");
+  EXPECT_EQ(revisions.back().id, "r1");
+}
+
+TEST(RouterTable, APausedDeploymentIsSaidToBeAndAnArchivedOneIsGone) {
   RowsInMemory rows;
   rows.deployment("d1");
   rows.revision("r1", "d1", 1);
@@ -30,12 +112,11 @@ TEST(RouterSnapshot, APausedDeploymentTakesNothingAndAnArchivedOneIsGone) {
   deployment::State state(rows.rows);
   const deployment::DeploymentId id("d1");
   state.edit(id, [](auto& record) { record.status = deployment::DeploymentStatus::paused; });
-  const States states(rows);
-  json::object paused = router_snapshot(states, "local").at("deployments").as_array()[0].as_object();
-  EXPECT_TRUE(paused.at("revisions").as_array().empty());
-  EXPECT_EQ(paused.at("routes").as_array().size(), 1U);
+  auto paused = router_table(States(rows), "local").deployments;
+  EXPECT_EQ(paused[0].status, ::sluice::router::DeploymentStatus::paused);
+  EXPECT_EQ(paused[0].revisions.size(), 1U);
   state.edit(id, [](auto& record) { record.status = deployment::DeploymentStatus::archived; });
-  EXPECT_TRUE(router_snapshot(states, "local").at("deployments").as_array().empty());
+  EXPECT_THAT(router_table(States(rows), "local").deployments, IsEmpty());
 }
 
 }  // namespace snapshot_test

@@ -1,0 +1,263 @@
+// posix_spawn, so that no thread of this process has to be thought of.
+#include "cli/background.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "api/remote_door.h"
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/lock_file.h"
+#include "cli/home_store.h"
+#include "cli/running_instances.h"
+#include "process/port.h"
+#include "process/system.h"
+#include "router/control_client.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr int64_t kLookAgain_ms = 5;
+constexpr int64_t kStart_ms = 30'000;
+constexpr uint16_t kUsualPort = 8080;
+constexpr size_t kMaxRouterRecord = 64 << 10;
+constexpr size_t kMaxLogTail = 2'000;
+constexpr std::string_view kMainRouter = "main";
+
+// Starts this program with other words, in a session of its own. Its pid.
+Result<pid_t> start_this_program(const std::vector<std::string>& words, const std::string& log) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::vector<char*> argv;
+  std::string name = "sluice";
+  argv.push_back(name.data());
+  std::vector<std::string> own = words;
+  for (std::string& word : own) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  int failed = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), ::environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return error_from(failed, "start", "sluice " + words.front());
+  return pid;
+}
+
+std::string tail_of(Disk& disk, const std::string& log) {
+  auto text = read_file(disk, log, size_t{64} << 20U);
+  if (!text) return "";
+  return text->size() > kMaxLogTail ? text->substr(text->size() - kMaxLogTail) : *text;
+}
+
+// Waits until it is as it should be, or the process has ended, or it takes too long.
+Result<void> await_start(Context& context, Clock& clock, pid_t pid, const std::string& what, const std::string& log,
+                         const std::function<bool()>& is_up) {
+  const int64_t until_ns = clock.monotonic_ns() + kStart_ms * 1'000'000;
+  while (!is_up()) {
+    int status = 0;
+    const bool ended = pid > 0 && ::waitpid(pid, &status, WNOHANG) == pid;
+    if (ended && is_up()) return {};
+    if (ended || clock.monotonic_ns() >= until_ns) {
+      return Error{.code = ended ? Code::failed : Code::timeout,
+                   .message = what + (ended ? " has ended before it was ready" : " is not ready after 30 s") +
+                              "; its log says:\n" + tail_of(context.disk, log),
+                   .next = "less " + log};
+    }
+    clock.sleep_ms(kLookAgain_ms);
+  }
+  return {};
+}
+
+Result<std::string> log_of(const Home& home, const std::string& name) {
+  auto folder = home.folder("logs");
+  if (!folder) return folder.error();
+  return (*folder / (name + ".log")).string();
+}
+
+std::string text_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+// The process that holds the lock of a router's folder.
+std::optional<ProcessIdentity> holder_of(Disk& disk, const std::string& lock) {
+  auto owner = read_lock_owner(disk, lock);
+  if (!owner) return std::nullopt;
+  auto runs = is_running(owner->process);
+  if (!runs || !*runs) return std::nullopt;
+  return owner->process;
+}
+
+std::optional<RunningRouter> main_router(const Context& context, const Home& home) {
+  for (RunningRouter& each : running_routers(context, home)) {
+    if (each.name == kMainRouter) return std::move(each);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<RunningRouter> running_routers(const Context& context, const Home& home) {
+  std::vector<RunningRouter> all;
+  const std::string folder = (home.root() / "router").string();
+  auto entries = context.disk.list(folder);
+  if (!entries) return all;
+  for (const FolderEntry& each : *entries) {
+    const std::string own = folder + "/" + each.name;
+    auto holder = holder_of(context.disk, own + "/lock");
+    if (!holder) continue;
+    auto text = read_file(context.disk, own + "/router.json", kMaxRouterRecord);
+    auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+    const json::object* record = parsed ? parsed->root.if_object() : nullptr;
+    if (record == nullptr) continue;
+    RunningRouter router{.name = text_at(*record, "name"),
+                         .router = text_at(*record, "router"),
+                         .pid = holder->pid,
+                         .control = text_at(*record, "control")};
+    // A record of an earlier process says nothing of this one.
+    const json::value* pid = record->if_contains("pid");
+    if (pid == nullptr || !pid->is_int64() || pid->get_int64() != holder->pid) continue;
+    if (const json::value* listen = record->if_contains("listen"); listen != nullptr && listen->is_array()) {
+      for (const json::value& one : listen->get_array()) {
+        if (one.is_string()) router.listen.emplace_back(one.get_string());
+      }
+    }
+    all.push_back(std::move(router));
+  }
+  return all;
+}
+
+bool serve_runs(const Context&, const Home& home, const Clock& clock) {
+  auto door = api::RemoteDoor::open(socket_of(home), clock, "up");
+  return door && (*door)->status();
+}
+
+Result<bool> ensure_serve(Context& context, const Home& home, Clock& clock) {
+  if (serve_runs(context, home, clock)) return false;
+  auto log = log_of(home, "serve");
+  if (!log) return log.error();
+  auto pid = start_this_program({"serve", "--lock-timeout", "30s"}, *log);
+  if (!pid) return pid.error();
+  auto started =
+      await_start(context, clock, *pid, "sluice serve", *log, [&] { return serve_runs(context, home, clock); });
+  if (!started) return started.error();
+  return true;
+}
+
+Result<bool> begin_router(Context& context, const Home& home, uint16_t port) {
+  if (main_router(context, home)) return false;
+  auto log = log_of(home, "router");
+  if (!log) return log.error();
+  uint16_t chosen = port;
+  if (chosen == 0) chosen = process::is_port_taken(kUsualPort) ? 0 : kUsualPort;
+  if (port != 0 && process::is_port_taken(port)) {
+    return Error{.code = Code::conflict,
+                 .message = "port " + std::to_string(port) + " is taken",
+                 .next = "choose another with --port, or leave it out"};
+  }
+  auto pid = start_this_program(
+      {"router", "run", "--name", std::string(kMainRouter), "--listen", "127.0.0.1:" + std::to_string(chosen)}, *log);
+  if (!pid) return pid.error();
+  return true;
+}
+
+Result<RouterHere> finish_router(Context& context, const Home& home, Clock& clock, bool started) {
+  std::optional<RunningRouter> found;
+  auto log = log_of(home, "router");
+  if (!log) return log.error();
+  auto up = await_start(context, clock, 0, "the router", *log, [&] {
+    found = main_router(context, home);
+    return found.has_value();
+  });
+  if (!up) return up.error();
+  return RouterHere{*std::move(found), started};
+}
+
+Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Home& home, Clock& clock,
+                                                int64_t at_most_ms) {
+  std::vector<RunningRouter> stopped;
+  const int64_t until_ns = clock.monotonic_ns() + at_most_ms * 1'000'000;
+  for (RunningRouter& each : running_routers(context, home)) {
+    auto holder = holder_of(context.disk, (home.root() / "router" / each.name / "lock").string());
+    if (!holder) continue;
+    auto process = process::ProcessHandle::open(*holder);
+    if (!process) continue;
+    if (auto sent = process->send(SIGTERM); !sent) return sent.error();
+    const int64_t left_ms = std::max<int64_t>((until_ns - clock.monotonic_ns()) / 1'000'000, 1);
+    if (!process->wait_ms(left_ms)) {
+      return Error{.code = Code::timeout,
+                   .message = "the router " + each.name + ", pid " + std::to_string(each.pid) +
+                              ", was asked to stop and waits for requests under way",
+                   .next = "sluice stop --timeout 5m"};
+    }
+    stopped.push_back(std::move(each));
+  }
+  return stopped;
+}
+
+Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& clock, const std::string& reason,
+                           int64_t at_most_ms) {
+  auto owner = read_lock_owner(context.disk, (home.root() / "run" / "store.lock").string());
+  auto door = api::RemoteDoor::open(socket_of(home), clock, "stop");
+  auto asked = door ? (*door)->stop(reason) : Result<json::object>(door.error());
+  if (!asked && (asked.error().code == Code::not_found || asked.error().code == Code::invalid)) return int64_t{0};
+  if (!asked) return asked.error();
+  const json::value* said = asked->if_contains("pid");
+  const int64_t pid = said != nullptr && said->is_int64() ? said->get_int64() : 0;
+  bool known = owner && owner->process.pid == pid;
+  int64_t until_ns = clock.monotonic_ns() + at_most_ms * 1'000'000;
+  // By a handle it is heard when it ends; without one, that nobody is at the socket any more.
+  auto handle = known ? process::ProcessHandle::open(owner->process)
+                      : Result<process::ProcessHandle>(Error{.code = Code::unavailable});
+  auto has_ended = [&] {
+    if (handle) return handle->wait_ms(kLookAgain_ms);
+    if (known && handle.error().code == Code::not_found) return true;
+    if (!http::connect_unix(socket_of(home))) return true;
+    clock.sleep_ms(kLookAgain_ms);
+    return false;
+  };
+  while (!has_ended()) {
+    if (clock.monotonic_ns() >= until_ns) {
+      return Error{.code = Code::timeout,
+                   .message = "sluice serve, pid " + std::to_string(pid) +
+                              ", was asked to stop and has not ended yet; it may wait for an "
+                              "effect under way",
+                   .next = "sluice stop --timeout 5m, or kill -9 " + std::to_string(pid) +
+                           ": nothing that was committed is lost"};
+    }
+  }
+  return pid;
+}
+
+Result<size_t> stop_workloads(const Context& context) {
+  auto replicas = local_replicas(context);
+  if (!replicas) return size_t{0};
+  auto names = (*replicas)->list();
+  if (!names) return names.error().code == Code::not_found ? Result<size_t>(size_t{0}) : names.error();
+  size_t stopped = 0;
+  for (const std::string& name : *names) {
+    auto state = (*replicas)->look(name);
+    if (!state || process::is_over(state->phase)) continue;
+    if (auto ended = (*replicas)->stop(name); !ended) return ended.error();
+    stopped++;
+  }
+  return stopped;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,53 @@
+// The processes that belong to a home besides its workloads: the control plane (`sluice serve`) and its routers. They
+// are started as processes of their own, which go on when the command that started them ends; what they say goes to
+// logs/ in the home. They are found and ended by the locks that they hold, never by a pid alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/context.h"
+#include "cli/home.h"
+
+namespace sluice::cli {
+
+// A router of this home that runs.
+struct RunningRouter {
+  std::string name;
+  std::string router;
+  int64_t pid = 0;
+  std::vector<std::string> listen;  // "127.0.0.1:8080"
+  std::string control;
+};
+
+// Those whose process is alive.
+std::vector<RunningRouter> running_routers(const Context& context, const Home& home);
+
+// Whether a `sluice serve` of this home answers.
+bool serve_runs(const Context& context, const Home& home, const Clock& clock);
+
+// Starts a `sluice serve` and waits until it answers. False: one ran already.
+Result<bool> ensure_serve(Context& context, const Home& home, Clock& clock);
+
+struct RouterHere {
+  RunningRouter router;
+  bool started = false;
+};
+// Begins to start the router `main`, unless it runs; `finish_router` waits until it listens. Port 0: 8080, or any that
+// is free if that is taken.
+Result<bool> begin_router(Context& context, const Home& home, uint16_t port);
+Result<RouterHere> finish_router(Context& context, const Home& home, Clock& clock, bool started);
+
+// Asks each router to stop, and waits until requests under way have finished. Those that were stopped.
+Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Home& home, Clock& clock,
+                                                int64_t at_most_ms);
+// Asks the `sluice serve` of this home to stop, and waits for its end: its pid, 0 if none ran.
+Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& clock, const std::string& reason,
+                           int64_t at_most_ms);
+// Stops all replicas of this machine, each within its own time; how many that were.
+Result<size_t> stop_workloads(const Context& context);
+
+}  // namespace sluice::cli

@@ -1,0 +1,79 @@
+// A thread that asks ten times a second: a drain is short, and people look on.
+#include "cli/drain_watch.h"
+
+#include <boost/json.hpp>
+#include <chrono>
+
+#include "base/thread_name.h"
+#include "cli/background.h"
+#include "router/control_client.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+constexpr int64_t kDrainAnswer_ms = 1'000;
+
+int64_t count_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr) return 0;
+  if (value->is_int64()) return value->get_int64();
+  return value->is_uint64() ? static_cast<int64_t>(value->get_uint64()) : 0;
+}
+
+}  // namespace
+
+UnderWay under_way(const Context& context, const Home& home, const std::string& deployment,
+                   const std::string& revision) {
+  UnderWay sum;
+  for (const RunningRouter& each : running_routers(context, home)) {
+    auto client = ::sluice::router::ControlClient::connect(each.control, kDrainAnswer_ms);
+    auto stats = client ? client->ask({{"op", "stats"}, {"deployment", deployment}}) : client.error();
+    const json::value* deployments = stats ? stats->if_contains("deployments") : nullptr;
+    if (deployments == nullptr || !deployments->is_array()) continue;
+    for (const json::value& one : deployments->get_array()) {
+      for (const json::value& known : one.at("revisions").as_array()) {
+        if (known.at("id") != json::value(revision)) continue;
+        sum.requests += count_at(known.as_object(), "in_flight");
+        sum.websockets += count_at(known.as_object(), "websockets");
+      }
+    }
+  }
+  return sum;
+}
+
+std::string to_text(const UnderWay& counts) {
+  auto counted = [](int64_t number, const std::string& what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  std::string text = counted(counts.requests, "request");
+  if (counts.websockets > 0) text += " and " + counted(counts.websockets, "WebSocket");
+  return text + " under way";
+}
+
+DrainWatch::DrainWatch(Context& context, Home home, std::string deployment, std::string revision) {
+  thread_ = std::thread(
+      [this, &context, home = std::move(home), deployment = std::move(deployment), revision = std::move(revision)] {
+        name_this_thread("drain-watch");
+        UnderWay said;
+        std::unique_lock lock(mutex_);
+        while (!ends_.wait_for(lock, kBetweenLooks, [this] { return ending_; })) {
+          lock.unlock();
+          UnderWay now = under_way(context, home, deployment, revision);
+          if (now != said) context.output.note(to_text(now));
+          said = now;
+          lock.lock();
+        }
+      });
+}
+
+DrainWatch::~DrainWatch() {
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  ends_.notify_all();
+  thread_.join();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,14 @@
+// What a person hears of the routers after a change: that they obey it, which of them do not, or that there is none.
+#pragma once
+
+#include <string>
+
+#include "cli/context.h"
+#include "deploy/views/states.h"
+
+namespace sluice::cli {
+
+// Call it when the change has settled.
+void tell_of_routers(Context& context, const deploy::views::States& states, const std::string& environment);
+
+}  // namespace sluice::cli

@@ -1,0 +1,200 @@
+// Weights that were asked for come from the split, those that are obeyed from the routers.
+#include "cli/status_tree.h"
+
+#include <boost/json.hpp>
+#include <map>
+
+#include "base/basis_points.h"
+#include "cli/background.h"
+#include "cli/objects.h"
+#include "cli/running_instances.h"
+#include "deploy/concepts/revision/lifecycle.h"
+#include "deploy/views/documents.h"
+#include "router/control_client.h"
+
+namespace sluice::cli {
+namespace {
+
+namespace views = deploy::views;
+
+constexpr int64_t kRouterAnswers_ms = 1'000;
+
+// What the routers say of a revision, together.
+struct Obeyed {
+  bool known = false;
+  int64_t weight_bps = 0;
+  int64_t requests = 0;
+  int64_t in_flight = 0;
+  int64_t websockets = 0;
+};
+
+int64_t number_of(const json::value& value) {
+  if (value.is_int64()) return value.get_int64();
+  return value.is_uint64() ? static_cast<int64_t>(value.get_uint64()) : 0;
+}
+
+using ObeyedByRevision = std::map<std::string, Obeyed, std::less<>>;
+
+void add_stats(ObeyedByRevision& obeyed, const json::object& stats) {
+  const json::value* deployments = stats.if_contains("deployments");
+  if (deployments == nullptr || !deployments->is_array()) return;
+  for (const json::value& deployment : deployments->get_array()) {
+    for (const json::value& each : deployment.at("revisions").as_array()) {
+      Obeyed& one = obeyed[std::string(each.at("id").as_string())];
+      one.known = true;
+      one.weight_bps = number_of(each.at("weight_bps"));
+      one.requests += number_of(each.at("requests"));
+      one.in_flight += number_of(each.at("in_flight"));
+      one.websockets += number_of(each.at("websockets"));
+    }
+  }
+}
+
+std::string bps(int64_t weight) { return print_basis_points(static_cast<int>(weight)); }
+
+class Drawing {
+ public:
+  Drawing(Context& context, const views::States& states, const ObeyedByRevision& obeyed)
+      : context_(context), states_(states), obeyed_(obeyed) {}
+
+  StatusTree take() { return std::move(tree_); }
+
+  void environment(const std::string& id, const std::vector<RunningRouter>& routers) {
+    json::array deployments;
+    const size_t line = tree_.lines.size();
+    tree_.lines.push_back({0, id});
+    for (const auto& each : states_.deployment().find_by_environment(id)) {
+      if (each.record.status == deploy::deployment::DeploymentStatus::archived) continue;
+      deployments.push_back(deployment(each));
+    }
+    if (deployments.empty()) {
+      tree_.lines.resize(line);
+      return;
+    }
+    json::array shown;
+    std::string text;
+    for (const auto& member : states_.router().members(deploy::router::RouterId(id)).values()) {
+      auto runs = std::ranges::find(routers, member.router, &RunningRouter::router);
+      const bool up = runs != routers.end();
+      json::object one{{"name", member.name}, {"running", up}, {"generation", member.acknowledged}};
+      json::array listen;
+      std::string where;
+      if (up) {
+        one["pid"] = runs->pid;
+        for (const std::string& address : runs->listen) {
+          listen.emplace_back(address);
+          where += " " + address;
+        }
+      }
+      one["listen"] = std::move(listen);
+      shown.push_back(std::move(one));
+      text += ", router " + member.name + (up ? where + " pid " + std::to_string(runs->pid) : " does not run");
+    }
+    tree_.lines[line].text += text.empty() ? ", no router" : text;
+    tree_.data.push_back(
+        json::object{{"environment", id}, {"routers", std::move(shown)}, {"deployments", std::move(deployments)}});
+  }
+
+ private:
+  json::object deployment(const deploy::deployment::DeploymentFound& found) {
+    const auto& record = found.record;
+    const bool paused = record.status == deploy::deployment::DeploymentStatus::paused;
+    tree_.lines.push_back(
+        {1, record.bundle + " for " + record.customer + " (" + found.id.text() + ")" + (paused ? ", paused" : "")});
+    std::map<std::string, int64_t> weights;
+    for (const auto& entry : states_.traffic().entries(deploy::traffic::TrafficId(found.id.text())).values()) {
+      weights[entry.revision] = entry.weightBps;
+    }
+    json::array revisions;
+    for (const auto& each : views::live_revisions_of(states_, found.id.text())) {
+      revisions.push_back(revision(each, weights[each.id.text()]));
+    }
+    return {{"deployment", found.id.text()},
+            {"bundle", record.bundle},
+            {"customer", record.customer},
+            {"status", paused ? "paused" : "active"},
+            {"revisions", std::move(revisions)}};
+  }
+
+  json::object revision(const deploy::revision::RevisionFound& found, int64_t asked_bps) {
+    const std::string name = found.record.bundle + "@" + std::to_string(found.record.sequence);
+    const std::string lifecycle(deploy::revision::name_of(found.record.lifecycle));
+    auto known = obeyed_.find(found.id.text());
+    const Obeyed obeyed = known != obeyed_.end() ? known->second : Obeyed();
+    std::string text = name + " (" + found.id.text() + ") " + lifecycle + ", asked " + bps(asked_bps) + ", obeyed " +
+                       (obeyed.known ? bps(obeyed.weight_bps) : std::string("by nobody"));
+    if (obeyed.known) {
+      text += ", " + std::to_string(obeyed.requests) + " requests, " +
+              std::to_string(obeyed.in_flight + obeyed.websockets) + " under way";
+    }
+    using enum deploy::revision::RevisionLifecycle;
+    tree_.lines.push_back({2, text,
+                           found.record.lifecycle == ready    ? Style::good
+                           : found.record.lifecycle == failed ? Style::bad
+                                                              : Style::plain});
+    json::object shown{{"revision", found.id.text()},
+                       {"name", name},
+                       {"version", found.record.version},
+                       {"lifecycle", lifecycle},
+                       {"weight_asked_bps", asked_bps},
+                       {"weight_obeyed_bps", obeyed.known ? json::value(obeyed.weight_bps) : json::value()},
+                       {"requests", obeyed.requests},
+                       {"in_flight", obeyed.in_flight},
+                       {"websockets", obeyed.websockets},
+                       {"replicas", replicas(found.id.text())}};
+    return shown;
+  }
+
+  json::array replicas(const std::string& revision) {
+    json::array shown;
+    auto here = local_replicas(context_);
+    for (const auto& instance : states_.runtime().find_by_concept(revision)) {
+      for (const auto& service : states_.local_runtime().find_by_instance(instance.id.text())) {
+        for (const auto& program : states_.local_runtime().programs(service.id).values()) {
+          auto state = here ? (*here)->look(program.name) : Result<process::ReplicaState>(here.error());
+          const bool runs = state && !process::is_over(state->phase);
+          const int64_t pid = runs && state->program ? state->program->pid : 0;
+          const bool healthy = runs && state->healthy;
+          const int64_t restarts = state ? state->restarts : 0;
+          tree_.lines.push_back({3,
+                                 program.endpoint + (pid != 0 ? ", pid " + std::to_string(pid) : ", not running") +
+                                     ", " + (healthy ? "healthy" : "unhealthy") + ", " + std::to_string(restarts) +
+                                     (restarts == 1 ? " restart" : " restarts"),
+                                 healthy ? Style::plain : Style::bad});
+          shown.push_back(json::object{{"name", program.name},
+                                       {"address", program.endpoint},
+                                       {"pid", pid != 0 ? json::value(pid) : json::value()},
+                                       {"healthy", healthy},
+                                       {"restarts", restarts}});
+        }
+      }
+    }
+    return shown;
+  }
+
+  Context& context_;
+  const views::States& states_;
+  const ObeyedByRevision& obeyed_;
+  StatusTree tree_;
+};
+
+}  // namespace
+
+Result<StatusTree> status_tree(Context& context, const Home& home) {
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  if (!*objects) return StatusTree();
+  const views::States& states = (*objects)->states();
+  const std::vector<RunningRouter> routers = running_routers(context, home);
+  ObeyedByRevision obeyed;
+  for (const RunningRouter& each : routers) {
+    auto client = ::sluice::router::ControlClient::connect(each.control, kRouterAnswers_ms);
+    if (!client) continue;
+    if (auto stats = client->ask({{"op", "stats"}})) add_stats(obeyed, *stats);
+  }
+  Drawing drawing(context, states, obeyed);
+  for (const auto& each : states.env().all()) drawing.environment(each.id.text(), routers);
+  return drawing.take();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,527 @@
+// sluice up and down: from a folder to a URL in one command, and back. Everything that they do can be done by the other
+// commands one by one; they say which.
+#include <poll.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/basis_points.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "bundle/guess.h"
+#include "bundle/inspect.h"
+#include "bundle/manifest_template.h"
+#include "bundle/sidecar.h"
+#include "cli/all_commands.h"
+#include "cli/background.h"
+#include "cli/bundle_words.h"
+#include "cli/objects.h"
+#include "cli/routers_told.h"
+#include "cli/signing_key.h"
+#include "cli/staging.h"
+#include "cli/version.h"
+#include "deploy/build_bundle.h"
+#include "deploy/concepts/artifact/artifact_builder.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/names.h"
+#include "router/control_client.h"
+
+namespace sluice::cli {
+namespace up_commands {
+
+namespace views = deploy::views;
+using deploy::deployment::DeploymentFound;
+using deploy::revision::RevisionFound;
+using deploy::revision::RevisionLifecycle;
+
+constexpr std::string_view kLocal = "local";
+constexpr int64_t kAll_bps = 10'000;
+constexpr int64_t kStopAll_ms = 60'000;
+constexpr int64_t kRouterAnswer_ms = 5'000;
+
+// ------------------------------------------------------------------------------------------------------- the archive
+
+// Removes the archive that was made for this call alone.
+class MadeArchive {
+ public:
+  MadeArchive(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
+  ~MadeArchive() {
+    (void)disk_.remove(path_);
+    (void)disk_.remove(bundle::sidecar_path(path_));
+  }
+  MadeArchive(const MadeArchive&) = delete;
+  MadeArchive& operator=(const MadeArchive&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Disk& disk_;
+  std::string path_;
+};
+
+Result<void> check_folder(Context& context, const std::string& folder) {
+  auto there = context.disk.stat(folder + "/" + std::string(bundle::kManifestName), FollowLinks::yes);
+  if (there || there.error().code != Code::not_found) return {};
+  std::error_code ignored;
+  auto guess =
+      bundle::guess_manifest(context.disk, folder, std::filesystem::absolute(folder, ignored).filename().string());
+  bundle::InitAnswers answers;
+  if (guess) answers = {.name = guess->name, .run = guess->run, .listen = guess->listen};
+  if (answers.name.text.empty()) answers.name = {"app"};
+  if (answers.run.empty()) answers.run = {"./app"};
+  std::string minimal = "name: " + answers.name.text + "\nversion: \"0.1.0\"\nrun: [";
+  for (const std::string& word : answers.run) {
+    minimal += (word == answers.run.front() ? "" : ", ") + write(json::value(word));
+  }
+  context.output.print_text(minimal + "]\n");
+  return Error{.code = Code::not_found,
+               .message = folder + " has no bundle.yaml; the lines above are one that would do",
+               .next = "sluice init " + folder + ", then sluice up " + folder};
+}
+
+// Packs and signs a folder.
+Result<void> pack(Context& context, const std::string& folder, const std::string& out, const crypto::PrivateKey& key) {
+  RealClock clock;
+  process::RealRunner runner(clock);
+  auto built =
+      deploy::build_bundle(context.disk, runner, clock,
+                           {.folder = plain_folder(folder),
+                            .out = out,
+                            .environment = deploy::build_environment(context.variables),
+                            .version_of =
+                                [&](const std::string& name) {
+                                  return deploy::artifact::version_of_tool(context.disk, name, context.variables);
+                                },
+                            .sluice_version = version().number},
+                           {.said = [&](const std::string& line) { context.output.note("  " + line); }});
+  if (!built) return built.error();
+  for (const std::string& each : built->warnings) context.output.warn(each);
+  auto sidecar = bundle::sign_statement(built->statement, {&key, 1});
+  if (!sidecar) return sidecar.error();
+  return bundle::write_sidecar(context.disk, bundle::sidecar_path(out), *sidecar);
+}
+
+// ------------------------------------------------------------------------------------------------------ the deployment
+
+json::object add_input(const bundle::Manifest& manifest, const std::string& customer) {
+  json::array hosts, prefixes;
+  bool any_host = false;
+  for (const bundle::Route& route : manifest.routes) {
+    any_host = any_host || !route.host;
+    if (route.host && std::ranges::find(hosts, json::value(route.host->text)) == hosts.end()) {
+      hosts.emplace_back(route.host->text);
+    }
+    if (std::ranges::find(prefixes, json::value(route.path.text)) == prefixes.end()) {
+      prefixes.emplace_back(route.path.text);
+    }
+  }
+  if (any_host) hosts.clear();
+  if (prefixes.empty()) prefixes.emplace_back("/");
+  return {{"environment", kLocal},
+          {"bundle", manifest.name.text},
+          {"customer", customer},
+          {"hosts", std::move(hosts)},
+          {"pathPrefixes", std::move(prefixes)},
+          {"tenant", ""},
+          {"team", ""},
+          {"parties", json::array()}};
+}
+
+// The deployment of the bundle in local, which is made if there is none. Without routes of its own it takes every
+// request, or, if another one does, those for NAME.localhost.
+Result<DeploymentFound> deployment_for(Context& context, Objects& objects, const bundle::Manifest& manifest) {
+  const std::string& name = manifest.name.text;
+  const std::string customer = context.given.text("customer-id");
+  for (const auto& each : objects.states().deployment().find_by_environment(std::string(kLocal))) {
+    if (each.record.bundle != name || (!customer.empty() && each.record.customer != customer)) continue;
+    if (each.record.status != deploy::deployment::DeploymentStatus::active) {
+      return Error{.code = Code::conflict,
+                   .message = name + " (" + each.id.text() + ") is not active",
+                   .next = "sluice bundles update local --deployment " + each.id.text() + " --status active"};
+    }
+    return each;
+  }
+  json::object input = add_input(manifest, customer);
+  auto answer = objects.change("Deployment/add", input, "add");
+  if (answer && answer->variant == "ambiguous" && manifest.routes.empty()) {
+    input["hosts"] = json::array{name + ".localhost"};
+    answer = objects.change("Deployment/add", input, "add-host");
+  }
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_in_words(*answer);
+  const deploy::deployment::DeploymentId id(answer->text("deployment"));
+  auto record = objects.states().deployment().get(id);
+  if (!record) return Error{.message = "the deployment " + id.text() + " was removed meanwhile"};
+  return DeploymentFound{id, *record};
+}
+
+// A ready revision of exactly this archive and config, the newest if there are several.
+std::optional<RevisionFound> ready_revision(const views::States& states, const std::string& deployment,
+                                            const ArchiveToStage& archive) {
+  std::optional<RevisionFound> found;
+  for (const RevisionFound& each : views::live_revisions_of(states, deployment)) {
+    if (each.record.lifecycle == RevisionLifecycle::ready && each.record.treeDigest == archive.tree &&
+        each.record.config == archive.config) {
+      found = each;
+    }
+  }
+  return found;
+}
+
+Result<RevisionFound> staged_and_warm(Context& context, Objects& objects, const DeploymentFound& deployment,
+                                      const ArchiveToStage& archive) {
+  json::object input{{"deployment", deployment.id.text()},
+                     {"environment", deployment.record.environment},
+                     {"bundle", deployment.record.bundle},
+                     {"source", archive.path},
+                     {"config", archive.config}};
+  if (auto seconds = context.given.number("drain-seconds")) input["drainSeconds"] = *seconds;
+  auto staged = objects.change("Revision/stage", input, "stage");
+  if (!staged) return staged.error();
+  if (staged->code != Code::ok) return refusal_in_words(*staged);
+  const deploy::revision::RevisionId id(staged->text("revision"));
+  auto warmed = objects.change("Revision/warm", {{"revision", id.text()}}, "warm");
+  if (!warmed) return warmed.error();
+  if (auto settled = objects.settle(); !settled) return settled.error();
+  auto record = objects.states().revision().get(id);
+  if (!record) return Error{.message = "the revision " + id.text() + " was removed meanwhile"};
+  if (warmed->code != Code::ok) {
+    const std::string name = record->bundle + "@" + std::to_string(record->sequence);
+    Error refused = refusal_in_words(*warmed);
+    refused.message = name + " is not fit to serve, and traffic stays as it was: " + refused.message;
+    refused.next = "mend it, then sluice up again";
+    return refused;
+  }
+  return RevisionFound{id, *record};
+}
+
+// ------------------------------------------------------------------------------------------------------------ the
+// split
+
+using Weights = std::vector<std::pair<std::string, int64_t>>;  // by revision
+
+Weights split_of(const views::States& states, const std::string& deployment) {
+  Weights weights;
+  for (const auto& entry : states.traffic().entries(deploy::traffic::TrafficId(deployment)).values()) {
+    if (entry.weightBps > 0) weights.emplace_back(entry.revision, entry.weightBps);
+  }
+  return weights;
+}
+
+// Everything to the new one, or a share of it: then the others keep what is left in their proportion.
+Weights wanted_split(const Weights& now, const std::string& revision, std::optional<int64_t> canary_bps) {
+  if (!canary_bps || now.empty()) return {{revision, kAll_bps}};
+  int64_t others = 0;
+  for (const auto& [id, weight] : now) others += id == revision ? 0 : weight;
+  if (others == 0) return now;  // it has everything already
+  Weights wanted = {{revision, *canary_bps}};
+  int64_t left = kAll_bps - *canary_bps;
+  for (const auto& [id, weight] : now) {
+    if (id == revision) continue;
+    const int64_t share = weight * (kAll_bps - *canary_bps) / others;
+    wanted.emplace_back(id, share);
+    left -= share;
+  }
+  wanted[1].second += left;
+  return wanted;
+}
+
+std::vector<std::string> urls_of(const RunningRouter& router, const DeploymentFound& deployment) {
+  std::vector<std::string> urls;
+  std::vector<std::string> prefixes = deployment.record.route.pathPrefixes;
+  if (prefixes.empty()) prefixes = {"/"};
+  for (const std::string& listen : router.listen) {
+    const size_t colon = listen.rfind(':');
+    if (listen.starts_with("unix:") || colon == std::string::npos) continue;
+    std::vector<std::string> hosts;
+    for (const std::string& host : deployment.record.route.hosts) {
+      if (!host.starts_with("*.")) hosts.push_back(host);
+    }
+    if (deployment.record.route.hosts.empty()) hosts = {listen.substr(0, colon)};
+    for (const std::string& host : hosts) {
+      for (const std::string& prefix : prefixes) urls.push_back("http://" + host + listen.substr(colon) + prefix);
+    }
+  }
+  return urls;
+}
+
+struct Raised {
+  DeploymentFound deployment;
+  RevisionFound revision;
+  bool changed = false;  // a new revision, or another split
+  Weights weights;
+};
+
+// The old ones that nobody gets any more are stopped, but for the one that a rollback leads to.
+Result<void> retire_old(Objects& objects, const DeploymentFound& deployment, const RevisionFound& newest) {
+  std::vector<RevisionFound> old;
+  for (const RevisionFound& each : views::live_revisions_of(objects.states(), deployment.id.text())) {
+    if (each.record.lifecycle == RevisionLifecycle::ready && each.id != newest.id) old.push_back(each);
+  }
+  if (old.size() < 2) return {};
+  old.pop_back();
+  for (const RevisionFound& each : old) {
+    auto answer = objects.change("Revision/archive", {{"revision", each.id.text()}}, "archive." + each.id.text());
+    if (!answer) return answer.error();
+  }
+  return objects.settle();
+}
+
+// A router that was just started is known at once, and not only when the control plane looks next.
+Result<void> introduce(Objects& objects, const RunningRouter& router) {
+  for (const auto& each : objects.states().router().members(deploy::router::RouterId(std::string(kLocal))).values()) {
+    if (each.router == router.router) return {};
+  }
+  auto client = ::sluice::router::ControlClient::connect(router.control, kRouterAnswer_ms);
+  auto stats = client ? client->ask({{"op", "stats"}, {"deployment", "-"}}) : client.error();
+  if (!stats) return stats.error();
+  const json::value* environment = stats->if_contains("environment");
+  const json::value* generation = stats->if_contains("generation");
+  const bool fresh = environment == nullptr || !environment->is_string() || environment->get_string().empty();
+  if (!fresh && environment->get_string() != kLocal) {
+    return Error{.code = Code::conflict,
+                 .message = "the router main obeys " + std::string(environment->get_string()) + ", not local"};
+  }
+  auto answer = objects.change("Router/register",
+                               {{"environment", kLocal},
+                                {"router", router.router},
+                                {"name", router.name},
+                                {"control", router.control},
+                                {"generation", generation != nullptr && generation->is_int64() ? *generation : 0}},
+                               "register");
+  if (!answer) return answer.error();
+  return {};
+}
+
+Result<Raised> raise(Context& context, const ArchiveToStage& archive, const RunningRouter& router) {
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  if (auto known = introduce(**objects, router); !known) return known.error();
+  auto deployment = deployment_for(context, **objects, archive.manifest);
+  if (!deployment) return deployment.error();
+  Raised raised{.deployment = *deployment};
+  const std::string id = deployment->id.text();
+  if (auto known = ready_revision((*objects)->states(), id, archive)) {
+    raised.revision = *known;
+  } else {
+    auto made = staged_and_warm(context, **objects, *deployment, archive);
+    if (!made) return made.error();
+    raised.revision = *std::move(made);
+    raised.changed = true;
+  }
+  const Weights now = split_of((*objects)->states(), id);
+  std::optional<int64_t> canary_bps;
+  if (context.given.has("canary")) canary_bps = context.given.number("canary");
+  raised.weights = wanted_split(now, raised.revision.id.text(), canary_bps);
+  if (now != raised.weights) {
+    json::array entries;
+    for (const auto& [revision, weight] : raised.weights) {
+      entries.push_back(json::object{{"revision", revision}, {"weightBps", weight}});
+    }
+    auto answer = (*objects)->change(
+        "Traffic/set", {{"deployment", id}, {"entries", std::move(entries)}, {"by", calling_user()}}, "route");
+    if (!answer) return answer.error();
+    if (answer->code != Code::ok) return refusal_in_words(*answer);
+    raised.changed = true;
+  }
+  if (auto settled = (*objects)->settle(); !settled) return settled.error();
+  tell_of_routers(context, (*objects)->states(), std::string(kLocal));
+  if (raised.changed && !canary_bps) {
+    if (auto retired = retire_old(**objects, *deployment, raised.revision); !retired) return retired.error();
+  }
+  return raised;
+}
+
+void tell(Context& context, const Raised& raised, const RunningRouter& router) {
+  json::array urls, weights;
+  std::string text;
+  for (const auto& [revision, weight] : raised.weights) {
+    weights.push_back(json::object{{"revision", revision}, {"weightBps", weight}});
+  }
+  int64_t own = 0;
+  for (const auto& [revision, weight] : raised.weights) {
+    if (revision == raised.revision.id.text()) own = weight;
+  }
+  const std::vector<std::string> all = urls_of(router, raised.deployment);
+  for (const std::string& each : all) urls.emplace_back(each);
+  const std::string name = raised.revision.record.bundle + "@" + std::to_string(raised.revision.record.sequence);
+  json::object shown{{"deployment", raised.deployment.id.text()},
+                     {"bundle", raised.deployment.record.bundle},
+                     {"revision", raised.revision.id.text()},
+                     {"name", name},
+                     {"changed", raised.changed},
+                     {"weights", std::move(weights)},
+                     {"urls", std::move(urls)}};
+  context.output.print(shown, [&](const Terminal& terminal) {
+    std::string lines = terminal.paint(Style::good, raised.changed ? "up" : "unchanged") + "  " + name + " gets " +
+                        print_basis_points(static_cast<int>(own)) + "\n";
+    for (const std::string& each : all) lines += each + "\n";
+    return lines;
+  });
+}
+
+// Ends what this command has started, or everything.
+void stop_all(Context& context, const Home& home, Clock& clock, bool router, bool serve, bool workloads) {
+  if (router) {
+    if (auto stopped = stop_routers(context, home, clock, kStopAll_ms); !stopped) context.output.error(stopped.error());
+  }
+  if (serve) {
+    if (auto stopped = stop_serve(context, home, clock, "up ends", kStopAll_ms); !stopped) {
+      context.output.error(stopped.error());
+    }
+  }
+  if (workloads) {
+    if (auto stopped = stop_workloads(context); !stopped) context.output.error(stopped.error());
+  }
+}
+
+Result<Code> up(Context& context) {
+  const std::string given = context.given.text("bundle").empty() ? "." : context.given.text("bundle");
+  if (auto share = context.given.has("canary") ? context.given.number("canary") : std::nullopt;
+      share && (*share < 1 || *share >= kAll_bps)) {
+    return Error{.code = Code::usage, .message = "--canary: expected a share between 0% and 100%"};
+  }
+  auto home = find_home(context.disk, context.variables);
+  if (!home) return home.error();
+  auto stat = context.disk.stat(given, FollowLinks::yes);
+  if (!stat) return stat.error();
+  const bool folder = stat->kind == FileKind::folder;
+  if (folder) {
+    if (auto has = check_folder(context, given); !has) return has.error();
+  }
+  const int64_t port = context.given.number("port").value_or(0);
+  if (port > 65'535) return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
+  RealClock clock;
+  auto served = ensure_serve(context, *home, clock);
+  if (!served) return served.error();
+  auto begun = begin_router(context, *home, static_cast<uint16_t>(port));
+  auto raised = [&]() -> Result<Raised> {
+    if (!begun) return begun.error();
+    auto key = signing_key(context);
+    if (!key) return key.error();
+    auto run = home->folder("run");
+    if (!run) return run.error();
+    const MadeArchive made(context.disk, (*run / ("up-" + std::to_string(::getpid()) + ".bundle")).string());
+    if (folder) {
+      if (auto packed = pack(context, given, made.path(), *key); !packed) return packed.error();
+    }
+    auto archive = archive_to_stage(context, folder ? made.path() : given);
+    if (!archive) return archive.error();
+    // Before the first publish, so that it is not told that nobody obeys.
+    auto listens = finish_router(context, *home, clock, *begun);
+    if (!listens) return listens.error();
+    return raise(context, *archive, listens->router);
+  }();
+  auto router = raised ? finish_router(context, *home, clock, *begun) : Result<RouterHere>(Error{});
+  if (!raised || !router) {
+    stop_all(context, *home, clock, begun && *begun, *served, *served);
+    return raised ? router.error() : raised.error();
+  }
+  if (port != 0 && !router->started && std::ranges::none_of(router->router.listen, [&](const std::string& each) {
+        return each.ends_with(":" + std::to_string(port));
+      })) {
+    context.output.warn("the router runs already and stays where it listens; sluice stop ends it");
+  }
+  tell(context, *raised, router->router);
+  if (context.given.flag("detach")) return Code::ok;
+  context.output.note("Ctrl-C stops all of it; sluice up --detach leaves it running");
+  const StopSignal stop;
+  pollfd wait{.fd = stop.fd(), .events = POLLIN, .revents = 0};
+  while (::poll(&wait, 1, -1) < 0 && errno == EINTR) {
+  }
+  stop_all(context, *home, clock, true, true, true);
+  context.output.note("stopped");
+  return Code::ok;
+}
+
+// -----------------------------------------------------------------------------------------------------------------
+// down
+
+Result<Code> down(Context& context) {
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
+  if (!environment) return environment.error();
+  const std::string name = context.given.text("deployment");
+  // By its id, or by the name of its bundle.
+  auto deployment = views::find_deployment((*objects)->states(), environment->id.text(), {.bundle = name});
+  if (!deployment) {
+    deployment = views::find_deployment((*objects)->states(), environment->id.text(), {.deployment = name});
+  }
+  if (!deployment) return deployment.error();
+  const std::string id = deployment->id.text();
+  if (!split_of((*objects)->states(), id).empty()) {
+    auto answer = (*objects)->change("Traffic/clear", {{"deployment", id}, {"by", calling_user()}}, "clear");
+    if (!answer) return answer.error();
+    if (answer->code != Code::ok) return refusal_in_words(*answer);
+    if (auto settled = (*objects)->settle(); !settled) return settled.error();
+  }
+  for (const RevisionFound& each : views::live_revisions_of((*objects)->states(), id)) {
+    const std::string revision = each.id.text();
+    if (each.record.lifecycle == RevisionLifecycle::ready) {
+      auto drained = (*objects)->change("Revision/drain", {{"revision", revision}}, "drain." + revision);
+      if (!drained) return drained.error();
+      if (drained->code != Code::ok) return refusal_in_words(*drained);
+    }
+    auto archived = (*objects)->change("Revision/archive", {{"revision", revision}}, "archive." + revision);
+    if (!archived) return archived.error();
+    if (archived->code != Code::ok) return refusal_in_words(*archived);
+  }
+  if (auto settled = (*objects)->settle(); !settled) return settled.error();
+  auto removed = (*objects)->change("Deployment/remove", {{"deployment", id}}, "remove");
+  if (!removed) return removed.error();
+  if (removed->code != Code::ok) return refusal_in_words(*removed);
+  if (auto settled = (*objects)->settle(); !settled) return settled.error();
+  print_done(context, *removed, "down", deployment->record.bundle + " (" + id + ")");
+  return Code::ok;
+}
+
+}  // namespace up_commands
+
+void add_up_commands(Commands& commands) {
+  using namespace up_commands;
+  std::vector<Option> options = staging_options();
+  options.push_back({.name = "detach", .letter = 'd', .help = "end when it runs, and leave it running"});
+  options.push_back({.name = "port",
+                     .value = "N",
+                     .help = "where the router listens; else 8080, or any if that is taken",
+                     .kind = Kind::count});
+  options.push_back({.name = "canary",
+                     .value = "SHARE",
+                     .help = "give a new revision this share alone, and leave the rest as it was",
+                     .kind = Kind::share});
+  options.push_back({.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"});
+  for (Option& each : signing_options()) options.push_back(std::move(each));
+  commands.add(
+      {.name = "up",
+       .group = Group::run,
+       .summary = "Bring a folder to run, and requests to it",
+       .details =
+           "Packs and signs the folder, starts the control plane and a router in the background if they do not run, "
+           "makes the environment local and a deployment, stages and warms a revision, gives it all requests, and "
+           "prints its URLs. Called again it makes a new revision if the folder has changed, and else does nothing. "
+           "A revision that does not become healthy gets nothing: the exit code is 7, and what ran before goes on.\n\n"
+           "In the foreground it waits, and Ctrl-C stops all of it. The revision before stays warm, for `sluice "
+           "traffic rollback local`; older ones are archived.",
+       .args = {{.name = "bundle",
+                 .help = "a folder with a bundle.yaml, or a signed archive; else this folder",
+                 .kind = Kind::path,
+                 .optional = true}},
+       .options = std::move(options),
+       .example = "sluice up examples/hello --detach",
+       .run = up});
+  std::vector<Option> down_options = call_options();
+  down_options.push_back({.name = "env", .value = "ENV", .help = "the environment", .fallback = "local"});
+  commands.add({.name = "down",
+                .group = Group::run,
+                .summary = "Take a deployment away, with all that runs of it",
+                .details = "Nobody gets it any more, its revisions are drained and archived, and the deployment is "
+                           "removed. The control plane, the router and other deployments go on.",
+                .args = {{.name = "deployment", .help = "the bundle's name, or the deployment's id"}},
+                .options = std::move(down_options),
+                .example = "sluice down hello",
+                .run = down});
+}
+
+}  // namespace sluice::cli

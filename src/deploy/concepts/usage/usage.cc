@@ -1,0 +1,183 @@
+// Totals of a router grow from its epoch on. Usage keeps, for each revision, the totals that it has counted last of
+// each router and epoch, and adds the difference; so an answer that is read twice, or lost, changes nothing.
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "deploy/concepts/usage/usage_work.h"
+#include "deploy/router_fleet.h"
+#include "deploy/views/states.h"
+
+namespace sluice::deploy::usage {
+namespace {
+
+constexpr int64_t kSecond_ms = 1'000;
+constexpr std::string_view kNobody = "default";  // as tables name a tenant or a team that is not named
+
+std::string text_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+int64_t count_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr) return 0;
+  if (value->is_int64()) return value->get_int64();
+  return value->is_uint64() ? static_cast<int64_t>(value->get_uint64()) : 0;
+}
+
+// What was counted of this router and epoch already.
+UsageTotal counted_of(const State& state, const UsageId& revision, const std::string& router,
+                      const std::string& epoch) {
+  for (const UsageTotal& each : state.totals(revision).values()) {
+    if (each.router == router && each.epoch == epoch) return each;
+  }
+  return {.router = router, .epoch = epoch};
+}
+
+int64_t last_sequence(const State& state, const std::string& router, const std::string& epoch) {
+  for (const UsageReading& each : state.readings().values()) {
+    if (each.router == router && each.epoch == epoch) return each.sequence;
+  }
+  return -1;
+}
+
+int64_t warm_seconds(const UsageRecord& record, lang::DateTime now) {
+  if (!record.warmSince) return record.warmSeconds;
+  return record.warmSeconds + std::max<int64_t>((now.ms - record.warmSince->ms) / kSecond_ms, 0);
+}
+
+void add_series(State& state, const std::string& router, const std::string& epoch, const auto& series) {
+  UsageRecord record = state.get(series.revision)
+                           .value_or(UsageRecord{.environment = series.environment,
+                                                 .deployment = series.deployment,
+                                                 .bundle = series.bundle,
+                                                 .customer = series.customer,
+                                                 .tenant = series.tenant,
+                                                 .team = series.team});
+  const UsageTotal before = counted_of(state, series.revision, router, epoch);
+  record.requests += std::max<int64_t>(series.requests - before.requests, 0);
+  record.bytesIn += std::max<int64_t>(series.bytesIn - before.bytesIn, 0);
+  record.bytesOut += std::max<int64_t>(series.bytesOut - before.bytesOut, 0);
+  state.put(series.revision, record);
+  const UsageTotal total{.router = router,
+                         .epoch = epoch,
+                         .requests = series.requests,
+                         .bytesIn = series.bytesIn,
+                         .bytesOut = series.bytesOut};
+  for (const auto& each : state.totals(series.revision)) {
+    if (each.value.router != router || each.value.epoch != epoch) continue;
+    state.totals(series.revision).put(each.number, total);
+    return;
+  }
+  state.totals(series.revision).push(total);
+}
+
+void note_sequence(State& state, const UsageReading& reading) {
+  for (const auto& each : state.readings()) {
+    if (each.value.router != reading.router || each.value.epoch != reading.epoch) continue;
+    state.readings().put(each.number, reading);
+    return;
+  }
+  state.readings().push(reading);
+}
+
+}  // namespace
+
+Collect::Begun Usage::begin_collect(const Collect&, State&) { return CollectWork{}; }
+
+Collect::Performed Usage::perform_collect(const CollectWork&, Effect& effect) {
+  auto& fleet = effect.tool<RouterFleet>();
+  const views::States states(effect.read());
+  lang::ReadOnlyRows rows(effect.read().rows_of("Usage"));
+  const State counted(rows);
+  Collect::Ok ok;
+  for (const auto& table : states.router().all()) {
+    std::vector<RouterFleet::Member> members;
+    for (const auto& each : states.router().members(table.id).values()) {
+      members.push_back({.router = each.router, .name = each.name, .control = each.control});
+    }
+    for (const json::object& answer : fleet.usage(members)) {
+      typename decltype(ok.readings)::value_type reading{.router = text_at(answer, "router"),
+                                                         .epoch = text_at(answer, "epoch"),
+                                                         .sequence = count_at(answer, "sequence")};
+      const json::value* series = answer.if_contains("series");
+      if (reading.router.empty() || series == nullptr || !series->is_array()) continue;
+      for (const json::value& each : series->get_array()) {
+        if (!each.is_object()) continue;
+        const json::object& one = each.get_object();
+        typename decltype(reading.series)::value_type now{.revision = UsageId(text_at(one, "revision")),
+                                                          .environment = table.id.text(),
+                                                          .deployment = text_at(one, "deployment"),
+                                                          .bundle = text_at(one, "bundle"),
+                                                          .customer = text_at(one, "customer"),
+                                                          .tenant = text_at(one, "tenant"),
+                                                          .team = text_at(one, "team"),
+                                                          .requests = count_at(one, "requests"),
+                                                          .bytesIn = count_at(one, "bytes_in"),
+                                                          .bytesOut = count_at(one, "bytes_out")};
+        const UsageTotal before = counted_of(counted, now.revision, reading.router, reading.epoch);
+        if (now.requests == before.requests && now.bytesIn == before.bytesIn && now.bytesOut == before.bytesOut) {
+          continue;
+        }
+        reading.series.push_back(std::move(now));
+      }
+      if (!reading.series.empty()) ok.readings.push_back(std::move(reading));
+    }
+  }
+  return ok;
+}
+
+Collect::Outcome Usage::finish_collect(const Collect&, const Collect::Outcome& outcome, State& state) {
+  const auto* ok = std::get_if<Collect::Ok>(&outcome);
+  if (ok == nullptr) return outcome;
+  for (const auto& reading : ok->readings) {
+    if (reading.sequence <= last_sequence(state, reading.router, reading.epoch)) continue;
+    for (const auto& series : reading.series) add_series(state, reading.router, reading.epoch, series);
+    note_sequence(state, {.router = reading.router, .epoch = reading.epoch, .sequence = reading.sequence});
+  }
+  return outcome;
+}
+
+Warmed::Result Usage::warmed(const Warmed& ask, State& state) {
+  UsageRecord record = state.get(ask.revision).value_or(UsageRecord{});
+  record.environment = ask.environment;
+  record.deployment = ask.deployment;
+  record.bundle = ask.bundle;
+  record.customer = ask.customer;
+  record.tenant = ask.tenant.empty() ? std::string(kNobody) : ask.tenant;
+  record.team = ask.team.empty() ? std::string(kNobody) : ask.team;
+  if (!record.warmSince) record.warmSince = state.now();
+  state.put(ask.revision, record);
+  return Warmed::Ok{.revision = ask.revision};
+}
+
+Cooled::Result Usage::cooled(const Cooled& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (record && record->warmSince) {
+    record->warmSeconds = warm_seconds(*record, state.now());
+    record->warmSince.reset();
+    state.put(ask.revision, *record);
+  }
+  return Cooled::Ok{.revision = ask.revision};
+}
+
+Show::Result Usage::show(const Show&, const State& state) {
+  Show::Ok shown;
+  for (const UsageFound& each : state.all()) {
+    const UsageRecord& record = each.record;
+    shown.revisions.push_back({.revision = each.id,
+                               .environment = record.environment,
+                               .deployment = record.deployment,
+                               .bundle = record.bundle,
+                               .customer = record.customer,
+                               .tenant = record.tenant,
+                               .team = record.team,
+                               .requests = record.requests,
+                               .bytesIn = record.bytesIn,
+                               .bytesOut = record.bytesOut,
+                               .warmSeconds = warm_seconds(record, state.now())});
+  }
+  return shown;
+}
+
+}  // namespace sluice::deploy::usage

@@ -1,0 +1,233 @@
+// A patch is sent if exactly one deployment differs from what the router was sent last; else a load.
+#include "deploy/router_fleet.h"
+
+#include <boost/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "crypto/base64.h"
+#include "router/order.h"
+
+namespace sluice::deploy {
+namespace {
+
+namespace data_plane = ::sluice::router;
+
+constexpr size_t kMaxRecord = 64 << 10;
+
+std::string text_in(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+int64_t number_in(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr) return 0;
+  if (value->is_int64()) return value->get_int64();
+  return value->is_uint64() ? static_cast<int64_t>(value->get_uint64()) : 0;
+}
+
+bool flag_in(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+// The one difference between two sets of deployments, as a patch; nothing if there is none, or more than one.
+std::optional<std::string> patch_between(const std::map<std::string, std::string>& before,
+                                         const std::map<std::string, std::string>& after) {
+  std::string changed, removed;
+  int differences = 0;
+  for (const auto& [id, text] : after) {
+    auto known = before.find(id);
+    if (known != before.end() && known->second == text) continue;
+    changed = id;
+    if (++differences > 1) return std::nullopt;
+  }
+  for (const auto& [id, text] : before) {
+    if (after.contains(id)) continue;
+    removed = id;
+    if (++differences > 1) return std::nullopt;
+  }
+  const std::string begin = R"({"schema":")" + std::string(data_plane::kPatchSchema) + "\",";
+  if (!removed.empty()) return begin + "\"removed\":" + write(json::value(removed)) + "}";
+  // Where nothing differs, what is there already takes the router to the new generation.
+  if (changed.empty() && !after.empty()) changed = after.begin()->first;
+  if (changed.empty()) return std::nullopt;
+  return begin + "\"deployment\":" + after.at(changed) + "}";
+}
+
+}  // namespace
+
+RouterFleet::Turn::Turn(RouterFleet& fleet, std::string environment)
+    : fleet_(fleet), environment_(std::move(environment)) {
+  std::unique_lock lock(fleet_.mutex_);
+  fleet_.turned_.wait(lock, [&] { return !fleet_.turns_.contains(environment_); });
+  fleet_.turns_.insert(environment_);
+}
+
+RouterFleet::Turn::~Turn() {
+  std::lock_guard lock(fleet_.mutex_);
+  fleet_.turns_.erase(environment_);
+  fleet_.turned_.notify_all();
+}
+
+std::vector<RouterFleet::Seen> RouterFleet::look(int64_t timeout_ms) const {
+  std::vector<Seen> all;
+  auto folders = disk_.list(folder_);
+  if (!folders) return all;
+  for (const FolderEntry& each : *folders) {
+    auto text = read_file(disk_, folder_ + "/" + each.name + "/router.json", kMaxRecord);
+    if (!text) continue;
+    auto parsed = parse_json(*text);
+    const json::object* record = parsed ? parsed->root.if_object() : nullptr;
+    if (record == nullptr) continue;
+    Seen seen{.router = text_in(*record, "router"),
+              .name = text_in(*record, "name"),
+              .control = text_in(*record, "control"),
+              .pid = number_in(*record, "pid")};
+    if (const json::value* listen = record->if_contains("listen"); listen != nullptr && listen->is_array()) {
+      for (const json::value& one : listen->get_array()) {
+        if (one.is_string()) seen.listen.emplace_back(one.get_string());
+      }
+    }
+    auto client = data_plane::ControlClient::connect(seen.control, timeout_ms);
+    // Of a deployment that there is not: all that is wanted is the head.
+    auto stats = client ? client->ask({{"op", "stats"}, {"deployment", "-"}}) : Result<json::object>(client.error());
+    if (stats) {
+      seen.answers = true;
+      seen.environment = text_in(*stats, "environment");
+      seen.generation = number_in(*stats, "generation");
+    }
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
+bool RouterFleet::has_record(const std::string& name) const {
+  return disk_.stat(folder_ + "/" + name + "/router.json", FollowLinks::no).has_value();
+}
+
+RouterFleet::Message RouterFleet::message_of(const data_plane::TableDocument& table) const {
+  json::object whole = to_json(table).as_object();
+  Message message{.text = write(whole), .known = {.generation = table.generation}};
+  for (const json::value& each : whole.at("deployments").as_array()) {
+    message.known.deployments[std::string(each.at("id").as_string())] = write(each);
+  }
+  whole.erase("generation");
+  whole.erase("deployments");
+  message.known.head = write(whole);
+  return message;
+}
+
+Result<json::object> RouterFleet::send(const Member& member, const data_plane::TableDocument& table,
+                                       const Message& message, const crypto::PrivateKey& key) {
+  auto client = data_plane::ControlClient::connect(member.control, kRouterLease_ms);
+  if (!client) return client.error();
+  std::optional<std::string> patch;
+  {
+    std::lock_guard lock(mutex_);
+    auto known = known_.find(member.router);
+    if (known != known_.end() && known->second.generation + 1 == table.generation && !known->second.wants_load &&
+        known->second.head == message.known.head) {
+      patch = patch_between(known->second.deployments, message.known.deployments);
+    }
+  }
+  data_plane::Order order{.environment = table.environment, .router = member.router, .generation = table.generation};
+  if (patch) {
+    order.op = data_plane::OrderOp::patch;
+    order.from = table.generation - 1;
+    auto envelope = data_plane::sign_order(order, *patch, key);
+    if (!envelope) return envelope.error();
+    auto answer = client->patch(*envelope, *patch);
+    if (!answer || flag_in(*answer, "ok") || text_in(*answer, "needs") != "load") return answer;
+    order.from.reset();
+  }
+  order.op = data_plane::OrderOp::load;
+  auto envelope = data_plane::sign_order(order, message.text, key);
+  if (!envelope) return envelope.error();
+  return client->load(*envelope, message.text);
+}
+
+Result<RouterFleet::Sent> RouterFleet::publish(const data_plane::TableDocument& table,
+                                               const std::vector<Member>& members) {
+  auto key = key_();
+  if (!key) return key.error();
+  const Message message = message_of(table);
+  Sent sent;
+  for (const Member& member : members) {
+    auto answer = send(member, table, message, *key);
+    if (!answer) {
+      sent.missed.push_back({member, answer.error().message, !has_record(member.name)});
+      std::lock_guard lock(mutex_);
+      known_.erase(member.router);
+      missed_.insert(member.router);
+      continue;
+    }
+    std::lock_guard lock(mutex_);
+    missed_.erase(member.router);
+    const int64_t holds = number_in(*answer, "generation");
+    if (flag_in(*answer, "ok")) {
+      Known& known = known_[member.router] = message.known;
+      known.wants_load = flag_in(*answer, "wants_load");
+    } else {
+      known_.erase(member.router);
+      // Any table of this generation was compiled after what asked for it was decided.
+      if (holds < table.generation) {
+        sent.missed.push_back({member, text_in(*answer, "message")});
+        continue;
+      }
+    }
+    sent.acknowledged.push_back(member.router);
+    const json::value* quarantined = answer->if_contains("quarantined");
+    if (quarantined == nullptr || !quarantined->is_array()) continue;
+    for (const json::value& each : quarantined->get_array()) {
+      if (!each.is_object()) continue;
+      sent.quarantined.push_back(
+          {member.name, text_in(each.get_object(), "deployment"), text_in(each.get_object(), "reason")});
+    }
+  }
+  return sent;
+}
+
+std::optional<int64_t> RouterFleet::generation_of(const std::string& router) const {
+  std::lock_guard lock(mutex_);
+  auto known = known_.find(router);
+  if (known == known_.end()) return std::nullopt;
+  return known->second.generation;
+}
+
+bool RouterFleet::take_missed(const std::string& router) {
+  std::lock_guard lock(mutex_);
+  return missed_.erase(router) > 0;
+}
+
+bool RouterFleet::drained(const std::string& deployment, const std::string& revision, int64_t drain_ms,
+                          const std::vector<Member>& members) {
+  bool all = true;
+  for (const Member& member : members) {
+    auto client = data_plane::ControlClient::connect(member.control, kRouterLease_ms);
+    if (!client) continue;
+    auto answer = client->ask({{"op", "drain"}, {"deployment", deployment}, {"revision", revision}, {"ms", drain_ms}});
+    if (answer && flag_in(*answer, "ok") && !flag_in(*answer, "done")) all = false;
+  }
+  return all;
+}
+
+std::vector<json::object> RouterFleet::usage(const std::vector<Member>& members) {
+  std::vector<json::object> all;
+  for (const Member& member : members) {
+    auto client = data_plane::ControlClient::connect(member.control, kRouterLease_ms);
+    if (!client) continue;
+    if (auto answer = client->ask({{"op", "usage"}})) all.push_back(*std::move(answer));
+  }
+  return all;
+}
+
+Result<std::string> RouterFleet::debug_key() const {
+  auto key = key_();
+  if (!key) return key.error();
+  return crypto::to_base64(key->public_key().raw());
+}
+
+}  // namespace sluice::deploy

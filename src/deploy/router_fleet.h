@@ -1,0 +1,130 @@
+// RouterFleet speaks to the routers of a home: the tool behind Router's effects, and what its observer looks with.
+//
+//   RouterFleet::Turn turn(fleet, "local");            // one at a time brings an environment's routers up to date
+//   table = views::router_table(…);                    // of what holds now
+//   auto sent = fleet.publish(table, members);
+//
+// It remembers what each router obeys, so that a change of one deployment is sent as a patch; after a restart, or when
+// a router is not where it was left, it sends the whole table. Orders are signed with the operator's key. A router that
+// runs in this home has a folder with a router.json (docs/internals/router.md).
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/disk.h"
+#include "base/document.h"
+#include "base/result.h"
+#include "crypto/ed25519.h"
+#include "router/control_client.h"
+#include "router/table_document.h"
+
+namespace sluice::deploy {
+
+// How long a router that does not answer is waited for.
+inline constexpr int64_t kRouterLease_ms = 5'000;
+
+class RouterFleet {
+ public:
+  // `folder` holds a folder for each router.
+  RouterFleet(Disk& disk, std::string folder, std::function<Result<crypto::PrivateKey>()> key)
+      : disk_(disk), folder_(std::move(folder)), key_(std::move(key)) {}
+
+  // A router as its router.json says that it is, and what it says itself if it answers.
+  struct Seen {
+    std::string router;
+    std::string name;
+    std::string control;
+    int64_t pid = 0;
+    std::vector<std::string> listen;
+    bool answers = false;
+    std::string environment;  // that it obeys; empty: none yet
+    int64_t generation = 0;
+  };
+  std::vector<Seen> look(int64_t timeout_ms) const;
+  bool has_record(const std::string& name) const;
+
+  struct Member {
+    std::string router;
+    std::string name;
+    std::string control;
+  };
+  struct Missed {
+    Member member;
+    std::string reason;
+    bool gone = false;  // it was stopped in order
+  };
+  struct Quarantine {
+    std::string name;  // of the router
+    std::string deployment;
+    std::string reason;
+  };
+  struct Sent {
+    std::vector<std::string> acknowledged;  // routers
+    std::vector<Missed> missed;
+    std::vector<Quarantine> quarantined;
+  };
+  // An error if there is no key to sign with.
+  Result<Sent> publish(const ::sluice::router::TableDocument& table, const std::vector<Member>& members);
+  // What it is known to obey since it was last sent something; nothing if nothing was sent.
+  std::optional<int64_t> generation_of(const std::string& router) const;
+  // Whether the last table did not reach it. Asking forgets that: who asks does something about it.
+  bool take_missed(const std::string& router);
+
+  // Asks all members to drain; whether nothing is under way any more. Who does not answer has nothing under way.
+  bool drained(const std::string& deployment, const std::string& revision, int64_t drain_ms,
+               const std::vector<Member>& members);
+
+  // What each router that answers has counted: its answer to `usage`.
+  std::vector<json::object> usage(const std::vector<Member>& members);
+
+  // The operator's public key, as a table has it, in base64.
+  Result<std::string> debug_key() const;
+
+  class Turn {
+   public:
+    Turn(RouterFleet& fleet, std::string environment);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    RouterFleet& fleet_;
+    std::string environment_;
+  };
+
+ private:
+  // What a router obeys, as far as it was sent by this process.
+  struct Known {
+    int64_t generation = 0;
+    bool wants_load = false;
+    std::string head;                                // of the table, without generation and deployments
+    std::map<std::string, std::string> deployments;  // their JSON, by id
+  };
+  struct Message {
+    std::string text;
+    Known known;  // what a router that obeys it knows
+  };
+
+  Message message_of(const ::sluice::router::TableDocument& table) const;
+  Result<json::object> send(const Member& member, const ::sluice::router::TableDocument& table, const Message& message,
+                            const crypto::PrivateKey& key);
+
+  Disk& disk_;
+  std::string folder_;
+  std::function<Result<crypto::PrivateKey>()> key_;
+  mutable std::mutex mutex_;
+  std::condition_variable turned_;
+  std::set<std::string> turns_;         // environments that somebody is at
+  std::map<std::string, Known> known_;  // by router
+  std::set<std::string> missed_;        // routers
+};
+
+}  // namespace sluice::deploy

@@ -1,0 +1,224 @@
+// What routers.sync says, on the whole kit: what is decided reaches a router before the flow has settled.
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/random.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "crypto/base64.h"
+#include "deploy/cookie_keys.h"
+#include "deploy/router_fleet.h"
+#include "deploy/testing_kit_engine.h"
+#include "deploy/testing_router.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
+#include "revision.gen.h"
+
+namespace sluice::deploy {
+namespace routers_sync_test {
+
+constexpr const char* kShop = "01J0000000000000000000000D";
+constexpr const char* kOne = "01J0000000000000000000000A";
+constexpr const char* kTwo = "01J0000000000000000000000B";
+
+class RoutersSync : public testing::Test {
+ protected:
+  RoutersSync() {
+    kit.tools().add(fleet);
+    kit.tools().add(keys);
+    kit.tools().add<Clock>(clock);
+    kit.put("Env", "local", to_json(env::EnvRecord{.name = "local", .generation = 1}));
+    kit.put("Deployment", kShop,
+            to_json(deployment::DeploymentRecord{.environment = "local",
+                                                 .bundle = "shop",
+                                                 .customer = "acme",
+                                                 .generation = 1,
+                                                 .route = {.hosts = {"shop.example"}}}));
+    for (auto [id, sequence] : {std::pair(kOne, 1), std::pair(kTwo, 2)}) {
+      kit.put("Revision", id,
+              to_json(revision::RevisionRecord{.deployment = kShop,
+                                               .environment = "local",
+                                               .bundle = "shop",
+                                               .sequence = sequence,
+                                               .generation = 1,
+                                               .lifecycle = revision::RevisionLifecycle::ready,
+                                               .endpoint = "http://127.0.0.1:1"}));
+    }
+  }
+
+  void enter(const TestingRouter& router) {
+    kit.run("Router/register", {{"environment", "local"},
+                                {"router", router.router()},
+                                {"name", "main"},
+                                {"control", router.control()},
+                                {"generation", router.generation()}});
+  }
+  void split(int one_bps) {
+    auto end = kit.run("Traffic/set",
+                       {{"deployment", kShop},
+                        {"entries", json::array{json::object{{"revision", kOne}, {"weightBps", one_bps}},
+                                                json::object{{"revision", kTwo}, {"weightBps", 10'000 - one_bps}}}}});
+    ASSERT_EQ(end.variant, "ok");
+  }
+  // Of the only deployment, in the last that was sent.
+  static json::value deployment_in(const TestingRouter& router) {
+    json::value sent = parse_json(router.last()).value().root;
+    const json::value* patched = sent.as_object().if_contains("deployment");
+    return patched != nullptr ? *patched : sent.at("deployments").as_array().at(0);
+  }
+
+  TestingFolder folder;
+  RealDisk disk;
+  RealClock clock;
+  SeededRandom random{7};
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
+  RouterFleet fleet{disk, folder.path("router"),
+                    [this] { return crypto::PrivateKey::from_pem(key.to_pem().reveal()); }};
+  CookieKeys keys{disk, clock, random, folder.path("cookies.json")};
+  KitEngine kit;
+};
+
+TEST_F(RoutersSync, ASplitIsObeyedWhenItsFlowHasSettled) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  EXPECT_EQ(router.generation(), 1) << "a new router gets what holds";
+  split(9'000);
+  EXPECT_EQ(router.generation(), 2);
+  json::value sent = deployment_in(router);
+  EXPECT_EQ(sent.at("revisions").as_array()[0].at("weight_bps"), json::value(1'000));
+  EXPECT_EQ(sent.at("revisions").as_array()[1].at("weight_bps"), json::value(9'000));
+  kit.run("Traffic/rollback", {{"deployment", kShop}, {"steps", 1}});
+  EXPECT_EQ(router.generation(), 2) << "there was nothing before";
+  split(5'000);
+  kit.run("Traffic/rollback", {{"deployment", kShop}, {"steps", 1}});
+  EXPECT_EQ(deployment_in(router).at("revisions").as_array()[1].at("weight_bps"), json::value(9'000));
+  kit.run("Traffic/forward", {{"deployment", kShop}, {"steps", 1}});
+  EXPECT_EQ(deployment_in(router).at("revisions").as_array()[1].at("weight_bps"), json::value(5'000));
+  kit.run("Traffic/clear", {{"deployment", kShop}});
+  EXPECT_EQ(deployment_in(router).at("revisions").as_array()[1].at("weight_bps"), json::value(0));
+}
+
+TEST_F(RoutersSync, APublishBringsATableWithKeysToAllMembers) {
+  TestingRouter one(folder.path("router"), "main", key.public_key());
+  TestingRouter two(folder.path("router"), "second", key.public_key());
+  enter(one);
+  enter(two);
+  auto end = kit.run("Router/publish", {{"environment", "local"}});
+  EXPECT_EQ(end.variant, "ok");
+  EXPECT_EQ(end.fields.at("generation"), json::value(3));
+  EXPECT_EQ(end.fields.at("acknowledged"), (json::value{"router-main", "router-second"}));
+  EXPECT_TRUE(end.fields.at("missed").as_array().empty());
+  two.set_generation(1);
+  kit.run("Router/publish", {{"environment", "local"}});
+  json::value table = parse_json(two.last()).value().root;
+  EXPECT_EQ(table.at("schema"), json::value("sluice.router-table.v1"));
+  EXPECT_EQ(table.at("environment"), json::value("local"));
+  EXPECT_EQ(table.at("generation"), json::value(4));
+  EXPECT_EQ(table.at("cookie_keys").as_array().size(), 1U);
+  EXPECT_EQ(table.at("debug_keys"), json::value(json::array{crypto::to_base64(key.public_key().raw())}));
+  EXPECT_TRUE(kit.row("Router", "local").at("publishedAt").is_string());
+}
+
+TEST_F(RoutersSync, NumbersGoOnFromWhatARouterObeys) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  router.set_generation(41);
+  enter(router);
+  EXPECT_EQ(router.generation(), 42);
+}
+
+TEST_F(RoutersSync, WhoDoesNotAnswerIsNamedAndNotWaitedFor) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  router.stop(false);
+  auto end = kit.run("Router/publish", {{"environment", "local"}});
+  ASSERT_EQ(end.fields.at("missed").as_array().size(), 1U);
+  EXPECT_EQ(end.fields.at("missed").as_array()[0].at("name"), json::value("main"));
+  EXPECT_EQ(end.fields.at("missed").as_array()[0].at("gone"), json::value(false));
+  TestingRouter back(folder.path("router"), "main", key.public_key());
+  end = kit.run("Router/publish", {{"environment", "local"}});
+  EXPECT_TRUE(end.fields.at("missed").as_array().empty());
+}
+
+TEST_F(RoutersSync, CountsOfRoutersAreAddedOnce) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  auto counted = [&](int64_t sequence, int64_t requests, const std::string& epoch) {
+    router.count({{"router", "router-main"},
+                  {"epoch", epoch},
+                  {"sequence", sequence},
+                  {"series", json::array{json::object{{"deployment", kShop},
+                                                      {"revision", kOne},
+                                                      {"bundle", "shop"},
+                                                      {"customer", "acme"},
+                                                      {"tenant", "default"},
+                                                      {"team", "default"},
+                                                      {"requests", requests},
+                                                      {"bytes_in", 10 * requests},
+                                                      {"bytes_out", 100 * requests}}}}});
+    auto end = kit.run("Usage/collect", {});
+    EXPECT_EQ(end.variant, "ok");
+    return end.fields.at("readings").as_array().size();
+  };
+  auto requests = [&] { return kit.row("Usage", kOne).at("requests"); };
+  EXPECT_EQ(counted(1, 5, "e1"), 1U);
+  EXPECT_EQ(requests(), json::value(5));
+  counted(2, 8, "e1");
+  EXPECT_EQ(requests(), json::value(8));
+  counted(2, 9, "e1");
+  EXPECT_EQ(requests(), json::value(8)) << "this answer was there before";
+  counted(3, 9, "e1");
+  EXPECT_EQ(requests(), json::value(9));
+  EXPECT_EQ(counted(4, 9, "e1"), 0U) << "nothing has changed, and nothing is journaled";
+  counted(1, 3, "e2");
+  EXPECT_EQ(requests(), json::value(12)) << "a new epoch begins at nothing";
+  EXPECT_EQ(kit.row("Usage", kOne).at("bytesOut"), json::value(1'200));
+  EXPECT_EQ(kit.row("Usage", kOne).at("environment"), json::value("local"));
+  router.stop();
+  EXPECT_EQ(kit.run("Usage/collect", {}).variant, "ok") << "one that does not answer counts later";
+}
+
+TEST_F(RoutersSync, PausingAndResumingReachTheRouter) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  split(9'000);
+  kit.run("Deployment/pause", {{"deployment", kShop}});
+  EXPECT_EQ(deployment_in(router).at("status"), json::value("paused"));
+  kit.run("Deployment/resume", {{"deployment", kShop}});
+  EXPECT_EQ(deployment_in(router).at("status"), json::value("active"));
+}
+
+TEST_F(RoutersSync, ARouterThatWasAwayIsCaughtUp) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  split(9'000);
+  router.set_generation(1);
+  kit.run("Router/acknowledge", {{"environment", "local"}, {"router", router.router()}, {"generation", 1}});
+  EXPECT_EQ(router.generation(), 3);
+}
+
+TEST_F(RoutersSync, ARouterThatWasStoppedInOrderIsRetired) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  router.stop();
+  split(9'000);
+  EXPECT_EQ(kit.run("Router/publish", {{"environment", "local"}}).variant, "alone");
+}
+
+TEST_F(RoutersSync, AFailedRevisionIsNoMoreInTheTable) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  kit.run("Revision/fail", {{"revision", kTwo}, {"check", "health"}, {"message", "it does not answer"}});
+  EXPECT_EQ(deployment_in(router).at("revisions").as_array().size(), 1U);
+}
+
+TEST_F(RoutersSync, WithoutARouterASplitIsKeptAllTheSame) {
+  split(9'000);
+  EXPECT_EQ(kit.row("Router", "local").at("generation"), json::value(1));
+}
+
+}  // namespace routers_sync_test
+}  // namespace sluice::deploy

@@ -1,0 +1,304 @@
+"""sluice up and what follows, end to end, with real processes: a folder to a URL, a change, a canary, a version that does
+not start, kill -9 of the control plane under load, a router that comes back, drain, usage, and the end of all of it."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+
+class Home:
+    """A home of its own, and sluice with it. What it has started is stopped at the end."""
+
+    def __init__(self, sluice, root, folder):
+        self.sluice, self.root, self.folder = sluice, root, folder
+        self.home = folder / "h"
+
+    def environment(self):
+        return {"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1"}
+
+    def run(self, *words, code=0, **more):
+        done = subprocess.run([str(self.sluice), *map(str, words)], capture_output=True, text=True, cwd=self.folder,
+                              env=self.environment(), timeout=120, **more)
+        assert code is None or done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return done
+
+    def data(self, *words, **more):
+        return json.loads(self.run(*words, "-o", "json", **more).stdout)
+
+    def up(self, folder, *words, **more):
+        return self.data("up", folder, "--detach", *words, **more)
+
+    def copy(self, name, to, version=None, text=None):
+        """A copy of an example, perhaps with another version, and another text that it answers."""
+        folder = self.folder / to
+        shutil.copytree(self.root / "examples" / name, folder)
+        if version:
+            manifest = folder / "bundle.yaml"
+            manifest.write_text(re.sub(r"\d\.\d\.\d", version, manifest.read_text()))
+        return folder
+
+    def stop(self):
+        return self.run("stop", "--timeout", "60s", code=None)
+
+    def router(self):
+        return json.loads((self.home / "router/main/router.json").read_text())
+
+    def status(self, **more):
+        return self.data("status", **more)
+
+
+@pytest.fixture
+def home(sluice, root, tmp_path):
+    one = Home(sluice, root, tmp_path)
+    yield one
+    one.stop()
+
+
+def get(url, headers=None):
+    """One request on a connection of its own, without retries: the status and the body."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    connection = http.client.HTTPConnection("127.0.0.1", int(host.rsplit(":", 1)[1]), timeout=30)
+    try:
+        connection.request("GET", "/" + path, headers={"Host": host, **(headers or {})})
+        answer = connection.getresponse()
+        body = answer.read()
+        assert len(body) == int(answer.headers.get("Content-Length", len(body)))
+        return answer.status, body.decode()
+    finally:
+        connection.close()
+
+
+class Load:
+    """Asks again and again until it is told to stop, and never retries: what is not 200 has failed."""
+
+    def __init__(self, url, threads=2):
+        self.url, self.ending, self.good, self.bad = url, threading.Event(), [], []
+        self.threads = [threading.Thread(target=self.ask) for _ in range(threads)]
+
+    def ask(self):
+        while not self.ending.is_set():
+            try:
+                status, body = get(self.url)
+                (self.good if status == 200 else self.bad).append((status, body))
+            except Exception as error:
+                self.bad.append(repr(error))
+                time.sleep(0.01)
+
+    def __enter__(self):
+        for each in self.threads:
+            each.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ending.set()
+        for each in self.threads:
+            each.join()
+
+
+def test_a_folder_becomes_a_url_and_a_change_a_new_revision(home, eventually):
+    folder = home.copy("hello", "app")
+    first = home.up(folder)
+    assert first["name"] == "hello@1" and first["changed"] is True
+    assert get(first["urls"][0]) == (200, "hello 1.0.0\n")
+    again = home.up(folder)
+    assert again["changed"] is False and again["revision"] == first["revision"]
+    assert home.run("up", folder, "--detach").stdout.startswith("unchanged  hello@1 gets 100%\nhttp://127.0.0.1:")
+
+    manifest = folder / "bundle.yaml"
+    manifest.write_text(manifest.read_text().replace("1.0.0", "1.1.0"))
+    second = home.up(folder)
+    assert second["name"] == "hello@2" and second["changed"] is True and second["urls"] == first["urls"]
+    assert get(first["urls"][0]) == (200, "hello 1.1.0\n")
+
+    back = home.run("traffic", "rollback", "local")
+    assert "obeyed by the router main" in back.stderr
+    assert get(first["urls"][0]) == (200, "hello 1.0.0\n")
+
+    manifest.write_text(manifest.read_text().replace("1.1.0", "1.2.0"))
+    home.up(folder)
+    lifecycles = {each["name"]: each["lifecycle"] for each in home.status()["environments"][0]["deployments"][0]["revisions"]}
+    assert lifecycles == {"hello@2": "ready", "hello@3": "ready"}, "the one before stays, older ones do not"
+
+
+def test_a_canary_gets_its_share(home):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    canary = home.up(home.copy("hello-v2", "two"), "--canary", "5%")
+    assert [each["weightBps"] for each in canary["weights"]] == [500, 9500]
+    answers = [get(url)[1] for _ in range(1000)]
+    assert answers.count("hello 2.0.0\n") == 50 and answers.count("hello 1.0.0\n") == 950
+    revisions = {each["name"]: each for each in home.status()["environments"][0]["deployments"][0]["revisions"]}
+    assert revisions["hello@2"]["weight_asked_bps"] == revisions["hello@2"]["weight_obeyed_bps"] == 500
+    assert revisions["hello@1"]["requests"] == 950
+    assert home.up(home.folder / "two")["weights"] == [{"revision": canary["revision"], "weightBps": 10000}]
+    assert {get(url)[1] for _ in range(20)} == {"hello 2.0.0\n"}
+
+
+def test_a_version_that_does_not_start_changes_nothing(home):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    refused = home.run("up", home.copy("broken", "two"), "--detach", code=7)
+    assert "traffic stays as it was" in refused.stderr
+    assert "broken: there is no setting DATABASE_ADDRESS" in refused.stderr, "the last lines of its log"
+    assert {get(url)[1] for _ in range(20)} == {"hello 1.0.0\n"}
+    shares = {each["name"]: each["weight_asked_bps"]
+              for each in home.status()["environments"][0]["deployments"][0]["revisions"]}
+    assert shares["hello@1"] == 10000 and shares["hello@2"] == 0
+
+
+def test_no_request_fails_while_the_control_plane_is_killed_and_comes_back(home, eventually):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.copy("hello-v2", "two")
+    with Load(url) as load:
+        eventually(lambda: len(load.good) > 50)
+        for i in range(3):
+            os.kill(home.status()["pid"], signal.SIGKILL)
+            seen = len(load.good)
+            eventually(lambda: len(load.good) > seen + 50)
+            home.up(home.folder / ("two" if i % 2 == 0 else "one"))
+            seen = len(load.good)
+            eventually(lambda: len(load.good) > seen + 50)
+    assert load.bad == []
+    assert get(url) == (200, "hello 2.0.0\n")
+
+
+def test_ten_deploys_and_rollbacks_cost_no_request(home, eventually):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.up(home.copy("hello-v2", "two"))
+    with Load(url) as load:
+        for _ in range(5):
+            home.run("traffic", "rollback", "local")
+            assert get(url)[1] == "hello 1.0.0\n"
+            home.run("traffic", "forward", "local")
+            assert get(url)[1] == "hello 2.0.0\n"
+    assert load.bad == [] and len(load.good) > 10
+
+
+def test_a_router_that_was_away_gets_the_newest(home, eventually):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.copy("hello-v2", "two")
+    record = home.router()
+    os.kill(record["pid"], signal.SIGKILL)
+    eventually(lambda: not running(record["pid"]))
+    away = home.run("up", home.folder / "two", "--detach", "-o", "json")
+    url = json.loads(away.stdout)["urls"][0]
+    eventually(lambda: get(url) == (200, "hello 2.0.0\n"))
+
+
+def running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_no_router_is_said(home):
+    home.run("bundles", "build", home.copy("hello", "one"), "--out", "hello.bundle")
+    home.run("bundles", "add", "local", "hello.bundle")
+    home.run("revisions", "warm", "local", "hello@1")
+    done = home.run("traffic", "set", "local", "hello@1=100%")
+    assert "no router serves local, so nobody obeys it yet" in done.stderr
+    assert "router" not in home.run("traffic", "set", "local", "hello@1=100%", "--no-wait").stderr
+
+
+def test_a_token_leads_to_a_revision_without_a_share(home):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.run("bundles", "build", home.copy("hello-v2", "two"), "--out", "two.bundle")
+    home.run("revisions", "stage", "local", "two.bundle")
+    home.run("revisions", "warm", "local", "hello@2")
+    token = home.data("traffic", "token", "--revision", "hello@2", "--ttl", "15m")
+    headers = {"X-Sluice-Debug-Token": token["token"], "X-Sluice-Deployment": token["deployment"],
+               "X-Sluice-Revision": token["revision"]}
+    assert {get(url, headers)[1] for _ in range(20)} == {"hello 2.0.0\n"}
+    headers.pop("X-Sluice-Debug-Token")
+    assert {get(url, headers)[1] for _ in range(100)} == {"hello 1.0.0\n"}, "the public cannot choose"
+
+
+def test_a_drained_revision_is_stopped(home):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.up(home.copy("hello-v2", "two"))
+    replica = next(each for each in home.status()["environments"][0]["deployments"][0]["revisions"]
+                   if each["name"] == "hello@1")["replicas"][0]
+    home.run("revisions", "drain", "local", "hello@1", "--yes")
+    assert not running(replica["pid"])
+    assert get(url) == (200, "hello 2.0.0\n")
+
+
+def test_usage_is_what_the_client_counted(home, eventually):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    for _ in range(40):
+        get(url)
+    used = home.data("usage", "show", "--by", "bundle")
+    assert [(each["bundle"], each["requests"]) for each in used] == [("hello", 40)]
+    worker = int(home.data("router", "stats")["worker_pid"])
+    os.kill(worker, signal.SIGKILL)
+    eventually(lambda: home.data("router", "stats")["worker_pid"] != worker)
+    for _ in range(10):
+        get(url)
+    eventually(lambda: home.data("usage", "show", "--by", "bundle")[0]["requests"] == 50,
+               lambda: str(home.data("usage", "show", "--by", "bundle")))
+
+
+def test_without_a_manifest_it_shows_one(home):
+    (home.folder / "app").mkdir()
+    (home.folder / "app/app.py").write_text("print('hi')\n")
+    shown = home.run("up", home.folder / "app", code=5)
+    assert shown.stdout.startswith('name: app\nversion: "0.1.0"\nrun: [')
+    assert f"next:  sluice init {home.folder / 'app'}" in shown.stderr
+    assert not home.home.exists(), "nothing was started"
+
+
+def test_ctrl_c_stops_all(home, eventually):
+    command = [str(home.sluice), "up", str(home.copy("hello", "one"))]
+    with subprocess.Popen(command, env=home.environment(), cwd=home.folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as up:
+        assert up.stdout.readline() == "up  hello@1 gets 100%\n"
+        url = up.stdout.readline().strip()
+        assert get(url) == (200, "hello 1.0.0\n")
+        status = home.status()
+        pids = [status["pid"], home.router()["pid"],
+                status["environments"][0]["deployments"][0]["revisions"][0]["replicas"][0]["pid"]]
+        up.send_signal(signal.SIGINT)
+        assert up.wait(timeout=60) == 0, up.stderr.read()
+    assert not any(map(running, pids))
+
+
+def test_stop_ends_everything_and_up_brings_it_back(home):
+    folder = home.copy("hello", "one")
+    home.up(folder)
+    status = home.status()
+    replica = status["environments"][0]["deployments"][0]["revisions"][0]["replicas"][0]["pid"]
+    router = home.router()["pid"]
+    stopped = home.run("stop").stdout
+    assert stopped == f"stopped  router main, pid {router}\nstopped  pid {status['pid']}\nstopped  1 replica\n"
+    assert not any(map(running, (status["pid"], router, replica)))
+    assert home.run("status", code=5).stdout.startswith("not running\nlocal")
+    again = home.up(folder)
+    assert again["name"] == "hello@1"
+    assert get(again["urls"][0]) == (200, "hello 1.0.0\n")
+
+
+def test_stop_of_the_control_plane_leaves_traffic_alone(home):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    pid = home.status()["pid"]
+    assert home.run("stop", "--control-plane").stdout == f"stopped  pid {pid}\n"
+    assert get(url) == (200, "hello 1.0.0\n")
+
+
+def test_down_takes_one_deployment_away(home):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    other = home.copy("hello", "other")
+    (other / "bundle.yaml").write_text((other / "bundle.yaml").read_text().replace("name: hello", "name: other"))
+    second = home.up(other)["urls"][0]
+    assert second.startswith("http://other.localhost:")
+    home.run("down", "hello")
+    assert get(url)[0] == 404
+    assert get(second) == (200, "hello 1.0.0\n")
+    assert [each["bundle"] for each in home.status()["environments"][0]["deployments"]] == ["other"]
