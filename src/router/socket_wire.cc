@@ -74,6 +74,11 @@ bool SocketWire::has_connected(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
+bool SocketWire::is_quiet(int fd) {
+  char byte;
+  return ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
 void SocketWire::shut_write(int fd) { ::shutdown(fd, SHUT_WR); }
 
 void SocketWire::close(int fd) { ::close(fd); }
@@ -109,6 +114,7 @@ SocketWire::Event SocketWire::event(size_t i) const {
   const epoll_event& event = events_[i];
   return {static_cast<Endpoint*>(event.data.ptr),
           {.readable = (event.events & (EPOLLIN | EPOLLRDHUP)) != 0,
+           .ended = (event.events & (EPOLLRDHUP | EPOLLHUP)) != 0,
            .writable = (event.events & EPOLLOUT) != 0,
            .broken = (event.events & (EPOLLHUP | EPOLLERR)) != 0}};
 }
