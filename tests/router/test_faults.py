@@ -63,6 +63,31 @@ def test_an_answer_that_is_cut_off_is_cut_off_for_the_client(router, upstream, a
     assert not came.endswith(b"0\r\n\r\n") and came.count(b"x") <= 500
 
 
+@pytest.mark.parametrize("answer, how, version", [
+    (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 500, "resets", "1.1"),
+    (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 500, "resets", "1.0"),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "closes", "1.0"),
+], ids=["until-close", "until-close-1.0", "chunks-1.0"])
+def test_a_client_that_could_not_see_that_an_answer_is_cut_off_is_reset(router, upstream, answer, how, version):
+    """Where the end of the connection is the end of the answer, an orderly end would make it whole."""
+    passed = threading.Event()
+
+    def then(connection, stream):
+        assert passed.wait(60)
+        if how == "resets":
+            reset(connection)
+
+    endpoint = router(one(upstream(once(answer, then)).address)).endpoint
+    with wire.Client(endpoint) as client:
+        client.send(f"GET / HTTP/{version}\r\nHost: app.example\r\n\r\n".encode())
+        came = client.stream.take(20)
+        passed.set()
+        with pytest.raises(ConnectionResetError):
+            while piece := client.sock.recv(1 << 16):
+                came += piece
+            assert False, f"an orderly end behind {came!r}"
+
+
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200", b"HTTP/1.1 200 OK\r\nContent-Le"])
 def test_an_upstream_that_ends_before_its_answer_gives_502(router, upstream, answer):
     with wire.Client(router(one(upstream(once(answer)).address)).endpoint) as client:
