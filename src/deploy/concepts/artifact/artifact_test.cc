@@ -202,21 +202,14 @@ class History {
   explicit History(std::mt19937& random) : random_(random) { harness_.tools().add(place_.builder); }
 
   void step() {
-    switch (below(8)) {
-      case 0:
-        return build();
-      case 1:
-      case 2:
-        return put();
-      case 3:
-      case 4:
-        return hold_or_release();
-      case 5:
-        now_ms_ += below(3);
-        return harness_.rows().set_now({now_ms_});
-      default:
-        return collect();
-    }
+    // Builds take the most time.
+    const int what = below(20);
+    if (what == 0) return build();
+    if (what <= 6) return put();
+    if (what <= 12) return hold_or_release();
+    if (what > 15) return collect();
+    now_ms_ += below(3);
+    harness_.rows().set_now({now_ms_});
   }
 
   void collect() {
@@ -316,7 +309,7 @@ TEST(ArtifactHistories, InTenThousandRowsAndBytesGoAsTheRuleSays) {
   for (int i = 0; i < kHistories; ++i) {
     SCOPED_TRACE("history " + std::to_string(i));
     History history(random);
-    for (unsigned steps = 4 + random() % 12; steps > 0; --steps) history.step();
+    for (unsigned steps = 3 + random() % 8; steps > 0; --steps) history.step();
     history.collect();
     if (testing::Test::HasFailure()) return;
     removed += history.removed;
@@ -324,10 +317,10 @@ TEST(ArtifactHistories, InTenThousandRowsAndBytesGoAsTheRuleSays) {
     collections += history.collections;
     builds += history.builds;
   }
-  EXPECT_GT(removed, 10'000);
+  EXPECT_GT(removed, 5'000);
   EXPECT_GT(kept, 10'000);
   EXPECT_GT(collections, 2 * kHistories);
-  EXPECT_GT(builds, kHistories / 2);
+  EXPECT_GT(builds, kHistories / 5);
 }
 
 }  // namespace artifact_test
