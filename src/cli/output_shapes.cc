@@ -114,6 +114,19 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "required: bool, choices?: [text], repeated?: bool }], options: [@option], example: text, "
      "formats?: [text] }"},
     {"noun", "{ name: text, summary: text, verbs: [text] }"},
+    {"running-revision",
+     "{ revision: text, name: text, version: text, lifecycle: text, weight_asked_bps: int, "
+     "weight_obeyed_bps: int?, requests: int, in_flight: int, websockets: int, "
+     "replicas: [{ name: text, address: text, pid: int?, healthy: bool, restarts: int }] }"},
+    {"running-environment",
+     "{ environment: text, routers: [{ name: text, running: bool, generation: int, pid?: int, listen: [text] }], "
+     "deployments: [{ deployment: text, bundle: text, customer: text, status: 'active' | 'paused', "
+     "revisions: [@running-revision] }] }"},
+    {"routed-revision",
+     "{ id: text, state: 'ready' | 'draining', weight_bps: int, requests: int, in_flight: int, websockets: int, "
+     "status: { *: int }, retries: int, failures: int, bytes_in: int, bytes_out: int, "
+     "latency_us: { p50: int, p99: int }, "
+     "replicas: [{ address: text, in_flight: int, idle: int, ejected: int }] }"},
 });
 
 // `text`: it prints no JSON. Of `logs` the shape is each line's.
@@ -164,8 +177,22 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"serve", "text"},
     {"status",
      "{ running: bool, socket: text, pid?: int, version?: text, since?: time, kit?: text, kitFolder?: text, "
-     "storePath?: text, storeBytes?: int, position?: int, openFlows?: int, trouble?: text }"},
-    {"stop", "{ stopped: bool, pid?: int }"},
+     "storePath?: text, storeBytes?: int, position?: int, openFlows?: int, trouble?: text, "
+     "environments?: [@running-environment] }"},
+    {"stop", "{ stopped: bool, pid?: int, routers?: [{ name: text, pid: int }], replicas?: int }"},
+    {"up",
+     "{ deployment: text, bundle: text, revision: text, name: text, changed: bool, "
+     "weights: [{ revision: text, weightBps: int }], urls: [text] }"},
+    {"down", "text"},
+    {"router run", "text"},
+    {"router stats",
+     "{ ok: bool, router: text, name: text, pid: int, worker_pid: int, environment: text, generation: int, "
+     "digest: text, uptime_s: int, threads: int, connections: int, idle_connections: int, held: int, "
+     "quarantined: [{ deployment: text, reason: text }], state: { patches: int, bytes: int, error: text }, "
+     "deployments: [{ id: text, generation: int, status: 'active' | 'paused', revisions: [@routed-revision] }] }"},
+    {"usage show",
+     "[{ environment?: text, deployment?: text, bundle?: text, revision?: text, tenant?: text, team?: text, "
+     "customer?: text, requests: int, bytes_in: int, bytes_out: int, warm_seconds: int }]"},
 
     {"env list",
      "[{ environment_id: text, name: text, packs: int, deployments: int, last_doctor_status: text, "
@@ -212,6 +239,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"traffic rollback", "=Traffic/rollback"},
     {"traffic forward", "=Traffic/forward"},
     {"traffic clear", "=Traffic/clear"},
+    {"traffic token", "{ token: text, environment: text, deployment: text, revision: text, expires: time }"},
 
     {"flow list",
      "[{ flow: text, state: text, action: text, caller: text, beganAt: time, settledAt?: time, "
