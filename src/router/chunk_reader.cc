@@ -51,6 +51,7 @@ ChunkReader::State ChunkReader::framing(char c) {
       digits_ = 0;
       line_ = 0;
       left_ = 0;
+      quoted_ = escaped_ = false;
       [[fallthrough]];
     case State::more_size: {
       if (int value = hex_value(c); value >= 0) {
@@ -63,7 +64,10 @@ ChunkReader::State ChunkReader::framing(char c) {
       return c == '\r' ? State::size_lf : State::bad;
     }
     case State::extension:
-      if (c == '\r') return State::size_lf;
+      // Who reads quoted strings would go on behind the line's end.
+      if (c == '\r') return quoted_ ? State::bad : State::size_lf;
+      if (c == '"' && !escaped_) quoted_ = !quoted_;
+      escaped_ = quoted_ && c == '\\' && !escaped_;
       return is_value_char(c) && ++line_ <= kMaxSizeLine ? State::extension : State::bad;
     case State::size_lf:
       if (c != '\n') return State::bad;

@@ -51,6 +51,8 @@ class ChunkReader {
   uint16_t trailers_ = 0;  // bytes of all trailers
   uint8_t digits_ = 0;
   uint8_t name_size_ = 0;
+  bool quoted_ = false;   // within a quoted string of an extension
+  bool escaped_ = false;  // behind a backslash in one
   State state_ = State::size;
   std::array<char, 20> name_{};  // of a trailer, as far as it fits
 };

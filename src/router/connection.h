@@ -27,7 +27,8 @@ struct Endpoint {
   Kind kind = Kind::client;
   bool readable = false;
   bool writable = true;
-  bool queued = false;  // to be looked at again
+  bool queued = false;    // to be looked at again
+  bool end_near = false;  // the other end has closed: the end is told once, and must be read up to
   Timer timer;
 };
 
@@ -44,6 +45,7 @@ struct Client : Endpoint {
   Phase phase = Phase::idle;
   bool ended = false;      // nothing more comes
   bool hold_over = false;  // it has waited as long as it may
+  bool cut = false;        // what was written is not all: it must not look as if it were
   bool trusted = false;
   bool at_unix = false;
   uint8_t peer_size = 0;
@@ -118,7 +120,8 @@ struct Exchange {
   uint8_t attempts = 0;
   Reason reason = Reason::none;
   uint16_t status = 0;
-  uint64_t tried = 0;  // replicas, by their place
+  uint32_t series = 0;  // its counters, as it began
+  uint64_t tried = 0;   // replicas, by their place
   int64_t generation = 0;
   int64_t begun_us = 0;
   uint64_t bytes_in = 0;

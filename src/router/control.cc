@@ -16,7 +16,8 @@ namespace {
 constexpr size_t kMaxLine = 64 << 10;
 constexpr size_t kMaxBytes = size_t{256} << 20;
 constexpr size_t kMaxHttpHead = 8 << 10;
-constexpr size_t kMaxPeers = 64;
+constexpr size_t kMaxPeers = 64;  // of each kind
+constexpr int64_t kAdminPatience_ms = 10'000;
 constexpr int64_t kMaxHold_ms = 30'000;
 
 json::object refusal_json(const Error& error, int64_t generation) {
@@ -61,10 +62,13 @@ void Control::turn(int timeout_ms, int also) {
   for (const auto& peer : peers_) {
     watched.push_back({peer->fd, static_cast<short>(peer->out.empty() ? POLLIN : POLLOUT), 0});
   }
-  if (::poll(watched.data(), watched.size(), timeout_ms) <= 0) return;
+  int found_any = ::poll(watched.data(), watched.size(), timeout_ms);
+  int64_t now_ms = clock_.monotonic_ns() / 1'000'000;
+  for (auto& peer : peers_) peer->ended = peer->ended || (peer->admin && now_ms - peer->since_ms > kAdminPatience_ms);
+  if (found_any <= 0) watched.assign(watched.size(), {-1, 0, 0});
   for (size_t i = 0; i < peers_.size(); ++i) {
     short found = watched[3 + i].revents;
-    if (found == 0) continue;
+    if (found == 0 || peers_[i]->ended) continue;
     Peer& peer = *peers_[i];
     if ((found & POLLOUT) != 0) write(peer);
     if ((found & (POLLIN | POLLHUP | POLLERR)) != 0 && !peer.ended && peer.out.empty()) read(peer);
@@ -81,13 +85,15 @@ void Control::turn(int timeout_ms, int also) {
 void Control::accept(int listener, bool admin) {
   int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd < 0) return;
-  if (peers_.size() >= kMaxPeers || (!admin && !is_own_user(fd))) {
+  auto alike = std::ranges::count_if(peers_, [&](const auto& peer) { return peer->admin == admin; });
+  if (static_cast<size_t>(alike) >= kMaxPeers || (!admin && !is_own_user(fd))) {
     ::close(fd);
     return;
   }
   auto peer = std::make_unique<Peer>();
   peer->fd = fd;
   peer->admin = admin;
+  peer->since_ms = clock_.monotonic_ns() / 1'000'000;
   peers_.push_back(std::move(peer));
 }
 

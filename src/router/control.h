@@ -43,6 +43,7 @@ class Control {
     size_t bytes = 0;
     bool has_line = false;
     bool close_after = false;
+    int64_t since_ms = 0;
   };
 
   void accept(int listener, bool admin);

@@ -160,9 +160,9 @@ void Dispatcher::choose(const TableSettings& settings, const RequestHead& head, 
     }
     if (!session.empty() && deployment.memory->pins) {
       done.session = session;
-      if (auto series = deployment.memory->pins->find(session, static_cast<uint32_t>(now.wall_s), deployment.ttl_s)) {
+      if (auto number = deployment.memory->pins->find(session, static_cast<uint32_t>(now.wall_s), deployment.ttl_s)) {
         for (const Revision& revision : deployment.revisions) {
-          if (revision.series != *series || !revision.serves()) continue;
+          if (revision.memory->number != *number || !revision.serves()) continue;
           done.revision = &revision;
           done.reason = Reason::pin;
         }
@@ -181,7 +181,7 @@ void Dispatcher::choose(const TableSettings& settings, const RequestHead& head, 
   }
   done.outcome = done.revision != nullptr ? Outcome::routed : Outcome::no_revision;
   if (done.outcome == Outcome::routed && !done.session.empty() && done.reason == Reason::weight) {
-    deployment.memory->pins->put(done.session, done.revision->series, static_cast<uint32_t>(now.wall_s));
+    deployment.memory->pins->put(done.session, done.revision->memory->number, static_cast<uint32_t>(now.wall_s));
   }
 }
 

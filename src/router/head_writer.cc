@@ -118,7 +118,7 @@ size_t request_head_room(const RequestHead& head, const Forwarding& forwarding) 
 
 void write_request_head(const RequestHead& head, const Forwarding& forwarding, Buffer& buffer) {
   Writer out(buffer.bytes() + buffer.end);
-  out << head.method << " " << head.target << " HTTP/1.1\r\n";
+  out << head.method << (head.needs_slash ? " /" : " ") << head.target << " HTTP/1.1\r\n";
   if (head.absolute || !head.headers.has(Field::host)) out << "Host: " << head.authority << "\r\n";
   copy_runs(head.headers, out, [&](const HeaderLine& line) { return stays_in_request(head, forwarding, line); });
   if (!forwarding.peer.empty() || forwarding.trusted) {

@@ -1,7 +1,7 @@
 // One pass over the bytes. Header values, the bulk of a head, are scanned sixteen bytes at a time.
 #include "router/http1_parser.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/ascii.h"
 
@@ -141,17 +141,43 @@ Parsed parse_lines(const char*& at, const char* end, HeaderBlock& headers, Frami
 
 bool is_hex_digit(char c) { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); }
 
-// A path whose percent-encodings are whole, so that everybody decodes the same.
-bool is_path(std::string_view path) {
-  for (size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', at + 1)) {
-    if (at + 2 >= path.size() || !is_hex_digit(path[at + 1]) || !is_hex_digit(path[at + 2])) return false;
+// What a segment's dots and encoded dots come to: 0 if there is anything else in it.
+size_t dots_in(std::string_view segment) {
+  size_t dots = 0;
+  while (!segment.empty()) {
+    bool encoded = segment.size() >= 3 && segment[0] == '%' && segment[1] == '2' && (segment[2] | 0x20) == 'e';
+    if (!encoded && segment[0] != '.') return 0;
+    segment.remove_prefix(encoded ? 3 : 1);
+    ++dots;
   }
-  return true;
+  return dots;
+}
+
+// Why a path can be read in two ways, or nothing: by who decodes broken encodings or a NUL in his own way, or by who
+// resolves dots, as routes do not.
+const char* fault_of_path(std::string_view path) {
+  for (size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', at + 1)) {
+    if (at + 2 >= path.size() || !is_hex_digit(path[at + 1]) || !is_hex_digit(path[at + 2])) {
+      return "a broken percent-encoding";
+    }
+    if (path[at + 1] == '0' && path[at + 2] == '0') return "an encoded NUL in the path";
+  }
+  for (size_t at = path.find('/'); at != std::string_view::npos;) {
+    size_t next = path.find('/', at + 1);
+    char first = at + 1 < path.size() ? path[at + 1] : '/';
+    if (first == '.' || first == '%') {
+      size_t dots = dots_in(path.substr(at + 1, next == std::string_view::npos ? next : next - at - 1));
+      if (dots == 1 || dots == 2) return "dots for a segment of the path";
+    }
+    at = next;
+  }
+  return nullptr;
 }
 
 // Takes the target apart; why it is bad, or nothing.
 const char* read_target(std::string_view target, RequestHead& head) {
   head.absolute = false;
+  head.needs_slash = false;
   head.authority = {};
   if (target == "*") {
     if (head.method != "OPTIONS") return "a target of * that is not of OPTIONS";
@@ -170,13 +196,12 @@ const char* read_target(std::string_view target, RequestHead& head) {
     head.authority = rest.substr(0, slash);
     head.absolute = true;
     if (head.authority.empty()) return "an absolute target without a host";
-    rest = slash == std::string_view::npos ? std::string_view("/") : rest.substr(slash);
-    if (rest.front() == '?') return "an absolute target without a path";
-    target = rest;
+    target = slash == std::string_view::npos ? std::string_view("/") : rest.substr(slash);
+    head.needs_slash = target.front() == '?';
   }
   head.target = target;
-  head.path = target.substr(0, target.find('?'));
-  return is_path(head.path) ? nullptr : "a broken percent-encoding";
+  head.path = head.needs_slash ? std::string_view("/") : target.substr(0, target.find('?'));
+  return fault_of_path(head.path);
 }
 
 // METHOD SP target SP HTTP/1.x CRLF
@@ -211,10 +236,15 @@ Parsed parse_request_line(const char*& at, const char* end, RequestHead& head) {
   return Parsed::complete;
 }
 
+bool equal_in_any_case(std::string_view one, std::string_view other) {
+  auto lower = [](char c) { return is_upper(c) ? static_cast<char>(c | 0x20) : c; };
+  return std::ranges::equal(one, other, {}, lower, lower);
+}
+
 const char* check_host(RequestHead& head) {
   if (head.headers.has(Field::host)) {
     std::string_view given = head.headers.value_of(Field::host);
-    if (head.absolute && given != head.authority) return "a Host other than that of the target";
+    if (head.absolute && !equal_in_any_case(given, head.authority)) return "a Host other than that of the target";
     head.authority = given;
   } else if (head.minor == 1) {
     return "no Host";
@@ -257,10 +287,12 @@ bool read_authority(std::string_view authority, std::string_view& host) {
   if (colon == authority.size()) return true;
   std::string_view port = authority.substr(colon + 1);
   if (authority[colon] != ':' || port.size() > 5) return false;
+  unsigned number = 0;
   for (char c : port) {
     if (!is_digit(c)) return false;
+    number = number * 10 + static_cast<unsigned>(c - '0');
   }
-  return true;
+  return number <= 65'535;
 }
 
 Parsed parse_request_head(std::string_view input, RequestHead& head) {

@@ -59,6 +59,7 @@ struct RequestHead {
   std::string_view host;       // the same without port and trailing dot
   uint8_t minor = 1;           // HTTP/1.minor
   bool absolute = false;       // the Host line is to be written anew from the authority
+  bool needs_slash = false;    // the target is a query without a path
   Framing framing;
   HeaderBlock headers;
   const char* fault = "";

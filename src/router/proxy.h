@@ -82,7 +82,6 @@ class Proxy {
   size_t buffers_taken() const { return buffers_.taken(); }
   size_t held() const { return held_.size(); }
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
-  const RevisionPool* pool(uint32_t series) const;
   const std::vector<std::unique_ptr<RevisionPool>>& pools() const { return pools_; }
 
  private:
@@ -114,13 +113,13 @@ class Proxy {
   bool request_waits(const Exchange& exchange) const;
   RevisionPool& pool_of(const Deployment& deployment, const Revision& revision);
   void close_unlisted(RevisionPool& pool);
-  void renew_pool(uint32_t series, const Table& table);
+  void renew_pool(uint32_t number, const Table& table);
   void begin_trace(Exchange& exchange, std::string_view given, char* span);
 
   // proxy_upstream.cc
   void progress(Upstream& upstream);
   void read(Upstream& upstream);
-  void upstream_ended(Upstream& upstream);
+  void upstream_ended(Upstream& upstream, bool broken);
   size_t take_response(Exchange& exchange, std::string_view bytes);
   size_t begin_response(Exchange& exchange, std::string_view bytes);
   void relay_interim(Exchange& exchange);
@@ -168,7 +167,7 @@ class Proxy {
   Slab<Upstream> upstreams_;
   Slab<Exchange> exchanges_;
   Client* all_clients_ = nullptr;
-  std::vector<std::unique_ptr<RevisionPool>> pools_;  // by series; many are nothing
+  std::vector<std::unique_ptr<RevisionPool>> pools_;  // by the revisions' numbers; many are nothing
   std::vector<Endpoint*> queue_, working_;
   std::vector<Client*> held_;
   Dispatcher dispatcher_;
@@ -184,5 +183,6 @@ class Proxy {
 };
 
 inline constexpr size_t kReadBytes = 32'768;
+inline constexpr uint8_t kMaxAttempts = 3;
 
 }  // namespace sluice::router

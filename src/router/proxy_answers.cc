@@ -83,7 +83,7 @@ void Proxy::finish(Exchange& exchange) {
   count(exchange);
   log(exchange);
   if (exchange.pool != nullptr) {
-    Gauge& gauge = counters_.gauge(lane_, exchange.pool->revision().series);
+    Gauge& gauge = counters_.gauge(lane_, exchange.series);
     gauge.in_flight.fetch_sub(1, std::memory_order_relaxed);
     if (exchange.tunnel && exchange.is_websocket) gauge.websockets.fetch_sub(1, std::memory_order_relaxed);
     exchange.pool->remove_exchange(exchange);
@@ -96,7 +96,7 @@ void Proxy::finish(Exchange& exchange) {
 
 void Proxy::count(Exchange& exchange) {
   if (exchange.pool == nullptr) return;
-  Counts& counts = counters_.of(lane_, exchange.pool->revision().series);
+  Counts& counts = counters_.of(lane_, exchange.series);
   // A client that left before there was an answer.
   if (exchange.status == 0) exchange.status = 499;
   auto latency_us = static_cast<uint64_t>(std::max<int64_t>(now_.monotonic_us - exchange.begun_us, 0));

@@ -8,73 +8,12 @@ namespace {
 
 constexpr int64_t kHead_ms = 10'000;
 constexpr int64_t kKeepAlive_ms = 75'000;
-constexpr int64_t kClosing_ms = 5'000;
+constexpr int64_t kUnread_ms = 60'000;
 constexpr int64_t kLinger_ms = 2'000;
-constexpr int64_t kLookAtDrains_ms = 100;
 constexpr int kReadsInATurn = 8;
+constexpr size_t kCopied = 4'096;
 
 }  // namespace
-
-Proxy::Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now)
-    : wire_(wire),
-      random_(random),
-      counters_(counters),
-      lane_(lane),
-      log_(log),
-      now_(now),
-      timers_(now.monotonic_ms()),
-      dispatcher_(random),
-      input_(std::make_unique_for_overwrite<char[]>(kReadBytes)),
-      output_(std::make_unique_for_overwrite<char[]>(kMaxHeadBytes + kReadBytes)),
-      trace_state_(random.u64()),
-      sample_(static_cast<uint32_t>(random.u64())) {}
-
-Proxy::~Proxy() {
-  cut_all();
-  rest();
-}
-
-void Proxy::wake(Endpoint& endpoint) {
-  if (endpoint.queued) return;
-  endpoint.queued = true;
-  queue_.push_back(&endpoint);
-}
-
-bool Proxy::run_queue() {
-  working_.swap(queue_);
-  for (Endpoint* endpoint : working_) {
-    endpoint->queued = false;
-    if (endpoint->fd < 0) continue;
-    if (endpoint->kind == Endpoint::Kind::client) {
-      progress(static_cast<Client&>(*endpoint));
-    } else {
-      progress(static_cast<Upstream&>(*endpoint));
-    }
-  }
-  working_.clear();
-  return !queue_.empty();
-}
-
-void Proxy::run_timers() {
-  while (Timer* timer = timers_.due(now_.monotonic_ms())) {
-    auto* endpoint = reinterpret_cast<Endpoint*>(reinterpret_cast<char*>(timer) - offsetof(Endpoint, timer));
-    if (endpoint->fd < 0) continue;
-    if (endpoint->kind == Endpoint::Kind::client) {
-      fire(static_cast<Client&>(*endpoint));
-    } else {
-      fire(static_cast<Upstream&>(*endpoint));
-    }
-  }
-  if (draining_ && now_.monotonic_ms() - drained_ms_ >= kLookAtDrains_ms) drain();
-}
-
-void Proxy::rest() {
-  // What is in the queue must not be taken for another one.
-  if (!queue_.empty()) return;
-  clients_.rest();
-  upstreams_.rest();
-  exchanges_.rest();
-}
 
 Client* Proxy::accept(int fd, const Address& peer, uint16_t port, bool unix_peer) {
   Client* client = clients_.take();
@@ -97,18 +36,6 @@ Client* Proxy::accept(int fd, const Address& peer, uint16_t port, bool unix_peer
   return client;
 }
 
-bool Proxy::is_trusted(Client& client) {
-  if (client.at_unix) return true;
-  const TableSettings& settings = *table_->settings;
-  if (client.trust_stamp != static_cast<uint32_t>(settings.stamp)) {
-    client.trust_stamp = static_cast<uint32_t>(settings.stamp);
-    client.trusted = false;
-    for (const Network& network : settings.trusted_proxies)
-      client.trusted = client.trusted || network.contains(client.ip);
-  }
-  return client.trusted;
-}
-
 void Proxy::happened(Client& client, const Happened& what) {
   if (client.fd < 0) return;
   if (what.broken) {
@@ -116,6 +43,7 @@ void Proxy::happened(Client& client, const Happened& what) {
     return;
   }
   client.readable = client.readable || what.readable;
+  client.end_near = client.end_near || what.ended;
   client.writable = client.writable || what.writable;
   progress(client);
 }
@@ -171,7 +99,7 @@ bool Proxy::take_input(Client& client, std::string_view& bytes) {
     return false;
   }
   // What comes next is told again.
-  if (static_cast<size_t>(size) < kReadBytes) client.readable = false;
+  if (static_cast<size_t>(size) < kReadBytes && !client.end_near) client.readable = false;
   bytes = {input_.get(), static_cast<size_t>(size)};
   if (partial) {
     buffers_.append(client.in, bytes);
@@ -278,7 +206,9 @@ bool Proxy::flush(Client& client) {
       if (client.exchange != nullptr && !client.exchange->closing_1012) timers_.clear(client.timer);
       return true;
     }
-    if (client.exchange != nullptr) {
+    if (client.exchange == nullptr) {
+      timers_.set(client.timer, now_.monotonic_ms() + kUnread_ms);
+    } else {
       const Timeouts& timeouts = client.exchange->timeouts;
       timers_.set(client.timer,
                   now_.monotonic_ms() + (client.exchange->tunnel ? timeouts.stream_idle_ms : timeouts.idle_ms));
@@ -295,6 +225,12 @@ bool Proxy::write(Client& client, std::string_view first, std::string_view secon
   if (client.exchange != nullptr) client.exchange->bytes_out += size;
   size_t written = 0;
   if (client.out == nullptr && client.writable && size > 0) {
+    // One piece costs the kernel less than two; copying a little costs nearly nothing.
+    if (!first.empty() && !second.empty() && first.data() == output_.get() && second.size() <= kCopied) {
+      std::memcpy(output_.get() + first.size(), second.data(), second.size());
+      first = {first.data(), size};
+      second = {};
+    }
     iovec parts[2] = {{const_cast<char*>(first.data()), first.size()},
                       {const_cast<char*>(second.data()), second.size()}};
     iovec* begin = first.empty() ? parts + 1 : parts;
@@ -311,7 +247,7 @@ bool Proxy::write(Client& client, std::string_view first, std::string_view secon
   if (written < first.size()) buffers_.append(client.out, first.substr(written));
   written = written < first.size() ? 0 : written - first.size();
   if (written < second.size()) buffers_.append(client.out, second.substr(written));
-  int64_t wait_ms = kClosing_ms;
+  int64_t wait_ms = kUnread_ms;
   if (client.exchange != nullptr) {
     const Timeouts& timeouts = client.exchange->timeouts;
     wait_ms = client.exchange->tunnel ? timeouts.stream_idle_ms : std::max<int64_t>(timeouts.idle_ms, 1);
@@ -335,7 +271,7 @@ void Proxy::become_idle(Client& client) {
 void Proxy::close_after_writing(Client& client) {
   client.phase = Client::Phase::closing;
   buffers_.give_up(client.in);
-  timers_.set(client.timer, now_.monotonic_ms() + kClosing_ms);
+  timers_.set(client.timer, now_.monotonic_ms() + kUnread_ms);
   if (client.out == nullptr) linger(client);
 }
 
@@ -358,8 +294,7 @@ void Proxy::close(Client& client) {
     detach(*exchange, false);
     finish(*exchange);
   }
-  bool whole = client.out == nullptr;
-  if (whole) {
+  if (client.out == nullptr && !client.cut) {
     wire_.close(client.fd);
   } else {
     wire_.reset(client.fd);
@@ -404,43 +339,6 @@ void Proxy::fire(Client& client) {
     exchange.keep_alive = false;
     answer(exchange, 408, "the body did not come in time");
   }
-}
-
-void Proxy::release_held() {
-  for (Client* client : held_) {
-    client->phase = Client::Phase::idle;
-    wake(*client);
-  }
-  held_.clear();
-}
-
-void Proxy::begin_stop() {
-  stopping_ = true;
-  for (Client* client = all_clients_; client != nullptr;) {
-    Client* next = client->next;
-    if (client->phase == Client::Phase::idle && client->in == nullptr) close(*client);
-    client = next;
-  }
-  for (auto& pool : pools_) {
-    if (!pool) continue;
-    for (Exchange* exchange = pool->exchanges(); exchange != nullptr;) {
-      Exchange* next = exchange->next;
-      exchange->keep_alive = false;
-      if (exchange->is_websocket && exchange->tunnel) close_websocket(*exchange);
-      exchange = next;
-    }
-  }
-}
-
-void Proxy::cut_all() {
-  while (all_clients_ != nullptr) close(*all_clients_);
-  for (auto& pool : pools_) {
-    if (!pool) continue;
-    for (const auto& replica : pool->replicas()) {
-      while (replica->idle != nullptr) close(*replica->idle);
-    }
-  }
-  queue_.clear();
 }
 
 }  // namespace sluice::router

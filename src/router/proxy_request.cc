@@ -7,7 +7,6 @@
 namespace sluice::router {
 namespace {
 
-constexpr uint8_t kMaxAttempts = 3;
 constexpr int64_t kFreshForUnsafe_ms = 1'000;
 
 bool is_idempotent(std::string_view method) {
@@ -177,14 +176,16 @@ void Proxy::route(Exchange& exchange, const Dispatched& done) {
     if (!text_.empty()) buffers_.append(exchange.cookie, text_);
   }
   pool->add_exchange(exchange);
-  counters_.gauge(lane_, revision->series).in_flight.fetch_add(1, std::memory_order_relaxed);
+  exchange.series = revision->series;
+  counters_.gauge(lane_, exchange.series).in_flight.fetch_add(1, std::memory_order_relaxed);
 }
 
 // ------------------------------------------------------------------------------------------------------------- pools
 
 RevisionPool& Proxy::pool_of(const Deployment& deployment, const Revision& revision) {
-  if (pools_.size() <= revision.series) pools_.resize(revision.series + 1);
-  auto& pool = pools_[revision.series];
+  uint32_t number = revision.memory->number;
+  if (pools_.size() <= number) pools_.resize(number + 1);
+  auto& pool = pools_[number];
   if (!pool) {
     pool = std::make_unique<RevisionPool>(revision, deployment.shared_from_this());
   } else if (pool->stamp() != revision.stamp) {
@@ -194,10 +195,6 @@ RevisionPool& Proxy::pool_of(const Deployment& deployment, const Revision& revis
   return *pool;
 }
 
-const RevisionPool* Proxy::pool(uint32_t series) const {
-  return series < pools_.size() ? pools_[series].get() : nullptr;
-}
-
 void Proxy::close_unlisted(RevisionPool& pool) {
   for (const auto& replica : pool.replicas()) {
     while (!replica->listed && replica->idle != nullptr) close(*replica->idle);
@@ -205,12 +202,12 @@ void Proxy::close_unlisted(RevisionPool& pool) {
 }
 
 // The pool as the table has its revision; without it, it goes as soon as nothing is under way.
-void Proxy::renew_pool(uint32_t series, const Table& table) {
-  RevisionPool* pool = series < pools_.size() ? pools_[series].get() : nullptr;
+void Proxy::renew_pool(uint32_t number, const Table& table) {
+  RevisionPool* pool = number < pools_.size() ? pools_[number].get() : nullptr;
   if (pool == nullptr) return;
   const auto* deployment = table.named(pool->deployment().id);
   const Revision* revision = deployment != nullptr ? (*deployment)->named(pool->revision().id) : nullptr;
-  if (revision != nullptr && revision->series == series) {
+  if (revision != nullptr && revision->memory->number == number) {
     pool_of(**deployment, *revision);
     draining_ = draining_ || revision->draining();
     return;
@@ -218,19 +215,19 @@ void Proxy::renew_pool(uint32_t series, const Table& table) {
   for (const auto& replica : pool->replicas()) {
     while (replica->idle != nullptr) close(*replica->idle);
   }
-  if (pool->is_unused()) pools_[series] = nullptr;
+  if (pool->is_unused()) pools_[number] = nullptr;
 }
 
 void Proxy::set_table(const Table* table) {
   const Table* before = table_;
   table_ = table;
   if (table != nullptr && table->touched.empty()) {
-    for (uint32_t series = 0; series < pools_.size(); ++series) renew_pool(series, *table);
+    for (uint32_t number = 0; number < pools_.size(); ++number) renew_pool(number, *table);
   } else if (table != nullptr) {
     for (const Table* each : {before, table}) {
       const auto* deployment = each != nullptr ? each->named(table->touched) : nullptr;
       if (deployment == nullptr) continue;
-      for (const Revision& revision : (*deployment)->revisions) renew_pool(revision.series, *table);
+      for (const Revision& revision : (*deployment)->revisions) renew_pool(revision.memory->number, *table);
     }
   }
   release_held();
@@ -271,12 +268,17 @@ void Proxy::send(Exchange& exchange) {
       answer(exchange, none ? 503 : 502, none ? "the revision has no replica" : "no replica could be reached");
       return;
     }
-    if (exchange.attempts++ > 0) add(counters_.of(lane_, pool.revision().series).retries, 1);
+    if (exchange.attempts++ > 0) add(counters_.of(lane_, exchange.series).retries, 1);
     exchange.tried |= uint64_t{1} << replica->place;
     exchange.replica = replica;
+    // What cannot be sent twice goes only where it can be seen that nobody has just closed.
+    while (!exchange.idempotent && replica->idle != nullptr && !wire_.is_quiet(replica->idle->fd))
+      close(*replica->idle);
     Upstream* upstream = replica->idle;
     int64_t fresh_ms = now_.monotonic_ms() - kFreshForUnsafe_ms;
-    if (upstream != nullptr && (exchange.idempotent || upstream->idle_since_ms >= fresh_ms)) {
+    // After a kept connection that had ended, a new one: the others may have, too.
+    bool first = exchange.attempts == 1;
+    if (upstream != nullptr && first && (exchange.idempotent || upstream->idle_since_ms >= fresh_ms)) {
       pool.remove_idle(*replica, *upstream);
       upstream->reused = true;
     } else {
@@ -287,7 +289,7 @@ void Proxy::send(Exchange& exchange) {
       upstream->fd = wire_.connect(replica->address, *upstream, at_once);
       if (upstream->fd < 0) {
         upstreams_.give(upstream);
-        add(counters_.of(lane_, pool.revision().series).failures, 1);
+        add(counters_.of(lane_, exchange.series).failures, 1);
         pool.failed(*replica, now_.monotonic_ms());
         continue;
       }

@@ -19,7 +19,7 @@ void Proxy::begin_tunnel(Exchange& exchange, std::string_view head, std::string_
   Upstream& upstream = *exchange.upstream;
   timers_.set(upstream.timer, now_.monotonic_ms() + exchange.timeouts.stream_idle_ms);
   if (exchange.is_websocket) {
-    counters_.gauge(lane_, exchange.pool->revision().series).websockets.fetch_add(1, std::memory_order_relaxed);
+    counters_.gauge(lane_, exchange.series).websockets.fetch_add(1, std::memory_order_relaxed);
   }
   buffers_.give_up(exchange.cookie);
   if (!exchange.logged) buffers_.give_up(exchange.sent);

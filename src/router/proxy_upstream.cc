@@ -15,6 +15,7 @@ void Proxy::happened(Upstream& upstream, const Happened& what) {
   if (upstream.fd < 0) return;
   // An answer may be there to be read, even if nothing more comes: reading tells.
   upstream.readable = upstream.readable || what.readable || what.broken;
+  upstream.end_near = upstream.end_near || what.ended || what.broken;
   upstream.writable = upstream.writable || what.writable;
   if (upstream.exchange == nullptr) {
     // Kept, and it ended, or said something that nobody asked for.
@@ -61,10 +62,10 @@ void Proxy::read(Upstream& upstream) {
       return;
     }
     if (size <= 0) {
-      upstream_ended(upstream);
+      upstream_ended(upstream, size == kBroken);
       return;
     }
-    if (static_cast<size_t>(size) < kReadBytes) upstream.readable = false;
+    if (static_cast<size_t>(size) < kReadBytes && !upstream.end_near) upstream.readable = false;
     std::string_view bytes(input_.get(), static_cast<size_t>(size));
     if (upstream.in != nullptr) {
       buffers_.append(upstream.in, bytes);
@@ -196,6 +197,7 @@ size_t Proxy::forward_response(Exchange& exchange, std::string_view head, std::s
         std::string_view content;
         taken += body.chunks.take(bytes.substr(taken), content);
         if (body.chunks.bad()) {
+          exchange.begun = head.empty();  // nothing was written yet
           fail(exchange, UpstreamFault::garbage);
           return bytes.size();
         }
@@ -246,12 +248,12 @@ void Proxy::finish_response(Exchange& exchange, bool leftover) {
   }
 }
 
-void Proxy::upstream_ended(Upstream& upstream) {
+void Proxy::upstream_ended(Upstream& upstream, bool broken) {
   Exchange& exchange = *upstream.exchange;
   if (exchange.tunnel) {
     exchange.upstream_ended = true;
     tunnel_flushed(exchange);
-  } else if (exchange.begun && exchange.response.kind == BodyKind::until_close) {
+  } else if (exchange.begun && exchange.response.kind == BodyKind::until_close && !broken) {
     finish_response(exchange, false);
   } else {
     fail(exchange, UpstreamFault::closed);
@@ -265,14 +267,17 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
   Client& client = *exchange.client;
   bool reused = exchange.upstream->reused;
   bool nothing_came = exchange.upstream->in == nullptr;
+  bool probed = replica.probing;
   detach(exchange, false);
   // A kept connection that the other side has closed meanwhile says nothing about the replica.
   bool blame = !(fault == UpstreamFault::closed && reused);
   if (blame) {
-    add(counters_.of(lane_, pool.revision().series).failures, 1);
+    replica.probing = probed;
+    add(counters_.of(lane_, exchange.series).failures, 1);
     pool.failed(replica, now_.monotonic_ms());
   }
   if (exchange.begun) {
+    client.cut = true;
     exchange.error =
         fault == UpstreamFault::timeout ? "the upstream stopped in its answer" : "the upstream broke its answer off";
     close(client);
@@ -280,7 +285,7 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
   }
   bool unsent = fault == UpstreamFault::connect || fault == UpstreamFault::connect_timeout;
   bool again = unsent || (fault == UpstreamFault::closed && reused && nothing_came && exchange.idempotent);
-  if (again && exchange.replayable) {
+  if (again && exchange.replayable && exchange.attempts < kMaxAttempts) {
     // The one that closed is as good as any.
     if (!blame) exchange.tried &= ~(uint64_t{1} << replica.place);
     send(exchange);

@@ -63,7 +63,7 @@ json::object deployment_json(const Reported& router, const Deployment& deploymen
   static const ReplicaSums kNone;
   json::array revisions;
   for (const Revision& revision : deployment.revisions) {
-    auto found = sums.find(revision.series);
+    auto found = sums.find(revision.memory->number);
     revisions.push_back(revision_json(router, revision, found != sums.end() ? found->second : kNone));
   }
   return {{"id", deployment.id},
@@ -81,7 +81,7 @@ std::map<uint32_t, ReplicaSums> ask_threads(const Reported& router) {
         for (const auto& replica : pool->replicas()) {
           std::string text = to_string(replica->address);
           if (replica->address.family() != AF_UNIX) text = "tcp:" + text;
-          ReplicaSum& sum = sums[pool->revision().series][text];
+          ReplicaSum& sum = sums[pool->revision().memory->number][text];
           sum.in_flight += replica->pending;
           sum.idle += replica->idle_count;
           sum.ejected = sum.ejected || replica->ejected_until_ms != 0;

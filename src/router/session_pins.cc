@@ -4,48 +4,50 @@
 namespace sluice::router {
 namespace {
 
-constexpr int kSeriesBits = 24;
-constexpr uint64_t kSeriesMask = (uint64_t{1} << kSeriesBits) - 1;
+constexpr int kNumberBits = 24;
+constexpr uint64_t kNumberMask = (uint64_t{1} << kNumberBits) - 1;
 
 }  // namespace
 
 SessionPins::At SessionPins::at(std::string_view session) {
   uint64_t hash = keyed_hash(key_, session);
-  return {&sets_[hash % kSets], (hash >> kSeriesBits) << kSeriesBits};
+  return {&sets_[hash % kSets], (hash >> kNumberBits) << kNumberBits};
 }
 
 std::optional<uint32_t> SessionPins::find(std::string_view session, uint32_t now_s, int64_t ttl_s) {
   At place = at(session);
   for (Entry& entry : *place.set) {
     uint64_t word = entry.word.load(std::memory_order_relaxed);
-    if (word == 0 || (word & ~kSeriesMask) != place.tag) continue;
+    if (word == 0 || (word & ~kNumberMask) != place.tag) continue;
     uint32_t seen_s = entry.seen_s.load(std::memory_order_relaxed);
     if (static_cast<int64_t>(now_s) - seen_s > ttl_s) return std::nullopt;
     if (seen_s != now_s) entry.seen_s.store(now_s, std::memory_order_relaxed);
-    return static_cast<uint32_t>((word & kSeriesMask) - 1);
+    entry.used.store(uses_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    return static_cast<uint32_t>((word & kNumberMask) - 1);
   }
   return std::nullopt;
 }
 
-void SessionPins::put(std::string_view session, uint32_t series, uint32_t now_s) {
+void SessionPins::put(std::string_view session, uint32_t revision, uint32_t now_s) {
   At place = at(session);
   Entry* chosen = nullptr;
+  uint32_t now = uses_.fetch_add(1, std::memory_order_relaxed);
+  uint32_t oldest = 0;
   for (Entry& entry : *place.set) {
     uint64_t word = entry.word.load(std::memory_order_relaxed);
-    if (word != 0 && (word & ~kSeriesMask) == place.tag) {
+    if (word != 0 && (word & ~kNumberMask) == place.tag) {
       chosen = &entry;
       break;
     }
-    bool free = word == 0;
-    bool chosen_is_free = chosen != nullptr && chosen->word.load(std::memory_order_relaxed) == 0;
-    if (chosen == nullptr || (free && !chosen_is_free) ||
-        (!free && !chosen_is_free &&
-         entry.seen_s.load(std::memory_order_relaxed) < chosen->seen_s.load(std::memory_order_relaxed))) {
-      chosen = &entry;
-    }
+    // As an age, so that the clock may run over.
+    uint32_t age = word == 0 ? UINT32_MAX : now - entry.used.load(std::memory_order_relaxed);
+    if (chosen != nullptr && age <= oldest) continue;
+    chosen = &entry;
+    oldest = age;
   }
+  chosen->used.store(now, std::memory_order_relaxed);
   chosen->seen_s.store(now_s, std::memory_order_relaxed);
-  chosen->word.store(place.tag | ((uint64_t{series} + 1) & kSeriesMask), std::memory_order_relaxed);
+  chosen->word.store(place.tag | ((uint64_t{revision} + 1) & kNumberMask), std::memory_order_relaxed);
 }
 
 size_t SessionPins::size() const {

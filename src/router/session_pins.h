@@ -21,9 +21,9 @@ class SessionPins {
 
   explicit SessionPins(const HashKey& key) : key_(key) {}
 
-  // The series of the revision, if the session was seen within the last ttl_s; it counts as seen now.
+  // The number of the revision, if the session was seen within the last ttl_s; it counts as seen now.
   std::optional<uint32_t> find(std::string_view session, uint32_t now_s, int64_t ttl_s);
-  void put(std::string_view session, uint32_t series, uint32_t now_s);
+  void put(std::string_view session, uint32_t revision, uint32_t now_s);
 
   size_t size() const;
 
@@ -32,8 +32,9 @@ class SessionPins {
   static constexpr size_t kSets = kCapacity / kWays;
 
   struct Entry {
-    std::atomic<uint64_t> word = 0;  // 40 bits of hash, 24 bits of series + 1; 0: free
+    std::atomic<uint64_t> word = 0;  // 40 bits of hash, 24 bits of the revision's number + 1; 0: free
     std::atomic<uint32_t> seen_s = 0;
+    std::atomic<uint32_t> used = 0;  // when, by a clock that counts uses
   };
   struct At {
     std::array<Entry, kWays>* set;
@@ -42,6 +43,7 @@ class SessionPins {
   At at(std::string_view session);
 
   HashKey key_;
+  std::atomic<uint32_t> uses_ = 0;
   std::array<std::array<Entry, kWays>, kSets> sets_;
 };
 

@@ -70,7 +70,7 @@ std::optional<StickyClaim> StickyCookies::claim_of(const Deployment& deployment,
     return claim;
   }
   for (const Revision& revision : deployment.revisions) {
-    if (revision.series != answer) continue;
+    if (revision.memory->number != answer) continue;
     claim.revision = &revision;
     return claim;
   }
@@ -109,7 +109,7 @@ std::optional<StickyClaim> StickyCookies::verify(const TableSettings& settings, 
     answer = number_of_claim(*claims, "b");
     if (answer >= static_cast<int64_t>(kAllPoints)) return std::nullopt;
   } else if (const Revision* revision = deployment.named(text_of_claim(*claims, "r"))) {
-    answer = revision->series;
+    answer = revision->memory->number;
   }
   if (answer < 0 || expires_s < 0 || expires_s > INT32_MAX) return std::nullopt;
   seen = {hash, static_cast<uint32_t>(now_s), static_cast<uint32_t>(expires_s), static_cast<uint32_t>(answer),

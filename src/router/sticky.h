@@ -40,7 +40,7 @@ class StickyCookies {
     WideHash hash;
     uint32_t seen_s = 0;
     uint32_t expires_s = 0;
-    uint32_t answer = 0;  // a series, or a bucket
+    uint32_t answer = 0;  // a revision's number, or a bucket
     uint32_t settings = 0;
   };
   struct Key {

@@ -31,6 +31,7 @@ struct DeploymentMemory {
 
 // What outlives the tables in which a revision stands.
 struct RevisionMemory {
+  uint32_t number = 0;                 // of this revision alone, in this process
   std::atomic<bool> draining = false;  // by order, besides the table
   std::atomic<int64_t> cut_at_ms = 0;  // what is still under way then is cut; monotonic
 };
@@ -41,7 +42,7 @@ struct Revision {
   uint32_t first_point = 0;  // its points are [first_point, first_point + weight_bps)
   RevisionState state = RevisionState::ready;
   uint32_t drain_seconds = 0;
-  uint32_t series = 0;  // its counters
+  uint32_t series = 0;  // its counters; many may share one
   uint64_t stamp = 0;   // another for each compilation: whether a thread's pool is still that of this revision
   std::vector<Address> replicas;
   std::shared_ptr<RevisionMemory> memory;
@@ -149,7 +150,7 @@ class Table {
   }
 
   // Makes the shards the table's own beforehand, with room, for a table that is built from nothing.
-  void reserve(size_t deployments);
+  void reserve(size_t deployments, size_t routes);
 
  private:
   template <class T>

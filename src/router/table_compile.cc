@@ -18,6 +18,7 @@ constexpr size_t kMaxReplicas = 256;
 constexpr size_t kMaxRouteParts = 1'000;
 constexpr size_t kMaxPage = 1 << 20;
 constexpr size_t kMaxKeys = 8;
+constexpr size_t kMaxReserved = 1'000'000;
 constexpr int64_t kMaxTime_ms = 86'400'000;
 constexpr int64_t kMaxTtl_s = 400LL * 86'400;
 
@@ -156,8 +157,7 @@ Result<std::shared_ptr<TableSettings>> compile_settings(const TableDocument& doc
 TableCompiler::TableCompiler(Random& random, SeriesOf series_of)
     : random_(random), series_of_(std::move(series_of)), key_(random_hash_key(random)) {}
 
-Result<Revision> TableCompiler::compile_revision(const DeploymentDocument& deployment, RevisionDocument& document,
-                                                 const Deployment* before) {
+Result<Revision> TableCompiler::compile_revision(RevisionDocument& document, const Deployment* before) {
   if (!is_id(document.id)) return fault("/id", "expected 1 to 64 letters, digits, -, _ and .");
   if (document.weight_bps < 0 || document.weight_bps > kAllBasisPoints) {
     return fault("/weight_bps", "expected 0 to 10000 basis points");
@@ -180,14 +180,25 @@ Result<Revision> TableCompiler::compile_revision(const DeploymentDocument& deplo
     revision.replicas.push_back(*address);
   }
   const Revision* known = before != nullptr ? before->named(revision.id) : nullptr;
-  revision.memory = known != nullptr ? known->memory : std::make_shared<RevisionMemory>();
-  if (revision.state == RevisionState::ready && revision.weight_bps > 0) {
+  if (known != nullptr) {
+    revision.memory = known->memory;
+  } else {
+    revision.memory = std::make_shared<RevisionMemory>();
+    revision.memory->number = ++numbers_;
+  }
+  return revision;
+}
+
+// What touches others, once nothing is wrong with it: counters, and the end of holds and drains.
+void TableCompiler::enlist(Deployment& deployment) {
+  deployment.memory->held_until_ms.store(0, std::memory_order_relaxed);
+  for (Revision& revision : deployment.revisions) {
+    revision.series = series_of_(
+        {deployment.id, revision.id, deployment.bundle, deployment.customer, deployment.tenant, deployment.team});
+    if (revision.weight_bps == 0) continue;
     revision.memory->draining.store(false, std::memory_order_relaxed);
     revision.memory->cut_at_ms.store(0, std::memory_order_relaxed);
   }
-  revision.series = series_of_(
-      {deployment.id, revision.id, deployment.bundle, deployment.customer, deployment.tenant, deployment.team});
-  return revision;
 }
 
 Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocument&& document, const Table* before) {
@@ -203,7 +214,7 @@ Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocum
   auto deployment = std::make_shared<Deployment>();
   for (size_t i = 0; i < document.revisions.size(); ++i) {
     std::string path = "/revisions/" + std::to_string(i);
-    auto revision = compile_revision(document, document.revisions[i], known);
+    auto revision = compile_revision(document.revisions[i], known);
     if (!revision) {
       Error error = revision.error();
       error.path = path + error.path;
@@ -245,6 +256,7 @@ Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocum
   deployment->secure = document.stickiness.secure;
   deployment->routes = std::move(document.routes);
   deployment->timeouts = *timeouts;
+  enlist(*deployment);
   return std::shared_ptr<const Deployment>(std::move(deployment));
 }
 
@@ -254,7 +266,11 @@ Result<std::shared_ptr<const Table>> TableCompiler::load(ReadTable&& read, const
   auto table = std::make_shared<Table>(key_);
   table->generation = read.document.generation;
   table->settings = *std::move(settings);
-  table->reserve(read.document.deployments.size());
+  size_t routes = 0;
+  for (const DeploymentDocument& each : read.document.deployments) {
+    routes += std::max<size_t>(each.routes.hosts.size(), 1) * std::max<size_t>(each.routes.path_prefixes.size(), 1);
+  }
+  table->reserve(read.document.deployments.size(), std::min(routes, kMaxReserved));
   table->quarantined = std::move(read.quarantined);
   for (size_t i = 0; i < read.document.deployments.size(); ++i) {
     DeploymentDocument& each = read.document.deployments[i];
@@ -267,7 +283,8 @@ Result<std::shared_ptr<const Table>> TableCompiler::load(ReadTable&& read, const
       done = deployment ? table->put(*std::move(deployment)) : Result<void>(deployment.error());
     }
     if (done) continue;
-    table->quarantined.push_back({id, "/deployments/" + std::to_string(i) + to_string(done.error())});
+    table->quarantined.push_back(
+        {id, "/deployments/" + std::to_string(i) + (done.error().path.empty() ? ": " : "") + to_string(done.error())});
   }
   // What was known of those at fault goes on, unless its routes have become another's.
   for (const Quarantined& each : table->quarantined) {

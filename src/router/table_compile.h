@@ -31,13 +31,14 @@ class TableCompiler {
 
  private:
   Result<std::shared_ptr<const Deployment>> compile(DeploymentDocument&& document, const Table* before);
-  Result<Revision> compile_revision(const DeploymentDocument& deployment, RevisionDocument& document,
-                                    const Deployment* before);
+  Result<Revision> compile_revision(RevisionDocument& document, const Deployment* before);
+  void enlist(Deployment& deployment);
 
   Random& random_;
   SeriesOf series_of_;
   HashKey key_;
   uint64_t stamp_ = 0;
+  uint32_t numbers_ = 0;
 };
 
 }  // namespace sluice::router

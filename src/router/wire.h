@@ -19,6 +19,7 @@ inline constexpr ssize_t kBroken = -2;
 // What has happened at an endpoint; each is told once, when it becomes so.
 struct Happened {
   bool readable = false;  // also: its other end has closed
+  bool ended = false;     // its other end has closed; what it sent before may still be there
   bool writable = false;
   bool broken = false;  // nothing more will go either way
 };
@@ -33,6 +34,8 @@ class Wire {
   // Begins to connect; what happens is told to the endpoint. The new fd, or -1. `at_once`: it is connected already.
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
   virtual bool has_connected(int fd) = 0;
+  // Whether the other end of a kept connection has neither closed nor said anything.
+  virtual bool is_quiet(int fd) = 0;
   virtual void shut_write(int fd) = 0;
   virtual void close(int fd) = 0;
   // So that the other end learns that what it has is not all.

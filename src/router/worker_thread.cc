@@ -182,6 +182,10 @@ void WorkerThread::turn() {
   if (time.monotonic_ms() - timers_ms_ >= kWait_ms) {
     timers_ms_ = time.monotonic_ms();
     proxy_.run_timers();
+    for (auto& listener : listeners_) {
+      if (listener->waits && listener->fd >= 0) wire_->watch_level(listener->fd, *listener);
+      listener->waits = false;
+    }
     clients_.store(proxy_.clients(), std::memory_order_relaxed);
     exchanges_.store(proxy_.exchanges(), std::memory_order_relaxed);
     held_.store(proxy_.held(), std::memory_order_relaxed);
@@ -200,6 +204,10 @@ void WorkerThread::accept_from(ListeningEndpoint& listener) {
     int fd =
         ::accept4(listener.fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+      wire_->forget(listener.fd);
+      listener.waits = true;
+    }
     if (fd < 0) return;
     if (proxy_.clients() >= max_clients_) {
       ::close(fd);
@@ -210,7 +218,7 @@ void WorkerThread::accept_from(ListeningEndpoint& listener) {
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
     Client* client = proxy_.accept(fd, peer, listener.listener.port, listener.listener.at_unix);
-    if (!wire_->watch(fd, *client)) proxy_.happened(*client, {.broken = true});
+    if (!wire_->watch(fd, *client, listener.listener.at_unix)) proxy_.happened(*client, {.broken = true});
   }
 }
 

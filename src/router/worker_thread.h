@@ -50,6 +50,7 @@ class WorkerThread {
  private:
   struct ListeningEndpoint : Endpoint {
     Listener listener;
+    bool waits = false;  // there were no more files; it is looked at again with the next tick
   };
 
   WorkerThread(size_t lane, std::vector<Listener> listeners, size_t max_clients, std::unique_ptr<SocketWire> wire,

@@ -122,9 +122,18 @@ def test_the_example_of_every_command_works(run, sluice, root, tmp_path):
                 assert run("stop").returncode == 0
                 assert server.wait(timeout=60) == 0, server.stderr.read()
             continue
+        if command["name"] == "router run":
+            (tmp_path / "table.json").write_text('{"schema":"sluice.router-table.v1","environment":"local","generation":1}')
+            with subprocess.Popen([sluice, *words], cwd=tmp_path, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+                                  stdout=subprocess.PIPE) as router:
+                assert json.loads(router.stdout.readline())["name"] == "main"
+                assert run("router", "stats").returncode == 0
+                router.terminate()
+                assert router.wait(timeout=60) == 0
+            continue
         done = run(*words, cwd=tmp_path)
         # The one flow that ran has settled: there is nothing to decide about it. Nothing is served.
-        expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5}.get(command["name"], 0)
+        expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1}.get(command["name"], 0)
         assert done.returncode == expected, f"{command['example']}\n{done.stderr}"
         assert done.stdout + done.stderr != "", command["example"]
     assert run("runtime", "stop", "hello").returncode == 0

@@ -1,0 +1,107 @@
+// The control socket and the admin port, from outside.
+#include "router/control.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/testing_wait.h"
+#include "router/control_client.h"
+#include "router/testing_proxy.h"
+#include "router/testing_router.h"
+
+namespace sluice::router {
+namespace control_test {
+
+constexpr const char* kGet = "GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n";
+
+class ControlSocket : public testing::Test {
+ protected:
+  json::object load(int64_t generation) {
+    TableDocument table = testing_table({deployment});
+    table.generation = generation;
+    std::string bytes = write(to_json(table));
+    return *client->load(*sign_order({.environment = "test", .generation = generation}, bytes, router.key), bytes);
+  }
+  json::object patch(int64_t from) {
+    std::string bytes = write(to_json(PatchDocument{.deployment = deployment}));
+    Order order{.op = OrderOp::patch, .environment = "test", .generation = from + 1, .from = from};
+    return *client->patch(*sign_order(order, bytes, router.key), bytes);
+  }
+
+  TestingRouter router;
+  TestingServer one{"one"}, two{"two"};
+  DeploymentDocument deployment = [this] {
+    DeploymentDocument made = testing_deployment();
+    made.revisions[0].replicas = {{one.address()}};
+    return made;
+  }();
+  Result<ControlClient> client = ControlClient::connect(router.control);
+};
+
+TEST_F(ControlSocket, TakesALoadAndPatchesAndFindsThemAgainAfterAKill) {
+  EXPECT_EQ(load(5), (json::object{{"ok", true}, {"generation", 5}, {"quarantined", json::array()}}));
+  EXPECT_TRUE(router.fetch(kGet).ends_with("\r\n\r\none"));
+  deployment.revisions[0].replicas = {{two.address()}};
+  EXPECT_EQ(patch(5),
+            (json::object{{"ok", true}, {"generation", 6}, {"quarantined", json::array()}, {"wants_load", false}}));
+  EXPECT_TRUE(router.fetch(kGet).ends_with("\r\n\r\ntwo"));
+  json::object refused = patch(9);
+  EXPECT_EQ(refused.at("code"), "conflict");
+  EXPECT_EQ(refused.at("needs"), "load");
+  EXPECT_EQ(refused.at("generation"), 6);
+  ::kill(router.worker_pid(), SIGKILL);
+  EXPECT_TRUE(router.fetch(kGet).ends_with("\r\n\r\ntwo"));
+}
+
+TEST_F(ControlSocket, CountsWhatPassedAlsoOverAKill) {
+  load(1);
+  for (int i = 0; i < 5; ++i) router.fetch(kGet);
+  json::object first = *client->ask({{"op", "usage"}});
+  EXPECT_EQ(first.at("series").at(0).at("requests"), 5);
+  EXPECT_EQ(first.at("sequence"), 1);
+  ::kill(router.worker_pid(), SIGKILL);
+  EXPECT_TRUE(router.fetch(kGet).ends_with("one"));
+  client = ControlClient::connect(router.control);
+  json::object second = *client->ask({{"op", "usage"}});
+  EXPECT_EQ(second.at("series").at(0).at("requests"), 6);
+  EXPECT_EQ(second.at("sequence"), 2);
+  EXPECT_EQ(second.at("epoch"), first.at("epoch"));
+}
+
+TEST_F(ControlSocket, SaysWhatIsDrained) {
+  deployment.revisions = {{.id = "r2", .weight_bps = 5'000, .replicas = {{two.address()}}},
+                          {.id = "r1", .weight_bps = 5'000, .replicas = {{one.address()}}}};
+  load(1);
+  json::object asked{{"op", "drain"}, {"deployment", "d1"}, {"revision", "r1"}, {"ms", 1'000}};
+  EXPECT_EQ(*client->ask(asked), (json::object{{"ok", true}, {"in_flight", 0}, {"websockets", 0}, {"done", true}}));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(router.fetch(kGet).ends_with("two"));
+  json::object stats = *client->ask({{"op", "stats"}});
+  EXPECT_EQ(stats.at("deployments").at(0).at("revisions").at(1).at("state"), "draining");
+  asked["revision"] = "r9";
+  EXPECT_EQ(client->ask(asked)->at("code"), "not_found");
+}
+
+TEST_F(ControlSocket, HoldsAndReleases) {
+  load(1);
+  EXPECT_EQ(client->ask({{"op", "hold"}, {"deployment", "d1"}, {"ms", 30'000}})->at("held"), true);
+  std::string got;
+  std::thread waiting([&] { got = router.fetch(kGet); });
+  EXPECT_TRUE(eventually([&] { return client->ask({{"op", "stats"}})->at("held") == 1; }));
+  EXPECT_EQ(client->ask({{"op", "release"}, {"deployment", "d1"}})->at("ok"), true);
+  waiting.join();
+  EXPECT_TRUE(got.ends_with("one"));
+  EXPECT_EQ(client->ask({{"op", "hold"}, {"deployment", "d1"}, {"ms", 30'001}})->at("code"), "invalid");
+  EXPECT_EQ(client->ask({{"op", "hold"}, {"deployment", "d9"}})->at("code"), "not_found");
+}
+
+TEST_F(ControlSocket, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(client->ask({{"op", "dance"}})->at("message"),
+            "expected an op: load, patch, stats, usage, hold, release or drain");
+  EXPECT_EQ(client->load("{}", "x")->at("ok"), false);
+  EXPECT_EQ(client->ask({{"op", "stats"}, {"bytes", -1}})->at("code"), "limit");
+}
+
+}  // namespace control_test
+}  // namespace sluice::router

@@ -1,0 +1,37 @@
+// Ports that are chosen once, and shared by the sockets of one router only.
+#include "router/listening.h"
+
+#include <gtest/gtest.h>
+
+#include "base/testing_folder.h"
+
+namespace sluice::router {
+namespace listening_test {
+
+TEST(Listening, SharesAPortAmongItsSocketsAndWithNobodyElse) {
+  auto place = listen_at(*parse_address("127.0.0.1:0"), 3);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->fds.size(), 3U);
+  EXPECT_NE(place->address.port(), 0);
+  auto other = listen_at(place->address, 2);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().next, "choose another address, or port 0");
+  close_place(*place);
+  auto after = listen_at(place->address, 2);
+  EXPECT_TRUE(after);
+  close_place(*after);
+}
+
+TEST(Listening, TakesThePlaceOfAUnixSocketThatWasLeft) {
+  TestingFolder folder;
+  Address address = *parse_address("unix:" + folder.path("s"));
+  auto first = listen_at(address, 2);
+  ASSERT_TRUE(first);
+  close_place(*first);
+  auto second = listen_at(address, 1);
+  EXPECT_TRUE(second);
+  close_place(*second);
+}
+
+}  // namespace listening_test
+}  // namespace sluice::router

@@ -1,0 +1,87 @@
+// What is counted and logged of a request, whoever answered it.
+#include <gtest/gtest.h>
+
+#include "router/testing_proxy.h"
+
+namespace sluice::router {
+namespace proxy_answers_test {
+
+TEST(ProxyAnswers, TellAStrangerNothingButTheStatusAndTheRequest) {
+  TestingProxy proxy(testing_table({testing_deployment()}));
+  proxy.wire.refusing = {"10.0.0.1:80"};
+  int client = proxy.connect();
+  proxy.send(client,
+             "GET /secret HTTP/1.1\r\nHost: shop.example\r\nAccept: text/html,*/*\r\n"
+             "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n\r\n");
+  std::string page = proxy.taken(client);
+  EXPECT_TRUE(
+      page.ends_with("<!doctype html><title>502 Bad Gateway</title><h1>502 Bad Gateway</h1>"
+                     "<p>Request 4bf92f3577b34da6a3ce929d0e0e4736</p>\n"));
+  std::string line = proxy.log_text();
+  EXPECT_NE(line.find("\"deployment_id\":\"d1\",\"bundle_id\":\"shop\",\"revision_id\":\"r1\""), std::string::npos);
+  EXPECT_NE(
+      line.find(
+          "\"reason\":\"weight\",\"method\":\"GET\",\"host\":\"shop.example\",\"path\":\"/secret\",\"status\":502"),
+      std::string::npos);
+  EXPECT_NE(line.find("\"peer\":\"192.0.2.7\",\"trace\":\"4bf92f3577b34da6a3ce929d0e0e4736\""), std::string::npos);
+}
+
+TEST(ProxyAnswers, CountRequestsBytesAndClassesOnce) {
+  TestingProxy proxy(testing_table({testing_deployment()}));
+  int client = proxy.connect();
+  std::string request = "GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n";
+  std::string answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno\n";
+  for (int i = 0; i < 3; ++i) {
+    proxy.send(client, request);
+    proxy.advance_ms(100);
+    proxy.send(proxy.upstream(0), answer);
+  }
+  Counts counts = proxy.counts("d1", "r1");
+  EXPECT_EQ(counts.requests, 3U);
+  EXPECT_EQ(counts.bytes_in, 3 * request.size());
+  EXPECT_EQ(counts.bytes_out, 3 * answer.size());
+  EXPECT_EQ(counts.classes[3], 3U);
+  EXPECT_EQ(counts.latency_us, 300'000U);
+  EXPECT_EQ(counts.latencies[latency_bucket(100'000)], 3U);
+}
+
+TEST(ProxyAnswers, LogEveryRequestIfTheTableSaysSo) {
+  TableDocument table = testing_table({testing_deployment()});
+  table.access_log_bps = 10'000;
+  TestingProxy proxy(table);
+  int client = proxy.connect();
+  proxy.send(client, "GET /a?b HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+  proxy.send(proxy.upstream(0), "HTTP/1.1 204 No Content\r\n\r\n");
+  EXPECT_NE(proxy.log_text().find("\"path\":\"/a\",\"status\":204"), std::string::npos);
+  table.access_log_bps = 0;
+  proxy.load(table);
+  proxy.send(client, "GET /a?b HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+  proxy.send(proxy.upstream(0), "HTTP/1.1 204 No Content\r\n\r\n");
+  EXPECT_EQ(proxy.log_text(), "");
+}
+
+TEST(ProxyAnswers, GiveACookieOnceAndTakeItBack) {
+  DeploymentDocument deployment = testing_deployment();
+  deployment.stickiness.mode = StickyMode::session;
+  deployment.revisions = {{.id = "r2", .weight_bps = 5'000, .replicas = {{"tcp:10.0.0.2:80"}}},
+                          {.id = "r1", .weight_bps = 5'000, .replicas = {{"tcp:10.0.0.1:80"}}}};
+  TableDocument table = testing_table({deployment});
+  table.cookie_keys = {{"k1", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}};
+  TestingProxy proxy(table);
+  int client = proxy.connect();
+  proxy.send(client, "GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  std::string answer = proxy.taken(client);
+  size_t at = answer.find("Set-Cookie: ");
+  ASSERT_NE(at, std::string::npos);
+  std::string cookie = answer.substr(at + 12, answer.find(';', at) - at - 12);
+  for (int i = 0; i < 100; ++i) {
+    proxy.send(client, "GET / HTTP/1.1\r\nHost: shop.example\r\nCookie: a=b; " + cookie + "\r\n\r\n");
+    proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(proxy.taken(client), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  }
+  EXPECT_EQ(proxy.upstreams(), 1U);
+}
+
+}  // namespace proxy_answers_test
+}  // namespace sluice::router

@@ -1,0 +1,37 @@
+// Sessions stay, the newest of them, whatever comes.
+#include "router/session_pins.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace sluice::router {
+namespace session_pins_test {
+
+TEST(SessionPins, RememberARevisionForAsLongAsItIsUsed) {
+  auto pins = std::make_unique<SessionPins>(HashKey{1, 2});
+  EXPECT_EQ(pins->find("ann", 100, 3'600), std::nullopt);
+  pins->put("ann", 7, 100);
+  EXPECT_EQ(pins->find("ann", 3'700, 3'600), 7U);
+  EXPECT_EQ(pins->find("ann", 7'300, 3'600), 7U);
+  EXPECT_EQ(pins->find("ann", 10'901, 3'600), std::nullopt);
+  pins->put("ann", 8, 10'901);
+  EXPECT_EQ(pins->find("ann", 10'901, 3'600), 8U);
+  EXPECT_EQ(pins->size(), 1U);
+}
+
+TEST(SessionPins, StayWithinTheirNumberAndKeepTheNewest) {
+  auto pins = std::make_unique<SessionPins>(HashKey{1, 2});
+  for (int i = 0; i < 32'768; ++i) pins->put("user-" + std::to_string(i), static_cast<uint32_t>(i), 100);
+  EXPECT_LE(pins->size(), SessionPins::kCapacity);
+  int kept = 0;
+  for (int i = 30'768; i < 32'768; ++i) {
+    auto found = pins->find("user-" + std::to_string(i), 100, 10);
+    if (found == static_cast<uint32_t>(i)) ++kept;
+  }
+  EXPECT_EQ(kept, 2'000);
+}
+
+}  // namespace session_pins_test
+}  // namespace sluice::router
