@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/yaml.h"
+#include "cli/flow_view.h"
 #include "cli/home.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/packs.h"
@@ -151,6 +152,24 @@ Result<void> Objects::settle() {
   if (!flow_) return {};
   if (auto waited = home_->wait_until_all(*flow_); !waited) return waited.error();
   return refresh();
+}
+
+std::vector<std::string> Objects::last_lines() {
+  std::vector<std::string> lines;
+  if (!flow_ || !home_) return lines;
+  auto snapshot = home_->home().store().read();
+  if (!snapshot) return lines;
+  auto row = find_flow(**snapshot, to_string(*flow_));
+  auto view = row ? view_flow(**snapshot, *row) : Result<FlowView>(row.error());
+  if (!view) return lines;
+  for (const engine::PastInvocation& each : view->history.invocations) {
+    const json::value* said = each.end ? each.end->fields.if_contains("lastLines") : nullptr;
+    if (said == nullptr || !said->is_array()) continue;
+    for (const json::value& line : said->get_array()) {
+      if (line.is_string()) lines.emplace_back(line.get_string());
+    }
+  }
+  return lines;
 }
 
 // -------------------------------------------------------------------------------------------------------- options

@@ -44,6 +44,8 @@ class Objects {
   // Waits until all that follows from the last change is done.
   Result<void> settle();
   Result<void> refresh();
+  // What a program said last that the last change tried to start, and that failed; empty if there is none.
+  std::vector<std::string> last_lines();
 
  private:
   explicit Objects(Context& context) : context_(context) {}

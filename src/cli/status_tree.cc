@@ -182,6 +182,8 @@ class Drawing {
 
 Result<StatusTree> status_tree(Context& context, const Home& home) {
   auto objects = Objects::to_look(context);
+  // Whoever has the store right now is not waited for by someone who only wants to know whether it is served.
+  if (!objects && objects.error().code == Code::conflict) return StatusTree();
   if (!objects) return objects.error();
   if (!*objects) return StatusTree();
   const views::States& states = (*objects)->states();

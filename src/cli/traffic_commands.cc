@@ -271,7 +271,7 @@ void add_traffic_commands(Commands& commands) {
                 .details = "Routers believe it until it expires, also for a revision that gets nothing: so one can be "
                            "tried before anybody else meets it.",
                 .options = deployment_options(std::move(token_options)),
-                .example = "sluice traffic token --help",
+                .example = "sluice traffic token --bundle hello --revision hello@1 --ttl 15m",
                 .run = token});
 }
 

@@ -18,6 +18,7 @@
 #include "cli/bundle_words.h"
 #include "cli/objects.h"
 #include "cli/routers_told.h"
+#include "cli/running_instances.h"
 #include "cli/signing_key.h"
 #include "cli/staging.h"
 #include "cli/version.h"
@@ -39,6 +40,8 @@ constexpr std::string_view kLocal = "local";
 constexpr int64_t kAll_bps = 10'000;
 constexpr int64_t kStopAll_ms = 60'000;
 constexpr int64_t kRouterAnswer_ms = 5'000;
+constexpr int64_t kReplicasBack_ms = 60'000;
+constexpr int64_t kLookAtReplicas_ms = 20;
 
 // ------------------------------------------------------------------------------------------------------- the archive
 
@@ -190,6 +193,7 @@ Result<RevisionFound> staged_and_warm(Context& context, Objects& objects, const 
     const std::string name = record->bundle + "@" + std::to_string(record->sequence);
     Error refused = refusal_in_words(*warmed);
     refused.message = name + " is not fit to serve, and traffic stays as it was: " + refused.message;
+    for (const std::string& line : objects.last_lines()) refused.message += "\n  " + printable(line);
     refused.next = "mend it, then sluice up again";
     return refused;
   }
@@ -244,6 +248,37 @@ std::vector<std::string> urls_of(const RunningRouter& router, const DeploymentFo
     }
   }
   return urls;
+}
+
+// Waits until what should run of it does: after `sluice stop` the control plane starts it again. True if it had to.
+Result<bool> await_replicas(Context& context, Objects& objects, Clock& clock, const std::string& revision) {
+  auto here = local_replicas(context);
+  if (!here) return here.error();
+  const int64_t until_ns = clock.monotonic_ns() + kReplicasBack_ms * 1'000'000;
+  auto all_run = [&] {
+    for (const auto& instance : objects.states().runtime().find_by_concept(revision)) {
+      for (const auto& service : objects.states().local_runtime().find_by_instance(instance.id.text())) {
+        if (service.record.busy) return false;
+        for (const auto& program : objects.states().local_runtime().programs(service.id).values()) {
+          auto state = (*here)->look(program.name);
+          if (!state || !state->healthy || process::is_over(state->phase)) return false;
+        }
+      }
+    }
+    return true;
+  };
+  bool waited = false;
+  while (!all_run()) {
+    waited = true;
+    if (clock.monotonic_ns() >= until_ns) {
+      return Error{.code = Code::timeout,
+                   .message = "what runs of " + revision + " does not become healthy",
+                   .next = "sluice status"};
+    }
+    clock.sleep_ms(kLookAtReplicas_ms);
+    if (auto read = objects.refresh(); !read) return read.error();
+  }
+  return waited;
 }
 
 struct Raised {
@@ -304,6 +339,14 @@ Result<Raised> raise(Context& context, const ArchiveToStage& archive, const Runn
   const std::string id = deployment->id.text();
   if (auto known = ready_revision((*objects)->states(), id, archive)) {
     raised.revision = *known;
+    RealClock clock;
+    auto waited = await_replicas(context, **objects, clock, known->id.text());
+    if (!waited) return waited.error();
+    // They may be at other addresses than before.
+    if (*waited) {
+      auto told = (*objects)->change("Router/publish", {{"environment", kLocal}}, "publish");
+      if (!told) return told.error();
+    }
   } else {
     auto made = staged_and_warm(context, **objects, *deployment, archive);
     if (!made) return made.error();
