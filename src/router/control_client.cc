@@ -38,6 +38,13 @@ Result<ControlClient> ControlClient::connect(const std::string& path, int64_t ti
 ControlClient::ControlClient(ControlClient&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)), in_(std::move(other.in_)) {}
 
+ControlClient& ControlClient::operator=(ControlClient&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  path_ = std::move(other.path_);
+  in_ = std::move(other.in_);
+  return *this;
+}
+
 ControlClient::~ControlClient() {
   if (fd_ >= 0) ::close(fd_);
 }

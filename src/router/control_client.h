@@ -23,7 +23,7 @@ class ControlClient {
   static Result<ControlClient> connect(const std::string& path, int64_t timeout_ms = 30'000);
 
   ControlClient(ControlClient&& other) noexcept;
-  ControlClient& operator=(ControlClient&&) = delete;
+  ControlClient& operator=(ControlClient&& other) noexcept;
   ~ControlClient();
 
   Result<json::object> load(std::string_view envelope, std::string_view table) {

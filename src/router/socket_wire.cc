@@ -33,6 +33,8 @@ ssize_t SocketWire::read(int fd, char* into, size_t size) {
 }
 
 ssize_t SocketWire::write(int fd, const iovec* parts, int count) {
+  size_t size = 0;
+  for (int i = 0; i < count; ++i) size += parts[i].iov_len;
   while (true) {
     ssize_t done;
     if (count == 1) {
@@ -43,10 +45,23 @@ ssize_t SocketWire::write(int fd, const iovec* parts, int count) {
       message.msg_iovlen = static_cast<size_t>(count);
       done = ::sendmsg(fd, &message, MSG_NOSIGNAL);
     }
+    bool full = done < 0 ? errno == EAGAIN : static_cast<size_t>(done) < size;
+    if (full) await_room(fd);
     if (done >= 0) return done;
-    if (errno == EAGAIN) return kWouldBlock;
+    if (full) return kWouldBlock;
     if (errno != EINTR) return kBroken;
   }
+}
+
+// There may be room again already: then this tells it at once.
+void SocketWire::await_room(int fd) {
+  auto at = static_cast<size_t>(fd);
+  if (at >= quiet_.size() || quiet_[at] == nullptr) return;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.ptr = quiet_[at];
+  quiet_[at] = nullptr;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
 }
 
 int SocketWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
@@ -61,7 +76,7 @@ int SocketWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
     result = ::connect(fd, to.raw(), to.size);
   } while (result != 0 && errno == EINTR);
   at_once = result == 0;
-  if ((result != 0 && errno != EINPROGRESS) || !watch(fd, endpoint)) {
+  if ((result != 0 && errno != EINPROGRESS) || !watch(fd, endpoint, to.family() == AF_UNIX && at_once)) {
     ::close(fd);
     return -1;
   }
@@ -89,9 +104,13 @@ void SocketWire::reset(int fd) {
   ::close(fd);
 }
 
-bool SocketWire::watch(int fd, Endpoint& endpoint) {
+bool SocketWire::watch(int fd, Endpoint& endpoint, bool is_unix) {
+  auto at = static_cast<size_t>(fd);
+  if (at >= quiet_.size()) quiet_.resize(at + 64);
+  quiet_[at] = is_unix ? &endpoint : nullptr;
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  if (!is_unix) event.events |= EPOLLOUT;
   event.data.ptr = &endpoint;
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
+#include <vector>
 
 #include "base/result.h"
 #include "router/connection.h"
@@ -26,8 +27,9 @@ class SocketWire final : public Wire {
   void close(int fd) override;
   void reset(int fd) override;
 
-  // What happens at the fd is told with the endpoint from now on.
-  bool watch(int fd, Endpoint& endpoint);
+  // What happens at the fd is told with the endpoint from now on. Of a Unix socket, that it is writable is only told
+  // after a write that it did not take: it would be told with everything that the other end reads.
+  bool watch(int fd, Endpoint& endpoint, bool is_unix);
   // For listeners and wake-ups, which are told as long as there is something.
   bool watch_level(int fd, Endpoint& endpoint);
   void forget(int fd);
@@ -44,7 +46,10 @@ class SocketWire final : public Wire {
  private:
   explicit SocketWire(int epoll);
 
+  void await_room(int fd);
+
   int epoll_;
+  std::vector<Endpoint*> quiet_;  // by fd: those of whom it is not told that they are writable
   std::unique_ptr<epoll_event[]> events_;
 };
 

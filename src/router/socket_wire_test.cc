@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <string>
+
 namespace sluice::router {
 namespace socket_wire_test {
 
@@ -13,7 +15,7 @@ TEST(SocketWire, TellsWhatHappensAndReadsUpToTheEnd) {
   int pair[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
   Endpoint endpoint;
-  ASSERT_TRUE(wire->watch(pair[0], endpoint));
+  ASSERT_TRUE(wire->watch(pair[0], endpoint, false));
   ASSERT_EQ(wire->wait(1'000), 1U);
   EXPECT_TRUE(wire->event(0).what.writable);
   EXPECT_FALSE(wire->event(0).what.readable);
@@ -29,6 +31,26 @@ TEST(SocketWire, TellsWhatHappensAndReadsUpToTheEnd) {
   iovec parts[2] = {{bytes, 1}, {bytes, 1}};
   EXPECT_EQ(wire->write(pair[0], parts, 2), kBroken);
   wire->close(pair[0]);
+}
+
+TEST(SocketWire, TellsOfRoomInAUnixSocketOnlyToThoseWhoFoundNone) {
+  auto wire = *SocketWire::open();
+  int pair[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+  Endpoint endpoint;
+  ASSERT_TRUE(wire->watch(pair[0], endpoint, true));
+  EXPECT_EQ(wire->wait(0), 0U);
+  std::string bytes(10'000'000, 'x');
+  iovec part{bytes.data(), bytes.size()};
+  ASSERT_GT(wire->write(pair[0], &part, 1), 0);
+  ASSERT_EQ(wire->write(pair[0], &part, 1), kWouldBlock);
+  EXPECT_EQ(wire->wait(0), 0U);
+  while (::recv(pair[1], bytes.data(), bytes.size(), 0) > 0) {
+  }
+  ASSERT_EQ(wire->wait(1'000), 1U);
+  EXPECT_TRUE(wire->event(0).what.writable);
+  wire->close(pair[0]);
+  ::close(pair[1]);
 }
 
 TEST(SocketWire, SaysWhenAKeptConnectionIsQuiet) {

@@ -2,6 +2,7 @@
 #include "router/table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace sluice::router {
@@ -79,8 +80,10 @@ void Table::insert(Shard<T>& shard, uint64_t hash, std::shared_ptr<const T> valu
 template <class T, class Same>
 void Table::replace(Shards<T>& shards, uint64_t hash, std::shared_ptr<const T> value, Same&& same) {
   Shard<T>& shard = own(shards, hash);
-  for (Slot<T>& slot : shard.slots) {
-    if (!slot.value || slot.hash != hash || !same(*slot.value)) continue;
+  size_t mask = shard.slots.size() - 1;
+  for (size_t at = (hash >> 8) & mask; !shard.slots.empty() && shard.slots[at].value; at = (at + 1) & mask) {
+    Slot<T>& slot = shard.slots[at];
+    if (slot.hash != hash || !same(*slot.value)) continue;
     if (value) {
       slot.value = std::move(value);
       return;
@@ -97,12 +100,12 @@ void Table::replace(Shards<T>& shards, uint64_t hash, std::shared_ptr<const T> v
   if (value) insert(shard, hash, std::move(value));
 }
 
-void Table::reserve(size_t deployments) {
-  size_t slots = 8;
-  while (slots < deployments * 3 / kShards) slots *= 2;
+void Table::reserve(size_t deployments, size_t routes) {
+  // Twice as many as there will be, and a quarter more, as shards are not equally full.
+  auto slots_for = [](size_t count) { return std::bit_ceil(std::max<size_t>(8, count * 5 / 2 / kShards)); };
   for (size_t i = 0; i < kShards; ++i) {
-    own(routes_, i).slots.resize(slots);
-    own(by_id_, i).slots.resize(slots);
+    own(routes_, i).slots.resize(slots_for(routes));
+    own(by_id_, i).slots.resize(slots_for(deployments));
   }
 }
 

@@ -150,7 +150,7 @@ class Table {
   }
 
   // Makes the shards the table's own beforehand, with room, for a table that is built from nothing.
-  void reserve(size_t deployments);
+  void reserve(size_t deployments, size_t routes);
 
  private:
   template <class T>

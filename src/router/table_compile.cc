@@ -18,6 +18,7 @@ constexpr size_t kMaxReplicas = 256;
 constexpr size_t kMaxRouteParts = 1'000;
 constexpr size_t kMaxPage = 1 << 20;
 constexpr size_t kMaxKeys = 8;
+constexpr size_t kMaxReserved = 1'000'000;
 constexpr int64_t kMaxTime_ms = 86'400'000;
 constexpr int64_t kMaxTtl_s = 400LL * 86'400;
 
@@ -188,8 +189,9 @@ Result<Revision> TableCompiler::compile_revision(RevisionDocument& document, con
   return revision;
 }
 
-// What touches others, once nothing is wrong with it: counters, and the end of drains.
+// What touches others, once nothing is wrong with it: counters, and the end of holds and drains.
 void TableCompiler::enlist(Deployment& deployment) {
+  deployment.memory->held_until_ms.store(0, std::memory_order_relaxed);
   for (Revision& revision : deployment.revisions) {
     revision.series = series_of_(
         {deployment.id, revision.id, deployment.bundle, deployment.customer, deployment.tenant, deployment.team});
@@ -264,7 +266,11 @@ Result<std::shared_ptr<const Table>> TableCompiler::load(ReadTable&& read, const
   auto table = std::make_shared<Table>(key_);
   table->generation = read.document.generation;
   table->settings = *std::move(settings);
-  table->reserve(read.document.deployments.size());
+  size_t routes = 0;
+  for (const DeploymentDocument& each : read.document.deployments) {
+    routes += std::max<size_t>(each.routes.hosts.size(), 1) * std::max<size_t>(each.routes.path_prefixes.size(), 1);
+  }
+  table->reserve(read.document.deployments.size(), std::min(routes, kMaxReserved));
   table->quarantined = std::move(read.quarantined);
   for (size_t i = 0; i < read.document.deployments.size(); ++i) {
     DeploymentDocument& each = read.document.deployments[i];

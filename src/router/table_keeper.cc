@@ -14,7 +14,7 @@ TableKeeper::TableKeeper(std::string router, std::vector<crypto::PublicKey> trus
 void TableKeeper::publish(std::shared_ptr<const Table> table) {
   // The one before must last until no thread looks at it.
   publish_(table.get());
-  table_ = std::move(table);
+  retired_ = std::exchange(table_, std::move(table));
 }
 
 std::string TableKeeper::begin() {

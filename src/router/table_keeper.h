@@ -37,6 +37,9 @@ class TableKeeper {
   // Nothing when it is obeyed, or was before; else why not.
   std::optional<Refusal> obey(OrderOp op, KeptOrder order);
 
+  // Frees what is obeyed no more, which takes its time with a large table: when nobody waits.
+  void tidy() { retired_.reset(); }
+
   const std::shared_ptr<const Table>& table() const { return table_; }
   int64_t generation() const { return table_ ? table_->generation : 0; }
   const std::string& digest() const { return digest_; }  // of the last order
@@ -52,7 +55,7 @@ class TableKeeper {
   TableCompiler& compiler_;
   StateFiles& state_;
   Publish publish_;
-  std::shared_ptr<const Table> table_;
+  std::shared_ptr<const Table> table_, retired_;
   std::string digest_;
   std::string state_error_;
 };

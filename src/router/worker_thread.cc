@@ -218,7 +218,7 @@ void WorkerThread::accept_from(ListeningEndpoint& listener) {
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
     Client* client = proxy_.accept(fd, peer, listener.listener.port, listener.listener.at_unix);
-    if (!wire_->watch(fd, *client)) proxy_.happened(*client, {.broken = true});
+    if (!wire_->watch(fd, *client, listener.listener.at_unix)) proxy_.happened(*client, {.broken = true});
   }
 }
 
