@@ -330,7 +330,7 @@ def test_an_orderly_stop_finishes_what_is_under_way(router, upstream, eventually
         go.wait(60)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate")
 
-    running = router(table(deployment(revision("r1", 10000, upstream(script).address))))
+    running = router(table(deployment(revision("r1", 10000, upstream(script).address))), "--threads", "1")
     facts = running.folder / "home" / "router" / "main" / "router.json"
     assert json.loads(facts.read_text()) == running.facts
     with wire.Client(running.endpoint) as busy, wire.Client(running.endpoint) as idle:
