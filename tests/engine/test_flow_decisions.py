@@ -173,7 +173,7 @@ def test_heads_that_are_missing_are_told(shop, root, tmp_path):
     kit = tmp_path / "orders"
     shutil.copytree(root / "examples/kits/orders", kit)
     with open(kit / "orders.sync", "a") as syncs:
-        syncs.write("\nsync Restock [eager]\n  when { Stock/add: [ item: ?item ] => ok[] }\n"
+        syncs.write("\nsync Restock [eager]\n  when { Stock/add: [ item: ?item ] => ok[ onShelf: ?shelf ] }\n"
                     "  then { Stock/add: [ item: ?item; count: 1 ] }\n")
     shop("kit", "run", str(kit), "Stock/add", "item=tea", "count=1", "--wait", "settled")
     whole = shop("audit", "verify", "-o", "json")
