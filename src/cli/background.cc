@@ -245,11 +245,13 @@ Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& cloc
   return pid;
 }
 
-Result<size_t> stop_workloads(const Context& context) {
+Result<size_t> stop_workloads(const Context& context, const Home& home) {
+  auto there = context.disk.stat((home.root() / "runtime" / "replicas").string(), FollowLinks::no);
+  if (!there) return size_t{0};
   auto replicas = local_replicas(context);
   if (!replicas) return size_t{0};
   auto names = (*replicas)->list();
-  if (!names) return names.error().code == Code::not_found ? Result<size_t>(size_t{0}) : names.error();
+  if (!names) return names.error();
   size_t stopped = 0;
   for (const std::string& name : *names) {
     auto state = (*replicas)->look(name);

@@ -113,6 +113,7 @@ def test_the_example_of_every_command_works(run, sluice, root, tmp_path):
     hello = ["Runtime/deploy", f"instance={instance}", f"artifact={root / 'examples/hello'}", "version=1.0.0"]
     assert run("kit", "run", "deploy", *hello).returncode == 0
     assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
+    (tmp_path / "examples").symlink_to(root / "examples")
     for command in json.loads(run("help", "-o", "json").stdout)["commands"]:
         words = shlex.split(command["example"])[1:]
         if command["name"] == "serve":
@@ -133,9 +134,13 @@ def test_the_example_of_every_command_works(run, sluice, root, tmp_path):
             continue
         done = run(*words, cwd=tmp_path)
         # The one flow that ran has settled: there is nothing to decide about it. Nothing is served.
-        expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1}.get(command["name"], 0)
+        expected = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1,
+                    "traffic token": 5}.get(command["name"], 0)
         assert done.returncode == expected, f"{command['example']}\n{done.stderr}"
         assert done.stdout + done.stderr != "", command["example"]
+        if command["name"] == "down":
+            assert run("stop").returncode == 0  # what `up` has started
+            assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
     assert run("runtime", "stop", "hello").returncode == 0
 
 
