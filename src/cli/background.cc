@@ -1,11 +1,7 @@
-// posix_spawn, so that no thread of this process has to be thought of.
+// Locks say who runs; signals go through handles, never to a pid.
 #include "cli/background.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -16,6 +12,7 @@
 #include "base/lock_file.h"
 #include "cli/home_store.h"
 #include "cli/running_instances.h"
+#include "process/own_program.h"
 #include "process/port.h"
 #include "process/system.h"
 #include "router/control_client.h"
@@ -30,35 +27,6 @@ constexpr size_t kMaxRouterRecord = 64 << 10;
 constexpr size_t kMaxLogTail = 2'000;
 constexpr std::string_view kMainRouter = "main";
 
-// Starts this program with other words, in a session of its own. Its pid.
-Result<pid_t> start_this_program(const std::vector<std::string>& words, const std::string& log) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<char*> argv;
-  std::string name = "sluice";
-  argv.push_back(name.data());
-  std::vector<std::string> own = words;
-  for (std::string& word : own) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t pid = -1;
-  int failed = ::posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, argv.data(), ::environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return error_from(failed, "start", "sluice " + words.front());
-  return pid;
-}
-
 std::string tail_of(Disk& disk, const std::string& log) {
   auto text = read_file(disk, log, size_t{64} << 20U);
   if (!text) return "";
@@ -70,8 +38,7 @@ Result<void> await_start(Context& context, Clock& clock, pid_t pid, const std::s
                          const std::function<bool()>& is_up) {
   const int64_t until_ns = clock.monotonic_ns() + kStart_ms * 1'000'000;
   while (!is_up()) {
-    int status = 0;
-    const bool ended = pid > 0 && ::waitpid(pid, &status, WNOHANG) == pid;
+    const bool ended = pid > 0 && process::has_ended(pid);
     if (ended && is_up()) return {};
     if (ended || clock.monotonic_ns() >= until_ns) {
       return Error{.code = ended ? Code::failed : Code::timeout,
@@ -152,7 +119,7 @@ Result<bool> ensure_serve(Context& context, const Home& home, Clock& clock) {
   if (serve_runs(context, home, clock)) return false;
   auto log = log_of(home, "serve");
   if (!log) return log.error();
-  auto pid = start_this_program({"serve", "--lock-timeout", "30s"}, *log);
+  auto pid = process::start_own_program({"serve", "--lock-timeout", "30s"}, *log);
   if (!pid) return pid.error();
   auto started =
       await_start(context, clock, *pid, "sluice serve", *log, [&] { return serve_runs(context, home, clock); });
@@ -171,7 +138,7 @@ Result<bool> begin_router(Context& context, const Home& home, uint16_t port) {
                  .message = "port " + std::to_string(port) + " is taken",
                  .next = "choose another with --port, or leave it out"};
   }
-  auto pid = start_this_program(
+  auto pid = process::start_own_program(
       {"router", "run", "--name", std::string(kMainRouter), "--listen", "127.0.0.1:" + std::to_string(chosen)}, *log);
   if (!pid) return pid.error();
   return true;
@@ -245,11 +212,13 @@ Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& cloc
   return pid;
 }
 
-Result<size_t> stop_workloads(const Context& context) {
+Result<size_t> stop_workloads(const Context& context, const Home& home) {
+  auto there = context.disk.stat((home.root() / "runtime" / "replicas").string(), FollowLinks::no);
+  if (!there) return size_t{0};
   auto replicas = local_replicas(context);
   if (!replicas) return size_t{0};
   auto names = (*replicas)->list();
-  if (!names) return names.error().code == Code::not_found ? Result<size_t>(size_t{0}) : names.error();
+  if (!names) return names.error();
   size_t stopped = 0;
   for (const std::string& name : *names) {
     auto state = (*replicas)->look(name);

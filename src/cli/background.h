@@ -48,6 +48,6 @@ Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Ho
 Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& clock, const std::string& reason,
                            int64_t at_most_ms);
 // Stops all replicas of this machine, each within its own time; how many that were.
-Result<size_t> stop_workloads(const Context& context);
+Result<size_t> stop_workloads(const Context& context, const Home& home);
 
 }  // namespace sluice::cli

@@ -124,7 +124,7 @@ Result<Code> stop(Context& context) {
   if (!served) return served.error();
   size_t replicas = 0;
   if (all) {
-    auto stopped = stop_workloads(context);
+    auto stopped = stop_workloads(context, *home);
     if (!stopped) return stopped.error();
     replicas = *stopped;
   }

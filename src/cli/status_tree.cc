@@ -147,10 +147,10 @@ class Drawing {
 
   json::array replicas(const std::string& revision) {
     json::array shown;
-    auto here = local_replicas(context_);
     for (const auto& instance : states_.runtime().find_by_concept(revision)) {
       for (const auto& service : states_.local_runtime().find_by_instance(instance.id.text())) {
         for (const auto& program : states_.local_runtime().programs(service.id).values()) {
+          auto here = local_replicas(context_);
           auto state = here ? (*here)->look(program.name) : Result<process::ReplicaState>(here.error());
           const bool runs = state && !process::is_over(state->phase);
           const int64_t pid = runs && state->program ? state->program->pid : 0;

@@ -4,7 +4,11 @@
 
 #include <boost/json.hpp>
 
+#include "base/clock.h"
+#include "base/real_disk.h"
 #include "cli/testing_objects.h"
+#include "crypto/key_file.h"
+#include "router/debug_token.h"
 
 namespace sluice::cli {
 namespace traffic_commands_test {
@@ -25,6 +29,22 @@ TEST(TrafficCommands, SayWhatIsNoSplit) {
   EXPECT_EQ(home.run({"traffic", "set", "local", "shop@9=100%"}).exit, 5);
   EXPECT_EQ(home.run({"traffic", "rollback", "local"}).exit, 5);
   EXPECT_EQ(home.run({"traffic", "clear", "local", "--yes"}).exit, 5);
+}
+
+TEST(TrafficCommands, ATokenIsSignedByTheOperatorAndEnds) {
+  ObjectsHome home;
+  json::value added = home.data({"bundles", "add", "local", home.archive()});
+  json::value made = home.data({"traffic", "token", "--bundle", "shop", "--revision", "shop@1", "--ttl", "1m"});
+  RealDisk disk;
+  auto key = crypto::load_private_key(disk, home.folder.path("home/keys/operator.pem")).value().public_key();
+  auto token = ::sluice::router::read_debug_token(made.at("token").as_string(), {&key, 1});
+  EXPECT_EQ(token.value().environment, "local");
+  EXPECT_EQ(token->deployment, std::string(added.at("deployment").as_string()));
+  EXPECT_EQ(token->revision, std::string(added.at("revision").as_string()));
+  EXPECT_EQ(made.at("expires"), json::value(utc_text(token->expires_s * 1'000)));
+  EXPECT_EQ(home.data({"traffic", "token"}).at("revision"), json::value("*"));
+  EXPECT_EQ(home.run({"traffic", "token", "--ttl", "2d"}).err, "error: --ttl: expected 1s to 24h\n");
+  EXPECT_EQ(home.run({"traffic", "token", "--revision", "shop@9"}).exit, 5);
 }
 
 }  // namespace traffic_commands_test

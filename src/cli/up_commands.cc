@@ -415,7 +415,7 @@ void stop_all(Context& context, const Home& home, Clock& clock, bool router, boo
     }
   }
   if (workloads) {
-    if (auto stopped = stop_workloads(context); !stopped) context.output.error(stopped.error());
+    if (auto stopped = stop_workloads(context, home); !stopped) context.output.error(stopped.error());
   }
 }
 

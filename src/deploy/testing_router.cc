@@ -9,10 +9,11 @@
 #include <boost/json.hpp>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
+#include "base/atomic_file.h"
 #include "base/json.h"
+#include "base/real_disk.h"
 #include "router/order.h"
 
 namespace sluice::deploy {
@@ -29,12 +30,14 @@ TestingRouter::TestingRouter(const std::string& folder, const std::string& name,
   if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || ::listen(listener_, 16) != 0) {
     throw std::runtime_error("cannot listen at " + control_);
   }
-  std::ofstream(folder_ + "/router.json") << write(json::object{{"schema", "sluice.router-process.v1"},
-                                                                {"name", name},
-                                                                {"router", router_},
-                                                                {"pid", ::getpid()},
-                                                                {"listen", json::array{"127.0.0.1:8080"}},
-                                                                {"control", control_}});
+  RealDisk disk;
+  const std::string record = write(json::object{{"schema", "sluice.router-process.v1"},
+                                                {"name", name},
+                                                {"router", router_},
+                                                {"pid", ::getpid()},
+                                                {"listen", json::array{"127.0.0.1:8080"}},
+                                                {"control", control_}});
+  if (!write_atomically(disk, folder_ + "/router.json", record, 0600)) throw std::runtime_error("cannot be written");
   thread_ = std::thread([this] { serve(); });
 }
 

@@ -115,6 +115,8 @@ BEFORE = {
     "traffic show": [["revisions", "warm", "local", "hello@1"]],
     "traffic rollback": [["traffic", "set", "local", "hello@1=100%"]],
 }
+# What must be done after it: `up` has started what later examples would meet, and an order is to be what ran last.
+AFTER = {"down": [["stop"], ["kit", "run", "examples/kits/orders", "Stock/add", "item=tea", "count=1"]]}
 # The one flow that ran last has settled: there is nothing to decide about it. Nothing is served. What warms is staged.
 EXITS = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1}
 
@@ -133,6 +135,7 @@ def world(run, root, tmp_path):
     hello = ["Runtime/deploy", f"instance={instance}", f"artifact={root / 'examples/hello'}", "version=1.0.0"]
     assert run("kit", "run", "deploy", *hello).returncode == 0
     assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
+    (tmp_path / "examples").symlink_to(root / "examples")
     yield tmp_path
     run("revisions", "archive", "local", "hello@1", "--yes")
     assert run("runtime", "stop", "hello").returncode == 0
@@ -147,6 +150,8 @@ def examples(run, folder):
             if words[:2] == ["env", "export"]:
                 (folder / "env.yaml").write_text(done.stdout)
         yield command["name"], shlex.split(command["example"])[1:]
+        for words in AFTER.get(command["name"], []):
+            assert run(*words, cwd=folder).returncode == 0, words
 
 
 def serves(sluice, run, words, folder):

@@ -18,6 +18,7 @@ SEAMS = {
     "src/base/clock.cc",
     "src/base/random.cc",
     "src/base/tool_probe.cc",
+    "src/process/own_program.cc",
     "src/process/spawn.cc",
     "src/process/system.cc",
     "src/router/mapped_file.cc",
