@@ -2,6 +2,7 @@
 #include "router/control.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,6 +38,11 @@ int64_t number_in(const json::object& request, std::string_view name, int64_t fa
 std::string http_answer(int status, const char* reason, const char* type, const std::string& body) {
   return "HTTP/1.1 " + std::to_string(status) + " " + reason + "\r\nContent-Type: " + type +
          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
+}
+
+void set_policy(int policy) {
+  sched_param none{};
+  ::sched_setscheduler(0, policy, &none);
 }
 
 // Whether the other end is the router's own user, or root.
@@ -195,7 +201,10 @@ json::object Control::answer(std::string_view line, std::string bytes) {
 }
 
 json::object Control::obey(OrderOp op, const json::object& request, std::string bytes) {
+  // A whole table takes its time; the threads that serve go first.
+  if (op == OrderOp::load) set_policy(SCHED_BATCH);
   auto refused = keeper_.obey(op, {text_in(request, "order"), std::move(bytes)});
+  if (op == OrderOp::load) set_policy(SCHED_OTHER);
   if (refused) {
     json::object answer = refusal_json(refused->error, keeper_.generation());
     if (refused->needs_load) answer["needs"] = "load";

@@ -15,7 +15,7 @@ class Writer {
   explicit Writer(char* at) : begin_(at), at_(at) {}
 
   Writer& operator<<(std::string_view text) {
-    std::memcpy(at_, text.data(), text.size());
+    if (!text.empty()) std::memcpy(at_, text.data(), text.size());  // an empty view may lead nowhere
     at_ += text.size();
     return *this;
   }

@@ -12,7 +12,6 @@ constexpr int64_t kLookAtDrains_ms = 100;
 
 Proxy::Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now)
     : wire_(wire),
-      random_(random),
       counters_(counters),
       lane_(lane),
       log_(log),

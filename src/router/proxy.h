@@ -151,7 +151,6 @@ class Proxy {
   void write_upstream(Exchange& exchange, std::string_view bytes);
 
   Wire& wire_;
-  Random& random_;
   Counters& counters_;
   size_t lane_;
   LogExchange& log_;

@@ -1,7 +1,6 @@
 // Puts the parts together, and is the loop of the first thread: control, admin, signals and the access log.
 #include "router/worker.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -162,9 +161,6 @@ bool Worker::take_signals(int signals) {
 }
 
 void Worker::run(int control_fd, int admin_fd, int signals) {
-  // The threads that serve, which have begun before, go first.
-  sched_param none{};
-  ::sched_setscheduler(0, SCHED_BATCH, &none);
   Control control(control_fd, admin_fd, *keeper_, clock_, [this] { return reported(); });
   while (!take_signals(signals)) {
     control.turn(stopping_ ? 10 : kTurn_ms, signals);
