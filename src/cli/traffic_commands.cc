@@ -267,7 +267,7 @@ void add_traffic_commands(Commands& commands) {
       {.name = "env", .value = "ENV", .help = "the environment", .fallback = "local"}};
   for (Option& each : signing_options()) token_options.push_back(std::move(each));
   commands.add({.name = "traffic token",
-                .summary = "Mint a token that leads requests to one revision, whatever its share",
+                .summary = "Mint a token that leads requests to one revision",
                 .details = "Routers believe it until it expires, also for a revision that gets nothing: so one can be "
                            "tried before anybody else meets it.",
                 .options = deployment_options(std::move(token_options)),
