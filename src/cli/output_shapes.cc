@@ -95,9 +95,11 @@ constexpr auto kShapes = std::to_array<NamedShape>({
     {"sync",
      "{ name: text, alias: text, tier: text, kit: text, file: text, purpose: text, eventual: bool, "
      "active: bool, why?: text, replaces?: text, waitsFor: [text], starts: [text] }"},
+    {"guard",
+     "{ name: text, kit: text, file: text, purpose: text, binds: text, refusesWith: text, active: bool, why?: text }"},
     {"kit",
      "{ name: text, version: text, description: text, concepts: [@concept], absent: [{ name: text, "
-     "why: text }], syncs: [@sync], guards: [{ name: text, purpose: text, active: bool, why?: text }], "
+     "why: text }], syncs: [@sync], guards: [@guard], "
      "cycles: [{ path: text, outside: bool, loop: bool }] }"},
     {"replica",
      "{ replica: text, label: text, phase: text, healthy: bool, restarts: int, since: time, message: text, "
@@ -133,7 +135,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
 constexpr auto kCommands = std::to_array<NamedShape>({
     {"kit check", "{ errors: int, warnings: int, concepts: int, syncs: int, guards: int, diagnostics: [object] }"},
     {"kit fmt", "{ changed: [text], broken: [text], diagnostics: [object], files: int }"},
-    {"kit show", "@kit | @concept | @sync"},
+    {"kit show", "@kit | @concept | @sync | @guard"},
     {"kit run",
      "[{ flow: text, state: text }] | { flow?: text, invocation?: text, variant: text, fields: object, "
      "maybeDone?: bool, position?: int, state?: text } | { flow: text, invocation: text, state: text, "

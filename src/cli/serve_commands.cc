@@ -171,7 +171,7 @@ void add_serve_commands(Commands& commands) {
        .run = serve});
   commands.add({.name = "status",
                 .group = Group::operate,
-                .summary = "Show what runs, and what of the requests it gets",
+                .summary = "Show what runs, and which share of requests it gets",
                 .details = "A tree of environments, deployments, revisions and replicas: the share that was asked for "
                            "and the one that the routers obey, with what each revision has answered; process, address "
                            "and restarts of each replica. The exit code is 0 if sluice serve runs, and 5 if it does "
@@ -186,7 +186,7 @@ void add_serve_commands(Commands& commands) {
                 .run = status});
   commands.add({.name = "stop",
                 .group = Group::operate,
-                .summary = "Stop the routers, the control plane and what runs here",
+                .summary = "Stop routers, control plane and workloads, in order",
                 .details = "Routers finish the requests under way first, then sluice serve ends, then each workload "
                            "within its drain time. Nothing is forgotten: the next `sluice up`, `sluice serve` or "
                            "command that changes something starts the workloads again, and what is open in the store "

@@ -14,7 +14,7 @@
 namespace sluice::store {
 namespace {
 
-constexpr size_t kIdleReaders = 8;  // kept for the next snapshots
+constexpr size_t kIdleReaders = 8;                // kept for the next snapshots
 constexpr uint64_t kCheckedWholeBytes = 2 << 20;  // 3 ms; a larger one is checked page by page, as it is read
 
 // The writer's pages need not be read again after each checkpoint's worth of steps; the memory is taken as it is

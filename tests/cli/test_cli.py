@@ -266,7 +266,7 @@ def test_every_command_that_changes_an_object_takes_what_changes_take(run):
     table = {each["name"]: {option["name"] for option in each["options"]}
              for each in json.loads(run("help", "-o", "json").stdout)["commands"]}
     reading = {"env list", "env show", "env export", "env-packs list", "bundles list", "revisions list", "traffic show",
-               "traffic history", "config show"}
+               "traffic history", "traffic token", "config show"}
     files = {"bundles build", "bundles inspect", "bundles sign", "bundles verify", "bundles doctor", "bundles diff",
              "bundles extract"}  # of no environment
     changing = [name for name in table if name not in reading | files
