@@ -106,7 +106,7 @@ def test_the_lists_are_what_the_concept_parsers_ask_for(root):
 
 def test_the_lists_are_what_the_sync_parser_asks_for(root):
     # `for each` is recognised in order to be refused.
-    assert parser_words(root, ["sync", "pattern"]) - SYNC_WORDS - IDLE_ANNOTATIONS == {"for"}
+    assert parser_words(root, ["sync", "pattern", "where"]) - SYNC_WORDS - IDLE_ANNOTATIONS == {"for"}
 
 
 def test_the_lists_have_every_type_and_function(root):
