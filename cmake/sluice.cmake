@@ -90,9 +90,9 @@ if(NOT SLUICE_SANITIZE AND NOT SLUICE_COVERAGE AND CMAKE_CXX_COMPILER_ID STREQUA
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
+find_package(GTest REQUIRED)  # benchmarks use what tests share
 if(SLUICE_TESTS)
   enable_testing()
-  find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
 
@@ -150,8 +150,8 @@ function(sluice_testing name)
   if(ARGN)
     add_library(${name}_testing STATIC EXCLUDE_FROM_ALL ${ARGN})
     set(scope PUBLIC)
+    target_link_libraries(${name}_testing PUBLIC GTest::gtest GTest::gmock)
     if(SLUICE_TESTS)
-      target_link_libraries(${name}_testing PUBLIC GTest::gtest GTest::gmock)
       sluice_compile_as_test(${name}_testing)
     endif()
   else()
