@@ -20,8 +20,7 @@ else()
   add_compile_options("SHELL:--param ggc-min-heapsize=524288")
 endif()
 
-# ccache is to keep objects built with precompiled headers, and to share them between clones: a script of that name, which
-# clang-tidy knows, sets it up.
+# ccache is to keep objects built with precompiled headers: a script of that name, which clang-tidy knows, sets it up.
 find_program(CCACHE ccache)
 if(CCACHE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/ccache @ONLY CONTENT [[#!/bin/sh
