@@ -38,7 +38,7 @@ Result<void> await_start(Context& context, Clock& clock, pid_t pid, const std::s
                          const std::function<bool()>& is_up) {
   const int64_t until_ns = clock.monotonic_ns() + kStart_ms * 1'000'000;
   while (!is_up()) {
-    const bool ended = pid > 0 && process::has_ended(pid);
+    const bool ended = process::ends_within(pid, kLookAgain_ms);
     if (ended && is_up()) return {};
     if (ended || clock.monotonic_ns() >= until_ns) {
       return Error{.code = ended ? Code::failed : Code::timeout,
@@ -46,7 +46,6 @@ Result<void> await_start(Context& context, Clock& clock, pid_t pid, const std::s
                               "; its log says:\n" + tail_of(context.disk, log),
                    .next = "less " + log};
     }
-    clock.sleep_ms(kLookAgain_ms);
   }
   return {};
 }
@@ -69,6 +68,13 @@ std::optional<ProcessIdentity> holder_of(Disk& disk, const std::string& lock) {
   auto runs = is_running(owner->process);
   if (!runs || !*runs) return std::nullopt;
   return owner->process;
+}
+
+Result<pid_t> start_router(const Home& home, uint16_t port) {
+  auto log = log_of(home, "router");
+  if (!log) return log.error();
+  return process::start_own_program(
+      {"router", "run", "--name", std::string(kMainRouter), "--listen", "127.0.0.1:" + std::to_string(port)}, *log);
 }
 
 std::optional<RunningRouter> main_router(const Context& context, const Home& home) {
@@ -127,33 +133,35 @@ Result<bool> ensure_serve(Context& context, const Home& home, Clock& clock) {
   return true;
 }
 
-Result<bool> begin_router(Context& context, const Home& home, uint16_t port) {
-  if (main_router(context, home)) return false;
-  auto log = log_of(home, "router");
-  if (!log) return log.error();
-  uint16_t chosen = port;
-  if (chosen == 0) chosen = process::is_port_taken(kUsualPort) ? 0 : kUsualPort;
+Result<pid_t> begin_router(Context& context, const Home& home, uint16_t port) {
+  if (main_router(context, home)) return 0;
   if (port != 0 && process::is_port_taken(port)) {
     return Error{.code = Code::conflict,
                  .message = "port " + std::to_string(port) + " is taken",
                  .next = "choose another with --port, or leave it out"};
   }
-  auto pid = process::start_own_program(
-      {"router", "run", "--name", std::string(kMainRouter), "--listen", "127.0.0.1:" + std::to_string(chosen)}, *log);
-  if (!pid) return pid.error();
-  return true;
+  if (port == 0 && !process::is_port_taken(kUsualPort)) return start_router(home, kUsualPort);
+  return start_router(home, port);
 }
 
-Result<RouterHere> finish_router(Context& context, const Home& home, Clock& clock, bool started) {
+Result<RouterHere> finish_router(Context& context, const Home& home, Clock& clock, uint16_t port, pid_t begun) {
   std::optional<RunningRouter> found;
   auto log = log_of(home, "router");
   if (!log) return log.error();
-  auto up = await_start(context, clock, 0, "the router", *log, [&] {
-    found = main_router(context, home);
-    return found.has_value();
-  });
+  auto listens = [&](pid_t pid) {
+    return await_start(context, clock, pid, "the router", *log, [&] {
+      found = main_router(context, home);
+      return found.has_value();
+    });
+  };
+  auto up = listens(begun);
+  if (!up && up.error().code == Code::failed && port == 0) {
+    auto again = start_router(home, 0);
+    if (!again) return again.error();
+    up = listens(*again);
+  }
   if (!up) return up.error();
-  return RouterHere{*std::move(found), started};
+  return RouterHere{*std::move(found), begun != 0};
 }
 
 Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Home& home, Clock& clock,

@@ -36,10 +36,10 @@ struct RouterHere {
   RunningRouter router;
   bool started = false;
 };
-// Begins to start the router `main`, unless it runs; `finish_router` waits until it listens. Port 0: 8080, or any that
-// is free if that is taken.
-Result<bool> begin_router(Context& context, const Home& home, uint16_t port);
-Result<RouterHere> finish_router(Context& context, const Home& home, Clock& clock, bool started);
+// Begins to start the router `main`; `finish_router` waits until it listens. Port 0: 8080, or any that is free if that
+// is taken, also if somebody takes it meanwhile. Its pid; 0: one runs already.
+Result<pid_t> begin_router(Context& context, const Home& home, uint16_t port);
+Result<RouterHere> finish_router(Context& context, const Home& home, Clock& clock, uint16_t port, pid_t begun);
 
 // Asks each router to stop, and waits until requests under way have finished. Those that were stopped.
 Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Home& home, Clock& clock,

@@ -11,7 +11,7 @@ namespace env_migrate_commands_test {
 
 using testing::HasSubstr;
 
-TEST(EnvMigrateDev, HasNothingToDoWhereThereIsNoDev) {
+TEST(EnvMigrateDev, LeavesAHomeWithoutDevAsItIs) {
   ObjectsHome home;
   json::value checked = home.data({"env", "migrate-dev", "local", "--check"});
   EXPECT_EQ(checked.at("clean"), json::value(true));

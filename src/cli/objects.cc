@@ -68,11 +68,19 @@ Result<void> Objects::read_from(store::Store& store) {
   return {};
 }
 
-Result<std::unique_ptr<Objects>> Objects::to_read(Context& context) {
-  std::unique_ptr<Objects> made(new Objects(context));
+Result<std::unique_ptr<Objects>> Objects::of_home(Context& context) {
   auto place = find_home(context.disk, context.variables);
   if (!place) return place.error();
-  made->blobs_.emplace(context.disk, (place->root() / "blobs").string());
+  std::unique_ptr<Objects> made(new Objects(context));
+  made->place_ = *std::move(place);
+  made->blobs_.emplace(context.disk, (made->place_->root() / "blobs").string());
+  return made;
+}
+
+Result<std::unique_ptr<Objects>> Objects::to_read(Context& context) {
+  auto begun = of_home(context);
+  if (!begun) return begun.error();
+  std::unique_ptr<Objects> made = *std::move(begun);
   auto store = open_for_reading(context, made->clock_);
   if (!store) return store.error();
   if (*store) {
@@ -87,13 +95,12 @@ Result<std::unique_ptr<Objects>> Objects::to_read(Context& context) {
 }
 
 Result<std::unique_ptr<Objects>> Objects::to_change(Context& context) {
-  std::unique_ptr<Objects> made(new Objects(context));
-  auto place = find_home(context.disk, context.variables);
-  if (!place) return place.error();
-  made->blobs_.emplace(context.disk, (place->root() / "blobs").string());
+  auto begun = of_home(context);
+  if (!begun) return begun.error();
+  std::unique_ptr<Objects> made = *std::move(begun);
   auto home = DeployHome::open(context);
   if (!home) return home.error();
-  if (auto folder = place->folder("blobs"); !folder) return folder.error();
+  if (auto folder = made->place_->folder("blobs"); !folder) return folder.error();
   made->home_ = *std::move(home);
   if (auto read = made->refresh(); !read) return read.error();
   if (!local_is_whole(made->states())) {
@@ -103,10 +110,9 @@ Result<std::unique_ptr<Objects>> Objects::to_change(Context& context) {
 }
 
 Result<std::unique_ptr<Objects>> Objects::to_look(Context& context) {
-  std::unique_ptr<Objects> made(new Objects(context));
-  auto place = find_home(context.disk, context.variables);
-  if (!place) return place.error();
-  made->blobs_.emplace(context.disk, (place->root() / "blobs").string());
+  auto begun = of_home(context);
+  if (!begun) return begun.error();
+  std::unique_ptr<Objects> made = *std::move(begun);
   auto store = open_for_reading(context, made->clock_);
   if (!store) return store.error();
   if (!*store) return std::unique_ptr<Objects>();

@@ -49,6 +49,8 @@ class Objects {
 
  private:
   explicit Objects(Context& context) : context_(context) {}
+  // With the place of its blobs, and nothing read yet.
+  static Result<std::unique_ptr<Objects>> of_home(Context& context);
   Result<void> read_from(store::Store& store);
   Result<void> open_local();
 
@@ -56,6 +58,7 @@ class Objects {
   RealClock clock_;
   std::unique_ptr<DeployHome> home_;  // to change
   std::unique_ptr<HomeStore> store_;  // to read
+  std::optional<Home> place_;
   std::optional<store::BlobStore> blobs_;
   std::unique_ptr<engine::CommittedRows> rows_;
   std::optional<deploy::views::States> states_;

@@ -433,12 +433,14 @@ Result<Code> up(Context& context) {
   if (folder) {
     if (auto has = check_folder(context, given); !has) return has.error();
   }
-  const int64_t port = context.given.number("port").value_or(0);
-  if (port > 65'535) return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
+  const int64_t given_port = context.given.number("port").value_or(0);
+  if (given_port > 65'535) return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
+  const auto port = static_cast<uint16_t>(given_port);
   RealClock clock;
   auto served = ensure_serve(context, *home, clock);
   if (!served) return served.error();
-  auto begun = begin_router(context, *home, static_cast<uint16_t>(port));
+  auto begun = begin_router(context, *home, port);
+  RouterHere router;
   auto raised = [&]() -> Result<Raised> {
     if (!begun) return begun.error();
     auto key = signing_key(context);
@@ -452,21 +454,21 @@ Result<Code> up(Context& context) {
     auto archive = archive_to_stage(context, folder ? made.path() : given);
     if (!archive) return archive.error();
     // Before the first publish, so that it is not told that nobody obeys.
-    auto listens = finish_router(context, *home, clock, *begun);
+    auto listens = finish_router(context, *home, clock, port, *begun);
     if (!listens) return listens.error();
-    return raise(context, *archive, listens->router);
+    router = *std::move(listens);
+    return raise(context, *archive, router.router);
   }();
-  auto router = raised ? finish_router(context, *home, clock, *begun) : Result<RouterHere>(Error{});
-  if (!raised || !router) {
-    stop_all(context, *home, clock, begun && *begun, *served, *served);
-    return raised ? router.error() : raised.error();
+  if (!raised) {
+    stop_all(context, *home, clock, begun && *begun != 0, *served, *served);
+    return raised.error();
   }
-  if (port != 0 && !router->started && std::ranges::none_of(router->router.listen, [&](const std::string& each) {
+  if (port != 0 && !router.started && std::ranges::none_of(router.router.listen, [&](const std::string& each) {
         return each.ends_with(":" + std::to_string(port));
       })) {
     context.output.warn("the router runs already and stays where it listens; sluice stop ends it");
   }
-  tell(context, *raised, router->router);
+  tell(context, *raised, router.router);
   if (context.given.flag("detach")) return Code::ok;
   context.output.note("Ctrl-C stops all of it; sluice up --detach leaves it running");
   const StopSignal stop;

@@ -2,12 +2,15 @@
 #include "process/own_program.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "process/system.h"
 
 namespace sluice::process {
 
@@ -38,9 +41,11 @@ Result<pid_t> start_own_program(const std::vector<std::string>& words, const std
   return pid;
 }
 
-bool has_ended(pid_t child) {
-  int status = 0;
-  return ::waitpid(child, &status, WNOHANG) == child;
+bool ends_within(pid_t child, int64_t at_most_ms) {
+  const Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  pollfd ended{.fd = handle.fd(), .events = POLLIN, .revents = 0};
+  ::poll(&ended, 1, static_cast<int>(at_most_ms));
+  return ::waitpid(child, nullptr, WNOHANG) == child;
 }
 
 }  // namespace sluice::process

@@ -7,7 +7,6 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "base/testing_wait.h"
 
 namespace sluice::process {
 namespace own_program_test {
@@ -17,7 +16,7 @@ TEST(OwnProgram, IsStartedAgainAndWritesToTheLog) {
   RealDisk disk;
   auto pid = start_own_program({"--gtest_list_tests", "--gtest_filter=OwnProgram.*"}, folder.path("log"));
   ASSERT_TRUE(pid);
-  ASSERT_TRUE(eventually([&] { return has_ended(*pid); }));
+  ASSERT_TRUE(ends_within(*pid, 60'000));
   EXPECT_THAT(read_file(disk, folder.path("log"), 1 << 20).value(), testing::HasSubstr("OwnProgram.\n"));
 }
 

@@ -8,8 +8,8 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -91,7 +91,7 @@ class Load:
                 (self.good if status == 200 else self.bad).append((status, body))
             except Exception as error:
                 self.bad.append(repr(error))
-                time.sleep(0.01)
+                self.ending.wait(0.01)
 
     def __enter__(self):
         for each in self.threads:
@@ -197,6 +197,31 @@ def running(pid):
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_a_router_that_cannot_start_is_told_with_its_log(home, eventually):
+    """Its control socket's path is too long here, that of the control plane is not."""
+    with tempfile.TemporaryDirectory(prefix="u", dir="/tmp") as folder:
+        home.home = Path(folder) / ("h" * (88 - len(folder) - 1))
+        refused = home.run("up", home.root / "examples/hello", "--detach", code=1)
+        assert "the router has ended before it was ready; its log says:" in refused.stderr
+        assert "at most 107 bytes" in refused.stderr
+        assert home.run("status", code=5).stdout.startswith("not running")  # nothing is left of what was begun
+
+
+def test_homes_that_come_up_at_once_find_a_port_each(sluice, root, tmp_path):
+    homes = [Home(sluice, root, tmp_path / str(n)) for n in range(4)]
+    for each in homes:
+        each.folder.mkdir()
+    try:
+        starting = [subprocess.Popen([str(sluice), "up", str(root / "examples/hello"), "--detach", "-o", "json"], text=True,
+                                     env=each.environment(), stdout=subprocess.PIPE) for each in homes]
+        urls = {json.loads(each.communicate(timeout=120)[0])["urls"][0] for each in starting}
+        assert len(urls) == len(homes)
+        assert {get(url)[0] for url in urls} == {200}
+    finally:
+        for each in homes:
+            each.stop()
 
 
 def test_no_router_is_said(home):
