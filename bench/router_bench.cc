@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/testing_wait.h"
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "bench/router_control.h"
@@ -125,12 +126,11 @@ class Bench {
          "--table", place + "/table.json", "--trust", place + "/trust.pem", "--access-log", "none"},
         log);
     // The first line that it prints says where it listens.
-    double end = wall_s() + 10;
     std::string said;
-    while (said.find("\n") == std::string::npos && wall_s() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    eventually([&] {
       said = text_of(log);
-    }
+      return said.find('\n') != std::string::npos;
+    });
     boost::system::error_code bad;
     boost::json::value facts = boost::json::parse(said.substr(0, said.find('\n')), bad);
     if (bad || !facts.is_object()) {

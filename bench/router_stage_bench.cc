@@ -14,16 +14,14 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
+#include "base/testing_wait.h"
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "bench/router_stage.h"
 
 namespace sluice::bench {
 namespace {
-
-constexpr double kPatience_s = 20;
 
 // A process and all that descend from it.
 std::set<pid_t> family_of(pid_t pid) {
@@ -134,11 +132,9 @@ Child Child::of_program(int core, std::vector<std::string> words, const std::str
 Child::~Child() {
   if (pid_ == 0) return;
   ::kill(pid_, SIGTERM);
-  double end = wall_s() + kPatience_s;
-  while (::waitpid(pid_, nullptr, WNOHANG) == 0) {
-    if (wall_s() > end) ::kill(pid_, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  if (eventually([this] { return ::waitpid(pid_, nullptr, WNOHANG) != 0; })) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
 }
 
 double Child::cpu_us() const {
@@ -171,15 +167,12 @@ int free_port() {
 }
 
 void await_port(int port, const std::string& log) {
-  double end = wall_s() + kPatience_s;
-  while (wall_s() < end) {
-    if (int fd = connected_to(port); fd >= 0) {
-      ::close(fd);
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  must(false, "nothing listens: " + text_of(log));
+  bool listens = eventually([port] {
+    int fd = connected_to(port);
+    if (fd >= 0) ::close(fd);
+    return fd >= 0;
+  });
+  if (!listens) must(false, "nothing listens: " + text_of(log));
 }
 
 std::string head_from(int port, const std::string& cookies) {

@@ -263,9 +263,13 @@ void Replicas::sweep(const std::string& prefix) {
   auto entries = disk_.list(place_.folder);
   if (!entries) return;
   for (const FolderEntry& each : *entries) {
-    if (!each.name.starts_with(std::string(kRemoved) + prefix)) continue;
-    std::error_code ignored;
-    std::filesystem::remove_all(place_.folder + "/" + each.name, ignored);
+    if (each.name.starts_with(std::string(kRemoved) + prefix)) {
+      std::error_code ignored;
+      std::filesystem::remove_all(place_.folder + "/" + each.name, ignored);
+    } else if (each.name.starts_with(prefix) && check_name(each.name)) {
+      auto begun = disk_.exists(ReplicaFiles(folder_of_replica(each.name)).launch);
+      if (begun && !*begun) static_cast<void>(remove(each.name));
+    }
   }
 }
 

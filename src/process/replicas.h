@@ -57,7 +57,8 @@ class Replicas {
   Result<void> stop(const std::string& name, const std::function<bool()>& cancelled = {});
   // Stops it, and removes all that there is of it, its log included.
   Result<void> remove(const std::string& name);
-  // Removes what is left of removals that were interrupted, of names that begin so.
+  // Removes what is left of starts and removals that were interrupted, of names that begin so. Nobody else may start
+  // one of these meanwhile.
   void sweep(const std::string& prefix);
 
   // This process becomes a command in the replica's place (process/replica_exec.h). Comes back only with what went

@@ -94,6 +94,17 @@ TEST_F(ReplicasTest, AnInterruptedRemovalIsEndedByTheNext) {
   EXPECT_TRUE(*world.disk.exists(world.folder.path("replicas/.removed-b.1.0"))) << "that one may be under way";
 }
 
+TEST_F(ReplicasTest, AStartThatWasInterruptedBeforeItsLaunchWasWrittenLeavesNothing) {
+  world.settled("a.1.1", world.shell("exec sleep 1000"));
+  for (const char* name : {"a.1.2", "b.1.1"}) {
+    ASSERT_TRUE(world.disk.make_folder(world.folder.path(std::string("replicas/") + name), 0755));
+  }
+  replicas.sweep("a.");
+  EXPECT_EQ(replicas.look("a.1.1")->phase, Phase::running);
+  EXPECT_FALSE(*world.disk.exists(world.folder.path("replicas/a.1.2")));
+  EXPECT_TRUE(*world.disk.exists(world.folder.path("replicas/b.1.1"))) << "that one may be under way";
+}
+
 TEST_F(ReplicasTest, AKilledSupervisorTakesItsProgramAlongAndIsLost) {
   const std::string noted = world.folder.path("replicas/one/run/pids");
   Workload workload = world.shell(
@@ -133,6 +144,7 @@ TEST_F(ReplicasTest, APidThatAnotherHasNowIsNotTouched) {
   // As if the supervisor had been killed and its pid were this process's now.
   const ReplicaFiles files(world.folder.path("replicas/one"));
   state.supervisor.pid = ::getpid();
+  state.supervisor.start_ticks++;  // the two may have begun in the same tick
   ASSERT_TRUE(replace_file(files.state, print_state(state), 0600));
   EXPECT_EQ(replicas.look("one")->phase, Phase::lost);
   EXPECT_TRUE(replicas.stop("one"));
