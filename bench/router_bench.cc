@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/testing_wait.h"
+#include "base/thread_turns.h"
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "bench/router_control.h"
@@ -45,16 +46,14 @@ class Bench {
 
   int run() {
     start_upstream();
-    start_forwarder();
-    start_peer("HAProxy", "haproxy.cfg", {"haproxy", "-db", "-f"}, tcp_);
-    start_peer("HAProxy over Unix", "haproxy.cfg", {"haproxy", "-db", "-f"},
-               {"unix@" + local_[0].substr(5), "unix@" + local_[1].substr(5)});
-    start_peer("nginx", "nginx.conf", {"nginx", "-c"}, tcp_);
-    start_peer("Caddy", "Caddyfile", {"caddy", "run", "--adapter", "caddyfile", "--config"}, tcp_);
+    if (rounds_ > 0) start_peers();
     start_router("router", tcp_);
-    start_router("router over Unix", local_);
-    measure_requests();
-    measure_idle();
+    write_cookies();
+    if (rounds_ > 0) {
+      start_router("router over Unix", local_);
+      measure_requests();
+      measure_idle();
+    }
     if (Proxy* router = find("router")) {
       measure_tables(*router);
       measure_changes(*router);
@@ -72,6 +71,15 @@ class Bench {
     all.insert(all.end(), local_.begin(), local_.end());
     std::vector<int> listeners = listeners_at(all);
     upstream_ = std::make_unique<Child>(Child::of_function(kOtherCore, [&] { answer_for_ever(listeners); }));
+  }
+
+  void start_peers() {
+    start_forwarder();
+    start_peer("HAProxy", "haproxy.cfg", {"haproxy", "-db", "-f"}, tcp_);
+    start_peer("HAProxy over Unix", "haproxy.cfg", {"haproxy", "-db", "-f"},
+               {"unix@" + local_[0].substr(5), "unix@" + local_[1].substr(5)});
+    start_peer("nginx", "nginx.conf", {"nginx", "-c"}, tcp_);
+    start_peer("Caddy", "Caddyfile", {"caddy", "run", "--adapter", "caddyfile", "--config"}, tcp_);
   }
 
   void start_forwarder() {
@@ -168,7 +176,6 @@ class Bench {
   }
 
   void measure_requests() {
-    write_cookies();
     double failures = 0;
     for (int round = 0; round <= rounds_; ++round) {
       for (auto& proxy : proxies_) {
@@ -301,6 +308,7 @@ class Bench {
     std::vector<double> took;
     std::atomic<bool> over = false;
     std::thread sender([&] {
+      take_short_turns();  // whoever measures must not wait for wrk and the upstream
       for (int i = 0; i < kChanges; ++i) {
         ++generation_;
         std::string request = patch_request(key_, generation_, deployment_text(tcp_, i % 10001));

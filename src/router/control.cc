@@ -2,14 +2,15 @@
 #include "router/control.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "base/json.h"
+#include "base/thread_turns.h"
 
 namespace sluice::router {
 namespace {
@@ -38,11 +39,6 @@ int64_t number_in(const json::object& request, std::string_view name, int64_t fa
 std::string http_answer(int status, const char* reason, const char* type, const std::string& body) {
   return "HTTP/1.1 " + std::to_string(status) + " " + reason + "\r\nContent-Type: " + type +
          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
-}
-
-void set_policy(int policy) {
-  sched_param none{};
-  ::sched_setscheduler(0, policy, &none);
 }
 
 // Whether the other end is the router's own user, or root.
@@ -201,10 +197,17 @@ json::object Control::answer(std::string_view line, std::string bytes) {
 }
 
 json::object Control::obey(OrderOp op, const json::object& request, std::string bytes) {
-  // A whole table takes its time; the threads that serve go first.
-  if (op == OrderOp::load) set_policy(SCHED_BATCH);
-  auto refused = keeper_.obey(op, {text_in(request, "order"), std::move(bytes)});
-  if (op == OrderOp::load) set_policy(SCHED_OTHER);
+  KeptOrder order{text_in(request, "order"), std::move(bytes)};
+  std::optional<Refusal> refused;
+  if (op == OrderOp::load) {
+    // A whole table takes its time; the threads that serve go first.
+    std::thread([&] {
+      let_others_go_first();
+      refused = keeper_.obey(op, std::move(order));
+    }).join();
+  } else {
+    refused = keeper_.obey(op, std::move(order));
+  }
   if (refused) {
     json::object answer = refusal_json(refused->error, keeper_.generation());
     if (refused->needs_load) answer["needs"] = "load";

@@ -15,8 +15,8 @@ uint32_t segments_of(std::string_view prefix) {
   return prefix == "/" ? 0 : static_cast<uint32_t>(std::ranges::count(prefix, '/'));
 }
 
-int selectors_of(const RouteEntry::Target& target) {
-  return (target.tenant.empty() ? 0 : 2) + (target.team.empty() ? 0 : 1);
+int selectors_of(const RoutesDocument& routes) {
+  return (routes.tenant.empty() ? 0 : 2) + (routes.team.empty() ? 0 : 1);
 }
 
 }  // namespace
@@ -125,10 +125,11 @@ Found Table::find_at(std::string_view host, const RouteQuery& query) const {
   auto at_prefix = [&](std::string_view prefix) -> Found {
     const RouteEntry* entry = route(host, prefix);
     if (entry == nullptr) return {};
-    for (const RouteEntry::Target& target : entry->targets) {
-      if ((target.tenant.empty() || target.tenant == query.tenant) &&
-          (target.team.empty() || target.team == query.team)) {
-        return {target.deployment.get(), entry->prefix};
+    for (const auto& target : entry->targets) {
+      const RoutesDocument& routes = target->routes;
+      if ((routes.tenant.empty() || routes.tenant == query.tenant) &&
+          (routes.team.empty() || routes.team == query.team)) {
+        return {target.get(), entry->prefix};
       }
     }
     return {};
@@ -172,10 +173,10 @@ Result<void> Table::put(std::shared_ptr<const Deployment> deployment) {
   for_each_route(routes, [&](std::string_view host, std::string_view prefix) {
     const RouteEntry* entry = taken.empty() ? route(host, prefix) : nullptr;
     if (entry == nullptr) return;
-    for (const RouteEntry::Target& target : entry->targets) {
-      if (target.tenant == routes.tenant && target.team == routes.team && target.deployment->id != deployment->id) {
-        taken = (host.empty() ? "any host, " : std::string(host)) + std::string(prefix) + " is " +
-                target.deployment->id + "'s";
+    for (const auto& target : entry->targets) {
+      if (target->routes.tenant == routes.tenant && target->routes.team == routes.team &&
+          target->id != deployment->id) {
+        taken = (host.empty() ? "any host, " : std::string(host)) + std::string(prefix) + " is " + target->id + "'s";
       }
     }
   });
@@ -198,25 +199,28 @@ Result<void> Table::put(std::shared_ptr<const Deployment> deployment) {
 }
 
 void Table::put_routes(const std::shared_ptr<const Deployment>& deployment) {
-  const RoutesDocument& routes = deployment->routes;
-  for_each_route(routes, [&](std::string_view host, std::string_view prefix) {
+  for_each_route(deployment->routes, [&](std::string_view host, std::string_view prefix) {
     auto entry = std::make_shared<RouteEntry>();
-    if (const RouteEntry* before = route(host, prefix)) {
-      *entry = *before;
-    } else {
-      entry->host = host;
-      entry->prefix = prefix;
+    entry->host = host;
+    entry->prefix = prefix;
+    uint64_t hash = hash_of_route(host, prefix);
+    const RouteEntry* before = route(host, prefix);
+    if (before == nullptr) {
+      entry->targets.push_back(deployment);
       max_segments_ = std::min(std::max(max_segments_, segments_of(prefix)), kMostSegments);
       if (host.empty()) ++any_hosts_;
       if (host.starts_with('*')) ++wildcards_;
+      insert(own(routes_, hash), hash, std::shared_ptr<const RouteEntry>(std::move(entry)));
+      return;
     }
-    std::erase_if(entry->targets,
-                  [&](const RouteEntry::Target& each) { return each.deployment->id == deployment->id; });
-    entry->targets.push_back({routes.tenant, routes.team, deployment});
-    std::ranges::stable_sort(entry->targets, [](const RouteEntry::Target& one, const RouteEntry::Target& other) {
-      return selectors_of(one) > selectors_of(other);
+    for (const auto& each : before->targets) {
+      if (each->id != deployment->id) entry->targets.push_back(each);
+    }
+    auto after = std::ranges::find_if(entry->targets, [&](const auto& each) {
+      return selectors_of(each->routes) < selectors_of(deployment->routes);
     });
-    replace(routes_, hash_of_route(host, prefix), std::shared_ptr<const RouteEntry>(entry),
+    entry->targets.insert(after, deployment);
+    replace(routes_, hash, std::shared_ptr<const RouteEntry>(std::move(entry)),
             [&](const RouteEntry& each) { return each.host == host && each.prefix == prefix; });
   });
 }
@@ -225,15 +229,23 @@ void Table::remove_routes(const Deployment& deployment) {
   for_each_route(deployment.routes, [&](std::string_view host, std::string_view prefix) {
     const RouteEntry* before = route(host, prefix);
     if (before == nullptr) return;
-    auto entry = std::make_shared<RouteEntry>(*before);
-    std::erase_if(entry->targets, [&](const RouteEntry::Target& each) { return each.deployment->id == deployment.id; });
-    bool last = entry->targets.empty();
-    if (last && host.empty()) --any_hosts_;
-    if (last && host.starts_with('*')) --wildcards_;
-    std::shared_ptr<const RouteEntry> after;
-    if (!last) after = entry;
-    replace(routes_, hash_of_route(host, prefix), std::move(after),
-            [&](const RouteEntry& each) { return each.host == host && each.prefix == prefix; });
+    auto entry = std::make_shared<RouteEntry>();
+    for (const auto& each : before->targets) {
+      if (each->id != deployment.id) entry->targets.push_back(each);
+    }
+    auto same = [&](const RouteEntry& each) { return each.host == host && each.prefix == prefix; };
+    if (entry->targets.empty()) {
+      if (host.empty()) --any_hosts_;
+      if (host.starts_with('*')) --wildcards_;
+      replace(routes_, hash_of_route(host, prefix), std::shared_ptr<const RouteEntry>(), same);
+      return;
+    }
+    for_each_route(entry->targets.front()->routes, [&](std::string_view its_host, std::string_view its_prefix) {
+      if (its_host != host || its_prefix != prefix) return;
+      entry->host = its_host;
+      entry->prefix = its_prefix;
+    });
+    replace(routes_, hash_of_route(host, prefix), std::shared_ptr<const RouteEntry>(std::move(entry)), same);
   });
 }
 

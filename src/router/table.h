@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -82,15 +83,12 @@ struct Deployment : std::enable_shared_from_this<Deployment> {
   const Revision* named(std::string_view revision) const;
 };
 
-// One host with one prefix, and who is behind it, those that name a team and a tenant first.
+// One host with one prefix, and who is behind it, those that name a team and a tenant first. There may be many routes,
+// so they hold no text of their own: host and prefix are those of a deployment among the targets.
 struct RouteEntry {
-  struct Target {
-    std::string tenant, team;  // empty: any
-    std::shared_ptr<const Deployment> deployment;
-  };
-  std::string host;  // "*.name" for a wildcard; empty: any
-  std::string prefix;
-  std::vector<Target> targets;
+  std::string_view host;  // "*.name" for a wildcard; empty: any
+  std::string_view prefix;
+  boost::container::small_vector<std::shared_ptr<const Deployment>, 1> targets;
 };
 
 struct CookieKey {

@@ -155,7 +155,7 @@ Result<std::shared_ptr<TableSettings>> compile_settings(const TableDocument& doc
 }  // namespace
 
 TableCompiler::TableCompiler(Random& random, SeriesOf series_of)
-    : random_(random), series_of_(std::move(series_of)), key_(random_hash_key(random)) {}
+    : series_of_(std::move(series_of)), key_(random_hash_key(random)) {}
 
 Result<Revision> TableCompiler::compile_revision(RevisionDocument& document, const Deployment* before) {
   if (!is_id(document.id)) return fault("/id", "expected 1 to 64 letters, digits, -, _ and .");
@@ -228,15 +228,16 @@ Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocum
   deployment->memory = known != nullptr ? known->memory : nullptr;
   bool has_key = !document.stickiness.key_header.empty() || !document.stickiness.key_cookie.empty();
   bool wants_pins = has_key && document.stickiness.mode == StickyMode::session;
+  deployment->id_hash = keyed_hash(key_, document.id);
   if (!deployment->memory || (wants_pins && !deployment->memory->pins)) {
     auto memory = std::make_shared<DeploymentMemory>();
-    memory->sequence =
-        deployment->memory ? deployment->memory->sequence.load() : static_cast<uint32_t>(random_.below(kAllPoints));
+    // Another beginning in each process and deployment.
+    memory->sequence = deployment->memory ? deployment->memory->sequence.load()
+                                          : static_cast<uint32_t>(deployment->id_hash % kAllPoints);
     if (wants_pins) memory->pins = std::make_unique<SessionPins>(key_);
     deployment->memory = std::move(memory);
   }
   deployment->cookie_name = "_sl_rev_" + document.id;
-  deployment->id_hash = keyed_hash(key_, document.id);
   deployment->id = std::move(document.id);
   deployment->bundle = std::move(document.bundle);
   deployment->customer = std::move(document.customer);

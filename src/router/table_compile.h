@@ -34,7 +34,6 @@ class TableCompiler {
   Result<Revision> compile_revision(RevisionDocument& document, const Deployment* before);
   void enlist(Deployment& deployment);
 
-  Random& random_;
   SeriesOf series_of_;
   HashKey key_;
   uint64_t stamp_ = 0;

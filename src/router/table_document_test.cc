@@ -42,6 +42,42 @@ TEST(TableDocument, LeavesOutADeploymentThatItCannotRead) {
   EXPECT_TRUE(read->quarantined[0].reason.starts_with("/deployments/0/colour: unknown field"));
 }
 
+TEST(TableDocument, MayBeWrittenInAnyFormOfJson) {
+  const std::string head = R"("schema":"sluice.router-table.v1","generation":3)";
+  const std::string texts[] = {
+      "{" + head + R"(,"environment":"local","deployments":[{"id":"d1"},{"id":"d2"}]})",
+      "{" + head + R"(,"deployments":[{"id":"d1"},{"id":"d2"}],"environment":"local"})",
+      " {\n\t" + head +
+          " , \"environment\" : \"local\" ,\r\n\"deployments\" : [ { \"id\" : \"d1\" } , {\"id\":\"d2\"} ]\n}\n ",
+      "{" + head + R"(,"environment":"local","deployments":[{"id":"d1","tenant":"}]\"{\\"},{"id":"d2"}]})",
+      "{" + head + R"(,"environment":"local","\u0064eployments":[{"id":"d1"},{"id":"d2"}]})",
+  };
+  for (const std::string& text : texts) {
+    auto read = read_table(text);
+    ASSERT_TRUE(read) << text << to_string(read.error());
+    ASSERT_EQ(read->document.deployments.size(), 2U) << text;
+    EXPECT_EQ(read->document.deployments[1].id, "d2");
+    EXPECT_EQ(read->document.environment, "local");
+  }
+  auto named = read_table("{" + head + R"(,"environment":"deployments","deployments":[]})");
+  EXPECT_EQ(named->document.environment, "deployments");
+  EXPECT_EQ(read_table(table_with(R"(5,{"id":"d2"})"))->quarantined.at(0).reason.substr(0, 14), "/deployments/0");
+  const std::pair<std::string, std::string> broken[] = {
+      {table_with(R"({"id":"d1"},)"), "1:100: not valid JSON: unexpected ']'"},
+      {table_with(R"({"id":"d1"} {"id":"d2"})"), "1:100: not valid JSON: unexpected '{'"},
+      {table_with(R"({"id":"d1","tags":[}])"), "1:107: not valid JSON: unexpected '}'"},
+      {table_with(R"({"id":"d1","id":"d2"})"), "1:99: /deployments/0/id: duplicate key \"id\""},
+      {table_with(R"({"id":"d1"})", R"(,"deployments":[])"), "1:101: /deployments: duplicate key \"deployments\""},
+      {table_with(R"({"id":"d1")"), "1:98: not valid JSON"},
+      {table_with("").substr(0, 87), "the JSON text ends too early"},
+  };
+  for (const auto& [text, wrong] : broken) {
+    auto read = read_table(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_NE(to_string(read.error()).find(wrong), std::string::npos) << text << ": " << to_string(read.error());
+  }
+}
+
 TEST(TableDocument, IsRefusedForFaultsOfItsOwn) {
   EXPECT_EQ(read_table("[").error().code, Code::invalid);
   EXPECT_EQ(read_table(table_with("", R"(,"extra":1)")).error().path, "/extra");

@@ -1,6 +1,8 @@
 // The rules of generations: docs/internals/router.md, Control socket.
 #include "router/table_keeper.h"
 
+#include "base/thread_turns.h"
+
 namespace sluice::router {
 
 TableKeeper::TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler,
@@ -15,6 +17,18 @@ void TableKeeper::publish(std::shared_ptr<const Table> table) {
   // The one before must last until no thread looks at it.
   publish_(table.get());
   retired_ = std::exchange(table_, std::move(table));
+}
+
+void TableKeeper::tidy() {
+  if (!retired_) return;
+  if (!table_->touched.empty()) {
+    retired_.reset();  // shares all but one deployment with the one that is obeyed
+    return;
+  }
+  freeing_ = std::jthread([gone = std::move(retired_)]() mutable {
+    let_others_go_first();
+    gone.reset();
+  });
 }
 
 std::string TableKeeper::begin() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/result.h"
@@ -37,8 +38,8 @@ class TableKeeper {
   // Nothing when it is obeyed, or was before; else why not.
   std::optional<Refusal> obey(OrderOp op, KeptOrder order);
 
-  // Frees what is obeyed no more, which takes its time with a large table: when nobody waits.
-  void tidy() { retired_.reset(); }
+  // Frees what is obeyed no more. A large table takes its time: when nobody waits, and beside what goes on.
+  void tidy();
 
   const std::shared_ptr<const Table>& table() const { return table_; }
   int64_t generation() const { return table_ ? table_->generation : 0; }
@@ -56,6 +57,7 @@ class TableKeeper {
   StateFiles& state_;
   Publish publish_;
   std::shared_ptr<const Table> table_, retired_;
+  std::jthread freeing_;
   std::string digest_;
   std::string state_error_;
 };

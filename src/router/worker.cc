@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/thread_name.h"
+#include "base/thread_turns.h"
 #include "base/ulid.h"
 #include "router/control.h"
 #include "router/counters.h"
@@ -190,6 +191,7 @@ int run_worker(const WorkerPlan& plan, const std::vector<ListeningPlace>& places
     narrate("the worker cannot begin: " + to_string(begun.error()));
     return exit_code(begun.error().code);
   }
+  take_short_turns();  // not before: the threads that serve would inherit it
   worker.run(control_fd, admin_fd, signals);
   return 0;
 }

@@ -152,6 +152,7 @@ void WorkerThread::turn() {
   proxy_.set_time(time);
   take_orders();
   for (size_t i = 0; i < count; ++i) {
+    take_orders();  // whoever changes the table should not wait until all of these are done
     SocketWire::Event event = wire_->event(i);
     switch (event.endpoint->kind) {
       case Endpoint::Kind::client:
@@ -171,7 +172,6 @@ void WorkerThread::turn() {
           std::lock_guard lock(mutex_);
           tasks.swap(tasks_);
         }
-        take_orders();
         for (auto& task : tasks) task();
         break;
       }

@@ -17,6 +17,7 @@ SEAMS = {
     "src/base/real_disk.cc",
     "src/base/clock.cc",
     "src/base/random.cc",
+    "src/base/thread_turns.cc",
     "src/base/tool_probe.cc",
     "src/process/own_program.cc",
     "src/process/spawn.cc",

@@ -129,15 +129,18 @@ def test_a_folder_becomes_a_url_and_a_change_a_new_revision(home, eventually):
     assert lifecycles == {"hello@2": "ready", "hello@3": "ready"}, "the one before stays, older ones do not"
 
 
-def test_a_canary_gets_its_share(home):
+def test_a_canary_gets_its_share(home, eventually):
     url = home.up(home.copy("hello", "one"))["urls"][0]
     canary = home.up(home.copy("hello-v2", "two"), "--canary", "5%")
     assert [each["weightBps"] for each in canary["weights"]] == [500, 9500]
     answers = [get(url)[1] for _ in range(1000)]
     assert answers.count("hello 2.0.0\n") == 50 and answers.count("hello 1.0.0\n") == 950
-    revisions = {each["name"]: each for each in home.status()["environments"][0]["deployments"][0]["revisions"]}
-    assert revisions["hello@2"]["weight_asked_bps"] == revisions["hello@2"]["weight_obeyed_bps"] == 500
-    assert revisions["hello@1"]["requests"] == 950
+
+    def revisions():
+        return {each["name"]: each for each in home.status()["environments"][0]["deployments"][0]["revisions"]}
+
+    assert revisions()["hello@2"]["weight_asked_bps"] == revisions()["hello@2"]["weight_obeyed_bps"] == 500
+    eventually(lambda: revisions()["hello@1"]["requests"] == 950, lambda: str(revisions()))
     assert home.up(home.folder / "two")["weights"] == [{"revision": canary["revision"], "weightBps": 10000}]
     assert {get(url)[1] for _ in range(20)} == {"hello 2.0.0\n"}
 
@@ -260,8 +263,8 @@ def test_usage_is_what_the_client_counted(home, eventually):
     url = home.up(home.copy("hello", "one"))["urls"][0]
     for _ in range(40):
         get(url)
-    used = home.data("usage", "show", "--by", "bundle")
-    assert [(each["bundle"], each["requests"]) for each in used] == [("hello", 40)]
+    eventually(lambda: [(each["bundle"], each["requests"]) for each in home.data("usage", "show", "--by", "bundle")] ==
+               [("hello", 40)], lambda: str(home.data("usage", "show", "--by", "bundle")))
     worker = int(home.data("router", "stats")["worker_pid"])
     os.kill(worker, signal.SIGKILL)
     eventually(lambda: home.data("router", "stats")["worker_pid"] != worker)

@@ -1,0 +1,13 @@
+// How a thread shares its core with others, for the few that should not be treated like all. Both are hints: a kernel
+// that does not know them, or a process that may not give them, goes on as before.
+#pragma once
+
+namespace sluice {
+
+// This thread has little to do, but that soon: when it wakes it need not wait until another's turn is over.
+void take_short_turns();
+
+// This thread has much to do, and others go first. There is no way back without privileges: it is for threads that end.
+void let_others_go_first();
+
+}  // namespace sluice
