@@ -107,15 +107,28 @@ Result<Code> list(Context& context) {
 // -------------------------------------------------------------------------------------------------------- verify
 
 constexpr size_t kMaxKeyBytes = 64 << 10;
+constexpr const char* kKeyNext =
+    "openssl pkey -in $SLUICE_HOME/keys/operator.pem -pubout, where the journal was signed, prints the public key";
 
 // The keys whose signatures count: the one given, else the operator's own.
 Result<std::vector<crypto::PublicKey>> trusted_keys(const Context& context, const HomeStore& home, Disk& disk) {
   std::vector<crypto::PublicKey> keys;
   if (context.given.has("key")) {
-    auto text = read_file(disk, context.given.text("key"), kMaxKeyBytes);
-    if (!text) return text.error();
+    std::string path = context.given.text("key");
+    auto text = read_file(disk, path, kMaxKeyBytes);
+    if (!text) {
+      Error error = text.error();
+      error.next = kKeyNext;
+      return error;
+    }
     auto key = crypto::PublicKey::from_pem(*text);
-    if (!key) return key.error();
+    if (!key) {
+      return Error{.code = Code::invalid,
+                   .message = path +
+                              " is no public key: expected a line \"-----BEGIN PUBLIC KEY-----\" and what "
+                              "follows it in PEM",
+                   .next = kKeyNext};
+    }
     keys.push_back(*key);
     return keys;
   }
@@ -199,7 +212,11 @@ Result<Code> verify(Context& context) {
   if (context.given.has("heads")) {
     auto exists = disk.exists(path);
     if (!exists) return exists.error();
-    if (!*exists) return Error{.code = Code::not_found, .message = "there is no file " + path};
+    if (!*exists) {
+      return Error{.code = Code::not_found,
+                   .message = "there is no file " + path,
+                   .next = "name a copy of " + (*home)->heads_path + ", or leave --heads out"};
+    }
   }
   auto heads = engine::read_heads(disk, path);
   if (!heads) return heads.error();

@@ -107,7 +107,18 @@ TEST_F(AuditCommands, VerifyTakesHeadsAndAKeyFromElsewhere) {
             "The journal holds.\n8 records; chain " + chain + "\ncomplete up to record 8, by 1 signed head\n");
   auto none = home.run({"audit", "verify", "--heads", home.path("none")});
   EXPECT_EQ(none.exit, 5);
-  EXPECT_EQ(none.err, "error: there is no file " + home.path("none") + "\n");
+  EXPECT_TRUE(none.err.starts_with("error: there is no file " + home.path("none") + "\nnext:  name a copy of "))
+      << none.err;
+}
+
+TEST_F(AuditCommands, VerifySaysWhichKeyItCannotTake) {
+  sign(8, chain);
+  auto wrong = home.run({"audit", "verify", "--key", home.path("store/audit.heads")});
+  EXPECT_EQ(wrong.exit, 1);
+  EXPECT_TRUE(wrong.err.starts_with("error: " + home.path("store/audit.heads") +
+                                    " is no public key: expected a line \"-----BEGIN PUBLIC KEY-----\" and what "
+                                    "follows it in PEM\nnext:  openssl pkey -in "))
+      << wrong.err;
 }
 
 TEST_F(AuditCommands, AnEmptyHomeIsSaidInAFriendlyWay) {

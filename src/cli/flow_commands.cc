@@ -62,7 +62,9 @@ Result<Code> list(Context& context) {
   if (!*reading) return say_nothing_has_run(context, json::array());
   bool failed_only = context.given.flag("failed");
   auto limit = static_cast<size_t>(context.given.number("limit").value_or(0));
-  if (limit == 0) return Error{.code = Code::usage, .message = "--limit is at least 1"};
+  if (limit == 0) {
+    return Error{.code = Code::usage, .message = "--limit is at least 1", .next = "sluice flow list --limit 1"};
+  }
   std::optional<int64_t> since_ms;
   if (auto age = context.given.number("since")) since_ms = RealClock().wall_ms() - *age;
   std::vector<store::FlowRow> flows;
@@ -99,15 +101,15 @@ Result<Code> list(Context& context) {
 
 // -------------------------------------------------------------------------------------------------- show and trace
 
-// The syncs of the kit at --kit, or those that the flow goes on under, with the concepts of the kit that ran last.
+// The syncs of the kit at --kit, or those that the flow goes on under, with the concepts of the kit that they are of.
 Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, store::Snapshot& snapshot,
                                                         const std::string& hash) {
   std::string folder = context.given.text("kit");
   bool named = !folder.empty();
   if (!named) {
-    auto last = snapshot.meta(kKitMeta);
-    if (!last) return last.error();
-    folder = last->value_or("");
+    auto kit = kit_of_flow(snapshot, hash);
+    if (!kit) return kit.error();
+    folder = *std::move(kit);
   }
   if (folder.empty()) {
     context.output.detail("--kit FOLDER also shows the syncs that did not fire");
@@ -144,7 +146,10 @@ Result<FlowView> read_view(const Context& context, store::Snapshot& snapshot, co
   if (!flow || !misses) return flow;
   auto set = syncs_of(context, snapshot, row.sync_set);
   if (!set) return set.error();
-  if (*set) flow->misses = engine::near_misses(**set, engine::records_of(flow->history, **set));
+  if (*set) {
+    const engine::History& history = flow->history;
+    flow->misses = engine::near_misses(**set, engine::records_of(history, **set), history.dead_ends());
+  }
   return flow;
 }
 

@@ -37,6 +37,8 @@ TEST_F(FlowCommands, ListCanBeNarrowed) {
   EXPECT_EQ(limited.out.find(one), std::string::npos);
   EXPECT_NE(limited.out.find(five), std::string::npos);
   EXPECT_EQ(limited.err, "There are more; --limit shows more of them.\n");
+  EXPECT_EQ(home.run({"flow", "list", "--limit", "0"}).err,
+            "error: --limit is at least 1\nnext:  sluice flow list --limit 1\n");
   TestingHome other;
   other.write([](store::Store& store) {
     engine::TestingJournal journal(store);

@@ -23,14 +23,22 @@ struct Subject {
   Ulid flow, invocation;
   std::string action;  // of the invocation
   std::string kit;     // folder
+  std::string sync_set;
+  std::string root_action;  // of a flow that is no follow-up
+  bool named = false;       // the kit is the one at --kit
 };
 
 using Find = Result<Subject> (*)(store::Snapshot&, const Context&);
 
+Subject subject_in(const store::FlowRow& row) {
+  bool follows = !engine::summary_text(row, "parent").empty();
+  return {.flow = row.id, .sync_set = row.sync_set, .root_action = follows ? "" : engine::summary_text(row, "action")};
+}
+
 Result<Subject> named_flow(store::Snapshot& snapshot, const Context& context) {
   auto row = find_flow(snapshot, context.given.text("flow"));
   if (!row) return row.error();
-  return Subject{.flow = row->id};
+  return subject_in(*row);
 }
 
 // What can be decided about in a flow: effects that are open or whose end nobody knows, and open requests with nothing
@@ -83,7 +91,8 @@ Result<Subject> named_invocation(store::Snapshot& snapshot, const Context& conte
   std::string name = context.given.text("invocation");
   auto found = name == kLatest ? latest_undecided(snapshot) : find_invocation(snapshot, name);
   if (!found) return found.error();
-  Subject subject{.flow = found->flow.id, .invocation = found->invocation};
+  Subject subject = subject_in(found->flow);
+  subject.invocation = found->invocation;
   auto view = view_flow(snapshot, found->flow);
   if (!view) return view.error();
   if (auto at = view->history.find(found->invocation)) subject.action = view->history.invocations[*at].action;
@@ -100,15 +109,16 @@ Result<Subject> find_subject(const Context& context, Find find) {
   auto subject = find(**snapshot, context);
   if (!subject) return subject;
   subject->kit = context.given.text("kit");
-  if (!subject->kit.empty()) return subject;
-  auto last = (*snapshot)->meta(kKitMeta);
-  if (!last) return last.error();
-  subject->kit = last->value_or("");
+  subject->named = !subject->kit.empty();
+  if (subject->named) return subject;
+  auto kit = kit_of_flow(**snapshot, subject->sync_set);
+  if (!kit) return kit.error();
+  subject->kit = *std::move(kit);
   if (!subject->kit.empty()) return subject;
   return Error{.code = Code::usage, .message = "it is not known which kit runs here", .next = "add --kit FOLDER"};
 }
 
-// Decides, and lets the flow go on as far as it can without waiting for time or people.
+// Decides before anything goes on, and lets the flow go on as far as it can without waiting for time or people.
 Result<Code> decide(Context& context, const Subject& subject,
                     const std::function<Result<engine::Decision>(const lang::CheckedKit&)>& make,
                     const std::string& done) {
@@ -121,20 +131,25 @@ Result<Code> decide(Context& context, const Subject& subject,
   const LoadedConcepts none;
   const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : none;
   if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+  // Under another kit the flow could only end as it stands: nothing of its own would hear of that.
+  if (!subject.named && !subject.root_action.empty() && !find_action(kit->symbols(), subject.root_action)) {
+    return Error{.code = Code::conflict,
+                 .message = "flow " + to_string(subject.flow) + " began with " + subject.root_action +
+                            ", which the kit in " + subject.kit + " does not have",
+                 .next = "add --kit FOLDER, the kit that the flow belongs to"};
+  }
   auto decision = make(*kit);
   if (!decision) return decision.error();
-  auto home = HomeEngine::start(context, loaded, kit, place->folder);
-  if (!home) return home.error();
   decision->flow = subject.flow;
-  decision->caller = (*home)->caller();
-  auto position = (*home)->engine().decide(*std::move(decision));
-  if (!position) return position.error();
+  uint64_t position = 0;
+  auto home = HomeEngine::start(context, loaded, kit, place->folder, *std::move(decision), position);
+  if (!home) return home.error();
   api::Door& engine = (*home)->engine();
   auto status = engine.wait(subject.flow, engine::Engine::Until::quiet, [&] { return engine.trouble().has_value(); });
   if (!status) return status.error();
   std::string id = to_string(subject.flow);
   if (auto trouble = engine.trouble()) return (*home)->kept_for_now(*trouble, subject.flow, subject.kit);
-  json::object shown{{"flow", id}, {"position", *position}, {"state", state_name(*status)}};
+  json::object shown{{"flow", id}, {"position", position}, {"state", state_name(*status)}};
   context.output.print(shown, [&](const Terminal&) { return done + "\n"; });
   context.output.note("flow " + id + ", " + std::string(state_name(*status)) + "; next: sluice flow trace " + id);
   return Code::ok;
@@ -162,6 +177,13 @@ Result<Code> move(Context& context) {
       "Moved: the flow goes on under the current syncs.");
 }
 
+// "the variant ok has the fields order, reason"
+std::string fields_text_of(const lang::VariantSymbol& variant) {
+  std::string names;
+  for (const lang::FieldSymbol& field : variant.fields) names += (names.empty() ? "" : ", ") + field.name;
+  return "the variant " + variant.name + (names.empty() ? " has no fields" : " has the fields " + names);
+}
+
 // The fields of a variant, typed as it declares them: text stays text, everything else is JSON.
 Result<json::object> fields_of(const lang::Symbols& symbols, const lang::VariantSymbol& variant,
                                const std::vector<std::string>& words) {
@@ -170,11 +192,15 @@ Result<json::object> fields_of(const lang::Symbols& symbols, const lang::Variant
     size_t equals = word.find('=');
     std::string name = word.substr(0, equals);
     auto field = lang::find_field(variant.fields, name);
-    if (equals == std::string::npos || !field) {
-      return Error{.code = Code::usage,
-                   .message = equals == std::string::npos ? "expected name=value, found \"" + word + "\""
-                                                          : "the variant " + variant.name + " has no field " + name};
+    std::string wrong;
+    if (equals == std::string::npos) {
+      wrong = "expected name=value, found \"" + word + "\"";
+    } else if (!field) {
+      wrong = "the variant " + variant.name + " has no field " + name;
+    } else if (fields.contains(name)) {
+      wrong = name + " is given twice";
     }
+    if (!wrong.empty()) return Error{.code = Code::usage, .message = wrong, .next = fields_text_of(variant)};
     auto value = typed_value(symbols.types, variant.fields[*field], word.substr(equals + 1));
     if (!value) return value.error();
     fields[name] = *std::move(value);
@@ -273,8 +299,7 @@ Result<Code> dead(Context& context) {
 void add_flow_decisions(Commands& commands) {
   const std::string journaled = "The decision is a record of the flow's journal, with who made it and the reason.";
   const Arg flow{.name = "flow", .help = "the flow's id, a part of it, or latest"};
-  const Option kit{
-      .name = "kit", .value = "FOLDER", .help = "the kit; without it the one that ran last", .kind = Kind::path};
+  const Option kit{.name = "kit", .value = "FOLDER", .help = "the kit; without it the flow's own", .kind = Kind::path};
   const Option reason{.name = "reason", .value = "TEXT", .help = "why, for the audit"};
   commands.add({.name = "flow cancel",
                 .summary = "End everything that is open in a flow",

@@ -61,6 +61,10 @@ std::string event_text(const FlowEvent& event) {
 
 // "It was asked for by PayOrder, which matched Order/place => ok (…)".
 std::string cause_text(const History& history, const PastInvocation& one) {
+  if (!one.undoes.empty() && one.beneath) {
+    return one.action + " (" + short_id(one.id) + ") " + undoes_text(one) + ", as Flow/undo (" +
+           short_id(history.invocations[*one.beneath].id) + ") asks for.";
+  }
   if (!one.asked_by) {
     if (!history.caller.name.empty()) {
       return one.action + " was called by " + history.caller.name +
@@ -87,8 +91,8 @@ std::string end_text(const History& history, const PastInvocation& one) {
   if (!one.end->fields.empty()) text += "[ " + fields_text(one.end->fields) + " ]";
   if (!one.guards.empty()) text += ", refused by guard " + one.guards[0];
   for (size_t i = 1; i < one.guards.size(); ++i) text += ", also " + one.guards[i];
-  if (auto firing = history.answered_by(one.id); firing && one.by.starts_with("answer")) {
-    text += ", answered by " + history.firings[*firing].sync;
+  if (one.by.starts_with("answer")) {
+    text += ", answered by " + answerer_text(history, one);
   } else if (!one.by.empty()) {
     text += ", by " + one.by;
   }
@@ -105,8 +109,10 @@ std::vector<std::string> story_of(const History& history, size_t invocation) {
   for (size_t at = invocation;;) {
     const PastInvocation& one = history.invocations[at];
     story.push_back(cause_text(history, one));
-    if (!one.asked_by || !history.firings[*one.asked_by].trigger) break;
-    auto cause = history.find(history.firings[*one.asked_by].trigger->invocation);
+    std::optional<size_t> cause = one.undoes.empty() ? std::nullopt : one.beneath;
+    if (one.asked_by && history.firings[*one.asked_by].trigger) {
+      cause = history.find(history.firings[*one.asked_by].trigger->invocation);
+    }
     if (!cause || *cause >= at) break;
     at = *cause;
   }
@@ -154,7 +160,7 @@ std::string show_text(const FlowView& flow, const Terminal& terminal) {
   row("caller", history.caller.name);
   row("reason", history.caller.reason);
   if (history.child) row("follows", to_string(history.child->parent) + " by " + history.child->sync);
-  row("began", utc_text(history.began_at_ms));
+  row("began", utc_text(flow.row.id.wall_ms()));
   if (flow.row.settled_at_ms != 0) row("settled", utc_text(flow.row.settled_at_ms));
   row("steps", std::to_string(history.steps) + ", " + std::to_string(history.invocations.size()) + " invocations, " +
                    std::to_string(history.open().size()) + " open");

@@ -17,7 +17,7 @@ TEST(FlowExplain, ShowsAFlowInAFewLines) {
                                              "output      order: \"o1\"\n"
                                              "caller      uid:1000\n"
                                              "reason      tea time\n"
-                                             "began       2030-03-17T17:46:41.000Z\n"
+                                             "began       2030-03-17T17:46:40.001Z\n"
                                              "steps       6, 3 invocations, 0 open\n"
                                              "follow-up   " +
                                              to_string(id(9)) + " running\n");
@@ -35,6 +35,22 @@ TEST(FlowExplain, SaysWhyAFlowFailed) {
                 "    No sync matched that.\n"
                 "Follow-up flow " +
                 to_string(id(9)) + " is running.\n");
+}
+
+TEST(FlowExplain, SaysWhatACompensationUndoes) {
+  FlowView flow = undo_view();
+  std::string own = short_id(flow.history.invocations[2].id);
+  std::string text = why_text(flow, 2, {.tty = true, .width = 500});
+  for (size_t at = text.find("\n    "); at != std::string::npos; at = text.find("\n    ")) text.replace(at, 5, " ");
+  EXPECT_NE(text.find("is Stock/release[ item: \"p\" ] in flow "), std::string::npos) << text;
+  EXPECT_NE(text.find("Stock/add was called by uid:1000.\n"
+                      "Flow/undo (" +
+                      tail(2) + ") was asked for by UndoIt, which matched Stock/add => ok (" + tail(1) +
+                      ").\n"
+                      "Stock/release (" +
+                      own + ") undoes Stock/reserve (" + tail(7) + "), as Flow/undo (" + tail(2) + ") asks for.\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(FlowExplain, SaysWhatAFlowWaitsForAndWhichSyncsDidNotFire) {

@@ -93,6 +93,7 @@ json::value invocation_json(const History& history, size_t invocation) {
     object["askedBy"] =
         json::object{{"sync", firing.sync}, {"matched", ids_json(firing.matched)}, {"rows", firing.rows}};
   }
+  put_text(object, "undoes", one.undoes);
   if (one.beneath) object["beneath"] = to_string(history.invocations[*one.beneath].id);
   put_time(object, "askedAt", one.asked_at_ms);
   put_time(object, "beganAt", one.began_at_ms);
@@ -122,7 +123,7 @@ json::value flow_json(const FlowView& flow) {
   if (history.child) {
     object["follows"] = json::object{{"flow", to_string(history.child->parent)}, {"sync", history.child->sync}};
   }
-  put_time(object, "beganAt", history.began_at_ms);
+  put_time(object, "beganAt", flow.row.id.wall_ms());
   put_time(object, "settledAt", flow.row.settled_at_ms);
   object["steps"] = history.steps;
   if (auto failure = history.first_failure()) object["failure"] = invocation_json(history, *failure);

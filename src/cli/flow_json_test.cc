@@ -28,6 +28,13 @@ TEST(FlowJson, HasAllOfAnInvocation) {
   EXPECT_FALSE(open.contains("end"));
 }
 
+TEST(FlowJson, SaysWhatACompensationUndoes) {
+  json::object object = invocation_json(undo_view().history, 2).as_object();
+  EXPECT_EQ(object.at("undoes"), json::value("Stock/reserve " + to_string(id(7))));
+  EXPECT_EQ(object.at("beneath"), json::value(to_string(id(2))));
+  EXPECT_EQ(write(object.at("input")), R"({"item":"p"})");
+}
+
 TEST(FlowJson, HasAllOfAFlow) {
   FlowView flow = order_view();
   flow.misses = std::vector<engine::NearMiss>{{.sync = "Later", .missing = "B/go: [] => ok[]"}};

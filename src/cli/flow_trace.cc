@@ -137,9 +137,9 @@ class Tracer {
       return add(depth, rows == 0 ? "no rows" + fold : "nothing to do" + fold, "", sync, Style::faint);
     }
     const PastInvocation& one = history_.invocations[*item.invocation];
-    std::string tail = item.firing ? sync : flow_.history.caller.name;
-    if (times == 1) tail += (tail.empty() ? "" : " ") + when_text(one) + " " + short_id(one.id);
-    add(depth, call_text(one) + fold, times > 1 ? "" : remarks(one), tail, style_of(one));
+    std::string asker = item.firing ? sync : !one.undoes.empty() ? undoes_text(one) : flow_.history.caller.name;
+    add(depth, call_text(one) + fold, times > 1 ? "" : remarks(one), asker, style_of(one),
+        times > 1 ? "" : when_text(one) + " " + short_id(one.id));
     if (depth < kDeepestTreeLine) emit(*item.invocation + 1, depth + 1);
   }
 
@@ -159,10 +159,7 @@ class Tracer {
     if (one.end && one.end->maybe_done) say("maybe done");
     for (const std::string& guard : one.guards) say("guard " + guard);
     if (one.by.starts_with("answer")) {
-      auto firing = history_.answered_by(one.id);
-      say("answered by " + (firing              ? history_.firings[*firing].sync
-                            : one.by.size() > 7 ? "flow " + one.by.substr(7)
-                                                : std::string("an operator")));
+      say("answered by " + answerer_text(history_, one));
     } else if (one.end && !one.by.empty() && one.by != "effect" && one.by != "timer") {
       say("by " + one.by);
     }
@@ -172,17 +169,21 @@ class Tracer {
     return text;
   }
 
-  // A line that fits: what happened, as much of the remarks as there is room for, who asked for it.
-  void add(size_t depth, std::string what, const std::string& remarks, const std::string& tail, Style style) {
+  // A line that fits: what happened, as much of the remarks as there is room for, who asked for it, and what it is
+  // called, which commands take and is never cut.
+  void add(size_t depth, const std::string& what, const std::string& remarks, const std::string& asker, Style style,
+           const std::string& name = "") {
     size_t drawn = std::min(depth, kDeepestScope);
     size_t room = width_ - 3 * drawn;
+    std::string last = name.empty() ? "" : (asker.empty() ? "  " : " ") + name;
+    size_t left = room - std::min(room, display_width(last));
     std::string text = printable(what);
-    std::string end = tail.empty() ? "" : "  " + printable(tail);
+    std::string end = asker.empty() ? "" : "  " + printable(asker);
     if (!remarks.empty()) {
       size_t used = display_width(text) + display_width(end) + 2;
-      if (used + 4 <= room) text += "  " + truncate_to_width(printable(remarks), room - used);
+      if (used + 4 <= left) text += "  " + truncate_to_width(printable(remarks), left - used);
     }
-    text = truncate_to_width(text + end, room);
+    text = truncate_to_width(truncate_to_width(text + end, left) + last, room);
     lines_.push_back({.depth = drawn, .text = std::move(text), .style = style});
   }
 

@@ -136,6 +136,31 @@ TEST(FlowTrace, ColoursByVariant) {
       << text;
 }
 
+TEST(FlowTrace, PutsCompensationsBeneathTheirUndo) {
+  FlowView flow = undo_view();
+  EXPECT_EQ(trace_text(flow, false, {}), "flow " + to_string(id(1)) +
+                                             " settled\n"
+                                             "├─ Stock/add => ok  uid:1000 " +
+                                             tail(1) +
+                                             "\n"
+                                             "└─ Flow/undo => ok  answered by the engine  ← UndoIt " +
+                                             tail(2) +
+                                             "\n"
+                                             "   └─ Stock/release => ok  undoes Stock/reserve (" +
+                                             short_id(id(7)) + ") +0ms " + short_id(flow.history.invocations[2].id) +
+                                             "\n");
+}
+
+TEST(FlowTrace, ALongNameLeavesTheIdThatCommandsTake) {
+  FlowView flow = chain_of_actions({"A/go", "B/" + std::string(70, 'b')});
+  flow.history.firings[0].sync = std::string(90, 's');
+  std::istringstream lines(trace_text(flow, false, {}));
+  std::string line;
+  for (int i = 0; i < 3; ++i) std::getline(lines, line);
+  EXPECT_TRUE(line.ends_with("… " + tail(2))) << line;
+  EXPECT_LE(display_width(line), kTraceWidth);
+}
+
 TEST(FlowTrace, FitsAHundredColumnsHoweverDeepAndLong) {
   std::vector<Step> steps;
   for (uint8_t n = 1; n <= 100; ++n) {

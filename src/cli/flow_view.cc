@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/flow_words.h"
+#include "cli/home_store.h"
+#include "engine/kept_set.h"
 #include "engine/retention.h"
 
 namespace sluice::cli {
@@ -30,6 +32,11 @@ Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row)
     if (pending) ++flow.pending;
     flow.follow_ups.emplace_back(child, *found ? state_name((*found)->status) : "not begun");
   }
+  auto kit = engine::kit_of_set(snapshot, row.sync_set);
+  if (!kit) return kit.error();
+  auto last = snapshot.meta(kKitMeta);
+  if (!last) return last.error();
+  if (*kit != last->value_or("")) flow.other_kit = *std::move(kit);
   return flow;
 }
 
@@ -46,7 +53,9 @@ std::string state_text(const FlowView& flow) {
   if (flow.row.status == store::FlowStatus::stuck) {
     std::string id = to_string(flow.row.id);
     if (std::string why = told("standstill"); !why.empty()) {
-      text += ": " + why + "; next: sluice flow move " + id + " --to current";
+      text += ": " + why + "; next: " +
+              (flow.other_kit.empty() ? "sluice flow move " + id + " --to current"
+                                      : "sluice kit run " + flow.other_kit + " goes on with it");
     }
     if (std::string why = told("dead"); !why.empty()) {
       text += ": given up after " + why + "; next: sluice flow dead retry " + id + ", or drop";
@@ -113,6 +122,19 @@ std::string fields_text(const json::object& fields) {
     text += std::string(field.key().data(), field.key().size()) + ": " + value_text(field.value());
   }
   return text;
+}
+
+std::string undoes_text(const PastInvocation& one) {
+  size_t gap = one.undoes.rfind(' ');
+  auto id = Ulid::parse(std::string_view(one.undoes).substr(gap == std::string::npos ? 0 : gap + 1));
+  return "undoes " + (id ? one.undoes.substr(0, gap) + " (" + short_id(*id) + ")" : one.undoes);
+}
+
+std::string answerer_text(const History& history, const PastInvocation& one) {
+  constexpr std::string_view kOther = "answer:";
+  if (auto firing = history.answered_by(one.id)) return history.firings[*firing].sync;
+  if (one.by.starts_with(kOther)) return "flow " + one.by.substr(kOther.size());
+  return "the engine";  // Flow/undo, when all is undone or it is stuck
 }
 
 std::string record_text(const History& history, const engine::RecordId& id) {

@@ -47,6 +47,7 @@ struct FlowView {
   std::vector<std::pair<Ulid, std::string>> follow_ups;  // child flows and their states
   size_t pending = 0;                                    // of these, how many have not settled
   std::optional<std::vector<engine::NearMiss>> misses;   // if the syncs are known
+  std::string other_kit;                                 // its kit's folder, if another kit ran last
 };
 
 Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row);

@@ -16,6 +16,10 @@ std::string call_text(const engine::PastInvocation& one);
 std::string value_text(const json::value& value);
 // `order: "o1", count: 2`
 std::string fields_text(const json::object& fields);
+// "undoes Stock/reserve (7XKQ2M9A)", of a compensation
+std::string undoes_text(const engine::PastInvocation& one);
+// What answered a request, as somebody who reads of it should know it: "PayOrder", "flow 01J…", "the engine".
+std::string answerer_text(const engine::History& history, const engine::PastInvocation& one);
 // "Order/place => ok (7XKQ2M9A)"
 std::string record_text(const engine::History& history, const engine::RecordId& id);
 

@@ -15,11 +15,12 @@
 namespace sluice::cli {
 namespace {
 
-// Of the commands that decide something. Those that only ask have no such option.
-std::string reason_of(const Given& given) {
-  bool decides = std::ranges::find(given.command->options, "reason", &Option::name) != given.command->options.end();
-  return decides ? given.text("reason") : "";
+bool takes(const Given& given, std::string_view option) {
+  return std::ranges::find(given.command->options, option, &Option::name) != given.command->options.end();
 }
+
+// Of the commands that decide something. Those that only ask have no such option.
+std::string reason_of(const Given& given) { return takes(given, "reason") ? given.text("reason") : ""; }
 
 constexpr int kAttempts = 5;
 
@@ -32,6 +33,24 @@ constexpr int kAttempts = 5;
 
 }  // namespace
 
+Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
+  std::set<Ulid> timed;
+  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
+    timed.insert(timer.flow);
+    return true;
+  });
+  if (!timers) return timers.error();
+  std::vector<Ulid> found;
+  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
+    bool moves = row.status == store::FlowStatus::running ||
+                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
+    if (moves) found.push_back(row.id);
+    return true;
+  });
+  if (!flows) return flows.error();
+  return found;
+}
+
 Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
                                                       std::shared_ptr<const lang::CheckedKit> kit,
                                                       const std::string& folder, Where where) {
@@ -40,11 +59,40 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
 
 Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
                                                       const MakeKit& make_kit, const std::string& folder, Where where) {
+  return start(context, loaded, make_kit, folder, where, std::nullopt);
+}
+
+Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
+                                                      std::shared_ptr<const lang::CheckedKit> kit,
+                                                      const std::string& folder, engine::Decision decision,
+                                                      uint64_t& position) {
+  auto started =
+      start(context, loaded, MakeKit([&] { return Result(kit); }), folder, Where::anywhere, std::move(decision));
+  if (!started) return started;
+  HomeEngine& self = **started;
+  if (self.here() == nullptr) self.decided_ = self.engine().decide(*std::move(self.first_));
+  if (!*self.decided_) return self.decided_->error();
+  position = **self.decided_;
+  return started;
+}
+
+Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const LoadedConcepts& loaded,
+                                                      const MakeKit& make_kit, const std::string& folder, Where where,
+                                                      std::optional<engine::Decision> first) {
   std::unique_ptr<HomeEngine> made(new HomeEngine());
   HomeEngine& self = *made;
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   self.caller_ = {.name = calling_user(), .reason = reason_of(context.given)};
+  // An unset variable of a script is no key: each repeat would run again.
+  if (takes(context.given, "idempotency-key") && context.given.has("idempotency-key") &&
+      context.given.text("idempotency-key").empty()) {
+    return Error{.code = Code::usage,
+                 .message = "--idempotency-key is empty",
+                 .next = "give a key that is the same for each repeat, or leave the option out"};
+  }
+  self.first_ = std::move(first);
+  if (self.first_) self.first_->caller = self.caller_;
   std::error_code ignored;
   std::string kit_folder =
       is_built_in(folder) ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
@@ -97,6 +145,15 @@ Result<void> HomeEngine::start_there(Context& context, const std::string& folder
   return {};
 }
 
+Result<void> HomeEngine::look_for_flows() {
+  auto snapshot = home_->store->read();
+  if (!snapshot) return snapshot.error();
+  auto flows = flows_under_way(**snapshot);
+  if (!flows) return flows.error();
+  found_under_way_ = *std::move(flows);
+  return {};
+}
+
 Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& loaded,
                                     const std::shared_ptr<const lang::CheckedKit>& kit, const Home& home,
                                     const std::string& folder) {
@@ -106,6 +163,9 @@ Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& load
   if (auto opened_heads = open_heads(output); !opened_heads) return opened_heads.error();
   blobs_.emplace(home_->disk, (home.root() / "blobs").string());
   if (auto kept = home_->store->commit({.meta = {{std::string(kKitMeta), folder}}}); !kept) return kept.error();
+
+  if (auto looked = look_for_flows(); !looked) return looked;
+  if (first_) first_->on_done = [&self](const Result<uint64_t>& done) { self.decided_ = done; };
 
   std::vector<lang::Observer*> observers = observers_of(*kit, loaded);
   auto engine = engine::Engine::start(
@@ -120,7 +180,9 @@ Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& load
        .note = [&output](const std::string& text) { output.note(text); },
        .fatal = [&output](const std::string& why) { stop_at_once(output, why); },
        .heads = &*self.heads_,
-       .operator_key = &*self.operator_key_},
+       .operator_key = &*self.operator_key_,
+       .first = self.first_,
+       .kit_folder = folder},
       kit);
   if (!engine) return engine.error();
   engine_ = *std::move(engine);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/door.h"
 #include "base/clock.h"
@@ -31,6 +32,9 @@
 
 namespace sluice::cli {
 
+// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
+Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot);
+
 class HomeEngine {
  public:
   enum class Where : uint8_t { anywhere, here };
@@ -44,6 +48,12 @@ class HomeEngine {
   static Result<std::unique_ptr<HomeEngine>> start(Context& context, const LoadedConcepts& loaded,
                                                    const MakeKit& make_kit, const std::string& folder,
                                                    Where where = Where::anywhere);
+  // The same for an operator's decision, of the person who called: it is taken before anything goes on. One that cannot
+  // be taken is the error. `position` is that of its step.
+  static Result<std::unique_ptr<HomeEngine>> start(Context& context, const LoadedConcepts& loaded,
+                                                   std::shared_ptr<const lang::CheckedKit> kit,
+                                                   const std::string& folder, engine::Decision decision,
+                                                   uint64_t& position);
   api::Door& engine() { return *door_; }
   // The engine in this process; null: it runs in a `sluice serve`.
   engine::Engine* here() { return engine_.get(); }
@@ -59,6 +69,8 @@ class HomeEngine {
   std::string key_of(const Given& given);
   // What is said if nobody knows whether a call was heard: the command line that repeats it under its key.
   Error unheard(const Error& error, const Given& given) const;
+  // The flows that were under way before the engine was started here.
+  const std::vector<Ulid>& found_under_way() const { return found_under_way_; }
   // What a person is told who no longer waits for a flow that is not done, or for whom it could not go on.
   Error stopped_early(const Ulid& flow, const std::string& kit) const;
   Error kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) const;
@@ -74,6 +86,10 @@ class HomeEngine {
                           const std::shared_ptr<const lang::CheckedKit>& kit, const Home& home,
                           const std::string& folder);
   Result<void> start_there(Context& context, const std::string& folder);
+  Result<void> look_for_flows();
+  static Result<std::unique_ptr<HomeEngine>> start(Context& context, const LoadedConcepts& loaded,
+                                                   const MakeKit& make_kit, const std::string& folder, Where where,
+                                                   std::optional<engine::Decision> first);
 
   RealClock clock_;
   RealRandom random_;
@@ -83,7 +99,10 @@ class HomeEngine {
   std::optional<engine::HeadLog> heads_;
   std::optional<crypto::PrivateKey> operator_key_;
   engine::Caller caller_;
-  std::string key_;                         // of the last call
+  std::string key_;                        // of the last call
+  std::optional<engine::Decision> first_;  // what is decided before anything goes on
+  std::optional<Result<uint64_t>> decided_;
+  std::vector<Ulid> found_under_way_;
   std::unique_ptr<engine::Engine> engine_;  // after what it uses, so that it ends before
   std::unique_ptr<Observing> observing_;    // which uses it
   std::unique_ptr<api::Door> door_;

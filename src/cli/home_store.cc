@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "api/caller.h"
 #include "api/remote_store.h"
 #include "engine/audit.h"
 #include "engine/denial.h"
+#include "engine/kept_set.h"
 #include "http/socket.h"
 #include "store/sqlite_store.h"
 #include "store/store_copy.h"
@@ -19,6 +21,8 @@ namespace {
 constexpr int64_t kSilentWait_ms = 1000;
 constexpr int64_t kTryLock_ms = 100;
 constexpr uint64_t kMostCopiedBytes = uint64_t{256} << 20;
+
+bool is_unwritable(const Error& error) { return error.code == Code::denied || error.code == Code::limit; }
 
 std::string name_of_holder(Disk& disk, const std::string& lock_path) {
   auto owner = read_lock_owner(disk, lock_path);
@@ -55,6 +59,52 @@ Result<std::optional<LockFile>> take_hold(const Context& context, Disk& disk, Cl
   }
 }
 
+void record_denied(const Context& context, const Clock& clock, HomeStore& home) {
+  std::string command = context.given.command->name;
+  if (!home.served.empty()) {
+    (void)home.store->read();  // is denied there, and recorded
+  } else if (auto done = engine::record_denial(*home.store, calling_user(), command, clock.wall_ms()); !done) {
+    context.output.detail("the denial could not be recorded: " + to_string(done.error()));
+  }
+}
+
+// Acts as a home's owner while it lives, so that what is written there is theirs. Only root can.
+class ActingAs {
+ public:
+  explicit ActingAs(uid_t user) : done_(::seteuid(user) == 0) {}
+  ~ActingAs() {
+    if (::seteuid(before_) != 0) std::abort();
+  }
+  ActingAs(const ActingAs&) = delete;
+  ActingAs& operator=(const ActingAs&) = delete;
+
+  bool done() const { return done_; }
+
+ private:
+  const uid_t before_ = ::geteuid();
+  const bool done_;
+};
+
+// Somebody else's home that can be reached all the same, which only root can: the journal there says so. None if it is
+// the caller's own, or nothing can be written down.
+std::optional<Error> refuse_stranger(const Context& context, Clock& clock, const Home& home) {
+  auto stat = context.disk.stat(home.root().string(), FollowLinks::no);
+  bool reaches = ::geteuid() == 0 && stat && stat->kind == FileKind::folder && stat->owner != 0;
+  if (!reaches) return std::nullopt;
+  std::string socket = socket_of(home);
+  if (http::connect_unix(socket)) {
+    RealClock remote;
+    (void)api::RemoteStore(socket, remote, context.given.command->name).read();  // is denied there, and recorded
+    return may_not_run(context);
+  }
+  ActingAs owner(stat->owner);
+  if (!owner.done()) return std::nullopt;
+  auto opened = open_home_store(context, clock, {.only_read = true});
+  if (!opened || !*opened) return std::nullopt;
+  record_denied(context, clock, **opened);
+  return may_not_run(context);
+}
+
 }  // namespace
 
 Option lock_timeout_option() {
@@ -70,6 +120,7 @@ std::string socket_of(const Home& home) { return (home.root() / "run" / "sluice.
 Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock& clock, const StoreAccess& access) {
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
+  if (auto refused = refuse_stranger(context, clock, *home)) return *refused;
   auto folder = access.make == MakeStore::yes ? home->folder("store") : home->check("store");
   if (!folder) return folder.error();
   auto keys = home->check("keys");
@@ -120,8 +171,7 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   };
   auto hold = take();
   if (!hold && !opened->overlay) {
-    bool unwritable = hold.error().code == Code::denied || hold.error().code == Code::limit;
-    if (!access.only_read || !unwritable) return hold.error();
+    if (!access.only_read || !is_unwritable(hold.error())) return hold.error();
     context.output.detail("the home cannot be written, so it is only read: " + hold.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
   }
@@ -134,6 +184,12 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   if (opened->served.empty()) {
     Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
     auto store = store::SqliteStore::open(disk, path);
+    if (!store && access.only_read && !opened->overlay && is_unwritable(store.error())) {
+      // What was left to be moved from the log into the tables finds no room there.
+      context.output.detail("the store cannot be written, so it is only read: " + store.error().message);
+      opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
+      store = store::SqliteStore::open(*opened->overlay, path);
+    }
     if (!store) return store.error();
     opened->store = *std::move(store);
   } else {
@@ -147,14 +203,16 @@ std::string calling_user() { return api::name_of_user(::getuid()); }
 Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock, bool as_copy) {
   auto opened = open_home_store(context, clock, {.only_read = true, .as_copy = as_copy});
   if (!opened || !*opened || (*opened)->owner == calling_user()) return opened;
-  std::string command = context.given.command->name;
-  if (!(*opened)->served.empty()) {
-    (void)(*opened)->store->read();  // is denied there, and recorded
-  } else if (auto recorded = engine::record_denial(*(*opened)->store, calling_user(), command, clock.wall_ms());
-             !recorded) {
-    context.output.detail("the denial could not be recorded: " + to_string(recorded.error()));
-  }
+  record_denied(context, clock, **opened);
   return may_not_run(context);
+}
+
+Result<std::string> kit_of_flow(store::Snapshot& snapshot, const std::string& sync_set) {
+  auto kit = engine::kit_of_set(snapshot, sync_set);
+  if (!kit || !kit->empty()) return kit;
+  auto last = snapshot.meta(kKitMeta);
+  if (!last) return last.error();
+  return last->value_or("");
 }
 
 Error may_not_run(const Context& context) {

@@ -72,6 +72,10 @@ inline Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context
 // none.
 Result<std::unique_ptr<HomeStore>> open_for_reading(const Context& context, Clock& clock, bool as_copy = true);
 
+// The folder of the kit whose syncs a flow goes on under; of one that the store does not know, the kit that ran last.
+// Empty if none has run.
+Result<std::string> kit_of_flow(store::Snapshot& snapshot, const std::string& sync_set);
+
 // What somebody else than the owner is told.
 Error may_not_run(const Context& context);
 // What a command says that needs something to have run.

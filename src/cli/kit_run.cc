@@ -19,6 +19,7 @@
 #include "cli/kit_watch.h"
 #include "cli/loaded_concepts.h"
 #include "cli/patience.h"
+#include "engine/history.h"
 #include "engine/outcome_code.h"
 
 namespace sluice::cli {
@@ -137,6 +138,26 @@ Result<Code> ask(Context& context, HomeEngine& home, const KitCall& call) {
   return code;
 }
 
+// Follow-up flows of this one, and theirs, that have not settled.
+struct FollowUps {
+  size_t pending = 0;
+  bool moving = false;  // one of them goes on by itself: it is no dead letter
+};
+
+Result<FollowUps> follow_ups_of(store::Store& store, const Ulid& flow) {
+  auto snapshot = store.read();
+  if (!snapshot) return snapshot.error();
+  FollowUps found;
+  auto read = (*snapshot)->open_flows([&](const store::FlowRow& row) {
+    if (!engine::follows_from(**snapshot, row, flow)) return true;
+    ++found.pending;
+    found.moving = found.moving || row.status != store::FlowStatus::stuck;
+    return true;
+  });
+  if (!read) return read.error();
+  return found;
+}
+
 Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, const StopSignal& stop, KitReload& reload,
                     const std::string& kit) {
   std::optional<uint64_t> generation;
@@ -164,26 +185,38 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
     return left_open(context, home, flow);
   }
   patience.waits_for("what follows from it");
-  auto status = home.engine().wait(id, until_of(context.given.text("wait")),
-                                   [&] { return patience.ends() || home.engine().trouble(); });
+  const engine::Engine::Until until = until_of(context.given.text("wait"));
+  auto status = home.engine().wait(id, until, [&] { return patience.ends() || home.engine().trouble(); });
   patience.done();
-  if (!status && home.here() == nullptr) return home.broke_off(status.error(), id, context.given);
-  if (!status) return status.error();
-  if (trouble = home.engine().trouble(); trouble && store::is_open(*status)) {
+  auto follow_ups = status ? follow_ups_of(home.store(), id) : Result<FollowUps>(status.error());
+  if (!follow_ups && home.here() == nullptr) return home.broke_off(follow_ups.error(), id, context.given);
+  if (!follow_ups) return follow_ups.error();
+  // Whether what --wait asks for has not come; the answer has.
+  bool awaited =
+      (until != engine::Engine::Until::quiet && store::is_open(*status) && *status != store::FlowStatus::stuck) ||
+      (until == engine::Engine::Until::all && follow_ups->moving);
+  trouble = home.engine().trouble();
+  if (trouble && !awaited && store::is_open(*status)) {
     context.output.note(home.kept_for_now(*trouble, id, kit).message, Style::warning);
   }
 
   const engine::End& end = flow.ended()->end;
   Code code = engine::code_of(call.called.action(), end.variant);
-  json::object shown{{"flow", to_string(id)},       {"invocation", to_string(id)}, {"variant", end.variant},
-                     {"fields", end.fields},        {"maybeDone", end.maybe_done}, {"position", flow.ended()->position},
-                     {"state", state_name(*status)}};
+  json::object shown{{"flow", to_string(id)},        {"invocation", to_string(id)},
+                     {"variant", end.variant},       {"fields", end.fields},
+                     {"maybeDone", end.maybe_done},  {"position", flow.ended()->position},
+                     {"state", state_name(*status)}, {"followUpsPending", follow_ups->pending}};
   context.output.print(shown,
                        [&](const Terminal& terminal) { return outcome_line(end.variant, end.fields, code, terminal); });
   if (end.maybe_done) context.output.note("It may have been done all the same, or in part.", Style::warning);
-  context.output.note("flow " + to_string(id) + ", " + std::string(state_name(*status)) + "; next: sluice flow trace " +
-                      to_string(id));
-  if (store::is_open(*status)) context.output.note("It is not done; " + home.goes_on(kit) + ".");
+  std::string state(state_name(*status));
+  if (follow_ups->pending > 0) state += ", " + counted(follow_ups->pending, "follow-up") + " pending";
+  context.output.note("flow " + to_string(id) + ", " + state + "; next: sluice flow trace " + to_string(id));
+  if (awaited && trouble) return home.kept_for_now(*trouble, id, kit);
+  if (awaited && patience.stopped()) return home.stopped_early(id, kit);
+  if (store::is_open(*status) || follow_ups->moving) {
+    context.output.note("It is not done; " + home.goes_on(kit) + ".");
+  }
   return code;
 }
 
@@ -194,7 +227,8 @@ Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, K
   constexpr int64_t kLook_ms = 100;
   Patience patience(context, home.clock(), stop);
   if (home.here() != nullptr) patience.meanwhile([&] { reload.look(*home.here()); });
-  std::set<Ulid> seen;
+  // What was due when the engine started may be done by now.
+  std::set<Ulid> seen(home.found_under_way().begin(), home.found_under_way().end());
   std::unique_ptr<store::Snapshot> snapshot;
   while (true) {
     uint64_t position = home.engine().position();

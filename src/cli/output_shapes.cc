@@ -76,7 +76,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "retention?: { archived_max_age_days?: int, staged_max_count?: int }, health?: object }"},
     {"end", "{ variant: text, fields: object, maybeDone?: bool }"},
     {"invocation",
-     "{ id: text, action: text, input: object, kind?: text, askedBy?: object, beneath?: text, "
+     "{ id: text, action: text, input: object, kind?: text, askedBy?: object, undoes?: text, beneath?: text, "
      "askedAt?: time, beganAt?: time, endedAt?: time, dueAt?: time, end?: @end, state?: text, "
      "by?: text, note?: text, guards?: [text], attempts?: int, late?: [object] }"},
     {"flow",
@@ -138,8 +138,8 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"kit show", "@kit | @concept | @sync | @guard"},
     {"kit run",
      "[{ flow: text, state: text }] | { flow?: text, invocation?: text, variant: text, fields: object, "
-     "maybeDone?: bool, position?: int, state?: text } | { flow: text, invocation: text, state: text, "
-     "waitsFor: text }"},
+     "maybeDone?: bool, position?: int, state?: text, followUpsPending?: int } | "
+     "{ flow: text, invocation: text, state: text, waitsFor: text }"},
     {"kit init", "{ kit: text, files: [text] }"},
     {"kit list", "[{ name: text, version: text, folder: text, description: text, errors: int, warnings: int }]"},
     {"init", "{ file: text, name: text, run: [text], listen: text }"},

@@ -26,24 +26,6 @@ void Patience::waits_for(const std::string& what) {
   if (progress_ && !what.empty()) progress_->now_doing("waiting for " + what);
 }
 
-Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
-  std::set<Ulid> timed;
-  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
-    timed.insert(timer.flow);
-    return true;
-  });
-  if (!timers) return timers.error();
-  std::vector<Ulid> found;
-  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
-    bool moves = row.status == store::FlowStatus::running ||
-                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
-    if (moves) found.push_back(row.id);
-    return true;
-  });
-  if (!flows) return flows.error();
-  return found;
-}
-
 Result<void> wait_for_answer(HomeEngine& home, api::RunningFlow& flow, Patience& patience) {
   auto waited = api::wait_for_answer(home.engine(), flow, [&] {
     patience.waits_for(flow.waits_for(home.clock().wall_ms()));

@@ -39,9 +39,6 @@ class Patience {
   bool stopped_ = false;
 };
 
-// Flows in which something can still happen without anybody's doing: what runs, and what waits for time.
-Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot);
-
 // Until the call has its answer, only people could give one, nothing can be committed (see Engine::trouble), or the
 // person here has had enough.
 Result<void> wait_for_answer(HomeEngine& home, api::RunningFlow& flow, Patience& patience);

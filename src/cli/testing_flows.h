@@ -24,6 +24,9 @@ using api::request;
 // The flow as it stands after the first `count` of its steps.
 FlowView order_view(size_t count = 6);
 
+// A flow in which a Flow/undo, id 2, releases what was reserved as id 7.
+FlowView undo_view();
+
 // A home for one test. The store is open only while it is written, so that commands can open it.
 class TestingHome {
  public:

@@ -7,6 +7,7 @@
 #include <future>
 
 #include "base/thread_name.h"
+#include "engine/history.h"
 #include "engine/record_reader.h"
 #include "engine/snapshot_query.h"
 
@@ -51,17 +52,33 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
                                                          .may = self.parts_.may,
                                                          .committed = [&self] { self.committed(); },
                                                          .log = self.parts_.log,
+                                                         .kit_folder = self.parts_.kit_folder,
                                                          .limits = self.parts_.limits},
                                             std::move(kit));
   if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
   // What was read back may stand otherwise than its rows say: whoever looks from here on sees it as it is.
   self.committed();
+  if (auto decided = self.decide_first(); !decided) return decided.error();
   if (auto turned = self.machine_->turn(); !turned) return turned.error();
   self.set_hash_ = self.machine_->sync_set().hash();
   self.writer_ = std::thread([&self] { self.run(); });
   self.watcher_ = std::thread([&self] { self.watch_over_handlers(); });
   self.keeper_ = std::thread([&self] { self.keep_house(); });
   return engine;
+}
+
+// Before the first turn, which launches and fires what was due while nothing ran: an operator who cancels an effect
+// must not set it off by that.
+Result<void> Engine::decide_first() {
+  if (!parts_.first) return {};
+  auto refused = std::make_shared<std::optional<Error>>();
+  Decision first = *std::exchange(parts_.first, std::nullopt);
+  first.on_done = [refused, on_done = std::move(first.on_done)](const Result<uint64_t>& done) {
+    if (!done) *refused = done.error();
+    if (on_done) on_done(done);
+  };
+  machine_->decide(std::move(first));
+  return *refused ? Result<void>(**refused) : Result<void>();
 }
 
 Engine::~Engine() {
@@ -427,25 +444,6 @@ uint64_t Engine::wait_for(uint64_t position, int64_t at_most_ms) {
   wait_for_commit(lock, at_most_ms, [&] { return position_ >= position; });
   return position_;
 }
-
-namespace {
-
-// Whether a flow is a follow-up of another, or of one that is.
-bool follows_from(store::Snapshot& snapshot, store::FlowRow row, const Ulid& flow) {
-  constexpr std::string_view kParent = "\"parent\":\"";
-  while (true) {
-    size_t at = row.summary.find(kParent);
-    if (at == std::string::npos) return false;
-    auto parent = Ulid::parse(std::string_view(row.summary).substr(at + kParent.size(), Ulid::kTextLength));
-    if (!parent) return false;
-    if (*parent == flow) return true;
-    auto above = snapshot.flow(*parent);
-    if (!above || !*above) return false;
-    row = **above;
-  }
-}
-
-}  // namespace
 
 Result<store::FlowStatus> Engine::wait(const Ulid& flow, Until until, const std::function<bool()>& stop) {
   while (true) {

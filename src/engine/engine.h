@@ -41,6 +41,10 @@ struct EngineParts {
   // Where the journal's head is signed every 1,000 records and every minute; null: nowhere.
   HeadLog* heads = nullptr;
   const crypto::PrivateKey* operator_key = nullptr;
+  // An operator's decision that is taken before anything goes on; its on_done hears of it before start() returns.
+  std::optional<Decision> first;
+  // Where the kit is, for those who look for the kit of a flow; may be empty.
+  std::string kit_folder;
   Retention retention;
   Limits limits;
   int64_t longest_handler_ms = 10'000;
@@ -56,6 +60,7 @@ struct Request {
 
 class Engine {
  public:
+  // A first decision that cannot be taken is its error, and nothing has been run.
   static Result<std::unique_ptr<Engine>> start(EngineParts parts, std::shared_ptr<const lang::CheckedKit> kit);
   // Waits for attempts under way, so that none of them is cut off; after a second it says for which. One that has not
   // returned by its deadline is left behind on its thread: the process should end soon.
@@ -100,6 +105,7 @@ class Engine {
   void sign_head();
   bool tidy_is_due() const;
   void tidy_store();
+  Result<void> decide_first();
   template <typename Value, typename Ask>
   Result<Value> ask(const Ask& put);
   void wake();

@@ -9,6 +9,7 @@
 
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
+#include "base/testing_wait.h"
 #include "engine/testing_engine.h"
 #include "store/sqlite_store.h"
 
@@ -87,7 +88,10 @@ class EngineTest : public testing::Test {
     store = *std::move(opened);
   }
 
-  std::unique_ptr<Engine> start() {
+  std::unique_ptr<Engine> start() { return *try_start(); }
+
+  Result<std::unique_ptr<Engine>> try_start(std::optional<Decision> first = std::nullopt) {
+    bool decides = first.has_value();
     auto engine = Engine::start(
         {.store = store.get(),
          .clock = &clock,
@@ -101,16 +105,25 @@ class EngineTest : public testing::Test {
                std::fprintf(stderr, "%s\n", why.c_str());
                std::_Exit(1);
              },
+         .first = std::move(first),
          .retention = retention,
          .longest_handler_ms = longest_handler_ms},
         checked({kWork}, kRules));
-    if (!engine) throw std::runtime_error(to_string(engine.error()));
-    return *std::move(engine);
+    if (!engine && !decides) throw std::runtime_error(to_string(engine.error()));
+    return engine;
   }
 
   TestingFolder folder;
   RealDisk disk;
-  RealClock clock;
+  // The real one, but for what is said to have passed while nothing ran.
+  struct LaterClock final : Clock {
+    int64_t wall_ms() const override { return real.wall_ms() + later_ms; }
+    int64_t monotonic_ns() const override { return real.monotonic_ns(); }
+    void sleep_ms(int64_t duration_ms) override { real.sleep_ms(duration_ms); }
+    RealClock real;
+    int64_t later_ms = 0;
+  };
+  LaterClock clock;
   RealRandom random;
   UlidSource ids{clock, random};
   lang::Tools tools;
@@ -185,6 +198,48 @@ TEST_F(EngineTest, GoesOnWhereItWas) {
   ASSERT_TRUE(status);
   EXPECT_EQ(*status, store::FlowStatus::settled_ok);
   EXPECT_EQ(performed, 1);
+}
+
+// An effect whose repeat was due long ago, and an operator who does not want it: it must not run because of that.
+TEST_F(EngineTest, ADecisionIsTakenBeforeAnythingGoesOn) {
+  binding.actions[2].perform = [this](const json::value&, lang::Attempt&) -> Result<lang::PerformedAction> {
+    ++performed;
+    return lang::PerformedAction(lang::Again{.reason = "busy", .after_ms = 20'000});
+  };
+  Ulid flow;
+  {
+    auto engine = start();
+    flow = *engine->start({.action = "Work/ask", .input = {{"n", 1}}});
+    ASSERT_TRUE(eventually([&] { return engine->position() == 3; }));  // begin, begin, again
+  }
+  ASSERT_EQ(performed, 1);
+  clock.later_ms = 30'000;
+  std::optional<Result<uint64_t>> told;
+  auto engine = try_start(Decision{.kind = Decision::Kind::cancel,
+                                   .flow = flow,
+                                   .caller = {.name = "uid:7"},
+                                   .on_done = [&](const Result<uint64_t>& done) { told = done; }});
+  ASSERT_TRUE(engine) << to_string(engine.error());
+  ASSERT_TRUE(told && *told);
+  EXPECT_EQ(**told, 4U);
+  auto status = (*engine)->wait(flow, Engine::Until::settled);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(*status, store::FlowStatus::settled_failed);
+  engine->reset();
+  EXPECT_EQ(performed, 1);
+}
+
+TEST_F(EngineTest, NothingRunsIfTheFirstDecisionCannotBeTaken) {
+  Ulid flow;
+  {
+    auto engine = start();
+    flow = engine->invoke({.action = "Work/ask", .input = {{"n", 1}}})->flow;
+  }
+  uint64_t position = (**store->read()).position();
+  auto engine = try_start(Decision{.kind = Decision::Kind::cancel, .flow = flow});
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().message, "flow " + to_string(flow) + " is not open");
+  EXPECT_EQ((**store->read()).position(), position);
 }
 
 TEST_F(EngineTest, RefusesWhatThereIsNot) {

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/journal_search.h"
 #include "engine/record.h"
 #include "engine/step.h"
 #include "engine/sync_set.h"
@@ -46,12 +47,7 @@ struct Path {
 
 // What Flow/undo has still to do, newest first.
 struct Undo {
-  struct Item {
-    std::string of;  // "Concept/action <invocation>" that is undone
-    std::string action;
-    json::object input;
-  };
-  std::vector<Item> items;
+  std::vector<Compensation> items;
   size_t next = 0;
 };
 
@@ -89,6 +85,7 @@ struct Invocation {
   std::shared_ptr<const json::value> work;  // performing: what there is to do; its attempts hold it, too
   int64_t attempts = 0;                     // performing: that began
   int64_t again = 0;                        // of these, that promised to have done nothing
+  std::string again_because;                // what the last of these said
   int64_t crashes = 0;                      // of the process, with it in flight
   bool started = false;                     // an attempt that must not be repeated has begun
   bool in_line = false;                     // it waits for its turn to run

@@ -1,4 +1,5 @@
-// Steps are applied in order. An invocation is first met where it is asked for: in the flow's root or in a firing.
+// Steps are applied in order. An invocation is first met where it is asked for: in the flow's root, in a firing, or in
+// the work of a Flow/undo, which asks for its compensations one after the other.
 #include "engine/history.h"
 
 #include <algorithm>
@@ -6,10 +7,11 @@
 #include <utility>
 
 #include "base/json.h"
+#include "engine/journal_search.h"
+
 namespace sluice::engine {
 namespace {
 
-constexpr std::string_view kUndoAction = "Flow/undo";
 constexpr std::string_view kEnginePrefix = "engine.";
 
 class Builder {
@@ -53,6 +55,7 @@ class Builder {
     size_t at = invocation(step);
     run(history_.invocations[at], step);
     fire(step, at);
+    undo(step, at);
   }
 
  private:
@@ -140,7 +143,38 @@ class Builder {
     }
   }
 
+  // A Flow/undo that opens asks for its first compensation; one that ends in ok lets it ask for the next.
+  void undo(const Step& step, size_t at) {
+    if (step.kind == Step::Kind::late) return;
+    if (step.action == kUndoAction && step.work && !step.end) {
+      undoing_[at].items = compensations_of(step.invocation, *step.work);
+      return compensate(at, step);
+    }
+    const PastInvocation& one = history_.invocations[at];
+    bool goes_on = !one.undoes.empty() && one.beneath && step.end && step.end->variant == "ok";
+    if (goes_on && !history_.invocations[*one.beneath].end) compensate(*one.beneath, step);
+  }
+
+  void compensate(size_t undo, const Step& step) {
+    Undoing& undoing = undoing_[undo];
+    if (undoing.next == undoing.items.size()) return;
+    Compensation& next = undoing.items[undoing.next++];
+    if (history_.find(next.id)) return;
+    add({.id = next.id,
+         .action = next.action,
+         .input = std::move(next.input),
+         .undoes = next.of,
+         .beneath = undo,
+         .asked_seq = step.seq,
+         .asked_at_ms = step.at_ms});
+  }
+
+  struct Undoing {
+    std::vector<Compensation> items;
+    size_t next = 0;
+  };
   History& history_;
+  std::map<size_t, Undoing> undoing_;  // by the invocation of the Flow/undo
 };
 
 std::optional<lang::ActionRef> find_action(const lang::Symbols& symbols, std::string_view name) {
@@ -241,6 +275,10 @@ class RecordMaker {
     if (caused_[at]) return causes_[at];
     caused_[at] = true;
     const PastInvocation& one = history_.invocations[at];
+    if (!one.undoes.empty() && one.beneath) {
+      auto undo = made_.find({history_.invocations[*one.beneath].id, RecordKind::request});
+      return causes_[at] = undo == made_.end() ? nullptr : set_.causes_of({undo->second}, undo->second);
+    }
     if (!one.asked_by) return nullptr;
     if (!history_.firings[*one.asked_by].trigger) return causes_[at] = inherited();
     std::vector<RecordRef> matched;
@@ -299,6 +337,20 @@ std::string summary_text(const store::FlowRow& flow, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
 }
 
+bool follows_from(store::Snapshot& snapshot, store::FlowRow row, const Ulid& flow) {
+  constexpr std::string_view kParent = "\"parent\":\"";
+  while (true) {
+    size_t at = row.summary.find(kParent);
+    if (at == std::string::npos) return false;
+    auto parent = Ulid::parse(std::string_view(row.summary).substr(at + kParent.size(), Ulid::kTextLength));
+    if (!parent) return false;
+    if (*parent == flow) return true;
+    auto above = snapshot.flow(*parent);
+    if (!above || !*above) return false;
+    row = **above;
+  }
+}
+
 Result<std::vector<Step>> read_flow(store::Snapshot& snapshot, const store::FlowRow& flow, const Unpack& unpack) {
   if (flow.packed) return read_packed(snapshot, flow, unpack);
   std::vector<Step> steps;
@@ -344,6 +396,26 @@ std::vector<size_t> History::open() const {
   std::vector<size_t> found;
   for (size_t i = 0; i < invocations.size(); ++i) {
     if (invocations[i].is_open()) found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<RecordId> History::dead_ends() const {
+  std::vector<RecordId> found;
+  std::map<size_t, size_t> last;  // by request: what ended last beneath it
+  for (size_t i = 0; i < invocations.size(); ++i) {
+    const PastInvocation& one = invocations[i];
+    if (!one.end) continue;
+    RecordId id{one.id, RecordKind::completion};
+    bool matched =
+        std::ranges::any_of(one.fired, [&](size_t firing) { return firings[firing].trigger == std::optional(id); });
+    if (!matched && one.end->variant != "ok") found.push_back(id);
+    if (!one.beneath) continue;
+    auto [latest, first] = last.try_emplace(*one.beneath, i);
+    if (!first && invocations[latest->second].ended_seq < one.ended_seq) latest->second = i;
+  }
+  for (const auto& [request, ended] : last) {
+    if (invocations[request].by == "unanswered") found.push_back({invocations[ended].id, RecordKind::completion});
   }
   return found;
 }

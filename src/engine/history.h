@@ -3,7 +3,7 @@
 //
 //   auto steps = read_flow(snapshot, row, unpack);
 //   History history = history_of(*steps);
-//   near_misses(set, records_of(history, set));
+//   near_misses(set, records_of(history, set), history.dead_ends());
 //
 // It knows actions by their names alone, so flows of a kit that is no longer there are read all the same; only
 // records_of needs the syncs.
@@ -34,6 +34,9 @@ Result<std::vector<Step>> read_flow(store::Snapshot& snapshot, const store::Flow
 // `dead`. Empty if it has none of that name.
 std::string summary_text(const store::FlowRow& flow, std::string_view name);
 
+// Whether a flow is a follow-up of another, or of one that is.
+bool follows_from(store::Snapshot& snapshot, store::FlowRow row, const Ulid& flow);
+
 // A sync that fired. Numbers lead into History.
 struct Firing {
   std::string sync;
@@ -59,7 +62,8 @@ struct PastInvocation {
   std::string action;
   json::object input;
   Kind kind = Kind::unknown;
-  std::optional<size_t> asked_by;  // firing; none for what came from outside
+  std::optional<size_t> asked_by;  // firing; none for what came from outside, and for compensations
+  std::string undoes;              // a compensation: what it undoes, "Concept/action <invocation>"
   std::optional<size_t> beneath;   // invocation: the request that it is beneath
   uint64_t asked_seq = 0;
   int64_t asked_at_ms = 0;
@@ -104,6 +108,9 @@ struct History {
   // The first that ended otherwise than ok and that no sync matched.
   std::optional<size_t> first_failure() const;
   std::vector<size_t> open() const;
+  // Completions with which something came to its end: those other than ok that no sync matched, and the last beneath
+  // each request that ended unanswered.
+  std::vector<RecordId> dead_ends() const;
   // The firing that answered a request of this flow.
   std::optional<size_t> answered_by(const Ulid& request) const;
 

@@ -200,6 +200,35 @@ sync S7 [eager] when { C/go: [] => ok[] caused by A/ask: [ k: "other" ] => reque
   EXPECT_EQ(misses[1].missing, "caused by A/ask: [ k: \"other\" ] => requested");
 }
 
+// What the outcome itself names as nearest is told of its flow, too.
+TEST(History, ADeadEndTellsTheSyncThatTheOutcomeNames) {
+  const std::string rules = R"(
+sync Begin when { A/ask: [ k: ?k ] => requested } then { B/go: [ k: ?k ] }
+sync Good when { B/go: [] => ok[ k: ?k ] caused by A/ask: [] => requested as ?r } then { answer ?r => no[ k: ?k ] }
+sync Bad when { B/go: [] => bad[ why: "late" ] } then { Sink/drop: [] }
+)";
+  for (const std::string variant : {"bad", "ok"}) {
+    World world(kSmallKit, rules);
+    world.on("B/go").act = [&](const json::object& ask, lang::Rows&) -> lang::Completion { return {variant, ask}; };
+    Outcome outcome = world.run("A/ask", R"({"k":"x"})");
+    auto set = set_of(kSmallKit, rules);
+    History history = history_of(world.steps());
+    std::vector<NearMiss> misses = near_misses(*set, records_of(history, *set), history.dead_ends());
+    if (variant == "ok") {
+      EXPECT_TRUE(misses.empty());
+      continue;
+    }
+    EXPECT_EQ(outcome.end.variant, "engine.unanswered");
+    std::string message(outcome.end.fields["message"].as_string());
+    EXPECT_NE(message.find("nearest: Bad waits for `B/go: [] => bad[ why: \"late\" ]`, Good waits for `B/go: [] => "),
+              std::string::npos)
+        << message;
+    ASSERT_EQ(misses.size(), 2U);
+    EXPECT_EQ(misses[0], (NearMiss{"Bad", "B/go: [] => bad[ why: \"late\" ]"}));
+    EXPECT_EQ(misses[1], (NearMiss{"Good", "B/go: [] => ok[ k: ?k ]"}));
+  }
+}
+
 // What the engine itself has written: the records made from a flow's history fire what the journal says has fired.
 TEST(History, TheEnginesFlowsFireAgainAsTheyDid) {
   const std::string rules = R"(

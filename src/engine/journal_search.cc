@@ -2,7 +2,10 @@
 #include "engine/journal_search.h"
 
 #include <algorithm>
+#include <boost/json.hpp>
+#include <span>
 
+#include "crypto/sha256.h"
 #include "engine/record_reader.h"
 
 namespace sluice::engine {
@@ -100,10 +103,37 @@ Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head) {
   return steps;
 }
 
+std::vector<Compensation> compensations_of(const Ulid& undo, const json::value& work) {
+  std::vector<Compensation> all;
+  auto text = [](const json::object& item, std::string_view name) {
+    const json::value* value = item.if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  };
+  const json::object* fields = work.if_object();
+  const json::value* items = fields == nullptr ? nullptr : fields->if_contains("undo");
+  if (items == nullptr || !items->is_array()) return all;
+  for (const json::value& each : items->get_array()) {
+    if (!each.is_object()) continue;
+    const json::object& item = each.get_object();
+    const json::value* input = item.if_contains("input");
+    crypto::Sha256 digest = crypto::sha256(sluice::to_string(undo) + "/undo/" + std::to_string(all.size()));
+    all.push_back({.id = Ulid::from(undo.wall_ms(), std::span(digest).first<Ulid::kRandomBytes>()),
+                   .of = text(item, "of"),
+                   .action = text(item, "action"),
+                   .input = input != nullptr && input->is_object() ? input->get_object() : json::object()});
+  }
+  return all;
+}
+
 std::map<Ulid, Invoked> invocations_of(const std::vector<Step>& steps) {
   std::map<Ulid, Invoked> all;
   for (const Step& step : steps) {
     if (step.root) all[step.invocation] = {step.action, step.root->input, {}, std::nullopt, step.seq};
+    if (step.action == kUndoAction && step.kind == Step::Kind::begin && step.work) {
+      for (Compensation& each : compensations_of(step.invocation, *step.work)) {
+        all[each.id] = {each.action, std::move(each.input), step.invocation, std::nullopt, 0, true};
+      }
+    }
     auto own = all.find(step.invocation);
     bool decided = step.kind == Step::Kind::resolve;
     if (own != all.end() && step.end && step.kind != Step::Kind::late && !decided) {

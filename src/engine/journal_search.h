@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -27,16 +28,27 @@ Result<JournalEnd> journal_end(store::Snapshot& snapshot);
 // All steps of a flow, oldest first, from its head.
 Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head);
 
+// What a Flow/undo asks for, one after the other: its work in the journal says what, and ids follow from its own.
+struct Compensation {
+  Ulid id;
+  std::string of;  // what is undone: "Concept/action <invocation>"
+  std::string action;
+  json::object input;
+};
+inline constexpr std::string_view kUndoAction = "Flow/undo";
+std::vector<Compensation> compensations_of(const Ulid& undo, const json::value& work);
+
 // An invocation, as the steps of its flow tell of it.
 struct Invoked {
   std::string action;
   json::object input;
-  Ulid beneath;            // the request that it was beneath; zero: none
-  std::optional<End> end;  // none while it is open
-  uint64_t seq = 0;        // of its end
+  Ulid beneath;              // the request that it was beneath; zero: none
+  std::optional<End> end;    // none while it is open
+  uint64_t seq = 0;          // of its end
+  bool compensates = false;  // a Flow/undo asked for it
 };
 
-// All invocations that the steps of one flow, oldest first, asked for; not the compensations of Flow/undo.
+// All invocations that the steps of one flow, oldest first, asked for.
 std::map<Ulid, Invoked> invocations_of(const std::vector<Step>& steps);
 
 }  // namespace sluice::engine

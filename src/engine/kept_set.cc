@@ -1,9 +1,53 @@
 // The text of a set is its syncs in canonical form; guards are always those of the newest kit.
 #include "engine/kept_set.h"
 
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "engine/transaction.h"
 #include "lang/sync_parser.h"
 
 namespace sluice::engine {
+namespace {
+
+constexpr const char* kKitsMeta = "kits";  // folders of kits by the hash of their sync set, as JSON
+
+Result<json::object> kits_in(store::Snapshot& snapshot) {
+  auto text = snapshot.meta(kKitsMeta);
+  if (!text) return text.error();
+  if (!*text) return json::object();
+  auto kits = parse_stored(**text, "the list of kits");
+  if (!kits) return kits.error();
+  return kits->is_object() ? kits->get_object() : json::object();
+}
+
+}  // namespace
+
+Result<std::string> kit_of_set(store::Snapshot& snapshot, const std::string& hash) {
+  auto kits = kits_in(snapshot);
+  if (!kits) return kits.error();
+  const json::value* folder = kits->if_contains(hash);
+  return folder != nullptr && folder->is_string() ? std::string(folder->get_string()) : "";
+}
+
+Result<std::optional<std::pair<std::string, std::string>>> remember_kit(store::Snapshot& snapshot,
+                                                                        const std::string& hash,
+                                                                        const std::string& folder) {
+  using Row = std::optional<std::pair<std::string, std::string>>;
+  auto kits = kits_in(snapshot);
+  if (!kits) return kits.error();
+  if (const json::value* known = kits->if_contains(hash); known != nullptr && *known == json::value(folder)) {
+    return Row();
+  }
+  json::object kept;
+  for (const auto& [set, where] : *kits) {
+    auto text = snapshot.sync_set(set);
+    if (!text) return text.error();
+    if (*text) kept[set] = where;
+  }
+  kept[hash] = folder;
+  return Row({kKitsMeta, write(kept)});
+}
 
 Result<std::shared_ptr<const SyncSet>> kept_set(store::Snapshot& snapshot, const std::string& hash, lang::Kit kit) {
   auto text = snapshot.sync_set(hash);

@@ -26,6 +26,29 @@ TEST(KeptSet, IsWhatItWasWhateverTheKitSaysNow) {
   EXPECT_EQ((*back)->hash(), old->hash());
 }
 
+TEST(KeptSet, TheStoreKnowsWhereItsKitWas) {
+  store::MemoryStore store;
+  auto remember = [&](const std::string& hash, const std::string& folder) {
+    auto row = remember_kit(**store.read(), hash, folder);
+    ASSERT_TRUE(row && *row);
+    ASSERT_TRUE(store.commit({.meta = {**row}}));
+  };
+  auto kit = [&](const std::string& hash) { return *kit_of_set(**store.read(), hash); };
+  EXPECT_EQ(kit("a"), "");
+  ASSERT_TRUE(store.commit({.sync_sets = {{"a", "sync …"}, {"b", "sync …"}}}));
+  remember("a", "/kits/a");
+  remember("b", "/kits/b");
+  EXPECT_EQ(kit("a"), "/kits/a");
+  EXPECT_EQ(*remember_kit(**store.read(), "b", "/kits/b"), std::nullopt);
+  remember("b", "/elsewhere");
+  EXPECT_EQ(kit("b"), "/elsewhere");
+  // Of a set that is not kept any more nothing is kept.
+  ASSERT_TRUE(store.forget(0, {"a"}));
+  remember("c", "/kits/c");
+  EXPECT_EQ(kit("a"), "");
+  EXPECT_EQ(kit("b"), "/elsewhere");
+}
+
 TEST(KeptSet, MustFitTheConcepts) {
   store::MemoryStore store;
   auto old = compiled(kAgain);

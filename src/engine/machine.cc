@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "crypto/sha256.h"
+#include "engine/kept_set.h"
 #include "engine/record_reader.h"
 
 namespace sluice::engine {
@@ -63,6 +64,11 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   if (!kept) return kept.error();
   if (!*kept) batch.sync_sets.emplace_back((*set)->hash(), (*set)->text());
   if (auto added = index_new_fields(**snapshot, indexed, batch); !added) return added;
+  if (!parts_.kit_folder.empty()) {
+    auto row = remember_kit(**snapshot, (*set)->hash(), parts_.kit_folder);
+    if (!row) return row.error();
+    if (*row) batch.meta.push_back(**std::move(row));
+  }
   if (!batch.sync_sets.empty() || !batch.meta.empty()) {
     if (auto done = parts_.store->commit(batch); !done) return done;
   }

@@ -105,6 +105,8 @@ struct MachineParts {
   std::function<void()> committed;
   // Something that a person who runs this should know.
   std::function<void(const std::string&)> log;
+  // Where the kit is: the store keeps it with the sync set, so that a flow's kit is found. May be empty.
+  std::string kit_folder;
   Limits limits;
 };
 
@@ -253,6 +255,7 @@ class Machine {
   void retry_or_end(Flow& flow, Invocation& invocation, const std::string& by, const std::string& why,
                     int64_t after_ms);
   void cancel_attempt(const Ulid& invocation);
+  lang::EngineEnd end_of_time(const Invocation& effect) const;
   // The end of its time; none for an action that is not loaded.
   std::optional<int64_t> deadline_ms(const Invocation& effect) const;
 

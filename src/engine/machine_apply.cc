@@ -136,8 +136,17 @@ void Machine::apply_again(Flow& flow, const Step& step) {
   Invocation* invocation = flow.find(step.invocation);
   invocation->attempts = step.attempt;
   invocation->started = false;
-  if (step.by == "effect") ++invocation->again;
+  if (step.by == "effect") {
+    ++invocation->again;
+    invocation->again_because = step.note;
+  }
   if (step.by == "crash") ++invocation->crashes;
+  if (step.by == "operator") {
+    // Its time begins anew: it may have been over when the operator came.
+    disarm(flow, *invocation);
+    invocation->opened_ms = step.at_ms;
+    if (auto until_ms = deadline_ms(*invocation)) arm(*until_ms, {TimerKind::deadline, flow.id, invocation->id});
+  }
   invocation->due_ms = step.due_ms;
   if (step.due_ms != 0) arm(step.due_ms, {TimerKind::retry, flow.id, invocation->id});
 }

@@ -128,13 +128,18 @@ void Machine::take_due() {
           Finish{timer.invocation, lang::Completion{"ok", {{"at", lang::to_text({now_ms_})}}}, "timer", {}});
     } else {
       cancel_attempt(timer.invocation);
-      flow->work.emplace_back(Finish{timer.invocation,
-                                     lang::EngineEnd{lang::EngineOutcome::timeout, "its deadline passed", true},
-                                     "deadline",
-                                     {}});
+      flow->work.emplace_back(Finish{timer.invocation, end_of_time(*invocation), "deadline", {}});
     }
     touch(*flow);
   }
+}
+
+// What every attempt promised to have left undone, or what none began, is surely not done.
+lang::EngineEnd Machine::end_of_time(const Invocation& effect) const {
+  bool untouched = !running_.contains(effect.id) && !effect.started && effect.again == effect.attempts;
+  if (!untouched) return {lang::EngineOutcome::timeout, "its deadline passed", true};
+  std::string why = effect.attempts == 0 ? "its deadline passed before it began" : effect.again_because;
+  return {lang::EngineOutcome::unavailable, std::move(why), false};
 }
 
 std::vector<Ulid> Machine::collect_flows() {

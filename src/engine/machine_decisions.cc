@@ -8,6 +8,22 @@
 #include "engine/machine.h"
 
 namespace sluice::engine {
+namespace {
+
+// That the process ended while it was under way would end it now, as something nobody knows the outcome of. An operator
+// who decides about it first knows better. False: it ends for another reason.
+bool take_back_crash(Flow& flow, Invocation& invocation) {
+  auto found = std::ranges::find_if(flow.work, [&](const Work& work) {
+    const auto* finish = std::get_if<Finish>(&work);
+    return finish != nullptr && finish->invocation == invocation.id && finish->by == "crash";
+  });
+  if (found == flow.work.end()) return false;
+  flow.work.erase(found);
+  invocation.ending = false;
+  return true;
+}
+
+}  // namespace
 
 void Machine::decide(Decision decision) {
   now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
@@ -54,13 +70,15 @@ Result<void> Machine::decide_now(const Decision& decision) {
   };
   Invocation* invocation = flow.find(decision.invocation);
   if (about_one && invocation == nullptr) return resolve_ended(decision);
+  bool ends = about_one && invocation->ending &&
+              (binding(invocation->action) == nullptr || !take_back_crash(flow, *invocation));
   switch (decision.kind) {
     case Kind::cancel: {
       write(new_step(flow, flow.id, Step::Kind::cancel));
       return {};
     }
     case Kind::resolve_as: {
-      if (invocation->phase == Invocation::Phase::queued || invocation->ending) break;
+      if (invocation->phase == Invocation::Phase::queued || ends) break;
       if (auto fits = check_variant(invocation->action, decision.as.variant); !fits) return fits;
       cancel_attempt(invocation->id);
       finish(flow, {invocation->id, decision.as, "operator", decision.caller});
@@ -75,7 +93,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
         write(std::move(step));
         return {};
       }
-      bool under_way = invocation->ending || running_.contains(invocation->id);
+      bool under_way = ends || running_.contains(invocation->id);
       if (invocation->phase != Invocation::Phase::performing || under_way) break;
       Step step = new_step(flow, invocation->id, Step::Kind::again);
       step.action = name(invocation->action);

@@ -166,6 +166,46 @@ TEST(MachineDecisions, ResolveEndsAnEffectAsTheOperatorSays) {
   EXPECT_EQ(world.journal().back(), R"(late => ok {"name":"a"} by effect)");
 }
 
+// One that must not be repeated, and was under way when the process ended: who decides before it ends in
+// engine.unknown spares the flow that.
+TEST(MachineDecisions, AnOperatorWhoComesFirstKnowsBetterThanTheCrash) {
+  for (Kind kind : {Kind::resolve_as, Kind::retry}) {
+    Desk world(kTell);
+    Ulid flow = world.start("Work/fetch", kInput);
+    world.restart();
+    ASSERT_TRUE(world.decide(kind, flow, flow, {"ok", object(R"({"name":"b"})")}));
+    world.settle();
+    EXPECT_EQ(world.status(flow), "ok");
+    std::vector<std::string> expected = {"begin Work/fetch", "started Work/fetch",
+                                         R"(finish Work/fetch => ok {"name":"b"} by operator)"};
+    if (kind == Kind::retry) {
+      expected = {"begin Work/fetch", "started Work/fetch", "again Work/fetch by operator", "started Work/fetch",
+                  R"(finish Work/fetch => ok {"name":"a"} by effect)"};
+    }
+    EXPECT_EQ(world.journal(), expected);
+  }
+}
+
+TEST(MachineDecisions, WhatIsTriedAgainHasItsTimeAnew) {
+  Desk world(kTell);
+  bool open = false;
+  world.on("Work/fetch").perform = [&](const json::value& work, lang::Attempt&) -> lang::PerformedAction {
+    if (!open) return lang::Again{"not yet", 0};
+    return lang::Completion{"ok", work.as_object()};
+  };
+  Ulid flow = world.start("Work/fetch", kInput);
+  world.queue.run();
+  world.turn();
+  world.stop();
+  world.clock.advance_ms(3'600'000);  // its deadline is long over
+  world.restart();
+  ASSERT_TRUE(world.decide(Kind::retry, flow, flow));
+  open = true;
+  world.settle();
+  EXPECT_EQ(world.status(flow), "ok");
+  EXPECT_EQ(world.step_of("Work/fetch").by, "effect");
+}
+
 TEST(MachineDecisions, ResolveAnswersARequest) {
   Desk world(kOpen);
   Ulid flow = world.start("Work/hold", kInput);

@@ -206,6 +206,41 @@ TEST(MachineEffects, WithACrashInBetweenNobodyKnowsWhatWasDone) {
   EXPECT_EQ(world.journal().back(), R"(finish Pump/fill => engine.unknown {"message":"no water"} maybe by effect)");
 }
 
+TEST(MachineEffects, WhatIsSurelyNotDoneIsSoAlsoAtItsDeadline) {
+  for (const std::string action : {"Pump/drain", "Pump/weigh"}) {
+    Pumps world;
+    world.on(action).perform = [](const json::value&, lang::Attempt&) -> lang::PerformedAction {
+      return lang::Again{"no water", 0};
+    };
+    world.start(action, R"({"tank":"a"})");
+    world.queue.run();
+    world.turn();
+    world.stop();
+    world.clock.advance_ms(65'000);  // the next attempt was due, and then the deadline passed, while nothing ran
+    world.restart();
+    world.settle();
+    ASSERT_EQ(world.ends().back(), "finish " + action + " => engine.unavailable") << world.journal().back();
+    EXPECT_EQ(world.step_of(action).end, (End{"engine.unavailable", {{"message", "no water"}}, false}));
+    EXPECT_EQ(world.step_of(action).by, "deadline");
+  }
+}
+
+TEST(MachineEffects, WhatNeverBeganIsSurelyNotDoneAtItsDeadline) {
+  Pumps world;
+  for (int i = 0; i < 3; ++i) world.start("Pump/drain", R"({"tank":"t"})");
+  ASSERT_EQ(world.machine().attempts_under_way(), 2U);
+  world.clock.advance_ms(60'000);
+  world.turn();
+  std::vector<End> ends;
+  for (const Step& step : world.steps()) {
+    if (step.end) ends.push_back(*step.end);
+  }
+  const End under_way{"engine.timeout", {{"message", "its deadline passed"}}, true};
+  EXPECT_THAT(ends, testing::UnorderedElementsAre(
+                        under_way, under_way,
+                        End{"engine.unavailable", {{"message", "its deadline passed before it began"}}, false}));
+}
+
 TEST(MachineEffects, AProbeThatCannotTellEndsInUnknown) {
   Pumps world;
   world.on("Pump/weigh").probe = [](const json::value&, lang::Attempt&) -> lang::ProbedAction {

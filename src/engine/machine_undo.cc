@@ -2,9 +2,7 @@
 // each other only the outermost is: its own reversal takes care of the rest.
 #include <algorithm>
 #include <boost/json.hpp>
-#include <span>
 
-#include "crypto/sha256.h"
 #include "engine/journal_search.h"
 #include "engine/machine.h"
 
@@ -50,7 +48,7 @@ json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
   std::vector<std::pair<uint64_t, json::value>> items;
   for (const auto& [id, done] : all) {
     const lang::ReversalSymbol* reversal = to_undo(done);
-    if (reversal == nullptr || id == *request) continue;
+    if (reversal == nullptr || id == *request || done.compensates) continue;
     bool beneath = false;
     bool outermost = true;
     for (Ulid above = done.beneath; above != Ulid{}; above = all[above].beneath) {
@@ -79,11 +77,7 @@ json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
 }
 
 void Machine::open_undo(Flow& flow, Invocation& undo, const json::value& work) {
-  undo.undo.emplace();
-  for (const json::value& item : work.at("undo").as_array()) {
-    undo.undo->items.push_back({std::string(item.at("of").as_string()), std::string(item.at("action").as_string()),
-                                item.at("input").as_object()});
-  }
+  undo.undo = Undo{.items = compensations_of(undo.id, work)};
   if (const json::value* error = work.as_object().if_contains("error")) {
     return answer_undo(flow, undo, std::string(error->as_string()));
   }
@@ -92,12 +86,8 @@ void Machine::open_undo(Flow& flow, Invocation& undo, const json::value& work) {
 
 void Machine::next_compensation(Flow& flow, Invocation& undo) {
   if (undo.undo->next == undo.undo->items.size()) return answer_undo(flow, undo, "");
-  const Undo::Item& item = undo.undo->items[undo.undo->next];
-  std::string seed = sluice::to_string(undo.id) + "/undo/" + std::to_string(undo.undo->next);
-  crypto::Sha256 digest = crypto::sha256(seed);
-  Planned planned{.id = Ulid::from(undo.id.wall_ms(), std::span(digest).first<Ulid::kRandomBytes>()),
-                  .action = item.action,
-                  .fields = item.input};
+  const Compensation& next = undo.undo->items[undo.undo->next];
+  Planned planned{.id = next.id, .action = next.action, .fields = next.input};
   Invocation* invocation =
       invoke(flow, planned, &undo, flow.set->causes_of({undo.request}, undo.request), Origin::outside());
   if (invocation != nullptr) invocation->compensates = true;

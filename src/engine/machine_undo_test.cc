@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/json.h"
+#include "engine/history.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {
@@ -114,6 +117,41 @@ TEST_F(Undoing, IsStuckAtWhatRefuses) {
   EXPECT_EQ(outcome.end.fields["undone"].as_array().size(), 2U);
   EXPECT_EQ(outcome.end.fields["stuck"].as_array().size(), 2U);
   EXPECT_EQ(undone.size(), 3U);
+}
+
+TEST_F(Undoing, ItsHistoryHasTheCompensationsBeneathIt) {
+  refusing = "b";
+  Outcome outcome = world.run("Box/job", R"({"name":"j"})");
+  History history = history_of(world.steps());
+  auto undo = std::ranges::find(history.invocations, "Flow/undo", &PastInvocation::action);
+  ASSERT_NE(undo, history.invocations.end());
+  auto number = static_cast<size_t>(undo - history.invocations.begin());
+  std::vector<std::string> told;
+  for (const PastInvocation& one : history.invocations) {
+    if (one.undoes.empty()) continue;
+    EXPECT_EQ(one.beneath, number);
+    EXPECT_FALSE(one.asked_by);
+    told.push_back(one.action + " " + write(one.input) + " undoes " + one.undoes.substr(0, one.undoes.find(' ')) +
+                   " => " + one.end->variant);
+  }
+  // What comes after the one that refused was never asked for.
+  EXPECT_THAT(told, testing::ElementsAre(R"(Box/unwhole {"name":"w"} undoes Box/whole => ok)",
+                                         R"(Box/unpart {"name":"e"} undoes Box/part => ok)",
+                                         R"(Box/unpart {"name":"b","place":"at b"} undoes Box/part => refused)"));
+  EXPECT_TRUE(history.open().empty());
+}
+
+TEST_F(Undoing, WhoseOutcomeNobodyKnowsCanBeDecidedAbout) {
+  world.on("Box/unpart").perform = [](const json::value&, lang::Attempt&) -> lang::PerformedAction {
+    throw std::runtime_error("lost");
+  };
+  Outcome outcome = world.run("Box/job", R"({"name":"j"})");
+  EXPECT_EQ(outcome.end.variant, "stuck");
+  Ulid unknown = world.step_of("Box/unpart").invocation;
+  auto decided =
+      world.decide({.kind = Decision::Kind::resolve_as, .flow = outcome.flow, .invocation = unknown, .as = {"ok", {}}});
+  ASSERT_TRUE(decided) << to_string(decided.error());
+  EXPECT_EQ(world.step_of("Box/unpart").end->variant, "ok");
 }
 
 TEST_F(Undoing, OfNothingIsDoneAtOnce) {

@@ -2,6 +2,7 @@
 #include "engine/near_miss.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "engine/compiled_set.h"
@@ -84,9 +85,26 @@ class PatternWalk {
   size_t looks_ = 0;
 };
 
+struct Listener {
+  size_t sync = 0;
+  const CompiledPattern* pattern = nullptr;
+};
+
+// The plain patterns that are about completions of an action.
+std::vector<Listener> listeners_to(const CompiledSet& set, lang::ActionRef action) {
+  std::vector<Listener> found;
+  for (const CompiledSet::Place& place : set.at(action).triggers) {
+    const When& when = set.syncs[place.sync].when;
+    const CompiledPattern& pattern = when.patterns[when.groups[place.number].plain];
+    if (pattern.record_class.outcome != lang::Pattern::Outcome::requested) found.push_back({place.sync, &pattern});
+  }
+  return found;
+}
+
 }  // namespace
 
-std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> records) {
+std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> records,
+                                  const std::vector<RecordId>& dead_ends) {
   std::ranges::sort(records, {}, [](const RecordRef& each) { return std::tuple(each->seq, id_of(*each)); });
   const CompiledSet& compiled = *set.compiled();
   std::vector<bool> fired(set.size());
@@ -94,21 +112,25 @@ std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> rec
   for (const RecordRef& record : records) {
     for (const Match& match : memory->add(record)) fired[match.sync] = true;
   }
+  std::vector<bool> near(set.size());
+  std::set<RecordId> ends(dead_ends.begin(), dead_ends.end());
+  for (const RecordRef& record : records) {
+    if (!ends.contains(id_of(*record))) continue;
+    for (const Listener& each : listeners_to(compiled, record->action)) near[each.sync] = true;
+  }
   std::vector<NearMiss> found;
   for (size_t s = 0; s < set.size(); ++s) {
     if (fired[s]) continue;
     PatternWalk walk(compiled, compiled.syncs[s], records);
-    if (walk.is_near()) found.push_back({set.name(s), walk.missing()});
+    if (near[s] || walk.is_near()) found.push_back({set.name(s), walk.missing()});
   }
   return found;
 }
 
 std::vector<NearMiss> listeners(const SyncSet& set, lang::ActionRef action) {
   std::vector<NearMiss> found;
-  const CompiledSet& compiled = *set.compiled();
-  for (const CompiledSet::Place& place : compiled.at(action).triggers) {
-    const CompiledSync& sync = compiled.syncs[place.sync];
-    found.push_back({sync.name, sync.when.patterns[sync.when.groups[place.number].plain].text});
+  for (const Listener& each : listeners_to(*set.compiled(), action)) {
+    found.push_back({set.name(each.sync), each.pattern->text});
   }
   return found;
 }

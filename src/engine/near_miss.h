@@ -1,6 +1,10 @@
 // Which syncs nearly fired in a flow, for `flow trace` and `engine.unanswered`: those that found no match though a
-// record fits at least one of their plain patterns. Each is told with the first pattern, in the order written, at
-// which every attempt ends: no record fits it, or those that do disagree with what the patterns above have bound.
+// record fits at least one of their plain patterns, or though one of these is about how the action of a dead end ends.
+// Each is told with the first pattern, in the order written, at which every attempt ends: no record fits it, or those
+// that do disagree with what the patterns above have bound.
+//
+// A dead end is a completion that led nowhere (History::dead_ends). Without it a sync with a single plain pattern would
+// never be told, though that is what most are like: "Delivered misses Courier/deliver: [] => ok[]".
 //
 // Wheres take no part: a sync whose where found no row has fired, with zero rows.
 #pragma once
@@ -20,10 +24,11 @@ struct NearMiss {
   bool operator==(const NearMiss&) const = default;
 };
 
-// `records` are all of the flow. Sorted by sync name.
-std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> records);
+// `records` are all of the flow; dead ends that are none of them count for nothing. Sorted by sync name.
+std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> records,
+                                  const std::vector<RecordId>& dead_ends = {});
 
-// The syncs that listen to an action, each with the pattern by which it does. Sorted by sync name.
+// The syncs that listen to how an action ends, each with the pattern by which it does. Sorted by sync name.
 std::vector<NearMiss> listeners(const SyncSet& set, lang::ActionRef action);
 
 }  // namespace sluice::engine

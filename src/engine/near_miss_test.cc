@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/testing_reference.h"
 #include "lang/print.h"
@@ -20,6 +21,7 @@ class NearMisses : public testing::Test {
   void load(const std::string& rules) {
     set = set_of(kSmallKit, rules);
     records.clear();
+    dead_ends.clear();
   }
   RecordRef add(const std::string& action, const std::string& input, const std::string& outcome,
                 Causes causes = nullptr) {
@@ -29,12 +31,15 @@ class NearMisses : public testing::Test {
   }
   std::vector<std::string> missing() const {
     std::vector<std::string> lines;
-    for (const NearMiss& each : near_misses(*set, records)) lines.push_back(each.sync + " misses " + each.missing);
+    for (const NearMiss& each : near_misses(*set, records, dead_ends)) {
+      lines.push_back(each.sync + " misses " + each.missing);
+    }
     return lines;
   }
 
   std::shared_ptr<const SyncSet> set;
   std::vector<RecordRef> records;
+  std::vector<RecordId> dead_ends;
 };
 
 TEST_F(NearMisses, NameThePatternThatIsMissing) {
@@ -63,6 +68,17 @@ TEST_F(NearMisses, ACauseThatDisagreesIsTold) {
   EXPECT_THAT(missing(), ElementsAre("S misses caused by B/go: [ k: \"x\" ] => ok[]"));
 }
 
+TEST_F(NearMisses, ADeadEndTellsWhoListensToHowItsActionEnds) {
+  load(
+      "sync Good when { A/ask: [] => ok[] caused by B/ask: [] => requested } then { Sink/put: [] }\n"
+      "sync Asked when { A/ask: [ k: \"u\" ] => requested } then { Sink/put: [] }\n"
+      "sync Other when { B/go: [] => ok[] } then { Sink/put: [] }");
+  add("A/ask", R"({"k":"v"})", "no");
+  EXPECT_THAT(missing(), IsEmpty());
+  dead_ends.push_back(id_of(*records.back()));
+  EXPECT_THAT(missing(), ElementsAre("Good misses A/ask: [] => ok[]"));
+}
+
 TEST_F(NearMisses, ALatestThatCameTooLateIsTold) {
   load("sync S when { A/go: [] => ok[]  latest B/go: [] => ok[] } then { Sink/put: [] }");
   add("A/go", "{}", "ok");
@@ -86,8 +102,14 @@ TEST_F(NearMisses, AgreeWithTheReferenceOnRandomFlows) {
     Dice dice(seed);
     load(dice.rules(6));
     std::vector<Node> nodes = dice.flow(*set, 8);
-    for (const Node& node : nodes) records.push_back(node.record);
-    std::vector<std::string> expected = reference_near_misses(*set, nodes);
+    std::set<size_t> ends;
+    for (const Node& node : nodes) {
+      records.push_back(node.record);
+      if (!dice.one_in(5)) continue;
+      ends.insert(records.size() - 1);
+      dead_ends.push_back(id_of(*node.record));
+    }
+    std::vector<std::string> expected = reference_near_misses(*set, nodes, ends);
     ASSERT_EQ(missing(), expected) << "seed " << seed << "\n" << set->text();
     told += expected.size();
   }

@@ -69,6 +69,21 @@ bool Reference::is_near(const lang::Sync& sync) const {
   });
 }
 
+bool Reference::listens(const lang::Sync& sync, size_t node) const {
+  const Record& record = *nodes_[node].record;
+  const std::string& owner = symbols_.concepts[record.action.concept_].name;
+  auto named = [](const lang::Name& name, const std::string& real) {
+    return name.text.starts_with('?') || name.text == real;
+  };
+  return std::ranges::any_of(sync.when, [&](const lang::Pattern& pattern) {
+    if (pattern.link != Link::plain || pattern.outcome == Outcome::requested) return false;
+    bool own =
+        pattern.concept_.text.starts_with('?') &&
+        std::ranges::any_of(sync.then, [&](const lang::Effect& effect) { return effect.concept_.text == owner; });
+    return !own && named(pattern.concept_, owner) && named(pattern.action, symbols_.action(record.action).name);
+  });
+}
+
 size_t Reference::deepest(const lang::Sync& sync, size_t position, size_t above, std::set<size_t> used,
                           const Bound& bound) const {
   if (position == sync.when.size()) return position;
@@ -233,7 +248,8 @@ std::string reference_text(const SyncSet& set, const Match& match) {
   return Reference::text(set.name(match.sync), match.records, bound);
 }
 
-std::vector<std::string> reference_near_misses(const SyncSet& set, const std::vector<Node>& nodes) {
+std::vector<std::string> reference_near_misses(const SyncSet& set, const std::vector<Node>& nodes,
+                                               const std::set<size_t>& dead_ends) {
   Reference reference(set.kit(), nodes);
   std::vector<size_t> arrived;
   std::set<std::string> fired;
@@ -245,7 +261,9 @@ std::vector<std::string> reference_near_misses(const SyncSet& set, const std::ve
   }
   std::vector<std::string> missed;
   for (const lang::KitSync& sync : set.kit().kit().syncs) {
-    if (fired.contains(sync.tree.name.text) || !reference.is_near(sync.tree)) continue;
+    bool near = reference.is_near(sync.tree) ||
+                std::ranges::any_of(dead_ends, [&](size_t node) { return reference.listens(sync.tree, node); });
+    if (fired.contains(sync.tree.name.text) || !near) continue;
     size_t depth = reference.deepest(sync.tree, 0, 0, {}, {});
     const auto& when = sync.tree.when;
     if (depth == when.size()) {

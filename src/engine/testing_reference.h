@@ -32,6 +32,8 @@ class Reference {
   std::vector<std::string> matches(const lang::Sync& sync, const std::vector<size_t>& arrived) const;
 
   bool is_near(const lang::Sync& sync) const;
+  // Whether a plain pattern is about how the action of this node's record ends.
+  bool listens(const lang::Sync& sync, size_t node) const;
 
   // How many patterns from the first on can be fulfilled together.
   size_t deepest(const lang::Sync& sync, size_t position, size_t above, std::set<size_t> used,
@@ -70,9 +72,11 @@ class Reference {
 // The same text of the engine's match.
 std::string reference_text(const SyncSet& set, const Match& match);
 
-// "S misses <pattern>" for every sync that no record fired though one fits a plain pattern of it, by name: with the
-// first pattern at which every attempt ends. Nodes are in the order in which their records came.
-std::vector<std::string> reference_near_misses(const SyncSet& set, const std::vector<Node>& nodes);
+// "S misses <pattern>" for every sync that no record fired though one fits a plain pattern of it, or though one of
+// these is about how the action of a dead end ends, by name: with the first pattern at which every attempt ends. Nodes
+// are in the order in which their records came; dead ends are some of them.
+std::vector<std::string> reference_near_misses(const SyncSet& set, const std::vector<Node>& nodes,
+                                               const std::set<size_t>& dead_ends = {});
 
 // ------------------------------------------------------------------------------------------------- random input
 

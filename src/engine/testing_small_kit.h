@@ -10,8 +10,12 @@ inline std::string small_concept(const std::string& name) {
   return "concept " + name + R"( [T] {
   actions {
     action go(k: String, n: option Int) {
+      reversal: back
       -> ok(k: String, n: option Int, m: option String)
       -> bad(k: String, why: option String)
+    }
+    action back(k: String) {
+      -> ok(k: String)
     }
     action ask(k: String) {
       runs: answered

@@ -2,6 +2,10 @@
 // of the same journal gives.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
+#include "crypto/sha256.h"
 #include "engine/history.h"
 #include "engine/near_miss.h"
 #include "engine/retention.h"
@@ -35,6 +39,16 @@ std::string drivers(Dice& dice) {
              "/ask: [] => requested as ?r",
          std::string("answer ?r => ") + dice.of({"ok[ k: ?k; n: 1 ]", "no[ k: ?k ]"}));
   }
+  // What was done for an ask is undone now and then, and something may follow from that.
+  for (const std::string owner : {"A", "B", "C"}) {
+    if (dice.one_in(3)) continue;
+    for (const std::string other : {"A", "B", "C"}) {
+      rule(other + "/go: [ n: 5 ] => ok[] caused by " + owner + "/ask: [] => requested as ?r",
+           "Flow/undo: [ request: ?r ]");
+    }
+    rule(owner + "/back: [ k: ?k ] => ok[] caused by Flow/undo: [] => requested", "Sink/put: [ k: ?k ]");
+    rule(owner + "/back: [ k: ?k ] => ok[]  Flow/undo: [] => ok[]", "Sink/put: [ k: ?k ]");
+  }
   return rules;
 }
 
@@ -50,6 +64,16 @@ std::vector<Node> nodes_in(const std::vector<Step>& steps, const lang::Symbols& 
   std::vector<Node> nodes;
   for (const Step& step : steps) {
     if (step.root) asked[step.invocation].input = step.root->input;
+    if (step.action == "Flow/undo" && step.kind == Step::Kind::begin) {
+      // Compensations are asked for by the undo's work alone; docs/internals/engine.md has their ids.
+      const RecordId undo{step.invocation, RecordKind::request};
+      const json::array& items = step.work->at("undo").as_array();
+      for (size_t i = 0; i < items.size(); ++i) {
+        auto digest = crypto::sha256(sluice::to_string(step.invocation) + "/undo/" + std::to_string(i));
+        Ulid id = Ulid::from(step.invocation.wall_ms(), std::span(digest).first<Ulid::kRandomBytes>());
+        asked[id] = {items[i].at("input").as_object(), {undo}, undo};
+      }
+    }
     const Asked& own = asked[step.invocation];
     Record record{.invocation = step.invocation, .action = action_named(symbols, step.action), .input = own.input};
     record.seq = step.seq;
@@ -79,8 +103,30 @@ std::vector<Node> nodes_in(const std::vector<Step>& steps, const lang::Symbols& 
   return nodes;
 }
 
+// Completions with which something came to its end: other than ok and matched by none, or the last beneath a request
+// that then ended unanswered.
+std::set<size_t> dead_ends_in(const std::vector<Step>& steps, const std::vector<Node>& nodes) {
+  std::set<size_t> found;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].record->kind != RecordKind::completion) continue;
+    auto step = std::ranges::find(steps, nodes[n].record->seq, &Step::seq);
+    if (step->fired.empty() && step->end->variant != "ok") found.insert(n);
+    if (step->by != "unanswered") continue;
+    for (size_t last = n; last-- > 0;) {
+      auto above = nodes[last].beneath;
+      if (nodes[last].record->kind != RecordKind::completion || !above ||
+          nodes[*above].record->invocation != step->invocation) {
+        continue;
+      }
+      found.insert(last);
+      break;
+    }
+  }
+  return found;
+}
+
 TEST(TraceProperty, FiftyFlowsTellTheNearMissesOfTheReference) {
-  size_t told = 0, records = 0;
+  size_t told = 0, records = 0, ends = 0, undone = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     Dice dice(seed);
     std::string rules = dice.rules(6) + drivers(dice);
@@ -101,17 +147,23 @@ TEST(TraceProperty, FiftyFlowsTellTheNearMissesOfTheReference) {
     auto steps = read_flow(**snapshot, **(*snapshot)->flow(flow), unpack_records);
     ASSERT_TRUE(steps) << to_string(steps.error());
     std::vector<std::string> found;
-    for (const NearMiss& miss : near_misses(*set, records_of(history_of(*steps), *set))) {
+    History history = history_of(*steps);
+    for (const NearMiss& miss : near_misses(*set, records_of(history, *set), history.dead_ends())) {
       found.push_back(miss.sync + " misses " + miss.missing);
     }
     std::vector<Node> nodes = nodes_in(*steps, set->kit().symbols());
-    ASSERT_EQ(found, reference_near_misses(*set, nodes)) << "seed " << seed << "\n" << rules;
+    std::set<size_t> dead_ends = dead_ends_in(*steps, nodes);
+    ASSERT_EQ(found, reference_near_misses(*set, nodes, dead_ends)) << "seed " << seed << "\n" << rules;
     told += found.size();
     records += nodes.size();
+    ends += dead_ends.size();
+    for (const PastInvocation& one : history.invocations) undone += one.undoes.empty() ? 0 : 1;
   }
   // The dice must not have become so unlucky that nothing is tested.
   EXPECT_GT(told, 100U);
   EXPECT_GT(records, 300U);
+  EXPECT_GT(ends, 50U);
+  EXPECT_GT(undone, 10U);
 }
 
 }  // namespace trace_property_test

@@ -46,6 +46,84 @@ def state_of(shop, flow):
     return json.loads(shop("flow", "show", flow, "-o", "json").stdout)
 
 
+def journal_of(shop, flow):
+    """The records of a flow. Nothing may run meanwhile."""
+    database = sqlite3.connect(f"{shop.env['SLUICE_HOME']}/store/store.db")
+    try:
+        records = [json.loads(row[0]) for row in database.execute("SELECT CAST(record AS TEXT) FROM journal")]
+    finally:
+        database.close()
+    return [record for record in records if record.get("flow") == flow]
+
+
+def leave_due(shop, eventually, action):
+    """Begins an order, ends the process while this action waits for its time, and waits until that is over; gives the
+    flow."""
+    for _ in range(5):
+        flow = leave_open(shop) if action == "Timer/wait" else leave_trying(shop)
+        due = [record["due"] for record in journal_of(shop, flow) if record.get("action") == action and "due" in record]
+        if due and state_of(shop, flow)["state"] in ("waiting", "running"):
+            break  # else this process was too slow
+    else:
+        pytest.fail("every order has ended before it could be stopped")
+    eventually(lambda: time.time() * 1000 > due[-1])
+    return flow
+
+
+def leave_trying(shop):
+    """Begins an order that nobody can bring, and ends the process when that was tried once; gives the flow."""
+    flow = None
+    process = subprocess.Popen([shop.binary, "-v", "kit", "run", shop.kit, "Order/place", "item=tea", "count=1",
+                                "address=Elm 1"], env=shop.env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                               text=True)
+    for line in process.stderr:
+        if line.strip().startswith("flow: "):
+            flow = line.split("flow: ")[1].strip()
+            break
+    while process.poll() is None and "is tried again" not in shop("flow", "show", flow).stdout:
+        pass
+    process.kill()
+    process.communicate()
+    return flow
+
+
+def actions_of(shop, flow):
+    return {one["action"]: one for one in json.loads(shop("flow", "trace", flow, "-o", "json").stdout)["invocations"]}
+
+
+def test_cancel_does_not_set_off_what_was_due(shop, eventually):
+    flow = leave_due(shop, eventually, "Timer/wait")
+    done = shop("flow", "cancel", flow, "--reason", "do not send")
+    assert done.returncode == 0, done.stderr
+    actions = actions_of(shop, flow)
+    assert "Courier/deliver" not in actions
+    assert actions["Timer/wait"]["end"]["variant"] == "engine.cancelled"
+    assert actions["Order/place"]["end"]["variant"] == "undelivered"
+
+
+def test_what_an_operator_says_is_done_is_not_done_again(shop, eventually, tmp_path):
+    (tmp_path / "parcels").rmdir()
+    flow = leave_due(shop, eventually, "Courier/deliver")
+    (tmp_path / "parcels").mkdir()
+    effect = actions_of(shop, flow)["Courier/deliver"]["id"]
+    done = shop("flow", "resolve", effect, "--as", "ok", "--reason", "I brought it by hand")
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "parcels").iterdir()) == []
+    assert "late" not in actions_of(shop, flow)["Courier/deliver"]
+    assert actions_of(shop, flow)["Order/place"]["end"]["variant"] == "ok"
+
+
+def test_what_is_open_can_be_tried_again_at_once(shop, eventually, tmp_path):
+    (tmp_path / "parcels").rmdir()
+    flow = leave_due(shop, eventually, "Courier/deliver")
+    (tmp_path / "parcels").mkdir()
+    effect = actions_of(shop, flow)["Courier/deliver"]["id"]
+    done = shop("flow", "resolve", effect, "--retry")
+    assert (done.returncode, done.stdout) == (0, "Tried again.\n"), done.stderr
+    assert len(list((tmp_path / "parcels").iterdir())) == 1
+    assert state_of(shop, flow)["state"] == "settled"
+
+
 def test_cancel_ends_what_is_open(shop):
     flow = leave_open(shop)
     done = shop("flow", "cancel", flow, "--reason", "wrong address", "-o", "json")
@@ -79,6 +157,9 @@ def test_resolve_ends_an_open_action_as_told(shop):
     wrong = shop("flow", "resolve", flow, "--as", "eaten")
     assert wrong.returncode == 2
     assert "its variants are" in wrong.stderr
+    for values, message in (["frob=1"], "the variant ok has no field frob"), (["order=a", "order=b"], "order is given twice"):
+        wrong = shop("flow", "resolve", flow, "--as", "ok", *values)
+        assert (wrong.returncode, wrong.stderr) == (2, f"error: {message}\nnext:  the variant ok has the fields order\n")
 
 
 def records_of(store, folder):
@@ -124,14 +205,38 @@ def test_a_flow_that_the_kit_does_not_know_stands_still_and_says_why(shop, stock
     flow = leave_open(shop)
     other = shop("kit", "run", stock_only, "Stock/add", "item=tea", "count=1")
     assert other.returncode == 0, other.stderr
-    shown = shop("flow", "show", flow).stdout
-    assert "stuck: " in shown and "sluice flow move" in shown
+    shown = " ".join(shop("flow", "show", flow).stdout.split())
+    assert "stuck: " in shown and f"next: sluice kit run {shop.kit} goes on with it" in shown
     moved = shop("flow", "move", flow, "--kit", stock_only)
     assert moved.returncode == 6, moved.stderr
     assert "which this kit does not have" in moved.stderr
     # With its own kit it goes on.
     assert shop("kit", "run", shop.kit).returncode == 0
     assert json.loads(shop("flow", "show", flow, "-o", "json").stdout)["state"] == "settled"
+
+
+def test_a_flow_is_decided_about_under_its_own_kit(shop, stock_only):
+    """Whatever ran last: its rows hear of its end."""
+    flow = leave_open(shop)
+    assert shop("kit", "run", stock_only, "Stock/add", "item=tea", "count=1").returncode == 0
+    done = shop("flow", "cancel", flow)
+    assert done.returncode == 0, done.stderr
+    end = actions_of(shop, flow)["Order/place"]["end"]
+    assert end["variant"] == "undelivered"
+    assert "status=undelivered" in shop("kit", "run", shop.kit, "Order/status", f"order={end['fields']['order']}").stdout
+
+
+def test_a_flow_whose_kit_is_not_known_is_not_cancelled_under_another(shop, stock_only, tmp_path):
+    flow = leave_open(shop)
+    assert shop("kit", "run", stock_only, "Stock/add", "item=tea", "count=1").returncode == 0
+    with sqlite3.connect(tmp_path / "home/store/store.db") as store:
+        assert store.execute("DELETE FROM meta WHERE CAST(name AS TEXT) = 'kits'").rowcount == 1
+    store.close()
+    done = shop("flow", "cancel", flow)
+    assert done.returncode == 6
+    assert done.stderr == (f"error: flow {flow} began with Order/place, which the kit in {stock_only} does not have\n"
+                           "next:  add --kit FOLDER, the kit that the flow belongs to\n")
+    assert state_of(shop, flow)["state"] == "stuck"
 
 
 def test_a_flow_that_stands_still_can_be_cancelled(shop, stock_only):

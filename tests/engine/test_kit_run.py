@@ -13,6 +13,7 @@ import struct
 import subprocess
 import tempfile
 import termios
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,8 @@ def test_the_exit_code_is_that_of_the_outcome(house, words, variant, code):
     shown = json.loads(done.stdout)
     assert shown["variant"] == variant
     assert shown["maybeDone"] is False and shown["state"] == "failed"
-    assert set(shown) == {"flow", "invocation", "variant", "fields", "maybeDone", "position", "state"}
+    assert set(shown) == {"flow", "invocation", "variant", "fields", "maybeDone", "position", "state",
+                          "followUpsPending"}
     assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
 
 
@@ -152,6 +154,10 @@ def test_a_courier_without_a_mailbox_comes_again_and_then_gives_up(house):
     assert "Courier/deliver => engine.unavailable" in shown["fields"]["reason"]
     steps = json.loads(house.sluice_run("flow", "trace", shown["flow"], "-o", "json").stdout)
     assert f"there is no mailbox {house.mailbox}" in json.dumps(steps)
+    # What the outcome names as nearest is named by those who explain it, too.
+    assert "nearest: Delivered waits for `Courier/deliver: [] => ok[]`" in shown["fields"]["reason"]
+    assert steps["didNotFire"] == [{"sync": "Delivered", "missing": "Courier/deliver: [] => ok[]"}]
+    assert "Delivered did not fire: it misses Courier/deliver: [] => ok[]\n" in house.sluice_run("why", shown["flow"]).stdout
     house.mailbox.mkdir()
 
 
@@ -316,6 +322,107 @@ def test_input_may_be_a_file_or_stdin(house, tmp_path):
     assert len(deep.stderr) < 1000
 
 
+def kit_with(house, folder, sync):
+    kit = folder / "kit"
+    kit.mkdir()
+    for pattern in ("*.concept", "*.sync", "*.yaml"):
+        for file in (house.root / KIT).glob(pattern):
+            shutil.copy(file, kit)
+    with open(kit / "orders.sync", "a") as syncs:
+        syncs.write("\n" + sync)
+    return kit
+
+
+FOLLOW_UP = """sync Event [eventual]
+  when { Stock/add: [ item: "ev" ] => ok[] }
+  then { Courier/deliver: [ parcel: "ev"; address: "e" ] }
+"""
+
+
+def test_follow_ups_that_are_left_behind_are_told(house, tmp_path):
+    kit = kit_with(house, tmp_path, FOLLOW_UP)
+    house.mailbox.rmdir()
+    done = house.sluice_run("kit", "run", kit, "Stock/add", "item=ev", "count=1")
+    assert done.returncode == 0
+    flow = done.stderr.split()[1].rstrip(",")
+    assert done.stderr == (f"flow {flow}, settled, 1 follow-up pending; next: sluice flow trace {flow}\n"
+                           f"It is not done; sluice kit run {kit} goes on with it.\n")
+    shown = json.loads(house.sluice_run("kit", "run", kit, "Stock/add", "item=ev", "count=1", "-o", "json").stdout)
+    assert (shown["state"], shown["followUpsPending"]) == ("settled", 1)
+    house.mailbox.mkdir()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_no_longer_waits_for_follow_ups_hears_that_they_are_not_done(house, tmp_path, eventually, number):
+    kit = kit_with(house, tmp_path, FOLLOW_UP)
+    house.mailbox.rmdir()
+    process = subprocess.Popen(house.words("kit", "run", kit, "Stock/add", "item=ev", "count=1", "--wait", "all", "-v"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=house.root,
+                               env=house.environment())
+    flow = lines_until(process.stderr, "flow: ")[-1].split()[1]
+    eventually(lambda: "1 follow-up pending" in house.sluice_run("flow", "show", flow).stdout)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert err.endswith(f"error: stopped before flow {flow} was done; it is kept in the store\n"
+                        f"next:  sluice kit run {kit} goes on with it\n")
+    house.mailbox.mkdir()
+
+
+def test_what_was_due_while_nothing_ran_is_told_when_it_is_done(house, tmp_path, eventually):
+    kit = kit_with(house, tmp_path, """sync Rest
+  when { Stock/add: [ item: "t" ] => ok[] }
+  then { Timer/wait: [ name: "x"; seconds: 1 ] }
+""")
+    flow = json.loads(house.sluice_run("kit", "run", kit, "Stock/add", "item=t", "count=1", "-o", "json").stdout)["flow"]
+    shown = json.loads(house.sluice_run("flow", "show", flow, "-o", "json").stdout)
+    assert shown["state"] == "waiting"
+    due = datetime.fromisoformat(shown["invocations"][1]["dueAt"].replace("Z", "+00:00"))
+    eventually(lambda: datetime.now(timezone.utc) > due)
+    done = house.sluice_run("kit", "run", kit)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{flow}  settled\n", "Nothing is left to do.\n")
+
+
+def test_an_empty_key_is_no_key(house):
+    done = house.run("Stock/add", "item=tea", "count=1", "--idempotency-key", "")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: --idempotency-key is empty\nnext:  ")
+    assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
+
+
+def test_root_in_somebody_elses_home_is_denied_and_recorded(sluice, root):
+    if os.getuid() != 0:
+        pytest.skip("only root reaches the home of another")
+
+    def files():
+        return [house.home, *house.home.rglob("*")]
+
+    def give_to(user):
+        for path in files():
+            os.lchown(path, user, -1)
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # its owner gets there, too
+        house = House(sluice, root, Path(folder))
+        assert house.run("Stock/add", "item=tea", "count=10").returncode == 0
+        give_to(65534)
+        tried = [("kit", "run", KIT, "Stock/add", "item=tea", "count=1"), ("kit", "run", KIT), ("flow", "list"),
+                 ("flow", "cancel", "latest"), ("why", "latest"), ("audit", "verify")]
+        for words in tried:
+            done = house.sluice_run(*words)
+            assert (done.returncode, done.stdout) == (4, ""), words
+            assert done.stderr.startswith("error: uid:0 may not run sluice "), (words, done.stderr)
+        # Nothing there is root's now: its owner can still use it.
+        assert {path.lstat().st_uid for path in files()} == {65534}
+        give_to(0)
+        records = json.loads(house.sluice_run("audit", "list", "-o", "json").stdout)
+        denied = [(record["caller"], record["action"]) for record in records if record["step"] == "denied"]
+        assert denied == [("uid:0", name) for name in ("kit run", "kit run", "flow list", "flow cancel", "why",
+                                                       "audit verify")]
+        assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
+        house.verify()
+
+
 def test_another_user_is_denied_and_recorded(house):
     if os.getuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("switching users needs root and setpriv")
@@ -404,15 +511,35 @@ def test_a_home_that_cannot_be_written_can_be_read(house):
     assert "Read-only file system" in refused.stderr
 
 
+def limited(size):
+    """For a process to which files of this size are a full disk."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return limit
+
+
+def test_who_only_reads_needs_no_room(house):
+    process, flow = house.begin("Order/place", *TEA)
+    process.kill()
+    process.communicate()
+    log = house.home / "store/store.db-wal"
+    assert log.stat().st_size > 0  # which finds no room in the tables
+    for words in (["flow", "list"], ["flow", "show", flow], ["flow", "trace", flow], ["why", flow], ["audit", "verify"]):
+        done = subprocess.run(house.words(*words), capture_output=True, text=True, cwd=house.root,
+                              env=house.environment(), timeout=60, preexec_fn=limited(8 << 10))
+        assert done.returncode == 0, (words, done.stderr)
+        assert log.stat().st_size > 0
+    refused = subprocess.run(house.words("kit", "run", KIT), capture_output=True, text=True, cwd=house.root,
+                             env=house.environment(), timeout=60, preexec_fn=limited(8 << 10))
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("error: the disk is full: ")
+    assert house.run().stdout == f"{flow}  settled\n"
+
+
 def test_a_disk_that_is_full_is_told_at_once(house):
     """The flow that cannot go on is kept, and goes on when there is room."""
     assert house.run("Stock/add", "item=tea", "count=50").returncode == 0
-
-    def limited(size):
-        def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-        return limit
 
     for size in range(16, 200, 4):
         done = subprocess.run(house.words("kit", "run", KIT, "Order/place", *TEA), capture_output=True, text=True,
