@@ -192,13 +192,17 @@ void mark_indexed(const Kit& kit, const std::vector<SyncSymbol>& syncs, const st
                   Symbols& symbols);
 
 // check_flow.cc: what follows from what.
-void check_flow(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs,
-                const std::vector<Cycle>& cycles, Report& report);
+struct Kinds;  // check_kinds.h
+void check_flow(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, const Kinds& kinds,
+                const std::vector<Cycle>& cycles, size_t unlisted, Report& report);
 
 // check_cause.cc: causes that cannot be.
-void check_causes(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, Report& report);
+void check_causes(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, const Kinds& kinds,
+                  Report& report);
 
 // cycles.cc: every strongly connected part of the graph of syncs gives one cycle.
-std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs);
+// Of each part so many as cycles.cc says; `unlisted` syncs are on other endless cascades.
+std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs,
+                               size_t& unlisted);
 
 }  // namespace sluice::lang
