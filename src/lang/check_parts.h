@@ -161,6 +161,7 @@ class Rule {
   void bind_unjudged(const Pattern& tree);
 
   std::unordered_map<std::string, Bound> bound_;
+  std::unordered_map<std::string, TypeId> any_;  // variables that a `no` query has to itself
 };
 
 // Checks what is given by name for the fields of an action or a variant, whose title is "Order/pay => ok": which field
@@ -171,6 +172,9 @@ std::vector<size_t> give_each(Rule& rule, const std::vector<Argument>& given, co
 // check_concept.cc: declares all concepts, then checks what is inside them.
 Symbols declare(const Kit& kit, Report& report);
 void check_concepts(const Kit& kit, Symbols& symbols, Report& report);
+
+// check_reversal.cc
+void check_reversal(ConceptSymbol& owner, ActionSymbol& action, const Symbols& symbols, Report& report);
 
 // check_suite.cc
 void check_suite(const Kit& kit, const Symbols& symbols, Report& report);
