@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace sluice {
 namespace {
@@ -103,6 +104,33 @@ size_t byte_of(std::string_view text, size_t index) {
   return at;
 }
 
+constexpr size_t kMaxKey = 1'024;  // libyaml forgets that a longer text may be a key, and then stumbles over its ':'
+
+// Where a key that is too long begins, if that is what the problem comes from.
+std::optional<yaml_mark_t> long_key(const yaml_parser_t& parser, std::string_view text) {
+  bool no_colon = parser.problem != nullptr && std::string_view(parser.problem) == "could not find expected ':'";
+  if (no_colon) {
+    size_t begin = byte_of(text, parser.context_mark.index);
+    size_t colon = text.find(": ", begin), line = text.find('\n', begin);
+    bool is_key = colon < line || (line != std::string_view::npos && line > begin && text[line - 1] == ':');
+    if (is_key && std::min(colon, line) - begin > kMaxKey) return parser.context_mark;
+    return std::nullopt;
+  }
+  size_t colon = byte_of(text, parser.problem_mark.index);
+  if (colon >= text.size() || text[colon] != ':') return std::nullopt;
+  size_t begin = colon;
+  yaml_mark_t mark = parser.problem_mark;
+  while (begin > 0 && std::string_view("\n{,").find(text[begin - 1]) == std::string_view::npos) {
+    --begin;
+    if ((static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80) continue;
+    --mark.index;
+    --mark.column;
+  }
+  for (; text[begin] == ' '; ++begin, ++mark.index) ++mark.column;
+  if (colon - begin <= kMaxKey) return std::nullopt;
+  return mark;
+}
+
 }  // namespace
 
 Error describe_problem(const yaml_parser_t& parser, std::string_view text, const std::string& file) {
@@ -118,7 +146,11 @@ Error describe_problem(const yaml_parser_t& parser, std::string_view text, const
     });
     if (known != kProblems.end()) said = *known;
   }
-  const yaml_mark_t& mark = said.at_start ? parser.context_mark : parser.problem_mark;
+  yaml_mark_t mark = said.at_start ? parser.context_mark : parser.problem_mark;
+  if (auto key = long_key(parser, text)) {
+    said = {.message = "a key has at most 1,024 characters", .next = "shorten it"};
+    mark = *key;
+  }
   return Error{
       .code = Code::invalid,
       .message = std::string(said.message),

@@ -23,6 +23,17 @@ struct Row {
   const char* said;
 };
 
+TEST(YamlFault, SaysThatAKeyIsTooLong) {
+  const std::string key(2'000, 'k');
+  const std::string said = "a key has at most 1,024 characters | shorten it";
+  EXPECT_EQ(refusal(key + ": 1\n"), "x.yaml:1:1: " + said);
+  EXPECT_EQ(refusal("a: 1\n" + key + ": 1\nb: 2\n"), "x.yaml:2:1: " + said);
+  EXPECT_EQ(refusal("a:\n  " + key + ":\n    b: 1\n"), "x.yaml:2:3: " + said);
+  EXPECT_EQ(refusal("a: { " + key + ": 1 }\n"), "x.yaml:1:6: " + said);
+  EXPECT_EQ(refusal("a:\n  \"" + key + "\": 1\n"), "x.yaml:2:3: " + said);
+  EXPECT_EQ(refusal("a: 1\n" + key + "\nb: 2\n").find(said), std::string::npos);
+}
+
 TEST(YamlFault, SaysWhatIsWrongWithTheSyntax) {
   const Row rows[] = {
       {"a: b: c",

@@ -344,7 +344,9 @@ syncs:
 Result<Code> init(Context& context) {
   std::string name = context.given.text("name");
   if (!lang::is_kit_name(name)) {
-    return Error{.code = Code::usage, .message = "a kit's name is of a-z, 0-9 and -, and begins with a letter"};
+    return Error{.code = Code::usage,
+                 .message = std::string(lang::kKitName),
+                 .next = "sluice kit init order-desk, or another such name"};
   }
   bool write = !context.given.flag("dry-run");
   Disk& disk = context.disk;
@@ -387,21 +389,24 @@ Result<Code> list(Context& context) {
   size_t failing = 0;
   auto entries = disk.list(kits);
   if (!entries && entries.error().code != Code::not_found) return entries.error();
-  auto add = [&](const std::string& folder, const std::string& fallback) -> Result<void> {
+  auto add = [&](const std::string& folder, const std::string& name) -> Result<void> {
     auto kit_place = place_of_kit(folder, context);
     if (!kit_place) return kit_place.error();
     lang::Kit kit = lang::load_kit(folder, kit_reader(disk, *kit_place), kit_place->options);
     lang::Suite suite = kit.suite;
-    std::string name = suite.name.empty() ? fallback : suite.name;
+    // A kit is found by the name of its folder.
+    bool misnamed = !suite.name.empty() && suite.name != name;
     lang::Checked checked = lang::check(std::move(kit));
+    if (misnamed) checked.errors++;
     if (checked.errors > 0) failing++;
     table.rows.push_back(
         {{name, Style::strong},
          {suite.version},
          checked.errors > 0 ? Cell{counted(checked.errors, "error"), Style::bad} : Cell{"ok", Style::good},
          {folder, Style::faint},
-         checked.errors > 0 ? Cell{"fails its check: sluice kit check " + folder, Style::bad}
-                            : Cell{suite.description}});
+         misnamed             ? Cell{"holds the kit " + suite.name + ": give both one name", Style::bad}
+         : checked.errors > 0 ? Cell{"fails its check: sluice kit check " + folder, Style::bad}
+                              : Cell{suite.description}});
     found.push_back(json::object{{"name", name},
                                  {"version", suite.version},
                                  {"folder", folder},

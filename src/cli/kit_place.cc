@@ -104,6 +104,7 @@ lang::ReadText kit_reader(Disk& disk, const KitPlace& place) {
 lang::Checked check_place(const KitPlace& place, bool strict, const Context& context) {
   lang::Kit kit = lang::load_kit(place.folder, kit_reader(context.disk, place), place.options);
   for (const lang::OverlayChange& each : kit.overlaid) {
+    if (kit.found.failed()) break;  // nothing is loaded, and what is told may be about this very change
     context.output.note("sync " + each.sync + " is " +
                         (each.by.empty() ? "disabled" : "replaced by the one in " + each.by) + ", as " + each.overlay +
                         " says");

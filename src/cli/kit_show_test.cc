@@ -55,6 +55,15 @@ TEST_F(KitShow, AVersionReachesNoTerminalAsItIs) {
   EXPECT_THAT(show_kit(*raw.kit, plain), testing::Not(HasSubstr("\x1b")));
 }
 
+TEST_F(KitShow, ATextOfAUnionReachesNoTerminalAsItIs) {
+  lang::Kit kit = lang::kit_of(
+      {"concept A { actions { action a(k: \"a\\u{1b}[31m\" | \"e\") { -> ok(k: \"\\u{1b}\" | \"f\") } } }"}, "");
+  lang::Checked raw = lang::check(std::move(kit));
+  ASSERT_TRUE(raw.kit);
+  EXPECT_THAT(show_concept(*raw.kit, 0, plain), HasSubstr("a(k: \"a\\u{1b}[31m\" | \"e\")"));
+  EXPECT_THAT(show_concept(*raw.kit, 0, plain), testing::Not(HasSubstr("\x1b")));
+}
+
 TEST_F(KitShow, AConceptSaysWhoUsesIt) {
   std::string text = show_concept(*checked.kit, 0, plain);
   EXPECT_THAT(text, HasSubstr("pay(order: O of Order, amount: Int)  answered\n"

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/nearest.h"
+#include "lang/check_kinds.h"
 #include "lang/check_parts.h"
 #include "lang/concept_parser.h"
 
@@ -229,6 +230,25 @@ const std::vector<Concept>& engine_concepts() {
 
 // ------------------------------------------------------------------------------------------------------- check
 
+namespace {
+
+// Whether each name that says what a sync waits for and what it starts has led somewhere.
+bool is_resolved(const Sync& sync, const SyncSymbol& symbol) {
+  auto named = [](const Name& name) { return !name.text.starts_with('?'); };
+  for (size_t p = 0; p < sync.when.size(); ++p) {
+    const Pattern& pattern = sync.when[p];
+    const PatternSymbol& found = symbol.when[p];
+    if ((named(pattern.concept_) && !found.concept_) || (named(pattern.action) && !found.ref() && found.open.empty())) {
+      return false;
+    }
+    bool variants = pattern.outcome == Pattern::Outcome::variant || pattern.outcome == Pattern::Outcome::any;
+    if (found.ref() && variants && found.variants.empty()) return false;
+  }
+  return std::ranges::none_of(symbol.then, [](const auto& targets) { return targets.empty(); });
+}
+
+}  // namespace
+
 struct Checker {
   static Checked run(Kit given, const CheckOptions& options) {
     CheckedKit checked;
@@ -243,20 +263,24 @@ struct Checker {
 
     std::unordered_set<std::string> absent, broken(kit.broken.begin(), kit.broken.end());
     for (const AbsentConcept& each : kit.absent) absent.insert(each.name);
+    // What a sync that did not load or resolve would lead to, would be told as missing.
+    bool whole = !kit.incomplete;
     for (size_t i = 0; i < kit.syncs.size(); ++i) {
       if (!kit.syncs[i].active() || names_any(kit.syncs[i].tree, broken)) continue;
       checked.syncs_.push_back(check_sync(kit, i, checked.symbols_, absent, report));
+      whole = whole && is_resolved(kit.syncs[i].tree, checked.syncs_.back());
     }
     for (size_t i = 0; i < kit.guards.size(); ++i) {
       if (!kit.guards[i].active() || names_any(kit.guards[i].tree, broken)) continue;
       checked.guards_.push_back(check_guard(kit, i, checked.symbols_, absent, report));
     }
     mark_indexed(kit, checked.syncs_, checked.guards_, checked.symbols_);
-    checked.cycles_ = find_cycles(kit, checked.symbols_, checked.syncs_);
-    // A sync that did not load would be told as one that is missing.
-    if (!kit.incomplete) {
-      check_flow(kit, checked.symbols_, checked.syncs_, checked.cycles_, report);
-      check_causes(kit, checked.symbols_, checked.syncs_, report);
+    size_t unlisted = 0;
+    checked.cycles_ = find_cycles(kit, checked.symbols_, checked.syncs_, unlisted);
+    if (whole) {
+      Kinds kinds(kit, checked.symbols_, checked.syncs_);
+      check_flow(kit, checked.symbols_, checked.syncs_, kinds, checked.cycles_, unlisted, report);
+      check_causes(kit, checked.symbols_, checked.syncs_, kinds, report);
     }
 
     Checked result{.sources = kit.sources,

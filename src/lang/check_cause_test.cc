@@ -42,6 +42,22 @@ TEST(CheckCause, TellsOfACauseFromWhichNoSyncLeads) {
                           "name what does lead to it]"));
 }
 
+TEST(CheckCause, LiteralsAreCompared) {
+  auto of = [](const std::string& begun, const std::string& step, const std::string& cause) {
+    return causes_of("sync Go when { Work/run: [ work: \"" + begun +
+                     "\" ] => requested } then { Step/go: [ name: \"x\" ] " +
+                     "}\nsync Done when { Step/go: [ name: \"" + step + "\" ] => ok[] caused by Work/run: [ work: \"" +
+                     cause + "\" ] => requested" + kAnswer);
+  };
+  EXPECT_THAT(of("a", "x", "a"), IsEmpty());
+  EXPECT_THAT(
+      of("a", "y", "a"),
+      ElementsAre("rules.sync:2:59+8 warning never-caused: `Step/go: [ name: \"y\" ] => ok` can never be caused by "
+                  "`Work/run: [ work: \"a\" ] => requested`: no sync leads there, so `Done` never fires [start "
+                  "it from a sync on `Work/run: [ work: \"a\" ] => requested`, or name what does lead to it]"));
+  EXPECT_THAT(of("a", "x", "b"), testing::SizeIs(1));
+}
+
 TEST(CheckCause, AWayMayPassThroughOtherSyncs) {
   std::string done = "sync Done when { Log/write: [] => ok[] caused by Work/run: [] => requested" + kAnswer;
   EXPECT_THAT(causes_of(kGo + kNote + done), IsEmpty());

@@ -62,41 +62,6 @@ TEST(CheckConcept, OnlyEffectsAreRepeatedAndHaveDeadlines) {
           "[declare it `runs: effect`, or leave `deadline:` out]"));
 }
 
-TEST(CheckConcept, ReversalsTakeTheirArgumentsByName) {
-  std::string text = R"(concept A [T] { actions {
-  action make(name: String) {
-    reversal: REVERSAL
-    -> ok(thing: T)
-    -> half(name: String)
-  }
-  action drop(thing: T, why: option String) { -> ok }
-  action rename(thing: T, other: String) { -> ok }
-  action clear(name: String) { -> ok }
-  action count(name: Int) { -> ok }
-} })";
-  auto with = [&](const std::string& reversal) {
-    std::string changed = text;
-    return told_of(changed.replace(changed.find("REVERSAL"), 8, reversal));
-  };
-  EXPECT_THAT(with("drop"), IsEmpty());
-  EXPECT_THAT(with("none"), IsEmpty());
-  EXPECT_THAT(with("clear (half)"), IsEmpty());
-  EXPECT_THAT(with("dorp"),
-              ElementsAre("0.concept:3:15+4 error reversal: `A` has no action `dorp` [did you mean `drop`?]"));
-  EXPECT_THAT(
-      with("rename"),
-      ElementsAre(
-          "0.concept:3:15+6 error reversal: `rename` needs `other`, which neither `make => ok` nor its arguments "
-          "have [add the field, or name an action that can do without it]"));
-  EXPECT_THAT(with("drop (half)"),
-              ElementsAre("0.concept:3:15+4 error reversal: `drop` needs `thing`, which neither `make => half` nor its "
-                          "arguments have [add the field, or name an action that can do without it]"));
-  EXPECT_THAT(with("count"), ElementsAre("0.concept:3:15+5 error reversal: `name` of `count` is Int, but `make` gives "
-                                         "String [give both the same type, or name another action]"));
-  EXPECT_THAT(with("clear (hafl)"),
-              ElementsAre("0.concept:3:22+4 error reversal: `make` has no variant `hafl` [did you mean `half`?]"));
-}
-
 TEST(CheckConcept, RowsHaveOneDomainAndListsAreRelationsOfTheirOwn) {
   Checked checked = check(kit_of({R"(concept A [T, U] {
   state {
@@ -259,23 +224,10 @@ TEST(CheckConcept, WhatMakesASealedValueCanBeRepeated) {
                                    "repeated, but it is not `retry: safe` [declare `get` `retry: safe`]"));
 }
 
-TEST(CheckConcept, AReversalCanBeRepeatedAndChangesSomething) {
-  auto with = [](const std::string& runs) {
-    return told(
-        kit_of({"concept A [P] { actions { action make() { reversal: unmake -> ok(p: P) }\naction unmake(p: P) { " +
-                runs + " -> ok } } }"},
-               ""));
-  };
-  EXPECT_THAT(with(""), testing::IsEmpty());
-  EXPECT_THAT(with("runs: effect retry: safe"), testing::IsEmpty());
-  EXPECT_THAT(
-      with("runs: effect"),
-      testing::ElementsAre("0.concept:1:53+6 error reversal: `unmake` undoes `make`, so it is repeated until it is "
-                           "done, but it is not `retry: safe` [declare `unmake` `retry: safe`, and let it succeed "
-                           "on what is not there]"));
-  EXPECT_THAT(with("runs: query"),
-              testing::ElementsAre("0.concept:1:53+6 error reversal: `unmake` is a query: it undoes nothing [name the "
-                                   "action that takes back what `make` did]"));
+TEST(CheckConcept, ATypeParameterIsNoTypeOfTheLanguage) {
+  EXPECT_THAT(told_of("concept A [Int] { actions { action go() { -> ok } } }"),
+              ElementsAre("0.concept:1:12+3 error duplicate: `Int` is a type of the language [give the type parameter "
+                          "another name]"));
 }
 
 }  // namespace check_concept_test

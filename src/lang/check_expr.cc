@@ -234,7 +234,14 @@ TypeId Rule::branches(const Expr& expr, In in) {
   };
   if (takes(first, one, second)) return one;
   if (takes(second, other, first)) return other;
-  if (auto both = types.join(type_of_named(first, in), type_of_named(second, in))) return *both;
+  if (auto both = types.join(type_of_named(first, in), type_of_named(second, in))) {
+    if (types.comparable(one, other) == Fit::misaligned) {
+      report.misaligned(place_of(file, second), "the branches of `cond` are of one type, but " +
+                                                    shown(first, types.name(one)) + ", " +
+                                                    shown(second, types.name(other)));
+    }
+    return *both;
+  }
   report.error(place_of(file, second), "type-mismatch",
                "the branches of `cond` are of one type, but " + shown(first, types.name(one)) + ", " +
                    shown(second, types.name(other)),

@@ -253,5 +253,17 @@ TEST(CheckExpr, AFractionIsShownAsItIsWritten) {
                   "of type Int]"));
 }
 
+TEST(CheckExpr, TheBranchesOfCondAreOfOneIdentity) {
+  Kit kit = kit_of({kOrder, kCard},
+                   "sync A when { Order/pay: [] => ok[ order: ?o ]  caused by Card/charge: [] => ok[ card: ?c ] }\n"
+                   "where { bind(cond(?o = \"a\", ?o, ?c) as ?z) }\nthen { Card/hold: [ card: ?z ] }");
+  kit.concepts[0].entry.params = {{{{7, 7}}, "O", "order-ref", ""}};
+  kit.concepts[1].entry.params = {{{{8, 7}}, "C", "card-ref", ""}};
+  EXPECT_THAT(told(kit),
+              testing::Contains(testing::HasSubstr(
+                  "rules.sync:2:33+2 warning alignment: the branches of `cond` are of one type, but `?o` is O of "
+                  "Order, `?c` is C of Card")));
+}
+
 }  // namespace check_expr_test
 }  // namespace sluice::lang

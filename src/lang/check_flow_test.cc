@@ -45,6 +45,25 @@ TEST(CheckFlow, AnAnsweredActionThatNoSyncAnswersWithOkIsToldOf) {
       IsEmpty());
 }
 
+TEST(CheckFlow, ASyncOnOtherLiteralsHandlesNothing) {
+  auto of = [](const std::string& full, const std::string& ok) {
+    return flow_of(
+        "sync A when { Step/tick: [] => ok[] } then { Log/write: [ text: \"x\" ] }\nsync B when { Log/write: [ "
+        "text: \"" +
+        full + "\" ] => full[] } then { Step/go: [ name: \"x\" ] }\nsync C when { Log/write: [ text: \"" + ok +
+        "\" ] => ok[] } then { Step/go: [ name: \"x\" ] }\nsync D when { Step/go: [] => [] } then { "
+        "Step/tick: [ n: 1 ] }\nsync E [loop] when { Step/tick: [ n: 2 ] => ok[] } then { Step/tick: [ n: 2 ] }");
+  };
+  EXPECT_THAT(of("x", "x"), IsEmpty());
+  EXPECT_THAT(
+      of("y", "y"),
+      ElementsAre("rules.sync:1:46+9 warning unhandled-variant: sync `A` starts `Log/write: [ text: \"x\" ]`, but "
+                  "no sync matches its `full` [write a sync: `when { Log/write: [ text: \"x\" ] => full[] }`]",
+                  "rules.sync:1:46+9 warning leads-nowhere: `Log/write: [ text: \"x\" ] => ok` leads nowhere: "
+                  "sync `A` starts it, and no sync takes its `entry` [match `Log/write: [ text: \"x\" ] => ok[ … "
+                  "]`, or start it from an [eventual] sync]"));
+}
+
 TEST(CheckFlow, AnAnyVariantPatternHandlesAll) {
   EXPECT_THAT(flow_of("sync A when { Log/write: [] => ok[] } then { Step/go: [ name: \"x\" ] }\nsync B when { Step/go: "
                       "[] => [] } then { Step/tick: [ n: 1 ] }"),
@@ -154,6 +173,14 @@ TEST(CheckFlow, FlowIsNotJudgedWhenAFileHasErrors) {
   Kit kit = kit_of({kStep, kLog}, "sync A when { Step/tick: [] => ok[] } then { Log/write: [ text: \"x\" ] }");
   kit.incomplete = true;
   EXPECT_THAT(told_of_flow(kit), IsEmpty());
+}
+
+TEST(CheckFlow, WhatTheCallerStartsLeadsSomewhereIfItsSiblingsDo) {
+  const std::string failed = "sync A when { Step/go: [] => broken[] } then { Step/tick: [ n: 1 ] }\n";
+  EXPECT_THAT(flow_of(failed),
+              ElementsAre("rules.sync:1:15+7 warning leads-nowhere: `Step/go => ok` leads nowhere: no sync takes its "
+                          "`step`, though one goes on after `broken` [match `Step/go: [] => ok[ … ]` too]"));
+  EXPECT_THAT(flow_of(failed + "sync B when { Step/go: [] => ok[] } then { Step/tick: [ n: 1 ] }\n"), IsEmpty());
 }
 
 }  // namespace check_flow_test

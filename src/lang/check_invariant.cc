@@ -185,7 +185,17 @@ void InvariantWalk::contract(const Invariant& tree) {
 
 void check_invariants(const ConceptSymbol& owner, Symbols& symbols, Report& report) {
   Fixtures all = fixtures_of(owner);
+  std::map<std::string, uint32_t> titles;
   for (const Invariant& invariant : owner.source->invariants) {
+    bool titled = !invariant.name.empty() && invariant.kind != Invariant::Kind::contract;
+    if (titled) {
+      auto [first, fresh] = titles.try_emplace(invariant.name, invariant.at.line);
+      if (!fresh) {
+        report.error(report.word(owner.source->file, invariant.at, invariant.name), "duplicate",
+                     "a second invariant " + quoted(invariant.name),
+                     "rename or remove one; the first is at line " + std::to_string(first->second));
+      }
+    }
     InvariantWalk(owner, symbols, all, report).invariant(invariant);
   }
 }

@@ -101,5 +101,14 @@ TEST(CheckInvariant, AStepOfThenGivesItsArgumentsOnceAndAll) {
                   "`thing: …`]"));
 }
 
+TEST(CheckInvariant, ATitleIsGivenOnce) {
+  EXPECT_THAT(
+      told_of_thing("",
+                    "example \"e\" { after make(name: \"n\", size: 1) -> ok(thing: t) then 1 = 1 }\n"
+                    "always \"e\" { 1 = 1 }\nalways { 1 = 1 }\nalways { 2 = 2 }"),
+      ElementsAre("0.concept:14:9+1 error duplicate: a second invariant `e` [rename or remove one; the first is at "
+                  "line 13]"));
+}
+
 }  // namespace check_invariant_test
 }  // namespace sluice::lang

@@ -161,6 +161,7 @@ class Rule {
   void bind_unjudged(const Pattern& tree);
 
   std::unordered_map<std::string, Bound> bound_;
+  std::unordered_map<std::string, TypeId> any_;  // variables that a `no` query has to itself
 };
 
 // Checks what is given by name for the fields of an action or a variant, whose title is "Order/pay => ok": which field
@@ -171,6 +172,9 @@ std::vector<size_t> give_each(Rule& rule, const std::vector<Argument>& given, co
 // check_concept.cc: declares all concepts, then checks what is inside them.
 Symbols declare(const Kit& kit, Report& report);
 void check_concepts(const Kit& kit, Symbols& symbols, Report& report);
+
+// check_reversal.cc
+void check_reversal(ConceptSymbol& owner, ActionSymbol& action, const Symbols& symbols, Report& report);
 
 // check_suite.cc
 void check_suite(const Kit& kit, const Symbols& symbols, Report& report);
@@ -192,13 +196,17 @@ void mark_indexed(const Kit& kit, const std::vector<SyncSymbol>& syncs, const st
                   Symbols& symbols);
 
 // check_flow.cc: what follows from what.
-void check_flow(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs,
-                const std::vector<Cycle>& cycles, Report& report);
+struct Kinds;  // check_kinds.h
+void check_flow(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, const Kinds& kinds,
+                const std::vector<Cycle>& cycles, size_t unlisted, Report& report);
 
 // check_cause.cc: causes that cannot be.
-void check_causes(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, Report& report);
+void check_causes(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, const Kinds& kinds,
+                  Report& report);
 
 // cycles.cc: every strongly connected part of the graph of syncs gives one cycle.
-std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs);
+// Of each part so many as cycles.cc says; `unlisted` syncs are on other endless cascades.
+std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs,
+                               size_t& unlisted);
 
 }  // namespace sluice::lang

@@ -58,6 +58,7 @@ std::optional<QuerySymbol> Rule::query(const Query& tree, bool negated) {
     return std::nullopt;
   }
 
+  any_.clear();
   const RelationSymbol& rows = symbol.relations[*relation];
   std::string title = symbol.name + (rows.name.empty() ? "" : "." + rows.name);
   if (tree.key) {

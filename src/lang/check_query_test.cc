@@ -57,5 +57,17 @@ TEST(CheckQuery, EachGoesThroughTheElementsOfAList) {
                           "element itself is `value`]"));
 }
 
+TEST(CheckQuery, AVariableOfANoQueryIsOfOneType) {
+  const std::string rows =
+      "concept A [P] { state { n: P -> Int\nm: P -> Int } actions { action go(n: Int) { -> ok } } }";
+  auto with_no = [&](const std::string& query) {
+    return told(
+        kit_of({rows}, "sync S when { A/go: [] => ok[] }\nwhere { no A: { " + query + " } }\nthen { A/go: [ n: 1 ] }"));
+  };
+  EXPECT_THAT(with_no("n: ?x; m: ?x"), IsEmpty());
+  EXPECT_THAT(with_no("?x n: ?x"), ElementsAre("rules.sync:2:23+2 error type-mismatch: `?x` is P of A, but `n` of A is "
+                                               "Int: they are never equal [give one of them another name]"));
+}
+
 }  // namespace check_query_test
 }  // namespace sluice::lang

@@ -240,8 +240,13 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
       return;
     }
     case Expr::Op::variable: {
-      if (!is_bound(match.name)) {
-        if (negated) return;  // a variable of its own: any value
+      TypeId before = variable_type(match.name);
+      if (!is_bound(match.name) && negated) {
+        // A variable of its own: any value, but the same wherever it stands.
+        auto [own, fresh] = any_.try_emplace(match.name, types.present(type));
+        if (fresh) return;
+        before = own->second;
+      } else if (!is_bound(match.name)) {
         TypeId present = types.present(type);
         std::vector<ActionRef> requests;
         if (types[present].kind == Kind::request)
@@ -249,7 +254,13 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
         bind(match.name, present, std::move(requests));
         return;
       }
-      TypeId before = variable_type(match.name);
+      if (types.holds_sealed(type)) {
+        report.error(place_of(file, match), "sealed",
+                     what + " is Sealed: two handles cannot be compared, so " + quoted("?" + match.name) +
+                         " cannot stand here again",
+                     "match it with `_`, or give it another name");
+        return;
+      }
       Fit fit = types.comparable(before, type);
       if (fit == Fit::no) {
         report.error(place_of(file, match), "type-mismatch",

@@ -170,5 +170,14 @@ TEST(CheckRule, AFieldIsMatchedOnce) {
       ElementsAre("rules.sync:2:33+4 error duplicate: a second field `item` [keep one]"));
 }
 
+TEST(CheckRule, NothingIsJoinedBySealedValues) {
+  EXPECT_THAT(
+      told(kit_of({kCard},
+                  "sync A when { Card/unlock: [ key: ?k ] => ok[ card: ?c ]  Card/unlock: [] => ok[ token: "
+                  "?k ] } then { Card/hold: [ card: ?c ] }")),
+      testing::Contains("rules.sync:1:89+2 error sealed: `token` of Card/unlock => ok is Sealed: two handles cannot be "
+                        "compared, so `?k` cannot stand here again [match it with `_`, or give it another name]"));
+}
+
 }  // namespace check_rule_test
 }  // namespace sluice::lang

@@ -34,5 +34,30 @@ TEST(CheckSuite, SuiteParametersAreTheConcepts) {
       ElementsAre("suite.yaml:7:7+1 error unknown-parameter: `Order` has no type parameter `Q` [there is `O`]"));
 }
 
+TEST(CheckSuite, AScopeLeadsThroughKeys) {
+  auto with = [](const std::string& path, bool strict = false) {
+    Kit kit = kit_of({"concept R [P] { state { n: P -> Int } actions { action a(p: P, n: Int) { -> ok } } }",
+                      "concept B [Q] { state { own: Q -> String } actions { action a(q: Q) { -> ok } } }"},
+                     "");
+    kit.concepts[0].entry.params = {{{{7, 7}}, "P", "thing-ref", ""}};
+    kit.concepts[1].entry.params = {{{{8, 7}}, "Q", "owner-ref", ""}};
+    kit.scopes = {{{{{3, 3}}, "R", path}, "suite.yaml"}};
+    return told(kit, {.strict = strict});
+  };
+  EXPECT_THAT(with("p -> R.n"), IsEmpty());
+  EXPECT_THAT(
+      with("n -> R.n"),
+      ElementsAre("suite.yaml:3:3+1 error type-mismatch: `n` of R/a is Int, but the rows of `R.n` are known by P of "
+                  "R [lead through a field that holds such a key]"));
+  EXPECT_THAT(
+      with("p -> R.n -> B.own"),
+      ElementsAre("suite.yaml:3:3+1 error type-mismatch: `R.n` is Int, but the rows of `B.own` are known by Q of B "
+                  "[lead through a field that holds such a key]"));
+  EXPECT_THAT(with("p -> B.own"),
+              ElementsAre(testing::HasSubstr("warning alignment: `p` of R/a is P of R, but the rows "
+                                             "of `B.own` are known by Q of B")));
+  EXPECT_THAT(with("p -> B.own", true), ElementsAre(testing::HasSubstr("error alignment")));
+}
+
 }  // namespace check_suite_test
 }  // namespace sluice::lang

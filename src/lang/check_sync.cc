@@ -199,6 +199,11 @@ std::vector<TargetSymbol> check_invocation(const Effect& effect, Rule& rule) {
                             ", not the name of a concept",
                         "bind it to a String that holds one of the candidates' names");
     }
+    for (auto name = owners.begin(); name != owners.end(); ++name) {
+      if (std::ranges::find(owners.begin(), name, name->text, &Name::text) == name) continue;
+      rule.report.error(place_of(rule.file, *name), "duplicate", "a second candidate " + quoted(name->text),
+                        "remove one");
+    }
     const Shape& named = rule.types[rule.types.present(rule.variable_type(variable))];
     for (const Name& name : owners) {
       if (named.kind != Kind::literals || std::ranges::find(named.names, name.text) != named.names.end()) continue;

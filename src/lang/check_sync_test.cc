@@ -275,5 +275,12 @@ TEST(CheckSync, AUnionNamesItsCandidates) {
                   "[leave the candidate out, or bind the variable to a String that holds its name]"));
 }
 
+TEST(CheckSync, ACandidateIsNamedOnce) {
+  EXPECT_THAT(told(kit_of({kCard},
+                          "sync A when { Card/charge: [ order: ?p ] => ok[ card: ?c ] } then { ?p in {Card, "
+                          "Card}/hold: [ card: ?c ] }")),
+              testing::ElementsAre("rules.sync:1:82+4 error duplicate: a second candidate `Card` [remove one]"));
+}
+
 }  // namespace check_sync_test
 }  // namespace sluice::lang

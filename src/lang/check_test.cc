@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lang/testing_kit.h"
+#include "lang/testing_shop.h"
 
 namespace sluice::lang {
 namespace check_test {
@@ -60,6 +61,33 @@ TEST(Check, KeepsAHundredErrorsOfAFileAndCountsTheRest) {
   EXPECT_EQ(checked.diagnostics.size(), 100u);
   EXPECT_EQ(checked.rest, "400 further errors are not shown");
   EXPECT_EQ(checked.diagnostics.back().mark.line, 50u);
+}
+
+TEST(Check, WhatFollowsIsJudgedOnlyIfAllIsThere) {
+  auto flow = [](const Files& files) {
+    std::vector<std::string> lines;
+    for (const Diagnostic& each : check(load_files(files)).diagnostics) {
+      if (is_about_flow(each)) lines.push_back(line_of(each));
+    }
+    return lines;
+  };
+  EXPECT_THAT(flow(shop()), testing::Not(testing::IsEmpty()));
+  Files gone = shop(), renamed = shop(), misspelt = shop(), unknown = shop();
+  gone.erase("k/order.concept");
+  EXPECT_THAT(flow(gone), testing::IsEmpty());
+  renamed["k/card.concept"].replace(0, 12, "concept Cord");
+  EXPECT_THAT(flow(renamed), testing::IsEmpty());
+  unknown["k/suite.yaml"] += "uses: [ { suite: nolib, concepts: [ { name: Stock } ] } ]\n";
+  EXPECT_THAT(flow(unknown), testing::IsEmpty());
+  for (const auto& [right, wrong] :
+       {std::pair("Card/charge", "Card/chrge"), {"Card/charge", "Crd/charge"}, {"Order/pay", "Order/pya"}}) {
+    Files files = shop();
+    std::string& rules = files["k/pay.sync"];
+    rules.replace(rules.find(right), std::string(right).size(), wrong);
+    EXPECT_THAT(flow(files), testing::IsEmpty()) << wrong;
+  }
+  misspelt["k/a.sync"].replace(misspelt["k/a.sync"].find("lost"), 4, "lots");
+  EXPECT_THAT(flow(misspelt), testing::IsEmpty());
 }
 
 }  // namespace check_test

@@ -156,14 +156,21 @@ Completion Conformance::invoke(Run& run, const Action& action, const json::objec
   return *done;
 }
 
+// Ids of the concept's own that no step has given: those of the request come back, and others are `finish`'s to fill,
+// as an answer may leave out every field.
 void Conformance::check_echoes(const Action& action, const json::object& ask, const Completion& done) const {
   for (const Variant& variant : action.variants) {
     if (variant.name != done.variant) continue;
     for (const FieldDecl& field : variant.fields) {
-      bool is_echo = field.type[0].kind == Type::Kind::named &&
-                     std::ranges::any_of(action.params, [&](const FieldDecl& param) { return param == field; });
+      if (field.type[0].kind != Type::Kind::named) continue;
+      bool is_echo = std::ranges::any_of(action.params, [&](const FieldDecl& param) { return param == field; });
       const json::value* given = ask.if_contains(field.name);
       const json::value* got = done.fields.if_contains(field.name);
+      bool empty = !got || (got->is_string() && got->get_string().empty());
+      if (!is_echo && empty) {
+        throw Failure{action.name + " => " + done.variant + " has no " + field.name +
+                      ": an answer may leave it out, and finish has not filled it"};
+      }
       if (is_echo && given && (!got || *got != *given)) {
         throw Failure{action.name + " => " + done.variant + " does not give " + field.name + " back: expected " +
                       write(*given) + ", got " + (got ? write(*got) : "nothing")};

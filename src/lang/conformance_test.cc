@@ -35,6 +35,25 @@ TEST(Conformance, TellsAnIdThatFinishDoesNotGiveBack) {
             "ask => ok does not give counter back: expected \"00000000000000000000000001\", got \"\"");
 }
 
+TEST(Conformance, TellsAnIdOfItsOwnThatFinishDoesNotFill) {
+  const std::string_view maker =
+      "concept Maker [M] { actions { action make(n: Int) { runs: answered -> ok(thing: M) fixture one { n: 1 } } } }";
+  auto fixture = [&](const std::string& id) {
+    ActionBinding make{.name = "make", .runs = Runs::answered};
+    make.check = [](const json::object&) -> Result<void> { return {}; };
+    make.begin = [](const json::object&, Rows&) -> Result<BegunAction> { return BegunAction(Started{}); };
+    make.finish = [id](const json::object&, const Ending& ending, Rows&) -> Result<Ending> {
+      Completion done = std::get<Completion>(ending);
+      done.fields["thing"] = id;
+      return Ending(done);
+    };
+    ConceptBinding binding{.name = "Maker", .actions = {make}};
+    return Conformance(binding, maker, nullptr).fixture("one");
+  };
+  EXPECT_EQ(fixture("t1"), "");
+  EXPECT_EQ(fixture(""), "make => ok has no thing: an answer may leave it out, and finish has not filled it");
+}
+
 TEST(Conformance, GivesEachHarnessItsTools) {
   int prepared = 0;
   ConceptBinding binding = counter({});

@@ -9,14 +9,15 @@
 //
 // What starts one action with the same literals, and what matches it with the same, stand together: S → the records it
 // makes → those who wait for such records → T. So the graph has as many edges as the rules have lines, and not the
-// pairs of them. Literals are compared between the two sorts of nodes, by way of the field that most of those who wait
-// name; where there are still more than kMaxComparisons left, records of one action are taken to agree.
+// pairs of them. Literals are compared between the two sorts of nodes (lang/check_literals.h); where that would take
+// more than kMaxComparisons, records of one action are taken to agree.
 //
 // The strongly connected parts of that graph (lang/graph.h) give their cycles: the shortest through their first sync,
 // then the shortest through the first that is on none of those, and so on, kMaxOfPart in all.
 #include <algorithm>
 #include <deque>
 
+#include "lang/check_literals.h"
 #include "lang/check_parts.h"
 #include "lang/graph.h"
 
@@ -25,23 +26,6 @@ namespace {
 
 constexpr size_t kMaxComparisons = 4'000'000;
 constexpr size_t kMaxOfPart = 20;
-
-// Fields with the literals that they are given or must have, ascending; JSON text, in which 1.0 is 1.
-using Literals = std::map<std::string, std::string>;
-
-void add_literal(Literals& literals, const std::string& field, const Expr& value) {
-  if (value.op != Expr::Op::literal) return;
-  double number = value.value.is_double() ? value.value.get_double() : 0.5;
-  bool whole = number > -1e15 && number < 1e15 && number == static_cast<double>(static_cast<int64_t>(number));
-  literals[field] = whole ? std::to_string(static_cast<int64_t>(number)) : literal_text(value.value);
-}
-
-bool agree(const Literals& given, const Literals& wanted) {
-  return std::ranges::all_of(wanted, [&](const auto& each) {
-    auto found = given.find(each.first);
-    return found == given.end() || found->second == each.second;
-  });
-}
 
 // What happens to an action: it is asked for or, if a variant is named, ends so by an answer.
 using Event = std::pair<ActionRef, std::optional<size_t>>;
@@ -93,9 +77,7 @@ class GraphOfSyncs {
       auto ref = syncs_[s].when[p].ref();
       const Pattern& pattern = sync.when[p];
       if (pattern.link != Pattern::Link::plain) continue;
-      Literals input, output;
-      for (const FieldPattern& field : pattern.input) add_literal(input, field.field, field.match);
-      for (const FieldPattern& field : pattern.output) add_literal(output, field.field, field.match);
+      Literals input = literals_of(pattern.input), output = literals_of(pattern.output);
       if (!ref) {
         wait_open(s, syncs_[s].when[p], input, output);
         continue;
@@ -132,8 +114,7 @@ class GraphOfSyncs {
   void start(uint32_t s) {
     const Sync& sync = kit_.syncs[syncs_[s].sync].tree;
     for (size_t e = 0; e < sync.then.size(); ++e) {
-      Literals literals;
-      for (const Argument& argument : sync.then[e].arguments) add_literal(literals, argument.name, argument.value);
+      Literals literals = literals_of(sync.then[e].arguments);
       bool answers = sync.then[e].kind == Effect::Kind::answer;
       for (const TargetSymbol& target : syncs_[s].then[e]) {
         Event event{target.action, answers ? std::optional(target.variant) : std::nullopt};
@@ -153,41 +134,25 @@ class GraphOfSyncs {
   }
 
   void connect(const Started& records, const Nodes& waiting, size_t& left) {
-    std::map<std::string, size_t> named;
+    std::vector<const Literals*> given, wanted;
+    std::vector<uint32_t> from, to;
+    for (const auto& [key, node] : records) {
+      given.push_back(&key.first);
+      from.push_back(node);
+    }
     for (const auto& [literals, node] : waiting) {
-      for (const auto& [field, text] : literals) ++named[field];
+      wanted.push_back(&literals);
+      to.push_back(node);
     }
-    auto most = std::ranges::max_element(named, {}, [](const auto& each) { return each.second; });
-    std::string field = most == named.end() ? "" : most->first;
-    std::map<std::string, std::vector<const Nodes::value_type*>> by_text;
-    std::vector<const Nodes::value_type*> free, all;
-    for (const auto& each : waiting) {
-      auto found = each.first.find(field);
-      (found == each.first.end() ? free : by_text[found->second]).push_back(&each);
-      all.push_back(&each);
-    }
-    size_t comparisons = 0;
-    for (const auto& [key, from] : records) {
-      auto given = key.first.find(field);
-      comparisons += given == key.first.end() ? all.size() : by_text[given->second].size() + free.size();
-    }
-    if (comparisons > left) {
-      uint32_t hub = node();
-      for (const auto& [key, from] : records) graph_.all[from].push_back(hub);
-      for (const auto& [literals, to] : waiting) graph_.all[hub].push_back(to);
+    if (auto pairs = agreeing(given, wanted, left)) {
+      for (size_t g = 0; g < from.size(); ++g) {
+        for (uint32_t w : (*pairs)[g]) graph_.all[from[g]].push_back(to[w]);
+      }
       return;
     }
-    left -= comparisons;
-    for (const auto& [key, from] : records) {
-      auto link = [&](const std::vector<const Nodes::value_type*>& those) {
-        for (const auto* each : those) {
-          if (agree(key.first, each->first)) graph_.all[from].push_back(each->second);
-        }
-      };
-      auto given = key.first.find(field);
-      link(given == key.first.end() ? all : free);
-      if (given != key.first.end()) link(by_text[given->second]);
-    }
+    uint32_t hub = node();
+    for (uint32_t each : from) graph_.all[each].push_back(hub);
+    graph_.all[hub] = to;
   }
 
   const Kit& kit_;
@@ -227,7 +192,8 @@ Cycle way_round(const SyncGraph& graph, bool all, const Parts& parts, uint32_t s
 
 }  // namespace
 
-std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs) {
+std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs,
+                               size_t& unlisted) {
   SyncGraph graph = GraphOfSyncs(kit, symbols, syncs).make();
   std::vector<Cycle> found;
   auto gather = [&](const std::vector<bool>& skip, bool all) {
@@ -235,7 +201,11 @@ std::vector<Cycle> find_cycles(const Kit& kit, const Symbols& symbols, const std
     std::vector<size_t> tried(parts.count);
     std::vector<bool> on_one(kit.syncs.size());
     for (uint32_t node = 0; node < syncs.size(); ++node) {
-      if (skip[node] || on_one[syncs[node].sync] || tried[parts.of[node]] == kMaxOfPart) continue;
+      if (skip[node] || on_one[syncs[node].sync]) continue;
+      if (tried[parts.of[node]] == kMaxOfPart) {
+        unlisted += all ? 0 : 1;
+        continue;
+      }
       Cycle cycle = way_round(graph, all, parts, node, syncs);
       if (cycle.turns.empty()) continue;
       ++tried[parts.of[node]];

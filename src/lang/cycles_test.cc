@@ -95,5 +95,21 @@ TEST(Cycles, AnAnsweredActionLeadsOnOnlyWhenItIsAnswered) {
               ElementsAre("S → B/ask → T → B/ask → S"));
 }
 
+TEST(Cycles, ThoseThatAreNotListedAreCounted) {
+  std::string actions, rules;
+  for (int i = 0; i < 30; ++i) {
+    std::string n = std::to_string(i);
+    actions += "action x" + n + "(n: Int) { -> ok }\n";
+    rules += "sync H" + n + " when { A/h: [ n: ?n ] => ok[] } then { A/x" + n + ": [ n: ?n ] }\nsync B" + n +
+             " when { A/x" + n + ": [ n: ?n ] => ok[] } then { A/h: [ n: ?n ] }\n";
+  }
+  std::vector<std::string> lines =
+      told_of_flow(kit_of({"concept A { actions { action h(n: Int) { -> ok }\n" + actions + "} }"}, rules));
+  EXPECT_THAT(lines, testing::SizeIs(21));
+  EXPECT_THAT(lines,
+              testing::Contains("rules.sync:1:6+2 warning cycle: 20 more syncs are on endless cascades with these, "
+                                "and not listed [break the ones that are listed, and check again]"));
+}
+
 }  // namespace cycles_test
 }  // namespace sluice::lang

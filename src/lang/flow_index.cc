@@ -5,72 +5,67 @@
 
 namespace sluice::lang {
 
-FlowIndex::FlowIndex(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs)
+FlowIndex::FlowIndex(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, const Kinds& kinds)
     : kit(kit),
       symbols(symbols),
       syncs(syncs),
+      kinds(kinds),
+      requested(kinds.all.size()),
+      started(kinds.all.size()),
       invokes(syncs.size()),
+      takes(syncs.size()),
+      opens(syncs.size()),
       answers(syncs.size()),
-      completions(syncs.size()) {
+      answered(kinds.actions.size()) {
   size_t outcomes = 0;
-  for (size_t c = 0; c < symbols.concepts.size(); ++c) {
-    auto& numbers = numbers_.emplace_back();
-    for (size_t a = 0; a < symbols.concepts[c].actions.size(); ++a) {
-      numbers.push_back(actions.size());
-      actions.push_back({c, a});
-      first.push_back(outcomes);
-      outcomes += symbols.concepts[c].actions[a].variants.size();
-    }
+  for (size_t kind = 0; kind < kinds.all.size(); ++kind) {
+    first.push_back(outcomes);
+    outcomes += action(kind).variants.size();
   }
-  requested.resize(actions.size());
-  started.resize(actions.size());
-  answered.resize(actions.size());
   matched.resize(outcomes);
   for (size_t s = 0; s < syncs.size(); ++s) {
     const Sync& sync = tree(s);
     for (size_t p = 0; p < sync.when.size(); ++p) {
-      auto ref = syncs[s].when[p].ref();
-      if (sync.when[p].link != Pattern::Link::plain) continue;
-      if (!ref) {
-        index_open(s, syncs[s].when[p]);
-        continue;
-      }
-      size_t number = this->number(*ref);
-      if (sync.when[p].outcome == Pattern::Outcome::requested) requested[number].push_back(s);
-      for (size_t variant : syncs[s].when[p].variants) matched[first[number] + variant].push_back(s);
-      if (!syncs[s].when[p].variants.empty()) completions[s].push_back(number);
+      if (sync.when[p].link == Pattern::Link::plain) index(s, p);
     }
     for (size_t e = 0; e < sync.then.size(); ++e) {
+      for (size_t kind : kinds.started(s, e)) {
+        started[kind].push_back({s, e});
+        invokes[s].push_back(kind);
+      }
+      if (sync.then[e].kind != Effect::Kind::answer) continue;
       for (const TargetSymbol& target : syncs[s].then[e]) {
-        size_t number = this->number(target.action);
-        if (sync.then[e].kind == Effect::Kind::invoke) {
-          started[number].push_back({s, e});
-          invokes[s].push_back(number);
-        } else {
-          answered[number].insert(target.variant);
-          answers[s].push_back(number);
-        }
+        answered[number(target.action)].insert(target.variant);
+        answers[s].push_back(number(target.action));
       }
     }
   }
 }
 
-void FlowIndex::index_open(size_t sync, const PatternSymbol& pattern) {
+void FlowIndex::index(size_t sync, size_t pattern) {
+  const PatternSymbol& symbol = syncs[sync].when[pattern];
+  if (symbol.ref()) {
+    const std::vector<size_t>& those = kinds.taken(sync, pattern);
+    if (tree(sync).when[pattern].outcome == Pattern::Outcome::requested) take(sync, those, std::nullopt);
+    for (size_t variant : symbol.variants) take(sync, those, variant);
+    return;
+  }
   bool answers = std::ranges::any_of(tree(sync).then, [](const Effect& e) { return e.kind == Effect::Kind::answer; });
-  if (!pattern.concept_ && !answers) return;
-  for (const auto& [action, variant] : pattern.open) {
-    size_t number = this->number(action);
-    if (!variant) {
-      requested[number].push_back(sync);
-      continue;
-    }
-    matched[first[number] + *variant].push_back(sync);
-    if (completions[sync].empty() || completions[sync].back() != number) completions[sync].push_back(number);
+  if (!symbol.concept_ && !answers) return;
+  for (size_t i = 0; i < symbol.open.size(); ++i) take(sync, kinds.taken(sync, pattern, i), symbol.open[i].second);
+}
+
+void FlowIndex::take(size_t sync, const std::vector<size_t>& those, std::optional<size_t> variant) {
+  for (size_t kind : those) {
+    auto& syncs_on_it = variant ? matched[first[kind] + *variant] : requested[kind];
+    if (!syncs_on_it.empty() && syncs_on_it.back() == sync) continue;  // by another of its patterns
+    syncs_on_it.push_back(sync);
+    (variant ? takes : opens)[sync].push_back(kind);
   }
 }
 
-bool FlowIndex::ends_quietly(size_t number, size_t variant) const {
-  return symbols.concepts[actions[number].concept_].built_in && action(number).variants[variant].name == "superseded";
+bool FlowIndex::ends_quietly(size_t kind, size_t variant) const {
+  return owner(kind).built_in && action(kind).variants[variant].name == "superseded";
 }
 
 Place FlowIndex::place(const Start& start) const {

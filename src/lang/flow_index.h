@@ -2,18 +2,20 @@
 // files only.
 //
 // Only plain patterns count as matching an outcome (`caused by` and `latest` never trigger), and only those that name
-// their concept, or whose sync answers: a sync on `?c/?a` records, it does not handle.
+// their concept, or whose sync answers: a sync on `?c/?a` records, it does not handle. What is started is told apart by
+// its literals (lang/check_kinds.h).
 #pragma once
 
 #include <set>
 #include <vector>
 
+#include "lang/check_kinds.h"
 #include "lang/check_parts.h"
 
 namespace sluice::lang {
 
 struct FlowIndex {
-  FlowIndex(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs);
+  FlowIndex(const Kit& kit, const Symbols& symbols, const std::vector<SyncSymbol>& syncs, const Kinds& kinds);
 
   struct Start {
     size_t sync;    // in the list of checked syncs
@@ -23,31 +25,39 @@ struct FlowIndex {
   const Kit& kit;
   const Symbols& symbols;
   const std::vector<SyncSymbol>& syncs;
+  const Kinds& kinds;
 
-  std::vector<ActionRef> actions;                // by number
-  std::vector<size_t> first;                     // by action: the number of its first outcome
-  std::vector<std::vector<size_t>> requested;    // by action: the syncs on its request
-  std::vector<std::vector<Start>> started;       // by action
-  std::vector<std::set<size_t>> answered;        // by action: with which variants
-  std::vector<std::vector<size_t>> matched;      // by outcome: the syncs on it
-  std::vector<std::vector<size_t>> invokes;      // by sync: the actions that it starts
-  std::vector<std::vector<size_t>> answers;      // by sync: the actions that it answers
-  std::vector<std::vector<size_t>> completions;  // by sync: the actions whose completions it matches
+  std::vector<size_t> first;                   // by kind: the number of its first outcome
+  std::vector<std::vector<size_t>> requested;  // by kind: the syncs on its request
+  std::vector<std::vector<Start>> started;     // by kind
+  std::vector<std::vector<size_t>> matched;    // by outcome: the syncs on it
+  std::vector<std::vector<size_t>> invokes;    // by sync: the kinds that it starts
+  std::vector<std::vector<size_t>> takes;      // by sync: the kinds whose completions it matches
+  std::vector<std::vector<size_t>> opens;      // by sync: the kinds whose requests it matches
+  std::vector<std::vector<size_t>> answers;    // by sync: the actions that it answers
+  std::vector<std::set<size_t>> answered;      // by action: with which variants
 
   const Sync& tree(size_t sync) const { return kit.syncs[syncs[sync].sync].tree; }
-  size_t number(ActionRef ref) const { return numbers_[ref.concept_][ref.action]; }
-  const ActionSymbol& action(size_t number) const { return symbols.action(actions[number]); }
-  std::string name(size_t number) const { return symbols.name(actions[number]); }
+  size_t number(ActionRef ref) const { return kinds.number(ref); }
+  ActionRef ref(size_t kind) const { return kinds.actions[kinds.all[kind].action]; }
+  const ActionSymbol& action(size_t kind) const { return symbols.action(ref(kind)); }
+  const ConceptSymbol& owner(size_t kind) const { return symbols.concepts[ref(kind).concept_]; }
+  std::string name(size_t kind) const { return symbols.name(ref(kind)); }
+  // With the literals that tell it from others: `Timer/wait: [ name: "soak" ]`.
+  std::string title(size_t kind) const { return name(kind) + to_string(kinds.all[kind].given); }
+  // A pattern for it: `Timer/wait: [ name: "soak" ]`, `Step/go: []`.
+  std::string pattern(size_t kind) const {
+    return name(kind) + (kinds.all[kind].given.empty() ? ": []" : to_string(kinds.all[kind].given));
+  }
 
   // Supersession is how a wait is renewed: the newer wait goes on in its place.
-  bool ends_quietly(size_t number, size_t variant) const;
+  bool ends_quietly(size_t kind, size_t variant) const;
   // The word in then that starts the action.
   Place place(const Start& start) const;
 
  private:
-  void index_open(size_t sync, const PatternSymbol& pattern);
-
-  std::vector<std::vector<size_t>> numbers_;  // by concept and action
+  void index(size_t sync, size_t pattern);
+  void take(size_t sync, const std::vector<size_t>& those, std::optional<size_t> variant);
 };
 
 // check_answers.cc. Gives the outcomes that it has told of.

@@ -18,7 +18,8 @@ TEST(FlowIndex, CountsPlainPatternsAlone) {
              "sync S when { A/x: [] => ok[ n: ?n ] } then { A/y: [ n: ?n ] }\n"
              "sync T when { A/y: [ n: ?n ] => requested as ?r  latest A/x: [] => bad[] } then { answer ?r => ok[] }"));
   ASSERT_TRUE(checked.kit);
-  FlowIndex flow(checked.kit->kit(), checked.kit->symbols(), checked.kit->syncs());
+  Kinds kinds(checked.kit->kit(), checked.kit->symbols(), checked.kit->syncs());
+  FlowIndex flow(checked.kit->kit(), checked.kit->symbols(), checked.kit->syncs(), kinds);
   size_t x = flow.number({0, 0}), y = flow.number({0, 1});
   EXPECT_THAT(flow.matched[flow.first[x]], ElementsAre(0u));
   EXPECT_TRUE(flow.matched[flow.first[x] + 1].empty());

@@ -61,7 +61,9 @@ Kit KitLoader::load(const std::string& folder) {
 
 void KitLoader::tell(Diagnostic::Severity severity, const std::string& file, Mark mark, size_t length, std::string rule,
                      std::string text, std::string hint) {
-  if (severity == Diagnostic::Severity::error && file.ends_with(".sync")) kit_.incomplete = true;
+  // After these errors all that the suites name is there; after any other, something may be missing.
+  bool whole = rule == "duplicate" || rule == "required-sync" || rule == "changed-twice";
+  if (severity == Diagnostic::Severity::error && (!whole || file.ends_with(".sync"))) kit_.incomplete = true;
   kit_.found.add({.severity = severity,
                   .file = file,
                   .mark = mark,

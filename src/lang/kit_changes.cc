@@ -63,6 +63,10 @@ void KitLoader::read_overlay(const std::string& file) {
     if (key == "overrides" && value.is_object()) {
       for (const auto& [name, path] : value.get_object()) {
         std::string pointer = base + "/" + std::string(name);
+        if (!is_rule_name(name)) {
+          wrong(pointer, std::string(kRuleName));
+          continue;
+        }
         if (!path.is_string()) {
           wrong(pointer, "the replacement of " + quoted(std::string(name)) + " is a path");
           continue;
@@ -79,6 +83,10 @@ void KitLoader::read_overlay(const std::string& file) {
         std::string pointer = base + "/" + std::to_string(index++);
         if (!name.is_string()) {
           wrong(pointer, "`disable` lists the names of syncs");
+          continue;
+        }
+        if (!is_rule_name(name.get_string())) {
+          wrong(pointer, std::string(kRuleName));
           continue;
         }
         auto position = document->position_of(pointer);
@@ -236,13 +244,17 @@ void KitLoader::tell_duplicates() {
             "a second guard " + quoted(each.tree.name.text), "rename or remove one; the first is at " + first->second);
     }
   }
-  for (const auto& [file, mark, alias] : alias_places_) {
+  // A name must lead to one sync, be it its own or an alias.
+  for (const auto& [file, mark, alias, sync] : alias_places_) {
     if (alias.empty()) continue;
     auto [first, fresh] = aliases.try_emplace(alias, place(file, mark));
-    if (!fresh) {
-      error(file, value_after(file, mark, 0, alias), count_code_points(alias), "duplicate",
-            "a second sync with the name " + quoted(alias), "rename or remove one; the first is at " + first->second);
-    }
+    auto own = syncs.find(alias);
+    bool taken = own != syncs.end() && alias != sync;
+    if (fresh && !taken) continue;
+    error(file, value_after(file, mark, 0, alias), count_code_points(alias), "duplicate",
+          "a second sync with the name " + quoted(alias),
+          "rename or remove one; the first is at " +
+              (fresh ? place(own->second->tree.file, own->second->tree.name.at) : first->second));
   }
 }
 

@@ -154,5 +154,32 @@ TEST(KitChanges, OnlyWhatIsThereIsCounted) {
   EXPECT_EQ(check(std::move(kit)).syncs, 2u);
 }
 
+TEST(KitChanges, AnOverlayNamesSyncsByPlainNames) {
+  Files files = shop();
+  for (const std::string& name : {std::string(1'000'000, 'x'), std::string("\"a\\e[3m\"")}) {
+    files["home/shop/overrides.yaml"] = "disable: [ " + name + " ]\n";
+    EXPECT_THAT(found_in(load_files(files, {.overlay_folder = "home"})),
+                ElementsAre("home/shop/overrides.yaml:1:12+1 error overlay: a name is of letters, digits, -, . and _, "
+                            "begins with a letter and has at most 256 characters [an overlay has `overrides: { Name: "
+                            "file.sync }` and `disable: [ Name ]`]"));
+  }
+  files["home/shop/overrides.yaml"] = "overrides: { \"a b\": ./mine.sync }\n";
+  EXPECT_THAT(found_in(load_files(files, {.overlay_folder = "home"})), testing::SizeIs(1));
+}
+
+TEST(KitChanges, AnAliasIsNoOtherSyncsName) {
+  auto with = [](const std::string& alias) {
+    Files files = shop();
+    std::string& suite = files["k/suite.yaml"];
+    suite.replace(suite.find("name: Habit"), 11, "name: " + alias);
+    return found_in(load_files(files));
+  };
+  EXPECT_THAT(with("Usual"), IsEmpty());  // its own
+  EXPECT_THAT(with("Keep"), ElementsAre(testing::HasSubstr(
+                                "error duplicate: a second sync with the name `Keep` [rename or remove one; "
+                                "the first is at k/a.sync:1]")));
+  EXPECT_THAT(with("Charge"), testing::SizeIs(1));
+}
+
 }  // namespace kit_changes_test
 }  // namespace sluice::lang

@@ -48,6 +48,7 @@ class KitLoader {
     std::string file;
     Mark mark;
     std::string alias;
+    std::string sync;  // whose it is
   };
 
   void tell(Diagnostic::Severity severity, const std::string& file, Mark mark, size_t length, std::string rule,

@@ -288,7 +288,7 @@ void KitLoader::add_sync(const Suite& suite, const SuiteSync& entry, const Sync&
     added.again = true;
   }
   kit_.syncs.push_back(std::move(added));
-  alias_places_.push_back({suite.file, entry.at, entry.name});
+  alias_places_.push_back({suite.file, entry.at, entry.name, sync.name.text});
 }
 
 }  // namespace sluice::lang

@@ -8,10 +8,13 @@
 
 #include "base/nearest.h"
 #include "base/yaml.h"
+#include "lang/lexer.h"
 #include "lang/text.h"
 
 namespace sluice::lang {
 namespace {
+
+constexpr size_t kMaxPath = 4'096;
 
 // A value with its place; `key` is its name in the object around it.
 struct Node {
@@ -63,7 +66,7 @@ class SuiteParser {
                 {"kit", [&](const Node& node) { named = parse_name(node, named); }},
                 {"concepts", [&](const Node& node) { parse_concepts(node, suite_.concepts); }},
                 {"syncs", [&](const Node& node) { parse_syncs(node); }},
-                {"guards", [&](const Node& node) { read_names(node, suite_.guards); }},
+                {"guards", [&](const Node& node) { read_paths(node, suite_.guards); }},
                 {"uses", [&](const Node& node) { parse_uses(node); }},
                 {"scope", [&](const Node& node) { parse_scope(node); }},
                 {"overrides", [&](const Node& node) { parse_overrides(node); }},
@@ -138,6 +141,32 @@ class SuiteParser {
     if (into.empty()) report(node, name_of(node) + "may not be empty", "write a name or a path, or leave it out");
   }
 
+  // A path, or a way of a scope.
+  void read_path(const Node& node, std::string& into) {
+    read(node, into);
+    if (into.size() <= kMaxPath) return;
+    report(node, "a path has at most 4,096 characters", "shorten it");
+    into.clear();
+    too_long_ = true;
+  }
+
+  // A name that is written here; false if it is none.
+  bool read_name(const Node& node, std::string& into) {
+    size_t before = found_.errors();
+    read(node, into);
+    if (found_.errors() > before || is_rule_name(into)) return found_.errors() == before;
+    report(node, std::string(kRuleName), "write one such as `SendParcel` or `order-ref`");
+    into.clear();
+    return false;
+  }
+
+  // The key of a member, as a name; false if it is none.
+  bool is_named(const Node& member) {
+    if (is_rule_name(member.key)) return true;
+    report(member, std::string(kRuleName), "write one such as `SendParcel` or `order-ref`");
+    return false;
+  }
+
   void read(const Node& node, bool& into) {
     if (!node.value->is_bool()) return expected(node, "true or false");
     into = node.value->as_bool();
@@ -147,7 +176,16 @@ class SuiteParser {
     if (!is_list(list)) return;
     for (const auto& item : list.children) {
       into.push_back({.at = item.at});
-      read(item, into.back().text);
+      if (!read_name(item, into.back().text)) into.pop_back();
+    }
+  }
+
+  void read_paths(const Node& list, std::vector<Name>& into) {
+    if (!is_list(list)) return;
+    for (const auto& item : list.children) {
+      into.push_back({.at = item.at});
+      read_path(item, into.back().text);
+      if (into.back().text.empty()) into.pop_back();
     }
   }
 
@@ -164,17 +202,18 @@ class SuiteParser {
   void read_kit_name(const Node& node) {
     read(node, suite_.name);
     if (suite_.name.empty() || is_kit_name(suite_.name)) return;
-    report(node, "a kit's name is of a-z, 0-9 and -, begins with a letter and has at most 64 characters",
-           "write one such as `order-desk`", "suite-name");
+    report(node, std::string(kKitName), "write one such as `order-desk`", "suite-name");
   }
 
   void parse_params(const Node& node, SuiteConcept& entry) {
     if (!is_map(node)) return;
     for (const auto& member : node.children) {
       SuiteConcept::Param param{.at = member.at, .name = member.key};
-      if (!is_map(member)) continue;
-      walk(member, {{"as", [&](const Node& value) { read(value, param.as); }},
+      if (!is_named(member) || !is_map(member)) continue;
+      bool told = false;
+      walk(member, {{"as", [&](const Node& value) { told = !read_name(value, param.as); }},
                     {"description", [&](const Node& value) { read(value, param.description); }}});
+      if (told) continue;
       if (param.as.empty()) report(member, "parameter `" + member.key + "` has no tag", "write `{ as: tag }`");
       entry.params.push_back(std::move(param));
     }
@@ -184,10 +223,12 @@ class SuiteParser {
     if (!is_map(node)) return;
     for (const auto& member : node.children) {
       SuiteConcept entry{.at = member.at, .name = member.key};
-      if (!is_map(member)) continue;
-      walk(member, {{"spec", [&](const Node& value) { read(value, entry.spec); }},
+      if (!is_named(member) || !is_map(member)) continue;
+      too_long_ = false;
+      walk(member, {{"spec", [&](const Node& value) { read_path(value, entry.spec); }},
                     {"params", [&](const Node& value) { parse_params(value, entry); }},
                     {"optional", [&](const Node& value) { read(value, entry.optional); }}});
+      if (too_long_) continue;
       if (entry.spec.empty()) {
         report(member, "concept `" + member.key + "` has no file", "write `spec: ./concepts/….concept`");
       }
@@ -199,13 +240,16 @@ class SuiteParser {
     if (!is_list(list)) return;
     for (const auto& item : list.children) {
       SuiteSync entry{.at = item.at, .tier = tier};
+      bool named = true;
+      too_long_ = false;
       if (item.value->is_string()) {
-        read(item, entry.path);
+        read_path(item, entry.path);
       } else if (is_map(item)) {
-        walk(item, {{"path", [&](const Node& value) { read(value, entry.path); }},
-                    {"name", [&](const Node& value) { read(value, entry.name); }},
-                    {"sync", [&](const Node& value) { read(value, entry.sync); }},
+        walk(item, {{"path", [&](const Node& value) { read_path(value, entry.path); }},
+                    {"name", [&](const Node& value) { read_name(value, entry.name); }},
+                    {"sync", [&](const Node& value) { named = read_name(value, entry.sync); }},
                     {"description", [&](const Node& value) { read(value, entry.description); }}});
+        if (!named || too_long_) continue;
         if (entry.path.empty()) report(item, "the sync has no file", "write `path: ./syncs/….sync`");
       }
       into.push_back(std::move(entry));
@@ -224,15 +268,19 @@ class SuiteParser {
     for (const auto& item : node.children) {
       SuiteUse use{.at = item.at};
       if (!is_map(item)) continue;
+      bool named = true;
       walk(item, {{"suite",
                    [&](const Node& value) {
                      read(value, use.suite);
+                     named = use.suite.size() <= kMaxIdentifier;
+                     if (!named) report(value, std::string(kKitName), "write one such as `order-desk`");
                      use.at = value.at;
                    }},
                   {"optional", [&](const Node& value) { read(value, use.optional); }},
                   {"concepts", [&](const Node& value) { parse_used_concepts(value, use.concepts); }},
                   // What binds this suite to another is active only when that one is there.
                   {"syncs", [&](const Node& value) { parse_sync_list(value, Tier::integration, use.syncs); }}});
+      if (!named) continue;
       if (use.suite.empty()) report(item, "the suite that is used has no name", "write `suite:`");
       suite_.uses.push_back(std::move(use));
     }
@@ -243,8 +291,10 @@ class SuiteParser {
     for (const auto& item : node.children) {
       SuiteConcept entry{.at = item.at};
       if (!is_map(item)) continue;
-      walk(item, {{"name", [&](const Node& value) { read(value, entry.name); }},
+      bool named = true;
+      walk(item, {{"name", [&](const Node& value) { named = read_name(value, entry.name); }},
                   {"params", [&](const Node& value) { parse_params(value, entry); }}});
+      if (!named) continue;
       if (entry.name.empty()) report(item, "the concept has no name", "write `name:`");
       into.push_back(std::move(entry));
     }
@@ -254,16 +304,17 @@ class SuiteParser {
     if (!is_map(node)) return;
     for (const auto& member : node.children) {
       SuiteScope scope{.at = member.at, .concept_ = member.key};
-      read(member, scope.path);
-      suite_.scopes.push_back(std::move(scope));
+      if (is_named(member)) read_path(member, scope.path);
+      if (!scope.path.empty()) suite_.scopes.push_back(std::move(scope));
     }
   }
 
   void parse_overrides(const Node& node) {
     if (!is_map(node)) return;
     for (const auto& member : node.children) {
-      auto& entry = suite_.overrides.emplace_back(SuiteOverride{.name = {member.at, member.key}});
-      read(member, entry.path);
+      SuiteOverride entry{.name = {member.at, member.key}};
+      if (is_named(member)) read_path(member, entry.path);
+      if (!entry.path.empty()) suite_.overrides.push_back(std::move(entry));
     }
   }
 
@@ -281,6 +332,7 @@ class SuiteParser {
   std::string file_;
   Diagnostics& found_;
   Suite suite_;
+  bool too_long_ = false;  // a path of the entry, which is told
 };
 
 }  // namespace
@@ -289,6 +341,13 @@ bool is_kit_name(std::string_view name) {
   bool characters =
       std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
   return !name.empty() && name.size() <= 64 && characters && name[0] >= 'a' && name[0] <= 'z';
+}
+
+bool is_rule_name(std::string_view name) {
+  auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  bool characters =
+      std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; });
+  return !name.empty() && name.size() <= kMaxIdentifier && characters && is_letter(name[0]);
 }
 
 std::optional<Suite> parse_suite(const Document& document, Diagnostics& found) {

@@ -19,6 +19,13 @@ namespace sluice::lang {
 // A kit's name is of a-z, 0-9 and -, begins with a letter and has at most 64 characters: it is a folder's name, and is
 // printed as it is.
 bool is_kit_name(std::string_view name);
+constexpr std::string_view kKitName =
+    "a kit's name is of a-z, 0-9 and -, begins with a letter and has at most 64 characters";
+
+// Any other name in a suite or an overlay: of a concept, a sync, an alias, a tag.
+bool is_rule_name(std::string_view name);
+constexpr std::string_view kRuleName =
+    "a name is of letters, digits, -, . and _, begins with a letter and has at most 256 characters";
 
 std::optional<Suite> parse_suite(const Document& document, Diagnostics& found);
 std::optional<Suite> parse_suite(std::string_view text, const std::string& file, Diagnostics& found);

@@ -7,6 +7,8 @@
 namespace sluice::lang {
 namespace suite_parser_test {
 
+using namespace std::string_literals;
+
 using testing::ElementsAre;
 
 std::vector<std::string> faults(std::string_view text) {
@@ -133,6 +135,42 @@ TEST(SuiteParser, AKitsNameIsAPlainOne) {
     EXPECT_THAT(faults("kit:\n  name: " + name + "\n"), ElementsAre(fault)) << name;
   }
   EXPECT_THAT(faults("kit:\n  name: " + std::string(1'000'000, 'a') + "\n"), ElementsAre(fault));
+}
+
+TEST(SuiteParser, OtherNamesArePlainAndShort) {
+  const std::string fault =
+      " a name is of letters, digits, -, . and _, begins with a letter and has at most 256 characters | write one such "
+      "as `SendParcel` or `order-ref`";
+  const std::string head = "kit: { name: a }\n";
+  for (const std::string& name : {std::string(257, 'x'), std::string(1'000'000, 'x'), "\"al\\e[3m\""s, "\"a b\""s}) {
+    EXPECT_THAT(faults(head + "disable: [ " + name + " ]\n"), ElementsAre("2:12" + fault));
+    EXPECT_THAT(faults(head + "syncs: { required: [ { path: r, name: " + name + " } ] }\n"),
+                ElementsAre("2:33" + fault));
+    EXPECT_THAT(faults(head + "syncs: { required: [ { path: r, sync: " + name + " } ] }\n"),
+                ElementsAre("2:33" + fault));
+    EXPECT_THAT(faults(head + "concepts: { A: { spec: s, params: { P: { as: " + name + " } } } }\n"),
+                ElementsAre("2:42" + fault));
+    EXPECT_THAT(faults(head + "uses: [ { suite: b, concepts: [ { name: " + name + " } ] } ]\n"),
+                ElementsAre("2:35" + fault));
+  }
+  EXPECT_THAT(faults(head + "concepts: { \"a b\": { spec: s } }\noverrides: { \"a b\": s }\nscope: { \"a b\": s }\n"),
+              ElementsAre("2:13" + fault, "3:14" + fault, "4:10" + fault));
+  EXPECT_THAT(faults(head + "disable: [ Send.it-2_x, " + std::string(256, 'x') + " ]\n"), testing::IsEmpty());
+}
+
+TEST(SuiteParser, PathsAndOtherKitsAreShort) {
+  const std::string head = "kit: { name: a }\n", name(1'000'000, 'x');
+  const std::string path = " a path has at most 4,096 characters | shorten it";
+  EXPECT_THAT(faults(head + "concepts: { A: { spec: " + name + " } }\n"), ElementsAre("2:18" + path));
+  EXPECT_THAT(faults(head + "syncs: { required: [ " + name + " ] }\n"), ElementsAre("2:22" + path));
+  EXPECT_THAT(faults(head + "scope: { A: " + name + " }\n"), ElementsAre("2:10" + path));
+  EXPECT_THAT(faults(head + "guards: [ " + name + " ]\n"), ElementsAre("2:11" + path));
+  EXPECT_THAT(
+      faults(head + "uses: [ { suite: " + name + " } ]\n"),
+      ElementsAre("2:11 a kit's name is of a-z, 0-9 and -, begins with a letter and has at most 64 characters | "
+                  "write one such as `order-desk`"));
+  EXPECT_THAT(faults(head + "scope: { A: \"\" }\n"),
+              ElementsAre("2:10 `A`: may not be empty | write a name or a path, or leave it out"));
 }
 
 }  // namespace suite_parser_test

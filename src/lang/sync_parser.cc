@@ -30,19 +30,18 @@ class SyncParser {
   SyncFile parse() {
     resume();
     while (!cursor_.ended()) {
+      size_t errors = found_.errors();
       if (cursor_.at("sync")) {
         parse_sync();
       } else if (cursor_.at("guard")) {
         parse_guard();
       } else {
         cursor_.fail_here("`sync` or `guard`");
-        // A stray brace at the top would stop the recovery where it stands.
-        resume();
-        while (cursor_.accept("}")) {
-        }
       }
       cursor_.skip_separators();
       resume();
+      // A brace that is left of a rule with errors, or a stray one, would stop the recovery where it stands.
+      while (found_.errors() > errors && cursor_.accept("}")) resume();
     }
     file_.comments = cursor_.take_comments();
     lift_comments(file_.comments, outer_braces_);

@@ -210,5 +210,16 @@ TEST(SyncParser, ThereIsNoArithmetic) {
       ElementsAre("2:21 unexpected `+` | there is no arithmetic: a concept keeps its own totals and returns them"));
 }
 
+TEST(SyncParser, ABraceThatIsLeftOfARuleWithErrorsIsNotToldAgain) {
+  EXPECT_THAT(
+      faults_of_rules(
+          "sync S when { A/a: [] => ok[] } then  A/b: [] }\nsync T when { A/a: [] => ok[] } then { A/b: [] }\n"),
+      testing::SizeIs(1));
+  EXPECT_THAT(
+      faults_of_rules(
+          "sync S when { A/a: [] => ok[] } then { A/b: [] } }\nsync T when { A/a: [] => ok[] } then { A/b: [] }\n"),
+      testing::SizeIs(1));
+}
+
 }  // namespace sync_parser_test
 }  // namespace sluice::lang

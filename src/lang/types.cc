@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/nearest.h"
+#include "lang/text.h"
 #include "lang/values.h"
 
 namespace sluice::lang {
@@ -300,7 +301,7 @@ std::string Types::name(TypeId id) const {
     case Kind::mapping:
       return name(shape.inner[0]) + " -> " + name(shape.inner[1]);
     case Kind::literals:
-      for (const std::string& literal : shape.names) text += (text.empty() ? "\"" : " | \"") + literal + "\"";
+      for (const std::string& literal : shape.names) text += (text.empty() ? "" : " | ") + quote(literal);
       return text;
     default:
       for (size_t i = 0; i < shape.names.size(); ++i) {

@@ -114,5 +114,10 @@ TEST(Types, JoinsWhatMayStandForOneAnother) {
   EXPECT_EQ(joined(one, other), "{ x: Float, y: option String, z: option String }");
 }
 
+TEST(Types, TextsAreShownAsTheyAreWritten) {
+  Types types;
+  EXPECT_EQ(types.name(types.texts({"a\x1b[31m", "b\"c", "d\\"})), R"("a\u{1b}[31m" | "b\"c" | "d\\")");
+}
+
 }  // namespace types_test
 }  // namespace sluice::lang

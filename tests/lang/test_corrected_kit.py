@@ -76,6 +76,18 @@ MUTATIONS = [
     # a lost answer: the sync that gave it is gone
     ("syncs/core.sync", LOST_ANSWER, "", "warning", "is never answered after `Runtime/deploy` => `ok`",
      "then { ^Runtime/deploy: [ instance: ?i; artifact: ?a; version: ?v ] }"),
+    # a changed literal: of a step, of a pattern, of the request that a pattern speaks of
+    ("syncs/delivery.sync", 'then { Timer/wait: [ name: "soak"; seconds: ?p ] }',
+     'then { ^Timer/wait: [ name: "soaks"; seconds: ?p ] }', "warning",
+     'is never answered after `Timer/wait: [ name: "soaks" ]` => `ok`'),
+    ("syncs/delivery.sync", 'Timer/wait: [ name: "soak" ] => ok[]', 'Timer/wait: [ name: "soaks" ] => ok[]', "warning",
+     'is never answered after `Timer/wait: [ name: "soak" ]` => `ok`', 'then { ^Timer/wait: [ name: "soak"; seconds: ?p ] }'),
+    ("syncs/core.sync", 'caused by DeployPlan/run: [ kind: "provision-storage" ]',
+     'caused by ^DeployPlan/run: [ kind: "provision-storages" ]', "warning", "`NodeProvisioned` never fires"),
+    # another request than the one that the work is beneath
+    ("syncs/delivery.sync", "Telemetry/analyze: [] => insufficientData[]\n    caused by Rollout/judge",
+     "Telemetry/analyze: [] => insufficientData[]\n    caused by DeployPlan/execute", "warning",
+     "`Rollout/judge` is never answered after `Telemetry/analyze` => `insufficientData`", "then { ^Telemetry/analyze:"),
     # in a concept
     ("concepts/rollout.concept", "@code(rolled_back)", "@code(^rolledback)", "error", "did you mean `rolled_back`"),
     ("concepts/runtime.concept", "reversal: destroy", "reversal: ^destroi", "error", "did you mean `destroy`"),

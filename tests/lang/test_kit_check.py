@@ -215,6 +215,11 @@ def test_show_and_check_say_what_the_home_overrides(kit, tmp_path):
     done = kit("check", "mine", cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.count(": error: ") == 1
     assert "/overrides.yaml:2:12: error: sync `RecordFinished` is both overridden and disabled\n" in done.stderr
+    assert "is replaced by the one" not in done.stderr
+    (overlay / "overrides.yaml").write_text("overrides: { RecordFinished: nowhere.sync }\n")
+    done = kit("check", "mine", cwd=tmp_path)
+    assert done.returncode == 1 and f"there is no file {overlay}/nowhere.sync" in done.stderr
+    assert "is replaced by the one" not in done.stderr
 
 
 def test_a_suite_names_no_file_outside_its_folder(kit, tmp_path):
@@ -251,6 +256,28 @@ def test_list_marks_a_kit_that_fails_its_check(kit, tmp_path):
     assert done.returncode == 0 and "2 kits fail their check and will not be loaded" in done.stderr
     listed = {each["name"]: each["errors"] for each in json.loads(kit("list", "-o", "json").stdout)}
     assert listed == {"bad": 1, "deploy": 0, "good": 0, "worse": 1}
+
+
+def test_list_names_kits_as_they_are_found(kit, tmp_path):
+    kits = tmp_path / "home" / "kits"
+    kits.mkdir(parents=True, mode=0o700)
+    kit("init", "mine", cwd=kits)
+    shutil.copytree(kits / "mine", kits / "other")
+    done = kit("list")
+    lines = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert " ok " in lines["mine"]
+    assert "1 error" in lines["other"] and "holds the kit mine: give both one name" in lines["other"]
+    assert [(each["name"], each["errors"]) for each in json.loads(kit("list", "-o", "json").stdout)] == [
+        ("deploy", 0), ("mine", 0), ("other", 1)]
+
+
+def test_a_forgotten_timer_name_is_told(kit, root, tmp_path):
+    shutil.copytree(root / "examples/kits/orders", tmp_path / "orders")
+    rules = tmp_path / "orders/orders.sync"
+    rules.write_text(rules.read_text().replace('name: "packing" ] => ok', 'name: "paking" ] => ok'))
+    done = kit("check", tmp_path / "orders")
+    assert done.returncode == 0
+    assert 'warning: `Order/place` is never answered after `Timer/wait: [ name: "packing" ]` => `ok`\n' in done.stderr
 
 
 # Faults of every kind of file: each diagnostic has a place, the source line, a caret and what to write instead.
