@@ -50,6 +50,7 @@ class Answers {
     for (size_t action = 0; action < flow_.kinds.actions.size(); ++action) {
       if (flow_.action(action).runs == Runs::answered && !flow_.owner(action).built_in) judge(action);
     }
+    for (size_t kind = flow_.kinds.actions.size(); kind < flow_.kinds.all.size(); ++kind) judge_started(kind);
     for (const auto& [what, found] : found_) {
       const auto& [kind, missing] = what;
       const std::string request = flow_.name(found.request);
@@ -170,6 +171,17 @@ class Answers {
       auto [place, fresh] = found_.try_emplace({kind, lacks.variants}, Found{request, 0, lacks.start});
       ++place->second.requests;
     }
+  }
+
+  // A request that a sync makes with literals for which nobody waits, though somebody does for others.
+  void judge_started(size_t kind) {
+    bool asked = flow_.action(kind).runs == Runs::answered && !flow_.owner(kind).built_in;
+    bool others = !flow_.requested[flow_.kinds.all[kind].action].empty();
+    if (!asked || flow_.started[kind].empty() || !flow_.requested[kind].empty() || !others) return;
+    report_.warning(flow_.place(flow_.started[kind][0]), "no-answer",
+                    "no active sync matches " + quoted(flow_.pattern(kind) + " => requested") +
+                        ": this request ends in engine.unanswered",
+                    "write the sync that does its work, or mend the literal");
   }
 
   void judge(Beneath::From from, std::map<size_t, Lacks>& missing) {

@@ -112,6 +112,19 @@ TEST(CheckAnswers, WhatTheSyncThatBeginsARequestKnowsOfItHoldsBeneathIt) {
   EXPECT_THAT(with("; kind: \"x\"", "kind: \"y\""), ElementsAre("1 `R/run` is never answered after `A/b` => `ok`"));
 }
 
+TEST(CheckAnswers, ARequestWithLiteralsForWhichNobodyWaitsIsTold) {
+  auto with = [](const std::string& kind) {
+    return answers_of(
+        "sync S when { R/run: [ n: ?n; kind: \"x\" ] => requested as ?r } then { answer ?r => ok[] }\n"
+        "sync T when { A/a: [ n: ?n ] => ok[] } then { R/run: [ n: ?n; kind: \"" +
+        kind + "\" ] }");
+  };
+  EXPECT_THAT(with("x"), IsEmpty());
+  EXPECT_THAT(with("y"),
+              ElementsAre("2 no active sync matches `R/run: [ kind: \"y\" ] => requested`: this request ends in "
+                          "engine.unanswered"));
+}
+
 TEST(CheckAnswers, ASyncForAnotherRequestDoesNotLeadOn) {
   const std::string through =
       "sync M when { A/a: [ n: ?n ] => ok[]  caused by R/other: [] => requested } then { A/b: [ n: ?n ] }\n";
