@@ -33,8 +33,8 @@
 
 namespace sluice::bundle {
 
-// The last three are searched for secrets, and not used otherwise.
-enum class ArchiveFormat { squashfs, tar, tar_gz, tar_zst, zip, tar_xz, tar_bz2, tar_lz4 };
+// Those behind zip are searched for secrets, and not used otherwise.
+enum class ArchiveFormat { squashfs, tar, tar_gz, tar_zst, zip, tar_xz, tar_bz2, tar_lz4, tar_lzma };
 
 std::string_view to_string(ArchiveFormat format);
 
@@ -47,6 +47,9 @@ class ByteSource {
   virtual Result<size_t> read_at(uint64_t offset, std::span<char> into) = 0;
   virtual uint64_t size() const = 0;
 };
+
+// Whether there is nothing but zeros from this offset on, and not more of them than padding takes.
+Result<bool> only_padding_from(ByteSource& source, uint64_t offset);
 
 Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file);
 // A file to be read; `invalid` if it is something that has no end, or no beginning: a folder, a device, a FIFO.

@@ -226,16 +226,20 @@ class TarReader final : public StreamReader {
   Result<void> finish() override {
     if (why_ == ReadFor::search) return {};
     // What is left is padding, and the end of what is compressed, which must be there.
-    for (uint64_t read = 0; read < kMaxPaddingBytes;) {
+    bool at_end = false;
+    for (uint64_t read = 0; !at_end && read < kMaxPaddingBytes;) {
       auto piece = bytes_.next();
       if (!piece) return piece.error();
-      if (piece->empty()) break;
+      at_end = piece->empty();
       watch_.feed(*piece);
       read += piece->size();
     }
     if (!watch_.ended()) return ends_early(": a tar ends with two blocks of zeros, this one does not");
-    if (watch_.has_more())
+    if (watch_.has_more() || !at_end)
       return Error{.code = Code::invalid, .message = "there is something behind the end of its tar"};
+    auto padded = only_padding_from(bytes_.source(), bytes_.used());
+    if (!padded) return padded.error();
+    if (!*padded) return Error{.code = Code::invalid, .message = "there is something behind what is compressed"};
     return {};
   }
 

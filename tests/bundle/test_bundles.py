@@ -512,6 +512,23 @@ def test_hostile_archives_are_refused_in_one_line_and_leave_nothing(place, name,
     assert sorted(path.name for path in place.folder.iterdir()) == before
 
 
+def test_a_tar_gz_that_lies_is_refused_and_one_of_pzstd_is_read(place):
+    tar_with(place.folder / "a.tar", ("pay", tarfile.REGTYPE, "amount=100"))
+    plain = (place.folder / "a.tar").read_bytes()
+    squeezed = gzip.compress(plain, compresslevel=0)
+    for lying, reason in ((squeezed.replace(b"pay", b"pax"), "incorrect data check"),
+                          (squeezed[:-4] + b"\xff\xff\xff\x7f", "incorrect length check"),
+                          (squeezed + b"GARBAGE", "there is something behind what is compressed")):
+        (place.folder / "a.tar.gz").write_bytes(lying)
+        done = place.run("bundles", "extract", "a.tar.gz", "out")
+        assert done.returncode == 1 and done.stderr.rstrip().endswith(reason), done.stderr
+        assert not (place.folder / "out").exists()
+    subprocess.run(["pzstd", "-q", "-k", "a.tar", "-o", "a.tar.zst"], cwd=place.folder, check=True, capture_output=True)
+    assert (place.folder / "a.tar.zst").read_bytes()[1:4] == b"\x2a\x4d\x18", "it begins with a frame to pass over"
+    place.good("bundles", "extract", "a.tar.zst", "out")
+    assert (place.folder / "out" / "pay").exists()
+
+
 def test_a_fifo_in_a_zip_is_refused(place):
     with zipfile.ZipFile(place.folder / "a.zip", "w") as zipped:
         entry = zipfile.ZipInfo("pipe")
