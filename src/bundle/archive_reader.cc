@@ -72,6 +72,11 @@ class CheckedReader final : public ArchiveReader {
       if (!*raw) {
         entry_.reset();
         if (auto sound = rules_.finish(); !sound) return fail(sound.error());
+        auto beside = raw_->beside();
+        if (!beside) return fail(rules_.refuse_all(beside.error().message, beside.error().code));
+        if (!beside->empty()) {
+          return fail(rules_.refuse_all("there is something " + std::string(beside->front().where)));
+        }
         return std::optional<ArchiveEntry>();
       }
       auto entry = rules_.admit(**raw);
@@ -186,17 +191,19 @@ std::string_view to_string(ArchiveFormat format) {
   return "";
 }
 
-Result<bool> only_padding_from(ByteSource& source, uint64_t offset) {
+Result<bool> only_padding(ByteSource& source, uint64_t begin, uint64_t end) {
   constexpr uint64_t kMaxPaddingBytes = 64 << 20;
   constexpr size_t kPieceBytes = 64 * 1024;
-  if (source.size() > offset && source.size() - offset > kMaxPaddingBytes) return false;
-  std::string piece(kPieceBytes, '\0');
-  for (;; offset += piece.size()) {
-    auto got = source.read_at(offset, piece);
+  if (begin < end && end - begin > kMaxPaddingBytes) return false;
+  std::string buffer(std::min<uint64_t>(kPieceBytes, end - std::min(begin, end)), '\0');
+  while (begin < end) {
+    auto got = source.read_at(begin, std::span(buffer).first(std::min<uint64_t>(buffer.size(), end - begin)));
     if (!got) return got.error();
-    if (std::string_view(piece).substr(0, *got).find_first_not_of('\0') != std::string_view::npos) return false;
-    if (*got < piece.size()) return true;
+    if (*got == 0) break;
+    if (std::string_view(buffer).substr(0, *got).find_first_not_of('\0') != std::string_view::npos) return false;
+    begin += *got;
   }
+  return true;
 }
 
 Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file) {
@@ -273,7 +280,8 @@ std::optional<std::string_view> sniff_unread(std::string_view first_bytes) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits) {
+Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits,
+                                                   std::function<void(std::string_view)> on_unpacked) {
   std::string first(kSniffBytes, '\0');
   auto got = source->read_at(0, first);
   if (!got) return got.error();
@@ -281,7 +289,7 @@ Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> s
   auto format = sniff_for_search(first);
   if (!format) return Error{.code = Code::invalid, .message = "it is not an archive that Sluice can read"};
   if (*format == ArchiveFormat::squashfs) return open_squash(std::move(source), limits);
-  return open_stream(std::move(source), *format, ReadFor::search, limits);
+  return open_stream(std::move(source), *format, ReadFor::search, limits, std::move(on_unpacked));
 }
 
 Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::string& path, const OpenOptions& options) {

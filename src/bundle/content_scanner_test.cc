@@ -81,7 +81,7 @@ TEST(ContentScanner, FindsKeysInEveryForm) {
               ElementsAre("1 a private key"));
 }
 
-TEST(ContentScanner, TakesAnySecretInATemplateOfAnEnvironmentFile) {
+TEST(ContentScanner, TakesAnySecretInWhatIsNamedAsAnEnvironmentFile) {
   SecretReport report;
   std::set<std::string> allowed;
   ContentScanner scanner("app/.env.example", report, allowed);

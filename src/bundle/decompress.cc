@@ -1,6 +1,7 @@
-// One loop for both, as both are rows of frames; each says how a frame begins and unpacks the next piece of it.
+// One loop for all, as all are rows of frames; each says how a frame begins and unpacks the next piece of it.
 #include "bundle/decompress.h"
 
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -136,8 +137,45 @@ class ZstdFrames final : public Frames {
   std::unique_ptr<ZSTD_DStream, Free> stream_;
 };
 
+class XzFrames final : public Frames {
+ public:
+  explicit XzFrames(ByteSource& source) : Frames(source) { begin(); }
+  ~XzFrames() override { lzma_end(&stream_); }
+
+ private:
+  static constexpr uint64_t kMaxMemoryBytes = 256 << 20;
+
+  void begin() { ready_ = lzma_stream_decoder(&stream_, kMaxMemoryBytes, 0) == LZMA_OK; }
+
+  Result<Step> unpack(std::string_view& input, std::string& into) override {
+    if (!ready_) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
+    stream_.next_in = reinterpret_cast<const uint8_t*>(input.data());
+    stream_.avail_in = input.size();
+    stream_.next_out = reinterpret_cast<uint8_t*>(into.data());
+    stream_.avail_out = into.size();
+    const lzma_ret status = lzma_code(&stream_, LZMA_RUN);
+    input.remove_prefix(input.size() - stream_.avail_in);
+    const Step step{.bytes = into.size() - stream_.avail_out, .frame_ended = status == LZMA_STREAM_END};
+    if (step.frame_ended) {
+      begin();
+    } else if (status == LZMA_MEM_ERROR || status == LZMA_MEMLIMIT_ERROR) {
+      return Error{.code = Code::limit, .message = "more than 256 MiB of memory are needed to read it"};
+    } else if (status != LZMA_OK && status != LZMA_BUF_ERROR) {
+      return Error{.code = Code::invalid, .message = "the archive is damaged"};
+    }
+    return step;
+  }
+  bool begins_frame(std::string_view first_bytes) const override {
+    return sniff_for_search(first_bytes) == ArchiveFormat::tar_xz;
+  }
+
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool ready_ = false;
+};
+
 }  // namespace
 
+std::unique_ptr<Decompressor> decompress_xz(ByteSource& source) { return std::make_unique<XzFrames>(source); }
 std::unique_ptr<Decompressor> decompress_gzip(ByteSource& source) { return std::make_unique<GzipFrames>(source); }
 std::unique_ptr<Decompressor> decompress_zstd(ByteSource& source) { return std::make_unique<ZstdFrames>(source); }
 

@@ -1,5 +1,5 @@
-// What gzip and zstd hold, in pieces. zlib and libzstd are asked themselves, as libarchive checks neither the sum nor
-// the length behind what gzip has compressed, and drops what stands behind it.
+// What gzip, zstd and xz hold, in pieces. zlib, libzstd and liblzma are asked themselves, as libarchive checks neither
+// the sum nor the length behind what gzip has compressed, and does not tell where what is compressed ends.
 //
 // Several frames one behind the other are one content; frames that say to be passed over are. Memory is bounded
 // whatever a frame says of itself. For bundle/tar_bytes.h only.
@@ -27,5 +27,6 @@ class Decompressor {
 // The source must outlive them.
 std::unique_ptr<Decompressor> decompress_gzip(ByteSource& source);
 std::unique_ptr<Decompressor> decompress_zstd(ByteSource& source);
+std::unique_ptr<Decompressor> decompress_xz(ByteSource& source);
 
 }  // namespace sluice::bundle

@@ -36,7 +36,8 @@ std::string text() {
 TEST(Decompress, GivesWhatIsInAllFrames) {
   const std::string content = text();
   for (const auto& [make, by] : {std::pair<Make, Squeeze>{decompress_gzip, Squeeze::gzip},
-                                 std::pair<Make, Squeeze>{decompress_zstd, Squeeze::zstd}}) {
+                                 std::pair<Make, Squeeze>{decompress_zstd, Squeeze::zstd},
+                                 std::pair<Make, Squeeze>{decompress_xz, Squeeze::xz}}) {
     const std::string one = squeezed(content, by), two = squeezed("and more", by), none = squeezed("", by);
     EXPECT_TRUE(unpacked(one, make).content == content);
     EXPECT_TRUE(unpacked(one + two + none + two, make).content == content + "and moreand more");
@@ -68,6 +69,16 @@ TEST(Decompress, PassesOverFramesOfZstdThatSayTheyAreNoContent) {
   EXPECT_EQ(unpacked(skipped + frame + skipped + frame + skipped, decompress_zstd).content, "oneone");
   EXPECT_EQ(unpacked(skipped + frame.substr(0, frame.size() - 1), decompress_zstd).content,
             "the archive ends too early");
+}
+
+TEST(Decompress, ChecksTheSumBehindXz) {
+  const std::string good = squeezed("amount=100", Squeeze::xz);
+  for (size_t i = 1; i < good.size() - 6; ++i) {
+    std::string changed = good;
+    changed[changed.size() - i] = static_cast<char>(changed[changed.size() - i] ^ 0x40);
+    EXPECT_TRUE(unpacked(changed, decompress_xz).content.starts_with("the archive ")) << i;
+    EXPECT_EQ(unpacked(good.substr(0, good.size() - i), decompress_xz).content, "the archive ends too early");
+  }
 }
 
 TEST(Decompress, SaysThatAWindowIsTooLarge) {

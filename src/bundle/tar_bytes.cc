@@ -1,4 +1,4 @@
-// What is no gzip or zstd libarchive decompresses, by the one filter that the first bytes told.
+// What is no gzip, zstd or xz libarchive decompresses, by the one filter that the first bytes told.
 #include "bundle/tar_bytes.h"
 
 #include <archive_entry.h>
@@ -12,11 +12,11 @@ Result<void> TarBytes::open() {
   if (format_ == ArchiveFormat::tar) return {};
   if (format_ == ArchiveFormat::tar_gz) frames_ = decompress_gzip(feed_.source());
   if (format_ == ArchiveFormat::tar_zst) frames_ = decompress_zstd(feed_.source());
+  if (format_ == ArchiveFormat::tar_xz) frames_ = decompress_xz(feed_.source());
   if (frames_) return {};
   filter_.reset(archive_read_new());
   struct archive* reader = filter_.get();
   if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
-  if (format_ == ArchiveFormat::tar_xz) archive_read_support_filter_xz(reader);
   if (format_ == ArchiveFormat::tar_bz2) archive_read_support_filter_bzip2(reader);
   if (format_ == ArchiveFormat::tar_lz4) archive_read_support_filter_lz4(reader);
   if (format_ == ArchiveFormat::tar_lzma) archive_read_support_filter_lzma(reader);

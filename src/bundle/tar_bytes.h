@@ -27,7 +27,7 @@ class TarBytes {
 
   ByteFeed feed_;
   ArchiveFormat format_;
-  std::unique_ptr<Decompressor> frames_;  // of gzip and zstd
+  std::unique_ptr<Decompressor> frames_;  // of gzip, zstd and xz
   ReadArchive filter_;                    // of all else
   uint64_t source_bytes_ = 0;
   bool at_end_ = false;
