@@ -140,7 +140,7 @@ bool can_be_archive(std::string_view header) {
 
 struct Start {
   std::string_view letters;
-  enum class What { token, pem, putty, web_token, address, web_key, archive } what;
+  enum class What { token, pem, encoded_pem, putty, web_token, address, web_key, archive } what;
   size_t token = 0;
 };
 
@@ -154,6 +154,7 @@ class StartTable {
     for (std::string_view letters : kWebTokenStarts) add({letters, Start::What::web_token});
     for (std::string_view letters : kAddressStarts) add({letters, Start::What::address});
     add({kPemStart, Start::What::pem});
+    add({kEncodedPemStart, Start::What::encoded_pem});
     add({kPuttyStart, Start::What::putty});
     add({kJwkStart, Start::What::web_key});
     for (std::string_view letters : kArchiveStarts) add({letters, Start::What::archive});
@@ -227,6 +228,9 @@ std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const 
     }
     case Start::What::pem:
       if (auto length = pem_key(rest, is_binary)) return SecretMatch{kPrivateKey, at, *length};
+      return std::nullopt;
+    case Start::What::encoded_pem:
+      if (auto length = encoded_pem_key(rest)) return SecretMatch{kPrivateKey, at, *length};
       return std::nullopt;
     case Start::What::putty:
       if (rest.find("Private-Lines:") == std::string_view::npos) return std::nullopt;
