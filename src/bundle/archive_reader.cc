@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -71,6 +72,11 @@ class CheckedReader final : public ArchiveReader {
       if (!*raw) {
         entry_.reset();
         if (auto sound = rules_.finish(); !sound) return fail(sound.error());
+        auto beside = raw_->beside();
+        if (!beside) return fail(rules_.refuse_all(beside.error().message, beside.error().code));
+        if (!beside->empty()) {
+          return fail(rules_.refuse_all("there is something " + std::string(beside->front().where)));
+        }
         return std::optional<ArchiveEntry>();
       }
       auto entry = rules_.admit(**raw);
@@ -130,6 +136,35 @@ bool is_tar(std::string_view header) {
   return said == sum;
 }
 
+// What stands behind the frames that zstd and lz4 both pass over: tools put what they need to know into them.
+std::string_view behind_passed_over(std::string_view bytes) {
+  auto byte = [&](size_t at) { return static_cast<uint32_t>(static_cast<unsigned char>(bytes[at])); };
+  while (bytes.size() >= 8 && (byte(0) & 0xf0) == 0x50 && bytes.substr(1).starts_with("\x2a\x4d\x18")) {
+    const uint64_t size = byte(4) | byte(5) << 8 | byte(6) << 16 | byte(7) << 24;
+    bytes.remove_prefix(std::min<uint64_t>(8 + size, bytes.size()));
+  }
+  return bytes;
+}
+
+bool is_lz4(std::string_view bytes) {
+  return bytes.starts_with("\x04\x22\x4d\x18") || bytes.starts_with("\x02\x21\x4c\x18");
+}
+
+// The old format of xz's tools has no magic number. Its header has the usual settings, a size of its dictionary that
+// they write (2^n or 2^n + 2^(n-1)), and a size of its content, which may be unknown.
+bool is_lzma(std::string_view bytes) {
+  if (bytes.size() < 13 || bytes[0] != '\x5d') return false;
+  auto number = [&](size_t at, size_t size) {
+    uint64_t value = 0;
+    for (size_t i = size; i > 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[at + i - 1]);
+    return value;
+  };
+  const uint64_t dictionary = number(1, 4), content = number(5, 8);
+  const bool is_written =
+      std::has_single_bit(dictionary) || (dictionary % 3 == 0 && std::has_single_bit(dictionary / 3));
+  return dictionary >= 4096 && is_written && (content == ~uint64_t{0} || content < uint64_t{1} << 40);
+}
+
 }  // namespace
 
 std::string_view to_string(ArchiveFormat format) {
@@ -150,8 +185,25 @@ std::string_view to_string(ArchiveFormat format) {
       return "tar.bz2";
     case ArchiveFormat::tar_lz4:
       return "tar.lz4";
+    case ArchiveFormat::tar_lzma:
+      return "tar.lzma";
   }
   return "";
+}
+
+Result<bool> only_padding(ByteSource& source, uint64_t begin, uint64_t end) {
+  constexpr uint64_t kMaxPaddingBytes = 64 << 20;
+  constexpr size_t kPieceBytes = 64 * 1024;
+  if (begin < end && end - begin > kMaxPaddingBytes) return false;
+  std::string buffer(std::min<uint64_t>(kPieceBytes, end - std::min(begin, end)), '\0');
+  while (begin < end) {
+    auto got = source.read_at(begin, std::span(buffer).first(std::min<uint64_t>(buffer.size(), end - begin)));
+    if (!got) return got.error();
+    if (*got == 0) break;
+    if (std::string_view(buffer).substr(0, *got).find_first_not_of('\0') != std::string_view::npos) return false;
+    begin += *got;
+  }
+  return true;
 }
 
 Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file) {
@@ -183,6 +235,9 @@ std::optional<ArchiveFormat> sniff(std::string_view first_bytes) {
   if (first_bytes.starts_with("PK\x03\x04")) return ArchiveFormat::zip;
   if (first_bytes.starts_with("\x1f\x8b")) return ArchiveFormat::tar_gz;
   if (first_bytes.starts_with("\x28\xb5\x2f\xfd")) return ArchiveFormat::tar_zst;
+  if (auto behind = behind_passed_over(first_bytes); behind.size() < first_bytes.size()) {
+    return is_lz4(behind) ? std::nullopt : std::optional(ArchiveFormat::tar_zst);
+  }
   if (is_tar(first_bytes)) return ArchiveFormat::tar;
   return std::nullopt;
 }
@@ -198,7 +253,8 @@ std::optional<ArchiveFormat> sniff_for_search(std::string_view first_bytes) {
                                                6)))
     return ArchiveFormat::tar_xz;
   if (first_bytes.starts_with("BZh") && first_bytes.substr(4).starts_with("1AY&SY")) return ArchiveFormat::tar_bz2;
-  if (first_bytes.starts_with("\x04\x22\x4d\x18")) return ArchiveFormat::tar_lz4;
+  if (is_lz4(behind_passed_over(first_bytes))) return ArchiveFormat::tar_lz4;
+  if (is_lzma(first_bytes)) return ArchiveFormat::tar_lzma;
   // A file of zeros begins as an empty tar does.
   if (first_bytes.find_first_not_of('\0') == std::string_view::npos) return std::nullopt;
   return sniff(first_bytes);
@@ -224,7 +280,8 @@ std::optional<std::string_view> sniff_unread(std::string_view first_bytes) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits) {
+Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits,
+                                                   std::function<void(std::string_view)> on_unpacked) {
   std::string first(kSniffBytes, '\0');
   auto got = source->read_at(0, first);
   if (!got) return got.error();
@@ -232,7 +289,7 @@ Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> s
   auto format = sniff_for_search(first);
   if (!format) return Error{.code = Code::invalid, .message = "it is not an archive that Sluice can read"};
   if (*format == ArchiveFormat::squashfs) return open_squash(std::move(source), limits);
-  return open_stream(std::move(source), *format, ReadFor::search, limits);
+  return open_stream(std::move(source), *format, ReadFor::search, limits, std::move(on_unpacked));
 }
 
 Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::string& path, const OpenOptions& options) {

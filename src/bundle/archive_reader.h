@@ -26,6 +26,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/disk.h"
 #include "base/result.h"
@@ -33,8 +34,8 @@
 
 namespace sluice::bundle {
 
-// The last three are searched for secrets, and not used otherwise.
-enum class ArchiveFormat { squashfs, tar, tar_gz, tar_zst, zip, tar_xz, tar_bz2, tar_lz4 };
+// Those behind zip are searched for secrets, and not used otherwise.
+enum class ArchiveFormat { squashfs, tar, tar_gz, tar_zst, zip, tar_xz, tar_bz2, tar_lz4, tar_lzma };
 
 std::string_view to_string(ArchiveFormat format);
 
@@ -47,6 +48,9 @@ class ByteSource {
   virtual Result<size_t> read_at(uint64_t offset, std::span<char> into) = 0;
   virtual uint64_t size() const = 0;
 };
+
+// Whether there is nothing but zeros there, and not more of them than padding takes.
+Result<bool> only_padding(ByteSource& source, uint64_t begin, uint64_t end);
 
 Result<std::unique_ptr<ByteSource>> source_of_file(std::unique_ptr<File> file);
 // A file to be read; `invalid` if it is something that has no end, or no beginning: a folder, a device, a FIFO.
@@ -87,6 +91,15 @@ Result<std::unique_ptr<ArchiveReader>> open_archive(Disk& disk, const std::strin
 Result<std::unique_ptr<ArchiveReader>> open_archive(std::unique_ptr<ByteSource> source, const std::string& name,
                                                     const OpenOptions& options = {});
 
+// Bytes of an archive that belong to nothing that its reader reads, and are not only padding.
+struct ByteRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  std::string_view where;  // "behind its end"
+
+  bool operator==(const ByteRange&) const = default;
+};
+
 // An archive of one format, as it is: open_archive puts the rules in front of it. Messages do not name the archive.
 class RawReader {
  public:
@@ -94,11 +107,15 @@ class RawReader {
 
   virtual Result<std::optional<RawEntry>> next() = 0;
   virtual Result<std::string_view> read() = 0;
+  // After the last entry. Other readers may see other entries there, so what is to be used has none.
+  virtual Result<std::vector<ByteRange>> beside() = 0;
 };
 
 // An archive that is only looked into: nothing is unpacked, so that what no file system should meet does no harm, and a
 // link or a name that occurs twice hides nothing of what lies behind it. Hard links have content if the archive gives
-// them one. Of the limits, the number of entries holds; bytes are the caller's to count.
-Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits);
+// them one. Of the limits, the number of entries holds; bytes are the caller's to count. `on_unpacked` gets the bytes
+// of a tar that was compressed, of which entries are only a part.
+Result<std::unique_ptr<RawReader>> open_for_search(std::unique_ptr<ByteSource> source, const ArchiveLimits& limits,
+                                                   std::function<void(std::string_view)> on_unpacked = {});
 
 }  // namespace sluice::bundle

@@ -16,6 +16,12 @@ TEST(Sniff, TellsFormatsByTheirFirstBytes) {
   EXPECT_EQ(sniff(std::string(1024, '\0')), ArchiveFormat::tar);
   EXPECT_EQ(sniff(squeezed(tar, Squeeze::gzip)), ArchiveFormat::tar_gz);
   EXPECT_EQ(sniff(squeezed(tar, Squeeze::zstd)), ArchiveFormat::tar_zst);
+  const std::string passed_over("\x50\x2a\x4d\x18\x04\0\0\0abcd", 12);
+  EXPECT_EQ(sniff(passed_over + squeezed(tar, Squeeze::zstd)), ArchiveFormat::tar_zst);
+  EXPECT_EQ(sniff(passed_over + squeezed(tar, Squeeze::lz4)), std::nullopt);
+  EXPECT_EQ(sniff_for_search(passed_over + squeezed(tar, Squeeze::lz4)), ArchiveFormat::tar_lz4);
+  EXPECT_EQ(sniff_for_search(squeezed(tar, Squeeze::lzma)), ArchiveFormat::tar_lzma);
+  EXPECT_EQ(sniff_for_search("] is only a bracket"), std::nullopt);
   EXPECT_EQ(sniff(zip_of({{.name = "a"}})), ArchiveFormat::zip);
   EXPECT_EQ(sniff(squash_of({{"a", "1"}})), ArchiveFormat::squashfs);
   EXPECT_EQ(sniff(std::string(1024, 'x')), std::nullopt);

@@ -32,6 +32,7 @@ class ByteFeed {
   ByteSource& source() { return *source_; }
   const std::optional<Error>& failed() const { return failed_; }
   bool at_end() const { return at_ >= source_->size(); }
+  uint64_t used() const { return at_; }
 
   // The next bytes; empty at the end, and after an error.
   std::string_view next();

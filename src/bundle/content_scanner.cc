@@ -50,14 +50,8 @@ ContentScanner::ContentScanner(std::string path, SecretReport& report, const std
 
 void ContentScanner::expect_bytes() {
   begun_ = decided_ = is_binary_ = true;
-  looks_for_zip_ = false;
+  looks_for_archives_ = false;
 }
-
-std::string_view ContentScanner::zip_behind() const {
-  return holds_zip_ && !cut_zip_ && ends_as_zip(zip_) ? std::string_view(zip_) : std::string_view();
-}
-
-bool ContentScanner::zip_behind_too_large() const { return cut_zip_ && zip_comment_at(zip_).has_value(); }
 
 void ContentScanner::feed(std::string_view piece) {
   bytes_ += piece.size();
@@ -69,19 +63,19 @@ void ContentScanner::feed(std::string_view piece) {
 void ContentScanner::begin() {
   begun_ = true;
   is_wide_ = is_utf16(head_);
+  looks_for_archives_ = looks_for_archives_ && !is_wide_;
   append(std::exchange(head_, {}));
 }
 
 void ContentScanner::append(std::string_view piece) {
   const bool may_be_der = der_.empty() ? bytes_ == piece.size() && piece.starts_with('\x30') : der_.size() < kDerBytes;
   if (may_be_der) der_ += piece.substr(0, kDerBytes - der_.size());
-  if (holds_zip_) {
-    zip_ += piece;
-    if (zip_.size() > kMaxNestedBytes || (cut_zip_ && zip_.size() > 8 * kZipEndBytes)) {
-      cut_zip_ = true;
-      zip_.erase(0, zip_.size() - kZipEndBytes);
-      zip_.shrink_to_fit();
-    }
+  if (!held_.empty() && !cut_) {
+    held_ += piece;
+    cut_ = held_.size() > kMaxNestedBytes;
+  } else if (cut_) {
+    end_ += piece;
+    if (end_.size() > 8 * kZipEndBytes) end_.erase(0, end_.size() - kZipEndBytes);
   }
   if (is_wide_) {
     std::ranges::copy_if(piece, std::back_inserter(text_), [](char c) { return c != '\0'; });
@@ -129,18 +123,19 @@ void ContentScanner::add(std::string_view kind, std::string_view secret, size_t 
 
 void ContentScanner::scan(size_t to) {
   size_t from = next_;
-  size_t zip_at = std::string::npos;
-  size_t* zip = looks_for_zip_ && !holds_zip_ ? &zip_at : nullptr;
-  while (auto match = find_token(text_, from, to, is_binary_, zip)) {
+  std::vector<size_t> archives_at;
+  const bool looks = looks_for_archives_ && !cut_ && archives_at_.size() < kMaxArchivesInside;
+  while (auto match = find_token(text_, from, to, is_binary_, looks ? &archives_at : nullptr)) {
     if (!is_binary_) scan_assignments(next_, match->begin);
     add(match->kind, std::string_view(text_).substr(match->begin, match->length), match->begin);
     from = std::max(match->begin + std::max<size_t>(match->length, 1), match->found_at + 1);
     next_ = std::max(next_, from);
   }
   if (!is_binary_ && next_ < to) scan_assignments(next_, to);
-  if (zip_at != std::string::npos) {
-    holds_zip_ = true;
-    zip_ = text_.substr(zip_at);
+  if (!archives_at.empty()) {
+    if (held_.empty()) held_ = text_.substr(archives_at.front());
+    // Both end with what came last.
+    for (size_t at : archives_at) archives_at_.push_back(held_.size() - (text_.size() - at));
   }
   next_ = std::max(next_, to);
   size_t keep = next_ > kSecretLookBehind ? next_ - kSecretLookBehind : 0;

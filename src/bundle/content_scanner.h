@@ -13,7 +13,8 @@
 namespace sluice::bundle {
 
 constexpr uint64_t kMaxNestedBytes = uint64_t{256} << 20;
-constexpr size_t kZipEndBytes = 128 * 1024;  // the end of a zip and its comment are shorter
+constexpr size_t kMaxArchivesInside = 10'000;  // of one file
+constexpr size_t kZipEndBytes = 128 * 1024;    // the end of a zip and its comment are shorter
 
 // Looks at one file's content, piece by piece.
 class ContentScanner {
@@ -26,9 +27,15 @@ class ContentScanner {
 
   // Takes what comes for bytes without a form, such as those of an archive that is looked into by others.
   void expect_bytes();
-  // After finish(): the zip that the content ends with, whatever stands before it; empty if there is none.
-  std::string_view zip_behind() const;
-  bool zip_behind_too_large() const;
+  // After finish(): the content from where the first archive in it can begin, and all places in that at which one can.
+  // What is longer than kMaxNestedBytes is cut.
+  struct Inside {
+    std::string_view bytes;
+    const std::vector<size_t>& archives_at;
+    bool cut = false;
+    std::string_view end;  // of the content, if it is cut
+  };
+  Inside inside() const { return {held_, archives_at_, cut_, end_}; }
 
  private:
   void begin();
@@ -47,13 +54,14 @@ class ContentScanner {
   bool is_wide_ = false;  // UTF-16, of which every other byte is left out
   uint64_t bytes_ = 0;    // of all that came
   std::string der_;       // the first bytes of what may be a key in DER
-  bool looks_for_zip_ = true;
-  std::string zip_;  // from where one can begin
-  bool holds_zip_ = false;
-  bool cut_zip_ = false;  // zip_ has lost its beginning
-  std::string text_;      // what is looked at, with some of what was before it
-  size_t next_ = 0;       // in text_: everything before it has been looked at
-  size_t counted_ = 0;    // in text_: the line breaks before it are in lines_
+  bool looks_for_archives_ = true;
+  std::string held_;                 // from where the first archive can begin
+  std::vector<size_t> archives_at_;  // in held_
+  bool cut_ = false;                 // there is more than held_ has
+  std::string end_;                  // then
+  std::string text_;                 // what is looked at, with some of what was before it
+  size_t next_ = 0;                  // in text_: everything before it has been looked at
+  size_t counted_ = 0;               // in text_: the line breaks before it are in lines_
   uint32_t lines_ = 1;
   bool decided_ = false;  // whether is_binary_ is known
   bool is_binary_ = false;

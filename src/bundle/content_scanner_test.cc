@@ -59,7 +59,8 @@ TEST(ContentScanner, FindsKeysInEveryForm) {
   const std::string der = std::string("\x30\x82\x01\x32", 4) + body;
   EXPECT_THAT(found_in(der), ElementsAre("0 a private key"));
   EXPECT_THAT(found_in(der, 7), ElementsAre("0 a private key"));
-  EXPECT_THAT(found_in(der + "x"), IsEmpty()) << "longer than it says";
+  EXPECT_THAT(found_in(der + "\n"), ElementsAre("0 a private key"));
+  EXPECT_THAT(found_in(der + std::string(65, 'x')), IsEmpty()) << "longer than it says";
   const std::string letters = "MIIBMgIBAAJBAFpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpa";
   std::string pem = "-----BEGIN RSA PRIVATE KEY-----\n" + letters + "\n-----END RSA PRIVATE KEY-----\n";
   std::string wide = "\xff\xfe";
@@ -67,6 +68,22 @@ TEST(ContentScanner, FindsKeysInEveryForm) {
   EXPECT_THAT(found_in(pem), ElementsAre("1 a private key"));
   EXPECT_THAT(found_in(wide), ElementsAre("1 a private key"));
   EXPECT_THAT(found_in(wide.substr(2), 3), ElementsAre("1 a private key")) << "without the mark";
+  const std::string ed =
+      "-----BEGIN PRIVATE KEY-----\n> MC4CAQAwBQYDK2VwBCIEIFpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpa\n";
+  EXPECT_THAT(found_in("> " + ed + "> -----END PRIVATE KEY-----\n"), ElementsAre("1 a private key"));
+  EXPECT_THAT(
+      found_in("-----BEGIN PRIVATE KEY-----\n * is what stands before a key that is written in base64 letters\n"),
+      IsEmpty());
+  // The same, encoded once more.
+  const std::string encoded =
+      "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1DNENBUUF3QlFZREsyVndCQ0lFSUZwYVdscGFXbHBhV2xwYVdscGFXbHBhV2xwYVdscGFXbHBh"
+      "V2xw"
+      "YVdscGEKLS0tLS1FTkQgUFJJVkFURSBLRVktLS0tLQo=";
+  EXPECT_THAT(found_in("data:\n  tls.key: " + encoded + "\n"), ElementsAre("2 a private key"));
+  EXPECT_THAT(found_in("tls.key: |\n  " + encoded.substr(0, 76) + "\n  " + encoded.substr(76) + "\n"),
+              ElementsAre("2 a private key"));
+  EXPECT_THAT(found_in("tls.crt: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJ" + std::string(200, 'B') + "\n"),
+              IsEmpty());
   std::string ed25519 =
       "\"-----BEGIN PRIVATE KEY-----\\n\"\n  \"MC4CAQAwBQYDK2VwBCIEIFpa\"\n  "
       "\"WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpa\\n\"\n";
@@ -81,7 +98,7 @@ TEST(ContentScanner, FindsKeysInEveryForm) {
               ElementsAre("1 a private key"));
 }
 
-TEST(ContentScanner, TakesAnySecretInATemplateOfAnEnvironmentFile) {
+TEST(ContentScanner, TakesAnySecretInWhatIsNamedAsAnEnvironmentFile) {
   SecretReport report;
   std::set<std::string> allowed;
   ContentScanner scanner("app/.env.example", report, allowed);

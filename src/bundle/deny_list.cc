@@ -99,11 +99,10 @@ constexpr std::array kLines = {
     Line{".*.unfinished", Of::any, kOurs},
 };
 
-// Templates of environment files are made to be shown; the doctor still looks at what is in them.
-constexpr std::array<std::string_view, 3> kTemplates = {".env.example", ".env.sample", ".env.template"};
-// What is put behind the name of a copy: a secret's copy is a secret.
-constexpr std::array<std::string_view, 10> kCopies = {".example", ".sample", ".template", ".dist", ".defaults",
-                                                      ".bak",     ".old",    ".orig",     ".save", ".backup"};
+// What is put behind the name of a copy, compressed or not: a secret's copy is a secret.
+constexpr std::array<std::string_view, 16> kCopies = {
+    ".example", ".sample", ".template", ".dist", ".defaults", ".bak", ".old", ".orig",
+    ".save",    ".backup", ".gz",       ".zst",  ".xz",       ".bz2", ".lz4", ".lzma"};
 
 std::optional<Denied> denied_by_name(std::string_view name, bool is_folder) {
   for (const Line& line : kLines) {
@@ -121,14 +120,14 @@ std::optional<Denied> denied(std::string_view path, bool is_folder) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (is_folder) return denied_by_name(name, true);
-  if (std::ranges::find(kTemplates, name) != kTemplates.end()) return std::nullopt;
   if (auto found = denied_by_name(name, false)) return found;
-  for (std::string_view end : kCopies) {
-    if (!name.ends_with(end)) continue;
-    auto found = denied_by_name(std::string_view(name).substr(0, name.size() - end.size()), false);
+  for (;;) {
+    auto end = std::ranges::find_if(kCopies, [&](std::string_view each) { return name.ends_with(each); });
+    if (end == kCopies.end()) return std::nullopt;
+    name.resize(name.size() - end->size());
+    auto found = denied_by_name(name, false);
     if (found && found->secret) return found;
   }
-  return std::nullopt;
 }
 
 }  // namespace sluice::bundle

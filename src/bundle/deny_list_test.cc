@@ -29,9 +29,12 @@ TEST(DenyList, KnowsFilesOfSecretsByTheirNames) {
   }
 }
 
-TEST(DenyList, LetsOnlyTemplatesOfEnvironmentFilesPass) {
-  for (const char* path : {".env.example", "deep/.env.sample", ".ENV.TEMPLATE"}) EXPECT_EQ(what(path), "") << path;
-  EXPECT_EQ(what(".env.example", true), "an environment file") << "a folder";
+TEST(DenyList, TemplatesAndCompressedCopiesAreTheSame) {
+  for (const char* path : {".env.example", "deep/.env.sample", ".ENV.TEMPLATE", "prod.env.gz", "prod.env.bak.zst"}) {
+    EXPECT_EQ(what(path), "an environment file") << path;
+  }
+  EXPECT_EQ(what("id_rsa.xz"), "a private key");
+  EXPECT_EQ(what("main.py.gz"), "");
 }
 
 TEST(DenyList, KnowsVersionControlAndEditors) {

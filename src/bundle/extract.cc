@@ -96,9 +96,18 @@ class Extraction {
   crypto::Sha256Stream hash_;
 };
 
+Error is_there(const std::string& into) {
+  return {.code = Code::conflict,
+          .message = "cannot unpack into " + into + ": it is there already",
+          .next = "remove it, or choose another folder"};
+}
+
 Result<void> put_in_place(Disk& disk, const std::string& folder, const std::string& into) {
   if (auto changed = disk.chmod(folder, kFolderMode); !changed) return changed;
-  return disk.rename(folder, into);
+  auto renamed = disk.rename(folder, into);
+  // Somebody else was faster.
+  if (!renamed && disk.stat(into, FollowLinks::no)) return is_there(into);
+  return renamed;
 }
 
 }  // namespace
@@ -108,11 +117,13 @@ Result<Tree> extract(Disk& disk, ArchiveReader& archive, const std::string& into
   auto there = disk.stat(into, FollowLinks::no);
   if (there || there.error().code != Code::not_found) {
     if (!there) return there.error();
-    return Error{.code = Code::conflict,
-                 .message = "cannot unpack into " + into + ": it is there already",
-                 .next = "remove it, or choose another folder"};
+    return is_there(into);
   }
   auto folder = make_folder_beside(disk, into);
+  if (!folder && folder.error().code == Code::not_found) {
+    return Error{.code = Code::not_found,
+                 .message = "cannot unpack into " + into + ": there is no folder " + folder_of(into)};
+  }
   if (!folder) return folder.error();
   auto tree = Extraction(disk, archive, *folder).run();
   if (tree && expected && tree->digest() != *expected) {

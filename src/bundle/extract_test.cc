@@ -66,6 +66,33 @@ TEST(Extract, RefusesToReplaceAnything) {
   EXPECT_EQ(refused.error().message, "cannot unpack into /new: it is there already");
 }
 
+TEST(Extract, SaysWhatIsThereOrNotInPlainWords) {
+  RealDisk disk;
+  TestingFolder folder;
+  const std::string into = folder.path("out"), nowhere = folder.path("no/such/out");
+  auto missing = extract_bytes(disk, good_tar(), nowhere);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Code::not_found);
+  EXPECT_EQ(missing.error().message,
+            "cannot unpack into " + nowhere + ": there is no folder " + folder.path("no/such"));
+  // Another one puts its folder there meanwhile.
+  bool made = false;
+  auto another = [&] {
+    if (!std::exchange(made, true)) {
+      EXPECT_TRUE(disk.make_folder(into, 0755));
+      EXPECT_TRUE(write_atomically(disk, into + "/theirs", "x", 0644));
+    }
+    return false;
+  };
+  auto reader = open_archive(source_of_bytes(good_tar()), "app", {.stopped = another});
+  ASSERT_TRUE(reader);
+  auto late = extract(disk, **reader, into);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Code::conflict);
+  EXPECT_EQ(late.error().message, "cannot unpack into " + into + ": it is there already");
+  EXPECT_EQ(disk.list(folder.path())->size(), 1u) << "nothing else is left";
+}
+
 TEST(Extract, HoldsTheArchiveToItsDigest) {
   VolatileDisk disk;
   TreeDigest digest = tree_of_bytes(good_tar())->digest();

@@ -181,6 +181,15 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
   return manifest;
 }
 
-json::value manifest_schema() { return json_schema<Manifest>("A bundle's manifest", "urn:sluice:schema:bundle"); }
+json::value manifest_schema() {
+  json::value schema = json_schema<Manifest>("A bundle's manifest", "urn:sluice:schema:bundle");
+  // One of the two, as the rules above have it, which no field says by itself.
+  json::object& run = schema.at("properties").at("run").as_object();
+  run["minItems"] = 1;
+  run.erase("default");
+  auto has = [](const char* field) { return json::object{{"required", json::array{field}}}; };
+  schema.as_object()["oneOf"] = json::array{has("run"), has("image")};
+  return schema;
+}
 
 }  // namespace sluice::bundle

@@ -116,6 +116,9 @@ TEST(Manifest, HasASchema) {
   EXPECT_EQ(json::serialize(schema.at("properties").at("listen")),
             R"({"type":"string","enum":["port","unix"],"default":"port"})");
   EXPECT_EQ(schema.at("additionalProperties").as_bool(), false);
+  EXPECT_EQ(json::serialize(schema.at("oneOf")), R"([{"required":["run"]},{"required":["image"]}])");
+  EXPECT_EQ(schema.at("properties").at("run").at("minItems"), 1);
+  EXPECT_FALSE(schema.at("properties").at("run").as_object().contains("default"));
   EXPECT_TRUE(schema.at("properties").as_object().contains("concept"));
 }
 

@@ -11,6 +11,8 @@ namespace sluice::bundle {
 
 namespace {
 
+constexpr uint64_t kMaxBytesBehindDer = 64;  // a line break, or padding
+
 // The end of a line in a PEM block: a real one, or one written as an escape inside a string. A line may be a string of
 // its own, in quotes, with a sign that joins it to the next; `joint` tells that.
 size_t skip_line_break(std::string_view text, size_t at, bool& joint) {
@@ -20,7 +22,10 @@ size_t skip_line_break(std::string_view text, size_t at, bool& joint) {
     if (is_quote) ++quotes;
     // A plus is a letter of the key, unless it stands between two strings.
     const bool joins = at < text.size() && (text[at] == ',' || text[at] == '.' || (text[at] == '+' && quotes == 1));
-    const bool is_joint = is_quote || joins;
+    // Lines of a message that is quoted, or of a comment.
+    const bool is_mark =
+        at < text.size() && quotes == 0 && std::string_view(">#|*").find(text[at]) != std::string_view::npos;
+    const bool is_joint = is_quote || joins || is_mark;
     if (is_joint || (at + 1 < text.size() && text[at] == '\\' && text[at + 1] == '\n')) {
       joint = joint || is_joint;
       ++at;
@@ -115,6 +120,25 @@ std::optional<size_t> pem_key(std::string_view text, bool is_binary) {
   return at;
 }
 
+std::optional<size_t> encoded_pem_key(std::string_view text) {
+  constexpr size_t kLabelBytes = 64;
+  constexpr size_t kLeastLetters = 100;
+  std::string label;
+  size_t letters = 0, end = 0;
+  uint32_t bits = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\n' || text[at] == '\r' || is_blank(text[at])) continue;
+    if (!is_base64(text[at])) break;
+    bits = bits << 6 | base64_value(text[at]);
+    if (++letters % 4 == 0 && label.size() < kLabelBytes) {
+      for (int shift : {16, 8, 0}) label += static_cast<char>(bits >> shift);
+    }
+    end = at + 1;
+  }
+  const bool is_key = label.starts_with(kPemStart) && label.find("PRIVATE KEY") != std::string::npos;
+  return is_key && letters >= kLeastLetters ? std::optional(end) : std::nullopt;
+}
+
 std::optional<WebKey> web_key(std::string_view text, size_t at) {
   const size_t open = text.substr(0, at).rfind('{');
   const size_t close = text.find('}', at);
@@ -136,7 +160,7 @@ bool is_der_key(std::string_view first_bytes, uint64_t size) {
   if (size < 32 || !first_bytes.starts_with('\x30')) return false;
   size_t at = 1;
   auto length = der_length(first_bytes, at);
-  if (!length || at + *length != size) return false;
+  if (!length || at + *length > size || size - (at + *length) > kMaxBytesBehindDer) return false;
   std::string_view body = first_bytes.substr(at);
   const std::string_view kEncrypted("\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x05", 10);
   const std::string_view kEncryptedPkcs12("\x06\x0a\x2a\x86\x48\x86\xf7\x0d\x01\x0c", 10);

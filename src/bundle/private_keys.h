@@ -16,6 +16,10 @@ constexpr std::string_view kJwkStart = "\"kty\"";
 // "BEGIN PRIVATE KEY" without one, so what follows must look like one. In a binary it must be one by its form.
 std::optional<size_t> pem_key(std::string_view text, bool is_binary);
 
+// The same of one that is encoded in base64 as a whole, as in a Secret of Kubernetes: it begins with kEncodedPemStart.
+constexpr std::string_view kEncodedPemStart = "LS0tLS1CRUdJTi";
+std::optional<size_t> encoded_pem_key(std::string_view text);
+
 // The private part of the JSON Web Key around kJwkStart at `at`: "d" of a pair of keys, "k" of one that is shared.
 struct WebKey {
   size_t begin = 0;
@@ -24,7 +28,7 @@ struct WebKey {
 std::optional<WebKey> web_key(std::string_view text, size_t at);
 
 // Whether a file that begins with these bytes, and has so many, is a private key in DER: PKCS #1, PKCS #8 (encrypted,
-// too), SEC 1, or PKCS #12.
+// too), SEC 1, or PKCS #12. A few bytes may stand behind it.
 bool is_der_key(std::string_view first_bytes, uint64_t size);
 
 }  // namespace sluice::bundle

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bundle/archive_reader.h"
 #include "bundle/private_keys.h"
 #include "bundle/secret_assignments.h"
 #include "bundle/secret_letters.h"
@@ -70,7 +71,22 @@ constexpr std::array<std::string_view, 9> kWebTokenStarts = {"eyJh", "eyJ0", "ey
 constexpr std::array<std::string_view, 9> kAddressStarts = {"http://", "https://", "gres://", "gresql://", "ysql://",
                                                             "godb://", "+srv://",  "edis://", "amqp://"};
 constexpr std::string_view kPuttyStart = "PuTTY-User-Key-File-";
-constexpr std::string_view kZipStart = "PK\x03\x04";
+// Archives and what is compressed. gzip has too few letters of its own, so its usual flags are added; those of bzip2
+// stand behind a digit, four letters from the beginning.
+constexpr std::array<std::string_view, 12> kArchiveStarts = {"PK\x03\x04",
+                                                             "hsqs",
+                                                             "\x28\xb5\x2f\xfd",
+                                                             "\xfd"
+                                                             "7zXZ",
+                                                             "\x04\x22\x4d\x18",
+                                                             {"\x1f\x8b\x08\x00", 4},
+                                                             "\x1f\x8b\x08\x04",
+                                                             "\x1f\x8b\x08\x08",
+                                                             "\x1f\x8b\x08\x0c",
+                                                             "\x1f\x8b\x08\x10",
+                                                             "\x1f\x8b\x08\x18",
+                                                             "1AY&SY"};
+constexpr size_t kBzip2LettersBefore = 4;
 
 std::optional<size_t> web_token(std::string_view text) {
   size_t header = run_length(text, is_base64url);
@@ -104,19 +120,27 @@ std::optional<SecretMatch> address(std::string_view text, size_t begin) {
   return SecretMatch{kAddress, at + colon + 1, password.size()};
 }
 
-// The header of a zip's entry: a version that exists, a known way of compressing, a name.
-bool can_be_zip(std::string_view header) {
-  if (header.size() < 30) return false;
-  auto number = [&](size_t at) {
-    return static_cast<unsigned>(static_cast<unsigned char>(header[at])) |
-           static_cast<unsigned>(static_cast<unsigned char>(header[at + 1])) << 8;
-  };
-  return number(4) <= 63 && number(8) <= 99 && number(26) > 0 && number(26) <= 4096;
+// Whether what begins like an archive has a header that its tools write.
+bool can_be_archive(std::string_view header) {
+  auto format = sniff_for_search(header.substr(0, kSniffBytes));
+  if (!format || *format == ArchiveFormat::tar || header.size() < 30) return false;
+  auto byte = [&](size_t at) { return static_cast<unsigned>(static_cast<unsigned char>(header[at])); };
+  auto number = [&](size_t at) { return byte(at) | byte(at + 1) << 8; };
+  switch (*format) {
+    case ArchiveFormat::zip:  // a version that exists, a known way of compressing, a name
+      return number(4) <= 63 && number(8) <= 99 && number(26) > 0 && number(26) <= 4096;
+    case ArchiveFormat::squashfs:  // its version
+      return header.size() >= 96 && number(28) == 4 && number(30) == 0;
+    case ArchiveFormat::tar_gz:  // how hard it tried, and on which system
+      return (byte(8) == 0 || byte(8) == 2 || byte(8) == 4) && (byte(9) <= 13 || byte(9) == 255);
+    default:
+      return true;
+  }
 }
 
 struct Start {
   std::string_view letters;
-  enum class What { token, pem, putty, web_token, address, web_key, zip } what;
+  enum class What { token, pem, encoded_pem, putty, web_token, address, web_key, archive } what;
   size_t token = 0;
 };
 
@@ -130,9 +154,10 @@ class StartTable {
     for (std::string_view letters : kWebTokenStarts) add({letters, Start::What::web_token});
     for (std::string_view letters : kAddressStarts) add({letters, Start::What::address});
     add({kPemStart, Start::What::pem});
+    add({kEncodedPemStart, Start::What::encoded_pem});
     add({kPuttyStart, Start::What::putty});
     add({kJwkStart, Start::What::web_key});
-    add({kZipStart, Start::What::zip});
+    for (std::string_view letters : kArchiveStarts) add({letters, Start::What::archive});
   }
 
   // The next place from `at` on, before `to`, where some letters stand; npos if there is none.
@@ -145,7 +170,7 @@ class StartTable {
         at += skip;
         continue;
       }
-      for (const Start& start : starts_) {
+      for (const Start& start : starts_[bucket_[pair]]) {
         if (text.substr(at).starts_with(start.letters)) {
           found = &start;
           return at;
@@ -158,16 +183,26 @@ class StartTable {
 
  private:
   void add(const Start& start) {
-    starts_.push_back(start);
+    uint8_t& bucket = bucket_[pair_at(start.letters, kWindow - 2)];
+    if (bucket == 0) {
+      bucket = static_cast<uint8_t>(starts_.size());
+      starts_.emplace_back();
+    }
+    starts_[bucket].push_back(start);
     for (size_t i = 0; i + 2 <= kWindow; ++i) {
-      size_t pair = static_cast<size_t>(static_cast<unsigned char>(start.letters[i])) << 8 |
-                    static_cast<unsigned char>(start.letters[i + 1]);
+      const size_t pair = pair_at(start.letters, i);
       skip_[pair] = std::min<uint8_t>(skip_[pair], static_cast<uint8_t>(kWindow - 2 - i));
     }
   }
 
+  static size_t pair_at(std::string_view letters, size_t at) {
+    return static_cast<size_t>(static_cast<unsigned char>(letters[at])) << 8 |
+           static_cast<unsigned char>(letters[at + 1]);
+  }
+
   std::array<uint8_t, 65536> skip_{};
-  std::vector<Start> starts_;
+  std::array<uint8_t, 65536> bucket_{};            // in starts_, by the window's last two bytes
+  std::vector<std::vector<Start>> starts_ = {{}};  // none of them is in the first
 };
 
 const StartTable& start_table() {
@@ -194,6 +229,9 @@ std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const 
     case Start::What::pem:
       if (auto length = pem_key(rest, is_binary)) return SecretMatch{kPrivateKey, at, *length};
       return std::nullopt;
+    case Start::What::encoded_pem:
+      if (auto length = encoded_pem_key(rest)) return SecretMatch{kPrivateKey, at, *length};
+      return std::nullopt;
     case Start::What::putty:
       if (rest.find("Private-Lines:") == std::string_view::npos) return std::nullopt;
       return SecretMatch{kPrivateKey, at, rest.size()};
@@ -208,7 +246,7 @@ std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const 
       if (is_binary) return std::nullopt;
       if (auto key = web_key(text, at)) return SecretMatch{kPrivateKey, key->begin, key->length, at};
       return std::nullopt;
-    case Start::What::zip:
+    case Start::What::archive:
       return std::nullopt;
   }
   return std::nullopt;
@@ -216,14 +254,16 @@ std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const 
 
 }  // namespace
 
-std::optional<SecretMatch> find_token(std::string_view text, size_t from, size_t to, bool is_binary, size_t* zip_at) {
+std::optional<SecretMatch> find_token(std::string_view text, size_t from, size_t to, bool is_binary,
+                                      std::vector<size_t>* archives_at) {
   const StartTable& table = start_table();
   const Start* start = nullptr;
   for (size_t at = from;;) {
     at = table.find(text, at, to, start);
     if (at == std::string_view::npos) return std::nullopt;
-    if (start->what == Start::What::zip && zip_at != nullptr && *zip_at == std::string_view::npos) {
-      if (can_be_zip(text.substr(at))) *zip_at = at;
+    if (start->what == Start::What::archive && archives_at != nullptr) {
+      const size_t before = start->letters.starts_with("1AY") ? kBzip2LettersBefore : 0;
+      if (at >= before && can_be_archive(text.substr(at - before))) archives_at->push_back(at - before);
     }
     if (auto match = look_closely(text, at, *start, is_binary)) return match;
     ++at;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice::bundle {
 
@@ -23,8 +24,8 @@ struct SecretMatch {
 
 // The first secret that begins at `from` or later and before `to`, found by its first letters. Text that is known not
 // to be binary is searched for more kinds. Above 1 GB/s on binaries: most places are passed over three bytes at a time.
-// `zip_at`, if it is npos, becomes the first place that is passed at which a zip can begin.
+// `archives_at` gets the places that are passed at which an archive, or something compressed, can begin.
 std::optional<SecretMatch> find_token(std::string_view text, size_t from, size_t to, bool is_binary,
-                                      size_t* zip_at = nullptr);
+                                      std::vector<size_t>* archives_at = nullptr);
 
 }  // namespace sluice::bundle

@@ -2,6 +2,7 @@
 #include "bundle/secret_scan.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/terminal.h"
@@ -52,7 +53,7 @@ bool SecretScan::begins_archive(const Open& open, int nesting) {
     not_searched(open.path, "an archive that is not looked into (" + std::string(*kind) + ")");
     return false;
   }
-  if (!sniff_for_search(open.first)) return false;
+  if (!sniff_for_search(std::string_view(open.first).substr(0, kSniffBytes))) return false;
   if (nesting < options_.max_nesting) return true;
   not_searched(open.path, "an archive in more than " + std::to_string(options_.max_nesting) + " others");
   return false;
@@ -90,50 +91,132 @@ void SecretScan::end(Open& open, int nesting) {
     return;
   }
   open.scanner.finish();
-  if (open.scanner.zip_behind_too_large()) {
-    not_searched(open.path, "an archive of more than " + std::to_string(kMaxNestedBytes) + " bytes");
-  }
-  std::string_view zip = open.scanner.zip_behind();
-  if (zip.empty()) return;
+  look_for_archives(open, nesting);
+}
+
+// What begins like an archive in the middle of something else need not be one: only what can be read counts. A zip is
+// known by its end, with as much before it as there is.
+void SecretScan::look_for_archives(const Open& open, int nesting) {
+  const ContentScanner::Inside inside = open.scanner.inside();
+  if (inside.archives_at.empty()) return;
   if (nesting >= options_.max_nesting) {
     return not_searched(open.path, "an archive in more than " + std::to_string(options_.max_nesting) + " others");
   }
-  if (auto looked = look_into(zip, open.path, nesting); !looked) not_searched(open.path, looked.error().message);
+  if (inside.archives_at.size() >= kMaxArchivesInside) {
+    not_searched(open.path, "more than " + std::to_string(kMaxArchivesInside) + " archives in one file");
+  }
+  const std::string too_large = "an archive of more than " + std::to_string(kMaxNestedBytes) + " bytes";
+  const size_t zip_end = inside.cut ? 0 : end_of_last_zip(inside.bytes);
+  size_t passed = 0;  // what ends before it was looked into
+  for (size_t at : inside.archives_at) {
+    if (at < passed) continue;
+    std::string_view rest = inside.bytes.substr(at);
+    if (rest.starts_with("PK")) {
+      if (inside.cut && zip_comment_at(inside.end)) not_searched(open.path, too_large);
+      if (at >= zip_end) continue;
+      passed = zip_end;
+      auto looked = look_into(rest.substr(0, zip_end - at), open.path, nesting);
+      if (!looked) not_searched(open.path, looked.error().message);
+      continue;
+    }
+    auto reader = open_for_search(source_of_view(rest), options_.limits);
+    if (!reader) {
+      if (inside.cut && rest.starts_with("hsqs")) not_searched(open.path, too_large);
+      continue;
+    }
+    const uint64_t before = read_bytes_;
+    auto looked = entries_of(**reader, open.path + "!", nesting + 1);
+    auto beside = looked ? (*reader)->beside() : Result<std::vector<ByteRange>>(looked.error());
+    if (beside) {
+      passed = at + (beside->empty() ? rest.size() : beside->front().begin);
+    } else if (beside.error().code != Code::invalid) {
+      not_searched(open.path, beside.error().message);
+    } else if (inside.cut && read_bytes_ > before) {
+      not_searched(open.path, too_large);
+    }
+  }
 }
 
 Result<void> SecretScan::look_into(std::string_view bytes, const std::string& path, int nesting) {
-  auto reader = open_for_search(source_of_view(bytes), options_.limits);
-  auto looked = reader ? archive(**reader, path + "!", nesting + 1) : Result<void>(reader.error());
-  auto source = source_of_view(bytes);
-  if (auto beside = bytes_of_archive(*source, path); !beside) return beside;
+  auto open = [&]() -> Result<std::unique_ptr<ByteSource>> { return source_of_view(bytes); };
+  return archive(open, path, path + "!", nesting + 1);
+}
+
+Result<void> SecretScan::archive(const OpenSource& open, const std::string& path, const std::string& prefix,
+                                 int nesting) {
+  auto source = open();
+  if (!source) return source.error();
+  SecretReport unpacked;
+  ContentScanner unpacked_bytes(path, unpacked, options_.allowed);
+  unpacked_bytes.expect_bytes();
+  auto own = open();
+  if (!own) return own.error();
+  auto reader =
+      open_for_search(*std::move(source), options_.limits, [&](std::string_view piece) { unpacked_bytes.feed(piece); });
+  auto looked = reader ? entries_of(**reader, prefix, nesting) : Result<void>(reader.error());
+  if (looked) looked = beside_entries(**reader, **own, prefix, nesting);
+  unpacked_bytes.finish();
+  add_new(unpacked);
+  if (auto read = bytes_of_archive(**own, path, prefix, nesting); !read) return read;
   return looked;
 }
 
-Result<void> SecretScan::bytes_of_archive(ByteSource& source, const std::string& path) {
+Result<void> SecretScan::beside_entries(RawReader& reader, ByteSource& source, const std::string& prefix, int nesting) {
+  constexpr size_t kPieceBytes = 256 * 1024;
+  auto ranges = reader.beside();
+  if (!ranges) return ranges.error();
+  std::string piece(kPieceBytes, '\0');
+  for (const ByteRange& range : *ranges) {
+    Open open = begin(prefix + std::string(range.where));
+    bool is_padding = true;  // until something else comes
+    for (uint64_t at = range.begin; at < range.end;) {
+      auto got = source.read_at(at, std::span(piece).first(std::min<uint64_t>(piece.size(), range.end - at)));
+      if (!got) return got.error();
+      if (*got == 0) break;
+      at += *got;
+      std::string_view bytes = std::string_view(piece).substr(0, *got);
+      if (is_padding) bytes.remove_prefix(std::min(bytes.find_first_not_of('\0'), bytes.size()));
+      is_padding = is_padding && bytes.empty();
+      take(open, bytes, nesting);
+    }
+    end(open, nesting);
+  }
+  return {};
+}
+
+Result<void> SecretScan::bytes_of_archive(ByteSource& source, const std::string& path, const std::string& prefix,
+                                          int nesting) {
   constexpr size_t kPieceBytes = 256 * 1024;
   SecretReport beside;
   ContentScanner bytes(path, beside, options_.allowed);
   bytes.expect_bytes();
   std::string piece(kPieceBytes, '\0');
-  std::string end;
+  std::string tail;
   for (uint64_t at = 0;; at += piece.size()) {
     auto got = source.read_at(at, piece);
     if (!got) return got.error();
     bytes.feed(std::string_view(piece).substr(0, *got));
-    end = end.substr(end.size() - std::min(end.size(), kZipEndBytes)) + piece.substr(0, *got);
+    tail = tail.substr(tail.size() - std::min(tail.size(), kZipEndBytes)) + piece.substr(0, *got);
     if (*got < piece.size()) break;
   }
   bytes.finish();
-  ContentScanner comment(path, beside, options_.allowed);
-  if (auto begin = zip_comment_at(end)) comment.feed(std::string_view(end).substr(*begin));
-  comment.finish();
+  // A zip's comment is text, or whatever somebody has put there.
+  if (auto comment_at = zip_comment_at(tail); comment_at && *comment_at < tail.size()) {
+    Open comment = begin(prefix + "comment");
+    take(comment, std::string_view(tail).substr(*comment_at), nesting);
+    end(comment, nesting);
+  }
+  add_new(beside);
+  return {};
+}
+
+void SecretScan::add_new(SecretReport& beside) {
   for (SecretFinding& finding : beside.findings) {
     auto same = [&](const SecretFinding& other) { return other.hash == finding.hash; };
     if (std::ranges::any_of(report_.findings, same) || report_.findings.size() >= kMaxFindings) continue;
     finding.line = 0;
     report_.findings.push_back(std::move(finding));
   }
-  return {};
 }
 
 Result<void> SecretScan::begin_file(const std::string& path) {
@@ -170,7 +253,7 @@ void SecretScan::judge_name(const std::string& path, bool is_folder, const std::
   }
 }
 
-Result<void> SecretScan::archive(RawReader& reader, const std::string& prefix, int nesting) {
+Result<void> SecretScan::entries_of(RawReader& reader, const std::string& prefix, int nesting) {
   std::set<std::string> judged;
   for (uint64_t entries = 0;; ++entries) {
     auto entry = reader.next();
@@ -182,6 +265,11 @@ Result<void> SecretScan::archive(RawReader& reader, const std::string& prefix, i
     }
     const std::string inner = shown_path((*entry)->path);
     judge_name(inner, (*entry)->kind == RawEntry::Kind::dir, prefix, judged);
+    if (!(*entry)->target.empty()) {
+      ContentScanner target(prefix + inner, report_, options_.allowed);
+      target.feed((*entry)->target);
+      target.finish();
+    }
     if ((*entry)->kind != RawEntry::Kind::file && (*entry)->kind != RawEntry::Kind::hard_link) continue;
     Open open = begin(prefix + inner);
     for (;;) {
@@ -210,19 +298,15 @@ Result<SecretReport> scan_archive(Disk& disk, const std::string& path, const Sec
   };
   auto source = open();
   if (!source) return source.error();
-  auto reader = open_for_search(*std::move(source), options.limits);
-  if (!reader) {
+  if (auto reader = open_for_search(*std::move(source), options.limits); !reader) {
     return Error{.code = reader.error().code,
                  .message = path + ": " + reader.error().message,
                  .next = "give a bundle, a tar or a zip, or a folder"};
   }
   SecretScan scan(options);
-  auto looked = scan.archive(**reader);
+  auto looked = scan.archive(open, path, "", 0);
   if (!looked && options.stopped && options.stopped()) return looked.error();
   if (!looked) scan.not_searched(path, looked.error().message);
-  auto bytes = open();
-  if (!bytes) return bytes.error();
-  if (auto beside = scan.bytes_of_archive(**bytes, path); !beside) return beside.error();
   return scan.report();
 }
 

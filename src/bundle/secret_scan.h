@@ -1,9 +1,10 @@
 // The secrets doctor: names what looks like a secret in files and archives, also in archives inside them, so that none
 // is shipped.
 //
-// Contents are looked at while they stream by, once. Archives inside, and zips behind a program or a script, are read
-// from memory, up to a size, and their own bytes are searched as well, for what lies beside their entries; what was too
-// large or could not be read is listed, as the doctor cannot vouch for it.
+// Contents are looked at while they stream by, once. Archives inside, wherever in a file they begin, are read from
+// memory, up to a size. What lies beside the entries of an archive is searched as a file of its own, and all its bytes,
+// compressed or not, for what has a form; what was too large or could not be read is listed, as the doctor cannot vouch
+// for it.
 #pragma once
 
 #include <cstdint>
@@ -42,10 +43,10 @@ class SecretScan final : public PackWatcher {
 
   const SecretReport& report() const { return report_; }
 
-  // Looks at all that is in an archive; names of entries count, too. `prefix` stands before their paths.
-  Result<void> archive(RawReader& reader, const std::string& prefix = "", int nesting = 0);
-  // What lies beside the entries of an archive: its own bytes, of which only what is new is reported.
-  Result<void> bytes_of_archive(ByteSource& source, const std::string& path);
+  // Looks at all that is in an archive; names of entries count, too. `prefix` stands before their paths. `open` gives
+  // its bytes, each time that it is called.
+  using OpenSource = std::function<Result<std::unique_ptr<ByteSource>>()>;
+  Result<void> archive(const OpenSource& open, const std::string& path, const std::string& prefix, int nesting);
   void not_searched(const std::string& path, const std::string& why);
 
  private:
@@ -62,7 +63,13 @@ class SecretScan final : public PackWatcher {
   void deliver(Open& open, std::string_view piece);
   bool begins_archive(const Open& open, int nesting);
   void end(Open& open, int nesting);
+  void look_for_archives(const Open& open, int nesting);
   Result<void> look_into(std::string_view bytes, const std::string& path, int nesting);
+  Result<void> entries_of(RawReader& reader, const std::string& prefix, int nesting);
+  Result<void> beside_entries(RawReader& reader, ByteSource& source, const std::string& prefix, int nesting);
+  Result<void> bytes_of_archive(ByteSource& source, const std::string& path, const std::string& prefix, int nesting);
+  // Adds what was not found otherwise.
+  void add_new(SecretReport& beside);
   void judge_name(const std::string& path, bool is_folder, const std::string& prefix, std::set<std::string>& judged);
 
   SecretScanOptions options_;

@@ -97,7 +97,7 @@ TEST(SecretScan, FindsWhatLiesBehindWhatExtractionRefuses) {
       {{.name = "zeros", .content = std::string(2 << 20, '\0')}, canary},
   };
   for (const auto& members : tars) {
-    for (Squeeze by : {Squeeze::gzip, Squeeze::xz, Squeeze::bzip2, Squeeze::lz4, Squeeze::zstd}) {
+    for (Squeeze by : {Squeeze::gzip, Squeeze::xz, Squeeze::bzip2, Squeeze::lz4, Squeeze::zstd, Squeeze::lzma}) {
       SecretReport report = of_file(squeezed(tar_of(members), by), {.limits = {.ratio_free_bytes = 1000}});
       EXPECT_THAT(places(report), ElementsAre("f!s.txt:1 an AWS access key")) << members[0].name;
       EXPECT_THAT(unknown(report), IsEmpty()) << members[0].name;
@@ -111,7 +111,7 @@ TEST(SecretScan, FindsWhatLiesBesideTheEntriesOfAnArchive) {
   const std::string zip = zip_of({{.name = "a", .content = "1"}});
   std::string commented = zip + " " + kCanary;
   commented[zip.size() - 2] = static_cast<char>(1 + kCanary.size());
-  EXPECT_THAT(places(of_file(commented)), ElementsAre("f:0 an AWS access key"));
+  EXPECT_THAT(places(of_file(commented)), ElementsAre("f!comment:1 an AWS access key"));
   EXPECT_THAT(places(of_file("#!/usr/bin/python3\n" + zip_of({{.name = "m.py", .content = kCanary}}))),
               ElementsAre("f!m.py:1 an AWS access key"));
   const std::string tar = tar_of({{.name = "a"}});
@@ -119,6 +119,100 @@ TEST(SecretScan, FindsWhatLiesBesideTheEntriesOfAnArchive) {
   EXPECT_THAT(places(of_file(squeezed(tar, Squeeze::gzip) + squeezed(second, Squeeze::gzip))),
               ElementsAre("f!b:1 an AWS access key"));
   EXPECT_THAT(places(of_file(squeezed(tar + second, Squeeze::gzip))), ElementsAre("f!b:1 an AWS access key"));
+}
+
+// Text that no compressor leaves as it is, around a canary.
+std::string secret_text() {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "a line of text that is there often\n";
+  return text + "key = " + kCanary + "\n" + text;
+}
+
+TEST(SecretScan, FindsArchivesBehindTheEndOfOthers) {
+  const std::vector<std::string> ends = {squeezed(tar_of({{.name = "a"}}), Squeeze::gzip),
+                                         squeezed("text", Squeeze::gzip),
+                                         squeezed("text", Squeeze::zstd),
+                                         squeezed("text", Squeeze::bzip2),
+                                         squeezed("text", Squeeze::lz4),
+                                         squash_of({{"a", "1"}})};
+  const std::vector<std::string> archives = {
+      squash_of({{"s.txt", secret_text()}}), squeezed(secret_text(), Squeeze::xz),
+      squeezed(secret_text(), Squeeze::bzip2), squeezed(secret_text(), Squeeze::lzma),
+      zip_of({{.name = "s.gz", .content = squeezed(secret_text(), Squeeze::gzip)}})};
+  for (const std::string& before : ends) {
+    for (const std::string& behind : archives) {
+      SecretReport report = of_file(before + behind);
+      ASSERT_EQ(report.findings.size(), 1u) << before.substr(0, 4) << " " << behind.substr(0, 4);
+      EXPECT_EQ(report.findings[0].kind, "an AWS access key");
+      EXPECT_EQ(report.findings[0].line, 401u);
+      EXPECT_THAT(unknown(report), IsEmpty());
+    }
+  }
+  EXPECT_THAT(places(of_file(ends[0] + archives[1])),
+              ElementsAre("f!behind what is compressed!content:401 an AWS access key"));
+  EXPECT_THAT(places(of_file(ends[5] + archives[0])), ElementsAre("f!behind its end!s.txt:401 an AWS access key"));
+  // As deep as others nest, and no deeper.
+  std::string row;
+  for (int i = 0; i < 6; ++i) row += squeezed("text", Squeeze::bzip2) + squeezed("text", Squeeze::gzip);
+  EXPECT_EQ(unknown(of_file(row)).size(), 1u);
+}
+
+TEST(SecretScan, FindsArchivesInTheMiddleOfAnything) {
+  const std::string program = std::string(
+                                  "\x7f"
+                                  "ELF\0\0",
+                                  6) +
+                              std::string(20'000, '\x90');
+  const std::vector<std::string> archives = {
+      squash_of({{"s.txt", secret_text()}}),
+      squeezed(tar_of({{.name = "s.txt", .content = secret_text()}}), Squeeze::gzip),
+      squeezed(secret_text(), Squeeze::gzip),
+      squeezed(secret_text(), Squeeze::zstd),
+      squeezed(secret_text(), Squeeze::xz),
+      squeezed(secret_text(), Squeeze::bzip2),
+      squeezed(secret_text(), Squeeze::lz4),
+      zip_of({{.name = "s.gz", .content = squeezed(secret_text(), Squeeze::gzip)}})};
+  for (const std::string& archive : archives) {
+    for (const std::string& before : {program, std::string("#!/bin/sh\nexit 0\n"), std::string("!<arch>\nmember\n")}) {
+      for (const std::string& behind : {std::string(), program, archives[4]}) {
+        SecretReport report = of_file(before + archive + behind);
+        // What a compressor has left as it is, is found in the file's own bytes as well.
+        std::erase_if(report.findings, [](const SecretFinding& each) { return each.path == "f"; });
+        ASSERT_EQ(report.findings.size(), behind == archives[4] ? 2u : 1u) << before.size() << archive.substr(0, 4);
+        EXPECT_EQ(report.findings[0].line, 401u);
+        EXPECT_THAT(unknown(report), IsEmpty());
+      }
+    }
+  }
+  // What only begins like one is none.
+  for (const std::string& archive : archives) {
+    SecretReport report = of_file(program + archive.substr(0, 40) + program);
+    EXPECT_THAT(places(report), IsEmpty()) << archive.substr(0, 4);
+    EXPECT_THAT(unknown(report), IsEmpty()) << archive.substr(0, 4);
+  }
+}
+
+TEST(SecretScan, FindsAnEntryThatAZipDoesNotList) {
+  const std::string zip = zip_of({{.name = "s.gz", .content = squeezed(secret_text(), Squeeze::gzip)}, {.name = "b"}});
+  const size_t first = zip.find("PK\x01\x02"), second = zip.find("PK\x01\x02", first + 1);
+  std::string orphan = zip.substr(0, first) + zip.substr(second);
+  const size_t end = orphan.rfind("PK\x05\x06");
+  orphan[end + 8] = orphan[end + 10] = 1;
+  orphan[end + 12] = static_cast<char>(end - first);
+  EXPECT_THAT(unknown(of_file(orphan)),
+              ElementsAre("f!between its entries: the archive ends too early: the directory at its end is missing"));
+}
+
+TEST(SecretScan, FindsWhatStandsInTheHeadersOfACompressedTar) {
+  const std::string filler(5'000, 'x');
+  const std::string pax = tar_of({pax_member({{"comment", kCanary}}), {.name = "a", .content = filler}});
+  const std::string link = tar_of({{.name = "a", .content = filler}, {.name = "l", .type = '2', .link = kCanary}});
+  for (Squeeze by : {Squeeze::gzip, Squeeze::xz, Squeeze::zstd}) {
+    EXPECT_THAT(places(of_file(squeezed(pax, by))), ElementsAre("f:0 an AWS access key"));
+    EXPECT_THAT(places(of_file(squeezed(link, by))), ElementsAre("f!l:1 an AWS access key"));
+  }
+  EXPECT_THAT(places(of_file(squash_of({{"a", filler}}, {tree_symlink("l", kCanary)}))),
+              ElementsAre("f!l:1 an AWS access key"));
 }
 
 TEST(SecretScan, CountsNamesOfFoldersThatAreOnlyImplied) {

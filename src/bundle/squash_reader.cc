@@ -75,6 +75,13 @@ class SquashReader final : public RawReader {
     return read_tail();
   }
 
+  Result<std::vector<ByteRange>> beside() override {
+    auto padded = only_padding(*source_, super_.bytes_used, source_->size());
+    if (!padded) return padded.error();
+    if (*padded) return std::vector<ByteRange>();
+    return std::vector<ByteRange>{{super_.bytes_used, source_->size(), "behind its end"}};
+  }
+
  private:
   static constexpr const char* kEndsEarly = "the archive ends too early";
 

@@ -45,6 +45,12 @@ TEST(SquashReader, RefusesWhatItMustNotCarry) {
   EXPECT_EQ(refusal_of_bytes(squash_of({{"a/./b", "1"}})), R"(app: "a": the name occurs twice)");
 }
 
+TEST(SquashReader, RefusesWhatLiesBehindItsEnd) {
+  const std::string image = squash_of({{"a", "1"}});
+  EXPECT_EQ(refusal_of_bytes(image + std::string(9000, '\0')), "accepted");
+  EXPECT_EQ(refusal_of_bytes(image + zip_of({{.name = "a"}})), "app: there is something behind its end");
+}
+
 TEST(SquashReader, RefusesBombsAndCrowds) {
   std::string zeros = squash_of({{"z", std::string(3'000'000, '\0')}});
   EXPECT_EQ(refusal_of_bytes(zeros, {.limits = {.ratio_free_bytes = 1000}}),

@@ -192,8 +192,12 @@ class StreamReader : public RawReader {
 
 class TarReader final : public StreamReader {
  public:
-  TarReader(std::unique_ptr<ByteSource> source, ArchiveFormat format, ReadFor why)
-      : StreamReader(format), bytes_(std::move(source), format), why_(why) {}
+  TarReader(std::unique_ptr<ByteSource> source, ArchiveFormat format, ReadFor why,
+            std::function<void(std::string_view)> on_unpacked)
+      : StreamReader(format),
+        bytes_(std::move(source), format),
+        why_(why),
+        on_unpacked_(format == ArchiveFormat::tar ? nullptr : std::move(on_unpacked)) {}
 
   Result<void> open() {
     struct archive* reader = archive();
@@ -206,6 +210,13 @@ class TarReader final : public StreamReader {
     }
     if (auto opened = bytes_.open(); !opened) return opened;
     return open_with(this, &TarReader::on_read);
+  }
+
+  Result<std::vector<ByteRange>> beside() override {
+    auto padded = only_padding(bytes_.source(), bytes_.used(), bytes_.source().size());
+    if (!padded) return padded.error();
+    if (*padded) return std::vector<ByteRange>();
+    return std::vector<ByteRange>{{bytes_.used(), bytes_.source().size(), "behind what is compressed"}};
   }
 
  private:
@@ -223,20 +234,27 @@ class TarReader final : public StreamReader {
     return {};
   }
 
+  // What is left is padding, and the end of what is compressed, which must be there.
   Result<void> finish() override {
-    if (why_ == ReadFor::search) return {};
-    // What is left is padding, and the end of what is compressed, which must be there.
-    for (uint64_t read = 0; read < kMaxPaddingBytes;) {
+    bool at_end = false;
+    for (uint64_t read = 0; !at_end && read < kMaxPaddingBytes;) {
       auto piece = bytes_.next();
       if (!piece) return piece.error();
-      if (piece->empty()) break;
-      watch_.feed(*piece);
+      at_end = piece->empty();
+      passes(*piece);
       read += piece->size();
     }
-    if (!watch_.ended()) return ends_early(": a tar ends with two blocks of zeros, this one does not");
-    if (watch_.has_more())
+    const bool is_used = why_ == ReadFor::use;
+    if (is_used && !watch_.ended()) return ends_early(": a tar ends with two blocks of zeros, this one does not");
+    if ((is_used && watch_.has_more()) || !at_end) {
       return Error{.code = Code::invalid, .message = "there is something behind the end of its tar"};
+    }
     return {};
+  }
+
+  void passes(std::string_view piece) {
+    if (why_ == ReadFor::use) watch_.feed(piece);
+    if (on_unpacked_) on_unpacked_(piece);
   }
 
   static la_ssize_t on_read(struct archive* reader, void* self, const void** bytes) {
@@ -247,13 +265,14 @@ class TarReader final : public StreamReader {
       archive_set_error(reader, EIO, "%s", "cannot read");
       return -1;
     }
-    if (tar.why_ == ReadFor::use) tar.watch_.feed(*piece);
+    tar.passes(*piece);
     *bytes = piece->data();
     return static_cast<la_ssize_t>(piece->size());
   }
 
   TarBytes bytes_;
   ReadFor why_;
+  std::function<void(std::string_view)> on_unpacked_;
   TarWatch watch_;
   std::optional<Error> failed_;
 };
@@ -264,6 +283,7 @@ class ZipReader final : public StreamReader {
       : StreamReader(ArchiveFormat::zip), feed_(std::move(source)), why_(why) {}
 
   Result<void> open(const ArchiveLimits& limits) {
+    max_entries_ = limits.max_entries;
     struct archive* reader = archive();
     if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
     if (why_ == ReadFor::use) {
@@ -283,6 +303,8 @@ class ZipReader final : public StreamReader {
     archive_read_set_seek_callback(reader, &ByteFeed::on_seek);
     return open_with(&feed_, &ByteFeed::on_read);
   }
+
+  Result<std::vector<ByteRange>> beside() override { return zip_gaps(feed_.source(), max_entries_); }
 
  private:
   std::optional<Error> source_error() const override { return feed_.failed(); }
@@ -313,6 +335,7 @@ class ZipReader final : public StreamReader {
 
   ByteFeed feed_;
   ReadFor why_;
+  uint64_t max_entries_ = 0;
   std::vector<ZipListing> listed_;
   size_t next_ = 0;
 };
@@ -320,13 +343,14 @@ class ZipReader final : public StreamReader {
 }  // namespace
 
 Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> source, ArchiveFormat format, ReadFor why,
-                                               const ArchiveLimits& limits) {
+                                               const ArchiveLimits& limits,
+                                               std::function<void(std::string_view)> on_unpacked) {
   if (format == ArchiveFormat::zip) {
     auto reader = std::make_unique<ZipReader>(std::move(source), why);
     if (auto opened = reader->open(limits); !opened) return opened.error();
     return std::unique_ptr<RawReader>(std::move(reader));
   }
-  auto reader = std::make_unique<TarReader>(std::move(source), format, why);
+  auto reader = std::make_unique<TarReader>(std::move(source), format, why, std::move(on_unpacked));
   if (auto opened = reader->open(); !opened) return opened.error();
   return std::unique_ptr<RawReader>(std::move(reader));
 }

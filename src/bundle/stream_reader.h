@@ -1,7 +1,9 @@
 // Readers of tar, plain or compressed, and zip, by libarchive.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string_view>
 
 #include "base/result.h"
 #include "bundle/archive_reader.h"
@@ -14,7 +16,9 @@ namespace sluice::bundle {
 enum class ReadFor { use, search };
 
 // Anything but squashfs. A zip with more entries than the limits allow is refused before its directory is read.
+// `on_unpacked` gets the bytes of a tar that was compressed, if it is searched.
 Result<std::unique_ptr<RawReader>> open_stream(std::unique_ptr<ByteSource> source, ArchiveFormat format, ReadFor why,
-                                               const ArchiveLimits& limits);
+                                               const ArchiveLimits& limits,
+                                               std::function<void(std::string_view)> on_unpacked = {});
 
 }  // namespace sluice::bundle

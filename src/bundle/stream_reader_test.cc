@@ -194,6 +194,24 @@ TEST(Tar, RefusesWhatLiesBehindItsEnd) {
   EXPECT_EQ(refusal_of_bytes(tar + tar), "app: there is something behind the end of its tar");
   EXPECT_EQ(refusal_of_bytes(squeezed(tar, Squeeze::gzip) + squeezed(tar, Squeeze::gzip)),
             "app: there is something behind the end of its tar");
+  for (Squeeze by : {Squeeze::gzip, Squeeze::zstd}) {
+    EXPECT_EQ(refusal_of_bytes(squeezed(tar, by) + std::string(512, '\0')), "accepted");
+    EXPECT_EQ(refusal_of_bytes(squeezed(tar.substr(0, 100), by) + squeezed(tar.substr(100), by)), "accepted");
+    for (const std::string& behind : {std::string("garbage"), zip_of({{.name = "a"}}), std::string(9, '\0') + "x"}) {
+      EXPECT_EQ(refusal_of_bytes(squeezed(tar, by) + behind), "app: there is something behind what is compressed");
+    }
+  }
+}
+
+TEST(Tar, RefusesAWrongSumAndAWrongLengthBehindGzip) {
+  const std::string gzip = squeezed(tar_of({{.name = "pay", .content = "amount=100"}}), Squeeze::gzip);
+  for (size_t from_end : {1, 5}) {
+    std::string lying = gzip;
+    lying[lying.size() - from_end] = static_cast<char>(lying[lying.size() - from_end] ^ 1);
+    EXPECT_TRUE(refusal_of_bytes(lying).ends_with(from_end == 1 ? "the archive is damaged: incorrect length check"
+                                                                : "the archive is damaged: incorrect data check"))
+        << refusal_of_bytes(lying);
+  }
 }
 
 // macOS decomposes accents: the tree is the folder's, byte by byte.

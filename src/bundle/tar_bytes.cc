@@ -1,20 +1,25 @@
-// libarchive decompresses, by the one filter that the first bytes told.
+// What is no gzip, zstd or xz libarchive decompresses, by the one filter that the first bytes told.
 #include "bundle/tar_bytes.h"
 
 #include <archive_entry.h>
 
+#include <algorithm>
+
 namespace sluice::bundle {
 
 Result<void> TarBytes::open() {
+  source_bytes_ = feed_.source().size();
   if (format_ == ArchiveFormat::tar) return {};
+  if (format_ == ArchiveFormat::tar_gz) frames_ = decompress_gzip(feed_.source());
+  if (format_ == ArchiveFormat::tar_zst) frames_ = decompress_zstd(feed_.source());
+  if (format_ == ArchiveFormat::tar_xz) frames_ = decompress_xz(feed_.source());
+  if (frames_) return {};
   filter_.reset(archive_read_new());
   struct archive* reader = filter_.get();
   if (reader == nullptr) return Error{.code = Code::limit, .message = "there is not enough memory to read it"};
-  if (format_ == ArchiveFormat::tar_gz) archive_read_support_filter_gzip(reader);
-  if (format_ == ArchiveFormat::tar_zst) archive_read_support_filter_zstd(reader);
-  if (format_ == ArchiveFormat::tar_xz) archive_read_support_filter_xz(reader);
   if (format_ == ArchiveFormat::tar_bz2) archive_read_support_filter_bzip2(reader);
   if (format_ == ArchiveFormat::tar_lz4) archive_read_support_filter_lz4(reader);
+  if (format_ == ArchiveFormat::tar_lzma) archive_read_support_filter_lzma(reader);
   archive_read_support_format_raw(reader);
   archive_read_support_format_empty(reader);
   archive_read_set_callback_data(reader, &feed_);
@@ -33,6 +38,7 @@ Result<void> TarBytes::open() {
 
 Result<std::string_view> TarBytes::next() {
   if (at_end_) return std::string_view();
+  if (frames_) return frames_->next();
   if (!filter_) {
     std::string_view piece = feed_.next();
     if (feed_.failed()) return *feed_.failed();
@@ -49,6 +55,15 @@ Result<std::string_view> TarBytes::next() {
     if (status != ARCHIVE_OK) return broken();
   } while (size == 0);
   return std::string_view(static_cast<const char*>(bytes), size);
+}
+
+uint64_t TarBytes::used() const {
+  if (frames_) return frames_->used();
+  if (!filter_) return feed_.used();
+  const auto used = static_cast<uint64_t>(std::max<la_int64_t>(archive_filter_bytes(filter_.get(), -1), 0));
+  // Whether another frame of lz4 follows is told by four bytes, which count as used though they begin something else.
+  constexpr uint64_t kLz4LookBytes = 4;
+  return format_ == ArchiveFormat::tar_lz4 && used < source_bytes_ ? used - std::min(used, kLz4LookBytes) : used;
 }
 
 Error TarBytes::broken() {

@@ -21,16 +21,30 @@ std::string all_of(std::string bytes, ArchiveFormat format) {
   }
 }
 
-constexpr std::pair<Squeeze, ArchiveFormat> kSqueezes[] = {{Squeeze::gzip, ArchiveFormat::tar_gz},
-                                                           {Squeeze::zstd, ArchiveFormat::tar_zst},
-                                                           {Squeeze::xz, ArchiveFormat::tar_xz},
-                                                           {Squeeze::bzip2, ArchiveFormat::tar_bz2},
-                                                           {Squeeze::lz4, ArchiveFormat::tar_lz4}};
+constexpr std::pair<Squeeze, ArchiveFormat> kSqueezes[] = {
+    {Squeeze::gzip, ArchiveFormat::tar_gz}, {Squeeze::zstd, ArchiveFormat::tar_zst},
+    {Squeeze::xz, ArchiveFormat::tar_xz},   {Squeeze::bzip2, ArchiveFormat::tar_bz2},
+    {Squeeze::lz4, ArchiveFormat::tar_lz4}, {Squeeze::lzma, ArchiveFormat::tar_lzma}};
 
 TEST(TarBytes, AreTheSameHoweverTheyWereSqueezed) {
   const std::string bytes = tar_of({{.name = "a", .content = std::string(700'000, 'x')}});
   EXPECT_EQ(all_of(bytes, ArchiveFormat::tar), bytes);
   for (const auto& [by, format] : kSqueezes) EXPECT_EQ(all_of(squeezed(bytes, by), format), bytes);
+}
+
+TEST(TarBytes, EndWhereWhatIsCompressedEnds) {
+  const std::string tar = tar_of({{.name = "a", .content = "1"}});
+  for (const auto& [by, format] : kSqueezes) {
+    const std::string bytes = squeezed(tar, by);
+    TarBytes opened(source_of_bytes(bytes + "and something else"), format);
+    ASSERT_TRUE(opened.open());
+    for (;;) {
+      auto piece = opened.next();
+      ASSERT_TRUE(piece) << piece.error().message << static_cast<int>(by);
+      if (piece->empty()) break;
+    }
+    EXPECT_EQ(opened.used(), bytes.size()) << static_cast<int>(by);
+  }
 }
 
 TEST(TarBytes, OfWhatIsNotSqueezedSoAreRefused) {

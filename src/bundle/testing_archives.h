@@ -80,7 +80,7 @@ inline TarMember pax_member(const std::vector<std::pair<std::string, std::string
 }
 
 // The bytes through one of libarchive's filters.
-enum class Squeeze { gzip, zstd, xz, bzip2, lz4 };
+enum class Squeeze { gzip, zstd, xz, bzip2, lz4, lzma };
 inline std::string squeezed(std::string_view bytes, Squeeze by) {
   std::string out(bytes.size() + 65536, '\0');
   size_t used = 0;
@@ -91,6 +91,7 @@ inline std::string squeezed(std::string_view bytes, Squeeze by) {
   if (by == Squeeze::xz) archive_write_add_filter_xz(writer);
   if (by == Squeeze::bzip2) archive_write_add_filter_bzip2(writer);
   if (by == Squeeze::lz4) archive_write_add_filter_lz4(writer);
+  if (by == Squeeze::lzma) archive_write_add_filter_lzma(writer);
   archive_write_set_bytes_in_last_block(writer, 1);
   archive_write_open_memory(writer, out.data(), out.size(), &used);
   struct archive_entry* entry = archive_entry_new();

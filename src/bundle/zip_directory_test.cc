@@ -51,6 +51,47 @@ TEST(ZipDirectory, RefusesTwoEntriesInOnePlace) {
   EXPECT_EQ(verdict(zip), R"("b": it lies in the same place as "a")");
 }
 
+TEST(ZipDirectory, RefusesWhatIsToldInTwoWays) {
+  const std::string zip = zip_of({{.name = "a", .content = "1"}, {.name = "b", .content = "2"}});
+  const size_t listed = zip.find("PK\x01\x02"), end = zip.rfind("PK\x05\x06");
+  std::string lying = zip;
+  lying[listed + 10] = 8;
+  EXPECT_EQ(verdict(lying), R"("a": its directory says otherwise how it is compressed)");
+  lying = zip;
+  lying[listed + 8] ^= 1;
+  EXPECT_EQ(verdict(lying), R"("a": its directory says otherwise whether it is encrypted)");
+  for (char count : {0, 1, 5}) {
+    lying = zip;
+    lying[end + 10] = count;
+    EXPECT_EQ(verdict(lying), "its end says that it has " + std::to_string(count) + " entries, its directory has 2");
+  }
+}
+
+std::vector<ByteRange> gaps(const std::string& zip) {
+  auto source = source_of_view(zip);
+  auto found = zip_gaps(*source, 100);
+  EXPECT_TRUE(found) << found.error().message;
+  return found ? *found : std::vector<ByteRange>();
+}
+
+TEST(ZipDirectory, SaysWhatLiesBetweenItsEntries) {
+  const std::string zip = zip_of({{.name = "a", .content = "1"}, {.name = "b", .content = "2"}});
+  EXPECT_TRUE(gaps(zip).empty());
+  EXPECT_TRUE(gaps(zip + std::string(9, '\0')).empty()) << "padding";
+  // The directory without its first record: one entry is in it, and two are there.
+  const size_t first = zip.find("PK\x01\x02"), second = zip.find("PK\x01\x02", first + 1);
+  const size_t b = zip.find("PK\x03\x04", 1);
+  std::string orphan = zip.substr(0, first) + zip.substr(second);
+  const size_t end = orphan.rfind("PK\x05\x06");
+  orphan[end + 8] = orphan[end + 10] = 1;
+  orphan[end + 12] = static_cast<char>(end - first);
+  EXPECT_EQ(gaps(orphan), (std::vector<ByteRange>{{0, b, "between its entries"}}));
+  EXPECT_EQ(refusal_of_bytes(orphan), "app: there is something between its entries");
+  // Something behind its end, and before its beginning.
+  EXPECT_EQ(gaps(zip + "more"), (std::vector<ByteRange>{{zip.size(), zip.size() + 4, "between its entries"}}));
+  EXPECT_EQ(gaps("#!/bin/sh\n" + zip), (std::vector<ByteRange>{{0, 10, "between its entries"}}));
+}
+
 TEST(ZipDirectory, SaysWhereTheCommentBegins) {
   const std::string zip = zip_of({{.name = "a"}});
   EXPECT_EQ(zip_comment_at(zip), zip.size());
@@ -96,7 +137,7 @@ TEST(ZipDirectory, CountsThoseOfALargeZip) {
     EXPECT_EQ(verdict(lying, 5'999), "sound");
     lying = large;
     lying.replace(end + 48, 8, number(lie, 8));
-    EXPECT_EQ(verdict(lying, 5'999), "sound");
+    EXPECT_EQ(verdict(lying, 5'999), "its end says that it has 6000 entries, its directory has 0");
   }
 }
 

@@ -1,5 +1,6 @@
 // sluice artifact: what was built, kept by the hash of what it was built from. Each command is one action of the
 // concept Artifact.
+#include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
 
@@ -59,6 +60,7 @@ Result<json::object> build_input(const Context& context) {
   const Given& given = context.given;
   std::string folder = absolute(given.text("folder"));
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  if (auto there = context.disk.stat(folder, FollowLinks::yes); !there) return there.error();
   auto manifest = build_of_manifest(context, folder);
   if (!manifest) return manifest.error();
   std::string name = given.has("name") ? given.text("name")
@@ -124,6 +126,18 @@ std::string joined(const json::value& texts) {
   return text;
 }
 
+// Enough of a digest to tell artifacts apart; -o json has all of it.
+std::string short_digest(const std::string& digest) {
+  constexpr size_t kDigits = 12;
+  return digest.substr(0, digest.find(':') + 1 + kDigits);
+}
+
+// Down to the second.
+std::string short_time(const std::string& utc) {
+  const size_t point = utc.find('.');
+  return point == std::string::npos ? utc : utc.substr(0, point) + "Z";
+}
+
 std::string table_of(const json::array& artifacts, const Terminal& terminal) {
   Table table{
       .columns =
@@ -131,11 +145,11 @@ std::string table_of(const json::array& artifacts, const Terminal& terminal) {
       .empty = "Nothing that was built is kept."};
   for (const json::value& each : artifacts) {
     auto text = [&](const char* name) { return std::string(each.at(name).as_string()); };
-    table.rows.push_back({{text("hash"), Style::strong},
-                          {text("conceptName")},
+    table.rows.push_back({{short_digest(text("hash")), Style::strong},
+                          {joined(each.at("names"))},
                           {write(each.at("sizeBytes"))},
-                          {text("builtAt")},
-                          {text("usedAt")},
+                          {short_time(text("builtAt"))},
+                          {short_time(text("usedAt"))},
                           {joined(each.at("heldBy"))}});
   }
   return render(table, terminal);
@@ -150,7 +164,8 @@ Result<Code> list(Context& context) {
     if (!answer) return answer.error();
     std::string name = context.given.text("name");
     for (const json::value& each : answer->fields.at("artifacts").as_array()) {
-      if (name.empty() || each.at("conceptName") == json::value(name)) artifacts.push_back(each);
+      const json::array& names = each.at("names").as_array();
+      if (name.empty() || std::ranges::find(names, json::value(name)) != names.end()) artifacts.push_back(each);
     }
   }
   context.output.print(artifacts, [&](const Terminal& terminal) { return table_of(artifacts, terminal); });
@@ -195,7 +210,9 @@ void add_artifact_commands(Commands& commands) {
        .summary = "Build a folder, unless the same was built before",
        .details =
            "Copies the folder, runs the command in the copy, and keeps the file that it leaves. The hash is over the "
-           "files, the command and the versions of its tools: if all are the same, nothing is run. A single file needs "
+           "files, the command and the versions of its tools, or the bytes of one that is named by its path: if all "
+           "are "
+           "the same, nothing is run. A symlink that leads out of the folder is refused. A single file needs "
            "no command, and a folder with a bundle.yaml takes its name and its command from there, and the file that "
            "`run` starts.\n\nFor instance: sluice artifact build shop --file shop.tar -- tar cf shop.tar main.py",
        .args = {{.name = "folder", .help = "the folder, or the file", .kind = Kind::path},
@@ -220,8 +237,8 @@ void add_artifact_commands(Commands& commands) {
   commands.add({.name = "artifact gc",
                 .summary = "Remove what is old, unheld and superseded",
                 .details =
-                    "What somebody holds stays, and so do the newest of each name. Bytes that several share go with "
-                    "the last.",
+                    "What somebody holds stays, and so do the newest of each name; what was built under two names "
+                    "belongs to both. Bytes that several share go with the last.",
                 .options = with_call_options({{.name = "older-than",
                                                .value = "TIME",
                                                .help = "last used longer ago than this",

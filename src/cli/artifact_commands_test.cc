@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/clock.h"
 #include "base/real_disk.h"
@@ -90,6 +91,7 @@ TEST_F(ArtifactCommands, SaysWhatIsMissing) {
   EXPECT_EQ(run({"build", folder.path("shop"), "--", "true"}).err,
             "error: say which file the command leaves\nnext:  sluice artifact build DIR --file out -- COMMAND…\n");
   EXPECT_EQ(run({"build", folder.path("shop"), "--file", "out"}).exit, 2);
+  EXPECT_EQ(run({"build", folder.path("none"), "--file", "out", "--", "true"}).exit, 5);
   EXPECT_FALSE(std::filesystem::exists(folder.path("home")));
 }
 
@@ -101,6 +103,11 @@ TEST_F(ArtifactCommands, ListsAndCollects) {
   json::value listed = json::parse(run({"list", "-o", "json"}).out);
   EXPECT_EQ(listed.at(0).at("conceptName"), "shop");
   EXPECT_EQ(run({"list", "--name", "till"}).out, "Nothing that was built is kept.\n");
+  run({"build", folder.path("shop/main.txt"), "--name", "till-of-old"});
+  auto table = run({"list", "--name", "till-of-old"}).out;
+  EXPECT_THAT(table, HasSubstr("  shop, till-of-old  "));
+  EXPECT_THAT(table, HasSubstr(std::string(listed.at(0).at("hash").as_string()).substr(0, 19) + "  "));
+  for (std::stringstream lines(table); std::getline(lines, table);) EXPECT_LE(table.size(), 100U) << table;
   EXPECT_EQ(run({"gc"}).out, "removed  0, freed 0 bytes\n");
   EXPECT_EQ(run({"gc", "--older-than", "0s", "--keep", "0"}).out, "removed  1, freed 3 bytes\n");
   EXPECT_EQ(run({"list"}).out, "Nothing that was built is kept.\n");

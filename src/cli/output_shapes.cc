@@ -168,7 +168,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
 
     {"artifact build", "=Artifact/build"},
     {"artifact list",
-     "[{ artifact: text, hash: text, conceptName: text, builtAt: time, usedAt: time, "
+     "[{ artifact: text, hash: text, conceptName: text, names: [text], builtAt: time, usedAt: time, "
      "sizeBytes: int, location: text, heldBy: [text] }]"},
     {"artifact gc", "=Artifact/gc"},
     {"runtime list", "[@instance]"},

@@ -169,6 +169,12 @@ Result<Code> revoke(Context& context) {
 }
 
 Result<Code> threshold(Context& context) {
+  const int64_t count = *context.given.number("count");
+  if (count < 1 || count > bundle::kMaxThreshold) {
+    return Error{
+        .code = Code::usage,
+        .message = "a threshold is 1 to " + std::to_string(bundle::kMaxThreshold) + ", not " + std::to_string(count)};
+  }
   return decide(context, "Trust/setThreshold",
                 {{"group", context.given.text("group")}, {"threshold", *context.given.number("count")}}, "set");
 }

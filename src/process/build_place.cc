@@ -13,6 +13,9 @@ namespace {
 constexpr const char* kScript =
     "{ mount --make-rprivate / 2>/dev/null || ! grep -q ' shared:' /proc/self/mountinfo; } && "
     "mount --bind \"$1\" \"$2\" && cd \"$3\" && shift 3 && exec \"$@\"";
+// Who is not root may mount in a user namespace, but only with its capabilities, which starting a program takes away
+// unless they are kept; the command itself gets none of them.
+constexpr const char* kSetpriv = "/usr/bin/setpriv";
 constexpr mode_t kMountPointMode = 0755;
 
 std::string seen_at(const std::string& path, const std::string& work) {
@@ -32,8 +35,10 @@ bool has_build_place(Runner& runner, const std::string& work) {
 
 RunRequest in_build_place(RunRequest request, const std::string& work) {
   std::vector<std::string> argv = {"/usr/bin/unshare", "--mount", "--propagation", "unchanged"};
-  if (::geteuid() != 0) argv.insert(argv.end(), {"--user", "--map-current-user"});
+  const bool is_root = ::geteuid() == 0;
+  if (!is_root) argv.insert(argv.end(), {"--user", "--map-current-user", "--keep-caps"});
   argv.insert(argv.end(), {"/bin/sh", "-c", kScript, "sh", work, kBuildPlace, seen_at(request.folder, work)});
+  if (!is_root) argv.insert(argv.end(), {kSetpriv, "--inh-caps=-all", "--ambient-caps=-all", "--"});
   argv.insert(argv.end(), request.argv.begin(), request.argv.end());
   request.argv = std::move(argv);
   for (auto& [name, value] : request.environment) value = seen_at(value, work);

@@ -1,7 +1,9 @@
 // The same path from every folder, where the system lets a process have its own view.
 #include "process/build_place.h"
 
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -29,6 +31,33 @@ TEST(BuildPlace, IsTheSamePathForEveryFolder) {
     EXPECT_TRUE(std::filesystem::exists(work + "/src/file")) << "what it makes lies in its folder";
   }
   EXPECT_TRUE(std::filesystem::is_empty(kBuildPlace)) << "nobody else sees it there";
+}
+
+// Becomes a user without rights, and says by the exit code what was seen: 0 the place, and no capability in it.
+[[noreturn]] void look_as_nobody(const std::string& work) {
+  constexpr uid_t kNobody = 65534;
+  if (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) ::_exit(2);
+  RealClock clock;
+  RealRunner runner(clock);
+  const std::map<std::string, std::string> environment = {{"PATH", "/usr/bin:/bin"}};
+  // In a chroot nobody but root may have a user namespace.
+  auto may = runner.run({.argv = {"unshare", "--user", "true"}, .folder = "/", .environment = environment}, {});
+  if (!may || !may->good()) ::_exit(0);
+  if (!has_build_place(runner, work)) ::_exit(3);
+  auto ran = runner.run(in_build_place({.argv = {"sh", "-c", "pwd; id -u; grep CapEff /proc/self/status; touch made"},
+                                        .folder = work,
+                                        .environment = environment},
+                                       work),
+                        {});
+  ::_exit(ran && ran->tail == "/tmp/sluice-build\n65534\nCapEff:\t0000000000000000\n" ? 0 : 4);
+}
+
+TEST(BuildPlace, IsThereForWhoIsNotRootAndGivesNoRights) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the other tests look as somebody who is not root";
+  TestingFolder folder;
+  ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
+  EXPECT_EXIT(look_as_nobody(folder.path()), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(::chown(folder.path().c_str(), 0, 0), 0);
 }
 
 TEST(BuildPlace, TellsHowTheCommandEnded) {

@@ -173,6 +173,26 @@ def test_a_removed_operator_key_is_not_trusted_again(place):
 
 # ---------------------------------------------------------------------------------------------------------- the same
 
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+
+
+def built_by_nobody(place, source):
+    """What `bundles build` prints of a copy of this folder, run by a user without rights. For root alone."""
+    shared = place.folder / "shared"
+    shutil.copytree(source, shared / "shop", symlinks=True)
+    program = shutil.copy(place.build_dir / "sluice", shared / "sluice")
+    for path in [shared, *shared.rglob("*")]:
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    for folder in [place.folder, *place.folder.parents]:
+        if folder.stat().st_uid == 0 and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    done = subprocess.run([program, "bundles", "build", "shop", "--out", "c.bundle", "-o", "json"], cwd=shared,
+                          env={"SLUICE_HOME": str(shared / "home"), "PATH": os.environ["PATH"]}, capture_output=True,
+                          text=True, check=False, **NOBODY)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 def test_the_same_folder_gives_the_same_bytes_everywhere(place):
     for n in range(50):
         place.put(f"lib/{n}.txt", f"{n}\n" * n)
@@ -194,19 +214,7 @@ def test_the_same_folder_gives_the_same_bytes_everywhere(place):
         assert first[member] == second[member]
     assert place.bundle.read_bytes() == (place.folder / "b.bundle").read_bytes()
     if os.getuid() == 0:
-        shared = place.folder / "shared"
-        shutil.copytree(other, shared / "shop", symlinks=True)
-        program = shutil.copy(place.build_dir / "sluice", shared / "sluice")
-        for path in [shared, *shared.rglob("*")]:
-            os.chown(path, 65534, 65534, follow_symlinks=False)
-        for folder in [place.folder, *place.folder.parents]:
-            if folder.stat().st_uid == 0 and not folder.stat().st_mode & 0o001:
-                folder.chmod(folder.stat().st_mode | 0o011)
-        done = subprocess.run([program, "bundles", "build", "shop", "--out", "c.bundle", "-o", "json"], cwd=shared,
-                              env={"SLUICE_HOME": str(shared / "home"), "PATH": os.environ["PATH"]}, user=65534,
-                              group=65534, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["archive"] == first["archive"]
+        assert built_by_nobody(place, other)["archive"] == first["archive"]
 
 
 def test_other_tools_read_ours_and_we_read_theirs(place):
@@ -303,6 +311,29 @@ def test_what_the_doctor_cannot_look_into_is_not_proven(place):
     assert not place.bundle.exists() and not place.sidecar.exists()
 
 
+def test_a_canary_is_found_wherever_an_archive_can_stand(place):
+    theirs = place.folder / "theirs"
+    theirs.mkdir()
+    filler = "a line of text that is there often\n" * 400
+    (theirs / "s.txt").write_text(f"{filler}key = {CANARY}\n{filler}")
+    subprocess.run("""set -e
+        tar -C theirs -cf p.tar . && pzstd -q -k p.tar -o p.tar.zst && lzma -k p.tar && xz -k p.tar && gzip -k p.tar
+        gzip -c shop/app > a.gz && mksquashfs shop a.sqfs -quiet -no-progress && python3 -m zipfile -c s.zip theirs/s.txt
+        mksquashfs theirs s.sqfs -quiet -no-progress -comp xz
+        cat a.gz p.tar.xz > gz+xz; cat a.gz s.zip > gz+zip; cat a.sqfs s.zip > sqfs+zip
+        cat shop/app p.tar.gz > installer.sh; cat /bin/true s.sqfs > App.AppImage
+        (printf '!<arch>\\ns.gz/\\n'; cat p.tar.gz; echo; cat /bin/true) > lib.a""",
+                   shell=True, check=True, cwd=place.folder, capture_output=True)
+    for name in ("p.tar.zst", "p.tar.lzma", "p.tar.xz", "gz+xz", "gz+zip", "sqfs+zip", "installer.sh", "App.AppImage",
+                 "lib.a"):
+        shutil.copy(place.folder / name, place.shop / name)
+        done = place.run("bundles", "build", place.shop, "--out", place.bundle)
+        assert done.returncode == 11 and ":401: an AWS access key (" in done.stderr, (name, done.stderr)
+        (place.shop / name).unlink()
+    assert place.run("bundles", "extract", "sqfs+zip", "out").stderr == (
+        "error: sqfs+zip: there is something behind its end\n")
+
+
 def canary_tar(*before, mode="w:gz"):
     """A tar with these members, and a canary behind them."""
     file = io.BytesIO()
@@ -372,17 +403,15 @@ def test_key_files_of_every_form_are_never_in_a_bundle(place):
 
 
 def test_environment_files_of_every_name_stay_at_home(place):
-    names = [".env-prod", ".env_local", ".env1", ".environment", "prod.key.dist", "id_rsa.sample"]
+    names = [".env-prod", ".env_local", ".env1", ".environment", ".env.example", ".env.sample", ".env.template",
+             "prod.key.dist", "id_rsa.sample", "prod.env.gz"]
     for name in names:
         place.put(name, "DB=tr0ub4dor\n")
-    place.put(".env.template", "DATABASE_PASSWORD=\n")
     done = place.good("bundles", "build", place.shop, "--out", place.bundle)
     for name in names:
         assert f"  {name}  " in done.stderr
     files = place.json("bundles", "inspect", place.bundle, "--files")["files"]
-    assert [file["path"] for file in files] == [".env.template", "app", "bundle.yaml"]
-    place.put(".env.example", "DATABASE_PASSWORD=tr0ub4dor\n")
-    assert place.run("bundles", "build", place.shop, "--out", place.bundle).returncode == 11
+    assert [file["path"] for file in files] == ["app", "bundle.yaml"]
 
 
 def test_libraries_that_test_themselves_have_no_secrets(place):
@@ -504,6 +533,23 @@ def test_hostile_archives_are_refused_in_one_line_and_leave_nothing(place, name,
     assert sorted(path.name for path in place.folder.iterdir()) == before
 
 
+def test_a_tar_gz_that_lies_is_refused_and_one_of_pzstd_is_read(place):
+    tar_with(place.folder / "a.tar", ("pay", tarfile.REGTYPE, "amount=100"))
+    plain = (place.folder / "a.tar").read_bytes()
+    squeezed = gzip.compress(plain, compresslevel=0)
+    for lying, reason in ((squeezed.replace(b"pay", b"pax"), "incorrect data check"),
+                          (squeezed[:-4] + b"\xff\xff\xff\x7f", "incorrect length check"),
+                          (squeezed + b"GARBAGE", "there is something behind what is compressed")):
+        (place.folder / "a.tar.gz").write_bytes(lying)
+        done = place.run("bundles", "extract", "a.tar.gz", "out")
+        assert done.returncode == 1 and done.stderr.rstrip().endswith(reason), done.stderr
+        assert not (place.folder / "out").exists()
+    subprocess.run(["pzstd", "-q", "-k", "a.tar", "-o", "a.tar.zst"], cwd=place.folder, check=True, capture_output=True)
+    assert (place.folder / "a.tar.zst").read_bytes()[1:4] == b"\x2a\x4d\x18", "it begins with a frame to pass over"
+    place.good("bundles", "extract", "a.tar.zst", "out")
+    assert (place.folder / "out" / "pay").exists()
+
+
 def test_a_fifo_in_a_zip_is_refused(place):
     with zipfile.ZipFile(place.folder / "a.zip", "w") as zipped:
         entry = zipfile.ZipInfo("pipe")
@@ -547,6 +593,12 @@ def test_a_build_gives_the_same_bytes_in_every_place(place):
     second = place.json("bundles", "build", place.shop, "--out", place.folder / "elsewhere" / "other")
     assert first["warnings"] == [], "it needs root, or user namespaces"
     assert second["archive"] == first["archive"]
+    # Nobody but root has user namespaces in a chroot.
+    if os.getuid() == 0 and subprocess.run(["unshare", "--user", "true"], check=False, capture_output=True,
+                                           cwd="/", **NOBODY).returncode == 0:
+        third = built_by_nobody(place, place.shop)
+        assert third["warnings"] == []
+        assert third["archive"] == first["archive"]
 
 
 def test_a_truncated_bundle_is_refused_everywhere(place):

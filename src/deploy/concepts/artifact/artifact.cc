@@ -20,16 +20,31 @@ std::vector<ArtifactInput> inputs_of(const Workplace& workplace) {
   return inputs;
 }
 
+// Of all concepts that have built it.
+std::set<std::string> names_of(const State& state, const ArtifactFound& found) {
+  std::set<std::string> names = {found.record.conceptName};
+  for (const std::string& each : state.other_names(found.id).values()) names.insert(each);
+  return names;
+}
+
 // What a collection would remove.
 std::vector<ArtifactFound> collectable(const State& state, const Gc& ask) {
-  std::map<std::string, std::vector<ArtifactFound>> by_concept;
-  for (const ArtifactFound& each : state.all()) by_concept[each.record.conceptName].push_back(each);
+  std::vector<ArtifactFound> all;
+  for (const ArtifactFound& each : state.all()) all.push_back(each);
+  std::map<std::string, std::vector<const ArtifactFound*>> by_name;
+  for (const ArtifactFound& each : all) {
+    for (const std::string& name : names_of(state, each)) by_name[name].push_back(&each);
+  }
+  std::set<const ArtifactFound*> newest;
+  for (auto& [name, found] : by_name) {
+    std::ranges::sort(found, std::greater(), [](const ArtifactFound* a) { return std::pair(a->record.usedAt, a->id); });
+    found.resize(std::min(found.size(), static_cast<size_t>(ask.keepVersions)));
+    newest.insert(found.begin(), found.end());
+  }
   std::vector<ArtifactFound> goes;
-  for (auto& [name, all] : by_concept) {
-    std::ranges::sort(all, std::greater(), [](const ArtifactFound& a) { return std::pair(a.record.usedAt, a.id); });
-    for (size_t i = static_cast<size_t>(ask.keepVersions); i < all.size(); ++i) {
-      if (all[i].record.usedAt < ask.olderThan && state.references(all[i].id).empty()) goes.push_back(all[i]);
-    }
+  for (const ArtifactFound& each : all) {
+    const bool is_old = each.record.usedAt < ask.olderThan && !newest.contains(&each);
+    if (is_old && state.references(each.id).empty()) goes.push_back(each);
   }
   return goes;
 }
@@ -63,7 +78,7 @@ Build::Performed Artifact::perform_build(const BuildWork& work, Effect& effect) 
   if (!workplace) return fails(workplace.error().message, {});
   for (const ArtifactFound& found : committed.find_by_hash(workplace->hash)) {
     auto there = builder.has(found.record.blob);
-    if (!there || !*there) continue;  // somebody removed the file: it is built again
+    if (!there || !*there) continue;  // somebody removed or damaged the file: it is built again
     return Build::Ok{.hash = workplace->hash,
                      .sizeBytes = found.record.sizeBytes,
                      .built = false,
@@ -90,6 +105,7 @@ Build::Outcome Artifact::finish_build(const Build& ask, const Build::Outcome& ou
   auto found = state.find_by_hash(ok.hash);
   if (!found.empty()) {
     ok.artifact = found.front().id;
+    if (found.front().record.conceptName != ask.concept_) state.other_names(ok.artifact).insert(ask.concept_);
     state.edit(ok.artifact, [&](ArtifactRecord& record) {
       record.usedAt = state.now();
       record.blob = ok.blob;
@@ -135,6 +151,7 @@ Gc::Begun Artifact::begin_gc(const Gc& ask, State& state) {
   std::map<std::string, int64_t> blobs;  // of what goes, with their sizes
   for (const ArtifactFound& each : collectable(state, ask)) {
     state.inputs(each.id).clear();
+    state.other_names(each.id).clear();
     state.erase(each.id);
     blobs[each.record.blob] = each.record.sizeBytes;
     work.removed++;
@@ -168,9 +185,11 @@ Gc::Outcome Artifact::finish_gc(const Gc&, const Gc::Outcome& outcome, State& st
 List::Result Artifact::list(const List&, const State& state) {
   List::Ok listed;
   for (const ArtifactFound& each : state.all()) {
+    const std::set<std::string> names = names_of(state, each);
     listed.artifacts.push_back({.artifact = each.id,
                                 .hash = each.record.hash,
                                 .conceptName = each.record.conceptName,
+                                .names = {names.begin(), names.end()},
                                 .builtAt = each.record.builtAt,
                                 .usedAt = each.record.usedAt,
                                 .sizeBytes = each.record.sizeBytes,

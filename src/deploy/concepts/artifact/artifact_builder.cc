@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "base/canonical_json.h"
 #include "base/tool_probe.h"
+#include "bundle/entry_rules.h"
 #include "bundle/selection.h"
 #include "crypto/sha256.h"
 #include "process/build_place.h"
@@ -77,7 +79,7 @@ Result<Copied> copy_bytes(File& from, File& to) {
 // Copies a file or a folder, and gathers what its hash is over: (path, kind, mode, digest or target) by path.
 class Copy {
  public:
-  explicit Copy(Disk& disk) : disk_(disk) {}
+  Copy(Disk& disk, const std::string& from) : disk_(disk), links_(from, 0) {}
 
   Result<std::string> run(const std::string& from, const std::string& to) {
     if (auto chosen = leave_out(from); !chosen) return chosen.error();
@@ -89,6 +91,7 @@ class Copy {
       if (lines_.size() > kMaxFiles) return too_much(from, "200,000 files");
       if (bytes_ > kMaxBytes) return too_much(from, "8 GiB");
     }
+    if (auto inside = links_.finish(); !inside) return inside.error();
     std::ranges::sort(lines_, {}, [](const json::value& line) { return std::string(line.at(0).as_string()); });
     json::array sorted(lines_.begin(), lines_.end());
     auto text = canonical(sorted);
@@ -136,6 +139,9 @@ class Copy {
       case FileKind::symlink: {
         auto target = disk_.read_link(item.from);
         if (!target) return target.error();
+        // Through one that leads out the command would read what the hash does not know.
+        auto admitted = links_.admit({.path = item.name, .kind = bundle::RawEntry::Kind::symlink, .target = *target});
+        if (!admitted) return admitted.error();
         line(item.name, "link", "", *target);
         return disk_.symlink(*target, item.to);
       }
@@ -171,13 +177,28 @@ class Copy {
   }
 
   Disk& disk_;
+  bundle::EntryRules links_;        // symlinks alone
   std::set<std::string> left_out_;  // names
   std::vector<Item> left_;
   std::vector<json::value> lines_;
   uint64_t bytes_ = 0;
 };
 
-bool is_program_name(const std::string& name) { return !name.empty() && name.find('/') == std::string::npos; }
+Result<std::string> digest_of(Disk& disk, const std::string& path) {
+  auto file = disk.open(path, {});
+  if (!file) return file.error();
+  crypto::Sha256Stream digest;
+  std::vector<char> chunk(kChunkBytes);
+  for (uint64_t at = 0;; at += chunk.size()) {
+    auto got = (*file)->read_at(at, chunk);
+    if (!got) return got.error();
+    digest.update({chunk.data(), *got});
+    if (*got < chunk.size()) return crypto::to_string(digest.finish());
+  }
+}
+
+// Whether a program is one of the files that are built, and counts as such.
+bool is_in_copy(const std::string& program) { return program.find('/') != std::string::npos && program[0] != '/'; }
 
 }  // namespace
 
@@ -209,7 +230,7 @@ Result<Workplace> ArtifactBuilder::prepare(const std::string& id, const BuildSou
     if (auto made = disk_.make_folder(root + part, kPrivate); !made) return place(made.error());
   }
   auto take = [&](const std::string& name, const std::string& from, const std::string& to) -> Result<void> {
-    auto hash = Copy(disk_).run(from, root + to);
+    auto hash = Copy(disk_, from).run(from, root + to);
     if (!hash) return hash.error();
     workplace.inputs.push_back({name, *hash});
     return {};
@@ -229,11 +250,11 @@ Result<Workplace> ArtifactBuilder::prepare(const std::string& id, const BuildSou
   json::object hashed{{"inputs", json::object()}};
   if (command) {
     std::set<std::string> tools(command->tools.begin(), command->tools.end());
-    if (!command->argv.empty() && is_program_name(command->argv.front())) tools.insert(command->argv.front());
+    if (!command->argv.empty()) tools.insert(command->argv.front());
     for (const std::string& tool : tools) {
-      auto version = settings_.version_of(tool);
-      if (!version) return Error{.code = Code::not_found, .message = "there is no program " + tool + " on PATH"};
-      workplace.inputs.push_back({"tool " + tool, *version});
+      auto version = version_of(tool);
+      if (!version) return version.error();
+      if (!version->empty()) workplace.inputs.push_back({"tool " + tool, *version});
     }
     hashed["argv"] = json::array(command->argv.begin(), command->argv.end());
     hashed["output"] = command->output;
@@ -243,6 +264,18 @@ Result<Workplace> ArtifactBuilder::prepare(const std::string& id, const BuildSou
   if (!text) return Error{.code = Code::invalid, .message = "the command is not UTF-8"};
   workplace.hash = crypto::to_string(crypto::sha256(*text));
   return workplace;
+}
+
+Result<std::string> ArtifactBuilder::version_of(const std::string& tool) {
+  if (is_in_copy(tool)) {
+    const std::string plain = std::filesystem::path(tool).lexically_normal().string();
+    if (!plain.starts_with("..")) return std::string();
+    return Error{.code = Code::invalid, .message = tool + " leads out of what is built: name it by its whole path"};
+  }
+  if (tool.starts_with('/')) return digest_of(disk_, tool);
+  auto version = tool.empty() ? std::nullopt : settings_.version_of(tool);
+  if (!version) return Error{.code = Code::not_found, .message = "there is no program " + tool + " on PATH"};
+  return *version;
 }
 
 Result<std::variant<BuiltBlob, BuildFailure>> ArtifactBuilder::build(const Workplace& workplace,
@@ -343,7 +376,12 @@ Result<BuiltBlob> ArtifactBuilder::store(const std::string& root, const std::str
   return BuiltBlob{.digest = copied.digest, .size_bytes = static_cast<int64_t>(copied.bytes)};
 }
 
-Result<bool> ArtifactBuilder::has(const std::string& digest) { return disk_.exists(path_of(digest)); }
+Result<bool> ArtifactBuilder::has(const std::string& digest) {
+  auto found = digest_of(disk_, path_of(digest));
+  if (!found && found.error().code == Code::not_found) return false;
+  if (!found) return found.error();
+  return *found == digest;
+}
 
 Result<void> ArtifactBuilder::keep_only(const std::set<std::string>& digests) {
   {
@@ -380,16 +418,8 @@ std::optional<std::string> version_of_tool(Disk& disk, const std::string& name, 
   ToolProbe probe = probe_tool({.name = name}, variables);
   if (!probe.found) return std::nullopt;
   if (!probe.version.empty()) return probe.version;
-  auto file = disk.open(probe.path, {});
-  if (!file) return std::nullopt;
-  crypto::Sha256Stream digest;
-  std::vector<char> chunk(kChunkBytes);
-  for (uint64_t at = 0;; at += chunk.size()) {
-    auto got = (*file)->read_at(at, chunk);
-    if (!got) return std::nullopt;
-    digest.update({chunk.data(), *got});
-    if (*got < chunk.size()) return crypto::to_string(digest.finish());
-  }
+  auto digest = digest_of(disk, probe.path);
+  return digest ? std::optional(*digest) : std::nullopt;
 }
 
 }  // namespace sluice::deploy::artifact

@@ -98,6 +98,7 @@ class ArtifactBuilder {
   Result<std::variant<BuiltBlob, BuildFailure>> build(const Workplace& workplace,
                                                       const std::optional<BuildCommand>& command,
                                                       const std::function<bool()>& cancelled);
+  // Whether it is kept, and its bytes have that digest.
   Result<bool> has(const std::string& digest);
   // Removes the blobs that are not among these, and what crashed builds have left.
   Result<void> keep_only(const std::set<std::string>& digests);
@@ -107,6 +108,8 @@ class ArtifactBuilder {
 
   Result<Built> build_alone(const Workplace& workplace, const std::optional<BuildCommand>& command,
                             const std::function<bool()>& cancelled);
+  // Empty for a program that lies in what is built; the digest of its file for one that is named by its whole path.
+  Result<std::string> version_of(const std::string& tool);
   Result<BuiltBlob> store(const std::string& root, const std::string& relative);
   std::string path_of(const std::string& digest) const;
 

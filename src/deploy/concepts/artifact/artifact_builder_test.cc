@@ -75,6 +75,32 @@ TEST_F(Builders, EverythingThatABuildSeesChangesTheHash) {
   EXPECT_TRUE(is_new(hash_of(shop)));
 }
 
+TEST_F(Builders, TheBytesOfAToolThatIsNamedByItsPathCount) {
+  const BuildCommand by_path{.argv = {"/tool.sh", "main.txt"}, .output = "out"};
+  EXPECT_EQ(place.builder.prepare("id", shop, by_path).error().code, Code::not_found);
+  place.put("/tool.sh", "v1");
+  const std::string first = hash_of(shop, by_path);
+  EXPECT_EQ(hash_of(shop, by_path), first);
+  place.put("/tool.sh", "v2");
+  EXPECT_NE(hash_of(shop, by_path), first);
+  place.put("/shop/make.sh", "v1");
+  EXPECT_TRUE(hash_of(shop, BuildCommand{.argv = {"./make.sh"}, .output = "out"}).starts_with("sha256:"));
+  EXPECT_EQ(hash_of(shop, BuildCommand{.argv = {"./../../tool.sh"}, .output = "out"}),
+            "./../../tool.sh leads out of what is built: name it by its whole path");
+}
+
+TEST_F(Builders, RefusesSymlinksThatLeadOut) {
+  place.put("/outside.txt", "d1");
+  ASSERT_TRUE(place.disk.symlink("/outside.txt", "/shop/in.txt"));
+  EXPECT_EQ(hash_of(shop), "/shop: \"in.txt\": the symlink's target is absolute");
+  ASSERT_TRUE(place.disk.remove("/shop/in.txt"));
+  ASSERT_TRUE(place.disk.symlink("../outside.txt", "/shop/in.txt"));
+  EXPECT_EQ(hash_of(shop), "/shop: \"in.txt\": the symlink leads out of the archive: \"../outside.txt\"");
+  ASSERT_TRUE(place.disk.remove("/shop/in.txt"));
+  ASSERT_TRUE(place.disk.symlink("main.txt", "/shop/in.txt"));
+  EXPECT_TRUE(hash_of(shop).starts_with("sha256:"));
+}
+
 TEST_F(Builders, BuildsInACleanCopyAndLeavesNothingBehind) {
   BuiltBlob blob = std::get<BuiltBlob>(build(shop));
   EXPECT_EQ(place.blob(blob.digest), "built from one");

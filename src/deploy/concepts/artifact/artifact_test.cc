@@ -77,6 +77,32 @@ TEST_F(ArtifactTest, WhatSomebodyRemovedIsBuiltAgain) {
   EXPECT_EQ(place.blob(again.blob), "built from one");
 }
 
+TEST_F(ArtifactTest, WhatSomebodyDamagedIsBuiltAgain) {
+  Build::Ok first = built("one");
+  for (const char* damaged : {"", "built from two"}) {
+    place.put_blob(first.blob, damaged);
+    Build::Ok again = built("one");
+    EXPECT_TRUE(again.built);
+    EXPECT_EQ(again.artifact, first.artifact);
+    EXPECT_EQ(place.blob(again.blob), "built from one");
+  }
+}
+
+TEST_F(ArtifactTest, WhatTwoHaveBuiltBelongsToBoth) {
+  Build::Ok both = built("one", "shop");
+  EXPECT_EQ(built("one", "till").artifact, both.artifact);
+  auto listed = harness.invoke(List{}).as<List::Ok>().artifacts;
+  ASSERT_EQ(listed.size(), 1U);
+  EXPECT_EQ(listed[0].names, (std::vector<std::string>{"shop", "till"}));
+  built("two", "shop");
+  const Gc newest{.olderThan = lang::DateTime{kEver_ms}, .keepVersions = 1};
+  EXPECT_EQ(harness.invoke(newest).as<Gc::Ok>(), Gc::Ok()) << "it is the newest of till";
+  Build::Ok third = built("three", "till");
+  EXPECT_EQ(harness.invoke(newest).as<Gc::Ok>().removed, 1);
+  EXPECT_EQ(hashes().count(both.hash), 0U);
+  EXPECT_EQ(hashes().count(third.hash), 1U);
+}
+
 TEST_F(ArtifactTest, BuildCompilationError) {
   place.compiler.ran = {.code = 2, .tail = "main.txt:1: no\nfailed\n"};
   auto failed = harness.invoke(shop()).as<Build::CompilationError>();
@@ -174,23 +200,28 @@ TEST_F(ArtifactTest, ListOkSaysWhoHoldsWhat) {
 
 // An artifact as the rule sees it.
 struct Plain {
-  std::string hash, concept_name, blob;
+  std::string hash, blob;
+  std::set<std::string> names;  // of all that have built it
   int64_t used_ms = 0;
   std::string id;
   std::set<std::string> held_by;
 };
 
 // The rule once more, read plainly: those used before `older_ms` that nobody holds and that have `keep` newer ones of
-// their concept.
+// each name.
 std::set<std::string> goes(const std::vector<Plain>& all, int64_t older_ms, int64_t keep) {
   std::set<std::string> hashes;
   for (const Plain& each : all) {
-    int64_t newer = 0;
-    for (const Plain& other : all) {
-      bool later = other.used_ms > each.used_ms || (other.used_ms == each.used_ms && other.id > each.id);
-      if (other.concept_name == each.concept_name && later) ++newer;
+    bool is_newest = false;
+    for (const std::string& name : each.names) {
+      int64_t newer = 0;
+      for (const Plain& other : all) {
+        bool later = other.used_ms > each.used_ms || (other.used_ms == each.used_ms && other.id > each.id);
+        if (other.names.contains(name) && later) ++newer;
+      }
+      is_newest = is_newest || newer < keep;
     }
-    if (each.used_ms < older_ms && each.held_by.empty() && newer >= keep) hashes.insert(each.hash);
+    if (each.used_ms < older_ms && each.held_by.empty() && !is_newest) hashes.insert(each.hash);
   }
   return hashes;
 }
@@ -239,7 +270,7 @@ class History {
     ++collections;
   }
 
-  int64_t removed = 0, kept = 0, collections = 0, builds = 0;
+  int64_t removed = 0, kept = 0, collections = 0, builds = 0, shared = 0;
 
  private:
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
@@ -254,9 +285,11 @@ class History {
     auto known = std::ranges::find(all_, ok.hash, &Plain::hash);
     EXPECT_EQ(ok.built, known == all_.end());
     if (known == all_.end()) {
-      all_.push_back({.hash = ok.hash, .concept_name = name, .blob = ok.blob, .id = ok.artifact.text()});
+      all_.push_back({.hash = ok.hash, .blob = ok.blob, .id = ok.artifact.text()});
       known = all_.end() - 1;
     }
+    known->names.insert(name);
+    shared += known->names.size() > 1 ? 1 : 0;
     known->used_ms = now_ms_;
     sizes_[ok.blob] = ok.sizeBytes;
     ++builds;
@@ -264,15 +297,16 @@ class History {
 
   void put() {
     const int bytes = below(3);
+    const std::string name = "c" + std::to_string(below(2));
     Plain plain{.hash = "h" + std::to_string(++put_),
-                .concept_name = "c" + std::to_string(below(2)),
                 .blob = "sha256:" + std::string(64, static_cast<char>('a' + bytes)),
+                .names = {name},
                 .used_ms = now_ms_ - below(3)};
     sizes_[plain.blob] = 10 + bytes;
     place_.put_blob(plain.blob, std::string(static_cast<size_t>(10 + bytes), 'x'));
     plain.id = State(harness_.rows())
                    .add({.hash = plain.hash,
-                         .conceptName = plain.concept_name,
+                         .conceptName = name,
                          .usedAt = {plain.used_ms},
                          .blob = plain.blob,
                          .sizeBytes = sizes_[plain.blob]})
@@ -305,7 +339,7 @@ class History {
 TEST(ArtifactHistories, InTenThousandRowsAndBytesGoAsTheRuleSays) {
   constexpr int kHistories = 10'000;
   std::mt19937 random(7);
-  int64_t removed = 0, kept = 0, collections = 0, builds = 0;
+  int64_t removed = 0, kept = 0, collections = 0, builds = 0, shared = 0;
   for (int i = 0; i < kHistories; ++i) {
     SCOPED_TRACE("history " + std::to_string(i));
     History history(random);
@@ -316,11 +350,13 @@ TEST(ArtifactHistories, InTenThousandRowsAndBytesGoAsTheRuleSays) {
     kept += history.kept;
     collections += history.collections;
     builds += history.builds;
+    shared += history.shared;
   }
   EXPECT_GT(removed, 5'000);
   EXPECT_GT(kept, 10'000);
   EXPECT_GT(collections, 2 * kHistories);
   EXPECT_GT(builds, kHistories / 5);
+  EXPECT_GT(shared, 100) << "built under two names";
 }
 
 }  // namespace artifact_test
