@@ -118,7 +118,6 @@ Result<std::unique_ptr<Objects>> Objects::to_look(Context& context) {
   if (!*store) return std::unique_ptr<Objects>();
   made->store_ = *std::move(store);
   if (auto read = made->read_from(*made->store_->store); !read) return read.error();
-  if (made->states().env().all().begin() == made->states().env().all().end()) return std::unique_ptr<Objects>();
   return made;
 }
 

@@ -56,9 +56,9 @@ json::object json_of(const Seen& seen) {
 json::object json_of(const RunningInstance& instance, const std::vector<Seen>& seen) {
   json::array replicas;
   for (const Seen& each : seen) replicas.push_back(json_of(each));
-  return {{"instance", instance.id},     {"component", instance.component}, {"type", instance.type},
-          {"version", instance.version}, {"status", instance.status},       {"endpoint", instance.endpoint},
-          {"replicas", replicas}};
+  return {{"instance", instance.id}, {"component", instance.component}, {"name", instance.name},
+          {"type", instance.type},   {"version", instance.version},     {"status", instance.status},
+          {"replicas", replicas},    {"endpoint", instance.endpoint}};
 }
 
 size_t healthy_of(const std::vector<Seen>& seen) {
@@ -68,8 +68,9 @@ size_t healthy_of(const std::vector<Seen>& seen) {
 // ----------------------------------------------------------------------------------------------------------- list
 
 Result<Code> list(Context& context) {
-  auto all = read_running_instances(context);
-  if (!all) return all.error();
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  const Running running = running_in(objects->get());
   Table table{.columns = {{"NAME"},
                           {.title = "INSTANCE", .whole = true},
                           {"TYPE"},
@@ -79,12 +80,12 @@ Result<Code> list(Context& context) {
                           {"ENDPOINT"}},
               .empty = "Nothing runs here."};
   json::array shown;
-  for (const RunningInstance& each : *all) {
+  for (const RunningInstance& each : running.all()) {
     auto seen = look_at(context, each);
     if (!seen) return seen.error();
     shown.push_back(json_of(each, *seen));
     const size_t healthy = healthy_of(*seen);
-    table.rows.push_back({{each.component, Style::strong},
+    table.rows.push_back({{each.name, Style::strong},
                           {each.id},
                           {each.type},
                           {each.version},
@@ -99,20 +100,20 @@ Result<Code> list(Context& context) {
 
 // ----------------------------------------------------------------------------------------------------------- show
 
-std::string text_of(const RunningInstance& instance, const std::vector<Seen>& seen, const json::value& history,
+std::string text_of(const RunningInstance& instance, const std::vector<Seen>& seen, const json::array& history,
                     const Terminal& terminal) {
   std::string text;
   auto row = [&](const std::string& name, const std::string& value) {
     if (!value.empty())
       text += terminal.paint(Style::faint, name) + std::string(11 - name.size(), ' ') + printable(value) + "\n";
   };
-  row("name", instance.component);
+  row("name", instance.name);
   row("instance", instance.id);
   row("type", instance.type);
   row("status", instance.status);
   row("version", instance.version);
   row("endpoint", instance.endpoint);
-  for (const json::value& each : history.as_array()) {
+  for (const json::value& each : history) {
     row("deployed",
         std::string(each.at("deployedAt").as_string()) + "  " + std::string(each.at("version").as_string()));
   }
@@ -138,18 +139,17 @@ std::string text_of(const RunningInstance& instance, const std::vector<Seen>& se
 }
 
 Result<Code> show(Context& context) {
-  auto home = open_deploy_home_to_read(context);
-  if (!home) return home.error();
-  auto all = *home ? running_instances(**home) : std::vector<RunningInstance>();
-  if (!all) return all.error();
-  auto instance = find_instance(*all, context.given.text("name"));
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  auto instance = running_in(objects->get()).find_instance(context.given.text("name"));
   if (!instance) return instance.error();
-  auto shown = (*home)->ask("Runtime/show", {{"instance", instance->id}});
-  if (!shown) return shown.error();
-  if (shown->code != Code::ok) return refusal_of(*shown);
   auto seen = look_at(context, *instance);
   if (!seen) return seen.error();
-  const json::value& history = shown->fields.at("history");
+  json::array history;
+  for (const auto& each : (*objects)->states().runtime().history(deploy::runtime::RuntimeId(instance->id)).values()) {
+    history.push_back(json::object{
+        {"version", each.version}, {"artifactHash", each.artifactHash}, {"deployedAt", utc_text(each.deployedAt.ms)}});
+  }
   json::object value = json_of(*instance, *seen);
   value["history"] = history;
   context.output.print(value, [&](const Terminal& terminal) { return text_of(*instance, *seen, history, terminal); });
@@ -159,23 +159,25 @@ Result<Code> show(Context& context) {
 // ----------------------------------------------------------------------------------------------------------- stop
 
 Result<Code> stop(Context& context) {
-  auto home = DeployHome::open(context);
-  if (!home) return home.error();
-  auto all = running_instances(**home);
-  if (!all) return all.error();
-  auto instance = find_instance(*all, context.given.text("name"));
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  auto instance = running_in(objects->get()).find_instance(context.given.text("name"));
   if (!instance) return instance.error();
+  objects->reset();  // and with it the store
   const bool dry = context.given.flag("dry-run");
   json::object shown{{"instance", instance->id},
                      {"component", instance->component},
+                     {"name", instance->name},
                      {"replicas", instance->replicas.size()},
                      {"stopped", !dry}};
   if (!dry) {
+    auto home = DeployHome::open(context);
+    if (!home) return home.error();
     auto answer = (*home)->call("Runtime/destroy", {{"instance", instance->id}});
     if (!answer) return answer.error();
     if (answer->variant == "destroyFailed") {
       return Error{.code = Code::failed,
-                   .message = instance->component + " was not stopped: " + answer->text("reason"),
+                   .message = instance->name + " was not stopped: " + answer->text("reason"),
                    .next = "sluice flow trace " + to_string(*answer->flow)};
     }
     if (answer->code != Code::ok) return refusal_of(*answer);
@@ -184,7 +186,7 @@ Result<Code> stop(Context& context) {
   context.output.print(shown, [&](const Terminal& terminal) {
     const size_t count = instance->replicas.size();
     return terminal.paint(dry ? Style::warning : Style::good, dry ? "would stop" : "stopped") + "  " +
-           printable(instance->component) + " " + instance->id + ", " + std::to_string(count) +
+           printable(instance->name) + " " + instance->id + ", " + std::to_string(count) +
            (count == 1 ? " replica\n" : " replicas\n");
   });
   return Code::ok;
@@ -194,7 +196,8 @@ Result<Code> stop(Context& context) {
 
 void add_runtime_commands(Commands& commands) {
   using namespace runtime_commands;
-  const Arg name{.name = "name", .help = "the component's name, or the instance's id or a part of it"};
+  const Arg name{.name = "name",
+                 .help = "a revision (hello@2) or deployment that runs once, or an instance's id or a part of it"};
   commands.add_noun({.name = "runtime", .group = Group::run, .summary = "See and stop what runs"});
   commands.add({.name = "runtime list",
                 .summary = "List what runs, where, and how many of it are healthy",

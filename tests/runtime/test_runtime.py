@@ -239,6 +239,25 @@ def test_what_runs_is_listed_followed_and_stopped(machine):
     assert not reached(endpoint)
 
 
+def test_following_goes_on_with_what_comes_later(machine):
+    assert deploy(machine, "hello", "1.0.0")[0] == "ok"
+    follower = subprocess.Popen(**machine.words("logs", "hello", "-f", "--grep", "listens"), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def heard():
+        _, label, _, text = follower.stdout.readline().split(maxsplit=3)
+        return label, text.split(" listens")[0]
+
+    assert heard() == ("hello.0", "hello 1.0.0")
+    assert deploy(machine, "hello-v2", "2.0.0")[0] == "ok"
+    assert heard() == ("hello.0", "hello 2.0.0")
+    assert machine.act("LocalRuntime/scale", instance=machine.instance, replicas=2)[0] == "ok"
+    assert heard() == ("hello.1", "hello 2.0.0")
+    assert machine.run("runtime", "stop", "hello").returncode == 0
+    out, err = follower.communicate(timeout=60)
+    assert (out, err, follower.returncode) == ("", "All that it followed is gone.\n", 0)
+
+
 def test_a_command_runs_in_a_replicas_place(machine):
     bundle = machine.bundle("hello", SERVER, "env: { COLOR: blue }\nsecrets: [TOKEN]\n")
     variant, _ = machine.act("deploy", instance=machine.instance, artifact=bundle, version="1",

@@ -104,6 +104,28 @@ class Load:
             each.join()
 
 
+def test_what_runs_is_called_as_status_calls_it(home):
+    first = home.up(home.root / "examples/hello")
+    second = home.up(home.root / "examples/hello-v2", "--canary", "10%")
+    assert [each["name"] for each in home.data("runtime", "list")] == ["hello@1", "hello@2"]
+
+    def speakers(*names):
+        lines = home.run("logs", *names, "--grep", "listens").stdout.splitlines()
+        return [(line.split()[1], line.split()[4]) for line in lines]
+
+    both = [("hello@1.0", "1.0.0"), ("hello@2.0", "2.0.0")]
+    assert speakers("hello") == both
+    assert speakers(first["deployment"]) == both
+    assert speakers("hello@2") == speakers("hello@2.0") == speakers(second["revision"]) == both[1:]
+    assert speakers(second["revision"][-8:]) == both[1:]
+    assert home.run("exec", "hello@2", "--", "sh", "-c", "echo $HELLO_VERSION").stdout == "2.0.0\n"
+    assert home.data("runtime", "show", "hello@1")["name"] == "hello@1"
+    several = home.run("runtime", "show", "hello", code=6)
+    assert several.stderr == "error: several are called hello: hello@1, hello@2\nnext:  name one of them\n"
+    unknown = home.run("logs", "hello@3", code=5)
+    assert unknown.stderr == "error: nothing that runs is called hello@3\nnext:  sluice runtime list\n"
+
+
 def test_a_folder_becomes_a_url_and_a_change_a_new_revision(home, eventually):
     folder = home.copy("hello", "app")
     first = home.up(folder)
