@@ -103,7 +103,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "cycles: [{ path: text, outside: bool, loop: bool }] }"},
     {"replica",
      "{ replica: text, label: text, phase: text, healthy: bool, restarts: int, since: time, message: text, "
-     "endpoint: text, log: text, limitedBy: text, pid: int? }"},
+     "reason: text?, endpoint: text, log: text, limitedBy: text, pid: int? }"},
     {"instance",
      "{ instance: text, component: text, name: text, type: text, version: text, status: text, endpoint: text, "
      "replicas: [@replica] }"},

@@ -1,5 +1,5 @@
-// sluice runtime: what runs where, and how it is. `stop` is one action of the concept Runtime; the others ask, and look
-// at the replicas of this machine.
+// sluice runtime: what runs where, and how it is. `stop` is one action, of Runtime or of Revision; the others read, and
+// look at the replicas of this machine.
 #include <boost/json.hpp>
 
 #include "base/clock.h"
@@ -33,6 +33,7 @@ Result<std::vector<Seen>> look_at(const Context& context, const RunningInstance&
 std::string phase_name(process::Phase phase) { return boost::describe::enum_to_string(phase, ""); }
 
 std::string how(const process::ReplicaState& state) {
+  if (state.phase == process::Phase::backing_off && state.reason == process::Reason::crash_loop) return "crash_loop";
   if (state.phase != process::Phase::running) return phase_name(state.phase);
   return state.healthy ? "healthy" : "unhealthy";
 }
@@ -49,6 +50,9 @@ json::object json_of(const Seen& seen) {
                      {"restarts", state.restarts},       {"since", utc_text(state.since_ms)},
                      {"message", state.message},         {"endpoint", seen.replica.endpoint},
                      {"log", seen.replica.log},          {"limitedBy", state.limited_by}};
+  shown["reason"] = state.reason == process::Reason::none
+                        ? json::value()
+                        : json::value(boost::describe::enum_to_string(state.reason, ""));
   shown["pid"] = state.program ? json::value(state.program->pid) : json::value();
   return shown;
 }
@@ -173,14 +177,17 @@ Result<Code> stop(Context& context) {
   if (!dry) {
     auto home = DeployHome::open(context);
     if (!home) return home.error();
-    auto answer = (*home)->call("Runtime/destroy", {{"instance", instance->id}});
+    // A revision that may serve is let go by the routers first, and is not ready any more.
+    auto answer = instance->ready ? (*home)->call("Revision/drain", {{"revision", instance->component}})
+                                  : (*home)->call("Runtime/destroy", {{"instance", instance->id}});
     if (!answer) return answer.error();
     if (answer->variant == "destroyFailed") {
       return Error{.code = Code::failed,
                    .message = instance->name + " was not stopped: " + answer->text("reason"),
                    .next = "sluice flow trace " + to_string(*answer->flow)};
     }
-    if (answer->code != Code::ok) return refusal_of(*answer);
+    if (answer->code != Code::ok) return refusal_in_words(*answer);
+    if (auto settled = (*home)->wait_until_all(*answer->flow); !settled) return settled.error();
     shown["flow"] = to_string(*answer->flow);
   }
   context.output.print(shown, [&](const Terminal& terminal) {
@@ -216,7 +223,9 @@ void add_runtime_commands(Commands& commands) {
                 .summary = "Stop an instance and forget it",
                 .details = "All its replicas get SIGTERM and, when the drain of their bundle is over, SIGKILL. Their "
                            "logs go with them, and so does what they have stored, unless the instance's config names "
-                           "a storage.",
+                           "a storage.\n\nA revision is drained, as `revisions drain` does it: one that gets traffic "
+                           "is not stopped, and one that was is started again with `revisions retry` and `revisions "
+                           "warm`.",
                 .args = {name},
                 .options = std::move(options),
                 .example = "sluice runtime stop hello --dry-run",
