@@ -49,6 +49,8 @@ std::string_view next_of(int errno_value) {
     case EMFILE:
     case ENFILE:
       return "raise the limit of open files (ulimit -n)";
+    case EROFS:
+      return "make the disk writable, or use another place, then run it again";
     case EACCES:
     case EPERM:
       return "check the owner and the mode of the path and of the folders above it";

@@ -13,6 +13,7 @@ TEST(Disk, ErrorsNameTheActionThePathAndWhatTheSystemSaid) {
   EXPECT_EQ(error.message, "cannot open /etc/sluice.yaml: No such file or directory");
   EXPECT_EQ(error.next, "");
   EXPECT_EQ(error_from(ENOSPC, "write", "/x").next, "make room on the disk, then run it again");
+  EXPECT_EQ(error_from(EROFS, "write", "/x").next, "make the disk writable, or use another place, then run it again");
 }
 
 TEST(Disk, GivesEachErrnoItsCode) {

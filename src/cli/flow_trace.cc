@@ -211,6 +211,7 @@ std::string trace_text(const FlowView& flow, bool gates, const Terminal& termina
   for (const Wait& wait : waits_of(flow.history)) {
     waits.push_back(wait.text + " (" + short_id(flow.history.invocations[wait.invocation].id) + ")");
   }
+  text += section(terminal, "Said last", last_lines_of(flow.history));
   if (gates) text += section(terminal, "Waits", waits.empty() ? std::vector<std::string>{"for nothing"} : waits);
   std::vector<std::string> misses;
   if (flow.misses) {

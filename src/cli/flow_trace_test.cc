@@ -81,6 +81,15 @@ TEST(FlowTrace, NamesTheSyncsThatDidNotFire) {
                                              "\n\nDid not fire\n  Later misses B/go: [] => ok[]\n");
 }
 
+TEST(FlowTrace, EndsWithWhatAProgramSaidLast) {
+  FlowView flow = order_view();
+  for (size_t i : {1U, 2U}) flow.history.invocations[i].end->fields["lastLines"] = json::array{"err no settings"};
+  std::string text = trace_text(flow, false, {});
+  size_t at = text.find("\nSaid last\n  err no settings\n");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find("  err no settings", at + 15), std::string::npos) << "once, though it was passed on";
+}
+
 TEST(FlowTrace, FoldsRepeats) {
   EXPECT_EQ(trace_text(chain_of_actions({"A/go", "B/go", "B/go", "B/go", "C/go"}), false, {}),
             "flow " + to_string(id(1)) +

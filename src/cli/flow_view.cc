@@ -110,6 +110,19 @@ std::vector<Wait> waits_of(const History& history) {
   return waits;
 }
 
+std::vector<std::string> last_lines_of(const History& history) {
+  for (const PastInvocation& each : history.invocations) {
+    const json::value* said = each.end ? each.end->fields.if_contains("lastLines") : nullptr;
+    if (said == nullptr || !said->is_array() || said->get_array().empty()) continue;
+    std::vector<std::string> lines;
+    for (const json::value& line : said->get_array()) {
+      if (line.is_string()) lines.emplace_back(line.get_string());
+    }
+    return lines;
+  }
+  return {};
+}
+
 std::string value_text(const json::value& value) {
   if (const auto* text = value.if_string()) return "\"" + std::string(text->data(), text->size()) + "\"";
   return write(value);

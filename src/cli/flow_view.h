@@ -67,6 +67,10 @@ struct Wait {
 };
 std::vector<Wait> waits_of(const engine::History& history);
 
+// What a program said last that the flow could not start; empty if there is none. Whoever passes such a failure on
+// passes the same lines on, so they are those of the first.
+std::vector<std::string> last_lines_of(const engine::History& history);
+
 // The cells that a trace may take at most.
 inline constexpr size_t kTraceWidth = 100;
 

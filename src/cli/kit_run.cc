@@ -90,17 +90,24 @@ Style style_of(Code code, bool engine_outcome) {
   return engine_outcome ? Style::bad : Style::warning;
 }
 
-// "ok  order=01J… count=2"
+// "ok  order=01J… count=2", and below it what a program said last, a line each.
 std::string outcome_line(const std::string& variant, const json::object& fields, Code code, const Terminal& terminal) {
   std::string line = terminal.paint(style_of(code, variant.starts_with("engine.")), variant);
+  std::string said;
   const char* gap = "  ";
   for (const auto& field : fields) {
+    if (field.key() == "lastLines" && field.value().is_array()) {
+      for (const json::value& each : field.value().get_array()) {
+        if (each.is_string()) said += "  " + printable(std::string_view(each.get_string())) + "\n";
+      }
+      continue;
+    }
     std::string text =
         field.value().is_string() ? printable(std::string_view(field.value().get_string())) : write(field.value());
     line += gap + std::string(field.key()) + "=" + text;
     gap = " ";
   }
-  return line + "\n";
+  return line + "\n" + said;
 }
 
 // The call has no answer, and this process cannot get one.

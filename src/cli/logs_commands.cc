@@ -1,5 +1,6 @@
 // sluice logs and sluice exec: what replicas say, and a command in a replica's place. Both take the names of
-// cli/running_instances.h, and hold the store only until they know what is meant.
+// cli/running_instances.h, and hold the store only until they know what is meant; whoever follows looks again every
+// second what that is by now.
 #include <poll.h>
 #include <regex.h>
 
@@ -21,6 +22,7 @@ namespace sluice::cli {
 namespace logs_commands {
 
 constexpr int kLookAgain_ms = 100;
+constexpr int64_t kFindAgain_ns = 1'000'000'000;
 
 // ----------------------------------------------------------------------------------------------------------- logs
 
@@ -49,15 +51,16 @@ class Pattern {
 
 class LogPrinter {
  public:
-  LogPrinter(Context& context, const std::vector<RunningReplica>& replicas, std::optional<Pattern> pattern)
-      : output_(context.output), pattern_(std::move(pattern)) {
+  LogPrinter(Context& context, std::optional<Pattern> pattern)
+      : output_(context.output), pattern_(std::move(pattern)) {}
+
+  void add(const RunningReplica& replica) {
     constexpr std::array kColors{Style::accent, Style::good, Style::warning, Style::strong, Style::heading, Style::bad};
-    for (const RunningReplica& each : replicas) {
-      styles_[each.name] = kColors[styles_.size() % kColors.size()];
-      labels_[each.name] = each.label;
-      width_ = std::max(width_, display_width(each.label));
-    }
+    styles_[replica.name] = kColors[styles_.size() % kColors.size()];
+    labels_[replica.name] = replica.label;
+    width_ = std::max(width_, display_width(replica.label));
   }
+  bool knows(const RunningReplica& replica) const { return labels_.contains(replica.name); }
 
   void print(const process::ReplicaLine& said) {
     const process::LogLine& line = said.line;
@@ -90,6 +93,22 @@ class LogPrinter {
   size_t width_ = 0;
 };
 
+// All that is meant by the names on the command line. Of several the first that means nothing is an error; whoever
+// follows them hears only of all.
+Result<std::vector<RunningReplica>> replicas_named(Context& context, bool following) {
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  const Running running = running_in(objects->get());
+  std::vector<RunningReplica> replicas;
+  for (const std::string& name : context.given.texts("names")) {
+    auto found = running.find_replicas(name);
+    if (!found && following && found.error().code == Code::not_found) continue;
+    if (!found) return found.error();
+    std::ranges::move(*found, std::back_inserter(replicas));
+  }
+  return replicas;
+}
+
 Result<Code> logs(Context& context) {
   const Given& given = context.given;
   std::optional<Pattern> pattern;
@@ -98,26 +117,24 @@ Result<Code> logs(Context& context) {
     if (!compiled) return compiled.error();
     pattern = *std::move(compiled);
   }
-  auto all = read_running_instances(context);
-  if (!all) return all.error();
-  std::vector<RunningReplica> replicas;
-  for (const std::string& name : given.texts("names")) {
-    auto found = find_replicas(*all, name);
-    if (!found) return found.error();
-    for (RunningReplica& each : *found) {
-      if (std::ranges::find(replicas, each.name, &RunningReplica::name) == replicas.end()) {
-        replicas.push_back(std::move(each));
-      }
-    }
-  }
-  std::vector<process::LogMerge::Source> sources;
-  for (const RunningReplica& each : replicas) sources.push_back({.replica = each.name, .folder = each.log});
+  RealClock clock;
   std::string since;
-  if (auto age = given.number("since")) since = utc_text(RealClock().wall_ms() - *age);
-  process::LogMerge merge(context.disk, sources, since);
-  LogPrinter printer(context, replicas, std::move(pattern));
+  if (auto age = given.number("since")) since = utc_text(clock.wall_ms() - *age);
+  process::LogMerge merge(context.disk, {}, since);
+  LogPrinter printer(context, std::move(pattern));
+  auto take_up = [&](const std::vector<RunningReplica>& replicas) {
+    for (const RunningReplica& each : replicas) {
+      if (printer.knows(each)) continue;
+      printer.add(each);
+      merge.add({.replica = each.name, .folder = each.log});
+    }
+  };
+  auto replicas = replicas_named(context, false);
+  if (!replicas) return replicas.error();
+  take_up(*replicas);
   std::optional<StopSignal> stop;
   if (given.flag("follow")) stop.emplace();
+  int64_t found_ns = clock.monotonic_ns();
   for (;;) {
     auto line = merge.next();
     if (!line) return line.error();
@@ -127,9 +144,17 @@ Result<Code> logs(Context& context) {
     }
     if (!stop) return Code::ok;
     if (!context.output.flush()) return Code::ok;
-    if (merge.gone()) {
-      context.output.note("All that it followed is gone.");
-      return Code::ok;
+    const bool gone = merge.gone();
+    if (gone || clock.monotonic_ns() - found_ns >= kFindAgain_ns) {
+      // Where nobody can be asked now, the next second will do.
+      if (auto again = replicas_named(context, true)) {
+        if (again->empty() && gone) {
+          context.output.note("All that it followed is gone.");
+          return Code::ok;
+        }
+        take_up(*again);
+      }
+      found_ns = clock.monotonic_ns();
     }
     pollfd stopped{.fd = stop->fd(), .events = POLLIN, .revents = 0};
     if (::poll(&stopped, 1, kLookAgain_ms) > 0) return Code::ok;
@@ -141,10 +166,11 @@ Result<Code> logs(Context& context) {
 Result<Code> exec(Context& context) {
   auto local = local_replicas(context);
   if (!local) return local.error();
-  auto all = read_running_instances(context);
-  if (!all) return all.error();
-  auto replicas = find_replicas(*all, context.given.text("name"));
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  auto replicas = running_in(objects->get()).find_replicas(context.given.text("name"));
   if (!replicas) return replicas.error();
+  objects->reset();
   // Of several the first that is well, or the first.
   const RunningReplica* chosen = &replicas->front();
   for (const RunningReplica& each : *replicas) {
@@ -163,17 +189,19 @@ Result<Code> exec(Context& context) {
 void add_logs_commands(Commands& commands) {
   using namespace logs_commands;
   const std::string names =
-      "A name is that of a component, which stands for all its replicas; one of them is hello.0. The "
-      "ids of instances and the names of replicas, which `runtime list` and `runtime show` have, "
-      "will do as well.";
+      "A name is that of a deployment (its bundle, hello), which stands for the replicas of all its revisions; of a "
+      "revision (hello@2); or of one replica (hello@2.0). Ids of deployments, revisions and instances, parts of them, "
+      "and the names that `runtime list` and `runtime show` have, will do as well.";
   commands.add(
       {.name = "logs",
        .group = Group::run,
        .summary = "Show what replicas say, in the order of time",
        .details = names + " Each line has its time, its replica, and whether the program said it (out, err) or its "
                           "supervisor (sluice). With --output json each line is a JSON object of its own.",
-       .args = {{.name = "names", .help = "whose: components, instances or replicas", .repeated = true}},
-       .options = {{.name = "follow", .letter = 'f', .help = "go on with what they say next, until Ctrl-C"},
+       .args = {{.name = "names", .help = "whose: deployments, revisions or replicas", .repeated = true}},
+       .options = {{.name = "follow",
+                    .letter = 'f',
+                    .help = "go on with what they, and those that come later, say next, until Ctrl-C"},
                    {.name = "since",
                     .value = "TIME",
                     .help = "only what is not older than this, as 90m or 7d",
@@ -189,10 +217,10 @@ void add_logs_commands(Commands& commands) {
                            " Of several replicas the first healthy one is taken.\n\nThe command has the program's "
                            "variables, secrets, folders, user and limits, and your terminal; its exit code is yours. "
                            "It ends with the replica.",
-                .args = {{.name = "name", .help = "in whose place: a component, an instance or a replica"},
+                .args = {{.name = "name", .help = "in whose place: a deployment, a revision or a replica"},
                          {.name = "command", .help = "the command and its arguments, after --", .repeated = true}},
                 .options = {lock_timeout_option()},
-                .example = "sluice exec hello -- env",
+                .example = "sluice exec hello@2 -- env",
                 .run = exec});
 }
 

@@ -1,10 +1,10 @@
-// sluice logs and the refusals of sluice exec; a command in a replica's place is run by tests/runtime.
+// sluice logs and the refusals of sluice exec; what follows, and a command in a replica's place, is run by
+// tests/runtime.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <thread>
 
 #include "base/testing_wait.h"
 #include "cli/testing_runtime.h"
@@ -63,18 +63,6 @@ TEST_F(LogsCommands, WhatIsOlderIsLeftOut) {
   deploy_talkers();
   EXPECT_THAT(run({"logs", "hello", "--since", "1h"}).out, HasSubstr("hello from"));
   EXPECT_EQ(run({"logs", "hello", "--since", "0s"}).out, "");
-}
-
-TEST_F(LogsCommands, FollowingEndsWhenAllIsGone) {
-  deploy_talkers();
-  std::thread remover([&] {
-    auto names = world.replicas.list();
-    for (const std::string& each : *names) EXPECT_TRUE(world.replicas.remove(each));
-  });
-  Ran ran = run({"logs", "hello", "-f"});
-  remover.join();
-  EXPECT_EQ(ran.exit, 0);
-  EXPECT_EQ(ran.err, "All that it followed is gone.\n");
 }
 
 TEST_F(LogsCommands, SayWhatTheyCannotFind) {

@@ -118,7 +118,6 @@ Result<std::unique_ptr<Objects>> Objects::to_look(Context& context) {
   if (!*store) return std::unique_ptr<Objects>();
   made->store_ = *std::move(store);
   if (auto read = made->read_from(*made->store_->store); !read) return read.error();
-  if (made->states().env().all().begin() == made->states().env().all().end()) return std::unique_ptr<Objects>();
   return made;
 }
 
@@ -161,21 +160,13 @@ Result<void> Objects::settle() {
 }
 
 std::vector<std::string> Objects::last_lines() {
-  std::vector<std::string> lines;
-  if (!flow_ || !home_) return lines;
+  if (!flow_ || !home_) return {};
   auto snapshot = home_->home().store().read();
-  if (!snapshot) return lines;
+  if (!snapshot) return {};
   auto row = find_flow(**snapshot, to_string(*flow_));
   auto view = row ? view_flow(**snapshot, *row) : Result<FlowView>(row.error());
-  if (!view) return lines;
-  for (const engine::PastInvocation& each : view->history.invocations) {
-    const json::value* said = each.end ? each.end->fields.if_contains("lastLines") : nullptr;
-    if (said == nullptr || !said->is_array()) continue;
-    for (const json::value& line : said->get_array()) {
-      if (line.is_string()) lines.emplace_back(line.get_string());
-    }
-  }
-  return lines;
+  if (!view) return {};
+  return last_lines_of(view->history);
 }
 
 // -------------------------------------------------------------------------------------------------------- options

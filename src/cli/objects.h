@@ -27,7 +27,7 @@ class Objects {
  public:
   static Result<std::unique_ptr<Objects>> to_read(Context& context);
   static Result<std::unique_ptr<Objects>> to_change(Context& context);
-  // To read without making anything: null if there is no store, or no environment in it.
+  // To read without making anything: null if there is no store.
   static Result<std::unique_ptr<Objects>> to_look(Context& context);
 
   // Of one moment: that of opening, or of the last change.

@@ -103,9 +103,9 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "cycles: [{ path: text, outside: bool, loop: bool }] }"},
     {"replica",
      "{ replica: text, label: text, phase: text, healthy: bool, restarts: int, since: time, message: text, "
-     "endpoint: text, log: text, limitedBy: text, pid: int? }"},
+     "reason: text?, endpoint: text, log: text, limitedBy: text, pid: int? }"},
     {"instance",
-     "{ instance: text, component: text, type: text, version: text, status: text, endpoint: text, "
+     "{ instance: text, component: text, name: text, type: text, version: text, status: text, endpoint: text, "
      "replicas: [@replica] }"},
     {"change", "{ change: '+' | '~' | '-', what: text, action: text, input: object }"},
     {"option",
@@ -173,7 +173,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"artifact gc", "=Artifact/gc"},
     {"runtime list", "[@instance]"},
     {"runtime show", "@instance + { history: [{ version: text, artifactHash: text, deployedAt: time }] }"},
-    {"runtime stop", "{ instance: text, component: text, replicas: int, stopped: bool, flow?: text }"},
+    {"runtime stop", "{ instance: text, component: text, name: text, replicas: int, stopped: bool, flow?: text }"},
     {"logs", "{ time: time, replica: text, label: text, stream: text, text: text }"},
     {"exec", "text"},
     {"serve", "text"},

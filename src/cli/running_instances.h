@@ -1,20 +1,28 @@
-// What runs, found by the names that people use for it: the name of a component, an instance's id or a part of it, a
-// replica's name, or a component's name with a replica's number ("hello.0").
+// What runs, found by the names that people use for it: those of a deployment (its bundle, its id or a beginning of
+// it) and of a revision (BUNDLE@SEQUENCE, its id or a part of it), the name of a component that was provisioned by
+// itself, an instance's id or a part of it, a replica's name, or the name of what it is of with its number
+// ("hello@2.0").
+//
+//   auto objects = Objects::to_look(context);
+//   Running running = running_in(objects->get());       // the home is open as long as `objects` is there
+//   auto replicas = running.find_replicas("hello");
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/context.h"
-#include "cli/deploy_home.h"
+#include "cli/objects.h"
+#include "deploy/views/states.h"
 #include "process/replicas.h"
 
 namespace sluice::cli {
 
 struct RunningReplica {
   std::string name;   // "01J….2.0"
-  std::string label;  // "hello.0"
+  std::string label;  // "hello@2.0"
   std::string endpoint;
   std::string log;  // a folder
   std::string instance;
@@ -22,7 +30,10 @@ struct RunningReplica {
 
 struct RunningInstance {
   std::string id;
-  std::string component;
+  std::string component;  // a revision's id, or the name that it was provisioned with
+  std::string name;       // "hello@2" of a revision, else the component
+  std::string deployment;
+  bool ready = false;  // as a revision
   std::string type;
   std::string version;
   std::string status;
@@ -30,17 +41,28 @@ struct RunningInstance {
   std::vector<RunningReplica> replicas;  // of the local runtime; in their order
 };
 
-// All, by component.
-Result<std::vector<RunningInstance>> running_instances(DeployHome& home);
+class Running {
+ public:
+  // Without states nothing runs. They must outlive it.
+  explicit Running(const deploy::views::States* states);
 
-// The one that is meant; `not_found` if there is none, `conflict` if there are several.
-Result<RunningInstance> find_instance(const std::vector<RunningInstance>& all, const std::string& name);
+  // By name.
+  const std::vector<RunningInstance>& all() const { return all_; }
+  // The one that is meant; `not_found` if there is none, `conflict` if there are several.
+  Result<RunningInstance> find_instance(const std::string& name) const;
+  // The replicas that are meant: one, all of an instance, or all of a deployment.
+  Result<std::vector<RunningReplica>> find_replicas(const std::string& name) const;
 
-// The replicas that are meant: one, or all of an instance.
-Result<std::vector<RunningReplica>> find_replicas(const std::vector<RunningInstance>& all, const std::string& name);
+ private:
+  struct Meant;
+  std::vector<Meant> meanings(const std::string& name) const;
+  Result<std::vector<RunningInstance>> find(const std::string& name) const;
 
-// The same from the home, which is open only meanwhile: whoever follows a log or runs a command keeps nobody waiting.
-Result<std::vector<RunningInstance>> read_running_instances(Context& context);
+  const deploy::views::States* states_;
+  std::vector<RunningInstance> all_;
+};
+
+Running running_in(const Objects* objects);
 
 // The replicas of this machine; `unavailable` in a program that has no local runtime.
 Result<process::Replicas*> local_replicas(const Context& context);

@@ -1,5 +1,5 @@
-// sluice runtime: what runs where, and how it is. `stop` is one action of the concept Runtime; the others ask, and look
-// at the replicas of this machine.
+// sluice runtime: what runs where, and how it is. `stop` is one action, of Runtime or of Revision; the others read, and
+// look at the replicas of this machine.
 #include <boost/json.hpp>
 
 #include "base/clock.h"
@@ -33,6 +33,7 @@ Result<std::vector<Seen>> look_at(const Context& context, const RunningInstance&
 std::string phase_name(process::Phase phase) { return boost::describe::enum_to_string(phase, ""); }
 
 std::string how(const process::ReplicaState& state) {
+  if (state.phase == process::Phase::backing_off && state.reason == process::Reason::crash_loop) return "crash_loop";
   if (state.phase != process::Phase::running) return phase_name(state.phase);
   return state.healthy ? "healthy" : "unhealthy";
 }
@@ -49,6 +50,9 @@ json::object json_of(const Seen& seen) {
                      {"restarts", state.restarts},       {"since", utc_text(state.since_ms)},
                      {"message", state.message},         {"endpoint", seen.replica.endpoint},
                      {"log", seen.replica.log},          {"limitedBy", state.limited_by}};
+  shown["reason"] = state.reason == process::Reason::none
+                        ? json::value()
+                        : json::value(boost::describe::enum_to_string(state.reason, ""));
   shown["pid"] = state.program ? json::value(state.program->pid) : json::value();
   return shown;
 }
@@ -56,9 +60,9 @@ json::object json_of(const Seen& seen) {
 json::object json_of(const RunningInstance& instance, const std::vector<Seen>& seen) {
   json::array replicas;
   for (const Seen& each : seen) replicas.push_back(json_of(each));
-  return {{"instance", instance.id},     {"component", instance.component}, {"type", instance.type},
-          {"version", instance.version}, {"status", instance.status},       {"endpoint", instance.endpoint},
-          {"replicas", replicas}};
+  return {{"instance", instance.id}, {"component", instance.component}, {"name", instance.name},
+          {"type", instance.type},   {"version", instance.version},     {"status", instance.status},
+          {"replicas", replicas},    {"endpoint", instance.endpoint}};
 }
 
 size_t healthy_of(const std::vector<Seen>& seen) {
@@ -68,8 +72,9 @@ size_t healthy_of(const std::vector<Seen>& seen) {
 // ----------------------------------------------------------------------------------------------------------- list
 
 Result<Code> list(Context& context) {
-  auto all = read_running_instances(context);
-  if (!all) return all.error();
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  const Running running = running_in(objects->get());
   Table table{.columns = {{"NAME"},
                           {.title = "INSTANCE", .whole = true},
                           {"TYPE"},
@@ -79,12 +84,12 @@ Result<Code> list(Context& context) {
                           {"ENDPOINT"}},
               .empty = "Nothing runs here."};
   json::array shown;
-  for (const RunningInstance& each : *all) {
+  for (const RunningInstance& each : running.all()) {
     auto seen = look_at(context, each);
     if (!seen) return seen.error();
     shown.push_back(json_of(each, *seen));
     const size_t healthy = healthy_of(*seen);
-    table.rows.push_back({{each.component, Style::strong},
+    table.rows.push_back({{each.name, Style::strong},
                           {each.id},
                           {each.type},
                           {each.version},
@@ -99,20 +104,20 @@ Result<Code> list(Context& context) {
 
 // ----------------------------------------------------------------------------------------------------------- show
 
-std::string text_of(const RunningInstance& instance, const std::vector<Seen>& seen, const json::value& history,
+std::string text_of(const RunningInstance& instance, const std::vector<Seen>& seen, const json::array& history,
                     const Terminal& terminal) {
   std::string text;
   auto row = [&](const std::string& name, const std::string& value) {
     if (!value.empty())
       text += terminal.paint(Style::faint, name) + std::string(11 - name.size(), ' ') + printable(value) + "\n";
   };
-  row("name", instance.component);
+  row("name", instance.name);
   row("instance", instance.id);
   row("type", instance.type);
   row("status", instance.status);
   row("version", instance.version);
   row("endpoint", instance.endpoint);
-  for (const json::value& each : history.as_array()) {
+  for (const json::value& each : history) {
     row("deployed",
         std::string(each.at("deployedAt").as_string()) + "  " + std::string(each.at("version").as_string()));
   }
@@ -138,18 +143,17 @@ std::string text_of(const RunningInstance& instance, const std::vector<Seen>& se
 }
 
 Result<Code> show(Context& context) {
-  auto home = open_deploy_home_to_read(context);
-  if (!home) return home.error();
-  auto all = *home ? running_instances(**home) : std::vector<RunningInstance>();
-  if (!all) return all.error();
-  auto instance = find_instance(*all, context.given.text("name"));
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  auto instance = running_in(objects->get()).find_instance(context.given.text("name"));
   if (!instance) return instance.error();
-  auto shown = (*home)->ask("Runtime/show", {{"instance", instance->id}});
-  if (!shown) return shown.error();
-  if (shown->code != Code::ok) return refusal_of(*shown);
   auto seen = look_at(context, *instance);
   if (!seen) return seen.error();
-  const json::value& history = shown->fields.at("history");
+  json::array history;
+  for (const auto& each : (*objects)->states().runtime().history(deploy::runtime::RuntimeId(instance->id)).values()) {
+    history.push_back(json::object{
+        {"version", each.version}, {"artifactHash", each.artifactHash}, {"deployedAt", utc_text(each.deployedAt.ms)}});
+  }
   json::object value = json_of(*instance, *seen);
   value["history"] = history;
   context.output.print(value, [&](const Terminal& terminal) { return text_of(*instance, *seen, history, terminal); });
@@ -159,32 +163,37 @@ Result<Code> show(Context& context) {
 // ----------------------------------------------------------------------------------------------------------- stop
 
 Result<Code> stop(Context& context) {
-  auto home = DeployHome::open(context);
-  if (!home) return home.error();
-  auto all = running_instances(**home);
-  if (!all) return all.error();
-  auto instance = find_instance(*all, context.given.text("name"));
+  auto objects = Objects::to_look(context);
+  if (!objects) return objects.error();
+  auto instance = running_in(objects->get()).find_instance(context.given.text("name"));
   if (!instance) return instance.error();
+  objects->reset();  // and with it the store
   const bool dry = context.given.flag("dry-run");
   json::object shown{{"instance", instance->id},
                      {"component", instance->component},
+                     {"name", instance->name},
                      {"replicas", instance->replicas.size()},
                      {"stopped", !dry}};
   if (!dry) {
-    auto answer = (*home)->call("Runtime/destroy", {{"instance", instance->id}});
+    auto home = DeployHome::open(context);
+    if (!home) return home.error();
+    // A revision that may serve is let go by the routers first, and is not ready any more.
+    auto answer = instance->ready ? (*home)->call("Revision/drain", {{"revision", instance->component}})
+                                  : (*home)->call("Runtime/destroy", {{"instance", instance->id}});
     if (!answer) return answer.error();
     if (answer->variant == "destroyFailed") {
       return Error{.code = Code::failed,
-                   .message = instance->component + " was not stopped: " + answer->text("reason"),
+                   .message = instance->name + " was not stopped: " + answer->text("reason"),
                    .next = "sluice flow trace " + to_string(*answer->flow)};
     }
-    if (answer->code != Code::ok) return refusal_of(*answer);
+    if (answer->code != Code::ok) return refusal_in_words(*answer);
+    if (auto settled = (*home)->wait_until_all(*answer->flow); !settled) return settled.error();
     shown["flow"] = to_string(*answer->flow);
   }
   context.output.print(shown, [&](const Terminal& terminal) {
     const size_t count = instance->replicas.size();
     return terminal.paint(dry ? Style::warning : Style::good, dry ? "would stop" : "stopped") + "  " +
-           printable(instance->component) + " " + instance->id + ", " + std::to_string(count) +
+           printable(instance->name) + " " + instance->id + ", " + std::to_string(count) +
            (count == 1 ? " replica\n" : " replicas\n");
   });
   return Code::ok;
@@ -194,7 +203,8 @@ Result<Code> stop(Context& context) {
 
 void add_runtime_commands(Commands& commands) {
   using namespace runtime_commands;
-  const Arg name{.name = "name", .help = "the component's name, or the instance's id or a part of it"};
+  const Arg name{.name = "name",
+                 .help = "a revision (hello@2) or deployment that runs once, or an instance's id or a part of it"};
   commands.add_noun({.name = "runtime", .group = Group::run, .summary = "See and stop what runs"});
   commands.add({.name = "runtime list",
                 .summary = "List what runs, where, and how many of it are healthy",
@@ -213,7 +223,9 @@ void add_runtime_commands(Commands& commands) {
                 .summary = "Stop an instance and forget it",
                 .details = "All its replicas get SIGTERM and, when the drain of their bundle is over, SIGKILL. Their "
                            "logs go with them, and so does what they have stored, unless the instance's config names "
-                           "a storage.",
+                           "a storage.\n\nA revision is drained, as `revisions drain` does it: one that gets traffic "
+                           "is not stopped, and one that was is started again with `revisions retry` and `revisions "
+                           "warm`.",
                 .args = {name},
                 .options = std::move(options),
                 .example = "sluice runtime stop hello --dry-run",

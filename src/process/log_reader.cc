@@ -111,8 +111,13 @@ Result<std::optional<LogLine>> LogReader::next() {
   }
 }
 
-LogMerge::LogMerge(Disk& disk, const std::vector<Source>& sources, std::string since) : since_(std::move(since)) {
-  for (const Source& each : sources) heads_.push_back({.replica = each.replica, .reader = {disk, each.folder}});
+LogMerge::LogMerge(Disk& disk, const std::vector<Source>& sources, std::string since)
+    : disk_(disk), since_(std::move(since)) {
+  for (const Source& each : sources) add(each);
+}
+
+void LogMerge::add(const Source& source) {
+  heads_.push_back({.replica = source.replica, .reader = {disk_, source.folder}});
 }
 
 Result<std::optional<ReplicaLine>> LogMerge::next() {

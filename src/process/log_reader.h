@@ -66,6 +66,8 @@ class LogMerge {
   // Lines before the time `since` ("2026-03-01T09:30:00.125Z") are left out; "" for all.
   LogMerge(Disk& disk, const std::vector<Source>& sources, std::string since = "");
 
+  // One that came later. It is read from its beginning.
+  void add(const Source& source);
   Result<std::optional<ReplicaLine>> next();
   // Whether all logs are gone.
   bool gone() const;
@@ -77,6 +79,7 @@ class LogMerge {
     std::optional<LogLine> line;
   };
 
+  Disk& disk_;
   std::vector<Head> heads_;
   std::string since_;
 };

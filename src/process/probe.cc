@@ -8,17 +8,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/clock.h"
 
 namespace sluice::process {
 namespace {
 
 constexpr size_t kStatusBytes = 13;  // "HTTP/1.1 200 "
+constexpr size_t kAskedAtOnce = 64;
 constexpr int kFirstHealthy = 200, kLastHealthy = 399;
 
 int connect_to(int fd, std::optional<uint16_t> port, const std::string& socket) {
@@ -120,6 +124,31 @@ void Probe::end(bool healthy, std::string message, int64_t now_ns) {
 }
 
 std::optional<Answer> Probe::answer() { return std::exchange(answer_, std::nullopt); }
+
+std::vector<Answer> ask_all(std::span<Probe> probes) {
+  RealClock clock;
+  std::vector<Answer> answers;
+  // So few at once that a process may have so many connections.
+  for (size_t first = 0; first < probes.size(); first += kAskedAtOnce) {
+    auto some = probes.subspan(first, std::min(kAskedAtOnce, probes.size() - first));
+    for (Probe& each : some) each.begin(clock.monotonic_ns());
+    for (;;) {
+      std::vector<pollfd> wait;
+      int64_t deadline_ns = INT64_MAX;
+      for (const Probe& each : some) {
+        if (!each.open()) continue;
+        wait.push_back({.fd = each.fd(), .events = each.events(), .revents = 0});
+        deadline_ns = std::min(deadline_ns, each.deadline_ns());
+      }
+      if (wait.empty()) break;
+      const int64_t wait_ms = std::max<int64_t>(deadline_ns - clock.monotonic_ns(), 0) / 1'000'000 + 1;
+      ::poll(wait.data(), wait.size(), static_cast<int>(std::min<int64_t>(wait_ms, INT_MAX)));
+      for (Probe& each : some) each.look(clock.monotonic_ns());
+    }
+    for (Probe& each : some) answers.push_back(each.answer().value_or(Answer{.message = "was not asked"}));
+  }
+  return answers;
+}
 
 void Probe::cancel() {
   open_ = asked_ = false;

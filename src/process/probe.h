@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "process/system.h"
 #include "process/workload.h"
@@ -55,5 +57,8 @@ class Probe {
   int64_t deadline_ns_ = 0;
   std::optional<Answer> answer_;
 };
+
+// Asks them all, none of which goes by command, and waits for their answers, which come in the same order.
+std::vector<Answer> ask_all(std::span<Probe> probes);
 
 }  // namespace sluice::process

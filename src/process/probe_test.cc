@@ -115,5 +115,21 @@ TEST_F(ProbeTest, ByCommandItsOwnerSays) {
   EXPECT_FALSE(probe.answer()) << "nobody asked";
 }
 
+TEST_F(ProbeTest, AsksAllAtOnceAndAnswersInTheirOrder) {
+  std::vector<Probe> probes;
+  probes.push_back(http());
+  probes.emplace_back(HealthCheck{.by = HealthBy::tcp}, std::nullopt, folder.path("none"));
+  probes.emplace_back(HealthCheck{.by = HealthBy::tcp, .timeout_ms = 60'000}, std::nullopt, path);
+  auto answers = ask_all(probes);
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0].message, "did not answer within 100 ms");
+  EXPECT_EQ(answers[1].message, "has no socket yet");
+  EXPECT_TRUE(answers[2].healthy);
+  // More than are asked at once.
+  std::vector<Probe> many;
+  for (int i = 0; i < 100; ++i) many.emplace_back(HealthCheck{.by = HealthBy::none}, std::nullopt, path);
+  EXPECT_EQ(ask_all(many).size(), 100U);
+}
+
 }  // namespace probe_test
 }  // namespace sluice::process

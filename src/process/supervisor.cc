@@ -41,6 +41,7 @@ constexpr int64_t kFirstProbe_ms = 2, kLastQuickProbe_ms = 250;
 constexpr int64_t kWriteAgain_ms = 500;
 constexpr int64_t kKillRound_ms = 20;
 constexpr size_t kAllLimits = 3;
+constexpr size_t kCommandWords = 200;  // bytes of what a health check says that are told
 
 std::string end_text(int status) {
   if (WIFSIGNALED(status)) return "was killed by signal " + std::to_string(WTERMSIG(status));
@@ -202,9 +203,10 @@ class Supervisor {
       Reason reason = state_.reason == Reason::out_of_memory ? Reason::out_of_memory : Reason::crash_loop;
       return give_up(reason, "it " + how + ", " + std::to_string(crashes_) + " times without ever being healthy");
     }
-    if (state_.reason != Reason::out_of_memory && crashes_ >= work_.restarts.crashes)
-      state_.reason = Reason::crash_loop;
-    back_off("it " + how);
+    if (crashes_ < work_.restarts.crashes) return back_off("it " + how);
+    if (state_.reason != Reason::out_of_memory) state_.reason = Reason::crash_loop;
+    if (crashes_ == work_.restarts.crashes) log_.note("crash loop: it is started again ever less often");
+    back_off("it " + how + ", " + std::to_string(crashes_) + " times in a row");
   }
 
   void back_off(const std::string& why) {
@@ -302,18 +304,29 @@ class Supervisor {
     if (work_.health.by == HealthBy::command) {
       auto launched = launch(request_of(work_.health.command));
       probe_.begin(now_ns());
-      if (!launched) return probe_.command_ended(false, launched.error().message, now_ns());
+      if (!launched) return probe_.command_ended(false, "cannot be asked: " + launched.error().message, now_ns());
       command_ = std::move(*launched);
+      command_said_.clear();
       return;
     }
     probe_.begin(now_ns());
   }
 
+  // Takes what the command says, so that it never waits for that. Only its beginning is kept.
+  void hear_command(Descriptor& from, bool kept) {
+    std::array<char, 4096> chunk{};
+    while (from) {
+      ssize_t got = ::read(from.fd(), chunk.data(), chunk.size());
+      if (got < 0) return;
+      if (got == 0) return from.reset();
+      const size_t room = kept ? kCommandWords - std::min(kCommandWords, command_said_.size()) : 0;
+      command_said_.append(chunk.data(), std::min(room, static_cast<size_t>(got)));
+    }
+  }
+
   void command_ended(int status) {
-    std::string said(200, '\0');
-    ssize_t got = ::read(command_.out.fd(), said.data(), said.size());
-    said.resize(got > 0 ? static_cast<size_t>(got) : 0);
-    said = said.substr(0, said.find('\n'));
+    hear_command(command_.out, true);
+    const std::string said = command_said_.substr(0, command_said_.find('\n'));
     command_ = {};
     bool healthy = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     probe_.command_ended(healthy, "fails its check, which " + end_text(status) + (said.empty() ? "" : ": " + said),
@@ -373,13 +386,17 @@ class Supervisor {
   }
 
   void turn() {
-    std::array<pollfd, 4> wait{{{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
+    std::array<pollfd, 6> wait{{{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
                                 {.fd = output_.fd(Stream::out), .events = POLLIN, .revents = 0},
                                 {.fd = output_.fd(Stream::err), .events = POLLIN, .revents = 0},
-                                {.fd = probe_.fd(), .events = probe_.events(), .revents = 0}}};
+                                {.fd = probe_.fd(), .events = probe_.events(), .revents = 0},
+                                {.fd = command_.out.fd(), .events = POLLIN, .revents = 0},
+                                {.fd = command_.err.fd(), .events = POLLIN, .revents = 0}}};
     ::poll(wait.data(), wait.size(), wait_ms());
     if (wait[1].revents != 0) output_.pump(Stream::out);
     if (wait[2].revents != 0) output_.pump(Stream::err);
+    if (wait[4].revents != 0) hear_command(command_.out, true);
+    if (wait[5].revents != 0) hear_command(command_.err, false);
     take_signals();
     reap();
     if (over_) return;
@@ -413,6 +430,7 @@ class Supervisor {
 
   pid_t program_ = -1;  // -1: it does not run
   Launched command_;    // the health check, by command
+  std::string command_said_;
   bool over_ = false, stop_asked_ = false, was_healthy_ = false, said_no_view_ = false;
   uint32_t crashes_ = 0, good_ = 0, bad_ = 0;
   uint64_t memory_kills_ = 0;

@@ -122,7 +122,25 @@ TEST_F(SupervisorTest, StartsOneAgainThatWasHealthyAndNeverGivesItUp) {
   }
   auto lines = world.replicas.last_lines("one", 1000).value();
   EXPECT_THAT(lines, Contains(testing::Field(&LogLine::text, "it was killed by signal 9; starts again in 1 ms")));
-  EXPECT_THAT(lines, Contains(testing::Field(&LogLine::text, "it was killed by signal 9; starts again in 8 ms")));
+  EXPECT_THAT(lines, Contains(testing::Field(&LogLine::text,
+                                             "it was killed by signal 9, 4 times in a row; starts again in 8 ms")));
+}
+
+TEST_F(SupervisorTest, SaysThatOneThatWasHealthyCrashesAgainAndAgain) {
+  Workload workload = world.shell("exit 9");
+  workload.restarts.crashes = 3;
+  workload.restarts.last_after_ms = 1;
+  // Healthy whenever it has been started.
+  workload.health = {.by = HealthBy::none};
+  ASSERT_TRUE(world.replicas.start("one", workload, {}));
+  ReplicaState state = world.when("one", [](const ReplicaState& s) {
+    return s.reason == Reason::crash_loop && s.phase == Phase::backing_off && s.restarts > 4;
+  });
+  EXPECT_EQ(state.message,
+            "it ended with exit code 9, " + std::to_string(state.restarts) + " times in a row; starts again in 1 ms");
+  auto lines = world.replicas.last_lines("one", 1000);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(std::ranges::count(*lines, "crash loop: it is started again ever less often", &LogLine::text), 1);
 }
 
 TEST_F(SupervisorTest, EndsWhatAProgramThatForksAwayLeaves) {
@@ -197,6 +215,23 @@ TEST_F(SupervisorTest, SeesThatOneIsUnhealthyAndLeavesItRunning) {
   EXPECT_EQ(sick.program, state.program);
   std::filesystem::remove(in("one", "sick"));
   EXPECT_EQ(world.when("one", is_settled).program, state.program);
+}
+
+TEST_F(SupervisorTest, ACheckMaySayMoreThanAPipeHolds) {
+  Workload workload = world.shell("exec sleep 1000");
+  workload.health = {.by = HealthBy::command,
+                     .command = {"/bin/sh", "-c", "yes | head -c 200000; yes | head -c 200000 >&2"}};
+  workload.health.timeout_ms = kTestDeadline_ms;
+  workload.health.start_within_ms = kTestDeadline_ms;
+  EXPECT_EQ(world.settled("one", workload).phase, Phase::running);
+}
+
+TEST_F(SupervisorTest, SaysThatACheckIsMissing) {
+  Workload workload = world.shell("exec sleep 1000");
+  workload.health = {.by = HealthBy::command, .command = {"./nope"}};
+  workload.health.start_within_ms = 200;
+  EXPECT_EQ(fails(workload).message,
+            "it was not healthy within 200 ms: it cannot be asked: there is no program ./nope in the bundle");
 }
 
 TEST_F(SupervisorTest, KillsOneThatDoesNotListenToSigterm) {

@@ -9,6 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
+
 APP = """#!/usr/bin/python3
 import os, socket, time
 server = socket.socket(socket.AF_UNIX)
@@ -55,61 +57,136 @@ def assert_no_hole(folder):
     assert last
 
 
-def test_killing_sluice_loses_and_doubles_nothing(sluice):
+class Killed:
+    """A home with one instance of a program, and sluice, which is killed."""
+
+    def __init__(self, sluice, folder):
+        self.sluice, self.home, self.bundle = sluice, folder / "home", folder / "bundle"
+        self.bundle.mkdir()
+        (self.bundle / "app").write_text(APP)
+        (self.bundle / "app").chmod(0o755)
+        (self.bundle / "bundle.yaml").write_text(MANIFEST)
+        self.replicas = self.home / "runtime" / "replicas"
+        self.choice, self.keys, self.versions = random.Random(7), iter(range(10_000)), iter(range(1, 10_000))
+        self.instance = self.provision("app")
+        assert self.run(*self.deploy())["variant"] == "ok"
+        began = time.monotonic()
+        assert self.run(*self.scale(MOST))["variant"] == "ok"
+        self.took = max(time.monotonic() - began, 0.1)
+
+    def start(self, *words, **more):
+        return subprocess.Popen([str(self.sluice), *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home),
+                                                "LANG": "C.UTF-8"}, **more)
+
+    def begin(self, *words):
+        return self.start("kit", "run", "deploy", *words, "-o", "json")
+
+    def run(self, *words):
+        out, err = self.begin(*words).communicate(timeout=120)
+        assert out, err
+        return json.loads(out)
+
+    def go_on(self):
+        self.begin().communicate(timeout=120)
+
+    def provision(self, name):
+        return self.run("Runtime/provision", f"concept={name}", "runtimeType=local", "config={}")["fields"]["instance"]
+
+    def deploy(self, instance=None):
+        return ["Runtime/deploy", f"instance={instance or self.instance}", f"artifact={self.bundle}",
+                f"version={next(self.versions)}"]
+
+    def scale(self, count):
+        return ["LocalRuntime/scale", f"instance={self.instance}", f"replicas={count}"]
+
+    def kill_within(self, process):
+        """Whether it was killed before it was done."""
+        try:
+            process.communicate(timeout=self.choice.uniform(0, self.took))
+            return False
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return True
+
+    def kill_and_repeat(self, *words):
+        """Kills a command, and asks again under its key until what it asked for is done: how often it was killed."""
+        kills = 0
+        while True:
+            key = ["--idempotency-key", f"k{next(self.keys)}"]
+            kills += self.kill_within(self.begin(*words, *key))
+            done = self.run(*words, *key)
+            if done["variant"] == "ok":
+                return kills
+            # What a command before had begun, and was killed in, was under way.
+            assert done["variant"] in ("busy", "deployFailed", "destroyFailed"), done
+            self.go_on()
+
+    def check(self, wanted):
+        """Exactly so many programs run, each once, those that Sluice says, and no log has a hole."""
+        self.go_on()  # what was given up after three kills is repaired
+        shown = self.run("LocalRuntime/show", f"instance={self.instance}")["fields"]["programs"]
+        programs = programs_of(self.replicas)
+        assert len(programs) == wanted and sorted(programs) == sorted(each["name"] for each in shown)
+        assert all(len(pids) == 1 for pids in programs.values()), programs
+        for name in programs:
+            assert_no_hole(self.replicas / name / "log")
+
+    def end(self):
+        self.kill_and_repeat("Runtime/destroy", f"instance={self.instance}")
+        self.go_on()
+        assert [path for path in self.replicas.iterdir() if path.is_dir()] == []
+
+
+@pytest.fixture
+def killed(sluice):
     with tempfile.TemporaryDirectory(prefix="sluice-k-") as folder:
         os.chmod(folder, 0o755)
-        home, bundle = Path(folder) / "home", Path(folder) / "bundle"
-        bundle.mkdir()
-        (bundle / "app").write_text(APP)
-        (bundle / "app").chmod(0o755)
-        (bundle / "bundle.yaml").write_text(MANIFEST)
-        replicas = home / "runtime" / "replicas"
+        killed = Killed(sluice, Path(folder))
+        yield killed
+        killed.end()
 
-        def begin(*words):
-            return subprocess.Popen([str(sluice), "kit", "run", "deploy", *map(str, words), "-o", "json"],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                    env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(home), "LANG": "C.UTF-8"})
 
-        def run(*words):
-            out, err = begin(*words).communicate(timeout=120)
-            assert out, err
-            return json.loads(out)
+def test_killing_sluice_loses_and_doubles_nothing(killed):
+    choice, instance = killed.choice, f"instance={killed.instance}"
+    kills = 0
+    while kills < KILLS:
+        words = choice.choice([killed.deploy, killed.deploy, lambda: ["Runtime/healthCheck", instance],
+                               lambda: ["Runtime/rollback", instance],
+                               *3 * [lambda: killed.scale(choice.randint(1, MOST))]])()
+        if killed.kill_within(killed.begin(*words)):
+            kills += 1
+        else:
+            killed.took *= 0.95  # it was done before: aim earlier
+        if kills % 10 == 9:
+            wanted = choice.randint(1, MOST)
+            kills += killed.kill_and_repeat(*killed.scale(wanted))
+            killed.check(wanted)
+            version = killed.deploy()
+            kills += killed.kill_and_repeat(*version)
+            assert f"version={killed.run('Runtime/show', instance)['fields']['version']}" == version[-1]
+            killed.check(wanted)
 
-        made = run("Runtime/provision", "concept=app", "runtimeType=local", "config={}")
-        instance = made["fields"]["instance"]
-        versions = iter(range(1, 10_000))
 
-        def deploy():
-            return ["Runtime/deploy", f"instance={instance}", f"artifact={bundle}", f"version={next(versions)}"]
+def test_killing_sluice_while_it_ends_something_leaves_nothing_of_it_and_the_rest_alone(killed):
+    for _ in range(4):
+        other = killed.provision("other")
+        assert killed.run(*killed.deploy(other))["variant"] == "ok"
+        killed.kill_and_repeat("Runtime/destroy", f"instance={other}")
+        killed.check(MOST)
 
-        assert run(*deploy())["variant"] == "ok"
-        began = time.monotonic()
-        assert run("LocalRuntime/scale", f"instance={instance}", f"replicas={MOST}")["variant"] == "ok"
-        took = max(time.monotonic() - began, 0.1)
 
-        choice = random.Random(7)
-        killed = 0
-        while killed < KILLS:
-            words = choice.choice([deploy, deploy, lambda: ["Runtime/healthCheck", f"instance={instance}"],
-                                   lambda: ["Runtime/rollback", f"instance={instance}"],
-                                   *3 * [lambda: ["LocalRuntime/scale", f"instance={instance}",
-                                                  f"replicas={choice.randint(1, MOST)}"]]])()
-            process = begin(*words)
-            try:
-                process.communicate(timeout=choice.uniform(0, took))
-                took *= 0.95  # it was done before: aim earlier
-            except subprocess.TimeoutExpired:
-                process.kill()
-                killed += 1
-                process.communicate()
-            if killed % 10 == 9:
-                out, err = begin().communicate(timeout=120)
-                shown = run("LocalRuntime/show", f"instance={instance}")["fields"]["programs"]
-                programs = programs_of(replicas)
-                assert sorted(programs) == sorted(each["name"] for each in shown), err
-                assert all(len(pids) == 1 for pids in programs.values()), programs
-                for name in programs:
-                    assert_no_hole(replicas / name / "log")
-        begin().communicate(timeout=120)
-        assert run("Runtime/destroy", f"instance={instance}")["variant"] == "ok"
-        assert [path for path in replicas.iterdir() if path.is_dir()] == []
+def test_killing_a_server_loses_and_doubles_nothing(killed):
+    for _ in range(4):
+        server = killed.start("serve", "deploy")
+        assert killed.start("status", "--wait", "60s").wait(timeout=120) == 0
+        wanted = killed.choice.randint(1, MOST)
+        words = [*killed.scale(wanted), "--idempotency-key", f"k{next(killed.keys)}"]
+        client = killed.begin(*words)
+        killed.kill_within(server)
+        client.communicate(timeout=120)
+        server.kill()
+        server.communicate()
+        assert killed.run(*words)["variant"] == "ok"
+        killed.check(wanted)

@@ -125,13 +125,20 @@ def test_examples_are_rolled_out_over_each_other(machine):
     variant, failed = deploy(machine, "broken", "2.1.0-broken")
     assert variant == "deployFailed"
     assert failed["reason"] == "it ended with exit code 1, 5 times without ever being healthy"
+    assert any(line.startswith("err ") for line in failed["lastLines"]), failed
     assert get(second["endpoint"]) == (200, "hello 2.0.0\n"), "what ran before goes on"
     assert len(machine.replicas()) == 1
 
-    variant, back = machine.act("rollback", instance=machine.instance)
-    assert (variant, back["previousVersion"]) == ("ok", "1.0.0")
-    variant, shown = machine.act("show", instance=machine.instance)
-    assert [each["version"] for each in shown["history"]] == ["1.0.0"]
+    assert deploy(machine, "leaky", "3.0.0")[0] == "ok"
+    for version, history in (("2.0.0", ["1.0.0", "2.0.0"]), ("1.0.0", ["1.0.0"])):
+        variant, back = machine.act("rollback", instance=machine.instance)
+        assert (variant, back["previousVersion"]) == ("ok", version)
+        variant, shown = machine.act("show", instance=machine.instance)
+        assert [each["version"] for each in shown["history"]] == history
+        (listed,) = json.loads(machine.run("runtime", "list", "-o", "json").stdout)
+        assert get(listed["endpoint"]) == (200, f"hello {version}\n"), "the registry says where it is"
+        assert listed["endpoint"] == back["endpoint"] == listed["replicas"][0]["endpoint"]
+    assert machine.act("rollback", instance=machine.instance)[0] == "noHistory"
 
 
 def test_a_program_runs_as_nobody_and_sees_a_read_only_bundle(machine):
@@ -237,6 +244,25 @@ def test_what_runs_is_listed_followed_and_stopped(machine):
     done = machine.run("runtime", "stop", "hello")
     assert done.stdout == f"stopped  hello {machine.instance}, 1 replica\n"
     assert not reached(endpoint)
+
+
+def test_following_goes_on_with_what_comes_later(machine):
+    assert deploy(machine, "hello", "1.0.0")[0] == "ok"
+    follower = subprocess.Popen(**machine.words("logs", "hello", "-f", "--grep", "listens"), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def heard():
+        _, label, _, text = follower.stdout.readline().split(maxsplit=3)
+        return label, text.split(" listens")[0]
+
+    assert heard() == ("hello.0", "hello 1.0.0")
+    assert deploy(machine, "hello-v2", "2.0.0")[0] == "ok"
+    assert heard() == ("hello.0", "hello 2.0.0")
+    assert machine.act("LocalRuntime/scale", instance=machine.instance, replicas=2)[0] == "ok"
+    assert heard() == ("hello.1", "hello 2.0.0")
+    assert machine.run("runtime", "stop", "hello").returncode == 0
+    out, err = follower.communicate(timeout=60)
+    assert (out, err, follower.returncode) == ("", "All that it followed is gone.\n", 0)
 
 
 def test_a_command_runs_in_a_replicas_place(machine):
@@ -375,6 +401,33 @@ def test_people_chat_until_the_server_is_replaced(machine):
     assert ann.hear() == bob.hear() == (8, struct.pack("!H", 1012)), "the one before is stopped, and says so"
 
 
+def test_what_a_program_said_last_is_told_to_whoever_deployed_it(machine):
+    bundle = machine.bundle("mute", "raise SystemExit('no settings')\n", "")
+    words = ["kit", "run", "deploy", "Runtime/deploy", f"instance={machine.instance}", f"artifact={bundle}", "version=1"]
+    done = machine.run(*words)
+    first, *lines = done.stdout.splitlines()
+    assert first.endswith("reason=it ended with exit code 1, 5 times without ever being healthy")
+    assert "  err no settings" in lines
+    flow = done.stderr.split()[1].rstrip(",")
+    assert "\nSaid last\n" in machine.run("flow", "trace", flow).stdout
+    assert "err no settings" in machine.run("why", flow).stdout
+
+
+def test_a_version_is_its_bytes_not_its_path(machine, tmp_path):
+    archive = tmp_path / "app.bundle"
+    for name, version in (("hello", "1.0.0"), ("hello-v2", "2.0.0")):
+        assert machine.run("bundles", "build", machine.example(name), "--out", archive).returncode == 0
+        assert machine.act("deploy", instance=machine.instance, artifact=archive, version=version)[0] == "ok"
+    variant, back = machine.act("rollback", instance=machine.instance)
+    assert (variant, get(back["endpoint"])) == ("ok", (200, "hello 1.0.0\n"))
+    hashes = [each["artifactHash"] for each in machine.act("show", instance=machine.instance)[1]["history"]]
+    assert [each[:7] for each in hashes] == ["sha256:"] and len(hashes[0]) == 71
+    unpacked = machine.home / "runtime" / "bundles"
+    assert hashes[0].removeprefix("sha256:") in [path.name for path in unpacked.iterdir()]
+    assert machine.run("runtime", "stop", "hello").returncode == 0
+    assert list(unpacked.iterdir()) == []
+
+
 def test_weights_are_answered_by_who_splits_traffic(machine):
     variant, fields = machine.act("setTrafficWeight", instance=machine.instance, weight=5000)
     assert (variant, fields["reason"]) == ("notRouted", "nothing splits traffic between it and others")
@@ -386,6 +439,9 @@ def test_the_world_brings_about_every_failure(machine):
     """What Runtime answers besides ok, each made by what really happened."""
     instance = machine.instance
     assert machine.act("provision", concept="hello", runtimeType="local", config="{}")[0] == "alreadyProvisioned"
+    variant, fields = machine.act("provision", concept="other", runtimeType="lambda", config="{}")
+    assert (variant, fields["reason"]) == (
+        "provisionFailed", "nothing here runs components as lambda; the types that are loaded: local")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         variant, fields = machine.act("provision", concept="other", runtimeType="local", config=f'{{"port":{port}}}')
@@ -403,8 +459,8 @@ def test_the_world_brings_about_every_failure(machine):
     assert failure("quitter", "pass\n") == "it ended with exit code 0, 5 times without ever being healthy"
     assert failure("mute", "import time\ntime.sleep(1000)\n", "health: { start_within: 1s }\n") == (
         "it was not healthy within 1000 ms: it has no socket yet")
-    assert failure("secretive", SERVER, "secrets: [TOKEN]\n") == (
-        "secrets that the bundle names are missing: none were given")
+    assert failure("secretive", SERVER, "secrets: [TOKEN, DB]\n") == (
+        "it has no TOKEN, DB among its secrets: none were given; give them with the deployment, as a JSON object of texts")
     assert failure("asker", SERVER, "config: [{ name: region, question: Where? }]\n") == (
         "its config does not fit: /region: there is no answer to: Where?")
     folder = machine.bundle("plain", SERVER, "")

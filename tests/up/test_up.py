@@ -104,6 +104,49 @@ class Load:
             each.join()
 
 
+def test_what_runs_is_called_as_status_calls_it(home):
+    first = home.up(home.root / "examples/hello")
+    second = home.up(home.root / "examples/hello-v2", "--canary", "10%")
+    assert [each["name"] for each in home.data("runtime", "list")] == ["hello@1", "hello@2"]
+
+    def speakers(*names):
+        lines = home.run("logs", *names, "--grep", "listens").stdout.splitlines()
+        return [(line.split()[1], line.split()[4]) for line in lines]
+
+    both = [("hello@1.0", "1.0.0"), ("hello@2.0", "2.0.0")]
+    assert speakers("hello") == both
+    assert speakers(first["deployment"]) == both
+    assert speakers("hello@2") == speakers("hello@2.0") == speakers(second["revision"]) == both[1:]
+    assert speakers(second["revision"][-8:]) == both[1:]
+    assert home.run("exec", "hello@2", "--", "sh", "-c", "echo $HELLO_VERSION").stdout == "2.0.0\n"
+    assert home.data("runtime", "show", "hello@1")["name"] == "hello@1"
+    several = home.run("runtime", "show", "hello", code=6)
+    assert several.stderr == "error: several are called hello: hello@1, hello@2\nnext:  name one of them\n"
+    unknown = home.run("logs", "hello@3", code=5)
+    assert unknown.stderr == "error: nothing that runs is called hello@3\nnext:  sluice runtime list\n"
+
+
+def test_what_serves_is_not_stopped_and_what_was_comes_back(home):
+    first = home.up(home.root / "examples/hello")
+    second = home.up(home.root / "examples/hello-v2", "--canary", "10%")
+    name = f"{second['revision']} gets 1000 bps of the traffic of {second['deployment']}"
+    refused = home.run("runtime", "stop", "hello@2", code=6)
+    assert refused.stderr.startswith(f"error: {name}\nnext:  sluice traffic set local"), refused.stderr
+    (instance,) = [each["instance"] for each in home.data("runtime", "list") if each["name"] == "hello@2"]
+    refused = home.data("kit", "run", "deploy", "Runtime/destroy", f"instance={instance}", code=1)
+    assert refused["variant"] == "destroyFailed" and refused["fields"]["reason"].startswith("it is hello@2, which is ready")
+
+    home.run("traffic", "set", "local", "hello@1=100%")
+    assert home.run("runtime", "stop", "hello@2").stdout == f"stopped  hello@2 {instance}, 1 replica\n"
+    assert get(first["urls"][0]) == (200, "hello 1.0.0\n")
+    assert [each["name"] for each in home.data("runtime", "list")] == ["hello@1"]
+    home.run("traffic", "set", "local", "hello@2=100%", code=6)
+    home.run("revisions", "retry", "local", "hello@2")
+    home.run("revisions", "warm", "local", "hello@2")
+    home.run("traffic", "set", "local", "hello@2=100%")
+    assert get(first["urls"][0]) == (200, "hello 2.0.0\n")
+
+
 def test_a_folder_becomes_a_url_and_a_change_a_new_revision(home, eventually):
     folder = home.copy("hello", "app")
     first = home.up(folder)

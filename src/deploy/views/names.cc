@@ -30,15 +30,6 @@ Error unknown(const std::string& message, const std::vector<std::string>& candid
           .next = next};
 }
 
-std::string title_of(const deployment::DeploymentFound& found) {
-  return found.id.text() + " (" + found.record.bundle + " for " + found.record.customer + ")";
-}
-
-std::string title_of(const revision::RevisionFound& found) {
-  return found.id.text() + " (" + found.record.bundle + "@" + std::to_string(found.record.sequence) + ", " +
-         found.record.deployment + ")";
-}
-
 template <class Found>
 std::vector<std::string> titles_of(const std::vector<Found>& all) {
   std::vector<std::string> titles;
@@ -79,6 +70,11 @@ std::optional<Numbered> numbered(const std::string& name) {
   return found;
 }
 
+std::vector<revision::RevisionFound> candidates(const States& states, const std::string& environment,
+                                                const std::string& deployment) {
+  return deployment.empty() ? live_revisions_in(states, environment) : states.revision().find_by_deployment(deployment);
+}
+
 }  // namespace
 
 Result<env::EnvFound> find_environment(const States& states, const std::string& name) {
@@ -103,53 +99,79 @@ std::optional<std::string> alias_warning(const States& states, const std::string
   return name + " means " + means + " until " + utc_text(alias->until.ms) + "; write " + means + " instead";
 }
 
-Result<deployment::DeploymentFound> find_deployment(const States& states, const std::string& environment,
-                                                    const DeploymentName& name) {
-  std::vector<deployment::DeploymentFound> all = states.deployment().find_by_environment(environment), meant;
+std::string name_of(const revision::RevisionFound& found) {
+  return found.record.bundle + "@" + std::to_string(found.record.sequence);
+}
+
+std::string title_of(const deployment::DeploymentFound& found) {
+  return found.id.text() + " (" + found.record.bundle + " for " + found.record.customer + ")";
+}
+
+std::string title_of(const revision::RevisionFound& found) {
+  return found.id.text() + " (" + name_of(found) + ", " + found.record.deployment + ")";
+}
+
+std::vector<deployment::DeploymentFound> deployments_named(const States& states, const std::string& environment,
+                                                           const DeploymentName& name) {
+  std::vector<deployment::DeploymentFound> meant;
   const std::string wanted = as_ulid(name.deployment);
-  for (const auto& each : all) {
-    if (!wanted.empty() && each.id.text() == wanted) return each;
+  for (const auto& each : states.deployment().find_by_environment(environment)) {
+    if (!wanted.empty() && each.id.text() == wanted) return {each};
     if (!each.id.text().starts_with(wanted)) continue;
     if (!name.bundle.empty() && each.record.bundle != name.bundle) continue;
     if (!name.customer.empty() && each.record.customer != name.customer) continue;
     meant.push_back(each);
   }
+  return meant;
+}
+
+Result<deployment::DeploymentFound> find_deployment(const States& states, const std::string& environment,
+                                                    const DeploymentName& name) {
+  auto meant = deployments_named(states, environment, name);
   if (meant.size() == 1) return meant.front();
-  std::string what = !wanted.empty()        ? "deployment " + quoted(name.deployment)
-                     : !name.bundle.empty() ? "deployment of " + quoted(name.bundle)
-                                            : "deployment";
+  std::string what = !name.deployment.empty() ? "deployment " + quoted(name.deployment)
+                     : !name.bundle.empty()   ? "deployment of " + quoted(name.bundle)
+                                              : "deployment";
   if (!name.customer.empty()) what += " for " + quoted(name.customer);
   const std::string next = "sluice bundles list " + environment;
-  if (meant.empty()) return unknown("there is no " + what + " in " + environment, titles_of(all), next);
+  if (meant.empty()) {
+    return unknown("there is no " + what + " in " + environment,
+                   titles_of(states.deployment().find_by_environment(environment)), next);
+  }
   return Error{.code = Code::not_found,
                .message = what + " means " + std::to_string(meant.size()) + " in " + environment + ": " +
                           listed(titles_of(meant)),
                .next = "name one with --deployment"};
 }
 
-Result<revision::RevisionFound> find_revision(const States& states, const std::string& environment,
-                                              const std::string& name, const std::string& deployment) {
+std::vector<revision::RevisionFound> revisions_named(const States& states, const std::string& environment,
+                                                     const std::string& name, const std::string& deployment) {
   const std::string wanted = as_ulid(name);
   auto fits = [&](const revision::RevisionRecord& record) {
     return record.environment == environment && (deployment.empty() || record.deployment == deployment);
   };
   if (wanted.size() == Ulid::kTextLength && Ulid::parse(wanted)) {
     auto record = states.revision().get(revision::RevisionId(wanted));
-    if (record && fits(*record)) return revision::RevisionFound{revision::RevisionId(wanted), *record};
+    if (record && fits(*record)) return {revision::RevisionFound{revision::RevisionId(wanted), *record}};
   }
-  std::vector<revision::RevisionFound> all =
-      deployment.empty() ? live_revisions_in(states, environment) : states.revision().find_by_deployment(deployment);
   std::vector<revision::RevisionFound> meant;
   auto number = numbered(name);
-  for (const auto& each : all) {
+  for (const auto& each : candidates(states, environment, deployment)) {
     if (!fits(each.record)) continue;
     bool named = number ? each.record.bundle == number->bundle && each.record.sequence == number->sequence
                         : !wanted.empty() && each.id.text().starts_with(wanted);
     if (named) meant.push_back(each);
   }
+  return meant;
+}
+
+Result<revision::RevisionFound> find_revision(const States& states, const std::string& environment,
+                                              const std::string& name, const std::string& deployment) {
+  auto meant = revisions_named(states, environment, name, deployment);
   if (meant.size() == 1) return meant.front();
   const std::string next = "sluice revisions list " + environment;
   if (meant.empty()) {
+    auto all = candidates(states, environment, deployment);
     std::erase_if(all,
                   [&](const auto& each) { return each.record.lifecycle == revision::RevisionLifecycle::archived; });
     return unknown("there is no revision " + quoted(name) + " in " + (deployment.empty() ? environment : deployment),

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "deploy/views/states.h"
@@ -21,12 +22,23 @@ struct DeploymentName {
   std::string bundle;      // with
   std::string customer;    // perhaps
 };
+// All that a name can mean: one alone if it is its whole id.
+std::vector<deployment::DeploymentFound> deployments_named(const States& states, const std::string& environment,
+                                                           const DeploymentName& name);
 // With nothing named: the only one that there is.
 Result<deployment::DeploymentFound> find_deployment(const States& states, const std::string& environment,
                                                     const DeploymentName& name);
 
-// Of the environment, or of one deployment alone if that is given.
+// Of the environment, or of one deployment alone if that is given: all that a name can mean, and the one that it means.
+std::vector<revision::RevisionFound> revisions_named(const States& states, const std::string& environment,
+                                                     const std::string& name, const std::string& deployment = "");
 Result<revision::RevisionFound> find_revision(const States& states, const std::string& environment,
                                               const std::string& name, const std::string& deployment = "");
+
+// "hello@2".
+std::string name_of(const revision::RevisionFound& found);
+// The same with what tells it apart from others of that name: "01J… (hello for local-dev)", "01J… (hello@2, 01J…)".
+std::string title_of(const deployment::DeploymentFound& found);
+std::string title_of(const revision::RevisionFound& found);
 
 }  // namespace sluice::deploy::views

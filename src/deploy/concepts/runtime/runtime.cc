@@ -47,6 +47,9 @@ std::string reason_of(const Outcome& outcome) {
 }  // namespace
 
 Provision::Begun Runtime::begin_provision(const Provision& ask, State& state) {
+  if (ask.concept_.empty()) {
+    return Provision::ProvisionFailed{.runtimeType = ask.runtimeType, .reason = "expected the name of a component"};
+  }
   for (const RuntimeFound& each : state.find_by_concept(ask.concept_)) {
     if (each.record.runtimeType != ask.runtimeType) continue;
     if (each.record.busy) {
@@ -93,13 +96,16 @@ Deploy::Outcome Runtime::finish_deploy(const Deploy& ask, const Deploy::Outcome&
   if (ended_of(outcome) == Deploy::Ended::ok) {
     auto ok = std::get<Deploy::Ok>(outcome);
     ok.instance = ask.instance;
+    // What has no hash, such as a folder that runs where it is, is known by its name.
+    if (ok.artifactHash.empty()) ok.artifactHash = ask.artifact;
     state.edit(ask.instance, [&](RuntimeRecord& record) {
       record.endpoint = ok.endpoint;
       record.version = ask.version;
-      record.artifactHash = ask.artifact;
+      record.artifactHash = ok.artifactHash;
       record.deployedAt = state.now();
     });
-    state.history(ask.instance).push({.version = ask.version, .artifactHash = ask.artifact, .deployedAt = state.now()});
+    state.history(ask.instance)
+        .push({.version = ask.version, .artifactHash = ok.artifactHash, .deployedAt = state.now()});
     give_back(state, ask.instance);
     return ok;
   }
@@ -145,6 +151,7 @@ Rollback::Outcome Runtime::finish_rollback(const Rollback& ask, const Rollback::
     past.pop_back();
     state.history(ask.instance).assign(past);
     state.edit(ask.instance, [&](RuntimeRecord& record) {
+      record.endpoint = ok.endpoint;
       record.version = past.back().version;
       record.artifactHash = past.back().artifactHash;
       record.deployedAt = state.now();

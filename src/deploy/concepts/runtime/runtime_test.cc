@@ -18,8 +18,8 @@ class RuntimeTest : public testing::Test {
         .instance;
   }
   void deploy(const RuntimeId& instance, const std::string& version) {
-    harness.answer_with(Deploy::Ok{.endpoint = "http://" + version});
-    harness.invoke(Deploy{.instance = instance, .artifact = "sha-" + version, .version = version}).as<Deploy::Ok>();
+    harness.answer_with(Deploy::Ok{.endpoint = "http://" + version, .artifactHash = "sha-" + version});
+    harness.invoke(Deploy{.instance = instance, .artifact = "/a.bundle", .version = version}).as<Deploy::Ok>();
   }
   RuntimeRecord record(const RuntimeId& instance) { return *State(harness.rows()).get(instance); }
 
@@ -61,6 +61,19 @@ TEST_F(RuntimeTest, DeployRecordsVersionEndpointAndHistory) {
   ASSERT_EQ(shown.history.size(), 2U);
   EXPECT_EQ(shown.history[0].artifactHash, "sha-1");
   EXPECT_EQ(record(instance).status, RuntimeStatus::running);
+}
+
+TEST_F(RuntimeTest, WhatHasNoHashIsKnownByItsName) {
+  RuntimeId instance = provisioned();
+  harness.answer_with(Deploy::Ok{.endpoint = "http://1"});
+  harness.invoke(Deploy{.instance = instance, .artifact = "/folder", .version = "1"}).as<Deploy::Ok>();
+  EXPECT_EQ(record(instance).artifactHash, "/folder");
+}
+
+TEST_F(RuntimeTest, ProvisionRefusesAComponentWithoutAName) {
+  auto failed = harness.invoke(Provision{.runtimeType = "local", .config = "{}"}).as<Provision::ProvisionFailed>();
+  EXPECT_EQ(failed.reason, "expected the name of a component");
+  EXPECT_TRUE(harness.invoke(List{}).as<List::Ok>().instances.empty());
 }
 
 TEST_F(RuntimeTest, DeployFailedLeavesTheVersionBefore) {
@@ -131,9 +144,10 @@ TEST_F(RuntimeTest, RollbackGoesBackToTheVersionBefore) {
   RuntimeId instance = provisioned();
   deploy(instance, "1");
   deploy(instance, "2");
-  harness.answer_with(Rollback::Ok{.previousVersion = "1"});
+  harness.answer_with(Rollback::Ok{.previousVersion = "1", .endpoint = "http://1b"});
   EXPECT_EQ(harness.invoke(Rollback{.instance = instance}).as<Rollback::Ok>(),
-            (Rollback::Ok{.instance = instance, .previousVersion = "1"}));
+            (Rollback::Ok{.instance = instance, .previousVersion = "1", .endpoint = "http://1b"}));
+  EXPECT_EQ(record(instance).endpoint, "http://1b");
   EXPECT_EQ(record(instance).artifactHash, "sha-1");
   EXPECT_EQ(harness.invoke(Rollback{.instance = instance}).as<Rollback::NoHistory>().instance, instance);
 }

@@ -33,7 +33,8 @@ std::string text_of(const Lacking& lacking) {
   if (!lacking.config.empty()) return lacking.config;
   std::string names;
   for (const std::string& each : lacking.secrets) names += (names.empty() ? "" : ", ") + each;
-  return "it has no " + names + " among its secrets: " + lacking.reason;
+  return "it has no " + names + " among its secrets: " + lacking.reason +
+         "; give them with the deployment, as a JSON object of texts";
 }
 
 std::variant<process::Secrets, Lacking> secrets_for(LocalHost& host, const bundle::Manifest& manifest,

@@ -65,13 +65,14 @@ TEST_F(LocalGivenTest, SecretsThatAreGoneAreThoseOfAReplicaThatRuns) {
 }
 
 TEST_F(LocalGivenTest, SaysWhichSecretsAreMissing) {
+  const std::string give = "; give them with the deployment, as a JSON object of texts";
   Lacking gone = lacks("secrets: [TOKEN, KEY]\n", "");
   EXPECT_THAT(gone.secrets, ElementsAre("TOKEN", "KEY"));
-  EXPECT_EQ(text_of(gone), "it has no TOKEN, KEY among its secrets: the sealed value is gone");
+  EXPECT_EQ(text_of(gone), "it has no TOKEN, KEY among its secrets: the sealed value is gone" + give);
   EXPECT_EQ(text_of(lacks("secrets: [TOKEN]\n", R"({"KEY":"k"})")),
-            "it has no TOKEN among its secrets: others were given");
+            "it has no TOKEN among its secrets: others were given" + give);
   EXPECT_EQ(text_of(lacks("secrets: [TOKEN]\n", "t0p")),
-            "it has no TOKEN among its secrets: the secrets that were handed over cannot be read");
+            "it has no TOKEN among its secrets: the secrets that were handed over cannot be read" + give);
 }
 
 TEST_F(LocalGivenTest, SaysWhatIsWrongWithTheConfig) {

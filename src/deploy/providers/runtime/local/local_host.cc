@@ -11,10 +11,14 @@
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
 #include "process/port.h"
+#include "process/probe.h"
+#include "process/replica_files.h"
 
 namespace sluice::deploy::local_runtime {
 namespace {
 
+constexpr std::string_view kHashPrefix = "sha256:";
+constexpr std::string_view kGoing = ".going";  // of a folder that is being removed
 constexpr size_t kMostManifestBytes = 1 << 20;
 constexpr size_t kLastLines = 20;
 constexpr size_t kChunkBytes = 1 << 20;
@@ -116,27 +120,53 @@ Result<void> LocalHost::check_home() {
   return disk_.remove(probe);
 }
 
-Result<Bundle> LocalHost::open(const std::string& artifact) {
-  std::string root = artifact;
-  if (!root.starts_with('/')) {
+Hold::Hold(LocalHost& host, std::string name) : host_(&host), name_(std::move(name)) {
+  std::lock_guard lock(host_->unpacked_mutex_);
+  host_->held_.insert(name_);
+}
+
+Hold::~Hold() {
+  if (host_ == nullptr) return;
+  std::lock_guard lock(host_->unpacked_mutex_);
+  host_->held_.erase(host_->held_.find(name_));
+}
+
+Result<Bundle> LocalHost::open(const std::string& artifact, const std::string& hash) {
+  if (!artifact.starts_with('/')) {
     return Error{.code = Code::invalid, .message = "expected the absolute path of a bundle's folder or archive"};
+  }
+  if (!hash.empty()) {
+    const std::string name = hash.substr(kHashPrefix.size());
+    Hold hold(*this, name);
+    auto there = disk_.exists(place_.bundles + "/" + name);
+    if (!there) return there.error();
+    if (*there) return read(place_.bundles + "/" + name, hash, std::move(hold));
   }
   auto stat = disk_.stat(artifact, FollowLinks::yes);
   if (!stat) return stat.error();
-  if (stat->kind != FileKind::folder) {
-    auto digest = digest_of_file(disk_, artifact);
-    if (!digest) return digest.error();
-    if (auto usable = check_home(); !usable) return usable.error();
-    root = place_.bundles + "/" + *digest;
-    auto there = disk_.exists(root);
-    if (!there) return there.error();
-    if (!*there) {
-      auto reader = bundle::open_archive(disk_, artifact);
-      if (!reader) return reader.error();
-      auto unpacked = bundle::extract(disk_, **reader, root);
-      if (!unpacked && unpacked.error().code != Code::conflict) return unpacked.error();
-    }
+  if (stat->kind == FileKind::folder && hash.empty()) return read(artifact, "", {});
+  auto digest = digest_of_file(disk_, artifact);
+  if (!digest) return digest.error();
+  std::string found = std::string(kHashPrefix) + *digest;
+  if (!hash.empty() && found != hash) {
+    return Error{.code = Code::conflict,
+                 .message = artifact + " is another archive now, and the one that was deployed is gone"};
   }
+  if (auto usable = check_home(); !usable) return usable.error();
+  const std::string root = place_.bundles + "/" + *digest;
+  Hold hold(*this, *digest);
+  auto there = disk_.exists(root);
+  if (!there) return there.error();
+  if (!*there) {
+    auto reader = bundle::open_archive(disk_, artifact);
+    if (!reader) return reader.error();
+    auto unpacked = bundle::extract(disk_, **reader, root);
+    if (!unpacked && unpacked.error().code != Code::conflict) return unpacked.error();
+  }
+  return read(root, std::move(found), std::move(hold));
+}
+
+Result<Bundle> LocalHost::read(std::string root, std::string hash, Hold hold) {
   const std::string path = root + "/" + std::string(bundle::kManifestName);
   auto text = read_file(disk_, path, kMostManifestBytes);
   if (!text) return text.error();
@@ -145,7 +175,8 @@ Result<Bundle> LocalHost::open(const std::string& artifact) {
   if (manifest->run.empty()) {
     return Error{.code = Code::invalid, .message = "it is a container image, which does not run as a process"};
   }
-  return Bundle{.root = root, .manifest = std::move(*manifest)};
+  return Bundle{
+      .root = std::move(root), .manifest = std::move(*manifest), .hash = std::move(hash), .hold = std::move(hold)};
 }
 
 // By variable, the folder of each storage that the bundle asks for.
@@ -310,28 +341,43 @@ Result<void> LocalHost::take_down(const std::vector<std::string>& names) {
   return all;
 }
 
-std::vector<std::string> LocalHost::unpacked_for(const std::vector<std::string>& names) const {
-  std::vector<std::string> folders;
-  for (const std::string& name : names) {
-    auto workload = replicas_.workload(name);
-    if (workload && workload->root.starts_with(place_.bundles + "/")) folders.push_back(workload->root);
+// Under another name first: who unpacks the same archive meanwhile finds nothing, or everything. Who has begun to holds
+// it until its replicas have what says that they run from it, so those are looked at while nobody can let go.
+Result<void> LocalHost::forget_unpacked(const std::set<std::string>& kept) {
+  auto found = disk_.list(place_.bundles);
+  if (!found && found.error().code == Code::not_found) return {};
+  if (!found) return found.error();
+  std::vector<std::string> going;
+  {
+    std::lock_guard lock(unpacked_mutex_);
+    auto names = replicas_.list();
+    if (!names) return names.error();
+    std::set<std::string> used;
+    for (const std::string& name : *names) {
+      auto workload = replicas_.workload(name);
+      // What cannot be read may run from anything.
+      if (!workload && workload.error().code != Code::not_found) return {};
+      if (workload) used.insert(workload->root);
+    }
+    for (const FolderEntry& entry : *found) {
+      const std::string folder = place_.bundles + "/" + entry.name;
+      if (entry.name.ends_with(kGoing)) {
+        going.push_back(folder);
+        continue;
+      }
+      // One that is hidden is being unpacked, or was when somebody was killed.
+      const bool hidden = entry.name.starts_with('.');
+      if (hidden ? !held_.empty() : held_.contains(entry.name)) continue;
+      if (kept.contains(std::string(kHashPrefix) + entry.name) || used.contains(folder)) continue;
+      auto renamed = disk_.rename(folder, folder + std::string(kGoing));
+      if (!renamed && renamed.error().code != Code::not_found) return renamed;
+      going.push_back(folder + std::string(kGoing));
+    }
   }
-  return folders;
-}
-
-// Under another name first: who unpacks the same archive meanwhile finds nothing, or everything.
-Result<void> LocalHost::forget_unpacked(const std::vector<std::string>& folders) {
-  auto names = replicas_.list();
-  if (!names) return names.error();
-  const std::vector<std::string> used = unpacked_for(*names);
-  for (const std::string& folder : folders) {
-    if (std::ranges::find(used, folder) != used.end()) continue;
-    const std::string going = folder + ".going";
-    auto renamed = disk_.rename(folder, going);
-    if (!renamed && renamed.error().code != Code::not_found) return renamed;
+  for (const std::string& folder : going) {
     std::error_code failure;
-    std::filesystem::remove_all(going, failure);
-    if (failure) return Error{.message = "cannot remove " + going + ": " + failure.message()};
+    std::filesystem::remove_all(folder, failure);
+    if (failure) return Error{.message = "cannot remove " + folder + ": " + failure.message()};
   }
   return {};
 }
@@ -357,15 +403,31 @@ Result<process::Secrets> LocalHost::secrets_of(const std::vector<std::string>& n
   return Error{.code = Code::not_found, .message = "nobody has them any more"};
 }
 
-Result<int64_t> LocalHost::slowest_us(const std::vector<std::string>& names) {
-  int64_t slowest = 0;
+Result<int64_t> LocalHost::ask_health(const std::vector<std::string>& names) {
+  int64_t slowest_us = 0;
+  std::vector<process::Probe> probes;
   for (const std::string& name : names) {
     auto state = replicas_.look(name);
     if (!state) return state.error();
-    if (!state->healthy) return Error{.code = Code::unavailable, .message = name + " " + state->message};
-    slowest = std::max(slowest, state->latency_us);
+    auto workload = replicas_.workload(name);
+    if (!workload) return workload.error();
+    // A command runs as the program does, which only the replica's supervisor brings about: its last word counts.
+    const bool by_command = workload->health.by == process::HealthBy::command;
+    if (process::is_over(state->phase) || (by_command && !state->healthy)) {
+      return Error{.code = Code::unavailable, .message = name + " " + state->message};
+    }
+    if (by_command) {
+      slowest_us = std::max(slowest_us, state->latency_us);
+    } else {
+      probes.emplace_back(workload->health, workload->port,
+                          process::ReplicaFiles(replicas_.folder_of_replica(name)).socket);
+    }
   }
-  return slowest;
+  for (const process::Answer& each : process::ask_all(probes)) {
+    if (!each.healthy) return Error{.code = Code::unavailable, .message = "it " + each.message};
+    slowest_us = std::max(slowest_us, each.latency_us);
+  }
+  return slowest_us;
 }
 
 }  // namespace sluice::deploy::local_runtime

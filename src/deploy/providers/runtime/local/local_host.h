@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,9 +23,31 @@
 
 namespace sluice::deploy::local_runtime {
 
+class LocalHost;
+
+// Keeps what an archive was unpacked to from being removed, as long as it is there.
+class Hold {
+ public:
+  Hold() = default;
+  Hold(LocalHost& host, std::string name);
+  Hold(Hold&& other) noexcept : host_(std::exchange(other.host_, nullptr)), name_(std::move(other.name_)) {}
+  Hold& operator=(Hold&& other) noexcept {
+    std::swap(host_, other.host_);
+    std::swap(name_, other.name_);
+    return *this;
+  }
+  ~Hold();
+
+ private:
+  LocalHost* host_ = nullptr;
+  std::string name_;
+};
+
 struct Bundle {
   std::string root;  // its folder
   bundle::Manifest manifest;
+  std::string hash;  // of its archive's bytes, "sha256:…"; empty of a folder, which runs where it is
+  Hold hold;
 };
 
 struct Placed {
@@ -87,8 +110,9 @@ class LocalHost {
 
   // Whether replicas can be made at all; the error says why not.
   Result<void> check_home();
-  // `invalid` and other codes for what is no bundle that can run as a process.
-  Result<Bundle> open(const std::string& artifact);
+  // `invalid` and other codes for what is no bundle that can run as a process. With the hash of what was deployed from
+  // there, that is opened, whatever is there by now.
+  Result<Bundle> open(const std::string& artifact, const std::string& hash = "");
   process::Workload workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port) const;
 
   using Brought = std::variant<std::vector<Placed>, Misfortune>;
@@ -101,10 +125,9 @@ class LocalHost {
   Brought bring_back(const Bundle& bundle, const Deployment& deployment, bool any_port,
                      const std::function<bool()>& cancelled);
   Result<void> take_down(const std::vector<std::string>& names);
-  // Where archives were unpacked for these replicas.
-  std::vector<std::string> unpacked_for(const std::vector<std::string>& names) const;
-  // Removes those of these folders that no replica runs from.
-  Result<void> forget_unpacked(const std::vector<std::string>& folders);
+  // Removes what archives were unpacked to, but for those of these hashes, those that a replica runs from, and those
+  // that somebody is about to start.
+  Result<void> forget_unpacked(const std::set<std::string>& kept);
   // Removes what was stored under this name.
   Result<void> forget_storage(const std::string& storage);
 
@@ -112,11 +135,14 @@ class LocalHost {
   Result<std::vector<std::string>> replicas_of(const std::string& service) const;
   // Those that one of these, which runs, was started with.
   Result<process::Secrets> secrets_of(const std::vector<std::string>& names) const;
-  // Of each, in order; an error for one that is not healthy.
-  Result<int64_t> slowest_us(const std::vector<std::string>& names);
+  // Asks them all whether they are healthy, and says how long the slowest took; an error for the first that is not.
+  Result<int64_t> ask_health(const std::vector<std::string>& names);
   process::Replicas& replicas() { return replicas_; }
 
  private:
+  friend class Hold;
+
+  Result<Bundle> read(std::string root, std::string hash, Hold hold);
   Result<uint16_t> port_of(const std::string& name, const Deployment& deployment, int64_t number);
   Result<void> make_storage(const Bundle& bundle, const Given& given);
   std::vector<std::pair<std::string, std::string>> storage_of(const Bundle& bundle, const Given& given) const;
@@ -136,6 +162,8 @@ class LocalHost {
   mutable std::mutex mutex_;
   std::condition_variable turned_;
   std::map<std::string, Queue> queues_;  // of the services that somebody works on
+  std::mutex unpacked_mutex_;
+  std::multiset<std::string> held_;  // names of folders in place_.bundles
 };
 
 std::string name_of_replica(const std::string& deployment, int64_t number);

@@ -71,6 +71,33 @@ TEST_F(LocalHostTest, AnArchiveIsUnpackedOnce) {
   EXPECT_EQ(first->manifest.name.text, "a");
 }
 
+TEST_F(LocalHostTest, WhatSomebodyIsAboutToStartStaysUnpacked) {
+  const std::string root = bundle("name: a\nversion: \"1\"\nrun: [./app]\n"), archive = world.folder.path("a.bundle");
+  ASSERT_TRUE(bundle::pack(world.disk, root, {"app", "bundle.yaml"}, archive));
+  auto there = [&](const Bundle& one) { return *world.disk.exists(one.root + "/bundle.yaml"); };
+  std::optional<Bundle> first = host.open(archive).value(), second = host.open(archive, first->hash).value();
+  ASSERT_TRUE(host.forget_unpacked({}));
+  EXPECT_TRUE(there(*first));
+  second.reset();
+  ASSERT_TRUE(host.forget_unpacked({}));
+  EXPECT_TRUE(there(*first)) << "one holds it still";
+  const std::string unpacked = first->root, hash = first->hash;
+  first.reset();
+  ASSERT_TRUE(host.forget_unpacked({hash}));
+  EXPECT_TRUE(*world.disk.exists(unpacked)) << "it may be wanted again";
+  ASSERT_TRUE(host.forget_unpacked({}));
+  EXPECT_FALSE(*world.disk.exists(unpacked));
+}
+
+TEST_F(LocalHostTest, WhatAKilledOneLeftHalfUnpackedOrHalfRemovedIsRemoved) {
+  ASSERT_TRUE(host.check_home());
+  for (const char* name : {".abc.1", "abc.going"}) {
+    ASSERT_TRUE(world.disk.make_folder(world.folder.path("unpacked/") + name, 0755));
+  }
+  ASSERT_TRUE(host.forget_unpacked({}));
+  EXPECT_TRUE(world.disk.list(world.folder.path("unpacked"))->empty());
+}
+
 TEST_F(LocalHostTest, OneAtATimeWorksOnAService) {
   std::optional<LocalHost::Turn> first(std::in_place, host, "s");
   const LocalHost::Turn other(host, "t");

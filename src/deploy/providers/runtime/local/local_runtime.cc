@@ -2,6 +2,7 @@
 // begin and journaled, so an effect that is performed again after a crash finds what it has started.
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "deploy/providers/runtime/local/local_given.h"
 #include "deploy/providers/runtime/local/local_host.h"
@@ -14,6 +15,7 @@ namespace sluice::deploy::local_runtime {
 namespace {
 
 constexpr int64_t kSlow_us = 500'000;
+constexpr size_t kMostFormer = 10;
 
 std::optional<LocalRuntimeFound> service_of(const State& state, const std::string& instance) {
   auto found = state.find_by_instance(instance);
@@ -87,17 +89,19 @@ int64_t serial_of(const std::string& deployment) {
 // Deployments take turns in the two halves of the ports.
 std::optional<int64_t> first_port(const LocalRuntimeRecord& record, int64_t serial) {
   if (!record.port) return std::nullopt;
-  return *record.port + (serial % 2) * record.replicas;
+  return *record.port + (serial % 2) * record.ports;
 }
 
 // Counts the deployment, so that its name is its own, and says what is to be done.
-DeployWork open_deployment(State& state, const LocalRuntimeFound& service, const std::string& artifact) {
+DeployWork open_deployment(State& state, const LocalRuntimeFound& service, const std::string& artifact,
+                           const std::string& hash = "") {
   auto before = names_of(state, service.id);
   int64_t serial = service.record.serial + 1;
   // After one that failed it would be the turn of the half that is in use.
   if (!before.empty() && (serial - serial_of(deployment_of(before.front()))) % 2 == 0) serial++;
   state.edit(service.id, [&](LocalRuntimeRecord& record) { record.serial = serial; });
   return {.artifact = artifact,
+          .hash = hash,
           .service = service.id.text(),
           .name = deployment_name(service.id, serial),
           .replicas = service.record.replicas,
@@ -113,6 +117,7 @@ DeployWork work_on_running(const State& state, const LocalRuntimeFound& service)
   const std::string deployment = names.empty() ? "" : deployment_of(names.front());
   const auto count = static_cast<int64_t>(names.size());
   return {.artifact = service.record.artifact,
+          .hash = service.record.artifactHash,
           .service = service.id.text(),
           .name = deployment,
           .replicas = count,
@@ -163,7 +168,7 @@ std::variant<Brought, Lacking> bring_up(LocalHost& host, const Bundle& bundle, c
 // The same for those who say of every failure only why: the replicas, or the reason.
 std::variant<std::vector<Placed>, std::string> bring_up_or_say(LocalHost& host, const DeployWork& work,
                                                                Effect& effect) {
-  auto bundle = host.open(work.artifact);
+  auto bundle = host.open(work.artifact, work.hash);
   if (!bundle) return to_string(bundle.error());
   auto tried = bring_up(host, *bundle, work, effect);
   if (auto* lacking = std::get_if<Lacking>(&tried)) return text_of(*lacking);
@@ -178,6 +183,20 @@ Result<void> take_down_others(LocalHost& host, const DeployWork& work) {
   if (!names) return names.error();
   std::erase_if(*names, [&](const std::string& name) { return deployment_of(name) == work.name; });
   return host.take_down(*names);
+}
+
+// Removes what archives were unpacked to and nobody can go back to any more; `gone` is a service that goes.
+Result<void> tidy(LocalHost& host, Effect& effect, const std::string& gone = "") {
+  lang::ReadOnlyRows rows(effect.read().rows_of("LocalRuntime"));
+  const State state(rows);
+  std::set<std::string> kept;
+  for (const LocalRuntimeFound& each : state.all()) {
+    if (each.id.text() == gone) continue;
+    kept.insert(each.record.artifactHash);
+    for (const LocalRuntimeFormerVersion& past : state.former_versions(each.id).values())
+      kept.insert(past.artifactHash);
+  }
+  return host.forget_unpacked(kept);
 }
 
 // Whether a repair's work is its own still, as the committed state says: whoever took it over did so before it began to
@@ -212,6 +231,22 @@ Deploy::Performed told(const Misfortune& misfortune) {
   return lang::Again{.reason = misfortune.reason};
 }
 
+// Brings the new deployment up and ends the one before.
+Deploy::Performed run_instead(LocalHost& host, const DeployWork& work, Effect& effect) {
+  auto bundle = host.open(work.artifact);
+  if (!bundle) return Deploy::BadBundle{.artifact = work.artifact, .reason = to_string(bundle.error())};
+  auto tried = bring_up(host, *bundle, work, effect);
+  if (auto* lacking = std::get_if<Lacking>(&tried)) {
+    if (!lacking->config.empty()) return Deploy::InvalidConfig{.message = lacking->config};
+    return Deploy::SecretsMissing{.names = lacking->secrets, .reason = text_of(*lacking)};
+  }
+  const Brought& brought = std::get<Brought>(tried);
+  if (const auto* misfortune = std::get_if<Misfortune>(&brought)) return told(*misfortune);
+  const auto& placed = std::get<std::vector<Placed>>(brought);
+  if (auto stopped = take_down_others(host, work); !stopped) return lang::Again{.reason = stopped.error().message};
+  return Deploy::Ok{.endpoint = placed.front().endpoint, .artifactHash = bundle->hash, .programs = programs_of(placed)};
+}
+
 }  // namespace
 
 Provision::Begun LocalRuntime::begin_provision(const Provision& ask, State&) {
@@ -241,7 +276,7 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
   auto found = service_of(state, ask.instance);
   LocalRuntimeId service = found ? found->id : state.add({.instance = ask.instance});
   state.edit(service, [&](LocalRuntimeRecord& record) {
-    record.replicas = settings->replicas;
+    record.replicas = record.ports = settings->replicas;
     record.port.reset();
     if (settings->port) record.port = *settings->port;
     record.config = settings->config_text();
@@ -263,18 +298,9 @@ Deploy::Begun LocalRuntime::begin_deploy(const Deploy& ask, State& state) {
 Deploy::Performed LocalRuntime::perform_deploy(const DeployWork& work, Effect& effect) {
   auto& host = effect.tool<LocalHost>();
   const LocalHost::Turn turn(host, work.service);
-  auto bundle = host.open(work.artifact);
-  if (!bundle) return Deploy::BadBundle{.artifact = work.artifact, .reason = to_string(bundle.error())};
-  auto tried = bring_up(host, *bundle, work, effect);
-  if (auto* lacking = std::get_if<Lacking>(&tried)) {
-    if (!lacking->config.empty()) return Deploy::InvalidConfig{.message = lacking->config};
-    return Deploy::SecretsMissing{.names = lacking->secrets, .reason = lacking->reason};
-  }
-  const Brought& brought = std::get<Brought>(tried);
-  if (const auto* misfortune = std::get_if<Misfortune>(&brought)) return told(*misfortune);
-  const auto& placed = std::get<std::vector<Placed>>(brought);
-  if (auto stopped = take_down_others(host, work); !stopped) return lang::Again{.reason = stopped.error().message};
-  return Deploy::Ok{.endpoint = placed.front().endpoint, .programs = programs_of(placed)};
+  Deploy::Performed performed = run_instead(host, work, effect);
+  (void)tidy(host, effect);
+  return performed;
 }
 
 Deploy::Outcome LocalRuntime::finish_deploy(const Deploy& ask, const Deploy::Outcome& outcome, State& state) {
@@ -284,13 +310,16 @@ Deploy::Outcome LocalRuntime::finish_deploy(const Deploy& ask, const Deploy::Out
   if (ended_of(outcome) != Deploy::Ended::ok) return outcome;
   auto ok = std::get<Deploy::Ok>(outcome);
   ok.service = service->id;
+  if (const LocalRuntimeRecord& before = service->record; !before.artifact.empty()) {
+    auto past = state.former_versions(service->id).values();
+    past.push_back({.version = before.version, .artifact = before.artifact, .artifactHash = before.artifactHash});
+    if (past.size() > kMostFormer) past.erase(past.begin());
+    state.former_versions(service->id).assign(past);
+  }
   state.edit(service->id, [&](LocalRuntimeRecord& record) {
-    if (!record.artifact.empty()) {
-      record.previousVersion = record.version;
-      record.previousArtifact = record.artifact;
-    }
     record.version = ask.version;
     record.artifact = ask.artifact;
+    record.artifactHash = ok.artifactHash;
     record.endpoint = ok.endpoint;
     if (ask.secrets) record.secrets = ask.secrets;
   });
@@ -300,11 +329,10 @@ Deploy::Outcome LocalRuntime::finish_deploy(const Deploy& ask, const Deploy::Out
 
 Rollback::Begun LocalRuntime::begin_rollback(const Rollback& ask, State& state) {
   auto service = service_of(state, ask.instance);
-  if (!service || !service->record.previousArtifact) {
-    return Rollback::Result(Rollback::NoPrevious{.instance = ask.instance});
-  }
+  auto past = service ? state.former_versions(service->id).values() : std::vector<LocalRuntimeFormerVersion>{};
+  if (past.empty()) return Rollback::Result(Rollback::NoPrevious{.instance = ask.instance});
   if (!take(state, *service)) return Rollback::Result(Rollback::Busy{.instance = ask.instance});
-  return RollbackWork{.deploy = open_deployment(state, *service, *service->record.previousArtifact)};
+  return RollbackWork{.deploy = open_deployment(state, *service, past.back().artifact, past.back().artifactHash)};
 }
 
 Rollback::Performed LocalRuntime::perform_rollback(const RollbackWork& work, Effect& effect) {
@@ -331,12 +359,15 @@ Rollback::Outcome LocalRuntime::finish_rollback(const Rollback& ask, const Rollb
   if (ended_of(outcome) != Rollback::Ended::ok) return outcome;
   auto ok = std::get<Rollback::Ok>(outcome);
   ok.service = service->id;
-  ok.restoredVersion = service->record.previousVersion.value_or("");
+  auto past = state.former_versions(service->id).values();
+  const LocalRuntimeFormerVersion back = past.back();
+  past.pop_back();
+  state.former_versions(service->id).assign(past);
+  ok.restoredVersion = back.version;
   state.edit(service->id, [&](LocalRuntimeRecord& record) {
-    record.version = ok.restoredVersion;
-    record.artifact = record.previousArtifact.value_or("");
-    record.previousVersion.reset();
-    record.previousArtifact.reset();
+    record.version = back.version;
+    record.artifact = back.artifact;
+    record.artifactHash = back.artifactHash;
     record.endpoint = ok.endpoint;
   });
   state.programs(service->id).assign(ok.programs);
@@ -351,8 +382,8 @@ Scale::Begun LocalRuntime::begin_scale(const Scale& ask, State& state) {
   if (ask.replicas < 1 || ask.replicas > kMostReplicas) {
     return Scale::Result(Scale::Invalid{.message = "expected 1 to 1000 replicas"});
   }
-  if (service->record.port && ask.replicas > service->record.replicas) {
-    return Scale::Result(Scale::Invalid{.message = "its ports are for " + std::to_string(service->record.replicas) +
+  if (service->record.port && ask.replicas > service->record.ports) {
+    return Scale::Result(Scale::Invalid{.message = "its ports are for " + std::to_string(service->record.ports) +
                                                    " replicas; provision it anew with more"});
   }
   if (!take(state, *service)) return Scale::Result(Scale::Busy{.instance = ask.instance});
@@ -384,10 +415,7 @@ Scale::Outcome LocalRuntime::finish_scale(const Scale& ask, const Scale::Outcome
   if (ended_of(outcome) != Scale::Ended::ok) return outcome;
   auto ok = std::get<Scale::Ok>(outcome);
   ok.service = service->id;
-  // With ports of their own the block stays as large as it was provisioned.
-  if (!service->record.port) {
-    state.edit(service->id, [&](LocalRuntimeRecord& record) { record.replicas = ask.replicas; });
-  }
+  state.edit(service->id, [&](LocalRuntimeRecord& record) { record.replicas = ask.replicas; });
   state.programs(service->id).assign(ok.programs);
   return ok;
 }
@@ -406,7 +434,7 @@ Repair::Performed LocalRuntime::perform_repair(const RepairWork& work, Effect& e
   const LocalRuntimeId service(work.deploy.service);
   if (!is_still_its(work.deploy.service, effect)) return Repair::Busy{.service = service};
   if (work.deploy.replicas == 0) return Repair::Ok{};
-  auto bundle = host.open(work.deploy.artifact);
+  auto bundle = host.open(work.deploy.artifact, work.deploy.hash);
   if (!bundle) return Repair::Failed{.reason = to_string(bundle.error())};
   auto deployment = deployment_for(host, *bundle, work.deploy, effect);
   if (auto* lacking = std::get_if<Lacking>(&deployment)) return Repair::Failed{.reason = text_of(*lacking)};
@@ -458,9 +486,8 @@ Destroy::Performed LocalRuntime::perform_destroy(const DestroyWork& work, Effect
   const LocalHost::Turn turn(host, work.service);
   auto names = host.replicas_of(work.service);
   if (!names) return Destroy::Stuck{.reason = to_string(names.error())};
-  const std::vector<std::string> unpacked = host.unpacked_for(*names);
   if (auto gone = host.take_down(*names); !gone) return Destroy::Stuck{.reason = to_string(gone.error())};
-  if (auto gone = host.forget_unpacked(unpacked); !gone) return Destroy::Stuck{.reason = to_string(gone.error())};
+  if (auto gone = tidy(host, effect, work.service); !gone) return Destroy::Stuck{.reason = to_string(gone.error())};
   if (work.storage) {
     if (auto gone = host.forget_storage(work.service); !gone) return Destroy::Stuck{.reason = gone.error().message};
   }
@@ -477,6 +504,7 @@ Destroy::Outcome LocalRuntime::finish_destroy(const Destroy& ask, const Destroy:
   if (ended_of(outcome) != Destroy::Ended::ok) return outcome;
   if (service) {
     state.programs(service->id).clear();
+    state.former_versions(service->id).clear();
     state.erase(service->id);
   }
   return Destroy::Ok{.instance = ask.instance};
@@ -514,7 +542,7 @@ Check::Begun LocalRuntime::begin_check(const Check& ask, State& state) {
 }
 
 Check::Performed LocalRuntime::perform_check(const CheckWork& work, Effect& effect) {
-  auto slowest_us = effect.tool<LocalHost>().slowest_us(work.names);
+  auto slowest_us = effect.tool<LocalHost>().ask_health(work.names);
   if (!slowest_us) return Check::Unreachable{};
   if (*slowest_us > kSlow_us) return Check::Degraded{.latencyMs = *slowest_us / 1000};
   return Check::Ok{.latencyMs = *slowest_us / 1000};

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
+
 #include "base/testing_wait.h"
+#include "bundle/pack.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
 #include "lang/harness.h"
@@ -20,6 +23,7 @@ namespace local_runtime_test {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 class LocalRuntimeTest : public testing::Test {
  protected:
@@ -41,6 +45,25 @@ class LocalRuntimeTest : public testing::Test {
   auto deploy(const std::string& artifact, const std::string& version = "1") {
     return harness.invoke(Deploy{.instance = "i", .artifact = artifact, .version = version});
   }
+  // The archive of such a bundle, always at the same path: its hash.
+  std::string archive(const std::string& name, const std::string& script) {
+    const std::string root = bundle(name, script);
+    auto packed = bundle::pack(world.disk, root, {"app", "bundle.yaml"}, archived);
+    EXPECT_TRUE(packed) << to_string(packed.error());
+    return "sha256:" + packed->archive_sha256;
+  }
+  std::string saying(const std::string& text) {
+    return "print('" + text + "', flush=True)\n" + process::server_script();
+  }
+  // The hashes of what is unpacked.
+  std::vector<std::string> unpacked() {
+    std::vector<std::string> names;
+    auto found = world.disk.list(world.folder.path("unpacked"));
+    if (found) {
+      for (const FolderEntry& each : *found) names.push_back("sha256:" + each.name);
+    }
+    return names;
+  }
   std::vector<std::string> running() {
     std::vector<std::string> names;
     auto listed = world.replicas.list();
@@ -52,6 +75,7 @@ class LocalRuntimeTest : public testing::Test {
   std::string service() { return State(harness.rows()).find_by_instance("i").front().id.text(); }
 
   process::TestingReplicas world;
+  const std::string archived = world.folder.path("app.bundle");
   // As if an effect before had not ended yet.
   void occupy(bool busy = true) {
     State(harness.rows()).edit(LocalRuntimeId(service()), [&](LocalRuntimeRecord& record) {
@@ -246,7 +270,9 @@ TEST_F(LocalRuntimeTest, DeploySaysWhatTheBundleAsksForInVain) {
       "/region: there is no answer to: Where?");
   auto missing = deploy(server("secretive", "secrets: [TOKEN]\n")).as<Deploy::SecretsMissing>();
   EXPECT_THAT(missing.names, ElementsAre("TOKEN"));
-  EXPECT_EQ(missing.reason, "none were given");
+  EXPECT_EQ(missing.reason,
+            "it has no TOKEN among its secrets: none were given; give them with the deployment, as a JSON object of "
+            "texts");
   EXPECT_THAT(*world.replicas.list(), ElementsAre());
 }
 
@@ -309,6 +335,57 @@ TEST_F(LocalRuntimeTest, RollbackRunsTheVersionBeforeAgain) {
   EXPECT_TRUE(harness.invoke(Rollback{.instance = "i"}).is<Rollback::NoPrevious>());
 }
 
+TEST_F(LocalRuntimeTest, RollbackGoesBackStepByStep) {
+  provision();
+  for (const char* version : {"1", "2", "3"}) deploy(server(std::string("v") + version), version).as<Deploy::Ok>();
+  EXPECT_EQ(harness.invoke(Rollback{.instance = "i"}).as<Rollback::Ok>().restoredVersion, "2");
+  EXPECT_EQ(harness.invoke(Rollback{.instance = "i"}).as<Rollback::Ok>().restoredVersion, "1");
+  EXPECT_TRUE(harness.invoke(Rollback{.instance = "i"}).is<Rollback::NoPrevious>());
+  EXPECT_EQ(harness.invoke(Show{.instance = "i"}).as<Show::Ok>().version, "1");
+}
+
+TEST_F(LocalRuntimeTest, AnArchiveIsKnownByItsHashWhateverIsAtItsPathLater) {
+  provision();
+  const std::string first = archive("one", saying("first"));
+  EXPECT_EQ(deploy(archived, "1").as<Deploy::Ok>().artifactHash, first);
+  const std::string second = archive("two", saying("second"));
+  EXPECT_EQ(deploy(archived, "2").as<Deploy::Ok>().artifactHash, second);
+  archive("three", saying("third"));
+  harness.invoke(Scale{.instance = "i", .replicas = 2}).as<Scale::Ok>();
+  EXPECT_EQ(first_line(service() + ".2.1"), "out second");
+  harness.invoke(Rollback{.instance = "i"}).as<Rollback::Ok>();
+  EXPECT_EQ(first_line(service() + ".3.0"), "out first");
+}
+
+TEST_F(LocalRuntimeTest, RollbackSaysThatTheArchiveIsGone) {
+  provision();
+  const std::string first = archive("one", saying("first"));
+  deploy(archived, "1").as<Deploy::Ok>();
+  deploy(server("two"), "2").as<Deploy::Ok>();
+  std::filesystem::remove_all(world.folder.path("unpacked"));
+  EXPECT_EQ(archive("again", saying("first")), first);
+  EXPECT_EQ(harness.invoke(Rollback{.instance = "i"}).as<Rollback::Ok>().restoredVersion, "1") << "it is unpacked anew";
+  deploy(server("three"), "3").as<Deploy::Ok>();
+  std::filesystem::remove_all(world.folder.path("unpacked"));
+  archive("other", saying("other"));
+  EXPECT_EQ(harness.invoke(Rollback{.instance = "i"}).as<Rollback::Failed>().reason,
+            archived + " is another archive now, and the one that was deployed is gone");
+}
+
+TEST_F(LocalRuntimeTest, OnlyWhatCanRunAgainStaysUnpacked) {
+  provision();
+  archive("bad", "raise SystemExit(1)");
+  EXPECT_TRUE(deploy(archived).is<Deploy::CrashLoop>());
+  EXPECT_THAT(unpacked(), ElementsAre()) << "it failed";
+  const std::string first = archive("one", saying("first"));
+  deploy(archived, "1").as<Deploy::Ok>();
+  const std::string second = archive("two", saying("second"));
+  deploy(archived, "2").as<Deploy::Ok>();
+  EXPECT_THAT(unpacked(), UnorderedElementsAre(first, second)) << "the one before may be wanted again";
+  harness.invoke(Destroy{.instance = "i"}).as<Destroy::Ok>();
+  EXPECT_THAT(unpacked(), ElementsAre());
+}
+
 TEST_F(LocalRuntimeTest, RollbackFailedLeavesWhatRuns) {
   provision();
   const std::string one = server("one");
@@ -339,6 +416,21 @@ TEST_F(LocalRuntimeTest, ScalingLeavesTheOthersAlone) {
   EXPECT_THAT(harness.invoke(Scale{.instance = "i", .replicas = 4}).as<Scale::Failed>().reason,
               HasSubstr("is not an executable file"));
   EXPECT_THAT(running(), ElementsAre(service() + ".1.0", service() + ".1.1"));
+}
+
+TEST_F(LocalRuntimeTest, ScalingOutlivesAVersionAndKeepsThePorts) {
+  provision(R"({"replicas":2})");
+  // It listens on a socket, so nobody has to have them.
+  State(harness.rows()).edit(LocalRuntimeId(service()), [](LocalRuntimeRecord& record) { record.port = 40'000; });
+  const std::string artifact = server("one");
+  deploy(artifact).as<Deploy::Ok>();
+  harness.invoke(Scale{.instance = "i", .replicas = 1}).as<Scale::Ok>();
+  deploy(artifact, "2").as<Deploy::Ok>();
+  EXPECT_THAT(running(), ElementsAre(service() + ".2.0"));
+  EXPECT_EQ(harness.invoke(Scale{.instance = "i", .replicas = 3}).as<Scale::Invalid>().message,
+            "its ports are for 2 replicas; provision it anew with more");
+  harness.invoke(Scale{.instance = "i", .replicas = 2}).as<Scale::Ok>();
+  EXPECT_THAT(running(), ElementsAre(service() + ".2.0", service() + ".2.1"));
 }
 
 TEST_F(LocalRuntimeTest, ScalingReplacesAReplicaThatWasLost) {
@@ -462,7 +554,7 @@ TEST_F(LocalRuntimeTest, CheckSaysHowLongAnAnswerTakes) {
   provision();
   EXPECT_TRUE(harness.invoke(Check{.instance = "i"}).is<Check::Unreachable>());
   deploy(server("one")).as<Deploy::Ok>();
-  EXPECT_TRUE(harness.invoke(Check{.instance = "i"}).is<Check::Ok>());
+  EXPECT_TRUE(eventually([&] { return harness.invoke(Check{.instance = "i"}).is<Check::Ok>(); }));
   deploy(bundle("slow",
                 "import time, http.server\nhttp.server.BaseHTTPRequestHandler.end_headers = "
                 "lambda self, end=http.server.BaseHTTPRequestHandler.end_headers: (time.sleep(0.7), end(self))\n" +
@@ -474,6 +566,30 @@ TEST_F(LocalRuntimeTest, CheckSaysHowLongAnAnswerTakes) {
   ASSERT_EQ(::kill(state->supervisor.pid, SIGKILL), 0);
   ASSERT_TRUE(world.gone({state->supervisor.pid}));
   EXPECT_EQ(harness.invoke(Check{.instance = "i"}).as<Check::Unreachable>().instance, "i");
+}
+
+TEST_F(LocalRuntimeTest, CheckAsksNow) {
+  provision();
+  // So that the supervisor does not ask meanwhile.
+  deploy(server("one", "health: { interval: 10m, timeout: 1s }\n")).as<Deploy::Ok>();
+  auto state = world.replicas.look(service() + ".1.0");
+  ASSERT_EQ(::kill(state->program->pid, SIGSTOP), 0);
+  EXPECT_TRUE(harness.invoke(Check{.instance = "i"}).is<Check::Unreachable>());
+  ASSERT_EQ(::kill(state->program->pid, SIGCONT), 0);
+  EXPECT_TRUE(eventually([&] { return !harness.invoke(Check{.instance = "i"}).is<Check::Unreachable>(); }));
+}
+
+TEST_F(LocalRuntimeTest, CheckBelievesACommand) {
+  provision();
+  deploy(server("one",
+                "health: { by: command, command: [sh, -c, 'test ! -e $HOME/sick'], interval: 1s, "
+                "unhealthy_after: 1 }\n"))
+      .as<Deploy::Ok>();
+  EXPECT_TRUE(eventually([&] { return !harness.invoke(Check{.instance = "i"}).is<Check::Unreachable>(); }));
+  const std::string name = service() + ".1.0";
+  ASSERT_TRUE(process::replace_file(world.folder.path("replicas/" + name + "/run/sick"), "", 0644));
+  ASSERT_TRUE(eventually([&] { return !world.replicas.look(name)->healthy; }));
+  EXPECT_TRUE(harness.invoke(Check{.instance = "i"}).is<Check::Unreachable>());
 }
 
 }  // namespace local_runtime_test

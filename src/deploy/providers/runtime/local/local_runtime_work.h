@@ -13,6 +13,7 @@ BOOST_DESCRIBE_STRUCT(ProvisionWork, (), (config))
 // Names are chosen in begin, so that a repeat finds what an attempt before has started.
 struct DeployWork {
   std::string artifact;
+  std::string hash;  // of what was deployed from there, if that is to run again; "" for what is there now
   std::string service;
   std::string name;  // of this deployment's replicas, before their number
   int64_t replicas = 1;
@@ -22,7 +23,7 @@ struct DeployWork {
   std::string storage;
   std::optional<lang::Sealed> secrets;
 };
-BOOST_DESCRIBE_STRUCT(DeployWork, (), (artifact, service, name, replicas, port, kept, config, storage, secrets))
+BOOST_DESCRIBE_STRUCT(DeployWork, (), (artifact, hash, service, name, replicas, port, kept, config, storage, secrets))
 
 struct RollbackWork {
   DeployWork deploy;

@@ -21,6 +21,9 @@ Result<LocalSettings> parse_local_settings(const std::string& text) {
   if (settings->replicas < 1 || settings->replicas > kMostReplicas) {
     return Error{.code = Code::invalid, .message = "expected 1 to 1000 replicas", .path = "/replicas"};
   }
+  if (settings->port && *settings->port == 0) {
+    return Error{.code = Code::invalid, .message = "expected a port from 1 to 65535", .path = "/port"};
+  }
   if (settings->port && *settings->port + 2 * int64_t{settings->replicas} - 1 > kMostPort) {
     return Error{.code = Code::invalid, .message = "there are not twice as many ports as replicas", .path = "/port"};
   }

@@ -36,6 +36,7 @@ TEST(LocalSettings, SayWhatIsWrong) {
   EXPECT_EQ(fault_of(R"({"replicas":0})"), "/replicas: expected 1 to 1000 replicas");
   EXPECT_EQ(fault_of(R"({"replicas":1001})"), "/replicas: expected 1 to 1000 replicas");
   EXPECT_EQ(fault_of(R"({"port":65535})"), "/port: there are not twice as many ports as replicas");
+  EXPECT_EQ(fault_of(R"({"port":0})"), "/port: expected a port from 1 to 65535");
   EXPECT_EQ(fault_of(R"({"config":[]})"), "/config: expected an object");
   EXPECT_THAT(fault_of(R"({"storage":"../x"})"), testing::HasSubstr("/storage"));
   EXPECT_THAT(fault_of(R"({"replica":1})"), testing::HasSubstr("did you mean \"replicas\"?"));
