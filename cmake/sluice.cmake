@@ -36,11 +36,11 @@ if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Sources are compiled eight together: what they include is read, and what they instantiate is made, once for all of
-# them, which takes a third of the time. So names at file scope must differ between neighbours; each test file has a
+# Sources are compiled sixteen together: what they include is read, and what they instantiate is made, once for all of
+# them, which takes a quarter of the time. So names at file scope must differ between neighbours; each test file has a
 # namespace of its own.
 set(CMAKE_UNITY_BUILD ON)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 # A type that a class of the same source hides in an unnamed namespace is fine: no header has it.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-subobject-linkage)
