@@ -220,7 +220,7 @@ void add_logs_commands(Commands& commands) {
                 .args = {{.name = "name", .help = "in whose place: a deployment, a revision or a replica"},
                          {.name = "command", .help = "the command and its arguments, after --", .repeated = true}},
                 .options = {lock_timeout_option()},
-                .example = "sluice exec hello@2 -- env",
+                .example = "sluice exec hello -- env",
                 .run = exec});
 }
 

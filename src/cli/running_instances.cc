@@ -118,6 +118,10 @@ std::vector<Running::Meant> Running::meanings(const std::string& name) const {
 
 Result<std::vector<RunningInstance>> Running::find(const std::string& name) const {
   std::vector<Meant> meant = meanings(name);
+  // What does not run stands back for what does.
+  if (std::ranges::any_of(meant, [](const Meant& each) { return !each.instances.empty(); })) {
+    std::erase_if(meant, [](const Meant& each) { return each.instances.empty(); });
+  }
   if (meant.empty()) {
     return Error{
         .code = Code::not_found, .message = "nothing that runs is called " + name, .next = "sluice runtime list"};

@@ -94,6 +94,9 @@ TEST_F(RunningInstancesTest, WhatIsKnownAndDoesNotRunIsSaidToBeSo) {
   rows.revision("01J1000000000000000000000C", kShop, 11);
   EXPECT_THAT(labels("shop@11"), ElementsAre("nothing of shop@11 runs on this machine; next: sluice runtime list"));
   EXPECT_EQ(one("shop@11"), "nothing of shop@11 runs");
+  rows.revision("01J1000000000000000000000E", "01J0000000000000000000000E", 12);
+  instance("01J3EEEE5", "shop@12", 1);
+  EXPECT_EQ(one("shop@12"), "01J3EEEE5") << "what runs is meant first";
 }
 
 TEST_F(RunningInstancesTest, ANameOfSeveralThingsListsThem) {
