@@ -14,7 +14,6 @@ Code code_of(int errno_value) {
       return Code::not_found;
     case EACCES:
     case EPERM:
-    case EROFS:
     case EXDEV:
       return Code::denied;
     case EEXIST:
@@ -26,6 +25,7 @@ Code code_of(int errno_value) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
+    case EROFS:
     case EMFILE:
     case ENFILE:
       return Code::limit;
@@ -44,6 +44,8 @@ std::string_view next_of(int errno_value) {
   switch (errno_value) {
     case ENOSPC:
       return "make room on the disk, then run it again";
+    case EROFS:
+      return "mount the disk so that it can be written, then run it again";
     case EDQUOT:
       return "make room within the quota, then run it again";
     case EMFILE:

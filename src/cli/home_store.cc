@@ -121,7 +121,12 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   auto hold = take();
   if (!hold && !opened->overlay) {
     bool unwritable = hold.error().code == Code::denied || hold.error().code == Code::limit;
-    if (!access.only_read || !unwritable) return hold.error();
+    if (!access.only_read && unwritable) {
+      Error error = hold.error();
+      error.message += "; nothing was changed";
+      return error;
+    }
+    if (!unwritable) return hold.error();
     context.output.detail("the home cannot be written, so it is only read: " + hold.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
   }

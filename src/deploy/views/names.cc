@@ -141,12 +141,17 @@ Result<revision::RevisionFound> find_revision(const States& states, const std::s
       deployment.empty() ? live_revisions_in(states, environment) : states.revision().find_by_deployment(deployment);
   std::vector<revision::RevisionFound> meant;
   auto number = numbered(name);
-  for (const auto& each : all) {
-    if (!fits(each.record)) continue;
-    bool named = number ? each.record.bundle == number->bundle && each.record.sequence == number->sequence
-                        : !wanted.empty() && each.id.text().starts_with(wanted);
-    if (named) meant.push_back(each);
-  }
+  auto gather = [&](const std::vector<revision::RevisionFound>& among) {
+    for (const auto& each : among) {
+      if (!fits(each.record)) continue;
+      bool named = number ? each.record.bundle == number->bundle && each.record.sequence == number->sequence
+                          : !wanted.empty() && each.id.text().starts_with(wanted);
+      if (named) meant.push_back(each);
+    }
+  };
+  gather(all);
+  // A number is never given twice: of one that is archived it still says which.
+  if (meant.empty() && number && deployment.empty()) gather(states.revision().find_by_environment(environment));
   if (meant.size() == 1) return meant.front();
   const std::string next = "sluice revisions list " + environment;
   if (meant.empty()) {
