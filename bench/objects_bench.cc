@@ -1,8 +1,13 @@
 // Commands on environments and traffic, each a process of its own, in a home with many revisions. The revisions are put
-// into the store as the engine would have written them; the program is the sluice beside this one.
+// into the store as the engine would have written them; the program is the sluice beside this one. A split is also set
+// through its `sluice serve`, beside what the disk takes for a sync in the same rounds.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 
+#include "api/exchange.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -59,6 +64,16 @@ void fill(const std::string& path) {
   bench::must(store->commit(batch).has_value(), "the store cannot be filled");
 }
 
+constexpr int kCalls = 20;  // a round
+
+http::Request set_traffic(int number) {
+  return api::post(
+      {"v1", "actions", "Traffic", "set"},
+      {{"input",
+        {{"deployment", kShop},
+         {"entries", json::array{json::object{{"revision", revision_id(number)}, {"weightBps", 10'000}}}}}}});
+}
+
 }  // namespace
 
 int main() {
@@ -81,5 +96,27 @@ int main() {
   report.at_most("traffic show, 1,000 revisions, cold process", took_s[1] * 1e3, 30, "ms");
   report.at_most("env show, 10,000 archived revisions besides", took_s[2] * 1e3, 100, "ms");
   report.note("traffic set, a process with an engine of its own", took_s[3] * 1e3, "ms");
+
+  bench::must(std::system((sluice + " serve --quiet > /dev/null 2>&1 &").c_str()) == 0, "cannot serve");  // NOLINT
+  run("status --wait 30s");
+  RealClock clock;
+  auto client = bench::must(http::Client::to_unix(folder.path("home/run/sluice.sock"), clock));
+  int file = ::open(folder.path("raw").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const std::string bytes(4096, 'r');
+  auto sync = [&] {
+    for (int i = 0; i < kCalls; ++i) {
+      bench::must(::pwrite(file, bytes.data(), bytes.size(), 0) == 4096 && ::fdatasync(file) == 0, "cannot sync");
+    }
+  };
+  auto set = [&] {
+    for (int i = 0; i < kCalls; ++i) bench::keep(bench::must(api::ask(*client, set_traffic(i))));
+  };
+  std::vector<double> served_s = bench::medians_s({sync, set});
+  const double sync_ms = served_s[0] / kCalls * 1e3;
+  report.note("one fdatasync of 4 kB", sync_ms, "ms");
+  report.at_most("traffic set through serve", served_s[1] / kCalls * 1e3, 2 * sync_ms + 1, "ms");
+  ::close(file);
+  client.reset();
+  run("stop");
   return report.print();
 }

@@ -1,7 +1,6 @@
 // Waiting is asking again and again, each time for a moment that the server waits: so the person here can end it.
 #include "api/remote_door.h"
 
-#include <algorithm>
 #include <boost/json.hpp>
 
 #include "api/exchange.h"
@@ -9,6 +8,7 @@
 #include "api/problem.h"
 #include "api/row_json.h"
 #include "api/wire_words.h"
+#include "engine/caller_words.h"
 #include "engine/outcome_code.h"
 
 namespace sluice::api {
@@ -45,12 +45,6 @@ Result<std::vector<std::string>> path_of(const std::string& action) {
     return Error{.code = Code::not_found, .message = "there is no action " + action, .next = "sluice kit show"};
   }
   return std::vector<std::string>{"v1", "actions", action.substr(0, slash), action.substr(slash + 1)};
-}
-
-// A header carries no control characters, and no blanks at its ends.
-bool fits_a_header(const std::string& text) {
-  auto printable = [](unsigned char c) { return c >= ' ' && c != 0x7f; };
-  return std::ranges::all_of(text, printable) && !text.starts_with(' ') && !text.ends_with(' ');
 }
 
 std::optional<RunningFlow::Ended> ended_of(const json::value& body) {
@@ -127,9 +121,7 @@ Result<json::object> RemoteDoor::stop(const std::string& reason) {
 Result<Started> RemoteDoor::start(engine::Request request) {
   auto path = path_of(request.action);
   if (!path) return path.error();
-  if (!fits_a_header(request.key)) {
-    return Error{.code = Code::usage, .message = "an idempotency key is printable, without blanks at its ends"};
-  }
+  if (auto sound = engine::check_key(request.key); !sound) return sound.error();
   http::Request message = post(*path, json::object{{"input", request.input}, {"reason", request.caller.reason}},
                                {{"wait", "answer"}, {"for_ms", std::to_string(kQuickAnswer_ms)}});
   if (!request.key.empty()) message.headers.push_back({"Idempotency-Key", request.key});

@@ -21,7 +21,6 @@ namespace {
 constexpr int64_t kAnswerPatience_ms = 30'000;
 constexpr int64_t kLongestPatience_ms = 600'000;
 constexpr int64_t kKeepAlive_ns = 15'000'000'000;
-constexpr size_t kMaxKeyBytes = 255;
 
 http::Response in_json(const json::value& value, int status = 200) { return {.status = status, .body = write(value)}; }
 
@@ -265,9 +264,6 @@ http::Response Service::act(const Call& call) {
   auto generation = expected_generation(call.request);
   if (!generation) return refused(generation.error());
   const std::string* key = call.request.header("Idempotency-Key");
-  if (key != nullptr && key->size() > kMaxKeyBytes) {
-    return refused({.code = Code::limit, .message = "an idempotency key has at most 255 bytes"});
-  }
   int64_t began_ns = parts_.clock->monotonic_ns();
   auto id = parts_.engine->start({.action = name,
                                   .input = *std::move(input),

@@ -14,7 +14,6 @@ Code code_of(int errno_value) {
       return Code::not_found;
     case EACCES:
     case EPERM:
-    case EROFS:
     case EXDEV:
       return Code::denied;
     case EEXIST:
@@ -26,6 +25,7 @@ Code code_of(int errno_value) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
+    case EROFS:
     case EMFILE:
     case ENFILE:
       return Code::limit;

@@ -104,7 +104,7 @@ class Disk {
 };
 
 // The error of a failed operation: "cannot open /x/y: No such file or directory". Codes: ENOENT, ENOTDIR not_found;
-// EACCES, EPERM, EROFS, EXDEV denied; EEXIST, ENOTEMPTY, EBUSY, ETXTBSY, EAGAIN conflict; ENOSPC, EDQUOT, EFBIG,
+// EACCES, EPERM, EXDEV denied; EEXIST, ENOTEMPTY, EBUSY, ETXTBSY, EAGAIN conflict; ENOSPC, EDQUOT, EFBIG, EROFS,
 // EMFILE, ENFILE limit; ELOOP, EISDIR, EINVAL, ENAMETOOLONG, EBADF invalid; all else failed.
 Error error_from(int errno_value, std::string_view action, std::string_view path);
 

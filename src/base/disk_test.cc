@@ -23,7 +23,7 @@ TEST(Disk, GivesEachErrnoItsCode) {
   };
   for (Row row :
        {Row{ENOENT, Code::not_found}, Row{ENOTDIR, Code::not_found}, Row{EACCES, Code::denied},
-        Row{EPERM, Code::denied}, Row{EROFS, Code::denied}, Row{EEXIST, Code::conflict}, Row{ENOTEMPTY, Code::conflict},
+        Row{EPERM, Code::denied}, Row{EROFS, Code::limit}, Row{EEXIST, Code::conflict}, Row{ENOTEMPTY, Code::conflict},
         Row{ENOSPC, Code::limit}, Row{EDQUOT, Code::limit}, Row{EMFILE, Code::limit}, Row{ELOOP, Code::invalid},
         Row{EISDIR, Code::invalid}, Row{EIO, Code::failed}}) {
     EXPECT_EQ(error_from(row.errno_value, "open", "/x").code, row.code) << row.errno_value;

@@ -23,7 +23,8 @@ Output make_output(const Given& globals, const Process& process) {
                  .quiet = globals.flag("quiet"),
                  .verbose = globals.flag("verbose"),
                  .out = process.terminal(STDOUT_FILENO, no_color),
-                 .err = process.terminal(STDERR_FILENO, no_color)},
+                 .err = process.terminal(STDERR_FILENO, no_color),
+                 .in = process.terminal(STDIN_FILENO, no_color)},
                 process.out, process.err);
 }
 

@@ -11,6 +11,7 @@ namespace sluice::cli {
 namespace config_commands_test {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(ConfigCommands, SetAndShow) {
   ObjectsHome home;
@@ -23,6 +24,20 @@ TEST(ConfigCommands, SetAndShow) {
   EXPECT_EQ(home.run({"config", "set", "local"}).exit, 2);
   EXPECT_THAT(home.run({"config", "set", "local", "regoin=eu"}).err, HasSubstr("did you mean region?"));
   EXPECT_EQ(home.run({"config", "set", "none", "region=eu"}).exit, 5);
+}
+
+TEST(ConfigCommands, KeepNothingOfARefusedPassword) {
+  ObjectsHome home;
+  home.run({"env", "list"});
+  Ran refused = home.run({"config", "set", "local", "redis_url=redis://user:hunter2@cache.example"});
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_THAT(refused.err, HasSubstr("redis_url holds no password"));
+  EXPECT_THAT(home.run({"audit", "list", "-o", "json"}).out, Not(HasSubstr("hunter2")));
+  RealDisk disk;
+  for (const char* file : {"home/store/store.db", "home/store/store.db-wal"}) {
+    auto bytes = read_file(disk, home.folder.path(file), size_t{64} << 20U);
+    EXPECT_TRUE(!bytes || bytes->find("hunter2") == std::string::npos) << file;
+  }
 }
 
 TEST(ConfigCommands, ShowWhatPacksAreSetUpWith) {

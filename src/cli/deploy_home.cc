@@ -24,6 +24,11 @@ std::optional<uint64_t> expected_generation(const Given& given) {
   return number ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
 }
 
+// Whether the arguments have what --expect-generation says: actions that make an object compare that of another one.
+bool says_generation(const json::object& input) {
+  return std::ranges::any_of(input, [](const auto& each) { return each.key().ends_with("Generation"); });
+}
+
 const LoadedConcepts& loaded_in(const Context& context) {
   static const LoadedConcepts kNone;
   return context.concepts != nullptr ? *context.concepts : kNone;
@@ -86,13 +91,14 @@ Result<void> DeployHome::check_kit() {
 }
 
 Result<Answer> DeployHome::call(const std::string& action, const json::object& input, std::string_view part) {
-  std::string key = home_->key_of(context_.given);
-  if (!key.empty() && !part.empty()) key += "." + std::string(part);
+  auto key = home_->key_of(context_.given, part);
+  if (!key) return key.error();
   return run({.action = action,
               .input = input,
               .caller = home_->caller(),
-              .key = key,
-              .expect_generation = part.empty() ? expected_generation(context_.given) : std::nullopt});
+              .key = *key,
+              .expect_generation =
+                  part.empty() && !says_generation(input) ? expected_generation(context_.given) : std::nullopt});
 }
 
 Result<Answer> DeployHome::call_unkeyed(const std::string& action, const json::object& input) {

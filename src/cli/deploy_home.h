@@ -26,6 +26,7 @@ struct Answer {
   json::object fields;
   Code code = Code::ok;
   std::optional<Ulid> flow;  // none of a query
+  std::string help;          // the command that says what its arguments are; may be empty
 
   // Texts and lists of texts among the fields; empty if there is none of that name.
   std::string text(std::string_view field) const;

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
+#include "cli/losing.h"
 #include "cli/objects.h"
 #include "cli/staging.h"
 #include "deploy/views/documents.h"
@@ -58,6 +59,16 @@ Result<json::object> route_input(const Context& context, bool all) {
   return input;
 }
 
+// What to do instead of adding what is there: of one that is archived nothing can be staged any more.
+std::string way_past(Context& context, const Objects& objects, const std::string& deployment) {
+  auto record = objects.states().deployment().get(deploy::deployment::DeploymentId(deployment));
+  const std::string environment = record ? record->environment : context.given.text("env");
+  if (record && record->status == deploy::deployment::DeploymentStatus::archived) {
+    return "sluice bundles remove " + environment + " --deployment " + deployment;
+  }
+  return "sluice revisions stage " + environment + " " + context.given.text("file") + " --deployment " + deployment;
+}
+
 Result<Code> add(Context& context) {
   if (wants_schema(context)) return print_schema(context, "Deployment/add");
   auto archive = archive_to_stage(context);
@@ -68,18 +79,18 @@ Result<Code> add(Context& context) {
   if (!objects) return objects.error();
   auto environment = (*objects)->environment();
   if (!environment) return environment.error();
+  if (auto sound = check_config(*archive, environment->id.text(), "", archive->config); !sound) return sound.error();
   (*input)["environment"] = environment->id.text();
   (*input)["bundle"] = archive->bundle;
   (*input)["customer"] = context.given.text("customer-id");
+  expect_generation_as(context, "environmentGeneration", *input);
   auto full = with_answers(context, *std::move(input));
   if (!full) return full.error();
   auto answer = (*objects)->change("Deployment/add", *full);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) {
-    return refusal_in_words(*answer, answer->variant == "exists" ? "sluice revisions stage " + environment->id.text() +
-                                                                       " " + context.given.text("file") +
-                                                                       " --deployment " + answer->text("deployment")
-                                                                 : "");
+    return refusal_in_words(
+        *answer, answer->variant == "exists" ? way_past(context, **objects, answer->text("deployment")) : "");
   }
   const deploy::deployment::DeploymentId id(answer->text("deployment"));
   auto record = (*objects)->states().deployment().get(id);
@@ -125,12 +136,15 @@ Result<Code> update(Context& context) {
   // From archived no way leads back.
   if (context.given.text("status") == "archived") {
     const auto& record = subject->deployment.record;
-    auto sure = confirmed(context, "archive " + record.bundle + " for " + record.customer + " (" + id + ") for good");
+    const std::string what = "archive " + record.bundle + " for " + record.customer + " (" + id + ") for good";
+    if (context.given.flag("dry-run")) {
+      return tell_loss(context, *subject->objects, {"Deployment/archive", {{"deployment", id}}, what, {}});
+    }
+    auto sure = confirmed(context, what);
     if (!sure) return sure.error();
     if (!*sure) return Code::ok;
   } else if (context.given.flag("dry-run")) {
-    context.output.note("nothing would be lost");
-    return Code::ok;
+    return print_loss(context, {.what = "update " + subject->deployment.record.bundle + " (" + id + ")"});
   }
   std::optional<Answer> last;
   if (full->size() > 1) {
@@ -157,22 +171,52 @@ Result<Code> update(Context& context) {
   return Code::ok;
 }
 
+std::string title_of(const std::string& bundle, const std::string& customer, const std::string& id) {
+  return bundle + " for " + customer + " (" + id + ")";
+}
+
+// One that is gone, because this command with its key has removed it.
+Result<Code> removed_before(Context& context, const Error& missing) {
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto again = (*objects)->repeated("Deployment/remove", [&](const json::object&, const Answer& answer) {
+    auto is = [&](const char* option, const std::string& field) {
+      return !context.given.has(option) || context.given.text(option) == field;
+    };
+    return answer.text("environment") == context.given.text("env") && is("bundle", answer.text("bundle")) &&
+           is("customer-id", answer.text("customer")) &&
+           answer.text("deployment").starts_with(context.given.text("deployment"));
+  });
+  if (!again) return again.error();
+  if (!*again || (*again)->code != Code::ok) return missing;
+  print_done(context, **again, "removed",
+             title_of((*again)->text("bundle"), (*again)->text("customer"), (*again)->text("deployment")));
+  return Code::ok;
+}
+
 Result<Code> remove(Context& context) {
   if (wants_schema(context)) return print_schema(context, "Deployment/remove");
   auto subject = named(context);
+  if (!subject && subject.error().code == Code::not_found) return removed_before(context, subject.error());
   if (!subject) return subject.error();
   const auto& record = subject->deployment.record;
-  const std::string title = record.bundle + " for " + record.customer + " (" + subject->deployment.id.text() + ")";
-  auto sure = confirmed(context, "remove the deployment " + title + " with its history");
-  if (!sure) return sure.error();
-  if (!*sure) return Code::ok;
-  auto input = with_answers(context, {{"deployment", subject->deployment.id.text()}});
-  if (!input) return input.error();
-  auto answer = subject->objects->change("Deployment/remove", *input);
+  const std::string title = title_of(record.bundle, record.customer, subject->deployment.id.text());
+  const views::States& states = subject->objects->states();
+  const std::string id = subject->deployment.id.text();
+  std::vector<std::string> loses;
+  add_count(loses, states.revision().find_by_deployment(id).size(), "revision");
+  add_count(loses, views::split_history(states, id).size(), "split");
+  add_count(loses, static_cast<size_t>(record.policyVersion), "policy version");
+  auto answer = lose(context, *subject->objects,
+                     {.action = "Deployment/remove",
+                      .input = {{"deployment", id}},
+                      .what = "remove the deployment " + title + " with its history",
+                      .loses = std::move(loses)});
   if (!answer) return answer.error();
+  if (!*answer) return Code::ok;
   if (auto settled = subject->objects->settle(); !settled) return settled.error();
-  if (answer->code != Code::ok) return refusal_in_words(*answer);
-  print_done(context, *answer, "removed", title);
+  if ((*answer)->code != Code::ok) return refusal_in_words(**answer);
+  print_done(context, **answer, "removed", title);
   return Code::ok;
 }
 

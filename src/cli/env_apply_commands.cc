@@ -9,6 +9,7 @@
 #include "base/yaml_emit.h"
 #include "bundle/inspect.h"
 #include "cli/all_commands.h"
+#include "cli/losing.h"
 #include "cli/objects.h"
 #include "cli/output_shapes.h"
 #include "crypto/hex.h"

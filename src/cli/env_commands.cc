@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
+#include "cli/losing.h"
 #include "cli/objects.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
@@ -77,16 +78,29 @@ Result<Code> destroy(Context& context) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
   auto found = (*objects)->environment();
-  if (!found) return found.error();
-  auto sure = confirmed(context, "destroy the environment " + found->id.text());
-  if (!sure) return sure.error();
-  if (!*sure) return Code::ok;
-  auto input = with_answers(context, {{"environment", found->id.text()}});
-  if (!input) return input.error();
-  auto answer = (*objects)->change("Env/destroy", *input);
+  if (!found) {
+    auto again = (*objects)->repeated("Env/destroy", [&](const json::object& input, const Answer&) {
+      return input.at("environment") == json::value(context.given.text("env"));
+    });
+    if (!again) return again.error();
+    if (!*again) return found.error();
+    if ((*again)->code != Code::ok) return refusal_in_words(**again);
+    print_done(context, **again, "destroyed", (*again)->text("environment"));
+    return Code::ok;
+  }
+  std::vector<std::string> loses;
+  add_count(loses, (*objects)->states().env().packs(found->id).size(), "pack");
+  add_count(loses, (*objects)->states().config().values(deploy::config::ConfigId(found->id.text())).size(),
+            "config value");
+  auto answer = lose(context, **objects,
+                     {.action = "Env/destroy",
+                      .input = {{"environment", found->id.text()}},
+                      .what = "destroy the environment " + found->id.text(),
+                      .loses = std::move(loses)});
   if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_in_words(*answer);
-  print_done(context, *answer, "destroyed", found->id.text());
+  if (!*answer) return Code::ok;
+  if ((*answer)->code != Code::ok) return refusal_in_words(**answer);
+  print_done(context, **answer, "destroyed", (*answer)->text("environment"));
   return Code::ok;
 }
 

@@ -16,7 +16,8 @@ TEST(EnvCommands, MakeLocalOnceAndAgainAfterItIsDestroyed) {
   EXPECT_EQ(home.run({"env", "list"}).err, "made the environment local with five packs\n");
   EXPECT_EQ(home.run({"env", "list"}).err, "");
   EXPECT_EQ(home.run({"env", "destroy", "local"}).exit, 2);
-  EXPECT_EQ(home.run({"env", "destroy", "local", "--dry-run"}).err, "would destroy the environment local\n");
+  EXPECT_EQ(home.run({"env", "destroy", "local", "--dry-run"}).out,
+            "would destroy the environment local, with 5 packs\n");
   EXPECT_EQ(home.run({"env", "destroy", "local", "--yes"}).out, "destroyed  local\n");
   EXPECT_EQ(home.run({"env", "destroy", "local", "--yes"}).exit, 0);
 }
@@ -47,6 +48,42 @@ TEST(EnvCommands, DoctorKeepsWhatItFinds) {
   EXPECT_EQ(red.exit, 1);
   EXPECT_THAT(red.err, HasSubstr("red  nothing serves the slot deployer\n     next: sluice env-packs add bare"));
   EXPECT_EQ(home.data({"env", "list"}).as_array()[0].at("last_doctor_status"), json::value("red"));
+}
+
+TEST(EnvCommands, DoctorReadsTheRevocationList) {
+  ObjectsHome home;
+  home.run(
+      {"env", "update", "local", "--require-revocation-list", "true", "--revocation-list", home.folder.path("none")});
+  Ran red = home.run({"env", "doctor", "local"});
+  EXPECT_EQ(red.exit, 1);
+  EXPECT_THAT(red.err, HasSubstr("red  the revocation list cannot be read: "));
+}
+
+TEST(EnvCommands, WhatWasDestroyedWithAKeyIsToldAgain) {
+  ObjectsHome home;
+  home.run({"env", "create", "one"});
+  home.run({"env", "create", "two"});
+  Ran first = home.run({"env", "destroy", "one", "--yes", "--idempotency-key", "k", "-o", "json"});
+  Ran again = home.run({"env", "destroy", "one", "--yes", "--idempotency-key", "k", "-o", "json"});
+  EXPECT_EQ(first.exit, 0);
+  EXPECT_EQ(again.exit, 0) << again.err;
+  EXPECT_EQ(again.out, first.out);
+  EXPECT_EQ(home.run({"env", "destroy", "one", "--yes", "--idempotency-key", "other"}).exit, 5);
+  EXPECT_EQ(home.run({"env", "destroy", "none", "--yes", "--idempotency-key", "k"}).exit, 5)
+      << "it was about another one";
+  EXPECT_EQ(home.run({"env", "destroy", "two", "--yes", "--idempotency-key", "k"}).exit, 6);
+}
+
+TEST(EnvCommands, KeysAreLookedAtFirst) {
+  ObjectsHome home;
+  EXPECT_EQ(home.run({"env", "create", "a", "--idempotency-key", std::string(255, 'k')}).exit, 0);
+  Ran late = home.run({"env", "create", "b", "--idempotency-key", std::string(256, 'k')});
+  EXPECT_EQ(late.exit, 2);
+  EXPECT_THAT(late.err, HasSubstr("at most 255 bytes; nothing was changed"));
+  EXPECT_EQ(home.run({"env", "create", "b", "--idempotency-key", "a\nb"}).exit, 2);
+  EXPECT_THAT(home.run({"env", "create", "b", "--idempotency-key", ""}).err,
+              HasSubstr("an idempotency key is not empty"));
+  EXPECT_EQ(home.data({"env", "list"}).as_array().size(), 2U);
 }
 
 TEST(EnvCommands, TakeAnswersAndPrintTheirSchema) {

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/home.h"
+#include "cli/losing.h"
 #include "cli/objects.h"
 #include "deploy/views/name_search.h"
 #include "engine/record_reader.h"
@@ -68,7 +69,11 @@ Result<std::string> apply(Context& context, Objects& objects, const std::string&
   const std::string old(kOldName);
   const bool there = objects.states().env().has(deploy::env::EnvId(old));
   auto change = [&](const std::string& action, json::object input, std::string_view part) -> Result<void> {
+    const json::value name = input.contains("name") ? input.at("name") : json::value(old);
     auto full = part.empty() ? with_answers(context, std::move(input)) : std::move(input);
+    if (full && full->contains("name") && full->at("name") != name) {
+      return Error{.code = Code::usage, .message = "only the name " + old + " is given up; nothing was changed"};
+    }
     if (!full) return full.error();
     auto answer = objects.change(action, *full, part);
     if (!answer) return answer.error();
@@ -81,6 +86,9 @@ Result<std::string> apply(Context& context, Objects& objects, const std::string&
     return std::string("aliased");
   }
   if (there) {
+    auto sure = confirmed(context, "remove the environment " + old + ", with what " + target + " has already");
+    if (!sure) return sure.error();
+    if (!*sure) return std::string("checked");
     if (auto done = change("Env/absorb", {{"environment", target}, {"other", old}}, ""); !done) return done.error();
     if (auto settled = objects.settle(); !settled) return settled.error();
   }
@@ -149,18 +157,21 @@ Result<Code> migrate(Context& context) {
 
 void add_env_migrate_commands(Commands& commands) {
   using namespace env_migrate_commands;
-  commands.add({.name = "env migrate-dev",
-                .summary = "Give up the environment name dev for another",
-                .details = "Looks for dev in secrets, config, records of the audit, bundles and what is deployed, and "
-                           "names each place by file and key. What blocks is used now. --apply moves the packs and the "
-                           "host's values of dev, and removes it, if nothing blocks; else dev stays, and becomes an "
-                           "alias that warns for 90 days. The exit code is 1 while something blocks.",
-                .args = {environment_arg()},
-                .options = changing_options({{.name = "check", .help = "only look"},
-                                             {.name = "apply", .help = "do it, if it is safe"},
-                                             {.name = "dry-run", .help = "with --apply: only look"}}),
-                .example = "sluice env migrate-dev local --check",
-                .run = migrate});
+  commands.add(
+      {.name = "env migrate-dev",
+       .summary = "Give up the environment name dev for another",
+       .details =
+           "Looks for dev in secrets, config, records of the audit, bundles and what is deployed, and "
+           "names each place by file and key. What blocks is used now. --apply moves the packs and the "
+           "host's values of dev, and removes it, if nothing blocks, and asks before; else dev stays, and becomes an "
+           "alias that warns for 90 days. The exit code is 1 while something blocks.",
+       .args = {environment_arg()},
+       .options = changing_options({{.name = "check", .help = "only look"},
+                                    {.name = "apply", .help = "do it, if it is safe"},
+                                    {.name = "dry-run", .help = "with --apply: only look"},
+                                    {.name = "yes", .letter = 'y', .help = "do not ask"}}),
+       .example = "sluice env migrate-dev local --check",
+       .run = migrate});
 }
 
 }  // namespace sluice::cli

@@ -34,7 +34,7 @@ TEST(EnvMigrateDev, MovesWhatACleanDevHas) {
   EXPECT_THAT(checked.out, HasSubstr("journal/")) << "who has named it stays in the audit";
   EXPECT_THAT(checked.err, HasSubstr("safe to migrate: sluice env migrate-dev local --apply"));
   EXPECT_EQ(home.data({"env", "migrate-dev", "local", "--apply", "--dry-run"}).at("outcome"), json::value("checked"));
-  EXPECT_EQ(home.data({"env", "migrate-dev", "local", "--apply"}).at("outcome"), json::value("migrated"));
+  EXPECT_EQ(home.data({"env", "migrate-dev", "local", "--apply", "--yes"}).at("outcome"), json::value("migrated"));
   EXPECT_EQ(home.run({"env", "show", "dev"}).exit, 5);
   json::value local = home.data({"env", "show", "local"});
   EXPECT_EQ(local.at("host_config").at("region"), json::value("eu"));

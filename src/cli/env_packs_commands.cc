@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
+#include "cli/losing.h"
 #include "cli/objects.h"
 #include "deploy/packs.h"
 #include "deploy/views/answers.h"
@@ -26,6 +27,15 @@ std::string slot_of(const Context& context) {
   return "";
 }
 
+Result<Code> tell(Context& context, const Answer& answer, const std::string& environment, const std::string& done) {
+  if (answer.code != Code::ok) return refusal_in_words(answer, "sluice env-packs list " + environment);
+  const json::value* generation = answer.fields.if_contains("generation");
+  print_done(context, answer, done,
+             answer.text("slot") + "  " + answer.text("kind") +
+                 (generation != nullptr ? ", generation " + write(*generation) : ""));
+  return Code::ok;
+}
+
 Result<Code> act(Context& context, const std::string& action, json::object input, const std::string& done) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
@@ -36,12 +46,7 @@ Result<Code> act(Context& context, const std::string& action, json::object input
   if (!full) return full.error();
   auto answer = (*objects)->change(action, *full);
   if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_in_words(*answer, "sluice env-packs list " + found->id.text());
-  const json::value* generation = answer->fields.if_contains("generation");
-  print_done(context, *answer, done,
-             answer->text("slot") + "  " + answer->text("kind") +
-                 (generation != nullptr ? ", generation " + write(*generation) : ""));
-  return Code::ok;
+  return tell(context, *answer, found->id.text(), done);
 }
 
 Result<json::object> pack_input(Context& context) {
@@ -77,11 +82,23 @@ Result<Code> update(Context& context) {
 
 Result<Code> remove(Context& context) {
   if (wants_schema(context)) return print_schema(context, "Env/unbind");
-  auto sure = confirmed(
-      context, "leave the slot " + context.given.text("slot") + " of " + context.given.text("env") + " without a pack");
-  if (!sure) return sure.error();
-  if (!*sure) return Code::ok;
-  return act(context, "Env/unbind", {{"slot", context.given.text("slot")}}, "unbound");
+  auto objects = Objects::to_change(context);
+  if (!objects) return objects.error();
+  auto found = (*objects)->environment();
+  if (!found) return found.error();
+  const std::string slot = context.given.text("slot");
+  std::vector<std::string> loses;
+  for (const auto& each : (*objects)->states().env().packs(found->id).values()) {
+    if (each.slot == slot) loses.push_back(each.kind);
+  }
+  auto answer = lose(context, **objects,
+                     {.action = "Env/unbind",
+                      .input = {{"environment", found->id.text()}, {"slot", slot}},
+                      .what = "leave the slot " + slot + " of " + found->id.text() + " without a pack",
+                      .loses = std::move(loses)});
+  if (!answer) return answer.error();
+  if (!*answer) return Code::ok;
+  return tell(context, **answer, found->id.text(), "unbound");
 }
 
 Result<Code> rollback(Context& context) {

@@ -10,6 +10,8 @@
 #include "cli/home.h"
 #include "cli/kit_place.h"
 #include "crypto/key_file.h"
+#include "crypto/sha256.h"
+#include "engine/caller_words.h"
 #include "http/socket.h"
 
 namespace sluice::cli {
@@ -221,10 +223,20 @@ Result<void> HomeEngine::open_heads(Output& output) {
   return {};
 }
 
-std::string HomeEngine::key_of(const Given& given) {
-  if (key_.empty()) key_ = given.text("idempotency-key");
-  if (key_.empty() && here() == nullptr) key_ = to_string(ids_.next());
-  return key_;
+Result<std::string> HomeEngine::key_of(const Given& given, std::string_view part) {
+  if (given.has("idempotency-key")) {
+    key_ = given.text("idempotency-key");
+    if (key_.empty()) {
+      return Error{.code = Code::usage,
+                   .message = "an idempotency key is not empty; nothing was changed",
+                   .next = "leave --idempotency-key out, and one is made"};
+    }
+    if (auto sound = engine::check_key(key_); !sound) return sound.error();
+  }
+  if (key_.empty()) key_ = to_string(ids_.next());
+  if (part.empty()) return key_;
+  std::string whole = key_ + "." + std::string(part);
+  return whole.size() <= engine::kMaxKeyBytes ? whole : crypto::to_string(crypto::sha256(whole));
 }
 
 std::string HomeEngine::goes_on(const std::string& kit) const {

@@ -171,7 +171,12 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Context& context, Clock
   };
   auto hold = take();
   if (!hold && !opened->overlay) {
-    if (!access.only_read || !is_unwritable(hold.error())) return hold.error();
+    if (!is_unwritable(hold.error())) return hold.error();
+    if (!access.only_read) {
+      Error error = hold.error();
+      error.message += "; nothing was changed";
+      return error;
+    }
     context.output.detail("the home cannot be written, so it is only read: " + hold.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
   }

@@ -77,6 +77,7 @@ Result<KitCall> read_call(Context& context, const lang::CheckedKit& kit, const L
   const lang::ActionBinding* handler = binding->action(called->action().name);
   if (auto fits = handler->check(*input); !fits) {
     Error error = fits.error();
+    if (error.code == Code::denied) return error;
     error.message = "the arguments of " + called->name() + " do not fit: " + error.message;
     return error;
   }
@@ -169,10 +170,12 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
                     const std::string& kit) {
   std::optional<uint64_t> generation;
   if (auto given = context.given.number("expect-generation")) generation = static_cast<uint64_t>(*given);
+  auto key = home.key_of(context.given);
+  if (!key) return key.error();
   auto started = home.engine().start({.action = call.called.name(),
                                       .input = call.input,
                                       .caller = home.caller(),
-                                      .key = home.key_of(context.given),
+                                      .key = *key,
                                       .expect_generation = generation});
   if (!started) return home.unheard(started.error(), context.given);
   const Ulid id = started->flow;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <istream>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -13,6 +12,8 @@
 #include "deploy/deploy_kit.h"
 #include "deploy/packs.h"
 #include "deploy/views/names.h"
+#include "engine/caller_words.h"
+#include "engine/dry_run.h"
 #include "lang/check.h"
 #include "lang/generate_schema.h"
 
@@ -44,6 +45,36 @@ bool local_is_whole(const deploy::views::States& states) {
   return std::ranges::all_of(deploy::default_packs(), [&](const deploy::DefaultPack& each) {
     return std::ranges::find(packs, each.slot, &deploy::env::EnvPack::slot) != packs.end();
   });
+}
+
+lang::Checked check_deploy_kit() {
+  return lang::check(lang::load_kit(std::string(deploy::kKitFolder),
+                                    [](const std::string& path) { return deploy::read_kit_file(path); }));
+}
+
+// Who has changed, and when, what is at another generation than was expected: as the engine tells of a row of its own.
+void name_changer(store::Store& store, Answer& answer) {
+  const bool deployed = answer.fields.contains("deployment");
+  auto snapshot = store.read();
+  if (!snapshot) return;
+  auto row = (*snapshot)->get(deployed ? "Deployment" : "Env", answer.text(deployed ? "deployment" : "environment"));
+  if (!row || !*row) return;
+  auto record = (*snapshot)->journal((*row)->seq);
+  if (!record || !*record) return;
+  auto step = engine::read_step((*record)->record);
+  auto flow = (*snapshot)->flow((*record)->flow);
+  if (!step || !flow || !*flow) return;
+  auto summary = parse_json((*flow)->summary);
+  if (!summary || !summary->root.is_object() || !summary->root.get_object().contains("caller")) return;
+  answer.fields["at"] = utc_text(step->at_ms);
+  answer.fields["by"] = summary->root.at("caller");
+}
+
+// Arguments that say what an action is about.
+bool names_object(std::string_view argument) {
+  constexpr std::string_view kNames[] = {"environment", "deployment", "revision", "bundle",
+                                         "customer",    "slot",       "other"};
+  return std::ranges::find(kNames, argument) != std::end(kNames);
 }
 
 std::vector<Option> joined_options(std::vector<Option> own, std::vector<Option> others) {
@@ -148,9 +179,52 @@ Result<void> Objects::refresh() { return read_from(store()); }
 Result<Answer> Objects::change(const std::string& action, const json::object& input, std::string_view part) {
   auto answer = home_->call(action, input, part);
   if (!answer) return answer;
+  answer->help = "sluice " + context_.given.command->name + " --help";
   flow_ = answer->flow;
+  if (answer->variant == "changed") name_changer(store(), *answer);
   if (auto read = refresh(); !read) return read.error();
   return answer;
+}
+
+Result<std::optional<Answer>> Objects::repeated(const std::string& action, const Fits& fits) {
+  if (!home_ || !context_.given.has("idempotency-key")) return std::optional<Answer>();
+  auto snapshot = store().read();
+  if (!snapshot) return snapshot.error();
+  auto used = (*snapshot)->key(home_->home().caller().name, context_.given.text("idempotency-key"));
+  if (!used) return used.error();
+  if (!*used) return std::optional<Answer>();
+  auto row = (*snapshot)->flow((*used)->flow);
+  if (!row) return row.error();
+  auto view = *row ? view_flow(**snapshot, **row) : Result<FlowView>(Error{.code = Code::not_found});
+  if (!view) return std::optional<Answer>();  // it is too long ago
+  auto first = std::ranges::find(view->history.invocations, (*used)->invocation, &engine::PastInvocation::id);
+  if (first == view->history.invocations.end() || first->action != action || !first->end)
+    return std::optional<Answer>();
+  const Answer before{.action = action, .variant = first->end->variant, .fields = first->end->fields};
+  if (!fits(first->input, before)) return std::optional<Answer>();
+  auto answer = change(action, first->input);
+  if (!answer) return answer.error();
+  return std::optional(*std::move(answer));
+}
+
+Result<Answer> Objects::would(const std::string& action, const json::object& input) {
+  lang::Checked checked = check_deploy_kit();
+  if (!checked.kit) return Error{.message = "the kit has faults"};
+  auto snapshot = store().read();
+  auto indexed =
+      snapshot ? indexed_fields_of(**snapshot) : Result<std::shared_ptr<const engine::IndexedFields>>(snapshot.error());
+  if (!indexed) return indexed.error();
+  auto tried = engine::dry_run({.store = store(),
+                                .blobs = blobs_ ? &*blobs_ : nullptr,
+                                .indexed = **indexed,
+                                .kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)),
+                                .concepts = context_.concepts != nullptr ? context_.concepts->concepts
+                                                                         : std::vector<const lang::ConceptBinding*>(),
+                                .now_ms = clock_.wall_ms()},
+                               action, input);
+  if (!tried) return tried.error();
+  return Answer{
+      .action = action, .variant = tried->end.variant, .fields = tried->end.fields, .code = tried->code, .flow = {}};
 }
 
 Result<void> Objects::settle() {
@@ -210,14 +284,19 @@ std::vector<Option> deployment_options(std::vector<Option> others) {
 bool wants_schema(const Context& context) { return context.given.flag("schema"); }
 
 Result<Code> print_schema(Context& context, const std::string& action) {
-  lang::Checked checked = lang::check(lang::load_kit(
-      std::string(deploy::kKitFolder), [](const std::string& path) { return deploy::read_kit_file(path); }));
+  lang::Checked checked = check_deploy_kit();
   const std::string name = action.substr(0, action.find('/')), verb = action.substr(action.find('/') + 1);
   if (checked.kit) {
     for (const lang::KitConcept& each : checked.kit->kit().concepts) {
       if (each.tree.name != name) continue;
       json::object schema = lang::generate_schema(each.tree);
       json::object one = schema.at("$defs").at(verb).as_object();
+      // What the engine fills in is nobody's to give.
+      if (json::value* properties = one.if_contains("properties")) {
+        for (std::string_view each : {engine::kCallerArgument, engine::kCallerKeyArgument}) {
+          properties->as_object().erase(each);
+        }
+      }
       one["$schema"] = "https://json-schema.org/draft/2020-12/schema";
       one["title"] = action;
       context.output.print_text(write_pretty(one));
@@ -237,27 +316,17 @@ Result<json::object> with_answers(Context& context, json::object input) {
   if (!document->root.is_object()) {
     return Error{.code = Code::invalid, .message = file + " holds no object with arguments"};
   }
-  for (const auto& each : document->root.get_object()) input[each.key()] = each.value();
+  for (const auto& each : document->root.get_object()) {
+    const json::value* named = names_object(each.key()) ? input.if_contains(each.key()) : nullptr;
+    if (named != nullptr && *named != json::value("") && *named != each.value()) {
+      return Error{.code = Code::usage,
+                   .message = file + " says " + std::string(each.key()) + " " + printable(write(each.value())) +
+                              ", and the command line is about " + printable(write(*named)) + "; nothing was changed",
+                   .next = "leave " + std::string(each.key()) + " out of " + file};
+    }
+    input[each.key()] = each.value();
+  }
   return input;
-}
-
-Result<bool> confirmed(Context& context, const std::string& what) {
-  if (context.given.flag("dry-run")) {
-    context.output.note("would " + what);
-    return false;
-  }
-  if (context.given.flag("yes")) return true;
-  if (!context.output.settings().err.tty) {
-    return Error{.code = Code::usage,
-                 .message = "nobody can be asked here whether to " + what + "; nothing was changed",
-                 .next = "add --yes"};
-  }
-  context.output.progress_stream() << "Really " << printable(what) << "? [y/N] " << std::flush;
-  std::string line;
-  std::getline(context.in, line);
-  if (line == "y" || line == "yes") return true;
-  context.output.note("nothing was changed");
-  return false;
 }
 
 Result<deploy::deployment::DeploymentFound> named_deployment(Context& context, const Objects& objects,
@@ -270,9 +339,15 @@ Result<deploy::deployment::DeploymentFound> named_deployment(Context& context, c
 
 // -------------------------------------------------------------------------------------------------------- answers
 
+void expect_generation_as(Context& context, const std::string& field, json::object& input) {
+  if (auto expected = context.given.number("expect-generation")) input[field] = *expected;
+}
+
 Error refusal_in_words(const Answer& answer, const std::string& next) {
   Error error = refusal_of(answer);
-  if (answer.variant == "engine.conflict") {
+  // What was given is wrong: how it was done tells nothing more.
+  if (answer.code == Code::invalid && !answer.help.empty()) error.next = answer.help;
+  if (answer.variant == "engine.conflict" || answer.variant == "changed") {
     error.message = "somebody has changed it: expected generation " + write(answer.fields.at("expected")) +
                     ", it is at " + write(answer.fields.at("actual"));
     if (std::string at = answer.text("at"); !at.empty()) {

@@ -41,6 +41,12 @@ class Objects {
 
   // Runs an action. `part` tells several calls of one command apart, which have one idempotency key.
   Result<Answer> change(const std::string& action, const json::object& input, std::string_view part = "");
+  // The answer once more of what this command's own --idempotency-key began, if that was this action and `fits`, which
+  // sees its arguments and its answer, says that it was about the same: what it was about may be gone by now.
+  using Fits = std::function<bool(const json::object& input, const Answer& answer)>;
+  Result<std::optional<Answer>> repeated(const std::string& action, const Fits& fits);
+  // How it would end now, judged on what is committed; nothing is done.
+  Result<Answer> would(const std::string& action, const json::object& input);
   // Waits until all that follows from the last change is done.
   Result<void> settle();
   Result<void> refresh();
@@ -82,14 +88,14 @@ std::vector<Option> deployment_options(std::vector<Option> others);
 // With --schema: the JSON Schema of the action's arguments is printed, and nothing else is done.
 bool wants_schema(const Context& context);
 Result<Code> print_schema(Context& context, const std::string& action);
-// What --answers says, over what the command line does.
+// What --answers says, over what the command line does. It may not be about another object than the one that the
+// command line has named: that is a `usage` error, before anybody is asked anything.
 Result<json::object> with_answers(Context& context, json::object input);
-// True: go on. Asks on a terminal, naming the object; elsewhere --yes is needed. With --dry-run it says what would be
-// done, and false.
-Result<bool> confirmed(Context& context, const std::string& what);
-
 Result<deploy::deployment::DeploymentFound> named_deployment(Context& context, const Objects& objects,
                                                              const std::string& environment);
+
+// What is compared with --expect-generation where an action is about a new object: put into its arguments as `field`.
+void expect_generation_as(Context& context, const std::string& field, json::object& input);
 
 // What a refusal of these actions is to a person, with what it left as it was.
 Error refusal_in_words(const Answer& answer, const std::string& next = "");

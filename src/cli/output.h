@@ -26,6 +26,7 @@ class Output {
     bool verbose = false;
     Terminal out;  // what stdout is
     Terminal err;  // what stderr is
+    Terminal in;   // what stdin is: whether somebody can answer
   };
 
   Output(Settings settings, std::ostream& out, std::ostream& err) : settings_(settings), out_(out), err_(err) {}

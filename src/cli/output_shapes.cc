@@ -107,6 +107,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
     {"instance",
      "{ instance: text, component: text, name: text, type: text, version: text, status: text, endpoint: text, "
      "replicas: [@replica] }"},
+    {"loss", "{ would: text, loses: [text] }"},
     {"change", "{ change: '+' | '~' | '-', what: text, action: text, input: object }"},
     {"option",
      "{ name: text, help: text, letter?: text, value?: text, choices?: [text], default?: text, "
@@ -162,8 +163,8 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"bundles diff", "{ before: text, after: text, changes: [{ change: text, path: text, detail: text }] }"},
     {"bundles extract", "{ folder: text, tree: text, entries: int, bytes: int }"},
     {"bundles add", "=Revision/stage + { deployment: text }"},
-    {"bundles update", "=Deployment/update | =Deployment/pause"},
-    {"bundles remove", "=Deployment/remove"},
+    {"bundles update", "=Deployment/update | =Deployment/pause | @loss"},
+    {"bundles remove", "=Deployment/remove | @loss"},
     {"bundles list", "[@deployment]"},
 
     {"artifact build", "=Artifact/build"},
@@ -203,7 +204,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"env create", "=Env/create"},
     {"env update", "=Env/update"},
     {"env doctor", "~Env/doctor"},
-    {"env destroy", "=Env/destroy"},
+    {"env destroy", "=Env/destroy | @loss"},
     {"env export",
      "{ schema: 'sluice.environment.v1', environment_id: text, name: text, extends: text?, "
      "host_config: @host, packs: [{ slot: text, kind: text, pack_ref: text, answers_ref: text? }], "
@@ -220,7 +221,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"env-packs add", "=Env/bind"},
     {"env-packs update", "=Env/rebind"},
     {"env-packs rollback", "=Env/rollback"},
-    {"env-packs remove", "=Env/unbind"},
+    {"env-packs remove", "=Env/unbind | @loss"},
     {"config show",
      "{ host_config: @host, generation: int, setup: [{ slot: text, kind: text, answers_ref: text, "
      "answers: object }], runtime: { schema: 'sluice.environment-runtime.v1', environment_id: text, "
@@ -230,9 +231,9 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"revisions list", "[@revision]"},
     {"revisions stage", "=Revision/stage + { deployment: text }"},
     {"revisions warm", "=Revision/warm"},
-    {"revisions drain", "=Revision/drain"},
+    {"revisions drain", "=Revision/drain | @loss"},
     {"revisions retry", "=Revision/retry"},
-    {"revisions archive", "=Revision/archive"},
+    {"revisions archive", "=Revision/archive | @loss"},
     {"traffic show", "@split?"},
     {"traffic history",
      "[{ generation: int, place: 'ahead' | 'current' | 'past', entries: [@entry], "
@@ -240,7 +241,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"traffic set", "=Traffic/set"},
     {"traffic rollback", "=Traffic/rollback"},
     {"traffic forward", "=Traffic/forward"},
-    {"traffic clear", "=Traffic/clear"},
+    {"traffic clear", "=Traffic/clear | @loss"},
     {"traffic token", "{ token: text, environment: text, deployment: text, revision: text, expires: time }"},
 
     {"flow list",

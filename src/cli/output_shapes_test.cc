@@ -24,8 +24,11 @@ TEST(OutputShapes, EveryCommandHasOne) {
 }
 
 TEST(OutputShapes, AnswersAreThoseOfTheConcept) {
-  json::object schema = output_schema("traffic clear").value();
-  EXPECT_EQ(schema.at("required"), json::value({"deployment", "generation", "flow"}));
+  json::object schema = output_schema("traffic rollback").value();
+  EXPECT_EQ(schema.at("required"), json::value({"deployment", "generation", "entries", "flow"}));
+  const json::object losing = output_schema("traffic clear").value();
+  ASSERT_EQ(losing.at("anyOf").as_array().size(), 2U) << "or what a dry run says";
+  EXPECT_EQ(losing.at("anyOf").as_array()[1].at("required"), json::value({"would", "loses"}));
 }
 
 TEST(OutputShapes, TheFileOfAnEnvironmentMayHaveNoUnknownField) {

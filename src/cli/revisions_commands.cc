@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/drain_watch.h"
+#include "cli/losing.h"
 #include "cli/objects.h"
 #include "cli/staging.h"
 #include "deploy/views/documents.h"
@@ -37,13 +38,15 @@ Result<Code> act(Context& context, const Verb& verb) {
   auto revision = views::find_revision((*objects)->states(), environment->id.text(), context.given.text("revision"));
   if (!revision) return revision.error();
   const std::string title = name_of(*revision) + " (" + revision->id.text() + ")";
+  auto input = with_answers(context, {{"revision", revision->id.text()}});
+  if (!input) return input.error();
   if (!verb.loses.empty()) {
-    auto sure = confirmed(context, verb.loses + " " + title);
+    const Loss loss{.action = verb.action, .input = *input, .what = verb.loses + " " + title, .loses = {}};
+    if (context.given.flag("dry-run")) return tell_loss(context, **objects, loss);
+    auto sure = confirmed(context, loss.what);
     if (!sure) return sure.error();
     if (!*sure) return Code::ok;
   }
-  auto input = with_answers(context, {{"revision", revision->id.text()}});
-  if (!input) return input.error();
   std::optional<DrainWatch> watch;
   if (verb.action == "Revision/drain") {
     auto home = find_home(context.disk, context.variables);
@@ -55,10 +58,16 @@ Result<Code> act(Context& context, const Verb& verb) {
   if (!answer) return answer.error();
   if (auto settled = (*objects)->settle(); !settled) return settled.error();
   if (answer->code != Code::ok) {
-    return refusal_in_words(
-        *answer, answer->variant == "failed" || answer->variant == "unverified"
-                     ? "mend it, then: sluice revisions retry " + environment->id.text() + " " + name_of(*revision)
-                     : "");
+    const bool archived = answer->text("check") == "lifecycle";  // while it was warmed
+    return refusal_in_words(*answer, archived ? "sluice revisions list " + environment->id.text() + " --archived"
+                                     : answer->variant == "failed" || answer->variant == "unverified"
+                                         ? "mend it, then: sluice revisions retry " + environment->id.text() + " " +
+                                               context.given.text("revision")
+                                         : "");
+  }
+  if (answer->variant == "notStopped") {
+    context.output.note("something of it runs still, and is stopped as soon as that can be: " +
+                        answer->text("message"));
   }
   const std::string endpoint = answer->text("endpoint");
   print_done(context, *answer, verb.done, title + (endpoint.empty() ? "" : "  " + endpoint));
@@ -93,7 +102,7 @@ Result<Code> list(Context& context) {
   const views::States& states = (*objects)->states();
   auto environment = (*objects)->environment();
   if (!environment) return environment.error();
-  bool one = context.given.has("deployment") || context.given.has("bundle");
+  bool one = context.given.has("deployment") || context.given.has("bundle") || context.given.has("customer-id");
   std::string wanted;
   if (one) {
     auto deployment = named_deployment(context, **objects, environment->id.text());

@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 #include "bundle/inspect.h"
+#include "deploy/pack_config.h"
+#include "deploy/views/names.h"
 
 namespace sluice::cli {
 namespace {
@@ -73,6 +75,16 @@ Result<ArchiveToStage> archive_to_stage(Context& context, const std::string& fil
   return archive;
 }
 
+Result<void> check_config(const ArchiveToStage& archive, const std::string& environment, const std::string& overrides,
+                          const std::string& config) {
+  auto resolved = deploy::resolve_config(archive.manifest, {environment, config, overrides});
+  if (resolved) return {};
+  Error error = resolved.error();
+  error.message = "runtime-config: " + error.message + "; nothing was changed";
+  error.next = "sluice bundles inspect " + archive.path;
+  return error;
+}
+
 Result<Code> stage_archive(Context& context, Objects& objects, const deploy::deployment::DeploymentFound& deployment,
                            const ArchiveToStage& archive, std::string_view part) {
   json::object input{{"deployment", deployment.id.text()},
@@ -81,9 +93,16 @@ Result<Code> stage_archive(Context& context, Objects& objects, const deploy::dep
                      {"source", archive.path},
                      {"config", archive.config}};
   if (auto seconds = context.given.number("drain-seconds")) input["drainSeconds"] = *seconds;
+  if (part.empty()) expect_generation_as(context, "deploymentGeneration", input);
   // Of several calls of one command the answers are the first one's.
   auto full = part.empty() ? with_answers(context, std::move(input)) : std::move(input);
   if (!full) return full.error();
+  if (const json::value* config = full->if_contains("config");
+      part.empty() && config != nullptr && config->is_string()) {
+    auto sound = check_config(archive, deployment.record.environment, deployment.record.configOverrides,
+                              std::string(config->get_string()));
+    if (!sound) return sound.error();
+  }
   auto answer = objects.change("Revision/stage", *full, part);
   if (!answer) return answer.error();
   if (auto settled = objects.settle(); !settled) return settled.error();
@@ -104,7 +123,8 @@ Result<Code> stage_archive(Context& context, Objects& objects, const deploy::dep
   if (answer->text("signature") != "verified") {
     context.output.note("not verified: " + answer->text("signature"));
   }
-  context.output.note("next: sluice revisions warm " + environment + " " + name);
+  const bool unique = deploy::views::find_revision(objects.states(), environment, name).has_value();
+  context.output.note("next: sluice revisions warm " + environment + " " + (unique ? name : answer->text("revision")));
   return Code::ok;
 }
 

@@ -24,6 +24,10 @@ std::vector<Option> staging_options();
 Result<ArchiveToStage> archive_to_stage(Context& context);
 Result<ArchiveToStage> archive_to_stage(Context& context, const std::string& file);
 
+// Whether its questions have answers, as staging will look: what cannot be staged is not begun.
+Result<void> check_config(const ArchiveToStage& archive, const std::string& environment, const std::string& overrides,
+                          const std::string& config);
+
 // Makes a revision of it, and tells. `part` as in Objects::change.
 Result<Code> stage_archive(Context& context, Objects& objects, const deploy::deployment::DeploymentFound& deployment,
                            const ArchiveToStage& archive, std::string_view part);

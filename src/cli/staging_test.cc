@@ -29,6 +29,7 @@ TEST(Staging, RefusesAnswersThatNobodyAskedFor) {
   Ran ran = home.run({"bundles", "add", "local", file, "--set", "color=red"});
   EXPECT_EQ(ran.exit, 1);
   EXPECT_THAT(ran.err, HasSubstr("runtime-config: shop asks for no config color"));
+  EXPECT_EQ(home.run({"bundles", "list", "local"}).out, "Nothing is deployed here.\n");
 }
 
 }  // namespace staging_test

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
+#include "cli/losing.h"
 #include "cli/objects.h"
 #include "cli/routers_told.h"
 #include "cli/signing_key.h"
@@ -55,26 +56,31 @@ std::string entries_text(const views::States& states, const json::array& entries
   return text.empty() ? "nobody" : text;
 }
 
-// Runs one action of Traffic, and tells what everybody gets now.
-Result<Code> shift(Context& context, Subject& subject, const std::string& action, json::object input) {
-  input["deployment"] = subject.deployment.id.text();
-  auto full = with_answers(context, std::move(input));
-  if (!full) return full.error();
-  auto answer = subject.objects->change(action, *full);
-  if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_in_words(*answer);
+// Tells what everybody gets now.
+Result<Code> tell_shift(Context& context, Subject& subject, const Answer& answer) {
+  if (answer.code != Code::ok) return refusal_in_words(answer);
   if (!context.given.flag("no-wait")) {
     if (auto settled = subject.objects->settle(); !settled) return settled.error();
   }
   json::array entries;
-  if (const json::value* given = answer->fields.if_contains("entries")) entries = given->as_array();
-  print_done(context, *answer, "generation " + write(answer->fields.at("generation")),
+  if (const json::value* given = answer.fields.if_contains("entries")) entries = given->as_array();
+  print_done(context, answer, "generation " + write(answer.fields.at("generation")),
              subject.deployment.record.bundle + " for " + subject.deployment.record.customer + ": " +
                  entries_text(subject.objects->states(), entries, "revision", "weightBps"));
   if (!context.given.flag("no-wait")) {
     tell_of_routers(context, subject.objects->states(), subject.environment);
   }
   return Code::ok;
+}
+
+// Runs one action of Traffic.
+Result<Code> shift(Context& context, Subject& subject, const std::string& action, json::object input) {
+  input["deployment"] = subject.deployment.id.text();
+  auto full = with_answers(context, std::move(input));
+  if (!full) return full.error();
+  auto answer = subject.objects->change(action, *full);
+  if (!answer) return answer.error();
+  return tell_shift(context, subject, *answer);
 }
 
 Result<Code> set(Context& context) {
@@ -90,17 +96,14 @@ Result<Code> set(Context& context) {
     if (!revision) return revision.error();
     entries.push_back(json::object{{"revision", revision->id.text()}, {"weightBps", each.weight_bps}});
   }
-  json::object input{{"entries", std::move(entries)}, {"by", calling_user()}};
-  if (context.given.has("idempotency-key")) input["key"] = context.given.text("idempotency-key");
-  return shift(context, *subject, "Traffic/set", std::move(input));
+  return shift(context, *subject, "Traffic/set", {{"entries", std::move(entries)}});
 }
 
 Result<Code> go(Context& context, const std::string& action) {
   if (wants_schema(context)) return print_schema(context, action);
   auto subject = subject_of(context, true);
   if (!subject) return subject.error();
-  return shift(context, *subject, action,
-               {{"steps", context.given.number("steps").value_or(1)}, {"by", calling_user()}});
+  return shift(context, *subject, action, {{"steps", context.given.number("steps").value_or(1)}});
 }
 
 Result<Code> rollback(Context& context) { return go(context, "Traffic/rollback"); }
@@ -110,11 +113,22 @@ Result<Code> clear(Context& context) {
   if (wants_schema(context)) return print_schema(context, "Traffic/clear");
   auto subject = subject_of(context, true);
   if (!subject) return subject.error();
-  auto sure = confirmed(context, "take all traffic away from " + subject->deployment.record.bundle + " (" +
-                                     subject->deployment.id.text() + ")");
-  if (!sure) return sure.error();
-  if (!*sure) return Code::ok;
-  return shift(context, *subject, "Traffic/clear", {{"by", calling_user()}});
+  const std::string id = subject->deployment.id.text();
+  const views::States& states = subject->objects->states();
+  std::vector<std::string> loses;
+  for (const auto& each : states.traffic().entries(deploy::traffic::TrafficId(id)).values()) {
+    auto revision = states.revision().get(deploy::revision::RevisionId(each.revision));
+    loses.push_back(print_basis_points(static_cast<int>(each.weightBps)) + " of " +
+                    (revision ? revision->bundle + "@" + std::to_string(revision->sequence) : each.revision));
+  }
+  auto answer = lose(context, *subject->objects,
+                     {.action = "Traffic/clear",
+                      .input = {{"deployment", id}},
+                      .what = "take all traffic away from " + subject->deployment.record.bundle + " (" + id + ")",
+                      .loses = std::move(loses)});
+  if (!answer) return answer.error();
+  if (!*answer) return Code::ok;
+  return tell_shift(context, *subject, **answer);
 }
 
 // Signed with the operator's key, which the routers' tables name.

@@ -23,7 +23,7 @@ TEST(TrafficCommands, SayWhatIsNoSplit) {
   EXPECT_EQ(home.run({"traffic", "history", "local"}).out, "There was no split yet.\n");
   Ran early = home.run({"traffic", "set", "local", "shop@1=100%"});
   EXPECT_EQ(early.exit, 6);
-  EXPECT_THAT(early.err, HasSubstr("is not a ready revision of"));
+  EXPECT_THAT(early.err, HasSubstr("is staged, not ready\nnext:  sluice revisions warm local 01"));
   EXPECT_THAT(home.run({"traffic", "set", "local", "shop@1=99%"}).err, HasSubstr("the weights sum to 9900 bps"));
   EXPECT_EQ(home.run({"traffic", "set", "local", "shop@1=lots"}).exit, 2);
   EXPECT_EQ(home.run({"traffic", "set", "local", "shop@9=100%"}).exit, 5);

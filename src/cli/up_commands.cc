@@ -362,8 +362,7 @@ Result<Raised> raise(Context& context, const ArchiveToStage& archive, const Runn
     for (const auto& [revision, weight] : raised.weights) {
       entries.push_back(json::object{{"revision", revision}, {"weightBps", weight}});
     }
-    auto answer = (*objects)->change(
-        "Traffic/set", {{"deployment", id}, {"entries", std::move(entries)}, {"by", calling_user()}}, "route");
+    auto answer = (*objects)->change("Traffic/set", {{"deployment", id}, {"entries", std::move(entries)}}, "route");
     if (!answer) return answer.error();
     if (answer->code != Code::ok) return refusal_in_words(*answer);
     raised.changed = true;
@@ -497,7 +496,7 @@ Result<Code> down(Context& context) {
   if (!deployment) return deployment.error();
   const std::string id = deployment->id.text();
   if (!split_of((*objects)->states(), id).empty()) {
-    auto answer = (*objects)->change("Traffic/clear", {{"deployment", id}, {"by", calling_user()}}, "clear");
+    auto answer = (*objects)->change("Traffic/clear", {{"deployment", id}}, "clear");
     if (!answer) return answer.error();
     if (answer->code != Code::ok) return refusal_in_words(*answer);
     if (auto settled = (*objects)->settle(); !settled) return settled.error();

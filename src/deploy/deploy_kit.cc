@@ -5,6 +5,7 @@
 
 #include "artifact.gen.h"
 #include "config.gen.h"
+#include "deploy/admission.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
 #include "local_runtime.gen.h"
@@ -18,6 +19,13 @@
 namespace sluice::deploy {
 
 std::vector<const lang::ConceptBinding*> concepts() {
+  static const std::vector<lang::ConceptBinding> kAdmitted = admitted(concepts_as_syncs_see_them());
+  std::vector<const lang::ConceptBinding*> all;
+  for (const lang::ConceptBinding& each : kAdmitted) all.push_back(&each);
+  return all;
+}
+
+std::vector<const lang::ConceptBinding*> concepts_as_syncs_see_them() {
   return {&trust::trust_binding(),
           &artifact::artifact_binding(),
           &runtime::runtime_binding(),

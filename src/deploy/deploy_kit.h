@@ -14,8 +14,10 @@ namespace sluice::deploy {
 inline constexpr std::string_view kKitName = "deploy";
 inline constexpr std::string_view kKitFolder = "built-in:deploy";
 
-// In the order of suite.yaml.
+// In the order of suite.yaml, with the rules of admission.h.
 std::vector<const lang::ConceptBinding*> concepts();
+// The same without these rules: tests of what syncs lead to call what only syncs call.
+std::vector<const lang::ConceptBinding*> concepts_as_syncs_see_them();
 
 struct KitFile {
   std::string_view path;  // from the kit's folder: "concepts/trust/trust.concept"

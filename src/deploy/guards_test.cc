@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "deploy/packs.h"
+#include "deploy/revenue_policy.h"
 #include "deploy/testing_kit_engine.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
@@ -40,7 +41,12 @@ class GuardsTest : public testing::Test {
     return record;
   }
 
-  void begin() {
+  // With `deployer` none, nothing can be warmed.
+  void begin(const std::string& deployer = "acme.deployer.x@1.0.0") {
+    if (!deployer.empty()) {
+      kit.put_element("Env.packs", "prod", 0,
+                      to_json(env::EnvPack{.slot = "deployer", .kind = deployer, .packRef = "x"}));
+    }
     kit.put("Env", "prod", to_json(environment));
     kit.put("Deployment", kShop, to_json(shop));
     kit.put("Revision", kReady, to_json(revision_of(revision::RevisionLifecycle::ready, 1)));
@@ -89,6 +95,111 @@ TEST_F(GuardsTest, OnlyReadyRevisionsGetTraffic) {
   EXPECT_EQ(kit.row("Traffic", kShop).at("generation").as_int64(), 1);
 }
 
+TEST_F(GuardsTest, WhatIsNotReadyIsToldWithTheWayThereIs) {
+  using enum revision::RevisionLifecycle;
+  begin();
+  int64_t sequence = 9;
+  for (auto [state, next] : {std::pair{staged, "sluice revisions warm prod "},
+                             {failed, "sluice revisions retry prod "},
+                             {inactive, "sluice revisions retry prod "},
+                             {archived, "stage its bundle again: "},
+                             {draining, "sluice revisions list prod --bundle shop"}}) {
+    const std::string id = "01J000000000000000000000Z" + std::to_string(sequence--);
+    kit.put("Revision", id, to_json(revision_of(state, sequence)));
+    engine::End refused = split({{id.c_str(), 10'000}});
+    EXPECT_EQ(refused.variant, "notReady");
+    EXPECT_NE(message(refused).find(", not ready; next: " + std::string(next)), std::string::npos) << message(refused);
+  }
+}
+
+TEST_F(GuardsTest, AnArchivedDeploymentIsSentAway) {
+  shop.status = deployment::DeploymentStatus::archived;
+  begin();
+  engine::End refused = split({{kReady, 10'000}});
+  EXPECT_EQ(message(refused), std::string(kShop) +
+                                  " is archived and never takes traffic again; next: sluice bundles "
+                                  "remove prod --deployment " +
+                                  kShop);
+  EXPECT_EQ(message(stage()), message(refused));
+}
+
+TEST_F(GuardsTest, NothingIsWarmedWhereNothingWouldStartIt) {
+  begin("");
+  engine::End refused = kit.run("Revision/warm", {{"revision", kStaged}});
+  EXPECT_EQ(refused.variant, "sickEnvironment");
+  EXPECT_EQ(message(refused),
+            "nothing serves the slot deployer of prod; next: sluice env-packs add prod "
+            "sluice.deployer.local-process@1.0.0");
+  EXPECT_EQ(lifecycle(kStaged), "staged");
+}
+
+TEST_F(GuardsTest, WhatIsMadeInSomethingThatWasChangedMeanwhileIsRefused) {
+  begin();
+  json::object ask{{"deployment", kShop},  {"environment", "prod"}, {"bundle", "shop"},
+                   {"source", "/nowhere"}, {"config", ""},          {"deploymentGeneration", 7}};
+  engine::End stale = kit.run("Revision/stage", ask);
+  EXPECT_EQ(stale.variant, "changed");
+  EXPECT_EQ(stale.fields.at("expected").to_number<int64_t>(), 7);
+  EXPECT_EQ(stale.fields.at("actual").to_number<int64_t>(), 1);
+  ask["deploymentGeneration"] = 1;
+  EXPECT_NE(kit.run("Revision/stage", ask).variant, "changed");
+  json::object added{
+      {"environment", "prod"},         {"bundle", "shop"}, {"customer", "other"}, {"hosts", json::array()},
+      {"pathPrefixes", json::array()}, {"tenant", ""},     {"team", ""},          {"parties", json::array()},
+      {"environmentGeneration", 7}};
+  EXPECT_EQ(kit.run("Deployment/add", added).variant, "changed");
+  added["environmentGeneration"] = 1;
+  EXPECT_NE(kit.run("Deployment/add", added).variant, "changed");
+}
+
+TEST_F(GuardsTest, WhatWasFoundOutGoesWithItsRevisionWhateverDeployerIsBound) {
+  begin();
+  const std::string key = "endpoint." + std::string(kReady);
+  auto found_out = [&] {
+    std::string all;
+    for (const json::value& each : kit.elements("Config.discovered", "prod")) {
+      all += std::string(each.at("key").as_string()) + " " + std::string(each.at("value").as_string()) + " of " +
+             std::string(each.at("producer").as_string());
+    }
+    return all;
+  };
+  kit.run(
+      "Config/discover",
+      {{"environment", "prod"}, {"producer", "acme.deployer.x@1.0.0"}, {"key", key}, {"value", "http://127.0.0.1:1"}});
+  kit.run("Env/unbind", {{"environment", "prod"}, {"slot", "deployer"}});
+  kit.run("Revision/move", {{"revision", kReady}, {"endpoint", "http://127.0.0.1:2"}});
+  EXPECT_EQ(found_out(), key + " http://127.0.0.1:2 of acme.deployer.x@1.0.0");
+  EXPECT_EQ(kit.run("Revision/fail", {{"revision", kReady}, {"check", "x"}, {"message", "y"}}).variant, "ok");
+  EXPECT_EQ(found_out(), "");
+}
+
+TEST_F(GuardsTest, SharesChangeThoughTheOperatorHasAnotherKeyByNow) {
+  crypto::PrivateKey before = crypto::PrivateKey::generate(), now = crypto::PrivateKey::generate();
+  const crypto::PrivateKey* key = &before;
+  PolicySeal seal([&] { return crypto::PrivateKey::from_pem(key->to_pem().reveal()); });
+  kit.tools().add(seal);
+  begin();
+  engine::End added = add("prod", "other");
+  ASSERT_EQ(added.variant, "ok") << message(added);
+  key = &now;
+  auto update = [&] {
+    return kit.run("Deployment/update",
+                   {{"deployment", added.fields.at("deployment")},
+                    {"parties", json::array{json::object{{"partyId", "agency"}, {"basisPoints", 10'000}}}}});
+  };
+  engine::End broken = update();
+  EXPECT_EQ(broken.variant, "policyBroken");
+  EXPECT_EQ(message(broken), "the revenue policy before cannot be verified: neither the operator's key " +
+                                 now.public_key().key_id() +
+                                 " nor one that is trusted has signed it; next: trust the key that did, with sluice "
+                                 "trust add --help");
+  EXPECT_EQ(
+      kit.run("Trust/bootstrap", {{"publicKey", before.public_key().to_pem()}, {"environments", json::array{"local"}}})
+          .variant,
+      "ok");
+  EXPECT_EQ(update().variant, "ok");
+}
+
 TEST_F(GuardsTest, ARevisionOfAnotherDeploymentGetsNothing) {
   begin();
   deployment::DeploymentRecord other = shop;
@@ -106,6 +217,24 @@ TEST_F(GuardsTest, Greentic15RollbackToWhatIsNotReadyAnyMoreIsRefusedAndChangesN
   engine::End refused = kit.run("Traffic/rollback", {{"deployment", kShop}, {"steps", 1}});
   EXPECT_EQ(refused.variant, "notReady");
   EXPECT_EQ(kit.row("Traffic", kShop).at("generation").as_int64(), 2);
+}
+
+TEST_F(GuardsTest, RollbackAndForwardLeaveOutWhatGotNothingAndIsGone) {
+  const char* other = "01J0000000000000000000000Q";
+  const char* drained = "01J0000000000000000000000P";
+  begin();
+  kit.put("Revision", other, to_json(revision_of(revision::RevisionLifecycle::ready, 3)));
+  kit.put("Revision", drained, to_json(revision_of(revision::RevisionLifecycle::ready, 4)));
+  split({{kReady, 0}, {drained, 0}, {other, 10'000}});
+  split({{other, 10'000}});
+  split({{kReady, 0}, {other, 10'000}});
+  EXPECT_EQ(kit.run("Traffic/rollback", {{"deployment", kShop}, {"steps", 1}}).variant, "ok");
+  EXPECT_EQ(kit.run("Revision/archive", {{"revision", kReady}}).variant, "ok");
+  EXPECT_EQ(kit.run("Revision/drain", {{"revision", drained}}).variant, "ok");
+  engine::End back = kit.run("Traffic/rollback", {{"deployment", kShop}, {"steps", 1}});
+  ASSERT_EQ(back.variant, "ok") << message(back);
+  EXPECT_EQ(back.fields.at("entries").as_array().size(), 1U);
+  EXPECT_EQ(kit.run("Traffic/forward", {{"deployment", kShop}, {"steps", 2}}).variant, "ok");
 }
 
 TEST_F(GuardsTest, ForwardToWhatIsNotReadyAnyMoreIsRefusedToo) {
@@ -201,8 +330,6 @@ TEST_F(GuardsTest, ConfigIsOfAnEnvironmentThatIsThere) {
 }
 
 TEST_F(GuardsTest, OnlyTheDeployerTellsWhatItHasFoundOut) {
-  kit.put_element("Env.packs", "prod", 0,
-                  to_json(env::EnvPack{.slot = "deployer", .kind = "acme.deployer.x@1.0.0", .packRef = "x"}));
   begin();
   json::object ask{{"environment", "prod"}, {"producer", "acme.deployer.x@1.0.0"}, {"key", "a"}, {"value", "1"}};
   EXPECT_EQ(kit.run("Config/discover", ask).variant, "ok");

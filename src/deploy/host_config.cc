@@ -116,8 +116,11 @@ std::span<const std::string_view> host_keys() { return kKeys; }
 
 Result<std::string> host_value(std::string_view key, std::string_view value) {
   auto refuse = [&](const std::string& is) {
-    return Error{.code = Code::invalid,
-                 .message = std::string(key) + " is " + is + ", not '" + printable(value.substr(0, 80)) + "'"};
+    // What may hold a password is not repeated: messages go into logs.
+    bool secret = value.find('@') != std::string_view::npos;
+    return Error{
+        .code = Code::invalid,
+        .message = std::string(key) + " is " + is + (secret ? "" : ", not '" + printable(value.substr(0, 80)) + "'")};
   };
   if (std::ranges::find(kKeys, key) == kKeys.end()) {
     auto near = nearest(key, std::span<const std::string_view>(kKeys));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,9 @@ class PolicySeal {
 
   // The envelope's text.
   Result<std::string> sign(const RevenuePolicy& policy) const;
-  // The policy in an envelope that the operator's key has signed; `verification_failed` for any other.
-  Result<RevenuePolicy> open(const std::string& envelope) const;
+  // The policy in an envelope that the operator's key has signed, or one of the others, which may be keys that the
+  // operator had before; `verification_failed` for any other.
+  Result<RevenuePolicy> open(const std::string& envelope, std::span<const crypto::PublicKey> others = {}) const;
 
  private:
   std::function<Result<crypto::PrivateKey>()> key_;

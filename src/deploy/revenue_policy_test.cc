@@ -28,6 +28,7 @@ TEST(RevenuePolicy, OpensWhatItHasSealedAndNothingElse) {
   auto other = crypto::PrivateKey::generate();
   PolicySeal foreign([&] { return crypto::PrivateKey::from_pem(other.to_pem().reveal()); });
   EXPECT_EQ(foreign.open(envelope).error().code, Code::verification_failed);
+  EXPECT_EQ(foreign.open(envelope, {&key.public_key(), 1}).value(), policy);
   EXPECT_EQ(seal.open("{}").error().code, Code::verification_failed);
   auto something = crypto::sign_envelope("text/plain", "{}", {&key, 1}).value();
   EXPECT_EQ(seal.open(crypto::write_envelope(something)).error().message,

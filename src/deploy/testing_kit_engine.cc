@@ -50,7 +50,7 @@ engine::Engine& KitEngine::engine() {
                                         .clock = &clock_,
                                         .ids = &ids_,
                                         .tools = &tools_,
-                                        .concepts = concepts(),
+                                        .concepts = concepts_as_syncs_see_them(),
                                         .fatal =
                                             [](const std::string& why) {
                                               std::fprintf(stderr, "%s\n", why.c_str());
@@ -79,6 +79,18 @@ json::value KitEngine::row(const std::string& relation, const std::string& key) 
   auto found = (*snapshot)->get(relation, key);
   if (!found) throw std::runtime_error(to_string(found.error()));
   return *found ? parse_json((*found)->value).value().root : json::value();
+}
+
+std::vector<json::value> KitEngine::elements(const std::string& relation, const std::string& key) {
+  auto snapshot = store_.read();
+  if (!snapshot) throw std::runtime_error(to_string(snapshot.error()));
+  std::vector<json::value> all;
+  auto read = (*snapshot)->scan(relation, lang::child_key(key), [&](const store::StateRow& row) {
+    all.push_back(parse_json(row.value).value().root);
+    return true;
+  });
+  if (!read) throw std::runtime_error(to_string(read.error()));
+  return all;
 }
 
 }  // namespace sluice::deploy

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -33,6 +34,8 @@ class KitEngine {
                   std::optional<uint64_t> expect_generation = std::nullopt);
   // The row; null if there is none.
   json::value row(const std::string& relation, const std::string& key);
+  // The elements of a list of the row, in order.
+  std::vector<json::value> elements(const std::string& relation, const std::string& key);
 
   lang::Tools& tools() { return tools_; }
 

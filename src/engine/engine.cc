@@ -123,7 +123,7 @@ void Engine::wait_for_writer() {
 namespace {
 
 // "waiting for Courier/deliver of flow 01J…, at most 58 s more; what it is part of is kept"
-std::string list_of(const std::vector<Machine::WaitedFor>& attempts, int64_t now_ms) {
+std::string text_of_attempts(const std::vector<Machine::WaitedFor>& attempts, int64_t now_ms) {
   if (attempts.empty()) return "";
   int64_t until_ms = std::ranges::max(attempts, {}, &Machine::WaitedFor::deadline_ms).deadline_ms;
   std::string text =
@@ -203,7 +203,7 @@ void Engine::run() {
       if (idle) machine_->write_denials();
       told = told || idle;
       std::lock_guard lock(mutex_);
-      waited_for_ = list_of(attempts, machine_->now_ms());
+      waited_for_ = text_of_attempts(attempts, machine_->now_ms());
     }
     for (auto& item : inbox) item(*machine_);
     inbox.clear();

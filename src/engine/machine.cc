@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "crypto/sha256.h"
+#include "engine/caller_words.h"
 #include "engine/kept_set.h"
 #include "engine/record_reader.h"
 
@@ -193,6 +194,14 @@ void Machine::call(Call call) {
   if (!is_utf8(call.input) || !valid_utf8(call.key)) {
     return refuse({.code = Code::invalid, .message = "the arguments of " + call.action + " are not UTF-8"});
   }
+  if (auto sound = check_key(call.key); !sound) return refuse(sound.error());
+  for (const lang::FieldSymbol& param : symbols().action(*action).params) {
+    if (!is_filled_in(symbols(), param) || !call.input.contains(param.name)) continue;
+    return refuse({.code = Code::invalid,
+                   .message = call.action + ": " + param.name + " is for the engine to fill in, with who calls",
+                   .next = "leave " + param.name + " out",
+                   .path = "/" + param.name});
+  }
   if (call.expect_generation && !row_named(*action, call.input)) {
     return refuse({.code = Code::usage,
                    .message = call.action + " names no row of its own, so there is no generation to expect",
@@ -210,6 +219,10 @@ void Machine::call(Call call) {
   opening.invocation = opening.flow;
   opening.root =
       Root{.input = call.input, .key = call.key, .sync_set = set_->hash(), .expect_generation = call.expect_generation};
+  for (const lang::FieldSymbol& param : symbols().action(*action).params) {
+    if (!is_filled_in(symbols(), param)) continue;
+    opening.root->input[param.name] = param.name == kCallerArgument ? call.caller.name : call.key;
+  }
   if (handler != nullptr) {
     uint64_t number = kSealedWithCall;
     for (const std::string& name : handler->sealed) {

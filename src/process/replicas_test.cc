@@ -220,7 +220,7 @@ TEST_F(ReplicasTest, AReadOnlyDiskIsNamed) {
   ASSERT_EQ(::mount(nullptr, disk.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
   auto started = replicas.start("one", world.shell("exec sleep 1000"), {});
   ASSERT_FALSE(started);
-  EXPECT_EQ(started.error().code, Code::denied);
+  EXPECT_EQ(started.error().code, Code::limit);
   EXPECT_THAT(started.error().message, HasSubstr("Read-only file system"));
   ::umount2(disk.c_str(), MNT_DETACH);
 }

@@ -54,7 +54,7 @@ TEST_F(Overlay, FilesComeAndGoInMemory) {
   EXPECT_FALSE(*disk.exists(folder.path("f")));
   ASSERT_TRUE(overlay.remove(folder.path("f")));
   EXPECT_FALSE(*overlay.exists(folder.path("f")));
-  EXPECT_EQ(overlay.make_folder(folder.path("g"), 0700).error().code, Code::denied);
+  EXPECT_EQ(overlay.make_folder(folder.path("g"), 0700).error().code, Code::limit);
 }
 
 // The log of a store whose process was killed is taken in, in memory.

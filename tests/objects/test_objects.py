@@ -1,8 +1,10 @@
 """Environments, deployments, revisions and traffic end to end: from an empty home by commands alone, with real
 processes. Each command is a controller of its own, which ends; what runs is found again by the next."""
 
+import http.client
 import json
 import os
+import socket
 import subprocess
 import tempfile
 import urllib.request
@@ -203,8 +205,7 @@ def test_greentic12_two_at_once_on_two_deployments_both_land(home):
 def test_greentic14_one_key_is_one_change(home, served):
     home.ready("hello")
     with serving(home) if served else nullcontext():
-        done = at_once(home, 50 if served else 8, "traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k1",
-                       "-o", "json")
+        done = at_once(home, 50, "traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k1", "-o", "json")
         assert [each.returncode for each in done] == [0] * len(done), [each.stderr for each in done]
         assert len({each.stdout for each in done}) == 1
         assert home.json("traffic", "show", "local")["generation"] == 1
@@ -262,8 +263,9 @@ def test_greentic18_where_nothing_can_be_recorded_nothing_is_changed(home):
                  "{ mount --make-rprivate / 2>/dev/null || ! grep -q ' shared:' /proc/self/mountinfo; } && "
                  f'mount --bind "{place}" "{place}" && mount -o remount,bind,ro "{place}" && exec "$@"', "sh"]
     for words in (["config", "set", "local", "region=us"], ["env", "create", "prod"], ["env", "destroy", "local", "--yes"]):
-        refused = home.run(*words, code=4, before=read_only)
-        assert "Read-only file system" in refused.stderr
+        refused = home.run(*words, code=1, before=read_only)
+        assert "Read-only file system; nothing was changed" in refused.stderr
+        assert "next:  mount the disk so that it can be written" in refused.stderr
     assert home.json("config", "show", "local", before=read_only)["host_config"]["region"] == "eu", "reading goes on"
     assert home.json("config", "show", "local")["generation"] == 1
     home.run("audit", "verify")
@@ -278,7 +280,7 @@ def test_greentic19_a_failed_check_is_kept_and_retried(home):
     assert home.replicas() == []
     home.run("traffic", "set", "local", "hello-broken@1=100%", code=5)
     refused = home.run("traffic", "set", "local", f"{added['revision']}=100%", code=6)
-    assert "is not a ready revision" in refused.stderr
+    assert f"is failed, not ready\nnext:  sluice revisions retry local {added['revision']}" in refused.stderr
     home.run("revisions", "retry", "local", added["revision"])
     assert home.json("revisions", "list", "local")[0]["lifecycle"] == "staged"
 
@@ -362,6 +364,86 @@ def test_greentic21_an_archived_revision_takes_no_room(home):
     assert size_of(place / "blobs" / "bundles") == 0
     archived = [each for each in home.json("revisions", "list", "local", "--archived")]
     assert [each["pack_list_lock_ref"] for each in archived] == [None, None]
+
+
+def test_a_revision_is_archived_while_it_is_warmed(home, eventually):
+    """Of a program that never answers; whoever warms it hears of it."""
+    folder = home.folder / "deaf"
+    folder.mkdir()
+    (folder / "bundle.yaml").write_text("name: deaf\nversion: '1'\nrun: [sleep, '600']\n"
+                                        "health:\n  path: /health\n  start_within: 10m\n")
+    home.run("bundles", "build", folder, "--out", "deaf.bundle")
+    added = home.json("bundles", "add", "local", "deaf.bundle")
+    with serving(home):
+        with subprocess.Popen([str(home.program), "revisions", "warm", "local", "deaf@1"], stderr=subprocess.PIPE, text=True,
+                              env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(home.folder / "home")}) as warming:
+            eventually(lambda: home.replicas() != [], "it is being started")
+            archived = home.run("revisions", "archive", "local", "deaf@1", "--yes")
+            assert archived.stdout.startswith("archived  deaf@1")
+            assert warming.wait(timeout=60) == 7
+            said = warming.stderr.read()
+            assert "it was archived meanwhile" in said and "sluice revisions list local --archived" in said
+        eventually(lambda: home.replicas() == [], "it is stopped")
+        eventually(lambda: get_folders(home.folder / "home" / "blobs" / "bundles") == [], "its room is given back")
+    assert home.run("revisions", "archive", "local", "deaf@1", "--yes").stdout.startswith("archived  deaf@1")
+    assert home.json("revisions", "list", "local") == []
+    assert home.json("revisions", "list", "local", "--archived")[0]["revision_id"] == added["revision"]
+
+
+def test_a_rollback_leaves_out_what_got_nothing_and_is_archived(home):
+    deployment, first = home.ready("hello")
+    second = home.json("revisions", "stage", "local", home.bundle("hello"))["revision"]
+    home.run("revisions", "warm", "local", "hello@2")
+    home.run("traffic", "set", "local", "hello@2=100%", "hello@1=0%")
+    home.run("traffic", "set", "local", "hello@2=100%")
+    home.run("revisions", "archive", "local", "hello@1", "--yes")
+    assert home.json("traffic", "rollback", "local")["entries"] == [{"revision": second, "weightBps": 10000}]
+
+
+class Socket(http.client.HTTPConnection):
+    """The API of a home's `sluice serve`."""
+
+    def __init__(self, home):
+        super().__init__("sluice")
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(home.folder / "home" / "run" / "sluice.sock"))
+
+    def post(self, action, **input):
+        self.request("POST", f"/v1/actions/{action}", json.dumps({"input": input}), {"Content-Type": "application/json"})
+        answer = self.getresponse()
+        return answer.status, json.load(answer)
+
+
+def test_nobody_speaks_for_syncs_or_for_others(home):
+    deployment, revision = home.ready("hello")
+    home.run("traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k7")
+    me = f"uid:{os.getuid()}"
+    before = home.json("config", "show", "local")
+    with serving(home):
+        api = Socket(home)
+        for action, input in (("Config/discover", {"environment": "local", "key": "alb", "value": "evil",
+                                                   "producer": "sluice.deployer.local-process@1.0.0"}),
+                              ("Revision/move", {"revision": revision, "endpoint": "http://evil.example"}),
+                              ("Revision/fail", {"revision": revision, "check": "x", "message": "y"})):
+            status, problem = api.post(action, **input)
+            assert status == 403 and problem["detail"] == f"{action} is called by Sluice's own syncs alone"
+        entries = [{"revision": revision, "weightBps": 10000}]
+        status, problem = api.post("Traffic/set", deployment=deployment, entries=entries, caller="mallory")
+        assert status == 400 and "caller is for the engine to fill in" in problem["detail"]
+    refused = home.run("kit", "run", "deploy", "Revision/fail", f"revision={revision}", "check=x", "message=y", code=4)
+    assert "called by Sluice's own syncs alone" in refused.stderr
+    answers = home.folder / "answers.yaml"
+    answers.write_text("caller: mallory\n")
+    home.run("traffic", "set", "local", "hello@1=100%", "--answers", answers, code=1)
+    split = home.json("traffic", "show", "local")
+    assert (split["generation"], split["updated_by"], split["idempotency_key"]) == (1, me, "k7")
+    home.run("traffic", "set", "local", "hello@1=100%")
+    split = home.json("traffic", "show", "local")
+    assert split["updated_by"] == me and len(split["idempotency_key"]) == 26, "one is made where none is given"
+    assert home.json("config", "show", "local") == before
+    assert home.json("revisions", "list", "local")[0]["lifecycle"] == "ready"
+    schema = json.loads(home.run("traffic", "set", "--schema").stdout)
+    assert not {"caller", "callerKey"} & set(schema["properties"])
 
 
 def get_folders(folder):

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "deploy/revenue_policy.h"
 #include "deploy/routes.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/file_fields.h"
@@ -18,11 +19,15 @@ using deployment::DeploymentFound;
 
 constexpr std::string_view kFile = "file://";
 
-// The newest that could be made of its archive; null if there is none.
+// The newest that could be made of its archive, one that is archived if no other is left; null if there is none.
 std::optional<revision::RevisionFound> newest_of(const States& states, const std::string& deployment) {
   std::optional<revision::RevisionFound> newest;
-  for (auto& each : live_revisions_of(states, deployment)) {
-    if (!each.record.bundleDigest.empty()) newest = std::move(each);
+  auto rank = [](const revision::RevisionRecord& record) {
+    return std::pair(record.lifecycle != revision::RevisionLifecycle::archived, record.sequence);
+  };
+  for (auto& each : states.revision().find_by_deployment(deployment)) {
+    if (each.record.bundleDigest.empty()) continue;
+    if (!newest || rank(each.record) > rank(newest->record)) newest = std::move(each);
   }
   return newest;
 }
@@ -131,6 +136,7 @@ class BundlesPlanner {
   Result<void> read_shares(const std::string& path, const json::value& shares, json::object& input) {
     if (!shares.is_array()) return wrong(file_, path, "expected a list");
     json::array parties;
+    std::vector<RevenueParty> named;
     for (size_t i = 0; i < shares.get_array().size(); ++i) {
       const json::value& each = shares.get_array()[i];
       const std::string place = path + "/" + std::to_string(i);
@@ -140,9 +146,11 @@ class BundlesPlanner {
       const json::value* points = each.as_object().if_contains("basis_points");
       if (points == nullptr || !points->is_int64()) return wrong(file_, place, "expected basis_points");
       parties.push_back(json::object{{"partyId", *party}, {"basisPoints", points->get_int64()}});
+      named.push_back({*party, points->get_int64()});
     }
     input["parties"] = std::move(parties);
-    return {};
+    const std::string fault = named.empty() ? std::string() : fault_of_shares(named);
+    return fault.empty() ? Result<void>() : Result<void>(wrong(file_, path, fault));
   }
 
   // Where the file says that the archive is: with the bundle, or with the newest of its revisions.
@@ -174,7 +182,10 @@ class BundlesPlanner {
     std::string source = source_of(entry);
     if (source.starts_with(kFile)) source.erase(0, kFile.size());
     const std::string title = entry.bundle + " for " + entry.customer;
-    if (source.empty()) {
+    // As an export says it of a deployment without revisions.
+    const json::value* said = entry.fields.if_contains("bundle_source_uri");
+    const bool unstaged = source.empty() && said != nullptr && said->is_null();
+    if (source.empty() && !unstaged) {
       return wrong(file_, entry.path,
                    title + " is not deployed; add bundle_source_uri, or: sluice bundles add " + plan_.environment +
                        " FILE --customer-id " + entry.customer);
@@ -190,6 +201,7 @@ class BundlesPlanner {
     for (const auto& each : entry.input) {
       if (each.key() != "configOverrides") added[each.key()] = each.value();
     }
+    if (auto sound = wants_other_routes(entry, {}); !sound) return sound.error();
     add('+', title, "Deployment/add", std::move(added));
     if (const json::value* overrides = entry.input.if_contains("configOverrides");
         overrides != nullptr && *overrides != json::value("")) {
@@ -202,9 +214,11 @@ class BundlesPlanner {
       }
       config = *given;
     }
-    add('+', "a revision of " + title + " from " + source, "Revision/stage",
-        {{"environment", plan_.environment}, {"bundle", entry.bundle}, {"source", source}, {"config", write(config)}},
-        true);
+    if (!unstaged) {
+      add('+', "a revision of " + title + " from " + source, "Revision/stage",
+          {{"environment", plan_.environment}, {"bundle", entry.bundle}, {"source", source}, {"config", write(config)}},
+          true);
+    }
     if (entry.status == "paused") add('~', title + " is paused", "Deployment/pause", {}, true);
     return {};
   }

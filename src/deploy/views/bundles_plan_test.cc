@@ -100,6 +100,23 @@ TEST_F(BundlesPlanTest, ExportsWhereTheNewestArchiveCameFrom) {
   EXPECT_EQ(planned("bundles: [" + write(exported) + "]\n", true), "");
 }
 
+TEST_F(BundlesPlanTest, WhatIsExportedWithoutLiveRevisionsCanBeAppliedToo) {
+  const deployment::DeploymentFound found{deployment::DeploymentId("d1"),
+                                          *states.deployment().get(deployment::DeploymentId("d1"))};
+  EXPECT_TRUE(exported_bundle(states, found).at("bundle_source_uri").is_null());
+  EXPECT_EQ(planned("bundles: [{ bundle_id: mail, customer_id: acme, bundle_source_uri: null }]\n"),
+            "+ mail for acme | Deployment/add\n");
+  revision::RevisionRecord record{.deployment = "d1",
+                                  .environment = "local",
+                                  .bundle = "shop",
+                                  .sequence = 1,
+                                  .source = "/shop.bundle",
+                                  .bundleDigest = "sha256:1",
+                                  .lifecycle = revision::RevisionLifecycle::archived};
+  revision::State(rows.rows).put(revision::RevisionId("r1"), record);
+  EXPECT_EQ(exported_bundle(states, found).at("bundle_source_uri"), json::value("file:///shop.bundle"));
+}
+
 TEST_F(BundlesPlanTest, SaysWhereAFileIsWrong) {
   EXPECT_EQ(planned("bundles: [{ bundle_id: mail, customer_id: acme }]\n"),
             "! env.yaml:1:11: /bundles/0: mail for acme is not deployed; add bundle_source_uri, or: sluice bundles add "

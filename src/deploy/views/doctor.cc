@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/packs.h"
 #include "deploy/views/documents.h"
@@ -73,6 +74,20 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
                      "sluice revisions retry " + environment + " " + each.id.text()});
   }
   return found;
+}
+
+std::optional<std::string> revocation_list(const lang::Snapshot& snapshot, const std::string& environment) {
+  auto record = States(snapshot).env().get(env::EnvId(environment));
+  if (!record || record->revocation.listRef.empty()) return std::nullopt;
+  return record->revocation.listRef;
+}
+
+// Nothing can be staged or warmed with a list that cannot be read, whether it is required or not.
+std::optional<Finding> examine_list(Disk& disk, const std::string& environment, const std::string& file) {
+  auto read = revoked_by(disk, file, "", "");
+  if (read) return std::nullopt;
+  return Finding{Level::red, "the revocation list cannot be read: " + to_string(read.error()),
+                 "sluice env update " + environment + " --revocation-list FILE"};
 }
 
 }  // namespace sluice::deploy::views

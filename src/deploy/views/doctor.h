@@ -1,9 +1,11 @@
 // What is wrong with an environment, from all that is known of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/disk.h"
 #include "lang/handler.h"
 
 namespace sluice::deploy::views {
@@ -16,5 +18,9 @@ struct Finding {
 };
 
 std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& environment);
+
+// The file with the environment's revocation list, if it has one; and what is wrong with that.
+std::optional<std::string> revocation_list(const lang::Snapshot& snapshot, const std::string& environment);
+std::optional<Finding> examine_list(Disk& disk, const std::string& environment, const std::string& file);
 
 }  // namespace sluice::deploy::views

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
 #include "deploy/packs.h"
 #include "deploy/testing_views.h"
 
@@ -32,6 +35,24 @@ class DoctorTest : public testing::Test {
 TEST_F(DoctorTest, FindsNothingInAWholeEnvironment) {
   EXPECT_EQ(found(), "");
   EXPECT_TRUE(examine(rows, "none").empty());
+}
+
+TEST_F(DoctorTest, ReadsTheRevocationList) {
+  EXPECT_EQ(revocation_list(rows, "local"), std::nullopt);
+  env::EnvRecord record{.name = "Local"};
+  TestingFolder folder;
+  record.revocation = {.required = false, .listRef = folder.path("list.json")};
+  rows.environment("local", record);
+  ASSERT_EQ(revocation_list(rows, "local"), folder.path("list.json"));
+  RealDisk disk;
+  auto gone = examine_list(disk, "local", folder.path("list.json"));
+  ASSERT_TRUE(gone);
+  EXPECT_EQ(gone->level, Finding::Level::red);
+  EXPECT_EQ(gone->what.find("the revocation list cannot be read: "), 0U) << gone->what;
+  EXPECT_EQ(gone->next, "sluice env update local --revocation-list FILE");
+  ASSERT_TRUE(
+      write_atomically(disk, folder.path("list.json"), R"({"schema":"sluice.revocation-list.v1","revoked":[]})", 0644));
+  EXPECT_FALSE(examine_list(disk, "local", folder.path("list.json")));
 }
 
 TEST_F(DoctorTest, FindsUnknownPacksAndOtherVersions) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "deploy/environment_rules.h"
 #include "deploy/host_config.h"
 #include "deploy/packs.h"
 #include "deploy/views/bundles_plan.h"
@@ -35,6 +36,8 @@ class Planner {
     auto id = text_at(file_, "", file_.root, "environment_id");
     if (!id) return id.error();
     if (id->empty()) return wrong(file_, "", "expected an environment_id");
+    if (std::string fault = fault_of_environment_name(*id); !fault.empty())
+      return wrong(file_, "/environment_id", fault);
     plan_.environment = *id;
     record_ = states_.env().get(env::EnvId(*id));
     for (auto step : {&Planner::plan_self, &Planner::plan_packs, &Planner::plan_config}) {
@@ -60,14 +63,27 @@ class Planner {
       if (!name->empty()) made["name"] = *name;
       // The packs are in the file; what it extends is only said.
       if (!extends->empty()) made["extends"] = *extends;
+      if (!extends->empty() && !states_.env().has(env::EnvId(*extends))) {
+        return wrong(file_, "/extends", "there is no environment " + *extends);
+      }
       add('+', "environment " + plan_.environment, "Env/create", std::move(made));
       now.name = name->empty() ? plan_.environment : *name;
       now.retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5};
+    }
+    // What an environment was made after is its past: no command changes it, so a file cannot either.
+    const json::value* said = file_.root.as_object().if_contains("extends");
+    if (record_ && said != nullptr && *extends != now.extends.value_or(env::EnvId()).text()) {
+      return wrong(file_, "/extends",
+                   plan_.environment + " was made after " +
+                       (now.extends ? now.extends->text() : std::string("nothing")) + ", and that stays");
     }
     json::object changed{{"environment", plan_.environment}};
     if (!name->empty() && *name != now.name) changed["name"] = *name;
     auto credentials = text_at(file_, "", file_.root, "credentials_ref");
     if (!credentials) return credentials.error();
+    if (std::string fault = fault_of_credentials(plan_.environment, *credentials); !fault.empty()) {
+      return wrong(file_, "/credentials_ref", fault);
+    }
     if (file_.root.as_object().contains("credentials_ref") && *credentials != now.credentialsRef.value_or("")) {
       changed["credentialsRef"] = *credentials;
     }
@@ -107,6 +123,10 @@ class Planner {
       const json::value* number = value->as_object().if_contains(name);
       if (number == nullptr) continue;
       if (!number->is_int64()) return wrong(file_, std::string("/retention/") + name, "expected a whole number");
+      const std::string fault = field == std::string_view("stagedMaxCount")
+                                    ? fault_of_staged_count(number->get_int64())
+                                    : fault_of_archived_days(number->get_int64());
+      if (!fault.empty()) return wrong(file_, std::string("/retention/") + name, fault);
       if (number->get_int64() != is) changed[field] = number->get_int64();
     }
     return {};
@@ -128,6 +148,9 @@ class Planner {
       auto text = text_at(file_, "/host_config", *wanted, key);
       if (!text) return text.error();
       const std::string name(key);
+      if (auto value = host_value(key, *text); !value) {
+        return wrong(file_, "/host_config/" + name, value.error().message);
+      }
       if (text->empty() && !(prune_ && now.contains(name))) continue;
       if (now.contains(name) && now[name] == *text) continue;
       (text->empty() ? gone : values).push_back(json::object{{"key", name}, {"value", *text}});

@@ -57,6 +57,26 @@ TEST_F(EnvironmentPlanTest, PlansWhatDiffers) {
             "~ region of local | Config/set\n");
 }
 
+TEST_F(EnvironmentPlanTest, RefusesWhatCannotHoldBeforeAnythingIsPlanned) {
+  EXPECT_NE(planned(head("..")).find("an environment is named by 1 to 63"), std::string::npos);
+  EXPECT_NE(planned(head("new") + "extends: nope\n").find("there is no environment nope"), std::string::npos);
+  EXPECT_NE(planned(head() + "extends: prod\n").find("local was made after nothing, and that stays"),
+            std::string::npos);
+  EXPECT_EQ(planned(head() + "extends: null\n"), "");
+  EXPECT_NE(planned(head("new") + "retention: { staged_max_count: 0 }\n").find("1 to 1000 staged revisions are kept"),
+            std::string::npos);
+  EXPECT_NE(planned(head("new") + "retention: { archived_max_age_days: -1 }\n").find("0 to 36500 days"),
+            std::string::npos);
+  EXPECT_NE(planned(head("new") + "host_config: { listen_addr: nonsense }\n").find("listen_addr is an address"),
+            std::string::npos);
+  EXPECT_NE(planned(head("new") + "credentials_ref: secret://dev/x\n").find("secret://new/"), std::string::npos);
+  const std::string bundle = "bundles: [{ bundle_id: b, customer_id: c, bundle_source_uri: b.bundle, ";
+  EXPECT_NE(planned(head() + bundle + "revenue_share: [{ party_id: a, basis_points: 1 }] }]\n").find("sum to 1 bps"),
+            std::string::npos);
+  EXPECT_NE(planned(head() + bundle + "route_binding: { hosts: ['a b'] } }]\n").find("/bundles/0/route_binding"),
+            std::string::npos);
+}
+
 TEST_F(EnvironmentPlanTest, TakesAwayOnRequestAlone) {
   EXPECT_EQ(planned(head() + "packs: []\nhost_config: {}\n"), "");
   EXPECT_EQ(planned(head() + "packs: []\nhost_config: {}\n", true),

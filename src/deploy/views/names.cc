@@ -156,12 +156,17 @@ std::vector<revision::RevisionFound> revisions_named(const States& states, const
   }
   std::vector<revision::RevisionFound> meant;
   auto number = numbered(name);
-  for (const auto& each : candidates(states, environment, deployment)) {
-    if (!fits(each.record)) continue;
-    bool named = number ? each.record.bundle == number->bundle && each.record.sequence == number->sequence
-                        : !wanted.empty() && each.id.text().starts_with(wanted);
-    if (named) meant.push_back(each);
-  }
+  auto gather = [&](const std::vector<revision::RevisionFound>& among) {
+    for (const auto& each : among) {
+      if (!fits(each.record)) continue;
+      bool named = number ? each.record.bundle == number->bundle && each.record.sequence == number->sequence
+                          : !wanted.empty() && each.id.text().starts_with(wanted);
+      if (named) meant.push_back(each);
+    }
+  };
+  gather(candidates(states, environment, deployment));
+  // A number is never given twice: of one that is archived it still says which.
+  if (meant.empty() && number && deployment.empty()) gather(states.revision().find_by_environment(environment));
   return meant;
 }
 

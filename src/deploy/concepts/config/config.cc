@@ -37,15 +37,31 @@ Discover::Result Config::discover(const Discover& ask, State& state) {
   for (const auto& each : state.discovered(ask.environment)) {
     if (each.value.key == ask.key) state.discovered(ask.environment).erase(each.number);
   }
-  if (!ask.value.empty()) {
-    state.discovered(ask.environment)
-        .push({.key = ask.key,
-               .value = ask.value,
-               .producer = ask.producer,
-               .generation = record.discoveredGeneration,
-               .at = state.now()});
-  }
+  state.discovered(ask.environment)
+      .push({.key = ask.key,
+             .value = ask.value,
+             .producer = ask.producer,
+             .generation = record.discoveredGeneration,
+             .at = state.now()});
   return Discover::Ok{.environment = ask.environment};
+}
+
+Correct::Result Config::correct(const Correct& ask, State& state) {
+  auto all = state.discovered(ask.environment).values();
+  auto known = std::ranges::find(all, ask.key, [](const auto& each) { return each.key; });
+  if (known == all.end() || known->value == ask.value) return Correct::Ok{.environment = ask.environment};
+  ConfigRecord record = record_of(state, ask.environment);
+  record.discoveredGeneration++;
+  state.put(ask.environment, record);
+  if (ask.value.empty()) {
+    all.erase(known);
+  } else {
+    known->value = ask.value;
+    known->generation = record.discoveredGeneration;
+    known->at = state.now();
+  }
+  state.discovered(ask.environment).assign(all);
+  return Correct::Ok{.environment = ask.environment};
 }
 
 Resolve::Result Config::resolve(const Resolve& ask, State& state) {

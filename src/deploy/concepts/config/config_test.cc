@@ -63,8 +63,23 @@ TEST_F(ConfigTest, DiscoverOkKeepsProducerAndGeneration) {
   EXPECT_EQ(all[1].value, "3");
   EXPECT_EQ(all[1].producer, "p@1.0.0");
   EXPECT_EQ(all[1].generation, 3);
-  discover("a", "");
-  EXPECT_EQ(shown().discovered.size(), 1U);
+}
+
+TEST_F(ConfigTest, CorrectOkKeepsTheProducerAndTakesAwayWhatIsGone) {
+  discover("a", "1");
+  auto correct = [&](const std::string& key, const std::string& value) {
+    harness.invoke(Correct{.environment = kLocal, .key = key, .value = value}).as<Correct::Ok>();
+  };
+  correct("a", "2");
+  auto all = shown().discovered;
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].value, "2");
+  EXPECT_EQ(all[0].producer, "p@1.0.0");
+  EXPECT_EQ(all[0].generation, 2);
+  correct("b", "3");
+  EXPECT_EQ(shown().discovered.size(), 1U) << "nobody had found it out";
+  correct("a", "");
+  EXPECT_TRUE(shown().discovered.empty());
 }
 
 TEST_F(ConfigTest, ResolveOkAndUnresolved) {

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/disk.h"
 #include "deploy/concepts/env/env_work.h"
+#include "deploy/environment_rules.h"
 #include "deploy/packs.h"
 #include "deploy/views/answers.h"
 #include "deploy/views/doctor.h"
@@ -14,21 +15,11 @@ namespace sluice::deploy::env {
 namespace {
 
 constexpr std::string_view kLocal = "local";
-constexpr size_t kMaxName = 63;
 constexpr size_t kMaxText = 1000;
 constexpr int64_t kPastKept = 20;
-constexpr int64_t kMostDays = 36'500;
 constexpr int64_t kMostAliasDays = 3650;
 constexpr int64_t kDay_ms = 86'400'000;
-constexpr int64_t kMostStaged = 1000;
 constexpr EnvRetention kRetention{.archivedMaxAgeDays = 14, .stagedMaxCount = 5};
-
-// An environment's name is part of host names, paths and references, so it is a label and nothing else.
-bool is_label(const std::string& text) {
-  auto word = [](char c) { return is_lower(c) || is_digit(c); };
-  return !text.empty() && text.size() <= kMaxName && word(text.front()) && word(text.back()) &&
-         std::ranges::all_of(text, [&](char c) { return word(c) || c == '-'; });
-}
 
 bool is_plain(const std::string& text) {
   return text.size() <= kMaxText && std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
@@ -149,9 +140,8 @@ Open::Result Env::open(const Open&, State& state) {
 
 Create::Result Env::create(const Create& ask, State& state) {
   const std::string& text = ask.environment.text();
-  if (!is_label(text)) {
-    return Create::Invalid{.environment = text,
-                           .message = "an environment is named by 1 to 63 of a-z, 0-9 and -, with no - at an end"};
+  if (std::string fault = fault_of_environment_name(text); !fault.empty()) {
+    return Create::Invalid{.environment = text, .message = std::move(fault)};
   }
   if (ask.name && !is_plain(*ask.name)) return Create::Invalid{.environment = text, .message = "a name is one line"};
   if (state.has(ask.environment)) {
@@ -185,15 +175,11 @@ Update::Result Env::update(const Update& ask, State& state) {
     if (*text && !is_plain(**text)) return refuse("a text is one line of at most 1000 characters");
   }
   if (ask.name && ask.name->empty()) return refuse("a name is not empty");
-  if (ask.credentialsRef && !ask.credentialsRef->empty() &&
-      !ask.credentialsRef->starts_with("secret://" + ask.environment.text() + "/")) {
-    return refuse("credentials are referred to as secret://" + ask.environment.text() + "/…");
-  }
-  if (ask.archivedMaxAgeDays && (*ask.archivedMaxAgeDays < 0 || *ask.archivedMaxAgeDays > kMostDays)) {
-    return refuse("archived revisions are kept for 0 to 36500 days");
-  }
-  if (ask.stagedMaxCount && (*ask.stagedMaxCount < 1 || *ask.stagedMaxCount > kMostStaged)) {
-    return refuse("1 to 1000 staged revisions are kept");
+  for (const std::string& fault :
+       {ask.credentialsRef ? fault_of_credentials(ask.environment.text(), *ask.credentialsRef) : "",
+        ask.archivedMaxAgeDays ? fault_of_archived_days(*ask.archivedMaxAgeDays) : "",
+        ask.stagedMaxCount ? fault_of_staged_count(*ask.stagedMaxCount) : ""}) {
+    if (!fault.empty()) return refuse(fault);
   }
   if (ask.name) record->name = *ask.name;
   if (ask.credentialsRef) record->credentialsRef = ask.credentialsRef;
@@ -216,7 +202,7 @@ Destroy::Result Env::destroy(const Destroy& ask, State& state) {
 Alias::Result Env::alias(const Alias& ask, State& state) {
   if (!state.has(ask.environment)) return Alias::NotFound{.environment = ask.environment};
   auto refuse = [&](std::string message) { return Alias::Invalid{ask.environment, std::move(message)}; };
-  if (!is_label(ask.name)) return refuse("an alias is named as an environment is");
+  if (!is_environment_name(ask.name)) return refuse("an alias is named as an environment is");
   if (ask.name == ask.environment.text()) return refuse(ask.name + " is its own name");
   if (ask.days < 0 || ask.days > kMostAliasDays) return refuse("an alias is kept for 0 to 3650 days");
   std::vector<int64_t> known;
@@ -355,7 +341,11 @@ Doctor::Begun Env::begin_doctor(const Doctor& ask, State& state) {
 Doctor::Performed Env::perform_doctor(const DoctorWork& work, Effect& effect) {
   Doctor::Ok ok{.environment = EnvId(work.environment), .status = EnvStatus::green};
   std::vector<views::Finding> found = views::examine(effect.read(), work.environment);
-  // Only who has answers to look at needs a disk.
+  // Only who has files to look at needs a disk.
+  if (auto list = views::revocation_list(effect.read(), work.environment)) {
+    auto wrong = views::examine_list(effect.tool<Disk>(), work.environment, *list);
+    if (wrong) found.push_back(*std::move(wrong));
+  }
   for (const views::PackAnswers& each : views::pack_answers(effect.read(), work.environment)) {
     auto wrong = views::examine_answers(effect.tool<Disk>(), work.environment, each);
     if (wrong) found.push_back(*std::move(wrong));

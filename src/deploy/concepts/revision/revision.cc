@@ -406,7 +406,7 @@ Archive::Outcome Revision::finish_archive(const Archive& ask, const Archive::Out
   auto found = claimed(state);
   if (!found) return outcome;
   found->record.busy.reset();
-  if (ended_of(outcome) == Archive::Ended::ok) found->record.discarded = !found->record.artifact.empty();
+  found->record.discarded = !found->record.artifact.empty();  // also while something of it runs still
   keep(state, found->id, found->record);
   if (ended_of(outcome) != Archive::Ended::engine) return outcome;
   return Archive::NotStopped{.revision = ask.revision, .message = reason_of(outcome)};
@@ -442,7 +442,9 @@ Tidy::Result Revision::tidy(const Tidy& ask, State& state) {
     if (each.record.lifecycle != archived || each.record.busy || !each.record.archivedAt) continue;
     if (state.now().ms - each.record.archivedAt->ms > ask.archivedMaxAgeDays * kDay_ms) state.erase(each.id);
   }
-  std::ranges::sort(all_staged, {}, [](const RevisionFound& each) { return each.record.sequence; });
+  std::ranges::sort(all_staged, {}, [](const RevisionFound& each) {
+    return std::pair(each.record.stagedAt ? each.record.stagedAt->ms : 0, each.record.sequence);
+  });
   for (size_t i = 0; i + static_cast<size_t>(ask.stagedMaxCount) < all_staged.size(); ++i) {
     become(all_staged[i].record, archived);
     all_staged[i].record.archivedAt = state.now();

@@ -254,6 +254,15 @@ TEST_F(RevisionTest, TidyArchivesTheOldestStagedAndForgetsTheLongArchived) {
   EXPECT_EQ(harness.invoke(Live{}).as<Live::Ok>().revisions.size(), 5U);
 }
 
+TEST_F(RevisionTest, TidyCountsOneThatIsStagedAgainAsTheNewest) {
+  RevisionId first = staged_one(), second = staged_one();
+  State state(harness.rows());
+  state.edit(first, [&](RevisionRecord& row) { row.stagedAt = lang::DateTime{state.now().ms + 1000}; });
+  harness.invoke(Tidy{.deployment = kShop, .archivedMaxAgeDays = 14, .stagedMaxCount = 1}).as<Tidy::Ok>();
+  EXPECT_EQ(record(first).lifecycle, staged);
+  EXPECT_EQ(record(second).lifecycle, archived);
+}
+
 TEST_F(RevisionTest, MoveKeepsTheNewEndpointOfWhatRuns) {
   RevisionId id = ready_one();
   harness.invoke(Move{.revision = id, .endpoint = "http://127.0.0.1:2"}).as<Move::Ok>();

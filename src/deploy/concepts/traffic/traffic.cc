@@ -47,17 +47,33 @@ void keep_newest(Steps steps) {
 }
 
 void write(State& state, const TrafficId& id, TrafficRecord& record, const std::vector<TrafficEntry>& entries,
-           const std::optional<std::string>& by, const std::string& key) {
+           const std::optional<std::string>& caller, const std::optional<std::string>& key) {
   record.generation++;
   record.updatedAt = state.now();
-  record.updatedBy = by.value_or("");
-  record.idempotencyKey = key;
+  record.updatedBy = caller.value_or("");
+  record.idempotencyKey = key.value_or("");
   record.authorization = state.request().text();
   state.put(id, record);
   std::vector<int64_t> before;
   for (const auto& each : state.entries(id)) before.push_back(each.number);
   for (const TrafficEntry& each : entries) state.entries(id).push(each);
   for (int64_t number : before) state.entries(id).erase(number);
+}
+
+bool is_idle_entry(const TrafficEntry& entry, const std::string& revision) {
+  return entry.revision == revision && entry.weightBps == 0;
+}
+
+// A way back or forward is not to be lost for a revision that got nothing there.
+template <class Steps>
+void drop_from(Steps steps, const std::string& revision) {
+  auto all = steps.values();
+  bool changed = false;
+  for (auto& each : all) {
+    changed =
+        std::erase_if(each.entries, [&](const auto& entry) { return is_idle_entry(entry, revision); }) > 0 || changed;
+  }
+  if (changed) steps.assign(all);
 }
 
 }  // namespace
@@ -71,7 +87,7 @@ Set::Result Traffic::set(const Set& ask, State& state) {
   if (found) state.past(ask.deployment).push(step_of<TrafficPastItem>(state, ask.deployment, record));
   keep_newest(state.past(ask.deployment));
   state.future(ask.deployment).clear();
-  write(state, ask.deployment, record, ask.entries, ask.by, ask.key.value_or(""));
+  write(state, ask.deployment, record, ask.entries, ask.caller, ask.callerKey);
   return Set::Ok{.deployment = ask.deployment, .generation = record.generation, .entries = ask.entries};
 }
 
@@ -94,7 +110,7 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   const std::vector<TrafficEntry> entries = past.back().entries;
   past.pop_back();
   state.past(ask.deployment).assign(past);
-  write(state, ask.deployment, *record, entries, ask.by, "");
+  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey);
   return Rollback::Ok{.deployment = ask.deployment, .generation = record->generation, .entries = entries};
 }
 
@@ -118,7 +134,7 @@ Forward::Result Traffic::forward(const Forward& ask, State& state) {
   future.pop_back();
   state.future(ask.deployment).assign(future);
   keep_newest(state.past(ask.deployment));
-  write(state, ask.deployment, *record, entries, ask.by, "");
+  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey);
   return Forward::Ok{.deployment = ask.deployment, .generation = record->generation, .entries = entries};
 }
 
@@ -130,15 +146,17 @@ Clear::Result Traffic::clear(const Clear& ask, State& state) {
   state.past(ask.deployment).push(step_of<TrafficPastItem>(state, ask.deployment, *record));
   keep_newest(state.past(ask.deployment));
   state.future(ask.deployment).clear();
-  write(state, ask.deployment, *record, {}, ask.by, "");
+  write(state, ask.deployment, *record, {}, ask.caller, ask.callerKey);
   return Clear::Ok{.deployment = ask.deployment, .generation = record->generation};
 }
 
 Drop::Result Traffic::drop(const Drop& ask, State& state) {
+  drop_from(state.past(ask.deployment), ask.revision);
+  drop_from(state.future(ask.deployment), ask.revision);
   bool dropped = false;
   for (const auto& each : state.entries(ask.deployment)) {
     // What has weight is for people to take away: others must get it.
-    if (each.value.revision != ask.revision || each.value.weightBps != 0) continue;
+    if (!is_idle_entry(each.value, ask.revision)) continue;
     state.entries(ask.deployment).erase(each.number);
     dropped = true;
   }

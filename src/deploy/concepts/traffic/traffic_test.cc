@@ -16,7 +16,7 @@ using Entries = std::vector<TrafficEntry>;
 class TrafficTest : public testing::Test {
  protected:
   lang::Invoked<Set> set(const Entries& entries) {
-    return harness.invoke(Set{.deployment = kShop, .entries = entries, .by = "ann"});
+    return harness.invoke(Set{.deployment = kShop, .entries = entries, .caller = "ann"});
   }
   Entries entries() { return State(harness.rows()).entries(kShop).values(); }
   std::string refused(const Entries& wrong) { return set(wrong).as<Set::InvalidSplit>().message; }
@@ -109,6 +109,16 @@ TEST_F(TrafficTest, DropTakesAnEntryWithoutWeightAlone) {
   harness.invoke(Drop{.deployment = kShop, .revision = "r2"}).as<Drop::Ok>();
   EXPECT_EQ(entries(), (Entries{{"r1", 10'000}}));
   EXPECT_EQ(State(harness.rows()).get(kShop)->generation, 2);
+}
+
+TEST_F(TrafficTest, DropTakesItOutOfTheSplitsBeforeAndAfterToo) {
+  set({{"r1", 10'000}, {"r2", 0}}).as<Set::Ok>();
+  set({{"r1", 4'000}, {"r2", 6'000}}).as<Set::Ok>();
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  harness.invoke(Drop{.deployment = kShop, .revision = "r2"}).as<Drop::Ok>();
+  EXPECT_EQ(State(harness.rows()).get(kShop)->generation, 3) << "what everybody gets is the same";
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r1", 4'000}, {"r2", 6'000}})) << "what had weight stays";
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r1", 10'000}}));
 }
 
 TEST_F(TrafficTest, ForgetLeavesNothing) {

@@ -1,0 +1,53 @@
+// What callers from outside may not call, and may not say.
+#include "deploy/admission.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "deploy/deploy_kit.h"
+
+namespace sluice::deploy {
+namespace admission_test {
+
+const lang::ActionBinding* action_named(std::string_view name) {
+  const size_t slash = name.find('/');
+  for (const lang::ConceptBinding* each : concepts()) {
+    if (each->name == name.substr(0, slash)) return each->action(name.substr(slash + 1));
+  }
+  return nullptr;
+}
+
+TEST(Admission, WhatOnlySyncsCallIsRefusedToOthers) {
+  for (std::string_view name : called_by_syncs_alone()) {
+    const lang::ActionBinding* action = action_named(name);
+    ASSERT_NE(action, nullptr) << name;
+    auto refused = action->check({});
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, Code::denied);
+    EXPECT_EQ(refused.error().message, std::string(name) + " is called by Sluice's own syncs alone");
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(called_by_syncs_alone()));
+  EXPECT_TRUE(action_named("Revision/warm")->check({{"revision", "r"}}));
+}
+
+TEST(Admission, ARefusedHostValueIsRefusedBeforeItIsRecorded) {
+  const lang::ActionBinding* set = action_named("Config/set");
+  auto ask = [](const char* key, const char* value) {
+    return json::object{{"environment", "local"},
+                        {"values", json::array{json::object{{"key", key}, {"value", value}}}}};
+  };
+  EXPECT_TRUE(set->check(ask("redis_url", "redis://cache.example:6379/0")));
+  auto refused = set->check(ask("redis_url", "redis://user:pw@cache.example"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::invalid);
+  EXPECT_EQ(refused.error().message, "redis_url holds no password; refer to it as secret://ENVIRONMENT/…");
+  auto elsewhere = set->check(ask("public_hostname", "redis://user:pw@cache.example"));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().message.find("pw@"), std::string::npos) << elsewhere.error().message;
+  EXPECT_FALSE(set->check({{"environment", "local"}})) << "arguments are checked as ever";
+}
+
+}  // namespace admission_test
+}  // namespace sluice::deploy

@@ -1,0 +1,26 @@
+// What a call from outside says besides its arguments: the idempotency key, and who calls. An action that declares one
+// of these arguments, as `option String`, is told by the engine, and by nobody else: a call that gives it is refused.
+//
+//   action set(deployment: D, …, caller: option String, callerKey: option String)
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "lang/symbols.h"
+
+namespace sluice::engine {
+
+inline constexpr std::string_view kCallerArgument = "caller";        // who called from outside
+inline constexpr std::string_view kCallerKeyArgument = "callerKey";  // under which key; empty: none
+
+inline constexpr size_t kMaxKeyBytes = 255;
+
+// Printable, without blanks at its ends, of at most 255 bytes: it goes through every door, and is shown.
+Result<void> check_key(const std::string& key);
+
+// Whether the engine fills in this argument.
+bool is_filled_in(const lang::Symbols& symbols, const lang::FieldSymbol& param);
+
+}  // namespace sluice::engine

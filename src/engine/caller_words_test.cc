@@ -1,0 +1,81 @@
+// What callers say of themselves, and what the engine says of them.
+#include "engine/caller_words.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "engine/testing_machine.h"
+
+namespace sluice::engine {
+namespace caller_words_test {
+
+TEST(CallerWords, AKeyIsShortAndPrintable) {
+  EXPECT_TRUE(check_key(""));
+  EXPECT_TRUE(check_key("order 17, süß"));
+  EXPECT_TRUE(check_key(std::string(255, 'k')));
+  auto late = check_key(std::string(256, 'k'));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, Code::usage);
+  EXPECT_EQ(late.error().message, "an idempotency key has at most 255 bytes; nothing was changed");
+  EXPECT_EQ(late.error().next, "use a shorter --idempotency-key");
+  for (const char* bad : {"a\nb", " a", "a ", "\x7f"}) {
+    auto refused = check_key(bad);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_EQ(refused.error().message,
+              "an idempotency key is printable, without blanks at its ends; nothing was changed");
+  }
+}
+
+const std::string kNote = R"(concept Note [N] {
+  state {
+    notes: set N
+    by: N -> String
+  }
+  actions {
+    action keep(note: N, caller: option String, callerKey: option String) {
+      -> ok(note: N, caller: option String, callerKey: option String)
+    }
+    action sign(note: N, caller: String) {
+      -> ok(note: N, caller: String)
+    }
+  }
+}
+)";
+
+struct Told : World {
+  Told() : World({kNote}, "") {}
+  Result<Outcome> call_with(const std::string& action, const std::string& input, const std::string& key) {
+    std::optional<Result<Outcome>> ended;
+    machine().call({.action = action,
+                    .input = object(input),
+                    .caller = {.name = "uid:7"},
+                    .key = key,
+                    .on_end = [&](const Result<Outcome>& end) { ended = end; }});
+    settle();
+    return *ended;
+  }
+};
+
+TEST(CallerWords, TheEngineSaysWhoCallsAndUnderWhichKey) {
+  Told world;
+  auto kept = world.call_with("Note/keep", R"({"note":"n"})", "k1");
+  ASSERT_TRUE(kept) << to_string(kept.error());
+  EXPECT_EQ(kept->end.fields, object(R"({"note":"n","caller":"uid:7","callerKey":"k1"})"));
+  auto again = world.call_with("Note/keep", R"({"note":"n"})", "k1");
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->flow, kept->flow) << "what the engine fills in does not make it another request";
+}
+
+TEST(CallerWords, NobodyElseSaysIt) {
+  Told world;
+  auto refused = world.call_with("Note/keep", R"({"note":"n","caller":"mallory"})", "");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::invalid);
+  EXPECT_EQ(refused.error().message, "Note/keep: caller is for the engine to fill in, with who calls");
+  EXPECT_TRUE(world.call_with("Note/sign", R"({"note":"n","caller":"ann"})", "")) << "only options are filled in";
+  EXPECT_FALSE(world.call_with("Note/keep", R"({"note":"n"})", "a\nb"));
+}
+
+}  // namespace caller_words_test
+}  // namespace sluice::engine

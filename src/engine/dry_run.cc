@@ -1,0 +1,67 @@
+// The order is that of a step of the machine: guards before, the handler, guards over what it wrote.
+#include "engine/dry_run.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "engine/guard_set.h"
+#include "engine/outcome_code.h"
+
+namespace sluice::engine {
+namespace {
+
+End end_of_refusal(const Refusal& refusal, const lang::ActionSymbol& action) {
+  return {refusal.variant ? action.variants[*refusal.variant].name : "engine.refused", refusal.fields, false};
+}
+
+Result<End> tried(const lang::ActionBinding& handler, const lang::ActionSymbol& action, lang::ActionRef ref,
+                  const json::object& input, const GuardSet& guards, Transaction& state) {
+  if (auto refusal = guards.before(ref, input, state)) return end_of_refusal(*refusal, action);
+  End end{.variant = "ok", .fields = {}, .maybe_done = false};
+  if (handler.act) {
+    auto done = handler.act(input, state.rows());
+    if (!done) return done.error();
+    end = {done->variant, done->fields, false};
+  } else if (handler.begin) {
+    auto begun = handler.begin(input, state.rows());
+    if (!begun) return begun.error();
+    if (const auto* done = std::get_if<lang::Completion>(&*begun)) end = {done->variant, done->fields, false};
+  }
+  if (auto refusal = guards.over(ref, state.changed(), state)) return end_of_refusal(*refusal, action);
+  return end;
+}
+
+}  // namespace
+
+Result<DryEnd> dry_run(DryRunParts parts, const std::string& action, const json::object& input) {
+  const Error missing{.code = Code::not_found, .message = "there is no action " + action, .next = "sluice kit show"};
+  const size_t slash = std::min(action.find('/'), action.size());
+  const std::string owner = action.substr(0, slash), verb = slash < action.size() ? action.substr(slash + 1) : "";
+  const lang::Symbols& symbols = parts.kit->symbols();
+  auto concept_number = symbols.find_concept(owner);
+  auto number = concept_number ? symbols.find_action(*concept_number, verb) : std::nullopt;
+  auto binding = std::ranges::find(parts.concepts, owner, &lang::ConceptBinding::name);
+  const lang::ActionBinding* handler = binding == parts.concepts.end() ? nullptr : (*binding)->action(verb);
+  if (!number || handler == nullptr) return missing;
+  if (handler->check) {
+    if (auto fits = handler->check(input); !fits) return fits.error();
+  }
+  auto guards = GuardSet::compile(parts.kit);
+  if (!guards) return guards.error();
+  const lang::ActionRef ref{*concept_number, *number};
+  Transaction state(parts.store, parts.blobs, std::move(parts.indexed));
+  try {
+    state.begin_step(Ulid(), 1, parts.now_ms);
+    auto end = tried(*handler, symbols.action(ref), ref, input, **guards, state);
+    if (!end) return end.error();
+    state.drop_step();
+    Code code = code_of(symbols.action(ref), end->variant);
+    return DryEnd{*std::move(end), code};
+  } catch (const UnreadableStore& unreadable) {
+    return unreadable.error;
+  } catch (const std::exception& error) {
+    return Error{.code = Code::failed, .message = action + ": " + error.what()};
+  }
+}
+
+}  // namespace sluice::engine
