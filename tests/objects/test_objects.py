@@ -265,7 +265,7 @@ def test_greentic18_where_nothing_can_be_recorded_nothing_is_changed(home):
     for words in (["config", "set", "local", "region=us"], ["env", "create", "prod"], ["env", "destroy", "local", "--yes"]):
         refused = home.run(*words, code=1, before=read_only)
         assert "Read-only file system; nothing was changed" in refused.stderr
-        assert "next:  mount the disk so that it can be written" in refused.stderr
+        assert "next:  make the disk writable, or use another place" in refused.stderr
     assert home.json("config", "show", "local", before=read_only)["host_config"]["region"] == "eu", "reading goes on"
     assert home.json("config", "show", "local")["generation"] == 1
     home.run("audit", "verify")
