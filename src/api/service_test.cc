@@ -74,7 +74,7 @@ TEST_F(Services, AKeyJoinsTheFirstCallAndNoOther) {
   Reply other = act("go", {{"input", {{"n", 2}}}}, {}, key);
   EXPECT_EQ(other.status, 409);
   EXPECT_EQ(text(other, "detail"), "the key k1 was used for another request");
-  EXPECT_EQ(act("go", {{"input", {{"n", 1}}}}, {}, {{"Idempotency-Key", std::string(300, 'k')}}).status, 429);
+  EXPECT_EQ(act("go", {{"input", {{"n", 1}}}}, {}, {{"Idempotency-Key", std::string(300, 'k')}}).status, 400);
 }
 
 TEST_F(Services, BadCallsAreExplainedAndChangeNothing) {

@@ -86,13 +86,6 @@ Result<std::unique_ptr<HomeEngine>> HomeEngine::start(Context& context, const Lo
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   self.caller_ = {.name = calling_user(), .reason = reason_of(context.given)};
-  // An unset variable of a script is no key: each repeat would run again.
-  if (takes(context.given, "idempotency-key") && context.given.has("idempotency-key") &&
-      context.given.text("idempotency-key").empty()) {
-    return Error{.code = Code::usage,
-                 .message = "--idempotency-key is empty",
-                 .next = "give a key that is the same for each repeat, or leave the option out"};
-  }
   self.first_ = std::move(first);
   if (self.first_) self.first_->caller = self.caller_;
   std::error_code ignored;
@@ -225,6 +218,7 @@ Result<void> HomeEngine::open_heads(Output& output) {
 
 Result<std::string> HomeEngine::key_of(const Given& given, std::string_view part) {
   if (given.has("idempotency-key")) {
+    // An unset variable of a script is no key: each repeat would run again.
     key_ = given.text("idempotency-key");
     if (key_.empty()) {
       return Error{.code = Code::usage,

@@ -7,6 +7,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <string>
+
 #include "base/process_identity.h"
 #include "base/testing_wait.h"
 #include "process/spawn.h"
@@ -30,6 +33,13 @@ pid_t noted(Child& child) {
   return said ? static_cast<pid_t>(std::atoi(std::string(said->data(), said->size()).c_str())) : 0;
 }
 
+std::string program_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
 TEST(ProcessTree, FindsChildrenOfChildren) {
   auto child = family("tree-a");
   ASSERT_TRUE(child);
@@ -46,8 +56,8 @@ TEST(ProcessTree, EndsWhatBearsTheMarkAndNothingElse) {
   ASSERT_TRUE(child && other);
   pid_t grandchild = noted(*child), spared = noted(*other);
   // A process that is about to become another program has no environment for a moment.
-  EXPECT_TRUE(eventually([&] { return processes_marked(mark).size() == 2; }));
-  EXPECT_TRUE(eventually([&] { return processes_marked(mark + "x").size() == 2; }));
+  EXPECT_TRUE(eventually([&] { return program_of(grandchild) == "sleep" && processes_marked(mark).size() == 2; }));
+  EXPECT_TRUE(eventually([&] { return program_of(spared) == "sleep" && processes_marked(mark + "x").size() == 2; }));
   EXPECT_THAT(processes_marked(mark), testing::UnorderedElementsAre(child->id(), grandchild));
   EXPECT_EQ(end_leftovers({}, mark), 2U);
   EXPECT_THAT(processes_marked(mark), ElementsAre());

@@ -386,7 +386,7 @@ def test_what_was_due_while_nothing_ran_is_told_when_it_is_done(house, tmp_path,
 def test_an_empty_key_is_no_key(house):
     done = house.run("Stock/add", "item=tea", "count=1", "--idempotency-key", "")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: --idempotency-key is empty\nnext:  ")
+    assert done.stderr.startswith("error: an idempotency key is not empty; nothing was changed\nnext:  ")
     assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
 
 

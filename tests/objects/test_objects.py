@@ -56,13 +56,10 @@ def home(sluice, root):
     with tempfile.TemporaryDirectory(prefix="sluice-obj-") as folder:
         home = Home(sluice, root, Path(folder))
         yield home
-        for revision in home.json("revisions", "list", "local"):
-            if revision["lifecycle"] == "ready":
-                home.run("kit", "run", "deploy", "Runtime/list")
-        listed = home.json("kit", "run", "deploy", "Runtime/list")
-        for each in listed["fields"]["instances"]:
-            home.run("kit", "run", "deploy", "Runtime/destroy", f"instance={each['instance']}")
-        assert home.replicas() == []
+        home.run("stop")
+        for name in home.replicas():
+            state = json.loads((home.folder / "home/runtime/replicas" / name / "state.json").read_text())
+            assert state["phase"] == "stopped", state
 
 
 def get(endpoint, path="/"):

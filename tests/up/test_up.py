@@ -131,7 +131,7 @@ def test_what_serves_is_not_stopped_and_what_was_comes_back(home):
     second = home.up(home.root / "examples/hello-v2", "--canary", "10%")
     name = f"{second['revision']} gets 1000 bps of the traffic of {second['deployment']}"
     refused = home.run("runtime", "stop", "hello@2", code=6)
-    assert refused.stderr.startswith(f"error: {name}\nnext:  sluice traffic set local"), refused.stderr
+    assert refused.stderr.startswith(f"error: {name}\nnext:  give its share to another one, or: sluice traffic"), refused.stderr
     (instance,) = [each["instance"] for each in home.data("runtime", "list") if each["name"] == "hello@2"]
     refused = home.data("kit", "run", "deploy", "Runtime/destroy", f"instance={instance}", code=1)
     assert refused["variant"] == "destroyFailed" and refused["fields"]["reason"].startswith("it is hello@2, which is ready")
