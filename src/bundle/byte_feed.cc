@@ -20,6 +20,7 @@ Error ends_early(const std::string& why) {
 Error explain(struct archive* reader, ArchiveFormat format) {
   const char* said = archive_error_string(reader);
   std::string reason = said == nullptr ? "" : said;
+  reason.resize(std::min(reason.find('\n'), reason.size()));  // some of its texts end with one
   if (format == ArchiveFormat::zip && reason == "Unrecognized archive format") {
     return ends_early(": the directory at its end is missing");
   }

@@ -64,6 +64,7 @@ TEST(ByteFeed, ExplainsWhatLibarchiveSays) {
             "it is compressed in a way that Sluice does not read");
   EXPECT_EQ(said("Pathname can't be converted to UTF-8"), "a name in it is not UTF-8");
   EXPECT_EQ(said("something else"), "the archive is damaged: something else");
+  EXPECT_EQ(said("something else\n"), "the archive is damaged: something else");
 }
 
 }  // namespace byte_feed_test
