@@ -26,19 +26,26 @@ def shop(sluice, root, tmp_path):
     return run
 
 
-def leave_open(shop):
-    """Begins an order and is interrupted while it is packed; gives the flow's id."""
+def begin_order(shop):
+    """Begins an order; gives the process and the flow's id."""
     process = subprocess.Popen([shop.binary, "-v", "kit", "run", shop.kit, "Order/place", "item=tea", "count=1",
-                                "address=Elm 1"], env=shop.env, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                                "address=Elm 1"], env=shop.env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                text=True)
     for line in process.stderr:
         if line.strip().startswith("flow: "):
-            flow = line.split("flow: ")[1].strip()
-            break
-    else:
-        pytest.fail("it does not say its flow")
-    process.send_signal(signal.SIGKILL)
+            return process, line.split("flow: ")[1].strip()
+    pytest.fail("it does not say its flow")
+
+
+def end(process):
+    process.kill()
     process.communicate()
+
+
+def leave_open(shop):
+    """Begins an order and is interrupted while it is packed; gives the flow's id."""
+    process, flow = begin_order(shop)
+    end(process)
     return flow
 
 
@@ -60,7 +67,7 @@ def leave_due(shop, eventually, action):
     """Begins an order, ends the process while this action waits for its time, and waits until that is over; gives the
     flow."""
     for _ in range(5):
-        flow = leave_open(shop) if action == "Timer/wait" else leave_trying(shop)
+        flow = leave_open(shop) if action == "Timer/wait" else leave_trying(shop, eventually)
         due = [record["due"] for record in journal_of(shop, flow) if record.get("action") == action and "due" in record]
         if due and state_of(shop, flow)["state"] in ("waiting", "running"):
             break  # else this process was too slow
@@ -70,20 +77,11 @@ def leave_due(shop, eventually, action):
     return flow
 
 
-def leave_trying(shop):
+def leave_trying(shop, eventually):
     """Begins an order that nobody can bring, and ends the process when that was tried once; gives the flow."""
-    flow = None
-    process = subprocess.Popen([shop.binary, "-v", "kit", "run", shop.kit, "Order/place", "item=tea", "count=1",
-                                "address=Elm 1"], env=shop.env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                               text=True)
-    for line in process.stderr:
-        if line.strip().startswith("flow: "):
-            flow = line.split("flow: ")[1].strip()
-            break
-    while process.poll() is None and "is tried again" not in shop("flow", "show", flow).stdout:
-        pass
-    process.kill()
-    process.communicate()
+    process, flow = begin_order(shop)
+    eventually(lambda: process.poll() is not None or "is tried again" in shop("flow", "show", flow).stdout)
+    end(process)
     return flow
 
 
