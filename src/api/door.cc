@@ -14,14 +14,8 @@ Result<Started> EngineDoor::start(engine::Request request) {
 }
 
 const lang::ActionSymbol* find_action(const lang::Symbols& symbols, std::string_view name) {
-  size_t slash = name.find('/');
-  if (slash == std::string_view::npos) return nullptr;
-  for (const lang::ConceptSymbol& each : symbols.concepts) {
-    if (each.name != name.substr(0, slash) || each.built_in) continue;
-    auto found = std::ranges::find(each.actions, name.substr(slash + 1), &lang::ActionSymbol::name);
-    return found == each.actions.end() ? nullptr : &*found;
-  }
-  return nullptr;
+  auto found = symbols.find_action(name);
+  return found && !symbols.concepts[found->concept_].built_in ? &symbols.action(*found) : nullptr;
 }
 
 Result<Code> EngineDoor::code_of(const std::string& action, const std::string& variant) {

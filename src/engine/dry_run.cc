@@ -35,27 +35,25 @@ Result<End> tried(const lang::ActionBinding& handler, const lang::ActionSymbol& 
 
 Result<DryEnd> dry_run(DryRunParts parts, const std::string& action, const json::object& input) {
   const Error missing{.code = Code::not_found, .message = "there is no action " + action, .next = "sluice kit show"};
-  const size_t slash = std::min(action.find('/'), action.size());
-  const std::string owner = action.substr(0, slash), verb = slash < action.size() ? action.substr(slash + 1) : "";
   const lang::Symbols& symbols = parts.kit->symbols();
-  auto concept_number = symbols.find_concept(owner);
-  auto number = concept_number ? symbols.find_action(*concept_number, verb) : std::nullopt;
-  auto binding = std::ranges::find(parts.concepts, owner, &lang::ConceptBinding::name);
-  const lang::ActionBinding* handler = binding == parts.concepts.end() ? nullptr : (*binding)->action(verb);
-  if (!number || handler == nullptr) return missing;
+  auto ref = symbols.find_action(action);
+  if (!ref) return missing;
+  auto binding = std::ranges::find(parts.concepts, symbols.concepts[ref->concept_].name, &lang::ConceptBinding::name);
+  const lang::ActionBinding* handler =
+      binding == parts.concepts.end() ? nullptr : (*binding)->action(symbols.action(*ref).name);
+  if (handler == nullptr) return missing;
   if (handler->check) {
     if (auto fits = handler->check(input); !fits) return fits.error();
   }
   auto guards = GuardSet::compile(parts.kit);
   if (!guards) return guards.error();
-  const lang::ActionRef ref{*concept_number, *number};
   Transaction state(parts.store, parts.blobs, std::move(parts.indexed));
   try {
     state.begin_step(Ulid(), 1, parts.now_ms);
-    auto end = tried(*handler, symbols.action(ref), ref, input, **guards, state);
+    auto end = tried(*handler, symbols.action(*ref), *ref, input, **guards, state);
     if (!end) return end.error();
     state.drop_step();
-    Code code = code_of(symbols.action(ref), end->variant);
+    Code code = code_of(symbols.action(*ref), end->variant);
     return DryEnd{*std::move(end), code};
   } catch (const UnreadableStore& unreadable) {
     return unreadable.error;

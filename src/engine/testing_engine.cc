@@ -31,9 +31,7 @@ std::shared_ptr<const SyncSet> set_of(const std::vector<std::string>& concepts, 
 }
 
 lang::ActionRef action_named(const lang::Symbols& symbols, const std::string& name) {
-  size_t slash = name.find('/');
-  size_t owner = symbols.find_concept(name.substr(0, slash)).value();
-  return {owner, symbols.find_action(owner, name.substr(slash + 1)).value()};
+  return symbols.find_action(name).value();
 }
 
 Ulid test_id(int64_t n) { return Ulid::from(n, std::array<uint8_t, Ulid::kRandomBytes>{}); }

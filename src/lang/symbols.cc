@@ -25,6 +25,15 @@ std::optional<size_t> Symbols::find_action(size_t concept_, std::string_view nam
   return index_of(concepts[concept_].actions, name);
 }
 
+std::optional<ActionRef> Symbols::find_action(std::string_view name) const {
+  size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  auto owner = find_concept(name.substr(0, slash));
+  auto number = owner ? find_action(*owner, name.substr(slash + 1)) : std::nullopt;
+  if (!number) return std::nullopt;
+  return ActionRef{*owner, *number};
+}
+
 std::optional<size_t> find_field(const std::vector<FieldSymbol>& fields, std::string_view name) {
   return index_of(fields, name);
 }

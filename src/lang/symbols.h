@@ -77,6 +77,7 @@ struct Symbols {
 
   std::optional<size_t> find_concept(std::string_view name) const;
   std::optional<size_t> find_action(size_t concept_, std::string_view name) const;
+  std::optional<ActionRef> find_action(std::string_view name) const;  // "Concept/action"
   const ActionSymbol& action(ActionRef ref) const { return concepts[ref.concept_].actions[ref.action]; }
   std::string name(ActionRef ref) const { return concepts[ref.concept_].name + "/" + action(ref).name; }
 };

@@ -15,6 +15,9 @@ TEST(Symbols, FindsByNameOrNotAtAll) {
   EXPECT_EQ(symbols.find_concept("B"), std::nullopt);
   EXPECT_EQ(symbols.find_action(0, "go"), 0u);
   EXPECT_EQ(symbols.find_action(0, "stop"), std::nullopt);
+  EXPECT_EQ(symbols.find_action("A/go"), (ActionRef{0, 0}));
+  for (const char* none : {"A/stop", "B/go", "A", "", "/go", "A/"})
+    EXPECT_EQ(symbols.find_action(none), std::nullopt) << none;
   EXPECT_EQ(find_variant(symbols.action({0, 0}), "ok"), 0u);
   EXPECT_EQ(find_field(symbols.action({0, 0}).variants[0].fields, "y"), std::nullopt);
   EXPECT_EQ(symbols.name({0, 0}), "A/go");
