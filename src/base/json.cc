@@ -275,9 +275,7 @@ Error placed(Error error, const std::string& file, Mark mark) {
   return error;
 }
 
-}  // namespace
-
-Result<Document> parse_json(std::string_view text, std::string file, JsonLimits limits) {
+Result<json::value> parse_root(std::string_view text, const std::string& file, const JsonLimits& limits) {
   if (text.size() > limits.max_bytes) {
     return Error{.code = Code::limit,
                  .message = "the JSON text is larger than " + std::to_string(limits.max_bytes) + " bytes",
@@ -292,9 +290,7 @@ Result<Document> parse_json(std::string_view text, std::string file, JsonLimits 
   json::error_code failure;
   size_t parsed = parser.write_some(false, text.data(), text.size(), failure);
   if (!failure && parsed < text.size()) failure = json::error::extra_data;
-  if (!failure) {
-    return Document{.root = std::move(builder.root), .file = std::move(file), .marks = mark_nodes(text)};
-  }
+  if (!failure) return std::move(builder.root);
 
   if (builder.token != nullptr) parsed = static_cast<size_t>(builder.token - text.data());
   Mark stopped{1, 1};
@@ -303,6 +299,16 @@ Result<Document> parse_json(std::string_view text, std::string file, JsonLimits 
   if (builder.at_key) stopped = mark_nodes(text.substr(0, parsed)).back();
   return placed(*std::move(builder.problem), file, stopped);
 }
+
+}  // namespace
+
+Result<Document> parse_json(std::string_view text, std::string file, JsonLimits limits) {
+  auto root = parse_root(text, file, limits);
+  if (!root) return root.error();
+  return Document{.root = *std::move(root), .file = std::move(file), .marks = mark_nodes(text)};
+}
+
+Result<json::value> parse_json_value(std::string_view text, JsonLimits limits) { return parse_root(text, "", limits); }
 
 namespace {
 

@@ -28,6 +28,9 @@ struct JsonLimits {
 // Parses one JSON value, with a mark for each node. `file` is how errors name the text; it may be empty.
 Result<Document> parse_json(std::string_view text, std::string file = "", JsonLimits limits = {});
 
+// The same without marks, for much text whose places nobody asks for; an error has its place all the same.
+Result<json::value> parse_json_value(std::string_view text, JsonLimits limits = {});
+
 // The value as text without white space, members in their order. What it writes reads back as an equal value. Strings
 // that are not UTF-8 get U+FFFD where they are broken; a NaN or an infinity, which JSON cannot say, becomes null.
 std::string write(const json::value& value);

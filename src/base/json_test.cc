@@ -20,6 +20,13 @@ std::string error_of(std::string_view text, JsonLimits limits = {}) {
 
 std::string nested(size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
+TEST(Json, IsReadTheSameWithoutMarks) {
+  const char* text = R"({"a": [1, "two", null]})";
+  EXPECT_EQ(*parse_json_value(text), parse_json(text)->root);
+  EXPECT_EQ(to_string(parse_json_value("{\n  1}").error()), to_string(parse_json("{\n  1}").error()));
+  EXPECT_EQ(parse_json_value("[[1]]", {.max_depth = 1}).error().code, Code::limit);
+}
+
 TEST(Json, ReadsEveryKindOfValue) {
   auto document = parse_json(R"( {"n": null, "t": true, "f": false, "i": -7, "u": 18446744073709551615,
     "d": 0.5, "s": "a\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00", "a": [1, [], {}], "": ""} )",

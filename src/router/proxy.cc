@@ -72,7 +72,7 @@ void Proxy::rest() {
 
 bool Proxy::is_trusted(Client& client) {
   if (client.at_unix) return true;
-  const TableSettings& settings = *table_->settings;
+  const TableSettings& settings = *table()->settings;
   if (client.trust_stamp != static_cast<uint32_t>(settings.stamp)) {
     client.trust_stamp = static_cast<uint32_t>(settings.stamp);
     client.trusted = false;

@@ -52,8 +52,12 @@ class Proxy {
 
   void set_time(const Now& now) { now_ = now; }
 
-  // The table that requests are looked up in from now on; nothing: there is none. It must stay until another is set.
-  void set_table(const Table* table);
+  // The table that requests are looked up in from now on; nothing: there is none. Any thread may order one. It must
+  // stay until the proxy has caught up with a later one.
+  void order_table(const Table* table) { table_.store(table, std::memory_order_release); }
+  // What a new table means for what is already here: pools, drains, requests that are held.
+  void catch_up();
+  const Table* caught_up() const { return caught_up_.load(std::memory_order_acquire); }
 
   // A new connection. `unix_peer`: it has no address and is trusted.
   Client* accept(int fd, const Address& peer, uint16_t port, bool unix_peer);
@@ -100,6 +104,10 @@ class Proxy {
   void fire(Client& client);
   void wake(Endpoint& endpoint);
   bool is_trusted(Client& client);
+  const Table* table() const { return table_.load(std::memory_order_acquire); }
+  std::string_view environment() const {
+    return table() != nullptr ? std::string_view(table()->settings->environment) : "";
+  }
 
   // proxy_request.cc
   size_t begin(Client& client, std::string_view bytes);
@@ -156,7 +164,8 @@ class Proxy {
   LogExchange& log_;
   Now now_;
   Timers timers_;
-  const Table* table_ = nullptr;
+  std::atomic<const Table*> table_ = nullptr;
+  std::atomic<const Table*> caught_up_ = nullptr;
   bool stopping_ = false;
   bool draining_ = false;   // some revision is, and may still have something under way
   int64_t drained_ms_ = 0;  // when that was last looked at

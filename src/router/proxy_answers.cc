@@ -38,12 +38,9 @@ SentHead read_sent_head(std::string_view sent) {
 void Proxy::refuse(Client& client, uint16_t status, const char* why) {
   refused_.store(refused_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (is_sampled()) {
-    write_log_line({.wall_ms = now_.wall_ms,
-                    .environment = table_ != nullptr ? std::string_view(table_->settings->environment) : "",
-                    .peer = client.peer(),
-                    .error = why,
-                    .status = status},
-                   log_lines_);
+    write_log_line(
+        {.wall_ms = now_.wall_ms, .environment = environment(), .peer = client.peer(), .error = why, .status = status},
+        log_lines_);
   }
   text_.clear();
   write_own_answer({.status = status}, text_);
@@ -110,9 +107,10 @@ void Proxy::count(Exchange& exchange) {
 }
 
 bool Proxy::is_sampled() {
-  if (table_ == nullptr) return false;
+  const Table* table = this->table();
+  if (table == nullptr) return false;
   sample_ = sample_ * 1'664'525 + 1'013'904'223;
-  return (sample_ >> 16) * 10'000 >> 16 < table_->settings->access_log_bps;
+  return (sample_ >> 16) * 10'000 >> 16 < table->settings->access_log_bps;
 }
 
 void Proxy::log(Exchange& exchange) {
@@ -124,7 +122,7 @@ void Proxy::log(Exchange& exchange) {
     head = {request_head_.method, request_head_.path, request_head_.authority};
   }
   write_log_line({.wall_ms = now_.wall_ms,
-                  .environment = table_ != nullptr ? std::string_view(table_->settings->environment) : "",
+                  .environment = environment(),
                   .deployment = exchange.pool != nullptr ? &exchange.pool->deployment() : nullptr,
                   .revision = exchange.pool != nullptr ? std::string_view(exchange.pool->revision().id) : "",
                   .generation = exchange.generation,

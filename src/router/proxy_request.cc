@@ -98,12 +98,13 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
       return used;
     }
   }
-  if (table_ == nullptr) {
+  const Table* table = this->table();
+  if (table == nullptr) {
     answer(exchange, 503, "there is no table yet");
     return used;
   }
   bool trusted = is_trusted(client);
-  Dispatched done = dispatcher_.dispatch(*table_, head, trusted, {now_.monotonic_ms(), now_.wall_ms / 1'000});
+  Dispatched done = dispatcher_.dispatch(*table, head, trusted, {now_.monotonic_ms(), now_.wall_ms / 1'000});
   if (done.outcome == Outcome::held && !client.hold_over) {
     client.exchange = nullptr;
     exchanges_.give(&exchange);
@@ -171,7 +172,7 @@ void Proxy::route(Exchange& exchange, const Dispatched& done) {
   }
   if (done.issue_cookie) {
     text_.clear();
-    dispatcher_.cookies().issue(*table_->settings, *done.deployment, *revision, done.bucket, done.prefix,
+    dispatcher_.cookies().issue(*table()->settings, *done.deployment, *revision, done.bucket, done.prefix,
                                 now_.wall_ms / 1'000, text_);
     if (!text_.empty()) buffers_.append(exchange.cookie, text_);
   }
@@ -218,20 +219,24 @@ void Proxy::renew_pool(uint32_t number, const Table& table) {
   if (pool->is_unused()) pools_[number] = nullptr;
 }
 
-void Proxy::set_table(const Table* table) {
-  const Table* before = table_;
-  table_ = table;
-  if (table != nullptr && table->touched.empty()) {
-    for (uint32_t number = 0; number < pools_.size(); ++number) renew_pool(number, *table);
-  } else if (table != nullptr) {
+void Proxy::catch_up() {
+  const Table* before = caught_up();
+  const Table* table = this->table();
+  if (table == before) return;
+  // A patch says what it has touched; after a load, or if a patch was missed, it may be anything.
+  bool next = table != nullptr && before != nullptr && table->generation == before->generation + 1;
+  if (next && !table->touched.empty()) {
     for (const Table* each : {before, table}) {
-      const auto* deployment = each != nullptr ? each->named(table->touched) : nullptr;
+      const auto* deployment = each->named(table->touched);
       if (deployment == nullptr) continue;
       for (const Revision& revision : (*deployment)->revisions) renew_pool(revision.memory->number, *table);
     }
+  } else if (table != nullptr) {
+    for (uint32_t number = 0; number < pools_.size(); ++number) renew_pool(number, *table);
   }
   release_held();
   if (draining_) drain();
+  caught_up_.store(table, std::memory_order_release);
 }
 
 void Proxy::drain() {

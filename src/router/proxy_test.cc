@@ -24,6 +24,44 @@ TEST(Proxy, StopsWhenNothingIsUnderWay) {
   EXPECT_EQ(proxy.proxy->clients(), 0U);
 }
 
+TEST(Proxy, LooksUpInWhatWasOrderedLastAlsoBeforeItHasCaughtUp) {
+  DeploymentDocument deployment = testing_deployment();
+  TestingProxy proxy(testing_table({deployment}));
+  int client = proxy.connect();
+  proxy.send(client, kGet);
+  proxy.send(proxy.upstream(0), kOk);
+  deployment.revisions[0].id = "r2";
+  auto ordered = *proxy.compiler->load({.document = testing_table({deployment})}, proxy.table.get());
+  proxy.proxy->order_table(ordered.get());
+  proxy.send(client, kGet);
+  EXPECT_EQ(proxy.upstreams(), 2U) << "the second is of r2";
+  EXPECT_FALSE(proxy.is_closed(proxy.upstream(0)));
+  proxy.proxy->catch_up();
+  EXPECT_TRUE(proxy.is_closed(proxy.upstream(0))) << "kept for a revision that is gone";
+  EXPECT_EQ(proxy.proxy->caught_up(), ordered.get());
+  proxy.table = ordered;
+}
+
+TEST(Proxy, RenewsAllPoolsIfItHasMissedAPatch) {
+  DeploymentDocument first = testing_deployment(), second = testing_deployment();
+  second.id = "d2";
+  second.routes.hosts = {"other.example"};
+  TestingProxy proxy(testing_table({first, second}));
+  int client = proxy.connect();
+  proxy.send(client, kGet);
+  proxy.send(proxy.upstream(0), kOk);
+  int64_t generation = proxy.table->generation;
+  auto removed =
+      *proxy.compiler->patch({.document = {.removed = "d1"}, .deployment = "d1"}, generation + 1, *proxy.table);
+  auto changed =
+      *proxy.compiler->patch({.document = {.deployment = second}, .deployment = "d2"}, generation + 2, *removed);
+  proxy.proxy->order_table(removed.get());
+  proxy.proxy->order_table(changed.get());
+  proxy.proxy->catch_up();
+  EXPECT_TRUE(proxy.is_closed(proxy.upstream(0))) << "of the deployment that the missed patch has removed";
+  proxy.table = changed;
+}
+
 TEST(Proxy, BelievesForwardedAddressesOfThePeersThatTheTableTrusts) {
   TableDocument table = testing_table({testing_deployment()});
   table.trusted_proxies = {"192.0.2.0/24"};

@@ -17,6 +17,7 @@
 #include "router/address.h"
 #include "router/keyed_hash.h"
 #include "router/session_pins.h"
+#include "router/shard.h"
 #include "router/table_document.h"
 
 namespace sluice::router {
@@ -84,11 +85,11 @@ struct Deployment : std::enable_shared_from_this<Deployment> {
 };
 
 // One host with one prefix, and who is behind it, those that name a team and a tenant first. There may be many routes,
-// so they hold no text of their own: host and prefix are those of a deployment among the targets.
+// so they own nothing: the targets are deployments of the table, and host and prefix are texts of one of them.
 struct RouteEntry {
   std::string_view host;  // "*.name" for a wildcard; empty: any
   std::string_view prefix;
-  boost::container::small_vector<std::shared_ptr<const Deployment>, 1> targets;
+  boost::container::small_vector<const Deployment*, 1> targets;
 };
 
 struct CookieKey {
@@ -141,9 +142,7 @@ class Table {
   void for_each(Visit&& visit) const {
     for (const auto& shard : by_id_) {
       if (!shard) continue;
-      for (const auto& slot : shard->slots) {
-        if (slot.value) visit(slot.value);
-      }
+      for (const auto& deployment : shard->values()) visit(deployment);
     }
   }
 
@@ -151,39 +150,24 @@ class Table {
   void reserve(size_t deployments, size_t routes);
 
  private:
-  template <class T>
-  struct Slot {
-    uint64_t hash = 0;
-    std::shared_ptr<const T> value;  // nothing: free
-  };
-  // Open addressing, at most half full. Removing rebuilds it.
-  template <class T>
-  struct Shard {
-    std::vector<Slot<T>> slots;
-    size_t used = 0;
-  };
   static constexpr size_t kShards = 256;
   template <class T>
   using Shards = std::array<std::shared_ptr<Shard<T>>, kShards>;
+  using Owned = std::shared_ptr<const Deployment>;
 
-  template <class T, class Same>
-  static const std::shared_ptr<const T>* look_up(const Shards<T>& shards, uint64_t hash, Same&& same);
+  // The shard of a hash, as this table's own.
   template <class T>
-  Shard<T>& own(Shards<T>& shards, uint64_t hash);
-  template <class T>
-  static void insert(Shard<T>& shard, uint64_t hash, std::shared_ptr<const T> value);
-  template <class T, class Same>
-  void replace(Shards<T>& shards, uint64_t hash, std::shared_ptr<const T> value, Same&& same);
+  static Shard<T>& own(Shards<T>& shards, uint64_t hash);
 
   uint64_t hash_of_route(std::string_view host, std::string_view prefix) const;
-  const RouteEntry* route(std::string_view host, std::string_view prefix) const;
+  const RouteEntry* route(uint64_t hash, std::string_view host, std::string_view prefix) const;
   Found find_at(std::string_view host, const RouteQuery& query) const;
-  void put_routes(const std::shared_ptr<const Deployment>& deployment);
+  void put_route(uint64_t hash, std::string_view host, std::string_view prefix, const Deployment& deployment);
   void remove_routes(const Deployment& deployment);
 
   HashKey key_;
   Shards<RouteEntry> routes_;
-  Shards<Deployment> by_id_;
+  Shards<Owned> by_id_;
   size_t deployments_ = 0;
   uint32_t max_segments_ = 0;  // of any prefix
   uint32_t wildcards_ = 0;     // how many routes have a wildcard

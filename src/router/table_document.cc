@@ -144,9 +144,9 @@ std::optional<Result<ReadTable>> read_cut(std::string_view text) {
   if (!table) return table;
   table->document.deployments.reserve(parts->deployments.size());
   for (size_t i = 0; i < parts->deployments.size(); ++i) {
-    auto deployment = parse_json(parts->deployments[i], "", kDeploymentLimits);
+    auto deployment = parse_json_value(parts->deployments[i], kDeploymentLimits);
     if (!deployment) return std::nullopt;
-    add_deployment(*table, i, deployment->root);
+    add_deployment(*table, i, *deployment);
   }
   return table;
 }

@@ -6,28 +6,31 @@
 namespace sluice::router {
 
 TableKeeper::TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler,
-                         StateFiles& state, Publish publish)
+                         StateFiles& state, Publish publish, CaughtUp caught_up)
     : router_(std::move(router)),
       trusted_(std::move(trusted)),
       compiler_(compiler),
       state_(state),
-      publish_(std::move(publish)) {}
+      publish_(std::move(publish)),
+      caught_up_(std::move(caught_up)) {}
 
 void TableKeeper::publish(std::shared_ptr<const Table> table) {
-  // The one before must last until no thread looks at it.
   publish_(table.get());
-  retired_ = std::exchange(table_, std::move(table));
+  if (table_) retired_.push_back(std::move(table_));
+  table_ = std::move(table);
 }
 
 void TableKeeper::tidy() {
-  if (!retired_) return;
-  if (!table_->touched.empty()) {
-    retired_.reset();  // shares all but one deployment with the one that is obeyed
+  if (retired_.empty() || !caught_up_(table_.get())) return;
+  // What a patch has replaced shares all but one deployment with what it was replaced by.
+  bool small = retired_.size() == 1 && !table_->touched.empty();
+  if (small) {
+    retired_.clear();
     return;
   }
-  freeing_ = std::jthread([gone = std::move(retired_)]() mutable {
+  freeing_ = std::jthread([gone = std::exchange(retired_, {})]() mutable {
     let_others_go_first();
-    gone.reset();
+    gone.clear();
   });
 }
 

@@ -24,11 +24,12 @@ struct Refusal {
 
 class TableKeeper {
  public:
-  // `publish` returns when every thread obeys the table.
+  // After `publish` requests are looked up in the table. The one before is in use until `caught_up`.
   using Publish = std::function<void(const Table*)>;
+  using CaughtUp = std::function<bool(const Table*)>;
 
   TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler, StateFiles& state,
-              Publish publish);
+              Publish publish, CaughtUp caught_up);
 
   // Takes what is on disk, as far as it verifies. Says what was wrong with the rest; empty if nothing.
   std::string begin();
@@ -38,7 +39,7 @@ class TableKeeper {
   // Nothing when it is obeyed, or was before; else why not.
   std::optional<Refusal> obey(OrderOp op, KeptOrder order);
 
-  // Frees what is obeyed no more. A large table takes its time: when nobody waits, and beside what goes on.
+  // Frees what nobody uses any more. A large table takes its time: when nobody waits, and beside what goes on.
   void tidy();
 
   const std::shared_ptr<const Table>& table() const { return table_; }
@@ -56,7 +57,9 @@ class TableKeeper {
   TableCompiler& compiler_;
   StateFiles& state_;
   Publish publish_;
-  std::shared_ptr<const Table> table_, retired_;
+  CaughtUp caught_up_;
+  std::shared_ptr<const Table> table_;
+  std::vector<std::shared_ptr<const Table>> retired_;  // that a thread may still look at
   std::jthread freeing_;
   std::string digest_;
   std::string state_error_;

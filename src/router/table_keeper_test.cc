@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/testing_wait.h"
 #include "base/volatile_disk.h"
 #include "router/testing_proxy.h"
 
@@ -41,9 +42,14 @@ class Keeper : public testing::Test {
   TableCompiler compiler{random, [](const SeriesName&) { return 0U; }};
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   std::vector<const Table*> published;
+  bool caught_up = true;
   StateFiles state{disk, "/r"};
-  TableKeeper keeper{
-      "R1", {key.public_key()}, compiler, state, [this](const Table* table) { published.push_back(table); }};
+  TableKeeper keeper{"R1",
+                     {key.public_key()},
+                     compiler,
+                     state,
+                     [this](const Table* table) { published.push_back(table); },
+                     [this](const Table*) { return caught_up; }};
 };
 
 TEST_F(Keeper, ObeysALoadAndThePatchesThatFollow) {
@@ -53,6 +59,19 @@ TEST_F(Keeper, ObeysALoadAndThePatchesThatFollow) {
   EXPECT_EQ(published.size(), 2U);
   EXPECT_EQ(published.back(), keeper.table().get());
   EXPECT_NE(keeper.table()->named("d2"), nullptr);
+}
+
+TEST_F(Keeper, KeepsWhatAThreadMayStillLookAt) {
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(5))), "");
+  std::weak_ptr<const Table> first = keeper.table();
+  caught_up = false;
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(5, 6, "d2"))), "");
+  EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(6, 7, "d3"))), "");
+  keeper.tidy();
+  EXPECT_FALSE(first.expired());
+  caught_up = true;
+  keeper.tidy();
+  EXPECT_TRUE(eventually([&] { return first.expired(); }));
 }
 
 TEST_F(Keeper, AcknowledgesTheSameOrderAgainWithoutEffect) {
@@ -90,7 +109,8 @@ TEST_F(Keeper, FindsAgainWhatItObeyed) {
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(5, 6, "d2"))), "");
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(6, 7, "d3"))), "");
   StateFiles again(disk, "/r");
-  TableKeeper later("R1", {key.public_key()}, compiler, again, [](const Table*) {});
+  TableKeeper later(
+      "R1", {key.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return true; });
   EXPECT_EQ(later.begin(), "");
   EXPECT_EQ(later.generation(), 7);
   EXPECT_NE(later.table()->named("d3"), nullptr);
@@ -101,7 +121,8 @@ TEST_F(Keeper, ObeysNothingOnDiskThatDoesNotVerify) {
   EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(5))), "");
   crypto::PrivateKey other = crypto::PrivateKey::generate();
   StateFiles again(disk, "/r");
-  TableKeeper later("R1", {other.public_key()}, compiler, again, [](const Table*) {});
+  TableKeeper later(
+      "R1", {other.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return true; });
   EXPECT_EQ(later.begin(), "the snapshot: the order is not signed by a key that this router trusts");
   EXPECT_EQ(later.table(), nullptr);
 }
@@ -111,7 +132,8 @@ TEST_F(Keeper, KeepsWhatIsBeforeAPatchThatIsNotGood) {
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(5, 6))), "");
   ASSERT_TRUE(state.append_patch(patch_order(9, 10)));
   StateFiles again(disk, "/r");
-  TableKeeper later("R1", {key.public_key()}, compiler, again, [](const Table*) {});
+  TableKeeper later(
+      "R1", {key.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return true; });
   EXPECT_EQ(later.begin(), "patch 2: generation 6 holds, and the patch goes from 9 to 10");
   EXPECT_EQ(later.generation(), 6);
   EXPECT_EQ(again.patches(), 1U);

@@ -85,7 +85,8 @@ void TestingProxy::load(const TableDocument& document) {
   auto made = compiler->load({.document = document}, table.get());
   std::shared_ptr<const Table> before = table;
   table = *std::move(made);
-  proxy->set_table(table.get());
+  proxy->order_table(table.get());
+  proxy->catch_up();
   settle();
 }
 

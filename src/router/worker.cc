@@ -72,7 +72,6 @@ class Worker {
   }
   void publish(const Table* table) {
     for (auto& thread : threads_) thread->order_table(table);
-    for (auto& thread : threads_) thread->await_table(table);
   }
   void read_table_file();
   void tell_quarantined();
@@ -101,7 +100,11 @@ Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
   if (!counters) return counters.error();
   counters_ = *std::move(counters);
   compiler_.emplace(random_, [this](const SeriesName& name) { return counters_->series_of(name); });
-  keeper_.emplace(plan_.router, plan_.trusted, *compiler_, state_, [this](const Table* table) { publish(table); });
+  keeper_.emplace(
+      plan_.router, plan_.trusted, *compiler_, state_, [this](const Table* table) { publish(table); },
+      [this](const Table* table) {
+        return std::ranges::all_of(threads_, [&](const auto& thread) { return thread->has_caught_up(table); });
+      });
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   // A client that is served needs a connection upstream, too.

@@ -76,16 +76,8 @@ void WorkerThread::wake() {
 }
 
 void WorkerThread::order_table(const Table* table) {
-  wanted_.store(table, std::memory_order_release);
+  proxy_.order_table(table);
   wake();
-}
-
-void WorkerThread::await_table(const Table* table) {
-  while (!has_ended()) {
-    const Table* obeyed = obeyed_.load(std::memory_order_acquire);
-    if (obeyed == table) return;
-    obeyed_.wait(obeyed);
-  }
 }
 
 void WorkerThread::ask(const std::function<void(Proxy&)>& task) {
@@ -133,26 +125,14 @@ void WorkerThread::run() {
   for (auto& task : tasks_) task();
   tasks_.clear();
   ended_.store(true, std::memory_order_release);
-  obeyed_.store(wanted_.load(std::memory_order_acquire), std::memory_order_release);
-  obeyed_.notify_all();
-}
-
-void WorkerThread::take_orders() {
-  const Table* wanted = wanted_.load(std::memory_order_acquire);
-  if (wanted != obeyed_.load(std::memory_order_relaxed)) {
-    proxy_.set_table(wanted);
-    obeyed_.store(wanted, std::memory_order_release);
-    obeyed_.notify_all();
-  }
 }
 
 void WorkerThread::turn() {
   size_t count = wire_->wait(more_ ? 0 : kWait_ms);
   Now time = now();
   proxy_.set_time(time);
-  take_orders();
   for (size_t i = 0; i < count; ++i) {
-    take_orders();  // whoever changes the table should not wait until all of these are done
+    proxy_.catch_up();
     SocketWire::Event event = wire_->event(i);
     switch (event.endpoint->kind) {
       case Endpoint::Kind::client:
@@ -177,6 +157,7 @@ void WorkerThread::turn() {
       }
     }
   }
+  proxy_.catch_up();
   more_ = true;
   for (int round = 0; more_ && round < kQueueRounds; ++round) more_ = proxy_.run_queue();
   if (time.monotonic_ms() - timers_ms_ >= kWait_ms) {

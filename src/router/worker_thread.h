@@ -32,9 +32,9 @@ class WorkerThread {
 
   void start();
 
-  // Orders a table; it is obeyed when await_table returns.
+  // Requests are looked up in it from now on. The one before must stay until the thread has caught up.
   void order_table(const Table* table);
-  void await_table(const Table* table);
+  bool has_caught_up(const Table* table) const { return proxy_.caught_up() == table || has_ended(); }
   // Runs it on the thread and waits for that.
   void ask(const std::function<void(Proxy&)>& task);
 
@@ -57,7 +57,6 @@ class WorkerThread {
                int wakeup, const Clock& clock, Random& random, Counters& counters, LogExchange& log);
   void run();
   void turn();
-  void take_orders();
   void accept_from(ListeningEndpoint& listener);
   void close_listeners();
   void wake();
@@ -76,8 +75,6 @@ class WorkerThread {
   bool stopping_ = false;
   int64_t stop_at_ms_ = 0;
 
-  std::atomic<const Table*> wanted_ = nullptr;
-  std::atomic<const Table*> obeyed_ = nullptr;
   std::mutex mutex_;
   std::vector<std::function<void()>> tasks_;
   std::atomic<size_t> clients_ = 0, exchanges_ = 0, held_ = 0;

@@ -20,7 +20,7 @@ TEST(WorkerThread, ObeysTablesRunsTasksAndEnds) {
   Table table({1, 2});
   table.settings = std::make_shared<TableSettings>();
   thread->order_table(&table);
-  thread->await_table(&table);
+  EXPECT_TRUE(eventually([&] { return thread->has_caught_up(&table); }));
   bool ran = false;
   thread->ask([&](Proxy&) { ran = true; });
   EXPECT_TRUE(ran);
@@ -29,7 +29,7 @@ TEST(WorkerThread, ObeysTablesRunsTasksAndEnds) {
   EXPECT_TRUE(eventually([&] { return thread->has_ended(); }));
   thread->ask([&](Proxy&) { ADD_FAILURE() << "it has ended"; });
   thread->order_table(nullptr);
-  thread->await_table(nullptr);
+  EXPECT_TRUE(thread->has_caught_up(nullptr)) << "nothing looks at a table any more";
 }
 
 }  // namespace worker_thread_test
