@@ -63,8 +63,8 @@ def home(sluice, root, tmp_path):
     one.stop()
 
 
-def get(url, headers=None):
-    """One request on a connection of its own, without retries: the status and the body."""
+def ask(url, headers=None):
+    """One request on a connection of its own, without retries: the status, the headers and the body."""
     host, _, path = url.removeprefix("http://").partition("/")
     connection = http.client.HTTPConnection("127.0.0.1", int(host.rsplit(":", 1)[1]), timeout=30)
     try:
@@ -72,9 +72,15 @@ def get(url, headers=None):
         answer = connection.getresponse()
         body = answer.read()
         assert len(body) == int(answer.headers.get("Content-Length", len(body)))
-        return answer.status, body.decode()
+        return answer.status, answer.headers, body.decode()
     finally:
         connection.close()
+
+
+def get(url, headers=None):
+    """The status and the body."""
+    status, _, body = ask(url, headers)
+    return status, body
 
 
 class Load:
@@ -186,6 +192,41 @@ def test_a_canary_gets_its_share(home, eventually):
     eventually(lambda: revisions()["hello@1"]["requests"] == 950, lambda: str(revisions()))
     assert home.up(home.folder / "two")["weights"] == [{"revision": canary["revision"], "weightBps": 10000}]
     assert {get(url)[1] for _ in range(20)} == {"hello 2.0.0\n"}
+
+
+def test_a_bundle_says_who_stays_where_and_what_is_said_while_it_is_paused(home):
+    def folder(name, to, words):
+        made = home.copy(name, to)
+        with open(made / "bundle.yaml", "a", encoding="utf-8") as manifest:
+            manifest.write(words)
+        return made
+
+    def cookie():
+        return ask(url)[1].get("Set-Cookie")
+
+    url = home.up(folder("hello", "one", "stickiness: {mode: none}\n"))["urls"][0]
+    assert cookie() is None
+    two = folder("hello-v2", "two", "stickiness: {mode: session, key: {header: X-Session}, ttl: 10m}\n"
+                 "paused: {page: pages/back.html, retry_after: 2m}\n")
+    refused = home.run("up", two, "--detach", code=1)
+    assert f"{two}/bundle.yaml:" in refused.stderr and "/paused/page: the page pages/back.html is not in the bundle" in refused.stderr
+    (two / "pages").mkdir()
+    (two / "pages/back.html").write_text("<h1>Back soon, très bientôt</h1>\n", encoding="utf-8")
+    home.up(two, "--canary", "50%")
+    assert cookie().startswith("_sl_rev_") and "; Max-Age=600;" in cookie()
+    seen = [{get(url, {"X-Session": f"visitor {i}"})[1] for _ in range(10)} for i in range(20)]
+    assert sorted(map(len, seen)) == [1] * 20, "each stays where it was first"
+    assert set().union(*seen) == {"hello 1.0.0\n", "hello 2.0.0\n"}
+
+    home.run("bundles", "update", "local", "--status", "paused")
+    status, headers, body = ask(url)
+    assert (status, headers["Retry-After"], headers["Content-Type"]) == (503, "120", "text/html; charset=utf-8")
+    assert body == "<h1>Back soon, très bientôt</h1>\n"
+    home.run("bundles", "update", "local", "--status", "active")
+    assert ask(url)[0] == 200
+
+    home.run("traffic", "set", "local", "hello@1=100%")
+    assert cookie() is None, "the mode is that of the newest revision which gets anything"
 
 
 def test_a_version_that_does_not_start_changes_nothing(home):
