@@ -4,7 +4,9 @@ not start, kill -9 of the control plane under load, a router that comes back, dr
 import http.client
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -356,6 +358,46 @@ def test_usage_is_what_the_client_counted(home, eventually):
         get(url)
     eventually(lambda: home.data("usage", "show", "--by", "bundle")[0]["requests"] == 50,
                lambda: str(home.data("usage", "show", "--by", "bundle")))
+
+
+def test_router_stats_are_drawn_again_on_a_terminal(home, eventually):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.up(home.copy("hello-v2", "two"), "--canary", "50%")
+    for _ in range(40):
+        get(url)
+
+    def once():
+        return [line.split() for line in home.run("router", "stats").stdout.splitlines()[1:]]
+
+    eventually(lambda: [row[4] for row in once()[1:]] == ["20", "20"], lambda: str(once()))
+    assert [row[:4] for row in once()] == [["DEPLOYMENT", "REVISION", "WEIGHT", "SHARE"], ["hello", "hello@2", "50%", "50%"],
+                                           ["hello", "hello@1", "50%", "50%"]]
+    ours, its = pty.openpty()
+    screen = b""
+    watch = subprocess.Popen([str(home.sluice), "router", "stats", "--interval", "100ms"], stdout=its, stderr=its, stdin=its,
+                             env={**home.environment(), "TERM": "xterm", "COLUMNS": "100"})
+    os.close(its)
+
+    def drawn():
+        nonlocal screen
+        get(url)
+        if select.select([ours], [], [], 0)[0]:
+            screen += os.read(ours, 1 << 16)
+        return screen
+
+    try:
+        eventually(lambda: re.search(rb"hello@1 +50% +\S+% +[1-9]\d*(\.\d)? ", drawn()), lambda: screen.decode())
+        assert b" REQ/S " in screen and b"\x1b[?1049h" in screen
+        frames = screen.count(b"\x1b[H")
+        eventually(lambda: drawn().count(b"\x1b[H") > frames + 2)
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(timeout=60) == 0
+        drawn()
+        assert re.search(rb"\x1b\[\?1049lrouter main\r\ngeneration \d+, .*hello@1 [^\x1b]*\Z", screen, re.DOTALL), screen[-2000:]
+    finally:
+        os.close(ours)
+        watch.kill()
+        watch.wait()
 
 
 def test_without_a_manifest_it_shows_one(home):
