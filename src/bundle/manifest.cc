@@ -8,6 +8,7 @@
 #include "base/json_schema.h"
 #include "base/json_text.h"
 #include "base/yaml.h"
+#include "bundle/paused_page.h"
 
 namespace sluice::bundle {
 
@@ -15,6 +16,8 @@ namespace {
 
 constexpr uint32_t kMaxReplicas = 1'000;
 constexpr auto kLongestDrain = std::chrono::hours(1);
+constexpr std::chrono::milliseconds kLongestSticky = std::chrono::days(400);  // as browsers keep no cookie for longer
+constexpr std::chrono::milliseconds kLongestWait = std::chrono::days(1);
 
 // Finds the first rule that does not hold.
 class Rules {
@@ -24,6 +27,7 @@ class Rules {
   std::optional<Error> first_broken() {
     program();
     health();
+    requests();
     variables();
     questions();
     storages();
@@ -68,6 +72,41 @@ class Rules {
     if (health.timeout.length.count() == 0) refuse("/health/timeout", "it must be longer than nothing");
     if (health.healthy_after == 0) refuse("/health/healthy_after", "it must be at least 1");
     if (health.unhealthy_after == 0) refuse("/health/unhealthy_after", "it must be at least 1");
+  }
+
+  // How the router treats what comes in.
+  void requests() {
+    const Stickiness& stickiness = manifest_.stickiness;
+    if (stickiness.key) {
+      const std::string pointer = "/stickiness/key";
+      if (!stickiness.key->header && !stickiness.key->cookie) {
+        refuse(pointer, "it names neither a \"header\" nor a \"cookie\"");
+      }
+      if (stickiness.key->header && stickiness.key->cookie) {
+        refuse(pointer + "/cookie", "a session's key is in a \"header\" or in a \"cookie\", not in both");
+      }
+      if (stickiness.mode == StickyMode::none) refuse(pointer, "with \"mode: none\" nobody is kept anywhere");
+    }
+    if (!is_seconds(stickiness.ttl, 1, kLongestSticky)) refuse("/stickiness/ttl", "whole seconds, from 1s to 400d");
+    if (!is_seconds(manifest_.paused.retry_after, 0, kLongestWait)) {
+      refuse("/paused/retry_after", "whole seconds, from 0s to 1d");
+    }
+    if (manifest_.paused.page && page_type(manifest_.paused.page->text).empty()) {
+      refuse("/paused/page", "a page is a file that ends in .html, .txt or .json");
+    }
+    const Timeouts& timeouts = manifest_.timeouts;
+    const std::pair<const char*, const Duration*> waits[] = {{"/timeouts/connect", &timeouts.connect},
+                                                             {"/timeouts/first_byte", &timeouts.first_byte},
+                                                             {"/timeouts/idle", &timeouts.idle},
+                                                             {"/timeouts/stream_idle", &timeouts.stream_idle}};
+    for (const auto& [pointer, wait] : waits) {
+      if (wait->length.count() < 1 || wait->length > kLongestWait) refuse(pointer, "from 1ms to 1d");
+    }
+  }
+
+  static bool is_seconds(const Duration& duration, int64_t least, std::chrono::milliseconds most) {
+    return duration.length.count() % 1000 == 0 && duration.length >= std::chrono::seconds(least) &&
+           duration.length <= most;
   }
 
   void variables() {
@@ -181,6 +220,13 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
   return manifest;
 }
 
+Error placed_in_manifest(Error error, std::string_view text, const std::string& file) {
+  if (auto document = parse_yaml(text, file, {.max_bytes = kMaxManifestBytes})) {
+    error.position = document->position_of(error.path);
+  }
+  return error;
+}
+
 json::value manifest_schema() {
   json::value schema = json_schema<Manifest>("A bundle's manifest", "urn:sluice:schema:bundle");
   // One of the two, as the rules above have it, which no field says by itself.
@@ -189,6 +235,7 @@ json::value manifest_schema() {
   run.erase("default");
   auto has = [](const char* field) { return json::object{{"required", json::array{field}}}; };
   schema.as_object()["oneOf"] = json::array{has("run"), has("image")};
+  schema.at("$defs").at("bundle.SessionKey").as_object()["oneOf"] = json::array{has("header"), has("cookie")};
   return schema;
 }
 

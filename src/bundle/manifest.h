@@ -53,6 +53,48 @@ struct Route {
 };
 BOOST_DESCRIBE_STRUCT(Route, (), (host, path))
 
+// Where a visitor stays while several revisions share the requests: with the first one, at a point of the shares, or
+// nowhere.
+enum class StickyMode { session, bucket, none };
+BOOST_DESCRIBE_ENUM(StickyMode, session, bucket, none)
+
+// What tells visitors apart beside the router's own cookie: a header or a cookie of the application.
+struct SessionKey {
+  std::optional<HeaderName> header;
+  std::optional<HeaderName> cookie;
+  bool operator==(const SessionKey&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SessionKey, (), (header, cookie))
+
+struct Stickiness {
+  StickyMode mode = StickyMode::session;
+  std::optional<SessionKey> key;
+  Duration ttl{std::chrono::hours(1)};  // from the last time that the visitor was seen
+  static constexpr std::string_view kDefaulted[] = {"mode", "ttl"};
+  bool operator==(const Stickiness&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Stickiness, (), (mode, key, ttl))
+
+// What the router answers while the deployment is paused.
+struct Paused {
+  std::optional<InnerPath> page;  // a file of the bundle (bundle/paused_page.h); else the router's own words
+  Duration retry_after{std::chrono::seconds(30)};
+  static constexpr std::string_view kDefaulted[] = {"retry_after"};
+  bool operator==(const Paused&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Paused, (), (page, retry_after))
+
+// How long the router waits for the program.
+struct Timeouts {
+  Duration connect{std::chrono::seconds(2)};
+  Duration first_byte{std::chrono::minutes(1)};   // of an answer
+  Duration idle{std::chrono::minutes(1)};         // between two pieces of a body
+  Duration stream_idle{std::chrono::minutes(5)};  // the same of WebSockets and event streams
+  static constexpr std::string_view kDefaulted[] = {"connect", "first_byte", "idle", "stream_idle"};
+  bool operator==(const Timeouts&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Timeouts, (), (connect, first_byte, idle, stream_idle))
+
 enum class AnswerType { string, integer, number, boolean };
 BOOST_DESCRIBE_ENUM(AnswerType, string, integer, number, boolean)
 bool is_of(AnswerType type, const json::value& value);
@@ -110,6 +152,9 @@ struct Manifest {
   Listen listen = Listen::port;
   Health health;
   std::vector<Route> routes;
+  Stickiness stickiness;
+  Paused paused;
+  Timeouts timeouts;
   std::map<std::string, std::string> env;
   std::vector<Question> config;
   std::vector<VariableName> secrets;
@@ -125,18 +170,21 @@ struct Manifest {
   std::vector<FindingHash> allowed_secrets;  // findings of the secrets doctor that are none
 
   static constexpr std::string_view kDefaulted[] = {
-      "run",       "build",  "include",   "listen",          "health",    "routes",
-      "env",       "config", "secrets",   "storage",         "drain",     "replicas",
-      "resources", "user",   "transport", "allowed_secrets", "secrets_as"};
+      "run",      "build",     "include", "listen",    "health",          "routes",    "stickiness",
+      "paused",   "timeouts",  "env",     "config",    "secrets",         "storage",   "drain",
+      "replicas", "resources", "user",    "transport", "allowed_secrets", "secrets_as"};
   bool operator==(const Manifest&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
-                      (name, version, run, image, build, include, listen, health, routes, env, config, secrets,
-                       secrets_as, storage, migrations, drain, replicas, resources, user, transport, concept_,
-                       allowed_secrets))
+                      (name, version, run, image, build, include, listen, health, routes, stickiness, paused, timeouts,
+                       env, config, secrets, secrets_as, storage, migrations, drain, replicas, resources, user,
+                       transport, concept_, allowed_secrets))
 
 // Errors carry the position in the file.
 Result<Manifest> parse_manifest(std::string_view text, const std::string& file = std::string(kManifestName));
+
+// An error of the field that it names by its path, with the place of that field in the manifest's text.
+Error placed_in_manifest(Error error, std::string_view text, const std::string& file);
 
 // The JSON Schema (draft 2020-12) of bundle.yaml.
 json::value manifest_schema();

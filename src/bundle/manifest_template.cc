@@ -39,6 +39,18 @@ std::string manifest_template(const InitAnswers& answers) {
 # Which requests it gets. For example:
 # routes: [{host: shop.example, path: /}]
 #
+# Where a visitor stays while several revisions share the requests: with the first one (session), at a point of the
+# shares, so that a growing share only draws visitors in (bucket), or nowhere (none). By a cookie of the router, or by
+# what the application tells its visitors apart with: a key, as in {mode: session, key: {header: X-Session}} or {cookie: sid}.
+# stickiness: {mode: session, ttl: 1h}
+#
+# What is answered, with 503, while the deployment is paused: a file of the bundle that ends in .html, .txt or .json, and
+# when to ask again. For example:
+# paused: {page: paused.html, retry_after: 30s}
+#
+# How long the router waits for the program.
+# timeouts: {connect: 2s, first_byte: 1m, idle: 1m, stream_idle: 5m}
+#
 # Variables for the program. For example:
 # env: {LOG_LEVEL: info}
 #

@@ -38,6 +38,9 @@ include: [bin, "lib/*.so"]
 listen: unix
 health: {by: command, command: [./check], interval: 1s, timeout: 500ms, healthy_after: 2}
 routes: [{host: shop.example, path: /buy}, {}]
+stickiness: {mode: bucket, key: {cookie: sid}, ttl: 2h}
+paused: {page: pages/paused.html, retry_after: 2m}
+timeouts: {connect: 500ms, first_byte: 2s}
 env: {LOG: info}
 config: [{name: greeting, question: How?, default: Hi, choices: [Hi, Ho]}, {name: limit, question: Most?, type: integer}]
 secrets: [DB]
@@ -56,6 +59,11 @@ allowed_secrets: ["sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e730433
   EXPECT_EQ(manifest->health.command, std::vector<std::string>{"./check"});
   EXPECT_EQ(manifest->routes[0].host->text, "shop.example");
   EXPECT_EQ(manifest->routes[1].path.text, "/");
+  EXPECT_EQ(manifest->stickiness,
+            (Stickiness{StickyMode::bucket, SessionKey{.cookie = HeaderName{"sid"}}, Duration{std::chrono::hours(2)}}));
+  EXPECT_EQ(manifest->paused, (Paused{InnerPath{"pages/paused.html"}, Duration{std::chrono::minutes(2)}}));
+  EXPECT_EQ(manifest->timeouts.connect.length, std::chrono::milliseconds(500));
+  EXPECT_EQ(manifest->timeouts.stream_idle.length, std::chrono::minutes(5));
   EXPECT_EQ(manifest->config[0].default_->as_string(), "Hi");
   EXPECT_EQ(manifest->storage[0].size.bytes, uint64_t{2} << 30);
   EXPECT_EQ(manifest->migrations->folder.text, "migrations");
@@ -98,6 +106,36 @@ TEST(Manifest, HoldsItsRules) {
   EXPECT_EQ(rule("storage: [{name: a}, {name: a}]\n"), "/storage/1/name: \"a\" occurs twice");
 }
 
+TEST(Manifest, HoldsTheRulesOfRequests) {
+  EXPECT_EQ(refusal(with("stickiness:\n  mode: session\n  key: {}\n")),
+            "bundle.yaml:6:3: /stickiness/key: it names neither a \"header\" nor a \"cookie\"");
+  EXPECT_EQ(
+      refusal(with("stickiness:\n  key: {header: X-Session, cookie: sid}\n")),
+      "bundle.yaml:5:28: /stickiness/key/cookie: a session's key is in a \"header\" or in a \"cookie\", not in both");
+  EXPECT_EQ(refusal(with("stickiness: {mode: none, key: {cookie: sid}}\n")),
+            "bundle.yaml:4:26: /stickiness/key: with \"mode: none\" nobody is kept anywhere");
+  EXPECT_EQ(refusal(with("stickiness: {mode: sticky}\n")).substr(0, 35), "bundle.yaml:4:14: /stickiness/mode:");
+  EXPECT_EQ(refusal(with("stickiness: {key: {header: a b}}\n")).substr(0, 41),
+            "bundle.yaml:4:20: /stickiness/key/header:");
+  for (const char* bad : {"0s", "1500ms", "401d"}) {
+    EXPECT_EQ(refusal(with("stickiness: {ttl: " + std::string(bad) + "}\n")),
+              "bundle.yaml:4:14: /stickiness/ttl: whole seconds, from 1s to 400d");
+  }
+  for (const char* bad : {"1ms", "2d"}) {
+    EXPECT_EQ(refusal(with("paused: {retry_after: " + std::string(bad) + "}\n")),
+              "bundle.yaml:4:10: /paused/retry_after: whole seconds, from 0s to 1d");
+  }
+  EXPECT_EQ(refusal(with("paused: {page: paused.png}\n")),
+            "bundle.yaml:4:10: /paused/page: a page is a file that ends in .html, .txt or .json");
+  EXPECT_EQ(refusal(with("paused: {page: ../paused.html}\n")).substr(0, 32), "bundle.yaml:4:10: /paused/page: ");
+  for (const char* wait : {"connect", "first_byte", "idle", "stream_idle"}) {
+    for (const char* bad : {"0s", "25h"}) {
+      EXPECT_EQ(refusal(with("timeouts: {" + std::string(wait) + ": " + bad + "}\n")),
+                "bundle.yaml:4:12: /timeouts/" + std::string(wait) + ": from 1ms to 1d");
+    }
+  }
+}
+
 TEST(Manifest, HoldsTheRulesOfQuestions) {
   auto rule = [](const std::string& question) {
     std::string text = refusal(with("config: [{name: a, question: Q?" + question + "}]\n"));
@@ -110,6 +148,13 @@ TEST(Manifest, HoldsTheRulesOfQuestions) {
             "/config/0/choices/0: this choice is not of the question's type, boolean");
 }
 
+TEST(Manifest, PlacesAnErrorThatIsFoundLater) {
+  Error error{.code = Code::invalid, .message = "not there", .path = "/paused/page"};
+  EXPECT_EQ(to_string(placed_in_manifest(error, with("paused:\n  page: a.html\n"), "shop/bundle.yaml")),
+            "shop/bundle.yaml:5:3: /paused/page: not there");
+  EXPECT_EQ(to_string(placed_in_manifest(error, "{", "x")), "/paused/page: not there");
+}
+
 TEST(Manifest, HasASchema) {
   json::value schema = manifest_schema();
   EXPECT_EQ(json::serialize(schema.at("required")), R"(["name","version"])");
@@ -120,6 +165,8 @@ TEST(Manifest, HasASchema) {
   EXPECT_EQ(schema.at("properties").at("run").at("minItems"), 1);
   EXPECT_FALSE(schema.at("properties").at("run").as_object().contains("default"));
   EXPECT_TRUE(schema.at("properties").as_object().contains("concept"));
+  const json::value& key = schema.at("$defs").at("bundle.SessionKey");
+  EXPECT_EQ(json::serialize(key.at("oneOf")), R"([{"required":["header"]},{"required":["cookie"]}])");
 }
 
 TEST(Manifest, SurvivesWhatNobodyWrites) {

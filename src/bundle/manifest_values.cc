@@ -89,6 +89,16 @@ Result<bundle::InnerPath> JsonScalar<bundle::InnerPath>::parse(std::string_view 
   return bundle::InnerPath{std::string(text)};
 }
 
+Result<bundle::HeaderName> JsonScalar<bundle::HeaderName>::parse(std::string_view text) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  auto fits = [&](char c) { return is_letter(c) || is_digit(c) || kMarks.find(c) != std::string_view::npos; };
+  if (text.empty() || text.size() > 200 || !std::all_of(text.begin(), text.end(), fits)) {
+    return refuse(text,
+                  "is no name of a header or of a cookie: letters, digits and marks such as - and _, at most 200");
+  }
+  return bundle::HeaderName{std::string(text)};
+}
+
 Result<bundle::Duration> JsonScalar<bundle::Duration>::parse(std::string_view text) {
   auto length = parse_duration(text);
   if (!length) return length.error();

@@ -47,6 +47,12 @@ struct InnerPath {
   auto operator<=>(const InnerPath&) const = default;
 };
 
+// The name of a header or of a cookie, a token of HTTP.
+struct HeaderName {
+  std::string text;
+  auto operator<=>(const HeaderName&) const = default;
+};
+
 // A length of time as base/duration.h writes it.
 struct Duration {
   std::chrono::milliseconds length{0};
@@ -116,6 +122,14 @@ struct JsonScalar<bundle::InnerPath> {
   static constexpr std::string_view kPattern = "^[^/]";
   static Result<bundle::InnerPath> parse(std::string_view text);
   static std::string print(const bundle::InnerPath& path) { return path.text; }
+};
+
+template <>
+struct JsonScalar<bundle::HeaderName> {
+  static constexpr std::string_view kExpected = "the name of a header or of a cookie";
+  static constexpr std::string_view kPattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$";
+  static Result<bundle::HeaderName> parse(std::string_view text);
+  static std::string print(const bundle::HeaderName& name) { return name.text; }
 };
 
 template <>

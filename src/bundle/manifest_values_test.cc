@@ -29,6 +29,7 @@ TEST(ManifestValues, PatternsSayWhatTheParsersSay) {
   expect_pattern_agrees<VariableName>({"PATH", "_x1", "1X", "A-B", ""});
   expect_pattern_agrees<UrlPath>({"/", "/a/b", "a", "", "/a b"});
   expect_pattern_agrees<HostName>({"shop.example", "*.shop.example", "*", "Shop.example", "a..b", ""});
+  expect_pattern_agrees<HeaderName>({"X-Session", "sid", "a.b_c", "", "a b", "a:b", "a=b", "\xc3\xa4"});
   expect_pattern_agrees<Duration>({"30s", "1m30s", "s", "", "30"});
   expect_pattern_agrees<ByteCount>({"256MB", "1TB", "0MB", "5", "MB", "1mb"});
   expect_pattern_agrees<FindingHash>({"sha256:00", ""});

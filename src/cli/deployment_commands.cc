@@ -167,6 +167,8 @@ Result<Code> update(Context& context) {
     context.output.note("nothing to change");
     return Code::ok;
   }
+  // Until the routers obey it.
+  if (auto settled = subject->objects->settle(); !settled) return settled.error();
   print_done(context, *last, "updated", subject->deployment.record.bundle + " (" + id + ")");
   return Code::ok;
 }
@@ -278,21 +280,24 @@ void add_deployment_commands(Commands& commands) {
                          all_of(route_options(), changing_options(staging_options()))),
        .example = "sluice bundles add local hello.bundle --host hello.example --path /",
        .run = add});
-  commands.add({.name = "bundles update",
-                .summary = "Change the routes, shares or status of a deployment",
-                .details = "Other shares are a new version of the revenue policy, signed, if the version before can be "
-                           "verified. A paused deployment takes no traffic; an archived one never will again.",
-                .args = {environment_arg()},
-                .options = deployment_options(all_of(
-                    route_options(), losing_options({{.name = "status",
-                                                      .value = "STATUS",
-                                                      .help = "what it shall be",
-                                                      .choices = {"active", "paused", "archived"}},
-                                                     {.name = "config-overrides",
-                                                      .value = "JSON",
-                                                      .help = "config by pack and key, for revisions to come"}}))),
-                .example = "sluice bundles update local --bundle hello --host www.hello.example",
-                .run = update});
+  commands.add(
+      {.name = "bundles update",
+       .summary = "Change the routes, shares or status of a deployment",
+       .details =
+           "Other shares are a new version of the revenue policy, signed, if the version before can be "
+           "verified. A paused deployment takes no traffic: the router answers 503 with the page that the bundle "
+           "names under `paused`. An archived one never will again.",
+       .args = {environment_arg()},
+       .options = deployment_options(
+           all_of(route_options(), losing_options({{.name = "status",
+                                                    .value = "STATUS",
+                                                    .help = "what it shall be",
+                                                    .choices = {"active", "paused", "archived"}},
+                                                   {.name = "config-overrides",
+                                                    .value = "JSON",
+                                                    .help = "config by pack and key, for revisions to come"}}))),
+       .example = "sluice bundles update local --bundle hello --host www.hello.example",
+       .run = update});
   commands.add({.name = "bundles remove",
                 .summary = "Remove a deployment without traffic of which nothing runs",
                 .args = {environment_arg()},

@@ -128,7 +128,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
     {"routed-revision",
      "{ id: text, state: 'ready' | 'draining', weight_bps: int, requests: int, in_flight: int, websockets: int, "
      "status: { *: int }, retries: int, failures: int, bytes_in: int, bytes_out: int, "
-     "latency_us: { p50: int, p99: int }, "
+     "latency_us: { p50: int, p99: int }, latency_counts: [int], "
      "replicas: [{ address: text, in_flight: int, idle: int, ejected: int }] }"},
 });
 

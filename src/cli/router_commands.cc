@@ -3,11 +3,11 @@
 #include <iostream>
 
 #include "base/atomic_file.h"
-#include "base/basis_points.h"
-#include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/home.h"
+#include "cli/objects.h"
+#include "cli/router_stats.h"
 #include "crypto/key_file.h"
 #include "router/control_client.h"
 #include "router/master.h"
@@ -16,6 +16,9 @@ namespace sluice::cli {
 namespace router_commands {
 
 constexpr size_t kMaxKeyFile = 64 << 10;
+constexpr int64_t kInterval_ms = 1'000;
+constexpr int64_t kShortestInterval_ms = 100;
+constexpr int64_t kLongestInterval_ms = 3'600'000;
 
 Result<std::string> router_name(const Context& context) {
   std::string name = context.given.text("name");
@@ -97,49 +100,6 @@ Result<Code> run(Context& context) {
 
 // ----------------------------------------------------------------------------------------------------------- stats
 
-int64_t number_at(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
-}
-
-std::string string_at(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
-}
-
-std::string stats_text(const json::object& stats, const Terminal& terminal) {
-  Table table{.columns = {{"DEPLOYMENT", Align::left, true},
-                          {"REVISION", Align::left, true},
-                          {"STATE"},
-                          {"WEIGHT", Align::right},
-                          {"REQUESTS", Align::right},
-                          {"IN FLIGHT", Align::right},
-                          {"5XX", Align::right},
-                          {"P50 US", Align::right},
-                          {"P99 US", Align::right}},
-              .empty = "No deployments yet."};
-  for (const json::value& each : stats.at("deployments").as_array()) {
-    const json::object& deployment = each.as_object();
-    for (const json::value& one : deployment.at("revisions").as_array()) {
-      const json::object& revision = one.as_object();
-      const json::object& latency = revision.at("latency_us").as_object();
-      auto count = [](int64_t number) { return Cell{std::to_string(number)}; };
-      table.rows.push_back({{string_at(deployment, "id")},
-                            {string_at(revision, "id")},
-                            {string_at(revision, "state")},
-                            {print_basis_points(static_cast<int>(number_at(revision, "weight_bps")))},
-                            count(number_at(revision, "requests")),
-                            count(number_at(revision, "in_flight") + number_at(revision, "websockets")),
-                            count(number_at(revision.at("status").as_object(), "5xx")),
-                            count(number_at(latency, "p50")),
-                            count(number_at(latency, "p99"))});
-    }
-  }
-  return "generation " + std::to_string(number_at(stats, "generation")) + ", " +
-         std::to_string(number_at(stats, "connections")) + " connections, " +
-         std::to_string(number_at(stats, "threads")) + " threads\n" + render(table, terminal);
-}
-
 Result<Code> stats(Context& context) {
   auto name = router_name(context);
   if (!name) return name.error();
@@ -147,11 +107,25 @@ Result<Code> stats(Context& context) {
   if (!home) return home.error();
   auto routers = home->check("router");
   if (!routers) return routers.error();
-  auto client = router::ControlClient::connect((*routers / *name / "control.sock").string());
-  if (!client) return client.error();
-  auto answer = client->ask({{"op", "stats"}});
+  const std::string socket = (*routers / *name / "control.sock").string();
+  auto look = [&]() -> Result<json::object> {
+    auto client = router::ControlClient::connect(socket);
+    if (!client) return client.error();
+    return client->ask({{"op", "stats"}});
+  };
+  const int64_t interval_ms = context.given.number("interval").value_or(kInterval_ms);
+  if (interval_ms < kShortestInterval_ms || interval_ms > kLongestInterval_ms) {
+    return Error{.code = Code::usage, .message = "--interval: expected 100ms to 1h"};
+  }
+  const Output::Settings& settings = context.output.settings();
+  const bool live = settings.format == Format::table && settings.out.tty && !context.given.flag("once") &&
+                    context.variables("TERM").value_or("dumb") != "dumb";
+  if (live) return watch_router(context, *name, interval_ms, look);
+  auto answer = look();
   if (!answer) return answer.error();
-  context.output.print(*answer, [&](const Terminal& terminal) { return stats_text(*answer, terminal); });
+  context.output.print(*answer, [&](const Terminal& terminal) {
+    return stats_text(seen_in(*answer), names_of_revisions(context), terminal);
+  });
   return Code::ok;
 }
 
@@ -196,7 +170,20 @@ void add_router_commands(Commands& commands) {
        .run = run});
   commands.add({.name = "router stats",
                 .summary = "Show what passes through a router",
-                .options = {name},
+                .details =
+                    "By revision: its weight and the share that it really had, requests under way and WebSockets, "
+                    "answers of 400 and of 500 and above since the counters began, and the latencies below which half "
+                    "and 99 of a hundred answers were. REPLICAS are those that are asked; \"1 of 2\" says that one has "
+                    "failed and is left alone for a while.\n\nOn a terminal the table is drawn again every second, "
+                    "with the rate, the shares and the latencies of that second, until Ctrl-C. With --once, elsewhere, "
+                    "and in the other formats, it is printed once, since the counters began.",
+                .options = reading_options({name,
+                                            {.name = "once", .help = "print it once, also on a terminal"},
+                                            {.name = "interval",
+                                             .value = "TIME",
+                                             .help = "how often it is drawn again on a terminal",
+                                             .kind = Kind::duration,
+                                             .fallback = "1s"}}),
                 .example = "sluice router stats",
                 .run = stats});
 }

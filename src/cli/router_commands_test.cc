@@ -44,5 +44,14 @@ TEST(RouterCommands, StatsSayThatNoneRuns) {
   EXPECT_NE(done.err.find("no router listens at "), std::string::npos);
 }
 
+TEST(RouterCommands, StatsAreDrawnAgainAfterATimeThatPeopleCanWait) {
+  TestingHome home;
+  for (const char* bad : {"0s", "99ms", "2h"}) {
+    Ran done = home.run({"router", "stats", "--interval", bad});
+    EXPECT_EQ(done.exit, 2);
+    EXPECT_NE(done.err.find("--interval: expected 100ms to 1h"), std::string::npos) << done.err;
+  }
+}
+
 }  // namespace router_commands_test
 }  // namespace sluice::cli

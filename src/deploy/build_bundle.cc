@@ -10,6 +10,7 @@
 #include "bundle/glob.h"
 #include "bundle/ignore.h"
 #include "bundle/inspect.h"
+#include "bundle/paused_page.h"
 #include "bundle/sidecar.h"
 #include "bundle/squash_writer.h"
 #include "bundle/unfinished.h"
@@ -145,6 +146,12 @@ class BundleBuild {
                  .next = "let the command write other files only"};
   }
 
+  Error in_manifest(const Error& error) {
+    const std::string path = order_.folder + "/" + std::string(bundle::kManifestName);
+    auto text = sluice::read_file(disk_, path, bundle::kMaxManifestBytes);
+    return text ? bundle::placed_in_manifest(error, *text, path) : error;
+  }
+
   Result<void> run_command(const std::string& work, const std::string& copy) {
     const std::vector<std::string>& argv = built_.manifest.build;
     std::error_code ignored;
@@ -212,6 +219,9 @@ class BundleBuild {
     auto selection = select_from(folder, include);
     if (!selection) return selection.error();
     warn_of_what_is_missing(include, selection->chosen);
+    if (auto page = bundle::page_of_folder(disk_, built_.manifest, folder, selection->chosen); !page) {
+      return in_manifest(page.error());
+    }
     BuildWatcher watcher(built_.manifest, selection->chosen.size(), hooks_);
     auto packed = bundle::pack(disk_, folder, std::move(selection->chosen), built_.out, {.watcher = &watcher});
     if (!packed) return packed.error();

@@ -68,6 +68,18 @@ TEST_F(BuildBundle, PacksAndStatesWhatItIs) {
   EXPECT_TRUE(built->statement.dependencies.empty());
 }
 
+TEST_F(BuildBundle, RefusesAPageThatIsNotPacked) {
+  manifest("paused: {page: paused.html}\ninclude: [main.txt]\n");
+  put("paused.html", "back soon");
+  auto built = build();
+  ASSERT_FALSE(built);
+  EXPECT_EQ(to_string(built.error()),
+            folder.path("shop/bundle.yaml") + ":4:10: /paused/page: the page paused.html is not in the bundle");
+  EXPECT_THAT(left(), ElementsAre("shop"));
+  manifest("paused: {page: paused.html}\n");
+  EXPECT_TRUE(build());
+}
+
 TEST_F(BuildBundle, RunsTheCommandInACleanCopy) {
   manifest("include: [out/**]\nbuild: [sh, -c, 'mkdir -p out; ls -A > out/seen; echo $HOME > out/home']\n");
   put(".sluiceignore", "stale/\n");

@@ -9,6 +9,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "bundle/inspect.h"
+#include "bundle/paused_page.h"
 #include "bundle/sidecar.h"
 #include "crypto/sha256.h"
 
@@ -90,13 +91,19 @@ Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::st
   if (!inspected) return give_up(inspected.error());
   auto manifest = bundle::manifest_of(*inspected, source);
   if (!manifest) return give_up(manifest.error());
+  auto page = bundle::page_of_archive(disk_, *manifest, unfinished);
+  if (!page) {
+    return give_up(bundle::placed_in_manifest(page.error(), *inspected->manifest_text,
+                                              source + "!" + std::string(bundle::kManifestName)));
+  }
   auto sidecar = bundle::read_sidecar(disk_, bundle::sidecar_path(source));
   if (!sidecar) return give_up(sidecar.error());
   ShelvedBundle shelved{.path = own + "/" + std::string(kArchive),
                         .archive = std::string(kSha256) + inspected->archive_sha256,
                         .tree = std::string(kSha256) + inspected->tree.digest(),
                         .sidecar = sidecar->value_or(""),
-                        .manifest = *std::move(manifest)};
+                        .manifest = *std::move(manifest),
+                        .paused_page = *std::move(page)};
   const PackListLock lock{
       .revision_id = revision,
       .packs = {{.pack_id = shelved.manifest.name.text, .path = std::string(kArchive), .digest = shelved.archive}}};

@@ -23,6 +23,7 @@ struct ShelvedBundle {
   std::string tree;     // "sha256:…", its identity
   std::string sidecar;  // the text of the sidecar beside the file that was given; empty if there is none
   bundle::Manifest manifest;
+  std::optional<std::string> paused_page;  // the text of the page that the manifest names
 };
 
 class BundleShelf {

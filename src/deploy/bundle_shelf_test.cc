@@ -58,6 +58,18 @@ TEST_F(BundleShelfTest, KeepsACopyOfEachRevisionWithItsPapers) {
   EXPECT_EQ(shelf.revisions().value(), (std::vector<std::string>{"r2"}));
 }
 
+TEST_F(BundleShelfTest, ReadsThePageForTheTimeWhenItIsPaused) {
+  EXPECT_EQ(shelf.take(archive, "r1").value().paused_page, std::nullopt);
+  file("in/bundle.yaml", "name: shop\nversion: \"1\"\nrun: [./shop]\npaused: {page: back.txt}\n");
+  file("in/back.txt", "back soon\n");
+  ASSERT_TRUE(bundle::pack(disk, folder.path("in"), {"back.txt", "bundle.yaml"}, archive));
+  EXPECT_EQ(shelf.take(archive, "r2").value().paused_page, "back soon\n");
+  ASSERT_TRUE(bundle::pack(disk, folder.path("in"), {"bundle.yaml"}, archive));
+  EXPECT_EQ(to_string(shelf.take(archive, "r3").error()),
+            archive + "!bundle.yaml:4:10: /paused/page: the page back.txt is not in the bundle");
+  EXPECT_EQ(shelf.revisions().value(), (std::vector<std::string>{"r1", "r2"}));
+}
+
 TEST_F(BundleShelfTest, ACopyThatWasChangedIsNotWhatWasStaged) {
   auto taken = shelf.take(archive, "r1");
   ASSERT_TRUE(taken);

@@ -34,6 +34,12 @@ class RowsInMemory final : public lang::Snapshot {
                                                          .endpoint = "http://" + id});
     return id;
   }
+  // What its bundle says of requests.
+  void serving(const std::string& id, const revision::RevisionServing& serving, const std::string& page = "") {
+    revision::State state(rows);
+    state.edit(revision::RevisionId(id), [&](revision::RevisionRecord& record) { record.serving = serving; });
+    if (!page.empty()) state.paused_pages(revision::RevisionId(id)).push({.type = "text/plain", .text = page});
+  }
   void split(const std::string& deployment, const std::vector<traffic::TrafficEntry>& entries) {
     traffic::State state(rows);
     state.put(traffic::TrafficId(deployment), {.generation = 7, .updatedBy = "ann"});

@@ -42,6 +42,8 @@ json::object revision_json(const Reported& router, const Revision& revision, con
   uint32_t under_way = router.counters.in_flight(revision.series);
   json::object classes;
   for (size_t i = 0; i < counts.classes.size(); ++i) classes[kClasses[i]] = as_int(counts.classes[i]);
+  json::array latencies;
+  for (uint64_t each : counts.latencies) latencies.emplace_back(as_int(each));
   return {
       {"id", revision.id},
       {"state", revision.draining() ? "draining" : "ready"},
@@ -55,6 +57,7 @@ json::object revision_json(const Reported& router, const Revision& revision, con
       {"bytes_in", as_int(counts.bytes_in)},
       {"bytes_out", as_int(counts.bytes_out)},
       {"latency_us", json::object{{"p50", as_int(latency_at(counts, 0.5))}, {"p99", as_int(latency_at(counts, 0.99))}}},
+      {"latency_counts", std::move(latencies)},
       {"replicas", replicas_json(revision, sums)}};
 }
 

@@ -4,7 +4,9 @@ not start, kill -9 of the control plane under load, a router that comes back, dr
 import http.client
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -63,8 +65,8 @@ def home(sluice, root, tmp_path):
     one.stop()
 
 
-def get(url, headers=None):
-    """One request on a connection of its own, without retries: the status and the body."""
+def ask(url, headers=None):
+    """One request on a connection of its own, without retries: the status, the headers and the body."""
     host, _, path = url.removeprefix("http://").partition("/")
     connection = http.client.HTTPConnection("127.0.0.1", int(host.rsplit(":", 1)[1]), timeout=30)
     try:
@@ -72,9 +74,15 @@ def get(url, headers=None):
         answer = connection.getresponse()
         body = answer.read()
         assert len(body) == int(answer.headers.get("Content-Length", len(body)))
-        return answer.status, body.decode()
+        return answer.status, answer.headers, body.decode()
     finally:
         connection.close()
+
+
+def get(url, headers=None):
+    """The status and the body."""
+    status, _, body = ask(url, headers)
+    return status, body
 
 
 class Load:
@@ -186,6 +194,41 @@ def test_a_canary_gets_its_share(home, eventually):
     eventually(lambda: revisions()["hello@1"]["requests"] == 950, lambda: str(revisions()))
     assert home.up(home.folder / "two")["weights"] == [{"revision": canary["revision"], "weightBps": 10000}]
     assert {get(url)[1] for _ in range(20)} == {"hello 2.0.0\n"}
+
+
+def test_a_bundle_says_who_stays_where_and_what_is_said_while_it_is_paused(home):
+    def folder(name, to, words):
+        made = home.copy(name, to)
+        with open(made / "bundle.yaml", "a", encoding="utf-8") as manifest:
+            manifest.write(words)
+        return made
+
+    def cookie():
+        return ask(url)[1].get("Set-Cookie")
+
+    url = home.up(folder("hello", "one", "stickiness: {mode: none}\n"))["urls"][0]
+    assert cookie() is None
+    two = folder("hello-v2", "two", "stickiness: {mode: session, key: {header: X-Session}, ttl: 10m}\n"
+                 "paused: {page: pages/back.html, retry_after: 2m}\n")
+    refused = home.run("up", two, "--detach", code=1)
+    assert f"{two}/bundle.yaml:" in refused.stderr and "/paused/page: the page pages/back.html is not in the bundle" in refused.stderr
+    (two / "pages").mkdir()
+    (two / "pages/back.html").write_text("<h1>Back soon, très bientôt</h1>\n", encoding="utf-8")
+    home.up(two, "--canary", "50%")
+    assert cookie().startswith("_sl_rev_") and "; Max-Age=600;" in cookie()
+    seen = [{get(url, {"X-Session": f"visitor {i}"})[1] for _ in range(10)} for i in range(20)]
+    assert sorted(map(len, seen)) == [1] * 20, "each stays where it was first"
+    assert set().union(*seen) == {"hello 1.0.0\n", "hello 2.0.0\n"}
+
+    home.run("bundles", "update", "local", "--status", "paused")
+    status, headers, body = ask(url)
+    assert (status, headers["Retry-After"], headers["Content-Type"]) == (503, "120", "text/html; charset=utf-8")
+    assert body == "<h1>Back soon, très bientôt</h1>\n"
+    home.run("bundles", "update", "local", "--status", "active")
+    assert ask(url)[0] == 200
+
+    home.run("traffic", "set", "local", "hello@1=100%")
+    assert cookie() is None, "the mode is that of the newest revision which gets anything"
 
 
 def test_a_version_that_does_not_start_changes_nothing(home):
@@ -315,6 +358,46 @@ def test_usage_is_what_the_client_counted(home, eventually):
         get(url)
     eventually(lambda: home.data("usage", "show", "--by", "bundle")[0]["requests"] == 50,
                lambda: str(home.data("usage", "show", "--by", "bundle")))
+
+
+def test_router_stats_are_drawn_again_on_a_terminal(home, eventually):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.up(home.copy("hello-v2", "two"), "--canary", "50%")
+    for _ in range(40):
+        get(url)
+
+    def once():
+        return [line.split() for line in home.run("router", "stats").stdout.splitlines()[1:]]
+
+    eventually(lambda: [row[4] for row in once()[1:]] == ["20", "20"], lambda: str(once()))
+    assert [row[:4] for row in once()] == [["DEPLOYMENT", "REVISION", "WEIGHT", "SHARE"], ["hello", "hello@2", "50%", "50%"],
+                                           ["hello", "hello@1", "50%", "50%"]]
+    ours, its = pty.openpty()
+    screen = b""
+    watch = subprocess.Popen([str(home.sluice), "router", "stats", "--interval", "100ms"], stdout=its, stderr=its, stdin=its,
+                             env={**home.environment(), "TERM": "xterm", "COLUMNS": "100"})
+    os.close(its)
+
+    def drawn():
+        nonlocal screen
+        get(url)
+        if select.select([ours], [], [], 0)[0]:
+            screen += os.read(ours, 1 << 16)
+        return screen
+
+    try:
+        eventually(lambda: re.search(rb"hello@1 +50% +\S+% +[1-9]\d*(\.\d)? ", drawn()), lambda: screen.decode())
+        assert b" REQ/S " in screen and b"\x1b[?1049h" in screen
+        frames = screen.count(b"\x1b[H")
+        eventually(lambda: drawn().count(b"\x1b[H") > frames + 2)
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(timeout=60) == 0
+        drawn()
+        assert re.search(rb"\x1b\[\?1049lrouter main\r\ngeneration \d+, .*hello@1 [^\x1b]*\Z", screen, re.DOTALL), screen[-2000:]
+    finally:
+        os.close(ours)
+        watch.kill()
+        watch.wait()
 
 
 def test_without_a_manifest_it_shows_one(home):

@@ -52,6 +52,38 @@ std::vector<data_plane::RevisionDocument> revisions_of(const States& states, con
   return documents;
 }
 
+// What the bundle says of requests, for the deployment as a whole: that of the newest revision that gets any, or else
+// of the newest that could. The page, which nobody sees while it serves, is that of the newest that could.
+void add_words_of_bundle(const States& states, data_plane::DeploymentDocument& document) {
+  const auto& all = document.revisions;  // the newest first
+  auto has_weight = [](const data_plane::RevisionDocument& each) { return each.weight_bps > 0; };
+  auto may_serve = [](const data_plane::RevisionDocument& each) {
+    return each.state == data_plane::RevisionState::ready;
+  };
+  auto newest_able = std::ranges::find_if(all, may_serve);
+  auto newest_used = std::ranges::find_if(all, has_weight);
+  if (newest_used == all.end()) newest_used = newest_able;
+  auto serving_of = [&](auto revision) {
+    auto record = revision == all.end() ? std::nullopt : states.revision().get(revision::RevisionId(revision->id));
+    return record ? record->serving : std::nullopt;
+  };
+  if (auto said = serving_of(newest_used)) {
+    boost::describe::enum_from_string(said->stickiness.mode.c_str(), document.stickiness.mode);
+    document.stickiness.key_header = said->stickiness.keyHeader;
+    document.stickiness.key_cookie = said->stickiness.keyCookie;
+    document.stickiness.ttl_s = said->stickiness.ttlSeconds;
+    document.timeouts = {said->timeouts.connectMs, said->timeouts.firstByteMs, said->timeouts.idleMs,
+                         said->timeouts.streamIdleMs};
+  }
+  if (auto said = serving_of(newest_able)) {
+    document.retry_after_s = said->retryAfterSeconds;
+    for (auto& page : states.revision().paused_pages(revision::RevisionId(newest_able->id)).values()) {
+      document.paused_page = std::move(page.text);
+      document.paused_type = std::move(page.type);
+    }
+  }
+}
+
 }  // namespace
 
 std::string address_of_endpoint(const std::string& endpoint) {
@@ -103,6 +135,7 @@ data_plane::TableDocument router_table(const States& states, const std::string& 
     // On one's own machine there is no TLS, and a cookie for it alone would never come back.
     document.stickiness.secure = environment != "local";
     document.revisions = revisions_of(states, each.id.text());
+    add_words_of_bundle(states, document);
     table.deployments.push_back(std::move(document));
   }
   return table;

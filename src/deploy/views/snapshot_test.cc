@@ -119,5 +119,73 @@ TEST(RouterTable, APausedDeploymentIsSaidToBeAndAnArchivedOneIsGone) {
   EXPECT_THAT(router_table(States(rows), "local").deployments, IsEmpty());
 }
 
+revision::RevisionServing serving(const std::string& mode, int64_t retry_after_s = 60) {
+  return {.stickiness = {.mode = mode, .keyHeader = mode == "none" ? "" : "X-Session", .ttlSeconds = 60},
+          .timeouts = {.connectMs = 1, .firstByteMs = 2, .idleMs = 3, .streamIdleMs = 4},
+          .retryAfterSeconds = retry_after_s};
+}
+
+TEST(RouterTable, StickinessIsThatOfTheNewestRevisionWithWeight) {
+  using ::sluice::router::StickyMode;
+  RowsInMemory rows;
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1);
+  rows.revision("r2", "d1", 2);
+  rows.revision("r3", "d1", 3);
+  rows.serving("r1", serving("session"));
+  rows.serving("r2", serving("bucket"));
+  rows.serving("r3", serving("none"));
+  auto one = [&] { return table_of(rows).deployments[0]; };
+  rows.split("d1", {{"r1", 10'000}});
+  EXPECT_EQ(one().stickiness.mode, StickyMode::session);
+  EXPECT_EQ(one().stickiness.key_header, "X-Session");
+  EXPECT_EQ(one().stickiness.ttl_s, 60);
+  EXPECT_FALSE(one().stickiness.secure);
+  EXPECT_EQ(one().timeouts.connect_ms, 1);
+  EXPECT_EQ(one().timeouts.first_byte_ms, 2);
+  EXPECT_EQ(one().timeouts.idle_ms, 3);
+  EXPECT_EQ(one().timeouts.stream_idle_ms, 4);
+  rows.split("d1", {{"r1", 9'999}, {"r2", 1}, {"r3", 0}});
+  EXPECT_EQ(one().stickiness.mode, StickyMode::bucket);
+  rows.split("d1", {});
+  EXPECT_EQ(one().stickiness.mode, StickyMode::none) << "nobody gets anything: the newest that could";
+  EXPECT_EQ(one().stickiness.key_header, "");
+}
+
+TEST(RouterTable, ThePageIsThatOfTheNewestRevisionThatIsReady) {
+  using enum revision::RevisionLifecycle;
+  RowsInMemory rows;
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1);
+  rows.revision("r2", "d1", 2, warming);
+  rows.serving("r1", serving("session", 60), "one");
+  rows.serving("r2", serving("session", 120), "two");
+  rows.split("d1", {{"r1", 10'000}});
+  auto one = [&] { return table_of(rows).deployments[0]; };
+  EXPECT_EQ(one().paused_page, "one");
+  EXPECT_EQ(one().paused_type, "text/plain");
+  EXPECT_EQ(one().retry_after_s, 60);
+  auto become = [&](revision::RevisionLifecycle lifecycle) {
+    revision::State(rows.rows).edit(revision::RevisionId("r2"), [&](auto& row) { row.lifecycle = lifecycle; });
+  };
+  become(ready);
+  EXPECT_EQ(one().paused_page, "two");
+  EXPECT_EQ(one().retry_after_s, 120);
+  become(draining);
+  EXPECT_EQ(one().paused_page, "one");
+}
+
+TEST(RouterTable, ARevisionWhoseBundleSaysNothingHasTheRoutersDefaults) {
+  RowsInMemory rows;
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1);
+  rows.split("d1", {{"r1", 10'000}});
+  auto one = table_of(rows).deployments[0];
+  EXPECT_EQ(one.stickiness.ttl_s, 3'600);
+  EXPECT_EQ(one.timeouts.connect_ms, 2'000);
+  EXPECT_EQ(one.retry_after_s, 30);
+  EXPECT_EQ(one.paused_page, "");
+}
+
 }  // namespace snapshot_test
 }  // namespace sluice::deploy::views

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "bundle/paused_page.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/concepts/revision/revision_work.h"
@@ -59,6 +60,27 @@ std::string revocation(Disk& disk, const std::string& list, const std::string& a
   auto reason = revoked_by(disk, list, archive, tree);
   if (!reason) return "the revocation list cannot be read: " + reason.error().message;
   return *reason ? "the bundle is revoked: " + **reason : "";
+}
+
+int64_t seconds_of(const bundle::Duration& duration) {
+  return std::chrono::duration_cast<std::chrono::seconds>(duration.length).count();
+}
+
+// What the router is told of a revision besides where it runs.
+RevisionServing serving_of(const bundle::Manifest& manifest) {
+  RevisionServing serving{
+      .stickiness = {.mode = std::string(boost::describe::enum_to_string(manifest.stickiness.mode, "")),
+                     .ttlSeconds = seconds_of(manifest.stickiness.ttl)},
+      .timeouts = {.connectMs = manifest.timeouts.connect.length.count(),
+                   .firstByteMs = manifest.timeouts.first_byte.length.count(),
+                   .idleMs = manifest.timeouts.idle.length.count(),
+                   .streamIdleMs = manifest.timeouts.stream_idle.length.count()},
+      .retryAfterSeconds = seconds_of(manifest.paused.retry_after)};
+  if (const auto& key = manifest.stickiness.key) {
+    if (key->header) serving.stickiness.keyHeader = key->header->text;
+    if (key->cookie) serving.stickiness.keyCookie = key->cookie->text;
+  }
+  return serving;
 }
 
 std::string lowercase(std::string text) {
@@ -197,7 +219,12 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
                .packConfig = write(pack_config_document(*config, manifest.name.text, work.revision)),
                .configDigest = config_digest(*config),
                .runtimeConfig = write(runtime),
-               .drainSeconds = std::chrono::duration_cast<std::chrono::seconds>(manifest.drain.length).count()};
+               .drainSeconds = seconds_of(manifest.drain),
+               .serving = serving_of(manifest)};
+  if (shelved->paused_page) {
+    const std::string type(bundle::page_type(manifest.paused.page->text));
+    ok.pausedPages.push_back({.type = type, .text = *shelved->paused_page});
+  }
   for (const auto& each : config->runtime_refs) ok.needs.runtimeRefs.push_back(each.second);
   for (const auto& each : config->secret_refs) ok.needs.secretRefs.push_back(each.second);
   for (const bundle::Storage& each : manifest.storage) {
@@ -221,6 +248,8 @@ Fetch::Outcome Revision::finish_fetch(const Fetch& ask, const Fetch::Outcome& ou
     record->needs = ok->needs;
     record->runtimeConfig = ok->runtimeConfig;
     if (record->drainSeconds < 0) record->drainSeconds = ok->drainSeconds;
+    record->serving = ok->serving;
+    state.paused_pages(ask.revision).assign(ok->pausedPages);
     keep(state, ask.revision, *record);
   }
   if (ended_of(outcome) != Fetch::Ended::engine) return outcome;
@@ -488,6 +517,7 @@ Free::Outcome Revision::finish_free(const Free&, const Free::Outcome& outcome, S
       if (!record || record->lifecycle != archived) continue;
       record->discarded = false;
       record->artifact.clear();
+      state.paused_pages(id).clear();
       keep(state, id, *record);
     }
   }

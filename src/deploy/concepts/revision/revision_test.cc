@@ -318,6 +318,36 @@ TEST_F(FetchTest, OkTakesTheArchiveInAndFixesItsConfig) {
   EXPECT_EQ(ok.artifact, folder.path("shelf/" + id.text() + "/archive.bundle"));
 }
 
+TEST_F(FetchTest, OkKeepsWhatTheRouterIsTold) {
+  RevisionId plain = in_state(inactive);
+  EXPECT_EQ(harness.invoke(fetch_of(plain)).as<Fetch::Ok>().serving,
+            (RevisionServing{
+                .stickiness = {.mode = "session", .ttlSeconds = 3600},
+                .timeouts = {.connectMs = 2'000, .firstByteMs = 60'000, .idleMs = 60'000, .streamIdleMs = 300'000},
+                .retryAfterSeconds = 30}));
+  EXPECT_TRUE(State(harness.rows()).paused_pages(plain).values().empty());
+
+  file("in/bundle.yaml",
+       "name: shop\nversion: \"1\"\nrun: [./shop]\nstickiness: {mode: bucket, key: {header: X-Session}, ttl: 5m}\n"
+       "paused: {page: back.json, retry_after: 2m}\ntimeouts: {connect: 1ms, stream_idle: 1h}\n");
+  file("in/back.json", "{}");
+  ASSERT_TRUE(bundle::pack(disk, folder.path("in"), {"back.json", "bundle.yaml", "shop"}, archive));
+  RevisionId id = in_state(inactive);
+  harness.invoke(fetch_of(id)).as<Fetch::Ok>();
+  EXPECT_EQ(
+      record(id).serving,
+      (RevisionServing{.stickiness = {.mode = "bucket", .keyHeader = "X-Session", .ttlSeconds = 300},
+                       .timeouts = {.connectMs = 1, .firstByteMs = 60'000, .idleMs = 60'000, .streamIdleMs = 3'600'000},
+                       .retryAfterSeconds = 120}));
+  EXPECT_EQ(State(harness.rows()).paused_pages(id).values(),
+            (std::vector<RevisionPausedPage>{{.type = "application/json", .text = "{}"}}));
+
+  harness.answer_with(Archive::Ok{.revision = id});
+  harness.invoke(Archive{.revision = id}).as<Archive::Ok>();
+  harness.invoke(Free{}).as<Free::Ok>();
+  EXPECT_TRUE(State(harness.rows()).paused_pages(id).values().empty()) << "it gives its room back";
+}
+
 TEST_F(FetchTest, AFetchForNoRevisionWritesNothing) {
   EXPECT_EQ(harness.invoke(fetch_of(RevisionId("../x"))).as<Fetch::BadBundle>().message, "there is no revision ../x");
   EXPECT_FALSE(disk.exists(folder.path("shelf")).value());
