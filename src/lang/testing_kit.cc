@@ -41,7 +41,8 @@ std::string line_of(const Diagnostic& each) {
 
 bool is_about_flow(const Diagnostic& each) {
   static const std::unordered_set<std::string> kRules = {
-      "unhandled-variant", "leads-nowhere", "no-answer", "cycle", "never-caused", "unreachable-variant"};
+      "unhandled-variant", "leads-nowhere",       "no-answer",   "cycle",
+      "never-caused",      "unreachable-variant", "never-called"};
   return kRules.contains(each.rule);
 }
 

@@ -190,6 +190,18 @@ def test_greentic12_of_sixteen_with_one_generation_one_wins(home, served):
         assert home.json("traffic", "show", "local")["generation"] == 2
 
 
+def test_greentic04_two_customers_have_histories_of_their_own(home):
+    one, first = home.ready("hello", options=["--customer-id", "acme"])
+    two, second = home.ready("hello", options=["--customer-id", "other"])
+    for _ in range(3):
+        home.run("traffic", "set", "local", "--deployment", one, f"{first}=100%")
+    home.run("traffic", "set", "local", "--deployment", two, f"{second}=100%")
+    home.run("traffic", "rollback", "local", "--deployment", one)
+    assert home.json("traffic", "show", "local", "--deployment", one)["generation"] == 4
+    assert home.json("traffic", "show", "local", "--deployment", two)["generation"] == 1
+    assert len(home.json("traffic", "history", "local", "--deployment", two)) == 1
+
+
 def test_greentic12_two_at_once_on_two_deployments_both_land(home):
     splits = []
     for customer in ("acme", "other"):
@@ -419,19 +431,24 @@ def test_nobody_speaks_for_syncs_or_for_others(home):
     home.run("traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k7")
     me = f"uid:{os.getuid()}"
     before = home.json("config", "show", "local")
+    instance = home.json("runtime", "list")[0]["instance"]
     with serving(home):
         api = Socket(home)
         for action, input in (("Config/discover", {"environment": "local", "key": "alb", "value": "evil",
                                                    "producer": "sluice.deployer.local-process@1.0.0"}),
                               ("Revision/move", {"revision": revision, "endpoint": "http://evil.example"}),
-                              ("Revision/fail", {"revision": revision, "check": "x", "message": "y"})):
+                              ("Revision/fail", {"revision": revision, "check": "x", "message": "y"}),
+                              ("LocalRuntime/destroy", {"instance": instance})):
             status, problem = api.post(action, **input)
-            assert status == 403 and problem["detail"] == f"{action} is called by Sluice's own syncs alone"
+            assert status == 403 and problem["detail"] == f"{action} is called by syncs alone; nothing was changed"
         entries = [{"revision": revision, "weightBps": 10000}]
         status, problem = api.post("Traffic/set", deployment=deployment, entries=entries, caller="mallory")
         assert status == 400 and "caller is for the engine to fill in" in problem["detail"]
     refused = home.run("kit", "run", "deploy", "Revision/fail", f"revision={revision}", "check=x", "message=y", code=4)
-    assert "called by Sluice's own syncs alone" in refused.stderr
+    assert "called by syncs alone" in refused.stderr
+    denied = [each["action"] for each in home.json("audit", "list") if each["step"] == "denied"]
+    assert {"Config/discover", "Revision/fail", "LocalRuntime/destroy"} <= set(denied)
+    assert len(home.replicas()) == 1, "what gets traffic goes on"
     answers = home.folder / "answers.yaml"
     answers.write_text("caller: mallory\n")
     home.run("traffic", "set", "local", "hello@1=100%", "--answers", answers, code=1)
@@ -497,6 +514,51 @@ def test_staged_revisions_are_kept_within_the_environments_count(home):
     for _ in range(3):
         home.json("revisions", "stage", "local", home.bundle("hello"))
     assert [each["sequence"] for each in home.json("revisions", "list", "local")] == [3, 4]
+
+
+def test_archived_revisions_are_kept_as_long_as_the_environment_says(home):
+    home.json("bundles", "add", "local", home.bundle("hello"))
+    home.run("revisions", "archive", "local", "hello@1", "--yes")
+    home.json("revisions", "stage", "local", home.bundle("hello"))
+    assert [each["sequence"] for each in home.json("revisions", "list", "local", "--archived")] == [1, 2]
+    home.run("env", "update", "local", "--archived-max-age-days", "0")
+    home.json("revisions", "stage", "local", home.bundle("hello"))
+    assert [each["sequence"] for each in home.json("revisions", "list", "local", "--archived")] == [2, 3]
+
+
+def test_what_is_staged_again_counts_for_the_environments_count(home):
+    home.json("bundles", "add", "local", home.bundle("hello"))
+    home.run("revisions", "warm", "local", "hello@1")
+    home.run("revisions", "drain", "local", "hello@1", "--yes")
+    home.json("revisions", "stage", "local", home.bundle("hello"))
+    home.run("env", "update", "local", "--staged-max-count", "1")
+    home.run("revisions", "retry", "local", "hello@1")
+    assert [each["sequence"] for each in home.json("revisions", "list", "local")] == [1], "the newest is kept"
+
+
+@pytest.mark.parametrize("words, says, step", [
+    (["revisions", "drain", "local", "hello@1", "--yes"], "is staged, not ready", "sluice revisions warm local {revision}"),
+    (["revisions", "retry", "local", "hello@1"], "is staged, not failed", "sluice revisions warm local {revision}"),
+    (["traffic", "rollback", "local", "--steps", "2"], "there is 1 split before this one, not 2",
+     "sluice traffic history local --deployment {deployment}"),
+    (["traffic", "rollback", "local", "--steps", "0"], "one step at least",
+     "sluice traffic history local --deployment {deployment}"),
+    (["traffic", "forward", "local"], "there are 0 splits after this one, not 1",
+     "sluice traffic history local --deployment {deployment}"),
+    (["env", "create", "local"], "there is an environment local already", "sluice env show local"),
+    (["bundles", "add", "local", "{bundle}", "--customer-id", "x", "--host", "a.example"], "is the route of",
+     "sluice bundles list local"),
+])
+def test_a_refusal_names_the_command_that_leads_on(home, words, says, step):
+    deployment, revision = home.ready("hello", options=["--host", "a.example"])
+    home.run("traffic", "set", "local", "hello@1=100%")
+    home.run("traffic", "clear", "local", "--yes")
+    if "hello@1" in words:
+        home.run("revisions", "drain", "local", "hello@1", "--yes")
+        home.run("revisions", "retry", "local", "hello@1")
+    names = {"deployment": deployment, "revision": revision, "bundle": home.bundle("hello")}
+    refused = home.run(*[each.format(**names) for each in words], code=6)
+    assert says in refused.stderr and f"next:  {step.format(**names)}\n" in refused.stderr, refused.stderr
 
 
 @pytest.mark.parametrize("words, code, says", [

@@ -156,7 +156,8 @@ TEST_F(RevisionTest, Greentic19WarmFailedNamesTheCheckAndRetryLeadsToReady) {
   harness.invoke(Warm{.revision = id}).as<Warm::Failed>();
   EXPECT_EQ(record(id).lifecycle, failed);
   EXPECT_EQ(record(id).failure, (RevisionFailure{.check = "provider-health", .message = "it crashes"}));
-  EXPECT_EQ(harness.invoke(Warm{.revision = id}).as<Warm::WrongState>().message, id.text() + " is failed, not staged");
+  EXPECT_EQ(harness.invoke(Warm{.revision = id}).as<Warm::WrongState>().message,
+            id.text() + " is failed, not staged; next: sluice revisions retry prod " + id.text());
   harness.answer_with(Retry::Ok{.revision = id});
   harness.invoke(Retry{.revision = id}).as<Retry::Ok>();
   EXPECT_EQ(record(id).failure, RevisionFailure{});
