@@ -107,7 +107,8 @@ void Machine::dispatch(Flow& flow) {
       match.bindings.push_back(value == nullptr ? std::nullopt : std::optional(*value));
     }
     size_t rows = 0;
-    auto follow_ups = flow.set->follow_ups(match, *state_, &rows);
+    AskRoom room = ask_room();
+    auto follow_ups = flow.set->follow_ups(match, *state_, &rows, &room);
     fired.rows = rows;
     if (follow_ups) {
       plan(flow, match, *std::move(follow_ups), fired, step.attempt);
