@@ -132,7 +132,12 @@ void Machine::apply_dispatch(Flow& flow, Step& step) {
   child.repeat.clear();
   child.undone.clear();
   child.give_up = false;
-  if (!step.note.empty()) flow.fail(step.note);
+  if (!step.note.empty()) {
+    // Nothing was asked for: it is done another time, or is a letter that nobody can deliver.
+    child.repeat = step.note;
+    flow.work.emplace_back(RepeatChild{});
+    return;
+  }
   Causes causes = causes_of(flow);
   Origin origin = Origin::outside();
   for (Planned& planned : step.fired.front().then) {
