@@ -149,6 +149,10 @@ Result<FlowView> read_view(const Context& context, store::Snapshot& snapshot, co
   if (*set) {
     const engine::History& history = flow->history;
     flow->misses = engine::near_misses(**set, engine::records_of(history, **set), history.dead_ends());
+    for (const auto& [at, record] : engine::open_records_of(history, **set)) {
+      auto syncs = engine::awaiting(**set, *record);
+      if (!syncs.empty()) flow->awaited_by[at] = std::move(syncs);
+    }
   }
   return flow;
 }
@@ -249,7 +253,9 @@ void add_flow_commands(Commands& commands) {
                 .details = ids + "\n\nWhat was done to answer a request stands beneath it; what followed from a "
                                  "completion stands beside it. Repeats are folded; --output json has them all.",
                 .args = {flow},
-                .options = {{.name = "gates", .help = "show what the flow waits for"}, kit, lock_timeout_option()},
+                .options = {{.name = "gates", .help = "show what the flow waits for, and which syncs go on from there"},
+                            kit,
+                            lock_timeout_option()},
                 .example = "sluice flow trace latest --gates",
                 .run = trace});
   commands.add({.name = "why",

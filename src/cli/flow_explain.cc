@@ -175,7 +175,7 @@ std::string why_text(const FlowView& flow, const Terminal& terminal) {
   bool failed = flow.row.status == store::FlowStatus::settled_failed;
   std::string text =
       sentence("Flow " + to_string(flow.row.id) + (failed ? " " : " is ") + state_text(flow) + ".", terminal);
-  if (auto failure = history.first_failure()) {
+  if (auto failure = failure_of(flow)) {
     const PastInvocation& one = history.invocations[*failure];
     for (const std::string& line : story_of(history, *failure)) text += sentence(line, terminal);
     text += sentence(end_text(history, one) + " No sync matched that.", terminal);
@@ -185,6 +185,7 @@ std::string why_text(const FlowView& flow, const Terminal& terminal) {
   }
   for (const Wait& wait : waits_of(history)) {
     text += sentence("Open: " + wait.text + " (" + short_id(history.invocations[wait.invocation].id) + ").", terminal);
+    for (const std::string& each : awaiting_texts(flow, wait.invocation)) text += sentence(each, terminal);
   }
   for (const auto& [child, state] : flow.follow_ups) {
     text += sentence("Follow-up flow " + to_string(child) + " is " + state + ".", terminal);

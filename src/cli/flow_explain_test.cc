@@ -68,6 +68,35 @@ TEST(FlowExplain, SaysWhatAFlowWaitsForAndWhichSyncsDidNotFire) {
                                     "Later did not fire: it misses B/go: [] => ok[]\n");
 }
 
+TEST(FlowExplain, SaysWhichSyncsGoOnFromWhatIsOpen) {
+  FlowView flow = order_view(3);
+  flow.awaited_by[2] = {{.sync = "Paid", .missing = "Card/charge: [] => ok[]"}};
+  EXPECT_NE(
+      why_text(flow, {}).find("Open: Card/charge runs (" + tail(3) + ").\nPaid waits for Card/charge: [] => ok[]\n"),
+      std::string::npos);
+}
+
+// What was superseded, or ends in a variant that is none to worry about, is no failure of a flow that ended well.
+TEST(FlowExplain, TellsOfNoFailureWhereThereIsNone) {
+  FlowView flow = order_view();
+  flow.row.status = store::FlowStatus::settled_ok;
+  std::string text = why_text(flow, {});
+  EXPECT_EQ(text.find("No sync matched that"), std::string::npos) << text;
+  EXPECT_NE(text.find("Order/place ended at "), std::string::npos) << text;
+  EXPECT_FALSE(flow_json(flow).as_object().contains("failure"));
+}
+
+TEST(FlowExplain, TellsTheFailureThatTheEngineTells) {
+  FlowView flow = order_view();
+  flow.row.status = store::FlowStatus::settled_failed;
+  flow.row.summary = R"({"failure":"Card/charge => declined"})";
+  EXPECT_EQ(failure_of(flow), 2U);
+  flow.row.summary = R"({"failure":"cancelled by uid:7"})";
+  EXPECT_EQ(failure_of(flow), std::nullopt);
+  flow.row.summary = "{}";
+  EXPECT_EQ(failure_of(flow), 1U);
+}
+
 TEST(FlowExplain, TellsAnInvocationsStory) {
   FlowView flow = order_view();
   flow.history.invocations[2].late = {{.end = {.variant = "ok"}, .by = "effect", .seq = 9, .at_ms = kNoon_ms + 9000}};

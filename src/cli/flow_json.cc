@@ -126,7 +126,7 @@ json::value flow_json(const FlowView& flow) {
   put_time(object, "beganAt", flow.row.id.wall_ms());
   put_time(object, "settledAt", flow.row.settled_at_ms);
   object["steps"] = history.steps;
-  if (auto failure = history.first_failure()) object["failure"] = invocation_json(history, *failure);
+  if (auto failure = failure_of(flow)) object["failure"] = invocation_json(history, *failure);
   json::array invocations, firings, follow_ups, waits, events;
   for (size_t i = 0; i < history.invocations.size(); ++i) invocations.push_back(invocation_json(history, i));
   for (const engine::Firing& firing : history.firings) firings.push_back(firing_json(firing));
@@ -134,7 +134,15 @@ json::value flow_json(const FlowView& flow) {
     follow_ups.push_back(json::object{{"flow", to_string(child)}, {"state", state}});
   }
   for (const Wait& wait : waits_of(history)) {
-    waits.push_back(json::object{{"id", to_string(history.invocations[wait.invocation].id)}, {"text", wait.text}});
+    json::object object{{"id", to_string(history.invocations[wait.invocation].id)}, {"text", wait.text}};
+    if (auto found = flow.awaited_by.find(wait.invocation); found != flow.awaited_by.end()) {
+      json::array syncs;
+      for (const engine::NearMiss& each : found->second) {
+        syncs.push_back(json::object{{"sync", each.sync}, {"pattern", each.missing}});
+      }
+      object["awaitedBy"] = std::move(syncs);
+    }
+    waits.push_back(std::move(object));
   }
   for (const engine::FlowEvent& event : history.events) events.push_back(event_json(event));
   object["invocations"] = std::move(invocations);

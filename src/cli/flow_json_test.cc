@@ -55,6 +55,10 @@ TEST(FlowJson, HasAllOfAFlow) {
   EXPECT_EQ(write(object.at("didNotFire")), R"([{"sync":"Later","missing":"B/go: [] => ok[]"}])");
   EXPECT_EQ(write(flow_json(order_view(3)).at("waits")),
             R"([{"id":")" + to_string(id(3)) + R"(","text":"Card/charge runs"}])");
+  FlowView open = order_view(3);
+  open.awaited_by[2] = {{.sync = "Paid", .missing = "Card/charge: [] => ok[]"}};
+  EXPECT_EQ(write(flow_json(open).at("waits").at(0).at("awaitedBy")),
+            R"([{"sync":"Paid","pattern":"Card/charge: [] => ok[]"}])");
 }
 
 }  // namespace flow_json_test

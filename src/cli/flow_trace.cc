@@ -210,6 +210,7 @@ std::string trace_text(const FlowView& flow, bool gates, const Terminal& termina
   std::vector<std::string> waits;
   for (const Wait& wait : waits_of(flow.history)) {
     waits.push_back(wait.text + " (" + short_id(flow.history.invocations[wait.invocation].id) + ")");
+    for (const std::string& each : awaiting_texts(flow, wait.invocation)) waits.push_back(each);
   }
   text += section(terminal, "Said last", last_lines_of(flow.history));
   if (gates) text += section(terminal, "Waits", waits.empty() ? std::vector<std::string>{"for nothing"} : waits);

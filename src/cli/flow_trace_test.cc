@@ -74,6 +74,18 @@ TEST(FlowTrace, ShowsWhatAFlowWaitsFor) {
   EXPECT_TRUE(trace_text(order_view(), true, {}).ends_with("\nWaits\n  for nothing\n"));
 }
 
+TEST(FlowTrace, NamesTheSyncsThatGoOnFromWhatIsOpen) {
+  FlowView flow = order_view(4);
+  flow.awaited_by[2] = {{.sync = "CardDeclined", .missing = "Card/charge: [] => declined[]"},
+                        {.sync = "Paid", .missing = "Card/charge: [] => ok[]"}};
+  EXPECT_TRUE(trace_text(flow, true, {})
+                  .ends_with("the bank is busy (" + short_id(id(3)) +
+                             ")\n"
+                             "  CardDeclined waits for Card/charge: [] => declined[]\n"
+                             "  Paid waits for Card/charge: [] => ok[]\n"));
+  EXPECT_EQ(trace_text(flow, false, {}).find("Paid"), std::string::npos);
+}
+
 TEST(FlowTrace, NamesTheSyncsThatDidNotFire) {
   FlowView flow = chain_of_actions({"A/go"});
   flow.misses = std::vector<engine::NearMiss>{{.sync = "Later", .missing = "B/go: [] => ok[]"}};

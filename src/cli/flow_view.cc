@@ -45,7 +45,7 @@ std::string state_text(const FlowView& flow) {
   auto told = [&](std::string_view name) { return engine::summary_text(flow.row, name); };
   if (flow.row.status == store::FlowStatus::settled_failed) {
     std::string failure = told("failure");
-    if (auto first = flow.history.first_failure(); first && failure.empty()) {
+    if (auto first = failure_of(flow); first && failure.empty()) {
       failure = call_text(flow.history.invocations[*first]);
     }
     if (!failure.empty()) text += ": " + failure;
@@ -108,6 +108,31 @@ std::vector<Wait> waits_of(const History& history) {
     waits.push_back({at, text});
   }
   return waits;
+}
+
+std::vector<std::string> awaiting_texts(const FlowView& flow, size_t invocation) {
+  std::vector<std::string> texts;
+  auto found = flow.awaited_by.find(invocation);
+  if (found == flow.awaited_by.end()) return texts;
+  for (const engine::NearMiss& each : found->second) texts.push_back(each.sync + " waits for " + each.missing);
+  return texts;
+}
+
+// The engine says in the flow's row what it holds for a failure: not every outcome other than ok that no sync matched
+// is one.
+std::optional<size_t> failure_of(const FlowView& flow) {
+  if (flow.row.status == store::FlowStatus::settled_ok) return std::nullopt;
+  std::string told = engine::summary_text(flow.row, "failure");
+  if (told.empty()) {
+    return flow.row.status == store::FlowStatus::settled_failed ? flow.history.first_failure() : std::nullopt;
+  }
+  std::optional<size_t> first;
+  for (size_t i = 0; i < flow.history.invocations.size(); ++i) {
+    const PastInvocation& one = flow.history.invocations[i];
+    if (!one.end || call_text(one) != told) continue;
+    if (!first || one.ended_seq < flow.history.invocations[*first].ended_seq) first = i;
+  }
+  return first;
 }
 
 std::vector<std::string> last_lines_of(const History& history) {

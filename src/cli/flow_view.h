@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,7 +48,9 @@ struct FlowView {
   std::vector<std::pair<Ulid, std::string>> follow_ups;  // child flows and their states
   size_t pending = 0;                                    // of these, how many have not settled
   std::optional<std::vector<engine::NearMiss>> misses;   // if the syncs are known
-  std::string other_kit;                                 // its kit's folder, if another kit ran last
+  // Likewise, by invocation that is open: the syncs that go on from how it ends, with the pattern by which they do.
+  std::map<size_t, std::vector<engine::NearMiss>> awaited_by;
+  std::string other_kit;  // its kit's folder, if another kit ran last
 };
 
 Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row);
@@ -66,6 +69,12 @@ struct Wait {
   std::string text;
 };
 std::vector<Wait> waits_of(const engine::History& history);
+
+// "Send waits for Timer/wait: [ name: "packing" ] => ok[]", a line a sync that goes on from how an open one ends.
+std::vector<std::string> awaiting_texts(const FlowView& flow, size_t invocation);
+
+// What made the flow fail; none if it has not, or if that is no invocation.
+std::optional<size_t> failure_of(const FlowView& flow);
 
 // What a program said last that the flow could not start; empty if there is none. Whoever passes such a failure on
 // passes the same lines on, so they are those of the first.

@@ -84,7 +84,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "follows?: { flow: text, sync: text }, beganAt?: time, settledAt?: time, steps: int, "
      "failure?: @invocation, invocations: [@invocation], firings: [{ sync: text, matched: [text], "
      "rows: any, at: time, then: [object] }], followUps: [{ flow: text, state: text }], "
-     "waits: [{ id: text, text: text }], events: [object], "
+     "waits: [{ id: text, text: text, awaitedBy?: [{ sync: text, pattern: text }] }], events: [object], "
      "didNotFire?: [{ sync: text, missing: any }] }"},
     {"decided", "{ flow: text, position: int, state: text }"},
     {"field", "{ name: text, type: text }"},

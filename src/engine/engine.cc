@@ -58,11 +58,12 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
   if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
   // What was read back may stand otherwise than its rows say: whoever looks from here on sees it as it is.
   self.committed();
+  // What the first turn runs is watched, too.
+  self.watcher_ = std::thread([&self] { self.watch_over_handlers(); });
   if (auto decided = self.decide_first(); !decided) return decided.error();
   if (auto turned = self.machine_->turn(); !turned) return turned.error();
   self.set_hash_ = self.machine_->sync_set().hash();
   self.writer_ = std::thread([&self] { self.run(); });
-  self.watcher_ = std::thread([&self] { self.watch_over_handlers(); });
   self.keeper_ = std::thread([&self] { self.keep_house(); });
   return engine;
 }

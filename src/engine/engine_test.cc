@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <latch>
@@ -108,7 +109,7 @@ class EngineTest : public testing::Test {
          .first = std::move(first),
          .retention = retention,
          .longest_handler_ms = longest_handler_ms},
-        checked({kWork}, kRules));
+        checked({work}, rules));
     if (!engine && !decides) throw std::runtime_error(to_string(engine.error()));
     return engine;
   }
@@ -124,6 +125,7 @@ class EngineTest : public testing::Test {
     int64_t later_ms = 0;
   };
   LaterClock clock;
+  std::string work = kWork, rules = kRules;
   RealRandom random;
   UlidSource ids{clock, random};
   lang::Tools tools;
@@ -272,6 +274,35 @@ TEST_F(EngineTest, WatchesOverHandlersWhileItStops) {
         engine.reset();
       },
       testing::ExitedWithCode(1), "the handler of Work/stop has not returned for");
+}
+
+// What a timer that came due meanwhile sets off runs before the writer has a thread of its own.
+TEST_F(EngineTest, WatchesOverHandlersFromTheFirst) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::alarm(60);  // else it would never end
+        longest_handler_ms = 200;
+        rules += R"(
+sync Rest when { Work/go: [] => ok[] } then { Timer/wait: [ name: "rest"; seconds: 60 ] }
+sync Rested when { Timer/wait: [ name: "rest" ] => ok[] } then { Work/stop: [ n: 1 ] }
+)";
+        (void)start()->invoke({.action = "Work/go", .input = {{"n", 1}}});
+        clock.later_ms = 61'000;
+        start();
+      },
+      testing::ExitedWithCode(1), "the handler of Work/stop has not returned for");
+}
+
+TEST_F(EngineTest, Scenario23_AQueryIsAnsweredWhileTheStateIsOfAnotherVersion) {
+  work = "@version(1)\n" + kWork;
+  EXPECT_EQ(start()->invoke({.action = "Work/go", .input = {{"n", 1}}})->end.variant, "ok");
+  work = "@version(2)\n" + kWork;
+  auto engine = start();
+  EXPECT_EQ(engine->invoke({.action = "Work/go", .input = {{"n", 1}}})->end.variant, "engine.needsMigration");
+  auto answer = engine->query("Work/look", {}, {});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->variant, "ok");
 }
 
 TEST_F(EngineTest, RecordsThatAQueryWasDenied) {

@@ -254,6 +254,15 @@ class RecordMaker {
     return records;
   }
 
+  // After make().
+  std::map<size_t, RecordRef> make_open() {
+    std::map<size_t, RecordRef> records;
+    for (size_t at : history_.open()) {
+      if (RecordRef record = make(at, RecordKind::completion)) records[at] = std::move(record);
+    }
+    return records;
+  }
+
  private:
   RecordRef make(size_t at, RecordKind kind) {
     const PastInvocation& one = history_.invocations[at];
@@ -265,6 +274,7 @@ class RecordMaker {
       record.seq = one.request_seq;
       return std::make_shared<const Record>(std::move(record));
     }
+    if (!one.end) return std::make_shared<const Record>(std::move(record));
     record.seq = one.ended_seq;
     record.output = one.end->fields;
     if (!set_outcome(record, one.end->variant, symbols)) return nullptr;
@@ -435,6 +445,12 @@ History history_of(const std::vector<Step>& steps) {
 
 std::vector<RecordRef> records_of(const History& history, const SyncSet& set) {
   return RecordMaker(history, set).make();
+}
+
+std::map<size_t, RecordRef> open_records_of(const History& history, const SyncSet& set) {
+  RecordMaker maker(history, set);
+  maker.make();
+  return maker.make_open();
 }
 
 }  // namespace sluice::engine

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -123,5 +124,8 @@ History history_of(const std::vector<Step>& steps);
 // The flow's records as its syncs see them, with their causes. Those of actions and variants that the set's kit does
 // not have are left out.
 std::vector<RecordRef> records_of(const History& history, const SyncSet& set);
+
+// What is open, by invocation: its completion as far as it is known, with its arguments and causes and no outcome.
+std::map<size_t, RecordRef> open_records_of(const History& history, const SyncSet& set);
 
 }  // namespace sluice::engine

@@ -200,6 +200,31 @@ sync S7 [eager] when { C/go: [] => ok[] caused by A/ask: [ k: "other" ] => reque
   EXPECT_EQ(misses[1].missing, "caused by A/ask: [ k: \"other\" ] => requested");
 }
 
+TEST(History, WhatIsOpenIsAwaitedByTheSyncsThatItMayStillFulfil) {
+  const std::string rules = R"(
+sync Rest when { A/ask: [] => requested } then { Timer/wait: [ name: "rest"; seconds: 60 ] }
+sync Rested when { Timer/wait: [ name: "rest" ] => ok[] caused by A/ask: [ k: "x" ] => requested } then { Sink/drop: [] }
+sync Other when { Timer/wait: [ name: "other" ] => ok[] } then { Sink/drop: [] }
+sync Elsewhere when { Timer/wait: [] => ok[] caused by A/ask: [ k: "y" ] => requested } then { Sink/drop: [] }
+sync Later when { Timer/wait: [ name: ?n ] => superseded[]  B/go: [ k: ?n ] => ok[] } then { Sink/drop: [] }
+sync Asked when { A/ask: [ k: ?k ] => no[] } then { Sink/drop: [] }
+)";
+  World world(kSmallKit, rules);
+  world.start("A/ask", R"({"k":"x"})");
+  world.settle();
+  auto set = set_of(kSmallKit, rules);
+  History history = history_of(world.steps());
+  std::map<std::string, std::vector<NearMiss>> found;
+  for (const auto& [at, record] : open_records_of(history, *set)) {
+    found[history.invocations[at].action] = awaiting(*set, *record);
+  }
+  EXPECT_EQ(found["Timer/wait"], (std::vector<NearMiss>{{"Later", "Timer/wait: [ name: ?n ] => superseded[]"},
+                                                        {"Rested", "Timer/wait: [ name: \"rest\" ] => ok[]"}}));
+  EXPECT_EQ(found["A/ask"], (std::vector<NearMiss>{{"Asked", "A/ask: [ k: ?k ] => no[]"}}));
+  world.settle_in_time();
+  EXPECT_TRUE(open_records_of(history_of(world.steps()), *set).empty());
+}
+
 // What the outcome itself names as nearest is told of its flow, too.
 TEST(History, ADeadEndTellsTheSyncThatTheOutcomeNames) {
   const std::string rules = R"(

@@ -194,6 +194,11 @@ void Machine::call(Call call) {
   if (!is_utf8(call.input) || !valid_utf8(call.key)) {
     return refuse({.code = Code::invalid, .message = "the arguments of " + call.action + " are not UTF-8"});
   }
+  if (size_t most = parts_.limits.result_bytes; text_bytes(call.input, most) > most) {
+    return refuse({.code = Code::limit,
+                   .message = too_large("what " + call.action + " is asked", most),
+                   .next = "keep what is large in a file, and give its digest"});
+  }
   if (auto sound = check_key(call.key); !sound) return refuse(sound.error());
   for (const lang::FieldSymbol& param : symbols().action(*action).params) {
     if (!is_filled_in(symbols(), param) || !call.input.contains(param.name)) continue;

@@ -206,6 +206,7 @@ class Machine {
   void open_timer(Flow& flow, Invocation& invocation, Step step);
   // Matches the record and writes what fires into the step.
   Matched fire(Flow& flow, const RecordRef& record, Step& step);
+  AskRoom ask_room() const;
   void plan(const Flow& flow, const Match& match, std::vector<FollowUp> follow_ups, Fired& fired,
             int64_t attempt = 0) const;
   std::optional<End> unfit(const Flow& flow, const Invocation& invocation) const;

@@ -107,7 +107,8 @@ void Machine::dispatch(Flow& flow) {
       match.bindings.push_back(value == nullptr ? std::nullopt : std::optional(*value));
     }
     size_t rows = 0;
-    auto follow_ups = flow.set->follow_ups(match, *state_, &rows);
+    AskRoom room = ask_room();
+    auto follow_ups = flow.set->follow_ups(match, *state_, &rows, &room);
     fired.rows = rows;
     if (follow_ups) {
       plan(flow, match, *std::move(follow_ups), fired, step.attempt);
@@ -131,7 +132,12 @@ void Machine::apply_dispatch(Flow& flow, Step& step) {
   child.repeat.clear();
   child.undone.clear();
   child.give_up = false;
-  if (!step.note.empty()) flow.fail(step.note);
+  if (!step.note.empty()) {
+    // Nothing was asked for: it is done another time, or is a letter that nobody can deliver.
+    child.repeat = step.note;
+    flow.work.emplace_back(RepeatChild{});
+    return;
+  }
   Causes causes = causes_of(flow);
   Origin origin = Origin::outside();
   for (Planned& planned : step.fired.front().then) {

@@ -226,5 +226,86 @@ sync Tell [eventual retry(busy)] when { Order/place: [ item: ?i ] => ok[] }
   EXPECT_EQ(world.status(world.child()), "ok");
 }
 
+// What it is to do is not lost: it is kept until the sync can be asked again, or an operator decides.
+TEST(MachineChildren, AWhereThatFindsTooManyRowsIsAskedAgainAndThenADeadLetter) {
+  Post world(R"(
+sync Tell [eventual] when { Order/place: [] => ok[] } where { Order: { ?o item: ?i } } then { Mail/send: [ item: ?i ] }
+)");
+  world.variant = "ok";
+  int64_t count = 10'001;
+  world.on("Order/place").act = [&](const json::object& ask, lang::Rows& rows) -> lang::Completion {
+    for (int64_t i = 0; i < count; ++i) rows.put("Order", "o" + std::to_string(i), json::object{{"item", "tea"}});
+    return {"ok", ask};
+  };
+  world.on("Order/move").act = [&](const json::object&, lang::Rows& rows) -> lang::Completion {
+    rows.erase("Order", "o0");
+    return {"ok", {{"order", "o0"}}};
+  };
+  const std::string why = "sync `Tell`: it reads more than 10000 rows of Order";
+  world.run("Order/place", kTea);
+  EXPECT_EQ(world.status(world.child()), "running");
+  EXPECT_EQ(world.steps().back().note, why);
+  world.restart();
+  world.settle_in_time();
+  EXPECT_EQ(world.status(world.child()), "stuck");
+  EXPECT_EQ(world.summary(world.child())["dead"], json::value(why));
+  EXPECT_EQ(world.steps().back().attempt, 20);
+  EXPECT_THAT(world.sent, testing::IsEmpty());
+  world.run("Order/move", R"({"order":"o0","address":"x"})");
+  ASSERT_TRUE(world.decide({.kind = Decision::Kind::retry, .flow = world.child()}));
+  world.settle_in_time();
+  EXPECT_EQ(world.status(world.child()), "ok");
+  EXPECT_THAT(world.sent, ElementsAre("tea"));
+}
+
+TEST(MachineChildren, OneThatStandsStillIsStillAFollowUpAndMayBeMoved) {
+  const std::string rest = "sync Post when { Order/move: [ address: ?a ] => ok[] } then { Mail/post: [ item: ?a ] }\n";
+  for (bool dead : {false, true}) {
+    Post world(kTell + rest);
+    Ulid parent = world.run("Order/place", kTea).flow;
+    if (dead) world.settle_in_time();
+    Ulid child = world.child();
+    // A newer kit in which Mail/post takes something else: the set that the child goes on under does not fit.
+    std::string changed = kMail;
+    changed.replace(changed.find("post(item: String)"), 18, "post(text: String)");
+    world.use({kOrder, changed}, kTell);
+    world.restart();
+    world.settle_in_time();
+    EXPECT_EQ(world.status(child), "stuck");
+    json::object summary = world.summary(child);
+    EXPECT_TRUE(summary.contains("standstill"));
+    EXPECT_EQ(summary["parent"], json::value(sluice::to_string(parent)));
+    EXPECT_EQ(summary["sync"], "Tell");
+    EXPECT_EQ(summary.contains("dead"), dead);
+    auto moved = world.decide({.kind = Decision::Kind::move, .flow = child});
+    ASSERT_TRUE(moved) << to_string(moved.error());
+    world.variant = "ok";
+    if (dead) {
+      EXPECT_EQ(world.status(child), "stuck");
+      ASSERT_TRUE(world.decide({.kind = Decision::Kind::retry, .flow = child}));
+    }
+    world.settle_in_time();
+    EXPECT_EQ(world.status(child), "ok");
+    EXPECT_EQ(world.sent.back(), "tea");
+  }
+}
+
+// Nor may one be moved to rules that do not say what it is to do.
+TEST(MachineChildren, OneThatStandsStillIsNotMovedToAKitWithoutItsSync) {
+  Post world(kTell + "sync Post when { Order/move: [ address: ?a ] => ok[] } then { Mail/post: [ item: ?a ] }\n");
+  world.run("Order/place", kTea);
+  Ulid child = world.child();
+  std::string changed = kMail;
+  changed.replace(changed.find("post(item: String)"), 18, "post(text: String)");
+  world.use({kOrder, changed}, "");
+  world.restart();
+  world.settle_in_time();
+  auto moved = world.decide({.kind = Decision::Kind::move, .flow = child});
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().message,
+            "flow " + sluice::to_string(child) + " is to do what sync Tell says, which this kit does not have");
+  EXPECT_EQ(world.status(child), "stuck");
+}
+
 }  // namespace machine_children_test
 }  // namespace sluice::engine

@@ -164,6 +164,12 @@ void Machine::stand_still(const store::FlowRow& row, const Error& why) {
   flow->standstill = why.message;
   flow->root_action = summary_text(row, "action");
   flow->caller.name = summary_text(row, "caller");
+  // A follow-up flow stays one: what it follows, and what it is to do.
+  if (auto parent = Ulid::parse(summary_text(row, "parent"))) {
+    flow->child = ChildState{.root = {.parent = *parent, .sync = summary_text(row, "sync")}};
+    flow->child->repeat = summary_text(row, "dead");
+    flow->child->dead = !flow->child->repeat.empty();
+  }
   log("flow " + sluice::to_string(row.id) + " stands still: " + why.message);
   flows_[row.id] = std::move(flow);
   touched_.insert(row.id);

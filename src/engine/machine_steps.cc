@@ -35,6 +35,8 @@ End engine_end(EngineOutcome outcome, std::string message, bool maybe_done = fal
              maybe_done};
 }
 
+constexpr const char* kNotUtf8 = "its result is not UTF-8";
+
 constexpr int64_t kSlowHandler_ns = 5'000'000;
 
 // The one action that runs while the stored state is of another version; its `ok` says that it no longer is.
@@ -242,6 +244,8 @@ void Machine::run(Flow& flow, const Ulid& id) {
   size_t most = parts_.limits.result_bytes;
   if (ended && text_bytes(ended->fields, most) > most) fault = too_large("its result", most);
   if (work && text_bytes(*work, most) > most) fault = too_large("its work", most);
+  if (ended && !is_utf8(ended->fields)) fault = kNotUtf8;
+  if (work && !is_utf8(*work)) fault = "its work is not UTF-8";
   if (!fault.empty()) {
     state_->drop_step();
     return complete(flow, *invocation, std::move(step), engine_end(EngineOutcome::fault, fault));
@@ -309,6 +313,7 @@ RecordRef Machine::record_of(Invocation& invocation, const Step& step) const {
 
 Machine::Matched Machine::fire(Flow& flow, const RecordRef& record, Step& step) {
   Matched matched;
+  AskRoom room = ask_room();
   for (Match& match : flow.memory->add(record)) {
     Fired fired{.sync = flow.set->name(match.sync)};
     for (const RecordRef& each : match.records) fired.matched.push_back(id_of(*each));
@@ -318,7 +323,7 @@ Machine::Matched Machine::fire(Flow& flow, const RecordRef& record, Step& step) 
       children_.push_back(child_step(flow, match, id));
     } else {
       size_t rows = 0;
-      auto follow_ups = flow.set->follow_ups(match, *state_, &rows);
+      auto follow_ups = flow.set->follow_ups(match, *state_, &rows, &room);
       fired.rows = rows;
       if (follow_ups) {
         plan(flow, match, *std::move(follow_ups), fired);
@@ -331,6 +336,11 @@ Machine::Matched Machine::fire(Flow& flow, const RecordRef& record, Step& step) 
     matched.push_back({std::move(match.records), flow.set->binding_of(match.sync, match.bindings)});
   }
   return matched;
+}
+
+AskRoom Machine::ask_room() const {
+  constexpr size_t kRecordsAStep = 8;  // of the largest
+  return {.one = parts_.limits.result_bytes, .all = kRecordsAStep * parts_.limits.result_bytes};
 }
 
 void Machine::plan(const Flow& flow, const Match& match, std::vector<FollowUp> follow_ups, Fired& fired,
@@ -399,13 +409,15 @@ void Machine::finish(Flow& flow, const Finish& work) {
     maybe_done = true;
     ending = lang::EngineEnd{EngineOutcome::fault, undeclared(invocation->action, completion->variant), true};
   };
-  auto check_size = [&] {
+  auto check_fields = [&] {
     const auto* completion = std::get_if<lang::Completion>(&ending);
     size_t most = parts_.limits.result_bytes;
-    if (completion == nullptr || text_bytes(completion->fields, most) <= most) return;
+    if (completion == nullptr) return;
+    bool large = text_bytes(completion->fields, most) > most;
+    if (!large && is_utf8(completion->fields)) return;
     state_->drop_step();
     maybe_done = true;
-    ending = lang::EngineEnd{EngineOutcome::fault, too_large("its result", most), true};
+    ending = lang::EngineEnd{EngineOutcome::fault, large ? too_large("its result", most) : kNotUtf8, true};
   };
   check_variant();
   const lang::ActionBinding* handler = binding(invocation->action);
@@ -421,7 +433,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
     } else {
       ending = *std::move(finished);
       check_variant();
-      check_size();
+      check_fields();
     }
   }
   if (auto* completion = std::get_if<lang::Completion>(&ending)) {

@@ -197,6 +197,69 @@ sync All when { Room/fill: [] => ok[] } where { Room: { ?r } } then { Room/note:
   EXPECT_THAT(world.fired(), ElementsAre("All 0"));
 }
 
+// A text that doubles with each round would take all memory, and again at every start.
+TEST(MachineSteps, WhatASyncAsksForHasALimit) {
+  House world(R"(
+sync Grow when { Room/note: [ room: ?r ] => ok[] } then { Room/note: [ room: "{{r}}{{r}}" ] }
+)");
+  world.limits.result_bytes = 1000;
+  world.limits.cascade_actions = 15;
+  world.on("Room/note").act = [](const json::object&, lang::Rows&) -> lang::Completion { return {"ok", {}}; };
+  Ulid flow = world.run("Room/note", R"({"room":"0123456789abcdef"})").flow;
+  EXPECT_EQ(world.status(flow), "failed");
+  const std::string why = "sync `Grow`: what it asks for has more than 1000 bytes";
+  EXPECT_EQ(world.summary(flow)["failure"], json::value(why));
+  EXPECT_EQ(world.steps().back().note, why);
+  EXPECT_EQ(world.asked("Room/note").back().size(), std::string(R"({"room":""})").size() + 512);
+}
+
+TEST(MachineSteps, WhatAStepAsksForInAllHasALimit) {
+  House world(R"(
+sync All when { Room/fill: [ count: ?c ] => ok[] } where { Room: { ?r } } then { Room/note: [ room: ?r ] }
+sync Other when { Room/fill: [] => ok[] } then { Room/note: [ room: "other" ] }
+)");
+  world.limits.result_bytes = 1000;
+  world.on("Room/note").act = [](const json::object&, lang::Rows&) -> lang::Completion { return {"ok", {}}; };
+  world.on("Room/fill").act = [](const json::object& ask, lang::Rows& rows) -> lang::Completion {
+    for (int64_t i = 0; i < ask.at("count").as_int64(); ++i) {
+      rows.put("Room", std::string(500, 'r') + std::to_string(i), json::object{});
+    }
+    return {"ok", ask};
+  };
+  Ulid few = world.run("Room/fill", R"({"count":10})").flow;
+  EXPECT_EQ(world.status(few), "ok");
+  EXPECT_EQ(world.asked("Room/note").size(), 11U);
+  Ulid many = world.run("Room/fill", R"({"count":20})").flow;
+  EXPECT_EQ(world.summary(many)["failure"], "sync `All`: what it asks for has more than 8000 bytes");
+  // All or nothing, and of that sync alone.
+  EXPECT_EQ(world.asked("Room/note").size(), 12U);
+  EXPECT_THAT(world.fired(), ElementsAre("All 10", "Other 1", "All 20", "Other 1"));
+}
+
+// It could not be journaled as it is, so that a restart would find something else.
+TEST(MachineSteps, WhatIsNotUtf8IsAFault) {
+  House world("");
+  world.on("Room/note").act = [](const json::object&, lang::Rows& rows) -> lang::Completion {
+    rows.put("Room", "r1", json::object{});
+    return {"ok", {{"room", "\xff"}}};
+  };
+  EXPECT_EQ(world.run("Room/note", R"({"room":"r1"})").end,
+            (End{"engine.fault", object(R"({"message":"its result is not UTF-8"})"), false}));
+  EXPECT_EQ(world.row("Room", "r1"), std::nullopt);
+  world.on("Room/note").act = [](const json::object&, lang::Rows& rows) -> lang::Completion {
+    rows.put("Room", "r1", json::object{{"owner", "\xff"}});
+    return {"ok", {}};
+  };
+  EXPECT_EQ(world.run("Room/note", R"({"room":"r1"})").end,
+            (End{"engine.fault", object(R"({"message":"a row of Room is not UTF-8"})"), false}));
+  world.on("Room/note").act = [](const json::object&, lang::Rows& rows) -> lang::Completion {
+    rows.put("Room", "r\xff", json::object{});
+    return {"ok", {}};
+  };
+  EXPECT_EQ(world.run("Room/note", R"({"room":"r1"})").end,
+            (End{"engine.fault", object(R"({"message":"a row of Room is not UTF-8"})"), false}));
+}
+
 TEST(MachineSteps, DeniedCallsAreRecordedOncePerMinuteWithACount) {
   House world;
   world.may = [](const Caller&, const std::string& action, const json::object&) { return action != "Room/enter"; };

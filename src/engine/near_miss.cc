@@ -87,7 +87,8 @@ class PatternWalk {
 
 struct Listener {
   size_t sync = 0;
-  const CompiledPattern* pattern = nullptr;
+  const Group* group = nullptr;
+  const CompiledPattern* pattern = nullptr;  // the group's plain one
 };
 
 // The plain patterns that are about completions of an action.
@@ -95,10 +96,28 @@ std::vector<Listener> listeners_to(const CompiledSet& set, lang::ActionRef actio
   std::vector<Listener> found;
   for (const CompiledSet::Place& place : set.at(action).triggers) {
     const When& when = set.syncs[place.sync].when;
-    const CompiledPattern& pattern = when.patterns[when.groups[place.number].plain];
-    if (pattern.record_class.outcome != lang::Pattern::Outcome::requested) found.push_back({place.sync, &pattern});
+    const Group& group = when.groups[place.number];
+    const CompiledPattern& pattern = when.patterns[group.plain];
+    if (pattern.record_class.outcome == lang::Pattern::Outcome::requested) continue;
+    found.push_back({place.sync, &group, &pattern});
   }
   return found;
+}
+
+// Whether the completion, whatever its outcome will be, agrees with the pattern in all else.
+bool may_end_as(const CompiledSet& set, const Listener& listener, const Record& open) {
+  const CompiledSync& sync = set.syncs[listener.sync];
+  const std::vector<size_t>& not_of = listener.pattern->not_of;
+  if (std::ranges::find(not_of, open.action.concept_) != not_of.end()) return false;
+  Bindings bindings(sync.slots);
+  std::vector<size_t> bound;
+  if (!fit_all(listener.pattern->input, open.input, bindings, bound)) return false;
+  return std::ranges::all_of(listener.group->causes, [&](size_t position) {
+    const CompiledPattern& pattern = sync.when.patterns[position];
+    if (!open.causes || pattern.cause >= open.causes->size()) return false;
+    const RecordRef& cause = (*open.causes)[pattern.cause];
+    return cause && pattern.fits(*cause, set.symbols(), bindings, bound);
+  });
 }
 
 }  // namespace
@@ -123,6 +142,17 @@ std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> rec
     if (fired[s]) continue;
     PatternWalk walk(compiled, compiled.syncs[s], records);
     if (near[s] || walk.is_near()) found.push_back({set.name(s), walk.missing()});
+  }
+  return found;
+}
+
+std::vector<NearMiss> awaiting(const SyncSet& set, const Record& open) {
+  const CompiledSet& compiled = *set.compiled();
+  std::vector<NearMiss> found;
+  for (const Listener& each : listeners_to(compiled, open.action)) {
+    if (!may_end_as(compiled, each, open)) continue;
+    NearMiss miss{set.name(each.sync), each.pattern->text};
+    if (std::ranges::find(found, miss) == found.end()) found.push_back(std::move(miss));
   }
   return found;
 }

@@ -28,6 +28,11 @@ struct NearMiss {
 std::vector<NearMiss> near_misses(const SyncSet& set, std::vector<RecordRef> records,
                                   const std::vector<RecordId>& dead_ends = {});
 
+// The syncs that go on from how something that is open ends, if it ends as they say: what is known of it already, its
+// arguments and its causes, fits the pattern by which they listen. `open` is its completion without an outcome
+// (open_records_of). Sorted by sync name.
+std::vector<NearMiss> awaiting(const SyncSet& set, const Record& open);
+
 // The syncs that listen to how an action ends, each with the pattern by which it does. Sorted by sync name.
 std::vector<NearMiss> listeners(const SyncSet& set, lang::ActionRef action);
 

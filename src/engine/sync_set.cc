@@ -8,6 +8,7 @@
 
 #include "crypto/sha256.h"
 #include "engine/compiled_set.h"
+#include "engine/value.h"
 #include "lang/format.h"
 
 namespace sluice::engine {
@@ -278,7 +279,18 @@ size_t SyncSet::binding_of(size_t sync, const std::vector<RecordRef>& records) c
   return binding_of(sync, bindings);
 }
 
-Result<std::vector<FollowUp>> SyncSet::follow_ups(const Match& match, const StateReader& state, size_t* rows) const {
+namespace {
+
+Error asks_too_much(const CompiledSync& sync, size_t most) {
+  return {.code = Code::limit,
+          .message = sync.title + ": what it asks for has more than " + std::to_string(most) + " bytes",
+          .next = "pass on what is large as a blob's digest"};
+}
+
+}  // namespace
+
+Result<std::vector<FollowUp>> SyncSet::follow_ups(const Match& match, const StateReader& state, size_t* rows,
+                                                  AskRoom* room) const {
   const CompiledSync& sync = compiled_->syncs[match.sync];
   FiringIds ids{sync, match, state.now_ms()};
   Moment moment{state.now_ms(), [&ids] { return ids.next(); }};
@@ -294,17 +306,25 @@ Result<std::vector<FollowUp>> SyncSet::follow_ups(const Match& match, const Stat
   }
   if (rows != nullptr) *rows = solved->size();
 
+  size_t used = room == nullptr ? 0 : room->used;
   std::vector<FollowUp> follow_ups;
   for (size_t r = 0; r < solved->size(); ++r) {
     for (size_t place = 0; place < sync.then.size(); ++place) {
       auto next = follow_up(sync, sync.then[place], (*solved)[r], moment);
       if (!next) return next.error();
+      if (room != nullptr) {
+        size_t bytes = text_bytes(next->arguments, room->one);
+        if (bytes > room->one) return asks_too_much(sync, room->one);
+        used += bytes;
+        if (used > room->all) return asks_too_much(sync, room->all);
+      }
       choose_target(sync.then[place], compiled_->symbols(), (*solved)[r], *next);
       next->row = r;
       next->place = place;
       follow_ups.push_back(std::move(*next));
     }
   }
+  if (room != nullptr) room->used = used;
   return follow_ups;
 }
 

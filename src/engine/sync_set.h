@@ -48,6 +48,13 @@ struct FollowUp {
   json::object arguments;
 };
 
+// How many bytes of arguments a firing may ask for: in each follow-up, and in all of its step.
+struct AskRoom {
+  size_t one = SIZE_MAX;
+  size_t all = SIZE_MAX;
+  size_t used = 0;  // of `all`, by the firings before it; grows
+};
+
 class SyncSet {
  public:
   // The kit is held as long as the set is.
@@ -83,9 +90,11 @@ class SyncSet {
   size_t binding_of(size_t sync, const std::vector<RecordRef>& records) const;
 
   // Solves the where of a match and builds its follow-ups: rows are the distinct solutions over the variables that
-  // `then` uses, sorted by value; zero rows give none. Error `limit`: more than 10,000 rows; `invalid`: what is to be
-  // answered is no request. Of the records only the ids are used, and only by uuid().
-  Result<std::vector<FollowUp>> follow_ups(const Match& match, const StateReader& state, size_t* rows) const;
+  // `then` uses, sorted by value; zero rows give none. Error `limit`: more than 10,000 rows, or more bytes than
+  // there is room for; `invalid`: what is to be answered is no request. Of the records only the ids are used, and only
+  // by uuid().
+  Result<std::vector<FollowUp>> follow_ups(const Match& match, const StateReader& state, size_t* rows,
+                                           AskRoom* room = nullptr) const;
 
   class Memory;
   // What one flow's later records may still be joined with. Empty at first, and cheap while it is.

@@ -5,9 +5,11 @@
 #include <boost/json.hpp>
 #include <set>
 #include <span>
+#include <stdexcept>
 
 #include "base/canonical_json.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "crypto/sha256.h"
 #include "engine/value.h"
 
@@ -73,6 +75,10 @@ class Transaction::StepRows final : public lang::Rows {
     return owner_.get(relation, key).value;
   }
   void put(std::string_view relation, std::string_view key, json::value value) override {
+    // What is not UTF-8 would be read back as something else.
+    if (!valid_utf8(key) || !is_utf8(value)) {
+      throw std::invalid_argument("a row of " + std::string(relation) + " is not UTF-8");
+    }
     owner_.put(relation, key, std::move(value));
   }
   bool erase(std::string_view relation, std::string_view key) override {

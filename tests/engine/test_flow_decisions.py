@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -120,6 +121,29 @@ def test_what_is_open_can_be_tried_again_at_once(shop, eventually, tmp_path):
     assert (done.returncode, done.stdout) == (0, "Tried again.\n"), done.stderr
     assert len(list((tmp_path / "parcels").iterdir())) == 1
     assert state_of(shop, flow)["state"] == "settled"
+
+
+def test_the_trace_names_the_sync_that_waits_for_an_open_timer(shop):
+    flow = leave_open(shop)
+    trace = shop("flow", "trace", flow, "--gates").stdout
+    assert re.search(r'\nWaits\n  Timer/wait "packing" waits until \S+ \(\w+\)\n'
+                     r'  Send waits for Timer/wait: \[ name: "packing" \] => ok\[\]\n$', trace), trace
+    assert 'Send waits for Timer/wait: [ name: "packing" ] => ok[]\n' in shop("why", flow).stdout
+    waits = json.loads(shop("flow", "trace", flow, "-o", "json").stdout)["waits"]
+    assert [wait["awaitedBy"] for wait in waits] == [
+        [{"sync": "Send", "pattern": 'Timer/wait: [ name: "packing" ] => ok[]'}]]
+
+
+def test_what_was_superseded_is_no_failure(shop, eventually, root, tmp_path):
+    kit = tmp_path / "orders"
+    shutil.copytree(root / "examples/kits/orders", kit)
+    with open(kit / "orders.sync", "a") as syncs:
+        syncs.write('\nsync Twice [eager]\n  when { Stock/add: [ item: "jam" ] => ok[] }\n'
+                    '  then { Timer/wait: [ name: "x"; seconds: 0 ]\n         Timer/wait: [ name: "x"; seconds: 0 ] }\n')
+    assert shop("kit", "run", str(kit), "Stock/add", "item=jam", "count=1", "--wait", "settled").returncode == 0
+    shown = state_of(shop, "latest")
+    assert shown["state"] == "settled" and "failure" not in shown
+    assert "superseded" not in shop("why", "latest").stdout
 
 
 def test_cancel_ends_what_is_open(shop):
