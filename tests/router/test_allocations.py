@@ -32,7 +32,7 @@ def ask(sock, request, batches):
         assert came.count(b"HTTP/1.1 200 ") == BATCH
 
 
-def test_requests_of_known_visitors_take_no_memory(watched, eventually):
+def test_known_visitors_take_no_memory(watched, eventually):
     running, times = watched
     cookie = wire.ask(running.endpoint).get("Set-Cookie").split(";")[0]
     request = wire.request(headers=[("Cookie", f"theme=dark; {cookie}"), ("Accept-Encoding", "gzip"), ("X-Own", "1")])
