@@ -220,6 +220,16 @@ Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& cloc
   return pid;
 }
 
+bool workloads_run(const Context& context, const Home& home) {
+  auto there = context.disk.stat((home.root() / "runtime" / "replicas").string(), FollowLinks::no);
+  auto replicas = there ? local_replicas(context) : there.error();
+  auto names = replicas ? (*replicas)->list() : replicas.error();
+  return names && std::ranges::any_of(*names, [&](const std::string& name) {
+           auto state = (*replicas)->look(name);
+           return state && !process::is_over(state->phase);
+         });
+}
+
 Result<size_t> stop_workloads(const Context& context, const Home& home) {
   auto there = context.disk.stat((home.root() / "runtime" / "replicas").string(), FollowLinks::no);
   if (!there) return size_t{0};

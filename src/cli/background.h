@@ -47,6 +47,8 @@ Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Ho
 // Asks the `sluice serve` of this home to stop, and waits for its end: its pid, 0 if none ran.
 Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& clock, const std::string& reason,
                            int64_t at_most_ms);
+// Whether any replica of this home runs on this machine.
+bool workloads_run(const Context& context, const Home& home);
 // Stops all replicas of this machine, each within its own time; how many that were.
 Result<size_t> stop_workloads(const Context& context, const Home& home);
 

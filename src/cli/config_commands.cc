@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/objects.h"
+#include "cli/routers_told.h"
 #include "deploy/host_config.h"
 #include "deploy/views/answers.h"
 #include "deploy/views/documents.h"
@@ -87,7 +88,12 @@ Result<Code> set(Context& context) {
   auto answer = (*objects)->change("Config/set", *input);
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return refusal_in_words(*answer, "sluice config set --help");
+  if (auto settled = (*objects)->settle(); !settled) return settled.error();
   print_done(context, *answer, "set", found->id.text() + ", generation " + write(answer->fields.at("generation")));
+  const std::string environment = found->id.text();
+  if (!(*objects)->states().router().members(deploy::router::RouterId(environment)).empty()) {
+    tell_of_routers(context, (*objects)->states(), environment);
+  }
   return Code::ok;
 }
 
@@ -107,7 +113,10 @@ void add_config_commands(Commands& commands) {
   for (std::string_view each : deploy::host_keys()) keys += (keys.empty() ? "" : ", ") + std::string(each);
   commands.add({.name = "config set",
                 .summary = "Say what the environment's host is like",
-                .details = "The keys are " + keys + ". An empty value takes one away.",
+                .details = "The keys are " + keys +
+                           ". An empty value takes one away. Routers believe the proxies that trusted_proxies names, "
+                           "as 10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many "
+                           "requests they log, as 1%.",
                 .args = {environment_arg(),
                          {.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
                 .options = changing_options(),

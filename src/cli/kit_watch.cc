@@ -162,20 +162,17 @@ StopSignal::StopSignal() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  pthread_sigmask(SIG_BLOCK, &signals, &before_);
   fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 StopSignal::~StopSignal() {
+  const bool outermost = sigismember(&before_, SIGINT) == 0;
   signalfd_siginfo taken;
-  while (fd_ >= 0 && ::read(fd_, &taken, sizeof taken) == sizeof taken) {
+  while (outermost && fd_ >= 0 && ::read(fd_, &taken, sizeof taken) == sizeof taken) {
   }
   if (fd_ >= 0) ::close(fd_);
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 }  // namespace sluice::cli

@@ -3,6 +3,8 @@
 // second.
 #pragma once
 
+#include <signal.h>
+
 #include <map>
 #include <optional>
 #include <set>
@@ -48,7 +50,7 @@ class KitWatch {
 };
 
 // A descriptor that can be read once the person has asked to stop (Ctrl-C, SIGTERM); the signals do nothing else while
-// it lives.
+// it lives. Within the life of another, on the same thread, both hear it, and it stays for the outer one.
 class StopSignal {
  public:
   StopSignal();
@@ -60,6 +62,7 @@ class StopSignal {
 
  private:
   int fd_ = -1;
+  sigset_t before_;  // what was blocked
 };
 
 }  // namespace sluice::cli

@@ -2,6 +2,8 @@
 #include "cli/kit_watch.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -94,6 +96,26 @@ TEST_F(KitWatchTest, WhatStandsBesideAFolderDoesNotConcernIt) {
   std::filesystem::create_directory(folder.path("other"));
   ASSERT_EQ(::write(stop[1], "x", 1), 1);
   EXPECT_FALSE(*watch.wait(stop[0]));
+}
+
+TEST(StopSignal, WithinAnotherLeavesItToTheOuterOne) {
+  auto has_come = [](const StopSignal& stop) {
+    pollfd look{.fd = stop.fd(), .events = POLLIN, .revents = 0};
+    return ::poll(&look, 1, 0) > 0;
+  };
+  {
+    const StopSignal outer;
+    {
+      const StopSignal inner;
+      EXPECT_FALSE(has_come(inner));
+      ASSERT_EQ(::raise(SIGINT), 0);
+      EXPECT_TRUE(has_come(inner));
+    }
+    EXPECT_TRUE(has_come(outer));
+    ASSERT_EQ(::raise(SIGTERM), 0) << "it is still kept";
+  }
+  const StopSignal later;
+  EXPECT_FALSE(has_come(later));
 }
 
 }  // namespace kit_watch_test

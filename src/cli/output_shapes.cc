@@ -24,7 +24,8 @@ constexpr auto kShapes = std::to_array<NamedShape>({
     {"entry", "{ revision_id: text, weight_bps: int }"},
     {"host",
      "{ env_id: text, region?: text, cluster_endpoint?: text, public_hostname?: text, tenant_org_id?: text, "
-     "redis_url?: text, listen_addr?: text, public_base_url?: text }"},
+     "redis_url?: text, listen_addr?: text, public_base_url?: text, trusted_proxies?: text, "
+     "access_log_share?: text }"},
     {"pack",
      "{ slot: text, kind: text, pack_ref: text, answers_ref: text?, generation: int, bound_at: time, "
      "previous_binding_ref: text? }"},
@@ -68,7 +69,8 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "{ schema: 'sluice.environment.v1', environment_id: text, name?: text, extends?: text?, "
      "generation?: int, created_at?: text, host_config?: { env_id?: text?, region?: text?, "
      "cluster_endpoint?: text?, public_hostname?: text?, tenant_org_id?: text?, "
-     "redis_url?: text?, listen_addr?: text?, public_base_url?: text? }, "
+     "redis_url?: text?, listen_addr?: text?, public_base_url?: text?, trusted_proxies?: text?, "
+     "access_log_share?: text? }, "
      "packs?: [{ slot: text, kind: text, pack_ref?: text?, answers_ref?: text?, "
      "generation?: int, bound_at?: text, previous_binding_ref?: text? }], "
      "credentials_ref?: text?, bundles?: [@file-bundle], revisions?: [object], "

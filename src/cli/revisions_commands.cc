@@ -48,7 +48,7 @@ Result<Code> act(Context& context, const Verb& verb) {
     if (!*sure) return Code::ok;
   }
   std::optional<DrainWatch> watch;
-  if (verb.action == "Revision/drain") {
+  if (verb.action == "Revision/drain" || verb.action == "Revision/archive") {
     auto home = find_home(context.disk, context.variables);
     if (!home) return home.error();
     watch.emplace(context, *home, revision->record.deployment, revision->id.text());

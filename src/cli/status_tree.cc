@@ -67,15 +67,13 @@ class Drawing {
       if (each.record.status == deploy::deployment::DeploymentStatus::archived) continue;
       deployments.push_back(deployment(each));
     }
-    if (deployments.empty()) {
-      tree_.lines.resize(line);
-      return;
-    }
     json::array shown;
     std::string text;
+    bool any_runs = false;
     for (const auto& member : states_.router().members(deploy::router::RouterId(id)).values()) {
       auto runs = std::ranges::find(routers, member.router, &RunningRouter::router);
       const bool up = runs != routers.end();
+      any_runs = any_runs || up;
       json::object one{{"name", member.name}, {"running", up}, {"generation", member.acknowledged}};
       json::array listen;
       std::string where;
@@ -89,6 +87,10 @@ class Drawing {
       one["listen"] = std::move(listen);
       shown.push_back(std::move(one));
       text += ", router " + member.name + (up ? where + " pid " + std::to_string(runs->pid) : " does not run");
+    }
+    if (deployments.empty() && !any_runs) {
+      tree_.lines.resize(line);
+      return;
     }
     tree_.lines[line].text += text.empty() ? ", no router" : text;
     tree_.data.push_back(
@@ -124,7 +126,7 @@ class Drawing {
     std::string text = name + " (" + found.id.text() + ") " + lifecycle + ", asked " + bps(asked_bps) + ", obeyed " +
                        (obeyed.known ? bps(obeyed.weight_bps) : std::string("by nobody"));
     if (obeyed.known) {
-      text += ", " + std::to_string(obeyed.requests) + " requests, " +
+      text += ", " + std::to_string(obeyed.requests) + (obeyed.requests == 1 ? " request, " : " requests, ") +
               std::to_string(obeyed.in_flight + obeyed.websockets) + " under way";
     }
     using enum deploy::revision::RevisionLifecycle;

@@ -3,8 +3,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
+#include <map>
 
 #include "base/basis_points.h"
 #include "base/clock.h"
@@ -16,11 +18,15 @@
 #include "cli/all_commands.h"
 #include "cli/background.h"
 #include "cli/bundle_words.h"
+#include "cli/drain_watch.h"
+#include "cli/kit_watch.h"
 #include "cli/objects.h"
 #include "cli/routers_told.h"
 #include "cli/running_instances.h"
 #include "cli/signing_key.h"
 #include "cli/staging.h"
+#include "cli/up_deployment.h"
+#include "cli/up_split.h"
 #include "cli/version.h"
 #include "deploy/build_bundle.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
@@ -83,8 +89,14 @@ Result<void> check_folder(Context& context, const std::string& folder) {
                .next = "sluice init " + folder + ", then sluice up " + folder};
 }
 
+bool has_come(const StopSignal& stop) {
+  pollfd look{.fd = stop.fd(), .events = POLLIN, .revents = 0};
+  return ::poll(&look, 1, 0) > 0;
+}
+
 // Packs and signs a folder.
-Result<void> pack(Context& context, const std::string& folder, const std::string& out, const crypto::PrivateKey& key) {
+Result<void> pack(Context& context, const std::string& folder, const std::string& out, const crypto::PrivateKey& key,
+                  const StopSignal& stop) {
   RealClock clock;
   process::RealRunner runner(clock);
   auto built =
@@ -97,7 +109,8 @@ Result<void> pack(Context& context, const std::string& folder, const std::string
                                   return deploy::artifact::version_of_tool(context.disk, name, context.variables);
                                 },
                             .sluice_version = version().number},
-                           {.said = [&](const std::string& line) { context.output.note("  " + line); }});
+                           {.stopped = [&] { return has_come(stop); },
+                            .said = [&](const std::string& line) { context.output.note("  " + line); }});
   if (!built) return built.error();
   for (const std::string& each : built->warnings) context.output.warn(each);
   auto sidecar = bundle::sign_statement(built->statement, {&key, 1});
@@ -105,59 +118,7 @@ Result<void> pack(Context& context, const std::string& folder, const std::string
   return bundle::write_sidecar(context.disk, bundle::sidecar_path(out), *sidecar);
 }
 
-// ------------------------------------------------------------------------------------------------------ the deployment
-
-json::object add_input(const bundle::Manifest& manifest, const std::string& customer) {
-  json::array hosts, prefixes;
-  bool any_host = false;
-  for (const bundle::Route& route : manifest.routes) {
-    any_host = any_host || !route.host;
-    if (route.host && std::ranges::find(hosts, json::value(route.host->text)) == hosts.end()) {
-      hosts.emplace_back(route.host->text);
-    }
-    if (std::ranges::find(prefixes, json::value(route.path.text)) == prefixes.end()) {
-      prefixes.emplace_back(route.path.text);
-    }
-  }
-  if (any_host) hosts.clear();
-  if (prefixes.empty()) prefixes.emplace_back("/");
-  return {{"environment", kLocal},
-          {"bundle", manifest.name.text},
-          {"customer", customer},
-          {"hosts", std::move(hosts)},
-          {"pathPrefixes", std::move(prefixes)},
-          {"tenant", ""},
-          {"team", ""},
-          {"parties", json::array()}};
-}
-
-// The deployment of the bundle in local, which is made if there is none. Without routes of its own it takes every
-// request, or, if another one does, those for NAME.localhost.
-Result<DeploymentFound> deployment_for(Context& context, Objects& objects, const bundle::Manifest& manifest) {
-  const std::string& name = manifest.name.text;
-  const std::string customer = context.given.text("customer-id");
-  for (const auto& each : objects.states().deployment().find_by_environment(std::string(kLocal))) {
-    if (each.record.bundle != name || (!customer.empty() && each.record.customer != customer)) continue;
-    if (each.record.status != deploy::deployment::DeploymentStatus::active) {
-      return Error{.code = Code::conflict,
-                   .message = name + " (" + each.id.text() + ") is not active",
-                   .next = "sluice bundles update local --deployment " + each.id.text() + " --status active"};
-    }
-    return each;
-  }
-  json::object input = add_input(manifest, customer);
-  auto answer = objects.change("Deployment/add", input, "add");
-  if (answer && answer->variant == "ambiguous" && manifest.routes.empty()) {
-    input["hosts"] = json::array{name + ".localhost"};
-    answer = objects.change("Deployment/add", input, "add-host");
-  }
-  if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_in_words(*answer);
-  const deploy::deployment::DeploymentId id(answer->text("deployment"));
-  auto record = objects.states().deployment().get(id);
-  if (!record) return Error{.message = "the deployment " + id.text() + " was removed meanwhile"};
-  return DeploymentFound{id, *record};
-}
+// ------------------------------------------------------------------------------------------------------ the revision
 
 // A ready revision of exactly this archive and config, the newest if there are several.
 std::optional<RevisionFound> ready_revision(const views::States& states, const std::string& deployment,
@@ -200,36 +161,7 @@ Result<RevisionFound> staged_and_warm(Context& context, Objects& objects, const 
   return RevisionFound{id, *record};
 }
 
-// ------------------------------------------------------------------------------------------------------------ the
-// split
-
-using Weights = std::vector<std::pair<std::string, int64_t>>;  // by revision
-
-Weights split_of(const views::States& states, const std::string& deployment) {
-  Weights weights;
-  for (const auto& entry : states.traffic().entries(deploy::traffic::TrafficId(deployment)).values()) {
-    if (entry.weightBps > 0) weights.emplace_back(entry.revision, entry.weightBps);
-  }
-  return weights;
-}
-
-// Everything to the new one, or a share of it: then the others keep what is left in their proportion.
-Weights wanted_split(const Weights& now, const std::string& revision, std::optional<int64_t> canary_bps) {
-  if (!canary_bps || now.empty()) return {{revision, kAll_bps}};
-  int64_t others = 0;
-  for (const auto& [id, weight] : now) others += id == revision ? 0 : weight;
-  if (others == 0) return now;  // it has everything already
-  Weights wanted = {{revision, *canary_bps}};
-  int64_t left = kAll_bps - *canary_bps;
-  for (const auto& [id, weight] : now) {
-    if (id == revision) continue;
-    const int64_t share = weight * (kAll_bps - *canary_bps) / others;
-    wanted.emplace_back(id, share);
-    left -= share;
-  }
-  wanted[1].second += left;
-  return wanted;
-}
+// --------------------------------------------------------------------------------------------------------- the rest
 
 std::vector<std::string> urls_of(const RunningRouter& router, const DeploymentFound& deployment) {
   std::vector<std::string> urls;
@@ -251,7 +183,8 @@ std::vector<std::string> urls_of(const RunningRouter& router, const DeploymentFo
 }
 
 // Waits until what should run of it does: after `sluice stop` the control plane starts it again. True if it had to.
-Result<bool> await_replicas(Context& context, Objects& objects, Clock& clock, const std::string& revision) {
+Result<bool> await_replicas(Context& context, Objects& objects, Clock& clock, const std::string& revision,
+                            const StopSignal& stop) {
   auto here = local_replicas(context);
   if (!here) return here.error();
   const int64_t until_ns = clock.monotonic_ns() + kReplicasBack_ms * 1'000'000;
@@ -270,6 +203,7 @@ Result<bool> await_replicas(Context& context, Objects& objects, Clock& clock, co
   bool waited = false;
   while (!all_run()) {
     waited = true;
+    if (has_come(stop)) return Error{.message = "stopped waiting for " + revision};
     if (clock.monotonic_ns() >= until_ns) {
       return Error{.code = Code::timeout,
                    .message = "what runs of " + revision + " does not become healthy",
@@ -288,15 +222,11 @@ struct Raised {
   Weights weights;
 };
 
-// The old ones that nobody gets any more are stopped, but for the one that a rollback leads to.
-Result<void> retire_old(Objects& objects, const DeploymentFound& deployment, const RevisionFound& newest) {
-  std::vector<RevisionFound> old;
-  for (const RevisionFound& each : views::live_revisions_of(objects.states(), deployment.id.text())) {
-    if (each.record.lifecycle == RevisionLifecycle::ready && each.id != newest.id) old.push_back(each);
-  }
-  if (old.size() < 2) return {};
-  old.pop_back();
-  for (const RevisionFound& each : old) {
+// The old ones that nobody gets any more are stopped, once nothing of them is under way.
+Result<void> retire_old(Context& context, Objects& objects, const Home& home, const DeploymentFound& deployment,
+                        const RevisionFound& newest) {
+  for (const RevisionFound& each : left_behind(objects.states(), deployment.id.text(), newest.id.text())) {
+    const DrainWatch watch(context, home, deployment.id.text(), each.id.text());
     auto answer = objects.change("Revision/archive", {{"revision", each.id.text()}}, "archive." + each.id.text());
     if (!answer) return answer.error();
   }
@@ -329,18 +259,25 @@ Result<void> introduce(Objects& objects, const RunningRouter& router) {
   return {};
 }
 
-Result<Raised> raise(Context& context, const ArchiveToStage& archive, const RunningRouter& router) {
+Result<Raised> raise(Context& context, const Home& home, const ArchiveToStage& archive, const RunningRouter& router,
+                     const StopSignal& stop) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
   if (auto known = introduce(**objects, router); !known) return known.error();
-  auto deployment = deployment_for(context, **objects, archive.manifest);
+  auto deployment = deployment_for(**objects, archive.manifest, context.given.text("customer-id"));
   if (!deployment) return deployment.error();
+  std::optional<int64_t> canary_bps;
+  if (context.given.has("canary")) canary_bps = context.given.number("canary");
+  const bool other_routes = wants_other_routes(archive.manifest, *deployment);
+  if (other_routes && !canary_bps) {
+    if (auto possible = may_have_routes(**objects, archive.manifest, *deployment); !possible) return possible.error();
+  }
   Raised raised{.deployment = *deployment};
   const std::string id = deployment->id.text();
   if (auto known = ready_revision((*objects)->states(), id, archive)) {
     raised.revision = *known;
     RealClock clock;
-    auto waited = await_replicas(context, **objects, clock, known->id.text());
+    auto waited = await_replicas(context, **objects, clock, known->id.text(), stop);
     if (!waited) return waited.error();
     // They may be at other addresses than before.
     if (*waited) {
@@ -354,10 +291,8 @@ Result<Raised> raise(Context& context, const ArchiveToStage& archive, const Runn
     raised.changed = true;
   }
   const Weights now = split_of((*objects)->states(), id);
-  std::optional<int64_t> canary_bps;
-  if (context.given.has("canary")) canary_bps = context.given.number("canary");
   raised.weights = wanted_split(now, raised.revision.id.text(), canary_bps);
-  if (now != raised.weights) {
+  if (!is_same_split(now, raised.weights)) {
     json::array entries;
     for (const auto& [revision, weight] : raised.weights) {
       entries.push_back(json::object{{"revision", revision}, {"weightBps", weight}});
@@ -367,10 +302,17 @@ Result<Raised> raise(Context& context, const ArchiveToStage& archive, const Runn
     if (answer->code != Code::ok) return refusal_in_words(*answer);
     raised.changed = true;
   }
+  if (other_routes && canary_bps) context.output.note("the routes stay as they are until it gets everything");
+  if (other_routes && !canary_bps) {
+    auto given = give_routes(**objects, archive.manifest, raised.deployment);
+    if (!given) return given.error();
+    raised.changed = true;
+  }
   if (auto settled = (*objects)->settle(); !settled) return settled.error();
   tell_of_routers(context, (*objects)->states(), std::string(kLocal));
   if (raised.changed && !canary_bps) {
-    if (auto retired = retire_old(**objects, *deployment, raised.revision); !retired) return retired.error();
+    auto retired = retire_old(context, **objects, home, *deployment, raised.revision);
+    if (!retired) return retired.error();
   }
   return raised;
 }
@@ -403,19 +345,39 @@ void tell(Context& context, const Raised& raised, const RunningRouter& router) {
   });
 }
 
-// Ends what this command has started, or everything.
-void stop_all(Context& context, const Home& home, Clock& clock, bool router, bool serve, bool workloads) {
-  if (router) {
-    if (auto stopped = stop_routers(context, home, clock, kStopAll_ms); !stopped) context.output.error(stopped.error());
-  }
-  if (serve) {
-    if (auto stopped = stop_serve(context, home, clock, "up ends", kStopAll_ms); !stopped) {
-      context.output.error(stopped.error());
-    }
-  }
-  if (workloads) {
-    if (auto stopped = stop_workloads(context, home); !stopped) context.output.error(stopped.error());
-  }
+// What this command has started itself. What ran before it goes on if it fails.
+struct Started {
+  bool router = false;
+  bool serve = false;
+  bool workloads = false;
+};
+
+void stop_these(Context& context, const Home& home, Clock& clock, const Started& these) {
+  auto told = [&](const auto& stopped) {
+    if (!stopped) context.output.error(stopped.error());
+  };
+  if (these.router) told(stop_routers(context, home, clock, kStopAll_ms));
+  if (these.serve) told(stop_serve(context, home, clock, "up ends", kStopAll_ms));
+  if (these.workloads) told(stop_workloads(context, home));
+}
+
+// Which splits there are, by deployment. Nothing is made, and nobody is waited for.
+std::map<std::string, int64_t> split_generations(Context& context) {
+  std::map<std::string, int64_t> generations;
+  auto objects = Objects::to_look(context);
+  if (!objects || !*objects) return generations;
+  for (const auto& each : (*objects)->states().traffic().all()) generations[each.id.text()] = each.record.generation;
+  return generations;
+}
+
+// Takes back what was begun, and says so.
+Error take_back(Context& context, const Home& home, Clock& clock, const Started& begun, bool interrupted,
+                const Error& why) {
+  // Who waits for something to become healthy hears that it will not.
+  if (interrupted && begun.workloads) (void)stop_workloads(context, home);
+  stop_these(context, home, clock, begun);
+  if (!interrupted || !begun.serve) return why;
+  return Error{.message = "stopped before it was up; what was started for it is stopped again", .next = "sluice up"};
 }
 
 Result<Code> up(Context& context) {
@@ -436,6 +398,10 @@ Result<Code> up(Context& context) {
   if (given_port > 65'535) return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
   const auto port = static_cast<uint16_t>(given_port);
   RealClock clock;
+  const StopSignal stop;
+  const bool had_workloads = workloads_run(context, *home);
+  std::map<std::string, int64_t> splits_before;
+  if (!serve_runs(context, *home, clock)) splits_before = split_generations(context);
   auto served = ensure_serve(context, *home, clock);
   if (!served) return served.error();
   auto begun = begin_router(context, *home, port);
@@ -448,7 +414,7 @@ Result<Code> up(Context& context) {
     if (!run) return run.error();
     const MadeArchive made(context.disk, (*run / ("up-" + std::to_string(::getpid()) + ".bundle")).string());
     if (folder) {
-      if (auto packed = pack(context, given, made.path(), *key); !packed) return packed.error();
+      if (auto packed = pack(context, given, made.path(), *key, stop); !packed) return packed.error();
     }
     auto archive = archive_to_stage(context, folder ? made.path() : given);
     if (!archive) return archive.error();
@@ -456,11 +422,14 @@ Result<Code> up(Context& context) {
     auto listens = finish_router(context, *home, clock, port, *begun);
     if (!listens) return listens.error();
     router = *std::move(listens);
-    return raise(context, *archive, router.router);
+    return raise(context, *home, *archive, router.router, stop);
   }();
   if (!raised) {
-    stop_all(context, *home, clock, begun && *begun != 0, *served, *served);
-    return raised.error();
+    const bool interrupted = has_come(stop);
+    // What somebody else has brought up meanwhile is served by what this one has started.
+    if (*served && !interrupted && split_generations(context) != splits_before) return raised.error();
+    const Started started{.router = begun && *begun != 0, .serve = *served, .workloads = *served && !had_workloads};
+    return take_back(context, *home, clock, started, interrupted, raised.error());
   }
   if (port != 0 && !router.started && std::ranges::none_of(router.router.listen, [&](const std::string& each) {
         return each.ends_with(":" + std::to_string(port));
@@ -470,19 +439,19 @@ Result<Code> up(Context& context) {
   tell(context, *raised, router.router);
   if (context.given.flag("detach")) return Code::ok;
   context.output.note("Ctrl-C stops all of it; sluice up --detach leaves it running");
-  const StopSignal stop;
   pollfd wait{.fd = stop.fd(), .events = POLLIN, .revents = 0};
   while (::poll(&wait, 1, -1) < 0 && errno == EINTR) {
   }
-  stop_all(context, *home, clock, true, true, true);
+  stop_these(context, *home, clock, {.router = true, .serve = true, .workloads = true});
   context.output.note("stopped");
   return Code::ok;
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// down
+// --------------------------------------------------------------------------------------------------------------- down
 
 Result<Code> down(Context& context) {
+  auto home = find_home(context.disk, context.variables);
+  if (!home) return home.error();
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
   auto environment = views::find_environment((*objects)->states(), context.given.text("env"));
@@ -503,11 +472,7 @@ Result<Code> down(Context& context) {
   }
   for (const RevisionFound& each : views::live_revisions_of((*objects)->states(), id)) {
     const std::string revision = each.id.text();
-    if (each.record.lifecycle == RevisionLifecycle::ready) {
-      auto drained = (*objects)->change("Revision/drain", {{"revision", revision}}, "drain." + revision);
-      if (!drained) return drained.error();
-      if (drained->code != Code::ok) return refusal_in_words(*drained);
-    }
+    const DrainWatch watch(context, *home, id, revision);
     auto archived = (*objects)->change("Revision/archive", {{"revision", revision}}, "archive." + revision);
     if (!archived) return archived.error();
     if (archived->code != Code::ok) return refusal_in_words(*archived);
@@ -546,8 +511,9 @@ void add_up_commands(Commands& commands) {
            "makes the environment local and a deployment, stages and warms a revision, gives it all requests, and "
            "prints its URLs. Called again it makes a new revision if the folder has changed, and else does nothing. "
            "A revision that does not become healthy gets nothing: the exit code is 7, and what ran before goes on.\n\n"
-           "In the foreground it waits, and Ctrl-C stops all of it. The revision before stays warm, for `sluice "
-           "traffic rollback local`; older ones are archived.",
+           "In the foreground it waits, and Ctrl-C stops all of it; before it is up, what it has started. What `sluice "
+           "traffic rollback local` leads to stays warm; older revisions are archived once nothing of them is under "
+           "way.",
        .args = {{.name = "bundle",
                  .help = "a folder with a bundle.yaml, or a signed archive; else this folder",
                  .kind = Kind::path,

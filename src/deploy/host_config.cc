@@ -8,16 +8,19 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/basis_points.h"
 #include "base/nearest.h"
 #include "base/terminal.h"
+#include "router/address.h"
 
 namespace sluice::deploy {
 namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::array kKeys = {"region"sv,    "cluster_endpoint"sv, "public_hostname"sv, "tenant_org_id"sv,
-                              "redis_url"sv, "listen_addr"sv,      "public_base_url"sv};
+constexpr std::array kKeys = {"region"sv,          "cluster_endpoint"sv, "public_hostname"sv,
+                              "tenant_org_id"sv,   "redis_url"sv,        "listen_addr"sv,
+                              "public_base_url"sv, kTrustedProxies,      kAccessLogShare};
 constexpr size_t kMaxValue = 500;
 constexpr std::string_view kRuntimeScheme = "runtime://";
 constexpr std::string_view kDiscovered = "discovered/";
@@ -134,6 +137,12 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
   if (key == "redis_url") return redis_url(value);
   if (key == "public_hostname") {
     if (!is_host(value)) return refuse("a host name");
+  } else if (key == kTrustedProxies) {
+    for (const std::string& each : split_list(value)) {
+      if (!::sluice::router::parse_network(each)) return refuse("addresses and networks, such as 10.0.0.0/8,::1");
+    }
+  } else if (key == kAccessLogShare) {
+    if (!parse_basis_points(value)) return refuse("a share of the requests, such as 1%");
   } else if (key == "listen_addr") {
     size_t colon = value.rfind(':');
     std::string_view host = value.substr(0, colon == std::string_view::npos ? 0 : colon);
@@ -146,6 +155,16 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     return refuse("1 to 100 letters, digits, -, _ and .");
   }
   return std::string(value);
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t comma = text.find(',');
+    parts.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
 }
 
 Result<std::string> discovered_key(std::string_view reference, std::string_view environment) {

@@ -4,17 +4,25 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
 namespace sluice::deploy {
 
-// region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url
+inline constexpr std::string_view kTrustedProxies = "trusted_proxies";   // "10.0.0.0/8,::1": networks and addresses
+inline constexpr std::string_view kAccessLogShare = "access_log_share";  // "1%", of the requests
+
+// region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url trusted_proxies
+// access_log_share
 std::span<const std::string_view> host_keys();
 
 // The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which
 // takes one away, is always sound. `invalid` for keys that are none.
 Result<std::string> host_value(std::string_view key, std::string_view value);
+
+// "a,b" is {"a", "b"}.
+std::vector<std::string> split_list(std::string_view text);
 
 // "runtime://local/discovered/alb_dns" leads to "alb_dns" in local; an error for what is no such reference, or one of
 // another environment.

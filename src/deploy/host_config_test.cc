@@ -14,6 +14,8 @@ TEST(HostConfig, TakesWhatEachKeyMeans) {
   EXPECT_EQ(host_value("listen_addr", "127.0.0.1:8080").value(), "127.0.0.1:8080");
   EXPECT_EQ(host_value("listen_addr", "[::]:80").value(), "[::]:80");
   EXPECT_EQ(host_value("public_base_url", "http://shop.example:81/").value(), "http://shop.example:81");
+  EXPECT_EQ(host_value("trusted_proxies", "10.0.0.0/8,::1,192.0.2.7").value(), "10.0.0.0/8,::1,192.0.2.7");
+  EXPECT_EQ(host_value("access_log_share", "0.5%").value(), "0.5%");
   for (std::string_view each : host_keys()) EXPECT_EQ(host_value(each, "").value(), "");
 }
 
@@ -25,6 +27,12 @@ TEST(HostConfig, RefusesWhatIsNot) {
   for (const char* address : {"8080", "localhost:80", "1.2.3:80", "1.2.3.256:80", "1.2.3.4:0", "::1:80", "1.2.3.4:"}) {
     EXPECT_FALSE(host_value("listen_addr", address)) << address;
   }
+  for (const char* proxies : {"proxy.example", "10.0.0.0/33", "10.0.0.1,", "10.0.0.1 10.0.0.2", ","}) {
+    EXPECT_EQ(host_value("trusted_proxies", proxies).error().message,
+              "trusted_proxies is addresses and networks, such as 10.0.0.0/8,::1, not '" + std::string(proxies) + "'");
+  }
+  EXPECT_EQ(host_value("access_log_share", "101%").error().message,
+            "access_log_share is a share of the requests, such as 1%, not '101%'");
   EXPECT_EQ(host_value("redis_url", "redis://u:p@a.example").error().message,
             "redis_url holds no password; refer to it as secret://ENVIRONMENT/…");
   EXPECT_EQ(host_value("region", "a/b").error().message, "region is 1 to 100 letters, digits, -, _ and ., not 'a/b'");

@@ -7,7 +7,9 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "crypto/base64.h"
+#include "router/counters.h"
 #include "router/order.h"
+#include "router/report.h"
 
 namespace sluice::deploy {
 namespace {
@@ -214,12 +216,24 @@ bool RouterFleet::drained(const std::string& deployment, const std::string& revi
   return all;
 }
 
-std::vector<json::object> RouterFleet::usage(const std::vector<Member>& members) {
+std::vector<json::object> RouterFleet::usage(const std::vector<Member>& members) const {
   std::vector<json::object> all;
+  std::set<std::string> asked;  // names
   for (const Member& member : members) {
     auto client = data_plane::ControlClient::connect(member.control, kRouterLease_ms);
     if (!client) continue;
+    asked.insert(member.name);
     if (auto answer = client->ask({{"op", "usage"}})) all.push_back(*std::move(answer));
+  }
+  auto entries = disk_.list(folder_);
+  if (!entries) return all;
+  for (const FolderEntry& each : *entries) {
+    const std::string own = folder_ + "/" + each.name;
+    if (asked.contains(each.name) || data_plane::ControlClient::connect(own + "/control.sock", kRouterLease_ms)) {
+      continue;  // one that runs and is no member is asked when it is one
+    }
+    auto left = data_plane::Counters::left_at(own + "/counters");
+    if (left) all.push_back(data_plane::usage_of(**left, (*left)->router()));
   }
   return all;
 }

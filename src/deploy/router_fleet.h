@@ -82,8 +82,9 @@ class RouterFleet {
   bool drained(const std::string& deployment, const std::string& revision, int64_t drain_ms,
                const std::vector<Member>& members);
 
-  // What each router that answers has counted: its answer to `usage`.
-  std::vector<json::object> usage(const std::vector<Member>& members);
+  // What each router of the home has counted: its answer to `usage`, or, if nobody is at its control socket, what it
+  // has left in its folder. Members that do not answer in time are left out.
+  std::vector<json::object> usage(const std::vector<Member>& members) const;
 
   // The operator's public key, as a table has it, in base64.
   Result<std::string> debug_key() const;

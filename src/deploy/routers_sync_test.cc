@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -17,6 +18,8 @@
 #include "deployment.gen.h"
 #include "env.gen.h"
 #include "revision.gen.h"
+#include "router/counters.h"
+#include "runtime.gen.h"
 
 namespace sluice::deploy {
 namespace routers_sync_test {
@@ -181,6 +184,55 @@ TEST_F(RoutersSync, CountsOfRoutersAreAddedOnce) {
   EXPECT_EQ(kit.run("Usage/collect", {}).variant, "ok") << "one that does not answer counts later";
 }
 
+TEST_F(RoutersSync, ARevisionUnderTwoTenantsIsCountedWhole) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  auto counted = [&](int64_t sequence, int64_t first, int64_t second) {
+    json::array series;
+    for (auto [tenant, requests] : {std::pair("default", first), std::pair("gold", second)}) {
+      series.push_back(json::object{{"deployment", kShop},
+                                    {"revision", kOne},
+                                    {"tenant", tenant},
+                                    {"requests", requests},
+                                    {"bytes_in", requests}});
+    }
+    router.count({{"router", "router-main"}, {"epoch", "e1"}, {"sequence", sequence}, {"series", std::move(series)}});
+    kit.run("Usage/collect", {});
+    return kit.row("Usage", kOne).at("requests").as_int64();
+  };
+  EXPECT_EQ(counted(1, 10, 3), 13);
+  EXPECT_EQ(counted(2, 10, 4), 14);
+  EXPECT_EQ(counted(3, 11, 4), 15);
+}
+
+TEST_F(RoutersSync, WhatARouterHasLeftIsCountedOnce) {
+  std::filesystem::create_directories(folder.path("router/gone"));
+  auto counters = *::sluice::router::Counters::open(folder.path("router/gone/counters"), "router-gone", "e1", 1);
+  const uint32_t series = counters->series_of({.deployment = kShop, .revision = kOne, .bundle = "shop"});
+  ::sluice::router::add(counters->of(0, series).requests, 7);
+  kit.run("Usage/collect", {});
+  kit.run("Usage/collect", {});
+  EXPECT_EQ(kit.row("Usage", kOne).at("requests"), json::value(7));
+  ::sluice::router::add(counters->of(0, series).requests, 1);
+  kit.run("Usage/collect", {});
+  EXPECT_EQ(kit.row("Usage", kOne).at("requests"), json::value(8));
+}
+
+TEST_F(RoutersSync, WhatIsArchivedOrDrainedIsFirstDrainedByItsRouters) {
+  for (const char* revision : {kOne, kTwo}) {
+    kit.put("Runtime", std::string("instance-") + revision,
+            to_json(runtime::RuntimeRecord{.concept_ = revision, .runtimeType = "local"}));
+  }
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  int drains = 0;
+  for (auto [action, revision] : {std::pair("Revision/archive", kOne), std::pair("Revision/drain", kTwo)}) {
+    router.keep_busy(2);
+    kit.run(action, {{"revision", revision}});
+    EXPECT_EQ(router.drains(), drains += 3) << action << " has not waited";
+  }
+}
+
 TEST_F(RoutersSync, PausingAndResumingReachTheRouter) {
   TestingRouter router(folder.path("router"), "main", key.public_key());
   enter(router);
@@ -189,6 +241,19 @@ TEST_F(RoutersSync, PausingAndResumingReachTheRouter) {
   EXPECT_EQ(deployment_in(router).at("status"), json::value("paused"));
   kit.run("Deployment/resume", {{"deployment", kShop}});
   EXPECT_EQ(deployment_in(router).at("status"), json::value("active"));
+}
+
+TEST_F(RoutersSync, WhomToBelieveReachesTheRouter) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  auto set = [&](const char* name, const char* value) {
+    kit.run("Config/set",
+            {{"environment", "local"}, {"values", json::array{json::object{{"key", name}, {"value", value}}}}});
+    return parse_json(router.last()).value().root;
+  };
+  EXPECT_EQ(set("trusted_proxies", "10.0.0.0/8,::1").at("trusted_proxies"), (json::value{"10.0.0.0/8", "::1"}));
+  EXPECT_EQ(set("access_log_share", "100%").at("access_log_bps"), json::value(10'000));
+  EXPECT_EQ(set("trusted_proxies", "").at("trusted_proxies"), json::value(json::array()));
 }
 
 TEST_F(RoutersSync, ARouterThatWasAwayIsCaughtUp) {

@@ -187,7 +187,7 @@ json::object Control::answer(std::string_view line, std::string bytes) {
   if (op == "load") return obey(OrderOp::load, *request, std::move(bytes));
   if (op == "patch") return obey(OrderOp::patch, *request, std::move(bytes));
   if (op == "stats") return stats_of(reported_(), text_in(*request, "deployment"));
-  if (op == "usage") return usage_of(reported_());
+  if (op == "usage") return usage_of(reported_().counters, reported_().router);
   if (op == "hold") return hold(*request);
   if (op == "release") return release(*request);
   if (op == "drain") return drain(*request);

@@ -91,6 +91,17 @@ Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, const 
   return Error{.code = Code::failed, .message = "cannot make " + path};
 }
 
+Result<std::unique_ptr<Counters>> Counters::left_at(const std::string& path) {
+  RealDisk disk;
+  if (auto there = disk.stat(path, FollowLinks::no); !there) return there.error();
+  auto file = MappedFile::open(path, kFileBytes);
+  if (!file) return file.error();
+  std::unique_ptr<Counters> counters(new Counters(*std::move(file), 0));
+  if (!counters->is_sound()) return Error{.code = Code::conflict, .message = path + " holds no counters"};
+  counters->read_names();
+  return counters;
+}
+
 Result<void> Counters::begin(const std::string& router, const std::string& epoch) {
   Header& header = header_of(file_);
   header.version = kVersion;
@@ -153,7 +164,13 @@ uint32_t Counters::series_of(const SeriesName& name) {
   return series;
 }
 
-uint64_t Counters::next_sequence() { return ++header_of(file_).sequence; }
+// Whoever reads what a router has left may do so while it begins again.
+uint64_t Counters::next_sequence() { return std::atomic_ref<uint64_t>(header_of(file_).sequence).fetch_add(1) + 1; }
+
+std::string Counters::router() const {
+  const Header& header = header_of(file_);
+  return get_text(header.router, sizeof header.router);
+}
 
 std::string Counters::epoch() const {
   const Header& header = header_of(file_);

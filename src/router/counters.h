@@ -52,11 +52,14 @@ class Counters {
   // `router` and `fresh_epoch` go into a new file. One that cannot be used is set aside, as PATH.old.
   static Result<std::unique_ptr<Counters>> open(const std::string& path, const std::string& router,
                                                 const std::string& fresh_epoch, size_t lanes);
+  // What a router that is not there has left, to be read; `not_found` if there is no such file.
+  static Result<std::unique_ptr<Counters>> left_at(const std::string& path);
 
   // One thread only, that of the control socket.
   uint32_t series_of(const SeriesName& name);
-  uint64_t next_sequence();
 
+  uint64_t next_sequence();
+  std::string router() const;
   std::string epoch() const;
   size_t series() const { return names_.size(); }
   const SeriesName& name(uint32_t series) const { return names_[series]; }

@@ -55,6 +55,25 @@ TEST(Counters, SetAsideAFileThatIsNotTheirs) {
   EXPECT_TRUE(std::filesystem::exists(folder.path("counters.old")));
 }
 
+TEST(Counters, AreReadWhereARouterHasLeftThem) {
+  TestingFolder folder;
+  EXPECT_EQ(Counters::left_at(folder.path("counters")).error().code, Code::not_found);
+  EXPECT_FALSE(std::filesystem::exists(folder.path("counters"))) << "nothing is made";
+  {
+    auto counters = *Counters::open(folder.path("counters"), "R", "E1", 2);
+    add(counters->of(1, counters->series_of({.deployment = "d", .revision = "r"})).requests, 3);
+    EXPECT_EQ(counters->next_sequence(), 1U);
+  }
+  auto left = *Counters::left_at(folder.path("counters"));
+  EXPECT_EQ(left->router(), "R");
+  EXPECT_EQ(left->epoch(), "E1");
+  EXPECT_EQ(left->next_sequence(), 2U);
+  ASSERT_EQ(left->series(), 1U);
+  EXPECT_EQ(left->total(0).requests, 3U);
+  std::ofstream(folder.path("other")) << "something else";
+  EXPECT_EQ(Counters::left_at(folder.path("other")).error().code, Code::conflict);
+}
+
 TEST(Counters, PutALatencyIntoItsBucket) {
   EXPECT_EQ(latency_bucket(0), 0U);
   EXPECT_EQ(latency_bucket(50), 0U);

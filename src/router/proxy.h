@@ -142,10 +142,11 @@ class Proxy {
 
   // proxy_answers.cc
   void refuse(Client& client, uint16_t status, const char* why);
-  void answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* paused = nullptr);
-  void finish(Exchange& exchange);
+  // Of which deployment, if no revision of it was chosen, is for the log and, if it is paused, for its page.
+  void answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* of = nullptr);
+  void finish(Exchange& exchange, const Deployment* of = nullptr);
   void count(Exchange& exchange);
-  void log(Exchange& exchange);
+  void log(Exchange& exchange, const Deployment* of);
   bool is_sampled();
 
   // proxy_tunnel.cc

@@ -48,7 +48,7 @@ void Proxy::refuse(Client& client, uint16_t status, const char* why) {
   if (write(client, text_, {})) close_after_writing(client);
 }
 
-void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* paused) {
+void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* of) {
   Client& client = *exchange.client;
   if (!exchange.request.done || status == 400) exchange.keep_alive = false;
   exchange.status = status;
@@ -63,11 +63,11 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
        .is_head = exchange.is_head,
        .old_client = exchange.old_client,
        .keep_alive = exchange.keep_alive,
-       .paused = paused},
+       .paused = of != nullptr && of->paused ? of : nullptr},
       text_);
   if (!write(client, text_, {})) return;
   bool keep_alive = exchange.keep_alive;
-  finish(exchange);
+  finish(exchange, of);
   if (keep_alive) {
     become_idle(client);
   } else {
@@ -76,9 +76,9 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
 }
 
 // Counts it, logs it and gives back all that it has. The client's connection is the caller's to go on with.
-void Proxy::finish(Exchange& exchange) {
+void Proxy::finish(Exchange& exchange, const Deployment* of) {
   count(exchange);
-  log(exchange);
+  log(exchange, exchange.pool != nullptr ? &exchange.pool->deployment() : of);
   if (exchange.pool != nullptr) {
     Gauge& gauge = counters_.gauge(lane_, exchange.series);
     gauge.in_flight.fetch_sub(1, std::memory_order_relaxed);
@@ -113,7 +113,7 @@ bool Proxy::is_sampled() {
   return (sample_ >> 16) * 10'000 >> 16 < table->settings->access_log_bps;
 }
 
-void Proxy::log(Exchange& exchange) {
+void Proxy::log(Exchange& exchange, const Deployment* of) {
   if (exchange.status < 500 && !exchange.logged) return;
   SentHead head;
   if (exchange.sent != nullptr) {
@@ -123,7 +123,7 @@ void Proxy::log(Exchange& exchange) {
   }
   write_log_line({.wall_ms = now_.wall_ms,
                   .environment = environment(),
-                  .deployment = exchange.pool != nullptr ? &exchange.pool->deployment() : nullptr,
+                  .deployment = of,
                   .revision = exchange.pool != nullptr ? std::string_view(exchange.pool->revision().id) : "",
                   .generation = exchange.generation,
                   .reason = exchange.reason,

@@ -1,6 +1,9 @@
 // What is counted and logged of a request, whoever answered it.
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
+#include "base/json.h"
 #include "router/testing_proxy.h"
 
 namespace sluice::router {
@@ -58,6 +61,33 @@ TEST(ProxyAnswers, LogEveryRequestIfTheTableSaysSo) {
   proxy.send(client, "GET /a?b HTTP/1.1\r\nHost: shop.example\r\n\r\n");
   proxy.send(proxy.upstream(0), "HTTP/1.1 204 No Content\r\n\r\n");
   EXPECT_EQ(proxy.log_text(), "");
+}
+
+TEST(ProxyAnswers, SayWhichDeploymentIsPausedOrHasNobody) {
+  DeploymentDocument deployment = testing_deployment();
+  deployment.customer = "acme";
+  deployment.generation = 9;
+  deployment.status = DeploymentStatus::paused;
+  const std::string request = "GET /a HTTP/1.1\r\nHost: shop.example\r\n\r\n";
+  TestingProxy proxy(testing_table({deployment}));
+  int client = proxy.connect();
+  proxy.send(client, request);
+  auto logged = [&](const char* why) {
+    const json::value line = parse_json(proxy.log_text()).value().root;
+    EXPECT_EQ(line.at("deployment_id"), json::value(deployment.id));
+    EXPECT_EQ(line.at("customer_id"), json::value("acme"));
+    EXPECT_EQ(line.at("generation"), json::value(9));
+    EXPECT_EQ(line.at("revision_id"), json::value(""));
+    EXPECT_EQ(line.at("error"), json::value(why));
+  };
+  logged("the deployment is paused");
+  deployment.status = DeploymentStatus::active;
+  for (RevisionDocument& each : deployment.revisions) each.weight_bps = 0;
+  TableDocument table = testing_table({deployment});
+  table.generation = 2;
+  proxy.load(table);
+  proxy.send(client, request);
+  logged("no revision of the deployment has weight");
 }
 
 TEST(ProxyAnswers, GiveACookieOnceAndTakeItBack) {

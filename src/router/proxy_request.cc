@@ -135,6 +135,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
 // With the head's bytes no longer needed: answers, or sends it on its way.
 void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) {
   client.hold_over = false;
+  if (done.deployment != nullptr) exchange.generation = done.deployment->generation;
   switch (done.outcome) {
     case Outcome::no_route:
       answer(exchange, 404, "no deployment has such a route");
@@ -143,16 +144,15 @@ void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) 
       answer(exchange, 503, "the deployment is paused", done.deployment);
       return;
     case Outcome::no_revision:
-      answer(exchange, 503, "no revision of the deployment has weight");
+      answer(exchange, 503, "no revision of the deployment has weight", done.deployment);
       return;
     case Outcome::held:
-      answer(exchange, 503, "the deployment was held for too long");
+      answer(exchange, 503, "the deployment was held for too long", done.deployment);
       return;
     case Outcome::routed:
       break;
   }
   exchange.reason = done.reason;
-  exchange.generation = done.deployment->generation;
   exchange.timeouts = done.deployment->timeouts;
   route(exchange, done);
   send(exchange);

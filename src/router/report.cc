@@ -242,26 +242,26 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
           {"deployments", std::move(deployments)}};
 }
 
-json::object usage_of(const Reported& router) {
+json::object usage_of(Counters& counters, const std::string& router) {
   json::array all;
-  for (uint32_t series = 0; series < router.counters.series(); ++series) {
-    Counts counts = router.counters.total(series);
-    if (counts.requests == 0) continue;
-    const SeriesName& name = router.counters.name(series);
+  for (uint32_t series = 0; series < counters.series(); ++series) {
+    const Counts total = counters.total(series);
+    if (total.requests == 0) continue;
+    const SeriesName& name = counters.name(series);
     all.push_back(json::object{{"deployment", name.deployment},
                                {"revision", name.revision},
                                {"bundle", name.bundle},
                                {"customer", name.customer},
                                {"tenant", name.tenant},
                                {"team", name.team},
-                               {"requests", as_int(counts.requests)},
-                               {"bytes_in", as_int(counts.bytes_in)},
-                               {"bytes_out", as_int(counts.bytes_out)}});
+                               {"requests", as_int(total.requests)},
+                               {"bytes_in", as_int(total.bytes_in)},
+                               {"bytes_out", as_int(total.bytes_out)}});
   }
   return {{"ok", true},
-          {"router", router.router},
-          {"epoch", router.counters.epoch()},
-          {"sequence", as_int(router.counters.next_sequence())},
+          {"router", router},
+          {"epoch", counters.epoch()},
+          {"sequence", as_int(counters.next_sequence())},
           {"series", std::move(all)}};
 }
 

@@ -31,7 +31,7 @@ struct Reported {
 // Of all deployments, or of one.
 json::object stats_of(const Reported& router, const std::string& deployment);
 
-json::object usage_of(const Reported& router);
+json::object usage_of(Counters& counters, const std::string& router);
 
 std::string metrics_of(const Reported& router);
 

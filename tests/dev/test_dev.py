@@ -33,8 +33,8 @@ def tree(root, tmp_path):
     return tmp_path
 
 
-def dev(tree, *words):
-    environment = {**os.environ, "PATH": f"{tree}/programs:{os.environ['PATH']}"}
+def dev(tree, *words, **more):
+    environment = {**os.environ, "PATH": f"{tree}/programs:{os.environ['PATH']}", **more}
     return subprocess.run([str(tree / "dev"), *words], env=environment, capture_output=True, text=True, timeout=60)
 
 
@@ -47,6 +47,32 @@ def test_help_explains_every_command(root):
 def test_an_unknown_command_is_refused(tree):
     run = dev(tree, "biuld")
     assert (run.returncode, run.stderr) == (1, "dev: unknown command 'biuld'; ./dev help lists them\n")
+
+
+def test_run_starts_two_versions_and_says_how_to_try_them(root, sluice, tree):
+    (tree / "build/release/sluice").symlink_to(sluice)
+    (tree / "examples").symlink_to(root / "examples")
+    home = {"SLUICE_HOME": str(tree / "h"), "NO_COLOR": "1"}
+    try:
+        run = dev(tree, "run", **home)
+        assert run.returncode == 0, run.stderr
+        said = re.search(r"^hello 1.0.0 gets 90 % and hello 2.0.0 gets 10 % of the requests to (http://\S+) *\ntry:   (.*)\n"
+                         r"then:  (.*)\nend:   (.*)\n", run.stderr, flags=re.M)
+        assert said, run.stderr
+        loop = subprocess.run(["sh", "-c", said[2]], capture_output=True, text=True, timeout=60).stdout
+        assert (loop.count("hello 1.0.0\n"), loop.count("hello 2.0.0\n")) == (18, 2)
+        status = subprocess.run(said[3].split(), cwd=tree, env={**os.environ, **home}, capture_output=True, text=True)
+        assert "asked 90%" in status.stdout and "asked 10%" in status.stdout
+        again = dev(tree, "run", **home)
+        assert again.returncode == 0 and said[0] in again.stderr
+    finally:
+        subprocess.run([str(sluice), "stop"], env={**os.environ, **home}, timeout=120)
+
+
+def test_run_fails_if_the_second_version_does_not_come_up(tree):
+    program(tree / "build/release", "sluice", 'case "$2" in *v2) exit 7;; esac\n')
+    run = dev(tree, "run")
+    assert run.returncode == 7 and "try:" not in run.stderr
 
 
 def test_the_tests_fail_when_a_unit_test_fails(tree):

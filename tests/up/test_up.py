@@ -1,115 +1,17 @@
 """sluice up and what follows, end to end, with real processes: a folder to a URL, a change, a canary, a version that does
 not start, kill -9 of the control plane under load, a router that comes back, drain, usage, and the end of all of it."""
 
-import http.client
 import json
 import os
 import pty
 import re
 import select
-import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 from pathlib import Path
 
-import pytest
-
-
-class Home:
-    """A home of its own, and sluice with it. What it has started is stopped at the end."""
-
-    def __init__(self, sluice, root, folder):
-        self.sluice, self.root, self.folder = sluice, root, folder
-        self.home = folder / "h"
-
-    def environment(self):
-        return {"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.home), "LANG": "C.UTF-8", "NO_COLOR": "1"}
-
-    def run(self, *words, code=0, **more):
-        done = subprocess.run([str(self.sluice), *map(str, words)], capture_output=True, text=True, cwd=self.folder,
-                              env=self.environment(), timeout=120, **more)
-        assert code is None or done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-        return done
-
-    def data(self, *words, **more):
-        return json.loads(self.run(*words, "-o", "json", **more).stdout)
-
-    def up(self, folder, *words, **more):
-        return self.data("up", folder, "--detach", *words, **more)
-
-    def copy(self, name, to, version=None, text=None):
-        """A copy of an example, perhaps with another version, and another text that it answers."""
-        folder = self.folder / to
-        shutil.copytree(self.root / "examples" / name, folder)
-        if version:
-            manifest = folder / "bundle.yaml"
-            manifest.write_text(re.sub(r"\d\.\d\.\d", version, manifest.read_text()))
-        return folder
-
-    def stop(self):
-        return self.run("stop", "--timeout", "60s", code=None)
-
-    def router(self):
-        return json.loads((self.home / "router/main/router.json").read_text())
-
-    def status(self, **more):
-        return self.data("status", **more)
-
-
-@pytest.fixture
-def home(sluice, root, tmp_path):
-    one = Home(sluice, root, tmp_path)
-    yield one
-    one.stop()
-
-
-def ask(url, headers=None):
-    """One request on a connection of its own, without retries: the status, the headers and the body."""
-    host, _, path = url.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection("127.0.0.1", int(host.rsplit(":", 1)[1]), timeout=30)
-    try:
-        connection.request("GET", "/" + path, headers={"Host": host, **(headers or {})})
-        answer = connection.getresponse()
-        body = answer.read()
-        assert len(body) == int(answer.headers.get("Content-Length", len(body)))
-        return answer.status, answer.headers, body.decode()
-    finally:
-        connection.close()
-
-
-def get(url, headers=None):
-    """The status and the body."""
-    status, _, body = ask(url, headers)
-    return status, body
-
-
-class Load:
-    """Asks again and again until it is told to stop, and never retries: what is not 200 has failed."""
-
-    def __init__(self, url, threads=2):
-        self.url, self.ending, self.good, self.bad = url, threading.Event(), [], []
-        self.threads = [threading.Thread(target=self.ask) for _ in range(threads)]
-
-    def ask(self):
-        while not self.ending.is_set():
-            try:
-                status, body = get(self.url)
-                (self.good if status == 200 else self.bad).append((status, body))
-            except Exception as error:
-                self.bad.append(repr(error))
-                self.ending.wait(0.01)
-
-    def __enter__(self):
-        for each in self.threads:
-            each.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ending.set()
-        for each in self.threads:
-            each.join()
+from up_home import Home, Load, ask, get, running
 
 
 def test_what_runs_is_called_as_status_calls_it(home):
@@ -176,8 +78,56 @@ def test_a_folder_becomes_a_url_and_a_change_a_new_revision(home, eventually):
 
     manifest.write_text(manifest.read_text().replace("1.1.0", "1.2.0"))
     home.up(folder)
-    lifecycles = {each["name"]: each["lifecycle"] for each in home.status()["environments"][0]["deployments"][0]["revisions"]}
-    assert lifecycles == {"hello@2": "ready", "hello@3": "ready"}, "the one before stays, older ones do not"
+    lifecycles = {name: each["lifecycle"] for name, each in home.revisions().items()}
+    assert lifecycles == {"hello@1": "ready", "hello@3": "ready"}, "what a rollback leads to stays, others do not"
+    home.run("traffic", "rollback", "local")
+    assert get(first["urls"][0]) == (200, "hello 1.0.0\n")
+
+
+def test_the_way_back_leads_past_a_canary_that_was_given_up(home):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    home.up(home.copy("hello-v2", "two"), "--canary", "5%")
+    home.run("traffic", "rollback", "local")
+    home.up(home.copy("hello", "three", version="3.0.0"))
+    assert get(url) == (200, "hello 3.0.0\n")
+    home.run("traffic", "rollback", "local")
+    assert get(url) == (200, "hello 1.0.0\n")
+
+
+def test_routes_of_a_changed_folder_count_once_it_gets_everything(home):
+    folder = home.copy("hello", "one")
+    url = home.up(folder)["urls"][0]
+    with open(folder / "bundle.yaml", "a") as manifest:
+        manifest.write("routes:\n  - host: shop.localhost\n    path: /\n")
+    canary = home.run("up", folder, "--detach", "--canary", "5%")
+    assert "the routes stay as they are until it gets everything\n" in canary.stderr
+    assert get(url)[0] == 200
+    shop = home.up(folder)["urls"][0]
+    assert shop == url.replace("127.0.0.1", "shop.localhost")
+    assert get(shop)[0] == 200 and get(url)[0] == 404
+    assert home.up(folder)["changed"] is False
+
+
+def test_routes_that_another_has_are_refused_before_anything_is_changed(home):
+    taken = home.copy("hello", "other")
+    routes = "routes:\n  - host: shop.localhost\n    path: /\n"
+    (taken / "bundle.yaml").write_text((taken / "bundle.yaml").read_text().replace("name: hello", "name: other") + routes)
+    home.up(taken)
+    folder = home.copy("hello", "one")
+    url = home.up(folder)["urls"][0]
+    with open(folder / "bundle.yaml", "a") as manifest:
+        manifest.write(routes)
+    refused = home.run("up", folder, "--detach", code=6)
+    assert refused.stderr.startswith("error: it cannot have its routes, and everything stays as it was: ")
+    assert get(url) == (200, "hello 1.0.0\n")
+    assert [each["name"] for each in home.data("runtime", "list")] == ["hello@1", "other@1"]
+
+
+def test_a_share_that_it_has_already_is_no_change(home):
+    home.up(home.copy("hello", "one"))
+    home.up(home.copy("hello-v2", "two"), "--canary", "5%")
+    home.run("traffic", "set", "local", "hello@1=95%", "hello@2=5%")
+    assert home.up(home.folder / "two", "--canary", "5%")["changed"] is False
 
 
 def test_a_canary_gets_its_share(home, eventually):
@@ -242,32 +192,25 @@ def test_a_version_that_does_not_start_changes_nothing(home):
     assert shares["hello@1"] == 10000 and shares["hello@2"] == 0
 
 
-def test_no_request_fails_while_the_control_plane_is_killed_and_comes_back(home, eventually):
-    url = home.up(home.copy("hello", "one"))["urls"][0]
-    home.copy("hello-v2", "two")
+def test_ten_deploys_and_rollbacks_while_the_control_plane_is_killed_cost_no_request(home, eventually):
+    folder = home.copy("hello", "app")
+    url = home.up(folder)["urls"][0]
+    before = "hello 1.0.0\n"
     with Load(url) as load:
         eventually(lambda: len(load.good) > 50)
-        for i in range(3):
+        for version in (f"{n}.0.0" for n in range(2, 12)):
+            home.change(folder, version)
+            home.up(folder)
+            assert get(url) == (200, f"hello {version}\n")
             os.kill(home.status()["pid"], signal.SIGKILL)
             seen = len(load.good)
-            eventually(lambda: len(load.good) > seen + 50)
-            home.up(home.folder / ("two" if i % 2 == 0 else "one"))
-            seen = len(load.good)
-            eventually(lambda: len(load.good) > seen + 50)
-    assert load.bad == []
-    assert get(url) == (200, "hello 2.0.0\n")
-
-
-def test_ten_deploys_and_rollbacks_cost_no_request(home, eventually):
-    url = home.up(home.copy("hello", "one"))["urls"][0]
-    home.up(home.copy("hello-v2", "two"))
-    with Load(url) as load:
-        for _ in range(5):
+            eventually(lambda: len(load.good) > seen + 20)
             home.run("traffic", "rollback", "local")
-            assert get(url)[1] == "hello 1.0.0\n"
-            home.run("traffic", "forward", "local")
-            assert get(url)[1] == "hello 2.0.0\n"
-    assert load.bad == [] and len(load.good) > 10
+            assert get(url) == (200, before), "without a control plane a command does it by itself"
+            home.up(folder)
+            assert get(url) == (200, f"hello {version}\n")
+            before = f"hello {version}\n"
+    assert load.bad == [] and len(load.good) > 200
 
 
 def test_a_router_that_was_away_gets_the_newest(home, eventually):
@@ -279,13 +222,6 @@ def test_a_router_that_was_away_gets_the_newest(home, eventually):
     away = home.run("up", home.folder / "two", "--detach", "-o", "json")
     url = json.loads(away.stdout)["urls"][0]
     eventually(lambda: get(url) == (200, "hello 2.0.0\n"))
-
-
-def running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def test_a_router_that_cannot_start_is_told_with_its_log(home, eventually):
@@ -313,6 +249,17 @@ def test_homes_that_come_up_at_once_find_a_port_each(sluice, root, tmp_path):
             each.stop()
 
 
+def test_two_folders_come_up_at_once_in_a_new_home(home):
+    """They share the control plane and the router, whoever has started them."""
+    folders = [home.root / "examples/hello", home.root / "examples/chat"]
+    starting = [home.begin("up", folder, "--detach", "-o", "json") for folder in folders]
+    for each in starting:
+        out, err = each.communicate(timeout=120)
+        assert each.returncode == 0, err
+        assert get(json.loads(out)["urls"][0])[0] == 200
+    assert len(home.status()["environments"][0]["deployments"]) == 2
+
+
 def test_no_router_is_said(home):
     home.run("bundles", "build", home.copy("hello", "one"), "--out", "hello.bundle")
     home.run("bundles", "add", "local", "hello.bundle")
@@ -335,6 +282,32 @@ def test_a_token_leads_to_a_revision_without_a_share(home):
     assert {get(url, headers)[1] for _ in range(100)} == {"hello 1.0.0\n"}, "the public cannot choose"
 
 
+def test_a_proxy_is_believed_as_long_as_it_is_trusted(home):
+    url = home.up(home.patient())["urls"][0]
+    said = {"X-Forwarded-For": "192.0.2.1"}
+    assert get(url, said) == (200, "1.0.0 127.0.0.1")
+    done = home.run("config", "set", "local", "trusted_proxies=10.0.0.0/8,127.0.0.1")
+    assert done.stderr == "obeyed by the router main\n"
+    assert get(url, said) == (200, "1.0.0 192.0.2.1, 127.0.0.1")
+    home.run("config", "set", "local", "trusted_proxies=proxy.example", code=1)
+    home.run("config", "set", "local", "trusted_proxies=")
+    assert get(url, said) == (200, "1.0.0 127.0.0.1")
+
+
+def test_every_request_is_logged_if_that_is_asked_for(home, eventually):
+    answer = home.up(home.copy("hello", "one"))
+    home.run("config", "set", "local", "access_log_share=100%")
+    for _ in range(20):
+        get(answer["urls"][0])
+    log = home.home / "router/main/access.log"
+    eventually(lambda: log.read_text().count("\n") == 20, log.read_text)
+    line = json.loads(log.read_text().splitlines()[0])
+    expected = {"env_id": "local", "tenant": "default", "team": "default", "customer_id": "local-dev", "bundle_id": "hello",
+                "deployment_id": answer["deployment"], "revision_id": answer["revision"], "generation": 1,
+                "pack_kind": "sluice.deployer.local-process@1.0.0", "status": 200}
+    assert {name: line[name] for name in expected} == expected
+
+
 def test_a_drained_revision_is_stopped(home):
     url = home.up(home.copy("hello", "one"))["urls"][0]
     home.up(home.copy("hello-v2", "two"))
@@ -347,17 +320,34 @@ def test_a_drained_revision_is_stopped(home):
 
 def test_usage_is_what_the_client_counted(home, eventually):
     url = home.up(home.copy("hello", "one"))["urls"][0]
-    for _ in range(40):
-        get(url)
-    eventually(lambda: [(each["bundle"], each["requests"]) for each in home.data("usage", "show", "--by", "bundle")] ==
-               [("hello", 40)], lambda: str(home.data("usage", "show", "--by", "bundle")))
+    sent = 0
+
+    def ask(times):
+        nonlocal sent
+        for _ in range(times):
+            assert get(url)[0] == 200
+            sent += 1
+
+    def counted():
+        return [(each["bundle"], each["requests"]) for each in home.data("usage", "show", "--by", "bundle")]
+
+    ask(40)
+    eventually(lambda: counted() == [("hello", sent)], lambda: f"{counted()} of {sent}")
     worker = int(home.data("router", "stats")["worker_pid"])
     os.kill(worker, signal.SIGKILL)
     eventually(lambda: home.data("router", "stats")["worker_pid"] != worker)
-    for _ in range(10):
-        get(url)
-    eventually(lambda: home.data("usage", "show", "--by", "bundle")[0]["requests"] == 50,
-               lambda: str(home.data("usage", "show", "--by", "bundle")))
+    ask(10)
+    eventually(lambda: home.data("router", "stats")["deployments"][0]["revisions"][0]["requests"] == sent)
+    router = home.router()["pid"]
+    os.kill(router, signal.SIGKILL)
+    eventually(lambda: not running(router))
+    assert counted() == [("hello", sent)], "nobody is there to be asked, and nothing is lost"
+    url = home.up(home.folder / "one")["urls"][0]
+    ask(5)
+    home.run("stop")
+    assert counted() == [("hello", sent)]
+    home.up(home.folder / "one")
+    assert counted() == [("hello", sent)], "each once"
 
 
 def test_router_stats_are_drawn_again_on_a_terminal(home, eventually):
@@ -456,3 +446,7 @@ def test_down_takes_one_deployment_away(home):
     assert get(url)[0] == 404
     assert get(second) == (200, "hello 1.0.0\n")
     assert [each["bundle"] for each in home.status()["environments"][0]["deployments"]] == ["other"]
+    home.run("down", "other")
+    local, = home.status()["environments"]
+    assert local["deployments"] == [] and local["routers"][0]["running"] is True, "the router is still there"
+

@@ -6,6 +6,7 @@
 #include "deploy/concepts/router/router_work.h"
 #include "deploy/cookie_keys.h"
 #include "deploy/router_fleet.h"
+#include "deploy/views/router_settings.h"
 #include "deploy/views/snapshot.h"
 
 namespace sluice::deploy::router {
@@ -81,6 +82,7 @@ Publish::Performed Router::perform_publish(const PublishWork& work, Effect& effe
     return true;
   });
   if (members.empty()) return ok;
+  views::put_router_settings(states, work.environment, table);
   auto cookie_keys = effect.tool<CookieKeys>().current();
   if (!cookie_keys) return lang::Again{.reason = to_string(cookie_keys.error())};
   auto debug_key = fleet.debug_key();

@@ -2,6 +2,7 @@
 // each router and epoch, and adds the difference; so an answer that is read twice, or lost, changes nothing.
 #include <algorithm>
 #include <boost/json.hpp>
+#include <map>
 
 #include "deploy/concepts/usage/usage_work.h"
 #include "deploy/router_fleet.h"
@@ -81,48 +82,68 @@ void note_sequence(State& state, const UsageReading& reading) {
   state.readings().push(reading);
 }
 
+using Reading = decltype(Collect::Ok::readings)::value_type;
+using Series = decltype(Reading::series)::value_type;
+
+// Of each revision once: a deployment whose tenant or team was changed has counts under both names.
+std::vector<Series> series_of(const json::object& answer) {
+  std::vector<Series> all;
+  std::map<std::string, size_t> places;  // by revision
+  const json::value* series = answer.if_contains("series");
+  if (series == nullptr || !series->is_array()) return all;
+  for (const json::value& each : series->get_array()) {
+    if (!each.is_object()) continue;
+    const json::object& one = each.get_object();
+    const UsageId revision(text_at(one, "revision"));
+    auto [known, fresh] = places.try_emplace(revision.text(), all.size());
+    if (fresh) {
+      all.push_back({.revision = revision,
+                     .deployment = text_at(one, "deployment"),
+                     .bundle = text_at(one, "bundle"),
+                     .customer = text_at(one, "customer"),
+                     .tenant = text_at(one, "tenant"),
+                     .team = text_at(one, "team")});
+    }
+    Series& sum = all[known->second];
+    sum.requests += count_at(one, "requests");
+    sum.bytesIn += count_at(one, "bytes_in");
+    sum.bytesOut += count_at(one, "bytes_out");
+  }
+  return all;
+}
+
 }  // namespace
 
 Collect::Begun Usage::begin_collect(const Collect&, State&) { return CollectWork{}; }
 
 Collect::Performed Usage::perform_collect(const CollectWork&, Effect& effect) {
-  auto& fleet = effect.tool<RouterFleet>();
   const views::States states(effect.read());
   lang::ReadOnlyRows rows(effect.read().rows_of("Usage"));
   const State counted(rows);
-  Collect::Ok ok;
+  std::vector<RouterFleet::Member> members;
+  std::map<std::string, std::string> environments;  // by router
   for (const auto& table : states.router().all()) {
-    std::vector<RouterFleet::Member> members;
     for (const auto& each : states.router().members(table.id).values()) {
       members.push_back({.router = each.router, .name = each.name, .control = each.control});
+      environments[each.router] = table.id.text();
     }
-    for (const json::object& answer : fleet.usage(members)) {
-      typename decltype(ok.readings)::value_type reading{.router = text_at(answer, "router"),
-                                                         .epoch = text_at(answer, "epoch"),
-                                                         .sequence = count_at(answer, "sequence")};
-      const json::value* series = answer.if_contains("series");
-      if (reading.router.empty() || series == nullptr || !series->is_array()) continue;
-      for (const json::value& each : series->get_array()) {
-        if (!each.is_object()) continue;
-        const json::object& one = each.get_object();
-        typename decltype(reading.series)::value_type now{.revision = UsageId(text_at(one, "revision")),
-                                                          .environment = table.id.text(),
-                                                          .deployment = text_at(one, "deployment"),
-                                                          .bundle = text_at(one, "bundle"),
-                                                          .customer = text_at(one, "customer"),
-                                                          .tenant = text_at(one, "tenant"),
-                                                          .team = text_at(one, "team"),
-                                                          .requests = count_at(one, "requests"),
-                                                          .bytesIn = count_at(one, "bytes_in"),
-                                                          .bytesOut = count_at(one, "bytes_out")};
-        const UsageTotal before = counted_of(counted, now.revision, reading.router, reading.epoch);
-        if (now.requests == before.requests && now.bytesIn == before.bytesIn && now.bytesOut == before.bytesOut) {
-          continue;
-        }
-        reading.series.push_back(std::move(now));
-      }
-      if (!reading.series.empty()) ok.readings.push_back(std::move(reading));
+  }
+  Collect::Ok ok;
+  for (const json::object& answer : effect.tool<RouterFleet>().usage(members)) {
+    Reading reading{.router = text_at(answer, "router"),
+                    .epoch = text_at(answer, "epoch"),
+                    .sequence = count_at(answer, "sequence")};
+    if (reading.router.empty()) continue;
+    for (Series& now : series_of(answer)) {
+      const UsageTotal before = counted_of(counted, now.revision, reading.router, reading.epoch);
+      if (now.requests == before.requests && now.bytesIn == before.bytesIn && now.bytesOut == before.bytesOut) continue;
+      // A router that was retired has left counts of revisions that are known.
+      auto known = environments.find(reading.router);
+      auto record = counted.get(now.revision);
+      now.environment = known != environments.end() ? known->second : record ? record->environment : "";
+      reading.series.push_back(std::move(now));
     }
+    if (!reading.series.empty()) ok.readings.push_back(std::move(reading));
   }
   return ok;
 }

@@ -117,7 +117,10 @@ Result<void> LocalHost::check_home() {
   if (!file) return file.error();
   if (auto written = (*file)->write_at(0, "probe"); !written) return written;
   if (auto synced = (*file)->sync(SyncWhat::contents); !synced) return synced;
-  return disk_.remove(probe);
+  // Another who looks at the same time may have removed it.
+  auto removed = disk_.remove(probe);
+  if (!removed && removed.error().code == Code::not_found) return {};
+  return removed;
 }
 
 Hold::Hold(LocalHost& host, std::string name) : host_(&host), name_(std::move(name)) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/testing_wait.h"
 #include "bundle/pack.h"
@@ -96,6 +97,18 @@ TEST_F(LocalHostTest, WhatAKilledOneLeftHalfUnpackedOrHalfRemovedIsRemoved) {
   }
   ASSERT_TRUE(host.forget_unpacked({}));
   EXPECT_TRUE(world.disk.list(world.folder.path("unpacked"))->empty());
+}
+
+TEST_F(LocalHostTest, SeveralMayLookAtTheHomeAtOnce) {
+  std::atomic<int> failed = 0;
+  std::vector<std::jthread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) failed += host.check_home() ? 0 : 1;
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(failed, 0);
 }
 
 TEST_F(LocalHostTest, OneAtATimeWorksOnAService) {

@@ -1,0 +1,31 @@
+// From host config to what a router obeys.
+#include "deploy/views/router_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "deploy/testing_views.h"
+
+namespace sluice::deploy::views {
+namespace router_settings_test {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(RouterSettings, AreWhatTheHostConfigSays) {
+  RowsInMemory rows;
+  ::sluice::router::TableDocument table;
+  put_router_settings(States(rows), "local", table);
+  EXPECT_THAT(table.trusted_proxies, IsEmpty()) << "nobody is believed unless somebody says so";
+  EXPECT_EQ(table.access_log_bps, 100);
+  config::State state(rows.rows);
+  state.put(config::ConfigId("local"), {.generation = 1});
+  state.values(config::ConfigId("local")).push({"trusted_proxies", "10.0.0.0/8,::1"});
+  state.values(config::ConfigId("local")).push({"access_log_share", "12.5%"});
+  put_router_settings(States(rows), "local", table);
+  EXPECT_THAT(table.trusted_proxies, ElementsAre("10.0.0.0/8", "::1"));
+  EXPECT_EQ(table.access_log_bps, 1'250);
+}
+
+}  // namespace router_settings_test
+}  // namespace sluice::deploy::views

@@ -1,0 +1,17 @@
+"""Lets these tests import what stands beside them, and gives them homes that end with them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "router")]  # wire.py speaks WebSocket
+
+from up_home import Home  # noqa: E402
+
+
+@pytest.fixture
+def home(sluice, root, tmp_path):
+    one = Home(sluice, root, tmp_path)
+    yield one
+    one.stop()
