@@ -128,7 +128,9 @@ bool limit(int resource, uint64_t most) {
 
 bool take_limits(const LaunchRequest& request) {
   auto grouped = [&](const char* what) { return std::ranges::find(request.grouped, what) != request.grouped.end(); };
-  bool all = limit(RLIMIT_NOFILE, request.limits.files) && limit(RLIMIT_CORE, 0);
+  // What a program held in memory, its secrets among it, is written nowhere when it crashes. Not 0: at that limit a
+  // program that collects crashes (core_pattern) is given it all the same, at 1 it is not.
+  bool all = limit(RLIMIT_NOFILE, request.limits.files) && limit(RLIMIT_CORE, 1);
   if (!grouped("memory")) all = all && limit(RLIMIT_DATA, request.limits.memory_bytes);
   if (!grouped("pids")) all = all && limit(RLIMIT_NPROC, request.limits.processes);
   return all;
@@ -166,6 +168,9 @@ std::optional<Report> take_bounds(const LaunchRequest& request, bool& own_view) 
   own_view = view.has_value();
   if (view && *view != 0) return Report{.stage = Stage::view, .number = *view};
   if (!take_limits(request)) return Report{.stage = Stage::limits, .number = errno};
+  if (request.ids >= 0 && request.user != 0) {
+    if (int failed = take_ids(request.ids); failed != 0) return Report{.stage = Stage::user, .number = failed};
+  }
   if (!become(request.user)) return Report{.stage = Stage::user, .number = errno};
   return std::nullopt;
 }
@@ -195,7 +200,7 @@ Report run_here(const LaunchRequest& request, const std::string& program) {
   };
   ::setsid();
   if (!join_groups(request.groups, born_in)) fail({.stage = Stage::group, .number = EACCES});
-  report = ::fcntl(report, F_DUPFD_CLOEXEC, kAboveHanded);
+  report = ::fcntl(report, F_DUPFD_CLOEXEC, kAboveHanded + static_cast<int>(request.descriptors.size()));
   if (report < 0 || ::dup2(input, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0 ||
       !hand_over(request.descriptors)) {
     fail({.stage = Stage::limits, .number = errno});

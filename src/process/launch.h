@@ -28,6 +28,7 @@ struct LaunchRequest {
   std::vector<std::string> grouped;  // the limits that the groups keep; rlimits keep the others
   Limits limits;
   uint32_t user = 0;
+  int ids = -1;  // of make_ids, above those that are handed over; without them others of that user can look into it
   std::string hidden;
   std::vector<std::string> read_only;  // folders that it sees besides root
   std::vector<std::string> writable;

@@ -39,6 +39,18 @@ TEST(Launch, SaysThatItsFolderIsMissing) {
   EXPECT_EQ(launched.error().code, Code::not_found);
 }
 
+TEST(Launch, SaysWhatFailsHoweverManyDescriptorsAreHandedOver) {
+  std::vector<Descriptor> held;
+  std::vector<int> handed;
+  for (int i = 0; i < 100; ++i) {
+    held.emplace_back(::dup(2));
+    handed.push_back(held.back().fd());
+  }
+  auto launched = launch({.argv = {"/bin/true"}, .root = "/usr/none", .user = ::geteuid(), .descriptors = handed});
+  ASSERT_FALSE(launched);
+  EXPECT_EQ(launched.error().code, Code::not_found);
+}
+
 TEST(Launch, EndsWithTheProcessThatStartedIt) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);

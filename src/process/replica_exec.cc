@@ -22,6 +22,24 @@ int refuse(const Error& error) {
   return kCannot;
 }
 
+// What a supervisor has open at this number.
+Result<Descriptor> held_by(const ProcessRecord& supervisor, int number) {
+  const Error ended{.code = Code::not_found, .message = "the replica does not run"};
+  auto handle = ProcessHandle::open(identity_of(supervisor));
+  if (!handle) return ended;
+  auto file = open_path("/proc/" + std::to_string(supervisor.pid) + "/fd/" + std::to_string(number), O_RDONLY);
+  // What was opened is the supervisor's only if it is still there.
+  auto runs = is_running(identity_of(supervisor));
+  if (!runs || !*runs) return ended;
+  return file;
+}
+
+// So that it sees what the program sees of itself. Where the program has no namespace, there is none to be in.
+Descriptor ids_held_by(const ProcessRecord& supervisor) {
+  auto held = held_by(supervisor, kIdsDescriptor);
+  return held ? Descriptor(::fcntl(held->fd(), F_DUPFD_CLOEXEC, kIdsDescriptor)) : Descriptor();
+}
+
 Error become_command(const std::string& folder, const std::vector<std::string>& argv) {
   RealDisk disk;
   const ReplicaFiles files(folder);
@@ -37,20 +55,16 @@ Error become_command(const std::string& folder, const std::vector<std::string>& 
   if (!sealed) return sealed.error();
   auto secrets = HandedSecrets::take(*sealed, launch->workload.secrets_as);
   if (!secrets) return secrets.error();
-  return launch_here(request_in(files, *launch, groups_there(launch->groups), *secrets, argv));
+  LaunchRequest request = request_in(files, *launch, groups_there(launch->groups), *secrets, argv);
+  const Descriptor ids = ids_held_by(state->supervisor);
+  request.ids = ids.fd();
+  return launch_here(request);
 }
 
 }  // namespace
 
 Result<std::string> secrets_held_by(const ProcessRecord& supervisor) {
-  const Error ended{.code = Code::not_found, .message = "the replica does not run"};
-  auto handle = ProcessHandle::open(identity_of(supervisor));
-  if (!handle) return ended;
-  auto file =
-      open_path("/proc/" + std::to_string(supervisor.pid) + "/fd/" + std::to_string(kSecretsDescriptor), O_RDONLY);
-  // What was opened is the supervisor's only if it is still there.
-  auto runs = is_running(identity_of(supervisor));
-  if (!runs || !*runs) return ended;
+  auto file = held_by(supervisor, kSecretsDescriptor);
   if (!file) return file.error();
   return read_all(file->fd());
 }

@@ -70,6 +70,15 @@ TEST_F(ReplicaExecTest, ACommandHasWhatTheProgramHas) {
   EXPECT_EQ(*world.replicas.secrets("file"), (Secrets{{"TOKEN", "t0p"}}));
 }
 
+TEST_F(ReplicaExecTest, ACommandCanLookIntoTheProgram) {
+  const Workload workload = world.shell("exec sleep 1000");
+  ReplicaState state = world.settled("one", workload, {{"TOKEN", "t0p"}});
+  const std::string place = "/proc/" + std::to_string(state.program->pid);
+  Ended ended =
+      run("one", {"sh", "-c", "tr '\\0' '\\n' <" + place + "/environ | grep TOKEN; readlink " + place + "/cwd"});
+  EXPECT_EQ(ended.said, "TOKEN=t0p\n" + workload.root + "\n");
+}
+
 TEST_F(ReplicaExecTest, ItEndsWithTheReplica) {
   world.settled("one", world.shell("exec sleep 1000"));
   Descriptor says;

@@ -85,6 +85,7 @@ class Supervisor {
     groups_ = make_groups(launch_.groups, work_.limits);
     state_.limited_by = to_string(groups_);
     if (groups_.limits.size() < kAllLimits) log_.note("its limits are kept by " + state_.limited_by);
+    take_own_ids();
     start_program();
     while (!over_) turn();
     if (write_again_ns_ != kNever) write_state();
@@ -130,8 +131,22 @@ class Supervisor {
 
   // --- the program ------------------------------------------------------------------------------------------
 
+  // One for all that runs in its place, one after the other and beside each other.
+  void take_own_ids() {
+    if (::geteuid() != 0 || work_.user == 0) return;
+    auto made = make_ids();
+    if (made && ::dup3(made->fd(), kIdsDescriptor, O_CLOEXEC) == kIdsDescriptor) {
+      ids_ = Descriptor(kIdsDescriptor);
+      return;
+    }
+    log_.note("no user namespace of its own: other programs of user " + std::to_string(work_.user) +
+              " can look into it, and see its secrets");
+  }
+
   LaunchRequest request_of(const std::vector<std::string>& argv) const {
-    return request_in(files_, launch_, groups_, secrets_, argv);
+    LaunchRequest request = request_in(files_, launch_, groups_, secrets_, argv);
+    request.ids = ids_.fd();
+    return request;
   }
 
   void start_program() {
@@ -423,7 +438,7 @@ class Supervisor {
   ReplicaLog log_;
   ProgramOutput output_{log_};
   Probe probe_;
-  Descriptor signals_;
+  Descriptor signals_, ids_;
   ReplicaState state_;
   MadeGroups groups_;
   bool killed_ = false;  // the groups, since they were made

@@ -18,6 +18,10 @@ inline constexpr std::string_view kSuperviseWord = "supervise-replica";
 // Where it holds the secrets that it was handed, a sealed file in memory, for as long as it lives.
 inline constexpr int kSecretsDescriptor = 4;
 
+// Where it holds the user namespace of the replica (make_ids in process/system.h), if it has one:
+// above all that it hands over.
+inline constexpr int kIdsDescriptor = 1000;
+
 // For main(), before anything else is made: if the command line is that of a supervisor, becomes one, and says with
 // which code to exit when that is over.
 std::optional<int> supervise(int count, char** words);

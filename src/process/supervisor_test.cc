@@ -287,6 +287,7 @@ print(json.dumps({
     'key': tried(lambda: open(os.environ['HIDDEN'] + '/key').read()) if os.getuid() == 65532 else 'FileNotFoundError',
     'config': json.load(open(os.environ['SLUICE_CONFIG'])),
     'files': resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+    'core': max(resource.getrlimit(resource.RLIMIT_CORE)),
     'names': sorted(n for n in os.environ if n != 'LC_CTYPE'),
 }), flush=True)
 import time; time.sleep(1000))");
@@ -298,15 +299,16 @@ import time; time.sleep(1000))");
   ASSERT_TRUE(eventually([&] { return !world.said("one").empty(); }));
   const bool root = ::geteuid() == 0;
   const std::string user = root ? "65532" : std::to_string(::geteuid());
-  EXPECT_THAT(world.said("one"),
-              ElementsAre("out {\"uid\": " + user + ", \"gid\": " + (root ? user : std::to_string(::getegid())) +
-                          ", \"groups\": [], \"new_privs\": [\"1\"], \"descriptors\": [0, 1, 2, 3], \"stdin\": \"\", "
-                          "\"group\": true, \"write\": \"" +
-                          (root ? "OSError" : "PermissionError") +
-                          "\", \"home\": " + (root ? "[\"bundles\", \"replicas\"]" : "[]") +
-                          ", \"key\": \"FileNotFoundError\", \"config\": {\"color\": \"blue\"}, \"files\": 100, "
-                          "\"names\": [\"HIDDEN\", \"HOME\", \"PATH\", \"SLUICE_CONFIG\", \"SLUICE_REPLICA\", "
-                          "\"SLUICE_SOCKET\"]}"));
+  EXPECT_THAT(
+      world.said("one"),
+      ElementsAre("out {\"uid\": " + user + ", \"gid\": " + (root ? user : std::to_string(::getegid())) +
+                  ", \"groups\": [], \"new_privs\": [\"1\"], \"descriptors\": [0, 1, 2, 3], \"stdin\": \"\", "
+                  "\"group\": true, \"write\": \"" +
+                  (root ? "OSError" : "PermissionError") +
+                  "\", \"home\": " + (root ? "[\"bundles\", \"replicas\"]" : "[]") +
+                  ", \"key\": \"FileNotFoundError\", \"config\": {\"color\": \"blue\"}, \"files\": 100, \"core\": 1, "
+                  "\"names\": [\"HIDDEN\", \"HOME\", \"PATH\", \"SLUICE_CONFIG\", \"SLUICE_REPLICA\", "
+                  "\"SLUICE_SOCKET\"]}"));
 }
 
 TEST_F(SupervisorTest, SecretsReachTheProgramAndNobodyElse) {
@@ -329,6 +331,41 @@ TEST_F(SupervisorTest, SecretsReachTheProgramAndNobodyElse) {
     }
     const std::string own = world.file("/proc/" + std::to_string(state.program->pid) + "/environ");
     EXPECT_EQ(own.find(secret) != std::string::npos, as == SecretsAs::env);
+  }
+}
+
+// All programs have the same user; what keeps them apart is a user namespace for each.
+TEST_F(SupervisorTest, AProgramCannotLookIntoAnotherOfItsUser) {
+  Workload holder = world.shell("cat $TOKEN >/dev/null; exec sleep 1000");
+  holder.secrets_as = SecretsAs::file;
+  const ReplicaState held = world.settled("holder", holder, {{"TOKEN", "s3cr3t-of-the-test"}});
+  Workload spy = world.python(R"(
+import os, subprocess, sys, time
+def tried(what):
+    try:
+        what()
+        return 'open'
+    except OSError as e:
+        return type(e).__name__
+def looked_into(pid):
+    place = '/proc/' + str(pid)
+    return [tried(lambda: open(place + '/environ', 'rb').read()), tried(lambda: open(place + '/fd/3', 'rb').read()),
+            tried(lambda: open(place + '/maps', 'rb').read()), tried(lambda: os.listdir(place + '/root/'))]
+child = subprocess.Popen(['sleep', '1000'], stdin=open('/dev/null'), pass_fds=[os.dup2(0, 3)])
+print(looked_into(os.environ['HOLDER']), looked_into(child.pid), os.stat('/').st_uid, flush=True)
+time.sleep(1000))");
+  spy.environment["HOLDER"] = std::to_string(held.program->pid);
+  world.settled("spy", spy);
+  ASSERT_TRUE(eventually([&] { return !world.said("spy").empty(); }));
+  const std::string open = "['open', 'open', 'open', 'open']";
+  const std::string no = "'PermissionError'";
+  const bool apart = ::geteuid() == 0 && make_ids();
+  EXPECT_THAT(
+      world.said("spy"),
+      ElementsAre("out " + (apart ? "[" + no + ", " + no + ", " + no + ", " + no + "]" : open) + " " + open + " 0"));
+  if (::geteuid() == 0) {
+    const std::string log = world.file(world.folder.path("replicas/spy/log/replica.log"));
+    EXPECT_EQ(log.find("no user namespace of its own") == std::string::npos, apart);
   }
 }
 

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -187,6 +189,58 @@ int take_own_mounts() {
   }
   return 0;
 }
+
+namespace {
+
+// Every id that there is here, as itself. In a container these need not be all.
+Result<std::string> same_ids(const std::string& map) {
+  std::ifstream lines(map);
+  std::string text;
+  for (uint64_t inside = 0, outside = 0, count = 0; lines >> inside >> outside >> count;) {
+    text += std::to_string(inside) + " " + std::to_string(inside) + " " + std::to_string(count) + "\n";
+  }
+  if (text.empty()) return Error{.code = Code::failed, .message = "there are no ids in " + map};
+  return text;
+}
+
+// Only somebody outside can say which ids there are in the namespace that this child is in.
+Result<Descriptor> name_ids(pid_t child) {
+  const std::string folder = "/proc/" + std::to_string(child);
+  for (const char* map : {"/uid_map", "/gid_map"}) {
+    auto ids = same_ids(std::string("/proc/self") + map);
+    if (!ids) return ids.error();
+    if (auto written = write_control(folder + map, *ids); !written) return written.error();
+  }
+  return open_path(folder + "/ns/user", O_RDONLY);
+}
+
+}  // namespace
+
+Result<Descriptor> make_ids() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return error_from(errno, "make", "a socket");
+  Descriptor here(ends[0]), there(ends[1]);
+  const pid_t child = fork_here();
+  if (child < 0) return error_from(errno, "start", "a process");
+  int failed = 0;
+  if (child == 0) {
+    here.reset();
+    failed = ::unshare(CLONE_NEWUSER) == 0 ? 0 : errno;
+    // The namespace is there for as long as somebody holds it: until the other end is closed.
+    if (::write(there.fd(), &failed, sizeof failed) == sizeof failed) (void)!::read(there.fd(), &failed, 1);
+    ::_exit(0);
+  }
+  there.reset();
+  if (::read(here.fd(), &failed, sizeof failed) != sizeof failed) failed = EIO;
+  auto ids = failed == 0 ? name_ids(child) : error_from(failed, "make", "a user namespace");
+  here.reset();
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return ids;
+}
+
+int take_ids(int ids) { return ::setns(ids, CLONE_NEWUSER) == 0 ? 0 : errno; }
 
 pid_t fork_here() { return ::fork(); }
 

@@ -79,6 +79,13 @@ Result<int> start_detached(const std::vector<std::string>& argv, std::span<const
 // From here on, what this process mounts reaches nobody else. 0, or errno.
 int take_own_mounts();
 
+// A user namespace of its own, in which every id is what it is here, for take_ids: processes of one user id cannot look
+// into each other, nor trace each other, if they are in different ones (cap_ptrace_access_check in the kernel). For
+// root; an error where the system does not let it have one, as in a chroot. Only for processes with one thread.
+Result<Descriptor> make_ids();
+// From here on this process is in that namespace. 0, or errno.
+int take_ids(int ids);
+
 // A child of this process that runs on in the same program; 0 in the child. Only for processes with one thread.
 pid_t fork_here();
 // The same, born in a control group of the second version; -1 where the system does not let it.

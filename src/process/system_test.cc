@@ -2,8 +2,10 @@
 #include "process/system.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +89,23 @@ TEST_F(SystemTest, ADetachedProgramHasItsDescriptorsAndASessionOfItsOwn) {
   EXPECT_EQ(*read_file(disk, folder.path("messages"), 100), "216\n");
   EXPECT_EQ(start_detached({"/bin/sh", "-c", "exit 7"}, {}, "/dev/null").value(), 7);
   EXPECT_EQ(start_detached({"/none"}, {}, "/dev/null").error().code, Code::not_found);
+}
+
+TEST_F(SystemTest, OwnIdsAreThoseThatThereAre) {
+  auto ids = make_ids();
+  if (!ids) {
+    EXPECT_THAT(ids.error().message, testing::StartsWith("cannot "));
+    return;
+  }
+  pid_t child = ::fork();
+  if (child == 0) {
+    bool same = take_ids(ids->fd()) == 0 && ::setresuid(65532, 65532, 65532) == 0;
+    struct stat root {};
+    ::_exit(same && ::getuid() == 65532 && ::stat("/", &root) == 0 && root.st_uid == 0 ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(SystemTest, ControlFilesSayNo) {

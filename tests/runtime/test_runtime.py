@@ -339,6 +339,44 @@ def test_a_program_sees_nothing_of_sluices_and_keeps_its_secrets(machine):
         assert machine.act("destroy", instance=made["instance"])[0] == "ok"
 
 
+SPY = """
+import os
+def tried(what):
+    try:
+        return what()
+    except OSError as error:
+        return type(error).__name__
+found = {}
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    place = "/proc/" + pid
+    if int(pid) != os.getpid() and tried(lambda: os.stat(place).st_uid) == os.getuid():
+        found[pid] = [tried(lambda: open(place + each, "rb").read() and "open") for each in ("/environ", "/fd/3", "/maps")]
+print("found", found, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can keep programs of one user apart")
+def test_workloads_of_one_user_do_not_see_each_others_secrets(machine):
+    instances, pids = [], []
+    for name, app in (("holder", SERVER), ("spy", SPY + SERVER)):
+        bundle = machine.bundle(name, app, "secrets: [TOKEN]\nsecrets_as: file\n")
+        variant, made = machine.act("provision", concept=name, runtimeType="local", config="{}")
+        assert variant == "ok"
+        instances.append(made["instance"])
+        variant, fields = machine.act("deploy", instance=made["instance"], artifact=bundle, version="1",
+                                      given={"secrets": json.dumps({"TOKEN": "s3cr3t"})})
+        assert variant == "ok", fields
+        pids.append(json.loads(machine.run("runtime", "show", name, "-o", "json").stdout)["replicas"][0]["pid"])
+    (line,) = machine.run("logs", "spy", "--grep", "^found", "-o", "json").stdout.splitlines()
+    if "no user namespace" not in machine.run("logs", "spy").stdout:
+        assert f"'{pids[0]}': ['PermissionError', 'PermissionError', 'PermissionError']" in line
+    # Whoever may run a command in its place may see what is its own.
+    done = machine.run("exec", "holder", "--", "cat", f"/proc/{pids[0]}/fd/3")
+    assert (done.returncode, done.stdout) == (0, "s3cr3t")
+    for instance in instances:
+        assert machine.act("destroy", instance=instance)[0] == "ok"
+
+
 def test_storage_outlives_versions(machine):
     app = ("import os\nplace = os.environ['SLUICE_STORAGE_DATA'] + '/visits'\n"
            "visits = int(open(place).read()) + 1 if os.path.exists(place) else 1\n"
