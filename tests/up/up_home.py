@@ -130,8 +130,8 @@ class UnderWay:
             self.connection.close()
 
 
-def get(url, headers=None):
-    """One request on a connection of its own, without retries: the status and the body."""
+def ask(url, headers=None):
+    """One request on a connection of its own, without retries: the status, the headers and the body."""
     host, _, path = url.removeprefix("http://").partition("/")
     connection = http.client.HTTPConnection("127.0.0.1", int(host.rsplit(":", 1)[1]), timeout=30)
     try:
@@ -139,9 +139,15 @@ def get(url, headers=None):
         answer = connection.getresponse()
         body = answer.read()
         assert len(body) == int(answer.headers.get("Content-Length", len(body)))
-        return answer.status, body.decode()
+        return answer.status, answer.headers, body.decode()
     finally:
         connection.close()
+
+
+def get(url, headers=None):
+    """The status and the body."""
+    status, _, body = ask(url, headers)
+    return status, body
 
 
 class Load:
