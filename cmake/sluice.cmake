@@ -80,6 +80,7 @@ pkg_check_modules(SQUASHFS REQUIRED IMPORTED_TARGET libsquashfs1)
 pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 # What these need themselves; of libarchive only the formats that are read are linked, and with them what those need.
 find_library(UTF8PROC utf8proc REQUIRED)
+find_library(HIREDIS hiredis REQUIRED)
 foreach(library z lzma lz4 bz2 nettle)
   find_library(inner_${library} ${library} REQUIRED)
   target_link_libraries(PkgConfig::SQUASHFS INTERFACE ${inner_${library}} PkgConfig::ZSTD)

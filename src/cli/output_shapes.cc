@@ -194,6 +194,8 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "{ ok: bool, router: text, name: text, pid: int, worker_pid: int, environment: text, generation: int, "
      "digest: text, uptime_s: int, threads: int, connections: int, idle_connections: int, held: int, "
      "quarantined: [{ deployment: text, reason: text }], state: { patches: int, bytes: int, error: text }, "
+     "pins: { redis: 'none' | 'connected' | 'down', error: text, lookups: int, hits: int, misses: int, timeouts: int, "
+     "failures: int, writes: int }, "
      "deployments: [{ id: text, generation: int, status: 'active' | 'paused', revisions: [@routed-revision] }] }"},
     {"usage show",
      "[{ environment?: text, deployment?: text, bundle?: text, revision?: text, tenant?: text, team?: text, "

@@ -20,6 +20,7 @@ constexpr std::array kBuiltIn = {
     BuiltInPack{"secrets", "sluice.secrets.store", "1"},
     BuiltInPack{"telemetry", "sluice.telemetry.stdout", "1"},
     BuiltInPack{"sessions", "sluice.sessions.memory", "1"},
+    BuiltInPack{"sessions", kRedisSessions, "1"},
     BuiltInPack{"state", "sluice.state.memory", "1"},
 };
 

@@ -25,6 +25,9 @@ struct PackDescriptor {
 // PATH@VERSION: the path has a dot at least, of a-z, 0-9, `.` and `-`; the version is a semantic one.
 Result<PackDescriptor> parse_descriptor(std::string_view text);
 
+// Has the routers keep session pins in the Redis of the host's redis_url, too.
+inline constexpr std::string_view kRedisSessions = "sluice.sessions.redis";
+
 struct BuiltInPack {
   std::string_view slot;
   std::string_view path;

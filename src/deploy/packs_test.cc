@@ -41,6 +41,7 @@ TEST(Packs, DefaultsAreBuiltInAndServeTheirSlots) {
     EXPECT_TRUE(is_slot(each.slot));
   }
   EXPECT_EQ(find_built_in("sluice.deployer.k8s"), nullptr);
+  EXPECT_EQ(find_built_in("sluice.sessions.redis")->slot, "sessions");
 }
 
 TEST(Packs, ADeployerNamesItsRuntime) {

@@ -256,6 +256,41 @@ TEST_F(RoutersSync, WhomToBelieveReachesTheRouter) {
   EXPECT_EQ(set("trusted_proxies", "").at("trusted_proxies"), json::value(json::array()));
 }
 
+TEST_F(RoutersSync, WhereSessionPinsAreKeptReachesTheRouter) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  auto redis = [&] {
+    json::value sent = parse_json(router.last()).value().root;
+    const json::value* pins = sent.as_object().if_contains("pins");
+    return pins != nullptr ? pins->at("redis") : json::value("");
+  };
+  auto set = [&](const char* name, const char* value) {
+    kit.run("Config/set",
+            {{"environment", "local"}, {"values", json::array{json::object{{"key", name}, {"value", value}}}}});
+  };
+  auto pack = [&](const char* action, const char* kind) {
+    auto end = kit.run(action, {{"environment", "local"}, {"slot", "sessions"}, {"kind", kind}});
+    EXPECT_EQ(end.variant, "ok") << action;
+  };
+  pack("Env/bind", "sluice.sessions.redis@1.0.0");
+  EXPECT_EQ(router.generation(), 2);
+  set("redis_url", "redis://cache.example");
+  EXPECT_EQ(redis(), json::value("redis://cache.example"));
+  set("redis_url", "redis://other.example/3");
+  EXPECT_EQ(redis(), json::value("redis://other.example/3"));
+  pack("Env/rebind", "sluice.sessions.memory@1.0.0");
+  EXPECT_EQ(redis(), json::value(""));
+  kit.run("Env/rollback", {{"environment", "local"}, {"slot", "sessions"}, {"steps", 1}});
+  EXPECT_EQ(redis(), json::value("redis://other.example/3"));
+  kit.run("Env/unbind", {{"environment", "local"}, {"slot", "sessions"}});
+  EXPECT_EQ(redis(), json::value(""));
+  int64_t before = router.generation();
+  set("region", "eu");
+  EXPECT_EQ(router.generation(), before) << "what concerns no router is not sent";
+  kit.run("Config/absorb", {{"environment", "local"}, {"other", "none"}});
+  EXPECT_EQ(router.generation(), before + 1);
+}
+
 TEST_F(RoutersSync, ARouterThatWasAwayIsCaughtUp) {
   TestingRouter router(folder.path("router"), "main", key.public_key());
   enter(router);

@@ -21,7 +21,7 @@ struct Replica;
 class RevisionPool;
 
 struct Endpoint {
-  enum class Kind : uint8_t { client, upstream, listener, wakeup };
+  enum class Kind : uint8_t { client, upstream, listener, wakeup, redis };
 
   int fd = -1;  // -1: gone
   Kind kind = Kind::client;
@@ -38,6 +38,7 @@ struct Client : Endpoint {
     head,       // a part of a head has come
     busy,       // an exchange is under way
     held,       // a whole head waits for a hold to end
+    asking,     // a whole head waits for what Redis knows of its session
     closing,    // what is in `out` is written, then it closes
     lingering,  // it has closed for writing, and reads until the other end has, too
   };
@@ -48,11 +49,13 @@ struct Client : Endpoint {
   bool cut = false;        // what was written is not all: it must not look as if it were
   bool trusted = false;
   bool at_unix = false;
+  PinElsewhere elsewhere = PinElsewhere::not_asked;  // what it was told of its session
   uint8_t peer_size = 0;
   uint16_t port = 0;         // of the listener
   uint32_t trust_stamp = 0;  // of the settings by which `trusted` was found
   std::array<char, 46> peer_text{};
   IpBytes ip{};
+  int64_t asked_us = 0;  // when its request came, if it has asked; else 0
   Exchange* exchange = nullptr;
   Buffer* in = nullptr;    // read, and not yet used
   Buffer* out = nullptr;   // to be written

@@ -34,7 +34,8 @@ std::string_view reason_name(Reason reason) {
   return "";
 }
 
-Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, bool trusted_peer, const Moment& now) {
+Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, bool trusted_peer, const Moment& now,
+                                bool may_ask) {
   Dispatched done;
   if (head.headers.has(Field::sluice_token) && pinned_by_token(table, head, now, done)) return done;
   char host[kMaxHost];
@@ -57,7 +58,7 @@ Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, boo
   } else if (found.deployment->memory->held_until_ms.load(std::memory_order_relaxed) > now.monotonic_ms) {
     done.outcome = Outcome::held;
   } else {
-    choose(*table.settings, head, now, done);
+    choose(*table.settings, head, now, may_ask, done);
   }
   return done;
 }
@@ -147,7 +148,8 @@ bool Dispatcher::by_cookie(const TableSettings& settings, const RequestHead& hea
   return false;
 }
 
-void Dispatcher::choose(const TableSettings& settings, const RequestHead& head, const Moment& now, Dispatched& done) {
+void Dispatcher::choose(const TableSettings& settings, const RequestHead& head, const Moment& now, bool may_ask,
+                        Dispatched& done) {
   const Deployment& deployment = *done.deployment;
   std::string_view session = deployment.mode == StickyMode::none ? std::string_view() : session_key(deployment, head);
   if (deployment.mode == StickyMode::bucket && !session.empty()) {
@@ -160,12 +162,17 @@ void Dispatcher::choose(const TableSettings& settings, const RequestHead& head, 
     }
     if (!session.empty() && deployment.memory->pins) {
       done.session = session;
-      if (auto number = deployment.memory->pins->find(session, static_cast<uint32_t>(now.wall_s), deployment.ttl_s)) {
+      if (auto pin = deployment.memory->pins->find(session, static_cast<uint32_t>(now.wall_s), deployment.ttl_s)) {
         for (const Revision& revision : deployment.revisions) {
-          if (revision.memory->number != *number || !revision.serves()) continue;
+          if (revision.memory->number != pin->revision || !revision.serves()) continue;
           done.revision = &revision;
           done.reason = Reason::pin;
+          done.renew_pin = pin->renew;
         }
+      }
+      if (done.revision == nullptr && may_ask) {
+        done.outcome = Outcome::asks;
+        return;
       }
     }
     if (done.revision == nullptr) {
@@ -182,6 +189,7 @@ void Dispatcher::choose(const TableSettings& settings, const RequestHead& head, 
   done.outcome = done.revision != nullptr ? Outcome::routed : Outcome::no_revision;
   if (done.outcome == Outcome::routed && !done.session.empty() && done.reason == Reason::weight) {
     deployment.memory->pins->put(done.session, done.revision->memory->number, static_cast<uint32_t>(now.wall_s));
+    done.new_pin = true;
   }
 }
 

@@ -17,12 +17,15 @@ namespace sluice::router {
 enum class Reason : uint8_t { none, token, cookie, pin, bucket, weight };
 std::string_view reason_name(Reason reason);
 
-enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held };
+// asks: what is known of the session elsewhere is to be asked first.
+enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held, asks };
 
 struct Dispatched {
   Outcome outcome = Outcome::no_route;
   Reason reason = Reason::none;
   bool issue_cookie = false;
+  bool new_pin = false;    // the session was pinned to the revision
+  bool renew_pin = false;  // its pin is to be written elsewhere again
   uint32_t bucket = 0;
   const Deployment* deployment = nullptr;
   const Revision* revision = nullptr;
@@ -39,7 +42,9 @@ class Dispatcher {
  public:
   explicit Dispatcher(Random& random) : cookies_(random), token_key_(random_hash_key(random)) {}
 
-  Dispatched dispatch(const Table& table, const RequestHead& head, bool trusted_peer, const Moment& now);
+  // `may_ask`: whether there is somebody to ask about sessions that the memory does not know.
+  Dispatched dispatch(const Table& table, const RequestHead& head, bool trusted_peer, const Moment& now,
+                      bool may_ask = false);
 
   // Another revision with weight for a request whose own cannot be reached; may_serve says which can. Nothing if none.
   template <class MayServe>
@@ -56,7 +61,8 @@ class Dispatcher {
 
   const SeenToken* believed_token(const TableSettings& settings, std::string_view text, const Moment& now);
   bool pinned_by_token(const Table& table, const RequestHead& head, const Moment& now, Dispatched& done);
-  void choose(const TableSettings& settings, const RequestHead& head, const Moment& now, Dispatched& done);
+  void choose(const TableSettings& settings, const RequestHead& head, const Moment& now, bool may_ask,
+              Dispatched& done);
   bool by_cookie(const TableSettings& settings, const RequestHead& head, const Moment& now, Dispatched& done);
   std::string_view session_key(const Deployment& deployment, const RequestHead& head) const;
 

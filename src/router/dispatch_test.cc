@@ -30,10 +30,10 @@ class Dispatch : public testing::Test {
     document.revisions[2].weight_bps = r1;
     load();
   }
-  Dispatched ask(const std::string& lines = "", bool trusted = false) {
+  Dispatched ask(const std::string& lines = "", bool trusted = false, bool may_ask = false) {
     text = "GET /a HTTP/1.1\r\nHost: Shop.example:80\r\n" + lines + "\r\n";
     EXPECT_EQ(parse_request_head(text, head), Parsed::complete);
-    return dispatcher.dispatch(*table, head, trusted, {1'000, kNow});
+    return dispatcher.dispatch(*table, head, trusted, {1'000, kNow}, may_ask);
   }
   std::string revision(const std::string& lines = "") {
     Dispatched done = ask(lines);
@@ -129,6 +129,26 @@ TEST_F(Dispatch, PinsASessionOfTheApplicationsOwn) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(revision("Cookie: x=y; sid=abc\r\n"), id + " pin");
   id == "r2" ? split(0, 10'000) : split(10'000, 0);
   EXPECT_NE(ask("Cookie: sid=abc\r\n").revision->id, id);
+}
+
+TEST_F(Dispatch, AsksAboutASessionThatNeitherACookieNorTheMemoryKnows) {
+  document.stickiness.mode = StickyMode::session;
+  document.stickiness.key_header = "X-Session";
+  split(5'000, 5'000);
+  auto outcome = [&](const std::string& lines) { return ask(lines, false, true).outcome; };
+  EXPECT_EQ(outcome(""), Outcome::routed) << "it has no session";
+  EXPECT_EQ(outcome("X-Session: ann\r\n"), Outcome::asks);
+  EXPECT_EQ(outcome("X-Session: ann\r\n"), Outcome::asks) << "asking pins nothing";
+  EXPECT_EQ(outcome("X-Session: ann\r\n" + cookie_of(ask())), Outcome::routed);
+  Dispatched first = ask("X-Session: ann\r\n");
+  EXPECT_TRUE(first.new_pin);
+  EXPECT_EQ(outcome("X-Session: ann\r\n"), Outcome::routed);
+  EXPECT_FALSE(ask("X-Session: ann\r\n").new_pin);
+  first.revision->id == "r2" ? split(0, 10'000) : split(10'000, 0);
+  EXPECT_EQ(outcome("X-Session: ann\r\n"), Outcome::asks) << "somebody else may know a better one";
+  document.stickiness.mode = StickyMode::bucket;
+  load();
+  EXPECT_EQ(outcome("X-Session: bob\r\n"), Outcome::routed) << "only in mode session";
 }
 
 TEST_F(Dispatch, BelievesAPinOnlyWithAToken) {

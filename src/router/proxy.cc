@@ -18,6 +18,7 @@ Proxy::Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExc
       now_(now),
       timers_(now.monotonic_ms()),
       dispatcher_(random),
+      pins_(wire),
       input_(std::make_unique_for_overwrite<char[]>(kReadBytes)),
       output_(std::make_unique_for_overwrite<char[]>(kMaxHeadBytes + kReadBytes)),
       trace_state_(random.u64()),
@@ -35,6 +36,7 @@ void Proxy::wake(Endpoint& endpoint) {
 }
 
 bool Proxy::run_queue() {
+  take_pins();
   working_.swap(queue_);
   for (Endpoint* endpoint : working_) {
     endpoint->queued = false;
@@ -46,6 +48,7 @@ bool Proxy::run_queue() {
     }
   }
   working_.clear();
+  pins_.flush();
   return !queue_.empty();
 }
 

@@ -25,6 +25,7 @@
 #include "router/dispatch.h"
 #include "router/head_writer.h"
 #include "router/http1_parser.h"
+#include "router/redis_pins.h"
 #include "router/slab.h"
 #include "router/table.h"
 #include "router/timers.h"
@@ -50,7 +51,10 @@ class Proxy {
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
-  void set_time(const Now& now) { now_ = now; }
+  void set_time(const Now& now) {
+    now_ = now;
+    pins_.set_time(now.monotonic_us, now.wall_ms / 1'000);
+  }
 
   // The table that requests are looked up in from now on; nothing: there is none. Any thread may order one. It must
   // stay until the proxy has caught up with a later one.
@@ -64,9 +68,12 @@ class Proxy {
 
   void happened(Client& client, const Happened& what);
   void happened(Upstream& upstream, const Happened& what);
+  void happened_at_redis(const Happened& what) { pins_.happened(what); }
 
   // Works off what is to go on by itself; whether there is more.
   bool run_queue();
+  // When run_queue has something to do at the latest, though nothing happens; INT64_MAX: never.
+  int64_t next_run_us() { return pins_.next_step_us(); }
   // Fires timers that are due.
   void run_timers();
   // Ends a turn: memory of what has ended may be used again.
@@ -87,6 +94,7 @@ class Proxy {
   size_t held() const { return held_.size(); }
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   const std::vector<std::unique_ptr<RevisionPool>>& pools() const { return pools_; }
+  const PinCounts& pin_counts() const { return pins_.counts(); }
 
  private:
   // proxy_client.cc
@@ -123,6 +131,12 @@ class Proxy {
   void close_unlisted(RevisionPool& pool);
   void renew_pool(uint32_t number, const Table& table);
   void begin_trace(Exchange& exchange, std::string_view given, char* span);
+
+  // proxy_pins.cc
+  void ask_pins(Client& client, const Dispatched& done);
+  void share_pin(const Client& client, const Dispatched& done);
+  void take_pins();
+  void take_pin(const PinAnswer& answer);
 
   // proxy_upstream.cc
   void progress(Upstream& upstream);
@@ -180,6 +194,7 @@ class Proxy {
   std::vector<Endpoint*> queue_, working_;
   std::vector<Client*> held_;
   Dispatcher dispatcher_;
+  RedisPins pins_;
   RequestHead request_head_;
   ResponseHead response_head_;
   std::unique_ptr<char[]> input_;   // what was just read

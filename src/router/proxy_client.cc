@@ -122,6 +122,7 @@ void Proxy::read(Client& client) {
       }
       case Client::Phase::closing:
       case Client::Phase::held:
+      case Client::Phase::asking:
         return;
       case Client::Phase::busy:
         // Nothing more is wanted, or what was read before still waits.
@@ -259,6 +260,8 @@ bool Proxy::write(Client& client, std::string_view first, std::string_view secon
 void Proxy::become_idle(Client& client) {
   client.exchange = nullptr;
   client.hold_over = false;
+  client.elsewhere = PinElsewhere::not_asked;
+  client.asked_us = 0;
   client.phase = Client::Phase::idle;
   if (stopping_ && client.in == nullptr) {
     close_after_writing(client);
@@ -305,6 +308,7 @@ void Proxy::close(Client& client) {
   buffers_.give_up(client.in);
   buffers_.give_up(client.out);
   if (client.phase == Client::Phase::held) std::erase(held_, &client);
+  if (client.phase == Client::Phase::asking) pins_.forget(client);
   if (client.prev != nullptr) client.prev->next = client.next;
   if (client.next != nullptr) client.next->prev = client.prev;
   if (all_clients_ == &client) all_clients_ = client.next;
@@ -313,6 +317,8 @@ void Proxy::close(Client& client) {
 
 void Proxy::fire(Client& client) {
   switch (client.phase) {
+    case Client::Phase::asking:  // it will be answered
+      return;
     case Client::Phase::idle:
     case Client::Phase::closing:
     case Client::Phase::lingering:

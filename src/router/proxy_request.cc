@@ -66,7 +66,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   client.exchange = &exchange;
   client.phase = Client::Phase::busy;
   exchange.client = &client;
-  exchange.begun_us = now_.monotonic_us;
+  exchange.begun_us = client.asked_us != 0 ? client.asked_us : now_.monotonic_us;
   exchange.logged = is_sampled();
   exchange.wants_html =
       head.headers.has(Field::accept) && head.headers.value_of(Field::accept).starts_with("text/html");
@@ -104,7 +104,8 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
     return used;
   }
   bool trusted = is_trusted(client);
-  Dispatched done = dispatcher_.dispatch(*table, head, trusted, {now_.monotonic_ms(), now_.wall_ms / 1'000});
+  bool may_ask = client.elsewhere == PinElsewhere::not_asked && pins_.takes_questions();
+  Dispatched done = dispatcher_.dispatch(*table, head, trusted, {now_.monotonic_ms(), now_.wall_ms / 1'000}, may_ask);
   if (done.outcome == Outcome::held && !client.hold_over) {
     client.exchange = nullptr;
     exchanges_.give(&exchange);
@@ -113,6 +114,13 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
     timers_.set(client.timer, done.deployment->memory->held_until_ms.load(std::memory_order_relaxed) + 1);
     return 0;
   }
+  if (done.outcome == Outcome::asks) {
+    client.exchange = nullptr;
+    exchanges_.give(&exchange);
+    ask_pins(client, done);
+    return 0;
+  }
+  if (done.new_pin || done.renew_pin) share_pin(client, done);
   if (done.outcome == Outcome::routed) {
     std::string_view upgrade = head.framing.upgrade ? head.headers.value_of(Field::upgrade) : std::string_view();
     exchange.asks_upgrade = head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 &&
@@ -149,6 +157,7 @@ void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) 
     case Outcome::held:
       answer(exchange, 503, "the deployment was held for too long", done.deployment);
       return;
+    case Outcome::asks:  // it was parked
     case Outcome::routed:
       break;
   }
@@ -223,6 +232,7 @@ void Proxy::catch_up() {
   const Table* before = caught_up();
   const Table* table = this->table();
   if (table == before) return;
+  pins_.use(table != nullptr ? table->settings.get() : nullptr);
   // A patch says what it has touched; after a load, or if a patch was missed, it may be anything.
   bool next = table != nullptr && before != nullptr && table->generation == before->generation + 1;
   if (next && !table->touched.empty()) {

@@ -102,6 +102,47 @@ int64_t sum_of(const Reported& router, Of&& of) {
   return sum;
 }
 
+// What the threads say of the Redis that pins are kept in.
+struct PinSum {
+  bool in_use = false;
+  bool up = true;  // of all threads
+  std::string trouble;
+  uint64_t lookups = 0, hits = 0, misses = 0, timeouts = 0, failures = 0, writes = 0;
+
+  const char* state() const { return !in_use ? "none" : up ? "connected" : "down"; }
+};
+
+PinSum pin_sum(const Reported& router) {
+  PinSum sum;
+  for (const auto& thread : router.threads) {
+    const PinCounts& counts = thread->pin_counts();
+    sum.in_use = sum.in_use || counts.in_use.load(std::memory_order_relaxed);
+    if (!counts.up.load(std::memory_order_relaxed)) {
+      sum.up = false;
+      sum.trouble = counts.trouble.load(std::memory_order_relaxed);
+    }
+    sum.lookups += counts.lookups.load(std::memory_order_relaxed);
+    sum.hits += counts.hits.load(std::memory_order_relaxed);
+    sum.misses += counts.misses.load(std::memory_order_relaxed);
+    sum.timeouts += counts.timeouts.load(std::memory_order_relaxed);
+    sum.failures += counts.failures.load(std::memory_order_relaxed);
+    sum.writes += counts.writes.load(std::memory_order_relaxed);
+  }
+  if (!sum.in_use) sum.trouble.clear();
+  return sum;
+}
+
+json::object pins_json(const PinSum& sum) {
+  return {{"redis", sum.state()},
+          {"error", sum.trouble},
+          {"lookups", as_int(sum.lookups)},
+          {"hits", as_int(sum.hits)},
+          {"misses", as_int(sum.misses)},
+          {"timeouts", as_int(sum.timeouts)},
+          {"failures", as_int(sum.failures)},
+          {"writes", as_int(sum.writes)}};
+}
+
 // A metric with its lines.
 class MetricText {
  public:
@@ -163,6 +204,19 @@ std::vector<MetricSeries> metric_series(const Reported& router, const std::strin
 std::string seconds_text(uint64_t us) {
   std::string fraction = std::to_string(us % 1'000'000);
   return std::to_string(us / 1'000'000) + "." + std::string(6 - fraction.size(), '0') + fraction;
+}
+
+void write_pins(MetricText& text, const PinSum& sum, const std::string& environment) {
+  if (!sum.in_use) return;
+  text.metric("sluice_router_pins_redis_up", "gauge", "Whether all threads are connected to the Redis of session pins");
+  text.line(environment, sum.up ? "1" : "0");
+  text.metric("sluice_router_pin_lookups_total", "counter", "Session pins that Redis was asked for, by result");
+  for (auto [result, number] : {std::pair("hit", sum.hits), std::pair("miss", sum.misses),
+                                std::pair("timeout", sum.timeouts), std::pair("failure", sum.failures)}) {
+    text.line(environment + ",result=\"" + result + "\"", std::to_string(number));
+  }
+  text.metric("sluice_router_pin_writes_total", "counter", "Session pins that were written to Redis");
+  text.line(environment, std::to_string(sum.writes));
 }
 
 void write_latencies(MetricText& text, const std::vector<MetricSeries>& all) {
@@ -239,6 +293,7 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
           {"state", json::object{{"patches", static_cast<int64_t>(router.state.patches())},
                                  {"bytes", as_int(router.state.patch_bytes())},
                                  {"error", router.keeper.state_error()}}},
+          {"pins", pins_json(pin_sum(router))},
           {"deployments", std::move(deployments)}};
 }
 
@@ -302,6 +357,7 @@ std::string metrics_of(const Reported& router) {
   text.line(environment, std::to_string(table != nullptr ? table->quarantined.size() : 0));
   text.metric("sluice_router_refused_total", "counter", "What was not taken for a request");
   text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) { return each.refused(); })));
+  write_pins(text, pin_sum(router), environment);
   return text.take();
 }
 

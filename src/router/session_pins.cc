@@ -14,7 +14,7 @@ SessionPins::At SessionPins::at(std::string_view session) {
   return {&sets_[hash % kSets], (hash >> kNumberBits) << kNumberBits};
 }
 
-std::optional<uint32_t> SessionPins::find(std::string_view session, uint32_t now_s, int64_t ttl_s) {
+std::optional<SessionPins::Pin> SessionPins::find(std::string_view session, uint32_t now_s, int64_t ttl_s) {
   At place = at(session);
   for (Entry& entry : *place.set) {
     uint64_t word = entry.word.load(std::memory_order_relaxed);
@@ -23,7 +23,8 @@ std::optional<uint32_t> SessionPins::find(std::string_view session, uint32_t now
     if (static_cast<int64_t>(now_s) - seen_s > ttl_s) return std::nullopt;
     if (seen_s != now_s) entry.seen_s.store(now_s, std::memory_order_relaxed);
     entry.used.store(uses_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
-    return static_cast<uint32_t>((word & kNumberMask) - 1);
+    int64_t step_s = renewal_step_s(ttl_s);
+    return Pin{static_cast<uint32_t>((word & kNumberMask) - 1), now_s / step_s != seen_s / step_s};
   }
   return std::nullopt;
 }

@@ -2,9 +2,10 @@
 // All threads share it without locks: an entry is one word, so a reader sees an old one or a new one, never a mixture.
 //
 // A session is known by 51 bits of a keyed hash of its key. Two sessions that share them would share a revision, which
-// is harmless.
+// is harmless. Pins that are kept elsewhere, too, are in redis_pins.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -15,14 +16,33 @@
 
 namespace sluice::router {
 
+// What is known of a session where pins are kept besides the memory.
+enum class PinElsewhere : uint8_t {
+  not_asked,
+  none,
+  found,
+  stale,    // its time is over, or its revision may not serve
+  unknown,  // nothing was said in time
+};
+
+// A pin that is kept elsewhere, too, is written there again when it is used in another such span than before: its time
+// there is never further behind.
+inline int64_t renewal_step_s(int64_t ttl_s) { return std::max<int64_t>(ttl_s / 4, 1); }
+
 class SessionPins {
  public:
   static constexpr size_t kCapacity = 16'384;
 
   explicit SessionPins(const HashKey& key) : key_(key) {}
 
-  // The number of the revision, if the session was seen within the last ttl_s; it counts as seen now.
-  std::optional<uint32_t> find(std::string_view session, uint32_t now_s, int64_t ttl_s);
+  struct Pin {
+    uint32_t revision = 0;  // its number
+    bool renew = false;     // it is the first use in its span
+
+    bool operator==(const Pin&) const = default;
+  };
+  // If the session was seen within the last ttl_s; it counts as seen now.
+  std::optional<Pin> find(std::string_view session, uint32_t now_s, int64_t ttl_s);
   void put(std::string_view session, uint32_t revision, uint32_t now_s);
 
   size_t size() const;

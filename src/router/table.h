@@ -16,6 +16,7 @@
 #include "crypto/ed25519.h"
 #include "router/address.h"
 #include "router/keyed_hash.h"
+#include "router/redis_url.h"
 #include "router/session_pins.h"
 #include "router/shard.h"
 #include "router/table_document.h"
@@ -104,7 +105,8 @@ struct TableSettings {
   std::vector<crypto::PublicKey> debug_keys;
   std::vector<Network> trusted_proxies;
   uint32_t access_log_bps = 0;
-  uint64_t stamp = 0;  // another for each load
+  std::optional<RedisPlace> redis;  // where session pins are kept besides the memory
+  uint64_t stamp = 0;               // another for each load
 };
 
 struct RouteQuery {

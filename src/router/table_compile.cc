@@ -149,6 +149,11 @@ Result<std::shared_ptr<TableSettings>> compile_settings(const TableDocument& doc
     if (!network) return fault("/trusted_proxies/" + std::to_string(i), network.error().message);
     settings->trusted_proxies.push_back(*network);
   }
+  if (document.pins) {
+    auto redis = parse_redis_url(document.pins->redis);
+    if (!redis) return fault("/pins/redis", redis.error().message);
+    settings->redis = *std::move(redis);
+  }
   return settings;
 }
 

@@ -127,5 +127,16 @@ TEST_F(TableCompile, PatchesOneDeploymentAndKeepsItsMemory) {
   EXPECT_EQ(after->named("d1"), nullptr);
 }
 
+TEST_F(TableCompile, KnowsTheRedisOfPinsAndRefusesAWrongOneWithoutRepeatingIt) {
+  TableDocument document = testing_table({testing_deployment()});
+  EXPECT_FALSE(load(document)->settings->redis);
+  document.pins = PinsDocument{"redis://:hunter2@cache.example:7000/2"};
+  EXPECT_EQ(load(document)->settings->redis,
+            (RedisPlace{.host = "cache.example", .port = 7000, .password = "hunter2", .db = 2}));
+  document.pins = PinsDocument{"redis://:hunter2@cache.example:x"};
+  EXPECT_EQ(load(document), nullptr);
+  EXPECT_EQ(error, "/pins/redis: expected a host and perhaps a port");
+}
+
 }  // namespace table_compile_test
 }  // namespace sluice::router

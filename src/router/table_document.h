@@ -101,6 +101,11 @@ BOOST_DESCRIBE_STRUCT(DeploymentDocument, (),
                       (id, bundle, customer, tenant, team, pack_kind, generation, status, paused_page, paused_type,
                        retry_after_s, routes, stickiness, timeouts, revisions))
 
+struct PinsDocument {
+  std::string redis;  // its URL
+};
+BOOST_DESCRIBE_STRUCT(PinsDocument, (), (redis))
+
 struct TableDocument {
   std::string schema = std::string(kTableSchema);
   std::string environment;
@@ -109,12 +114,13 @@ struct TableDocument {
   std::vector<std::string> debug_keys;
   std::vector<std::string> trusted_proxies;
   int64_t access_log_bps = 100;
+  std::optional<PinsDocument> pins;  // nothing: they are in the routers' memory alone
   std::vector<DeploymentDocument> deployments;
   static constexpr std::string_view kDefaulted[] = {"cookie_keys", "debug_keys", "trusted_proxies", "access_log_bps",
                                                     "deployments"};
 };
 BOOST_DESCRIBE_STRUCT(TableDocument, (),
-                      (schema, environment, generation, cookie_keys, debug_keys, trusted_proxies, access_log_bps,
+                      (schema, environment, generation, cookie_keys, debug_keys, trusted_proxies, access_log_bps, pins,
                        deployments))
 
 struct PatchDocument {

@@ -110,6 +110,8 @@ void TestingProxy::tell(int fd, const Happened& what) {
   proxy->set_time(now);
   if (endpoint->kind == Endpoint::Kind::client) {
     proxy->happened(static_cast<Client&>(*endpoint), what);
+  } else if (endpoint->kind == Endpoint::Kind::redis) {
+    proxy->happened_at_redis(what);
   } else {
     proxy->happened(static_cast<Upstream&>(*endpoint), what);
   }

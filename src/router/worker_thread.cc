@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <latch>
 #include <string>
@@ -128,7 +129,11 @@ void WorkerThread::run() {
 }
 
 void WorkerThread::turn() {
-  size_t count = wire_->wait(more_ ? 0 : kWait_ms);
+  int wait_ms = more_ ? 0 : kWait_ms;
+  if (int64_t run_us = proxy_.next_run_us(); wait_ms > 0 && run_us != INT64_MAX) {
+    wait_ms = static_cast<int>(std::clamp<int64_t>((run_us - now().monotonic_us + 999) / 1'000, 0, kWait_ms));
+  }
+  size_t count = wire_->wait(wait_ms);
   Now time = now();
   proxy_.set_time(time);
   for (size_t i = 0; i < count; ++i) {
@@ -140,6 +145,9 @@ void WorkerThread::turn() {
         break;
       case Endpoint::Kind::upstream:
         proxy_.happened(static_cast<Upstream&>(*event.endpoint), event.what);
+        break;
+      case Endpoint::Kind::redis:
+        proxy_.happened_at_redis(event.what);
         break;
       case Endpoint::Kind::listener:
         accept_from(static_cast<ListeningEndpoint&>(*event.endpoint));

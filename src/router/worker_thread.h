@@ -46,6 +46,7 @@ class WorkerThread {
   size_t exchanges() const { return exchanges_.load(std::memory_order_relaxed); }
   size_t held() const { return held_.load(std::memory_order_relaxed); }
   uint64_t refused() const { return proxy_.refused(); }
+  const PinCounts& pin_counts() const { return proxy_.pin_counts(); }
 
  private:
   struct ListeningEndpoint : Endpoint {

@@ -40,6 +40,8 @@ int load(const std::vector<std::string>& words) {
       wanted.rate = number();
     } else if (name == "--sticky") {
       wanted.sticky = true;
+    } else if (name == "--sessions") {
+      wanted.sessions = true;
     } else if (name == "--may-move") {
       wanted.may_move = true;
     } else if (name == "--size") {

@@ -227,6 +227,7 @@ class Run {
     client.out += std::string(post ? "POST" : "GET") + (random_() % 2 == 0 ? " /b/" : " /c/") +
                   std::to_string(client.seed) + "/" + std::to_string(client.size) + " HTTP/1.1\r\nHost: " + load_.host +
                   "\r\n";
+    if (load_.sessions) client.out += "X-Session: " + std::to_string(client.seed) + "\r\n";
     if (!client.cookie.empty()) client.out += "Cookie: " + client.cookie + "\r\n";
     if (client.last) client.out += "Connection: close\r\n";
     if (post && chunked) {

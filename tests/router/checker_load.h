@@ -32,6 +32,7 @@ struct Load {
   double rate = 0;    // requests a second at most; 0: as many as can be
   bool sticky = false;
   bool may_move = false;
+  bool sessions = false;  // each request is of a session of its own, which X-Session names
   std::vector<uint64_t> sizes = {0, 1, 1000, 1000, 1000, 1000, 10000, 100000};
 };
 

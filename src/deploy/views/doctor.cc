@@ -8,6 +8,7 @@
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/packs.h"
 #include "deploy/views/documents.h"
+#include "deploy/views/snapshot.h"
 
 namespace sluice::deploy::views {
 namespace {
@@ -64,6 +65,10 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
   if (record->revocation.required && record->revocation.listRef.empty()) {
     found.push_back({Level::red, "a revocation list is required, and there is none",
                      "sluice env update " + environment + " --revocation-list FILE"});
+  }
+  if (std::string trouble = pins_place(states, environment).trouble; !trouble.empty()) {
+    found.push_back({Level::yellow, "session pins are to be in Redis, and are in the routers' memory alone: " + trouble,
+                     "sluice config set " + environment + " redis_url=redis://HOST"});
   }
   examine_traffic(states, environment, found);
   for (const auto& each : live_revisions_in(states, environment)) {

@@ -64,6 +64,18 @@ TEST_F(DoctorTest, FindsUnknownPacksAndOtherVersions) {
             "yellow this program has no pack acme.gitops.x@1.0.0 for the slot gitops\n");
 }
 
+TEST_F(DoctorTest, SessionsInRedisNeedToKnowWhereItIs) {
+  env::State(rows.rows).packs(env::EnvId("local")).put(3, {.slot = "sessions", .kind = "sluice.sessions.redis@1.0.0"});
+  const std::string kMemory = "yellow session pins are to be in Redis, and are in the routers' memory alone: ";
+  EXPECT_EQ(found(), kMemory + "no redis_url says where it is\n");
+  EXPECT_EQ(examine(rows, "local")[0].next, "sluice config set local redis_url=redis://HOST");
+  auto values = config::State(rows.rows).values(config::ConfigId("local"));
+  values.push({.key = "redis_url", .value = "rediss://cache.example"});
+  EXPECT_EQ(found(), kMemory + "redis_url cannot be used: a router speaks no TLS to Redis; expected redis://\n");
+  values.put(0, {.key = "redis_url", .value = "redis://cache.example"});
+  EXPECT_EQ(found(), "");
+}
+
 TEST_F(DoctorTest, AMissingDeployerIsRed) {
   env::State(rows.rows).packs(env::EnvId("local")).erase(0);
   EXPECT_EQ(found(), "red nothing serves the slot deployer\n");

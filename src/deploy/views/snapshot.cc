@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "deploy/packs.h"
+#include "router/redis_url.h"
+
 namespace sluice::deploy::views {
 namespace {
 
@@ -111,8 +114,27 @@ std::vector<std::string> replica_addresses(const States& states, const std::stri
   return addresses;
 }
 
+PinsPlace pins_place(const States& states, const std::string& environment) {
+  bool wanted = false;
+  for (const auto& pack : states.env().packs(env::EnvId(environment)).values()) {
+    auto descriptor = pack.slot == "sessions" ? parse_descriptor(pack.kind) : Result<PackDescriptor>(Error{});
+    wanted = wanted || (descriptor && descriptor->path == kRedisSessions);
+  }
+  if (!wanted) return {};
+  for (const auto& each : states.config().values(config::ConfigId(environment)).values()) {
+    if (each.key != "redis_url") continue;
+    auto place = data_plane::parse_redis_url(each.value);
+    if (place) return {.url = each.value};
+    return {.trouble = "redis_url cannot be used: " + place.error().message};
+  }
+  return {.trouble = "no redis_url says where it is"};
+}
+
 data_plane::TableDocument router_table(const States& states, const std::string& environment) {
   data_plane::TableDocument table{.environment = environment};
+  if (std::string url = pins_place(states, environment).url; !url.empty()) {
+    table.pins = data_plane::PinsDocument{.redis = std::move(url)};
+  }
   std::string pack_kind;
   for (const auto& pack : states.env().packs(env::EnvId(environment)).values()) {
     if (pack.slot == "deployer") pack_kind = pack.kind;

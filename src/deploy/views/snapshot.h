@@ -11,6 +11,13 @@ namespace sluice::deploy::views {
 
 ::sluice::router::TableDocument router_table(const States& states, const std::string& environment);
 
+// The Redis in which an environment's routers keep session pins besides their memory.
+struct PinsPlace {
+  std::string url;      // empty: there is none
+  std::string trouble;  // why there is none, though the pack of the sessions' slot wants one
+};
+PinsPlace pins_place(const States& states, const std::string& environment);
+
 // Where the replicas of a revision are reached, as the table writes it: "tcp:127.0.0.1:9001", "unix:/…".
 std::vector<std::string> replica_addresses(const States& states, const std::string& revision);
 

@@ -53,6 +53,23 @@ TEST(RouterTable, HasRoutesWeightsAndAddresses) {
   EXPECT_EQ(one.revisions[0].replicas[0].address, "tcp:r2");
 }
 
+TEST(RouterTable, NamesTheRedisOfSessionPinsIfThePackWantsIt) {
+  RowsInMemory rows;
+  rows.environment("local", {});
+  auto packs = env::State(rows.rows).packs(env::EnvId("local"));
+  auto values = config::State(rows.rows).values(config::ConfigId("local"));
+  packs.push({.slot = "sessions", .kind = "sluice.sessions.redis@1.0.0"});
+  EXPECT_FALSE(table_of(rows).pins);
+  values.push({.key = "region", .value = "eu"});
+  values.push({.key = "redis_url", .value = "redis://cache.example:6380/2"});
+  EXPECT_EQ(table_of(rows).pins->redis, "redis://cache.example:6380/2");
+  values.put(1, {.key = "redis_url", .value = "rediss://cache.example"});
+  EXPECT_FALSE(table_of(rows).pins) << "a router would refuse a table with it";
+  values.put(1, {.key = "redis_url", .value = "redis://cache.example"});
+  packs.put(0, {.slot = "sessions", .kind = "sluice.sessions.memory@1.0.0"});
+  EXPECT_FALSE(table_of(rows).pins);
+}
+
 TEST(RouterTable, TakesAddressesFromTheRuntime) {
   RowsInMemory rows;
   rows.deployment("d1");
