@@ -77,7 +77,6 @@ Result<KitCall> read_call(Context& context, const lang::CheckedKit& kit, const L
   const lang::ActionBinding* handler = binding->action(called->action().name);
   if (auto fits = handler->check(*input); !fits) {
     Error error = fits.error();
-    if (error.code == Code::denied) return error;
     error.message = "the arguments of " + called->name() + " do not fit: " + error.message;
     return error;
   }

@@ -266,8 +266,11 @@ std::string show_concept(const CheckedKit& checked, size_t index, const Terminal
   text += wrap_text(printable(purpose), terminal.width) + "\n";
   for (size_t a = 0; a < symbol.actions.size(); ++a) {
     const lang::ActionSymbol& action = symbol.actions[a];
-    text += "\n" + terminal.paint(Style::heading, action.name) + fields_text(types, action.params) + "  " +
-            terminal.paint(Style::faint, runs_name(action.runs)) + "\n";
+    text +=
+        "\n" + terminal.paint(Style::heading, action.name) + fields_text(types, action.params) + "  " +
+        terminal.paint(Style::faint, std::string(runs_name(action.runs)) +
+                                         (action.callers == lang::Callers::syncs ? ", called by syncs alone" : "")) +
+        "\n";
     for (const lang::VariantSymbol& variant : action.variants) {
       std::string fields = variant.fields.empty() ? "" : fields_text(types, variant.fields);
       text +=
@@ -304,6 +307,7 @@ json::value concept_json(const CheckedKit& checked, size_t index) {
     Users users = users_of(checked, {index, a});
     actions.push_back(json::object{{"name", action.name},
                                    {"runs", runs_name(action.runs)},
+                                   {"callers", action.callers == lang::Callers::syncs ? "syncs" : "anyone"},
                                    {"params", fields(action.params)},
                                    {"variants", std::move(variants)},
                                    {"guardedBy", strings(users.guarded)},

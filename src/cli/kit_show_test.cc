@@ -74,6 +74,13 @@ TEST_F(KitShow, AConceptSaysWhoUsesIt) {
                               "  answered by Paid (ok)\n"));
 }
 
+TEST_F(KitShow, AnActionSaysThatOnlySyncsCallIt) {
+  lang::Checked own = lang::check(lang::kit_of({"concept A { actions { action a() { callers: syncs -> ok } } }"}, ""));
+  ASSERT_TRUE(own.kit);
+  EXPECT_THAT(show_concept(*own.kit, 0, plain), HasSubstr("a()  pure, called by syncs alone\n"));
+  EXPECT_EQ(concept_json(*own.kit, 0).at_pointer("/actions/0/callers"), "syncs");
+}
+
 TEST_F(KitShow, ASyncShowsItsRuleAndBothItsEnds) {
   EXPECT_EQ(show_sync(*checked.kit, 0, plain), R"(Charge  recommended
 

@@ -89,7 +89,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
     {"decided", "{ flow: text, position: int, state: text }"},
     {"field", "{ name: text, type: text }"},
     {"concept",
-     "{ name: text, file: text, purpose: text, actions: [{ name: text, runs: text, params: [@field], "
+     "{ name: text, file: text, purpose: text, actions: [{ name: text, runs: text, callers: text, params: [@field], "
      "variants: [{ name: text, fields: [@field] }], guardedBy: [text], startedBy: [text], "
      "matchedBy: [text], answeredBy: [text] }] }"},
     {"sync",

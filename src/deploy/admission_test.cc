@@ -1,9 +1,8 @@
-// What callers from outside may not call, and may not say.
+// What callers from outside may not say.
 #include "deploy/admission.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <boost/json.hpp>
 
 #include "deploy/deploy_kit.h"
@@ -17,19 +16,6 @@ const lang::ActionBinding* action_named(std::string_view name) {
     if (each->name == name.substr(0, slash)) return each->action(name.substr(slash + 1));
   }
   return nullptr;
-}
-
-TEST(Admission, WhatOnlySyncsCallIsRefusedToOthers) {
-  for (std::string_view name : called_by_syncs_alone()) {
-    const lang::ActionBinding* action = action_named(name);
-    ASSERT_NE(action, nullptr) << name;
-    auto refused = action->check({});
-    ASSERT_FALSE(refused) << name;
-    EXPECT_EQ(refused.error().code, Code::denied);
-    EXPECT_EQ(refused.error().message, std::string(name) + " is called by Sluice's own syncs alone");
-  }
-  EXPECT_TRUE(std::ranges::is_sorted(called_by_syncs_alone()));
-  EXPECT_TRUE(action_named("Revision/warm")->check({{"revision", "r"}}));
 }
 
 TEST(Admission, ARefusedHostValueIsRefusedBeforeItIsRecorded) {

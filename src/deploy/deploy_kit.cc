@@ -19,24 +19,14 @@
 namespace sluice::deploy {
 
 std::vector<const lang::ConceptBinding*> concepts() {
-  static const std::vector<lang::ConceptBinding> kAdmitted = admitted(concepts_as_syncs_see_them());
+  static const std::vector<lang::ConceptBinding> kAdmitted =
+      admitted({&trust::trust_binding(), &artifact::artifact_binding(), &runtime::runtime_binding(),
+                &env::env_binding(), &config::config_binding(), &deployment::deployment_binding(),
+                &revision::revision_binding(), &traffic::traffic_binding(), &router::router_binding(),
+                &usage::usage_binding(), &local_runtime::local_runtime_binding()});
   std::vector<const lang::ConceptBinding*> all;
   for (const lang::ConceptBinding& each : kAdmitted) all.push_back(&each);
   return all;
-}
-
-std::vector<const lang::ConceptBinding*> concepts_as_syncs_see_them() {
-  return {&trust::trust_binding(),
-          &artifact::artifact_binding(),
-          &runtime::runtime_binding(),
-          &env::env_binding(),
-          &config::config_binding(),
-          &deployment::deployment_binding(),
-          &revision::revision_binding(),
-          &traffic::traffic_binding(),
-          &router::router_binding(),
-          &usage::usage_binding(),
-          &local_runtime::local_runtime_binding()};
 }
 
 Result<std::string> read_kit_file(std::string_view path) {

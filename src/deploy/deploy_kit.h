@@ -16,8 +16,6 @@ inline constexpr std::string_view kKitFolder = "built-in:deploy";
 
 // In the order of suite.yaml, with the rules of admission.h.
 std::vector<const lang::ConceptBinding*> concepts();
-// The same without these rules: tests of what syncs lead to call what only syncs call.
-std::vector<const lang::ConceptBinding*> concepts_as_syncs_see_them();
 
 struct KitFile {
   std::string_view path;  // from the kit's folder: "concepts/trust/trust.concept"

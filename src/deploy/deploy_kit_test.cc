@@ -48,5 +48,24 @@ TEST(DeployKit, HasNoFaultsAndAHandlerForEveryAction) {
   }
 }
 
+// What keeps what another concept has found out, is a part of something larger, or does a provider's work.
+TEST(DeployKit, SaysWhatOnlySyncsCall) {
+  lang::Checked checked =
+      lang::check(lang::load_kit(std::string(kKitFolder), [](const std::string& path) { return read_kit_file(path); }));
+  ASSERT_TRUE(checked.kit);
+  std::string found;
+  for (const lang::ConceptSymbol& each : checked.kit->symbols().concepts) {
+    for (const lang::ActionSymbol& action : each.actions) {
+      if (action.callers == lang::Callers::syncs) found += each.name + "/" + action.name + " ";
+    }
+  }
+  EXPECT_EQ(found,
+            "Runtime/moved Config/discover Config/correct Config/resolve Config/absorb Config/forget "
+            "Deployment/checkRoutes Revision/fetch Revision/inspect Revision/examine Revision/fail Revision/move "
+            "Revision/tidy Revision/free Revision/forget Traffic/drop Traffic/forget Router/drain Usage/warmed "
+            "Usage/cooled LocalRuntime/provision LocalRuntime/deploy LocalRuntime/rollback LocalRuntime/destroy "
+            "LocalRuntime/forgetStorage LocalRuntime/check ");
+}
+
 }  // namespace deploy_kit_test
 }  // namespace sluice::deploy

@@ -1,4 +1,5 @@
-// The whole kit on an engine in memory, for what only guards and syncs decide. Rows can be put before it starts.
+// The whole kit on an engine in memory, for what only guards and syncs decide; also what only syncs call can be called.
+// Rows can be put before it starts.
 //
 //   KitEngine kit;
 //   kit.put("Revision", "r1", to_json(record));

@@ -20,6 +20,13 @@ Result<void> check_key(const std::string& key) {
   return {};
 }
 
+Result<void> check_caller(const lang::ActionSymbol& action, const std::string& name) {
+  if (action.callers == lang::Callers::anyone) return {};
+  return Error{.code = Code::denied,
+               .message = name + " is called by syncs alone; nothing was changed",
+               .next = "sluice kit show"};
+}
+
 bool is_filled_in(const lang::Symbols& symbols, const lang::FieldSymbol& param) {
   if (param.name != kCallerArgument && param.name != kCallerKeyArgument) return false;
   const lang::Types& types = symbols.types;

@@ -39,12 +39,16 @@ const std::string kNote = R"(concept Note [N] {
     action sign(note: N, caller: String) {
       -> ok(note: N, caller: String)
     }
+    action file(note: N) {
+      callers: syncs
+      -> ok(note: N)
+    }
   }
 }
 )";
 
 struct Told : World {
-  Told() : World({kNote}, "") {}
+  Told() : World({kNote}, "sync File when { Note/sign: [ note: ?n ] => ok[] } then { Note/file: [ note: ?n ] }") {}
   Result<Outcome> call_with(const std::string& action, const std::string& input, const std::string& key) {
     std::optional<Result<Outcome>> ended;
     machine().call({.action = action,
@@ -75,6 +79,21 @@ TEST(CallerWords, NobodyElseSaysIt) {
   EXPECT_EQ(refused.error().message, "Note/keep: caller is for the engine to fill in, with who calls");
   EXPECT_TRUE(world.call_with("Note/sign", R"({"note":"n","caller":"ann"})", "")) << "only options are filled in";
   EXPECT_FALSE(world.call_with("Note/keep", R"({"note":"n"})", "a\nb"));
+}
+
+TEST(CallerWords, WhatOnlySyncsCallIsDeniedToOthersAndRecorded) {
+  Told world;
+  auto denied = world.call_with("Note/file", R"({"note":"n"})", "k1");
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code, Code::denied);
+  EXPECT_EQ(denied.error().message, "Note/file is called by syncs alone; nothing was changed");
+  std::vector<Step> steps = world.steps();
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(name_of(steps[0].kind), name_of(Step::Kind::denied));
+  EXPECT_EQ(steps[0].action, "Note/file");
+  ASSERT_TRUE(world.call_with("Note/sign", R"({"note":"n","caller":"ann"})", "k1"));
+  steps = world.steps();
+  EXPECT_EQ(steps.back().action, "Note/file") << "a sync calls it";
 }
 
 }  // namespace caller_words_test

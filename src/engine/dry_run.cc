@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "engine/caller_words.h"
 #include "engine/guard_set.h"
 #include "engine/outcome_code.h"
 
@@ -42,6 +43,7 @@ Result<DryEnd> dry_run(DryRunParts parts, const std::string& action, const json:
   const lang::ActionBinding* handler =
       binding == parts.concepts.end() ? nullptr : (*binding)->action(symbols.action(*ref).name);
   if (handler == nullptr) return missing;
+  if (auto may = check_caller(symbols.action(*ref), action); !may) return may.error();
   if (handler->check) {
     if (auto fits = handler->check(input); !fits) return fits.error();
   }

@@ -24,6 +24,10 @@ const std::string kShelf = R"(concept Shelf [S] {
       -> ok(shelf: S)
       -> tooMany(shelf: S) @code(limit)
     }
+    action dust(shelf: S) {
+      callers: syncs
+      -> ok(shelf: S)
+    }
     action move(shelf: S) {
       runs: answered
       -> ok(shelf: S)
@@ -60,7 +64,8 @@ struct DryRun : testing::Test {
       return lang::BegunAction(Completion{"none", ask});
     };
     binding.name = "Shelf";
-    binding.actions = {burn, fill, move};
+    lang::ActionBinding dust{.name = "dust", .act = burn.act};
+    binding.actions = {burn, fill, move, dust};
     auto put =
         store.commit({.state = {{"Shelf", "full", 1, 0, R"({"books":3})"}, {"Shelf", "bare", 1, 0, R"({"books":0})"}}});
     EXPECT_TRUE(put);
@@ -93,6 +98,12 @@ TEST_F(DryRun, ChangesNothing) {
   ASSERT_TRUE(snapshot);
   EXPECT_TRUE((*snapshot)->get("Shelf", "bare")->has_value());
   EXPECT_EQ((*snapshot)->position(), 0U);
+}
+
+TEST_F(DryRun, WhatOnlySyncsCallIsDenied) {
+  auto denied = would("Shelf/dust", {{"shelf", "bare"}});
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code, Code::denied);
 }
 
 TEST_F(DryRun, SaysThatThereIsNoSuchAction) {

@@ -207,12 +207,13 @@ void Machine::call(Call call) {
                    .message = call.action + " names no row of its own, so there is no generation to expect",
                    .next = "run it without an expected generation"});
   }
+  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  if (auto sound = check_caller(symbols().action(*action), call.action); !sound) return deny(call, sound.error());
   const lang::ActionBinding* handler = binding(*action);
   if (handler != nullptr && handler->check) {
     if (auto fits = handler->check(call.input); !fits) return refuse(fits.error());
   }
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
-  if (parts_.may && !parts_.may(call.caller, call.action, call.input)) return deny(call);
+  if (parts_.may && !parts_.may(call.caller, call.action, call.input)) return deny(call, may_not(call));
   if (!call.key.empty() && join_by_key(call)) return;
 
   Step opening{.flow = parts_.ids->next(), .action = call.action, .caller = call.caller};
@@ -244,8 +245,14 @@ void Machine::call(Call call) {
   flows_.emplace(flow->id, std::move(flow));
 }
 
+Error Machine::may_not(const Call& call) {
+  return {.code = Code::denied,
+          .message = call.caller.name + " may not call " + call.action,
+          .next = "ask the owner of this home, who is its admin"};
+}
+
 // The first denial of a minute is recorded at once; if there are more, a second record counts them when it is over.
-void Machine::deny(const Call& call) {
+void Machine::deny(const Call& call, const Error& error) {
   std::pair who(call.caller.name, call.action);
   Denials& denials = denials_[who];
   int64_t minute = now_ms_ / 60'000;
@@ -259,9 +266,6 @@ void Machine::deny(const Call& call) {
   } else {
     ++denials.count;
   }
-  Error error{.code = Code::denied,
-              .message = call.caller.name + " may not call " + call.action,
-              .next = "ask the owner of this home, who is its admin"};
   auto tell = [on_start = call.on_start, on_end = call.on_end, error] {
     if (on_start) on_start(error);
     if (on_end) on_end(error);
@@ -279,7 +283,7 @@ void Machine::write_denial(const std::string& caller, const std::string& action,
 
 void Machine::refuse(const Call& call) {
   now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
-  deny(call);
+  deny(call, may_not(call));
 }
 
 void Machine::tell_denials(bool all) {

@@ -300,7 +300,8 @@ class Machine {
   // ---- calls (machine.cc)
   bool join_by_key(const Call& call);
   Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
-  void deny(const Call& call);
+  static Error may_not(const Call& call);
+  void deny(const Call& call, const Error& error);
   void write_denial(const std::string& caller, const std::string& action, uint64_t count);
   void tell_denials(bool all = false);
 

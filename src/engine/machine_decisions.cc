@@ -33,7 +33,7 @@ void Machine::decide(Decision decision) {
   if (parts_.may && !parts_.may(decision.caller, "Flow/decide", {})) {
     Call call{.action = "Flow/decide", .input = {}, .caller = decision.caller};
     call.on_end = [tell](const Result<Outcome>& denied) { tell(denied.error()); };
-    return deny(call);
+    return deny(call, may_not(call));
   }
   try {
     land_or_throw();

@@ -148,6 +148,7 @@ struct Argument {
 
 enum class Runs { pure, query, effect, answered, answered_outside };
 enum class Retry { never, safe, probe };
+enum class Callers { anyone, syncs };
 std::string_view name_of(Runs runs);  // as it is written
 std::string_view name_of(Retry retry);
 
@@ -188,8 +189,9 @@ struct Action {
   Runs runs = Runs::pure;
   Retry retry = Retry::never;
   int64_t deadline_s = 60;
+  Callers callers = Callers::anyone;
   // Where these were written, for `kit fmt` and for messages; a clause that was left out has none.
-  std::optional<At> runs_at, retry_at, deadline_at;
+  std::optional<At> runs_at, retry_at, deadline_at, callers_at;
   At description_at;
   std::optional<Reversal> reversal;
   std::vector<Variant> variants;

@@ -229,7 +229,7 @@ class Declarer {
   }
 
   ActionSymbol declare_action(const Action& action) {
-    ActionSymbol symbol{.source = &action, .name = action.name, .runs = action.runs};
+    ActionSymbol symbol{.source = &action, .name = action.name, .runs = action.runs, .callers = action.callers};
     symbol.params = members(action.params, "argument");
     Unique unique(report_, tree_.file, "variant");
     for (const Variant& variant : action.variants) {
@@ -258,6 +258,12 @@ class Declarer {
       report_.error({tree_.file, *action.deadline_at, 8}, "not-an-effect",
                     "only an effect has a deadline: `deadline:` has no meaning for " + quoted(action.name),
                     "declare it `runs: effect`, or leave `deadline:` out");
+    }
+    if (action.callers_at && action.runs == Runs::query) {
+      report_.error(
+          {tree_.file, *action.callers_at, 7}, "query-callers",
+          "a query changes nothing, and no sync asks one: `callers:` has no meaning for " + quoted(action.name),
+          "leave `callers:` out");
     }
     return symbol;
   }

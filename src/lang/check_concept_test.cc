@@ -62,6 +62,12 @@ TEST(CheckConcept, OnlyEffectsAreRepeatedAndHaveDeadlines) {
           "[declare it `runs: effect`, or leave `deadline:` out]"));
 }
 
+TEST(CheckConcept, AQueryIsForAnyone) {
+  EXPECT_THAT(told_of("concept A { actions { action look() {\n  runs: query\n  callers: syncs\n  -> ok } } }"),
+              ElementsAre("0.concept:3:3+7 error query-callers: a query changes nothing, and no sync asks one: "
+                          "`callers:` has no meaning for `look` [leave `callers:` out]"));
+}
+
 TEST(CheckConcept, RowsHaveOneDomainAndListsAreRelationsOfTheirOwn) {
   Checked checked = check(kit_of({R"(concept A [T, U] {
   state {

@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 13> kSections = {
     "purpose", "state",  "actions", "capabilities", "invariant", "parallel", "example",
     "forall",  "always", "never",   "eventually",   "scenario",  "action"};
 constexpr std::array<std::string_view, 4> kAnnotations = {"version", "gate", "category", "visibility"};
-constexpr std::array<std::string_view, 7> kActionClauses = {"description", "runs",    "retry",     "deadline",
-                                                            "reversal",    "fixture", "-> variant"};
+constexpr std::array<std::string_view, 8> kActionClauses = {"description", "runs",     "retry",   "deadline",
+                                                            "callers",     "reversal", "fixture", "-> variant"};
 
 constexpr uint32_t kSectionDepth = 1;  // braces around a section
 constexpr uint32_t kActionDepth = 2;
@@ -240,7 +240,7 @@ class ConceptParser {
       parse_clause(action);
       cursor_.skip_separators();
       cursor_.recover(kClauseDepth,
-                      {"->", "description", "runs", "retry", "deadline", "reversal", "fixture", "action"});
+                      {"->", "description", "runs", "retry", "deadline", "callers", "reversal", "fixture", "action"});
     }
     if (cursor_.at("}") && action.variants.empty() && cursor_.errors() == before) {
       cursor_.report(cursor_.peek(), "action `" + action.name + "` has no variant", "write `-> ok`", "no-variant");
@@ -272,12 +272,14 @@ class ConceptParser {
     if (word.is("runs")) return parse_runs(action);
     if (word.is("retry")) return parse_retry(action);
     if (word.is("deadline")) return parse_deadline(action);
+    if (word.is("callers")) return parse_callers(action);
     if (word.is("reversal")) return parse_reversal(action);
     if (!cursor_.at_word()) return cursor_.fail_here("a variant (`-> ok(…)`), a clause or `}`");
     auto near = nearest(word.text, kActionClauses);
     cursor_.fail(word, "unknown clause `" + word.text + "` in action `" + action.name + "`",
-                 !near ? "clauses are description, runs, retry, deadline, reversal, fixture and `-> variant(…)`"
-                       : "write `" + *near + "`",
+                 !near
+                     ? "clauses are description, runs, retry, deadline, callers, reversal, fixture and `-> variant(…)`"
+                     : "write `" + *near + "`",
                  "unknown-clause");
   }
 
@@ -326,6 +328,13 @@ class ConceptParser {
     if (!duration || token.value.as_int64() < 1)
       return cursor_.fail_here("a duration", "write seconds: `90s`, or `5m`");
     action.deadline_s = cursor_.take().value.as_int64();
+  }
+
+  void parse_callers(Action& action) {
+    clause(action.callers_at);
+    if (!cursor_.accept("syncs"))
+      return cursor_.fail_here("who calls the action", "write syncs, or leave `callers:` out");
+    action.callers = Callers::syncs;
   }
 
   void parse_reversal(Action& action) {

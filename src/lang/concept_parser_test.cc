@@ -144,6 +144,12 @@ TEST(ConceptParser, ReadsActions) {
   EXPECT_FALSE(read.actions[1].deadline_at);
 }
 
+TEST(ConceptParser, ReadsWhoCallsAnAction) {
+  Concept read = parsed("concept A { actions { action a() { callers: syncs -> ok } action b() { -> ok } } }");
+  EXPECT_EQ(read.actions[0].callers, Callers::syncs);
+  EXPECT_EQ(read.actions[1].callers, Callers::anyone);
+}
+
 TEST(ConceptParser, FixtureValuesKeepTheirKinds) {
   Concept read = parsed(kWhole);
   const Fixture& bad = read.actions[0].fixtures[1];
@@ -223,6 +229,8 @@ TEST(ConceptParser, RefusesWhatTheLanguageDoesNotSay) {
   auto in_action = [](std::string text) {
     return faults("concept A { actions { action a() {\n" + text + "\n-> ok } } }");
   };
+  EXPECT_THAT(in_action("callers: me"),
+              ElementsAre("2:10 expected who calls the action, found `me` | write syncs, or leave `callers:` out"));
   EXPECT_THAT(in_action("fixtrue x { }"), ElementsAre("2:1 unknown clause `fixtrue` in action `a` | write `fixture`"));
   EXPECT_THAT(in_action("deadline: soon"),
               ElementsAre("2:11 expected a duration, found `soon` | write seconds: `90s`, or `5m`"));

@@ -189,6 +189,7 @@ Block action_block(const Action& action) {
   if (action.deadline_at) {
     clauses.push_back(line(*action.deadline_at, "deadline: " + print_duration(action.deadline_s)));
   }
+  if (action.callers_at) clauses.push_back(line(*action.callers_at, "callers: syncs"));
   if (action.reversal) clauses.push_back(line(action.reversal->at, print_reversal(*action.reversal)));
   for (const auto& variant : action.variants) {
     std::string head = "-> " + variant.name;

@@ -20,6 +20,7 @@ concept Box [B] {
       runs: effect
       retry: safe
       deadline: 5s
+      callers: syncs
       reversal: open
       -> ok(box: B) { It is open. }
       -> stuck @code(gate_rejected) { It is not. }
@@ -48,7 +49,7 @@ Version 1.
 
 Lift the lid.
 
-Touches the world; may be repeated. Deadline 5 s. Undone by `open`.
+Touches the world; may be repeated. Deadline 5 s. Called by syncs alone. Undone by `open`.
 
 | outcome | fields | meaning |
 |---|---|---|

@@ -38,6 +38,7 @@ struct ActionSymbol {
   const Action* source = nullptr;
   std::string name;
   Runs runs = Runs::pure;
+  Callers callers = Callers::anyone;
   std::vector<FieldSymbol> params;
   std::vector<VariantSymbol> variants;
   std::optional<ReversalSymbol> reversal;

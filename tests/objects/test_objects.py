@@ -419,19 +419,24 @@ def test_nobody_speaks_for_syncs_or_for_others(home):
     home.run("traffic", "set", "local", "hello@1=100%", "--idempotency-key", "k7")
     me = f"uid:{os.getuid()}"
     before = home.json("config", "show", "local")
+    instance = home.json("runtime", "list")[0]["instance"]
     with serving(home):
         api = Socket(home)
         for action, input in (("Config/discover", {"environment": "local", "key": "alb", "value": "evil",
                                                    "producer": "sluice.deployer.local-process@1.0.0"}),
                               ("Revision/move", {"revision": revision, "endpoint": "http://evil.example"}),
-                              ("Revision/fail", {"revision": revision, "check": "x", "message": "y"})):
+                              ("Revision/fail", {"revision": revision, "check": "x", "message": "y"}),
+                              ("LocalRuntime/destroy", {"instance": instance})):
             status, problem = api.post(action, **input)
-            assert status == 403 and problem["detail"] == f"{action} is called by Sluice's own syncs alone"
+            assert status == 403 and problem["detail"] == f"{action} is called by syncs alone; nothing was changed"
         entries = [{"revision": revision, "weightBps": 10000}]
         status, problem = api.post("Traffic/set", deployment=deployment, entries=entries, caller="mallory")
         assert status == 400 and "caller is for the engine to fill in" in problem["detail"]
     refused = home.run("kit", "run", "deploy", "Revision/fail", f"revision={revision}", "check=x", "message=y", code=4)
-    assert "called by Sluice's own syncs alone" in refused.stderr
+    assert "called by syncs alone" in refused.stderr
+    denied = [each["action"] for each in home.json("audit", "list") if each["step"] == "denied"]
+    assert {"Config/discover", "Revision/fail", "LocalRuntime/destroy"} <= set(denied)
+    assert len(home.replicas()) == 1, "what gets traffic goes on"
     answers = home.folder / "answers.yaml"
     answers.write_text("caller: mallory\n")
     home.run("traffic", "set", "local", "hello@1=100%", "--answers", answers, code=1)

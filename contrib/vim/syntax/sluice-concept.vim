@@ -22,10 +22,10 @@ syn match sluiceVariant "->\s*\%(\%(set\|list\|option\)\>\)\@!\l\w*" contains=sl
 syn match sluiceName "\h\w*" contained
 syn match sluiceWord "\<\%(concept\|action\|fixture\)\>" contained
 syn match sluiceHead "\<\%(concept\|action\|fixture\)\s\+\h\w*" contains=sluiceWord,sluiceName
-syn match sluiceKind "\<\%(pure\|query\|effect\|answered\|outside\|safe\|probe\|never\|sync\|none\)\>" contained
-syn match sluiceClause "\<\%(runs\|retry\|settlement\)\s*:\%(\s*\l\+\%(\s\+outside\>\)\?\)\?" contains=sluiceClauseWord,sluiceKind
+syn match sluiceKind "\<\%(pure\|query\|effect\|answered\|outside\|safe\|probe\|never\|sync\|syncs\|none\)\>" contained
+syn match sluiceClause "\<\%(runs\|retry\|callers\|settlement\)\s*:\%(\s*\l\+\%(\s\+outside\>\)\?\)\?" contains=sluiceClauseWord,sluiceKind
 syn match sluiceClause "\<reversal\s*:\%(\s*none\>\)\?" contains=sluiceClauseWord,sluiceKind
-syn match sluiceClauseWord "\<\%(runs\|retry\|settlement\|reversal\)\>" contained
+syn match sluiceClauseWord "\<\%(runs\|retry\|callers\|settlement\|reversal\)\>" contained
 syn match sluiceKeyword "\<\%(deadline\|parallel\|requires\|timeoutMs\|anchor\)\>"
 syn match sluiceEnsures "\<ensures\>\s*\%(\h\w*\)\?" contains=sluiceEnsuresWord,sluiceName
 syn match sluiceEnsuresWord "\<ensures\>" contained
