@@ -10,6 +10,7 @@
 #include "deployment.gen.h"
 #include "env.gen.h"
 #include "revision.gen.h"
+#include "runtime.gen.h"
 #include "traffic.gen.h"
 
 namespace sluice::deploy {
@@ -84,6 +85,26 @@ class GuardsTest : public testing::Test {
   deployment::DeploymentRecord shop;
   KitEngine kit;
 };
+
+TEST_F(GuardsTest, NobodyElseStartsARevisionOrRunsSomethingElseInItsPlace) {
+  begin();
+  const char* instance = "01J0000000000000000000000I";
+  kit.put("Runtime", instance,
+          to_json(runtime::RuntimeRecord{
+              .concept_ = kReady, .runtimeType = "local", .version = "1", .status = runtime::RuntimeStatus::running}));
+  auto reason = [](const engine::End& end) {
+    return end.variant + ": " + std::string(end.fields.at("reason").as_string());
+  };
+  EXPECT_EQ(reason(kit.run("Runtime/provision", {{"concept", kStaged}, {"runtimeType", "local"}, {"config", ""}})),
+            "provisionFailed: it is shop@2, which is staged; next: sluice revisions warm prod " + std::string(kStaged));
+  EXPECT_EQ(reason(kit.run("Runtime/deploy", {{"instance", instance}, {"artifact", "/other"}, {"version", "9"}})),
+            "deployFailed: it is shop@1, which never becomes another version; next: sluice revisions stage prod FILE");
+  EXPECT_EQ(reason(kit.run("Runtime/rollback", {{"instance", instance}})),
+            "rollbackFailed: it is shop@1, which never becomes another version; next: sluice traffic rollback prod "
+            "--deployment " +
+                std::string(kShop));
+  EXPECT_EQ(kit.row("Runtime", instance).at("version"), json::value("1"));
+}
 
 TEST_F(GuardsTest, OnlyReadyRevisionsGetTraffic) {
   begin();

@@ -77,8 +77,11 @@ Provision::Outcome Runtime::finish_provision(const Provision& ask, const Provisi
   }
   state.erase(taken->id);
   if (ended_of(outcome) != Provision::Ended::engine) return outcome;
+  // Which types are loaded is for the routing syncs to know: one that none of them takes stays unanswered.
+  const bool unanswered = std::get<lang::EngineEnd>(outcome).outcome == lang::EngineOutcome::unanswered;
+  const std::string nobody = unanswered ? "nothing here has made it run as " + ask.runtimeType + ": " : "";
   return Provision::ProvisionFailed{
-      .concept_ = ask.concept_, .runtimeType = ask.runtimeType, .reason = reason_of(outcome)};
+      .concept_ = ask.concept_, .runtimeType = ask.runtimeType, .reason = nobody + reason_of(outcome)};
 }
 
 Deploy::Begun Runtime::begin_deploy(const Deploy& ask, State& state) {

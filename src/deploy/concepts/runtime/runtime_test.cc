@@ -47,7 +47,8 @@ TEST_F(RuntimeTest, ProvisionFailedLeavesNothing) {
   harness.answer_with(failed);
   EXPECT_EQ(harness.invoke(shop).as<Provision::ProvisionFailed>(), failed);
   harness.end_with(kUnanswered);
-  EXPECT_EQ(harness.invoke(shop).as<Provision::ProvisionFailed>().reason, "nobody answered");
+  EXPECT_EQ(harness.invoke(shop).as<Provision::ProvisionFailed>().reason,
+            "nothing here has made it run as local: nobody answered");
   EXPECT_TRUE(harness.invoke(List{}).as<List::Ok>().instances.empty());
 }
 
