@@ -138,6 +138,12 @@ class Planner {
     FieldNames known(host_keys().begin(), host_keys().end());
     known.insert("env_id");
     if (auto sound = check_fields(file_, "/host_config", *wanted, known); !sound) return sound;
+    auto whose = text_at(file_, "/host_config", *wanted, "env_id");
+    if (!whose) return whose.error();
+    if (!whose->empty() && *whose != plan_.environment) {
+      return wrong(file_, "/host_config/env_id",
+                   "this is the host of " + *whose + ", in the file of " + plan_.environment);
+    }
     std::map<std::string, std::string> now;
     for (const auto& each : states_.config().values(config::ConfigId(plan_.environment)).values()) {
       now[each.key] = each.value;

@@ -67,6 +67,9 @@ TEST_F(EnvironmentPlanTest, RefusesWhatCannotHoldBeforeAnythingIsPlanned) {
             std::string::npos);
   EXPECT_NE(planned(head("new") + "retention: { archived_max_age_days: -1 }\n").find("0 to 36500 days"),
             std::string::npos);
+  EXPECT_NE(planned(head() + "host_config: { env_id: prod }\n").find("this is the host of prod, in the file of local"),
+            std::string::npos);
+  EXPECT_EQ(planned(head() + "host_config: { env_id: local }\n"), "");
   EXPECT_NE(planned(head("new") + "host_config: { listen_addr: nonsense }\n").find("listen_addr is an address"),
             std::string::npos);
   EXPECT_NE(planned(head("new") + "credentials_ref: secret://dev/x\n").find("secret://new/"), std::string::npos);
