@@ -123,7 +123,7 @@ Result<Code> migrate(Context& context) {
   auto place = find_home(context.disk, context.variables);
   if (!place) return place.error();
   const std::string file = (place->root() / "store" / "store.db").string();
-  auto uses = views::uses_of_environment((*objects)->snapshot(), context.disk, std::string(kOldName), file);
+  auto uses = views::uses_of_environment((*objects)->snapshot(), context.disk, {std::string(kOldName), id}, file);
   if (auto read = add_audit_labels((*objects)->store(), file, uses); !read) return read.error();
   const auto blocking =
       static_cast<size_t>(std::ranges::count(uses, Level::blocking, [](const auto& each) { return each.level; }));
@@ -145,7 +145,8 @@ Result<Code> migrate(Context& context) {
     context.output.note("dev is still used, so it stays; it means " + id + " where it is gone, with a warning, for " +
                         std::to_string(kAliasDays) + " days");
   } else if (done != "checked") {
-    context.output.note(done == "migrated" ? "dev is gone; what it had is in " + id : "there is no dev to migrate");
+    context.output.note(done == "migrated" ? "dev is gone; what " + id + " did not have is there now"
+                                           : "there is no dev to migrate");
   } else {
     context.output.note(blocking == 0 ? "safe to migrate: sluice env migrate-dev " + id + " --apply"
                                       : "not safe to migrate: " + std::to_string(blocking) + " uses block it");

@@ -1,6 +1,7 @@
 // A text uses the name if it is the name, or refers into the environment: secret://dev/…, runtime://dev/….
 #include "deploy/views/name_search.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <functional>
 
@@ -17,8 +18,13 @@ using UseLevel = NameUse::Level;
 
 class Search {
  public:
-  Search(const lang::Snapshot& snapshot, Disk& disk, std::string name, std::string store)
-      : snapshot_(snapshot), states_(snapshot), disk_(disk), name_(std::move(name)), store_(std::move(store)) {}
+  Search(const lang::Snapshot& snapshot, Disk& disk, GivenUp names, std::string store)
+      : snapshot_(snapshot),
+        states_(snapshot),
+        disk_(disk),
+        name_(std::move(names.name)),
+        target_(std::move(names.target)),
+        store_(std::move(store)) {}
 
   std::vector<NameUse> run() {
     search_environments();
@@ -72,14 +78,34 @@ class Search {
       }
       for (const auto& value : states_.config().values(config::ConfigId(id)).values()) {
         if (id == name_) {
-          add(UseLevel::info, "config", "Config/" + id + "/" + value.key, value.value);
+          add(UseLevel::info, "config", "Config/" + id + "/" + value.key, value.value + lost_to(value));
         } else if (uses(value.value)) {
           add(UseLevel::blocking, "config", "Config/" + id + "/" + value.key, value.value);
         }
       }
+      if (id == name_) tell_of_lost_packs();
       for (const PackAnswers& answers : pack_answers(snapshot_, id)) search_answers(answers);
     }
   }
+
+  // What the target says itself stays: what the other says instead goes with it.
+  std::string lost_to(const config::ConfigValue& value) const {
+    for (const auto& each : states_.config().values(config::ConfigId(target_)).values()) {
+      if (each.key == value.key && each.value != value.value) return stays(each.value);
+    }
+    return "";
+  }
+
+  void tell_of_lost_packs() {
+    const auto kept = states_.env().packs(env::EnvId(target_)).values();
+    for (const env::EnvPack& each : states_.env().packs(env::EnvId(name_)).values()) {
+      auto other = std::ranges::find(kept, each.slot, &env::EnvPack::slot);
+      if (other == kept.end() || other->kind == each.kind) continue;
+      add(UseLevel::info, "environment", "Env/" + name_ + "/packs/" + each.slot, each.kind + stays(other->kind));
+    }
+  }
+
+  std::string stays(const std::string& kept) const { return ", lost: " + target_ + " has " + kept + ", which stays"; }
 
   void search_answers(const PackAnswers& answers) {
     auto document = read_answers(disk_, answers.file);
@@ -156,15 +182,16 @@ class Search {
   const States states_;
   Disk& disk_;
   const std::string name_;
+  const std::string target_;
   const std::string store_;
   std::vector<NameUse> found_;
 };
 
 }  // namespace
 
-std::vector<NameUse> uses_of_environment(const lang::Snapshot& snapshot, Disk& disk, const std::string& name,
+std::vector<NameUse> uses_of_environment(const lang::Snapshot& snapshot, Disk& disk, const GivenUp& names,
                                          const std::string& store) {
-  return Search(snapshot, disk, name, store).run();
+  return Search(snapshot, disk, names, store).run();
 }
 
 json::object json_of(const NameUse& use) {

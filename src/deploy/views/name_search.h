@@ -20,9 +20,15 @@ struct NameUse {
   std::string what;
 };
 
+// A name, and the environment that takes over what is of that name.
+struct GivenUp {
+  std::string name;
+  std::string target;
+};
+
 // `store` is the file that the rows are said to be in. Answers of packs and manifests of archives are read from `disk`;
 // what cannot be read blocks, since nobody knows what it says.
-std::vector<NameUse> uses_of_environment(const lang::Snapshot& snapshot, Disk& disk, const std::string& name,
+std::vector<NameUse> uses_of_environment(const lang::Snapshot& snapshot, Disk& disk, const GivenUp& names,
                                          const std::string& store);
 
 json::object json_of(const NameUse& use);

@@ -19,7 +19,7 @@ class NameSearchTest : public testing::Test {
   NameSearchTest() { rows.environment("local", {.name = "Local"}); }
   std::string found() {
     std::string text;
-    for (const NameUse& each : uses_of_environment(rows, disk, "dev", "store.db")) {
+    for (const NameUse& each : uses_of_environment(rows, disk, {"dev", "local"}, "store.db")) {
       text += std::string(json_of(each).at("level").as_string()) + " " + each.kind + " " + each.file + " " + each.key +
               " | " + each.what + "\n";
     }
@@ -57,6 +57,24 @@ TEST_F(NameSearchTest, FindsTheEnvironmentItsCredentialsAndItsConfig) {
             "blocking secrets store.db Env/dev/credentials_ref | secret://dev/key\n"
             "info config store.db Config/dev/region | eu\n"
             "blocking config store.db Config/local/tenant_org_id | dev\n");
+}
+
+TEST_F(NameSearchTest, TellsWhatWouldBeLostToWhatTheOtherHas) {
+  rows.environment("dev", {.name = "Dev"});
+  config::State config(rows.rows);
+  config.values(config::ConfigId("dev")).push({"region", "eu"});
+  config.values(config::ConfigId("dev")).push({"tenant_org_id", "t"});
+  config.values(config::ConfigId("local")).push({"region", "us"});
+  config.values(config::ConfigId("local")).push({"tenant_org_id", "t"});
+  env::State state(rows.rows);
+  state.packs(env::EnvId("dev")).push({.slot = "telemetry", .kind = "a.b@1.0.0"});
+  state.packs(env::EnvId("dev")).push({.slot = "iac", .kind = "a.d@1.0.0"});
+  state.packs(env::EnvId("local")).push({.slot = "telemetry", .kind = "a.c@1.0.0"});
+  EXPECT_EQ(found(),
+            "info environment store.db Env/dev | the environment itself\n"
+            "info config store.db Config/dev/region | eu, lost: local has us, which stays\n"
+            "info config store.db Config/dev/tenant_org_id | t\n"
+            "info environment store.db Env/dev/packs/telemetry | a.b@1.0.0, lost: local has a.c@1.0.0, which stays\n");
 }
 
 TEST_F(NameSearchTest, FindsDeploymentsRevisionsAndTheirConfig) {
