@@ -242,6 +242,12 @@ Result<Code> list(Context& context) {
           routes += (routes.empty() ? "" : " ") + std::string(one.as_string());
         }
       }
+      const json::value& selector = binding.at("tenant_selector");
+      for (const char* part : {"tenant", "team"}) {
+        if (selector.at(part).is_string()) {
+          routes += " " + std::string(part) + ":" + std::string(selector.at(part).as_string());
+        }
+      }
       table.rows.push_back(
           {{text("deployment_id")}, {text("bundle_id")}, {text("customer_id")}, {text("status")}, {routes}});
     }
