@@ -70,6 +70,13 @@ Result<void> copy_file(Disk& disk, const std::string& from, const std::string& t
   return (*out)->sync(SyncWhat::all);
 }
 
+// What is wrong with a copy is wrong with what it was copied from, which is what people know.
+Error told_of_source(Error error, const std::string& copy, const std::string& source) {
+  if (size_t at = error.message.find(copy); at != std::string::npos) error.message.replace(at, copy.size(), source);
+  if (error.position && error.position->file == copy) error.position->file = source;
+  return error;
+}
+
 }  // namespace
 
 Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::string& revision) {
@@ -87,7 +94,7 @@ Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::st
   const std::string unfinished = own + "/" + std::string(kUnfinished);
   if (auto copied = copy_file(disk_, source, unfinished); !copied) return give_up(copied.error());
   auto inspected = bundle::inspect_archive(disk_, unfinished);
-  if (!inspected) return give_up(inspected.error());
+  if (!inspected) return give_up(told_of_source(inspected.error(), unfinished, source));
   auto manifest = bundle::manifest_of(*inspected, source);
   if (!manifest) return give_up(manifest.error());
   auto sidecar = bundle::read_sidecar(disk_, bundle::sidecar_path(source));

@@ -71,7 +71,8 @@ TEST_F(BundleShelfTest, ACopyThatWasChangedIsNotWhatWasStaged) {
 
 TEST_F(BundleShelfTest, WhatIsNoBundleLeavesNothing) {
   file("bad.bundle", "not an archive");
-  EXPECT_FALSE(shelf.take(folder.path("bad.bundle"), "r1"));
+  EXPECT_EQ(to_string(shelf.take(folder.path("bad.bundle"), "r1").error()),
+            folder.path("bad.bundle") + ": it is no bundle, tar, tar.gz, tar.zst or zip");
   EXPECT_EQ(shelf.take(folder.path("none"), "r1").error().code, Code::not_found);
   EXPECT_TRUE(shelf.revisions().value().empty());
 }
