@@ -190,6 +190,18 @@ def test_greentic12_of_sixteen_with_one_generation_one_wins(home, served):
         assert home.json("traffic", "show", "local")["generation"] == 2
 
 
+def test_greentic04_two_customers_have_histories_of_their_own(home):
+    one, first = home.ready("hello", options=["--customer-id", "acme"])
+    two, second = home.ready("hello", options=["--customer-id", "other"])
+    for _ in range(3):
+        home.run("traffic", "set", "local", "--deployment", one, f"{first}=100%")
+    home.run("traffic", "set", "local", "--deployment", two, f"{second}=100%")
+    home.run("traffic", "rollback", "local", "--deployment", one)
+    assert home.json("traffic", "show", "local", "--deployment", one)["generation"] == 4
+    assert home.json("traffic", "show", "local", "--deployment", two)["generation"] == 1
+    assert len(home.json("traffic", "history", "local", "--deployment", two)) == 1
+
+
 def test_greentic12_two_at_once_on_two_deployments_both_land(home):
     splits = []
     for customer in ("acme", "other"):
@@ -502,6 +514,26 @@ def test_staged_revisions_are_kept_within_the_environments_count(home):
     for _ in range(3):
         home.json("revisions", "stage", "local", home.bundle("hello"))
     assert [each["sequence"] for each in home.json("revisions", "list", "local")] == [3, 4]
+
+
+def test_archived_revisions_are_kept_as_long_as_the_environment_says(home):
+    home.json("bundles", "add", "local", home.bundle("hello"))
+    home.run("revisions", "archive", "local", "hello@1", "--yes")
+    home.json("revisions", "stage", "local", home.bundle("hello"))
+    assert [each["sequence"] for each in home.json("revisions", "list", "local", "--archived")] == [1, 2]
+    home.run("env", "update", "local", "--archived-max-age-days", "0")
+    home.json("revisions", "stage", "local", home.bundle("hello"))
+    assert [each["sequence"] for each in home.json("revisions", "list", "local", "--archived")] == [2, 3]
+
+
+def test_what_is_staged_again_counts_for_the_environments_count(home):
+    home.json("bundles", "add", "local", home.bundle("hello"))
+    home.run("revisions", "warm", "local", "hello@1")
+    home.run("revisions", "drain", "local", "hello@1", "--yes")
+    home.json("revisions", "stage", "local", home.bundle("hello"))
+    home.run("env", "update", "local", "--staged-max-count", "1")
+    home.run("revisions", "retry", "local", "hello@1")
+    assert [each["sequence"] for each in home.json("revisions", "list", "local")] == [1], "the newest is kept"
 
 
 @pytest.mark.parametrize("words, code, says", [
