@@ -28,7 +28,11 @@ std::string slot_of(const Context& context) {
 }
 
 Result<Code> tell(Context& context, const Answer& answer, const std::string& environment, const std::string& done) {
-  if (answer.code != Code::ok) return refusal_in_words(answer, "sluice env-packs list " + environment);
+  if (answer.code != Code::ok) {
+    return refusal_in_words(answer, answer.variant == "bound"
+                                        ? "sluice env-packs update " + environment + " " + context.given.text("kind")
+                                        : "sluice env-packs list " + environment);
+  }
   const json::value* generation = answer.fields.if_contains("generation");
   print_done(context, answer, done,
              answer.text("slot") + "  " + answer.text("kind") +

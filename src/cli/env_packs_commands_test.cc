@@ -15,7 +15,9 @@ TEST(EnvPacks, AreBoundReplacedAndBroughtBack) {
   ObjectsHome home;
   EXPECT_EQ(home.run({"env-packs", "add", "local", "sluice.gitops.flux@1.0.0"}).out,
             "bound  gitops  sluice.gitops.flux@1.0.0, generation 0\n");
-  EXPECT_EQ(home.run({"env-packs", "add", "local", "sluice.gitops.argo@1.0.0"}).exit, 6);
+  const auto taken = home.run({"env-packs", "add", "local", "sluice.gitops.argo@1.0.0"});
+  EXPECT_EQ(taken.exit, 6);
+  EXPECT_THAT(taken.err, HasSubstr("next:  sluice env-packs update local sluice.gitops.argo@1.0.0\n"));
   EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.gitops.argo@1.0.0"}).exit, 0);
   EXPECT_EQ(home.run({"env-packs", "rollback", "local", "gitops"}).out,
             "bound  gitops  sluice.gitops.flux@1.0.0, generation 2\n");

@@ -58,7 +58,12 @@ std::string entries_text(const views::States& states, const json::array& entries
 
 // Tells what everybody gets now.
 Result<Code> tell_shift(Context& context, Subject& subject, const Answer& answer) {
-  if (answer.code != Code::ok) return refusal_in_words(answer);
+  if (answer.code != Code::ok) {
+    const bool nowhere = answer.variant == "noPast" || answer.variant == "noFuture" || answer.variant == "noSplit";
+    return refusal_in_words(answer, nowhere ? "sluice traffic history " + subject.environment + " --deployment " +
+                                                  subject.deployment.id.text()
+                                            : "");
+  }
   if (!context.given.flag("no-wait")) {
     if (auto settled = subject.objects->settle(); !settled) return settled.error();
   }

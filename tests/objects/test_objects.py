@@ -536,6 +536,31 @@ def test_what_is_staged_again_counts_for_the_environments_count(home):
     assert [each["sequence"] for each in home.json("revisions", "list", "local")] == [1], "the newest is kept"
 
 
+@pytest.mark.parametrize("words, says, step", [
+    (["revisions", "drain", "local", "hello@1", "--yes"], "is staged, not ready", "sluice revisions warm local {revision}"),
+    (["revisions", "retry", "local", "hello@1"], "is staged, not failed", "sluice revisions warm local {revision}"),
+    (["traffic", "rollback", "local", "--steps", "2"], "there is 1 split before this one, not 2",
+     "sluice traffic history local --deployment {deployment}"),
+    (["traffic", "rollback", "local", "--steps", "0"], "one step at least",
+     "sluice traffic history local --deployment {deployment}"),
+    (["traffic", "forward", "local"], "there are 0 splits after this one, not 1",
+     "sluice traffic history local --deployment {deployment}"),
+    (["env", "create", "local"], "there is an environment local already", "sluice env show local"),
+    (["bundles", "add", "local", "{bundle}", "--customer-id", "x", "--host", "a.example"], "is the route of",
+     "sluice bundles list local"),
+])
+def test_a_refusal_names_the_command_that_leads_on(home, words, says, step):
+    deployment, revision = home.ready("hello", options=["--host", "a.example"])
+    home.run("traffic", "set", "local", "hello@1=100%")
+    home.run("traffic", "clear", "local", "--yes")
+    if "hello@1" in words:
+        home.run("revisions", "drain", "local", "hello@1", "--yes")
+        home.run("revisions", "retry", "local", "hello@1")
+    names = {"deployment": deployment, "revision": revision, "bundle": home.bundle("hello")}
+    refused = home.run(*[each.format(**names) for each in words], code=6)
+    assert says in refused.stderr and f"next:  {step.format(**names)}\n" in refused.stderr, refused.stderr
+
+
 @pytest.mark.parametrize("words, code, says", [
     (["env", "create", ".."], 1, "an environment is named by"),
     (["env", "show", "lokal"], 5, "did you mean local?"),

@@ -89,6 +89,13 @@ std::string status_text(DeploymentStatus status) {
   return status == DeploymentStatus::active ? "active" : status == DeploymentStatus::paused ? "paused" : "archived";
 }
 
+// What leads on: out of archived nothing does.
+std::string next_of(const DeploymentId& id, const DeploymentRecord& record) {
+  const std::string verb = record.status == DeploymentStatus::archived ? "remove " : "list ";
+  const std::string which = record.status == DeploymentStatus::archived ? " --deployment " + id.text() : "";
+  return "; next: sluice bundles " + verb + record.environment + which;
+}
+
 // Turns a status into another, if it is one of those that lead there.
 template <class Action>
 typename Action::Result change_status(State& state, const DeploymentId& id,
@@ -96,9 +103,10 @@ typename Action::Result change_status(State& state, const DeploymentId& id,
   auto record = state.get(id);
   if (!record) return typename Action::NotFound{.deployment = id};
   if (std::ranges::find(from, record->status) == from.end()) {
-    return typename Action::WrongStatus{.deployment = id,
-                                        .status = status_text(record->status),
-                                        .message = id.text() + " is " + status_text(record->status)};
+    return typename Action::WrongStatus{
+        .deployment = id,
+        .status = status_text(record->status),
+        .message = id.text() + " is " + status_text(record->status) + next_of(id, *record)};
   }
   record->status = to;
   record->generation++;
@@ -131,7 +139,8 @@ Add::Begun Deployment::begin_add(const Add& ask, State& state) {
                                               " already, as " + each.id.text()});
   }
   if (auto clash = clash_of(state, ask.environment, *binding, DeploymentId())) {
-    return Add::Result(Add::Ambiguous{.deployment = clash->with, .message = clash->message});
+    return Add::Result(Add::Ambiguous{.deployment = clash->with,
+                                      .message = clash->message + "; next: sluice bundles list " + ask.environment});
   }
   DeploymentRecord record{.environment = ask.environment,
                           .bundle = ask.bundle,
@@ -183,7 +192,8 @@ Update::Begun Deployment::begin_update(const Update& ask, State& state) {
   if (!record) return Update::Result(Update::NotFound{.deployment = ask.deployment});
   if (record->status == DeploymentStatus::archived) {
     return Update::Result(
-        Update::Archived{.deployment = ask.deployment, .message = ask.deployment.text() + " is archived"});
+        Update::Archived{.deployment = ask.deployment,
+                         .message = ask.deployment.text() + " is archived" + next_of(ask.deployment, *record)});
   }
   auto binding =
       normal_binding({ask.hosts.value_or(record->route.hosts), ask.pathPrefixes.value_or(record->route.pathPrefixes),
@@ -203,7 +213,8 @@ Update::Begun Deployment::begin_update(const Update& ask, State& state) {
     }
   }
   if (auto clash = clash_of(state, record->environment, *binding, ask.deployment)) {
-    return Update::Result(Update::Ambiguous{.deployment = clash->with, .message = clash->message});
+    return Update::Result(Update::Ambiguous{
+        .deployment = clash->with, .message = clash->message + "; next: sluice bundles list " + record->environment});
   }
   record->route = route_of(*binding);
   if (ask.configOverrides) record->configOverrides = *ask.configOverrides;

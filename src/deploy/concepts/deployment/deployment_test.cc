@@ -63,7 +63,8 @@ TEST_F(DeploymentTest, AddAmbiguousNamesTheOther) {
   second.hosts = {"a.example", "*.Shop.example"};
   auto ambiguous = harness.invoke(second).as<Add::Ambiguous>();
   EXPECT_EQ(ambiguous.deployment, id);
-  EXPECT_EQ(ambiguous.message, "*.shop.example/ is the route of " + id.text() + " (shop for acme) already");
+  EXPECT_EQ(ambiguous.message, "*.shop.example/ is the route of " + id.text() +
+                                   " (shop for acme) already; next: sluice bundles list prod");
   second.environment = "staging";
   EXPECT_TRUE(harness.invoke(second).is<Add::Ok>()) << "another environment has routes of its own";
 }
@@ -140,7 +141,8 @@ TEST_F(DeploymentTest, UpdateNotFoundAmbiguousArchivedAndBusy) {
   EXPECT_TRUE(harness.invoke(shares).is<Update::Busy>());
   state.edit(id, [](DeploymentRecord& row) { row.signing.reset(); });
   harness.invoke(Archive{.deployment = id}).as<Archive::Ok>();
-  EXPECT_EQ(harness.invoke(ask).as<Update::Archived>().message, id.text() + " is archived");
+  EXPECT_EQ(harness.invoke(ask).as<Update::Archived>().message,
+            id.text() + " is archived; next: sluice bundles remove prod --deployment " + id.text());
 }
 
 TEST_F(DeploymentTest, UpdatePolicyBrokenIfTheOneBeforeDoesNotHold) {
@@ -165,7 +167,8 @@ TEST_F(DeploymentTest, UpdateUnsignedChangesNoShares) {
 
 TEST_F(DeploymentTest, StatusGoesOnlyWhereItMay) {
   DeploymentId id = added(add_of("shop", "acme"));
-  EXPECT_EQ(harness.invoke(Resume{.deployment = id}).as<Resume::WrongStatus>().message, id.text() + " is active");
+  EXPECT_EQ(harness.invoke(Resume{.deployment = id}).as<Resume::WrongStatus>().message,
+            id.text() + " is active; next: sluice bundles list prod");
   harness.invoke(Pause{.deployment = id}).as<Pause::Ok>();
   EXPECT_TRUE(harness.invoke(Pause{.deployment = id}).is<Pause::WrongStatus>());
   harness.invoke(Resume{.deployment = id}).as<Resume::Ok>();

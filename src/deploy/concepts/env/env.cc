@@ -145,11 +145,13 @@ Create::Result Env::create(const Create& ask, State& state) {
   }
   if (ask.name && !is_plain(*ask.name)) return Create::Invalid{.environment = text, .message = "a name is one line"};
   if (state.has(ask.environment)) {
-    return Create::Exists{.environment = ask.environment, .message = "there is an environment " + text + " already"};
+    return Create::Exists{.environment = ask.environment,
+                          .message = "there is an environment " + text + " already; next: sluice env show " + text};
   }
   if (ask.extends && !state.has(*ask.extends)) {
-    return Create::NoBase{.environment = ask.environment,
-                          .message = "there is no environment " + ask.extends->text() + " to extend"};
+    return Create::NoBase{
+        .environment = ask.environment,
+        .message = "there is no environment " + ask.extends->text() + " to extend; next: sluice env list"};
   }
   EnvRecord record = new_record(state, ask.name.value_or(text));
   record.extends = ask.extends;

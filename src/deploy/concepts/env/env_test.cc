@@ -129,9 +129,9 @@ TEST_F(EnvTest, CreateInvalidForWhatIsNoLabel) {
 TEST_F(EnvTest, CreateExistsAndNoBase) {
   made();
   EXPECT_EQ(harness.invoke(Create{.environment = kProd}).as<Create::Exists>().message,
-            "there is an environment prod-eu already");
+            "there is an environment prod-eu already; next: sluice env show prod-eu");
   EXPECT_EQ(harness.invoke(Create{.environment = kLocal, .extends = EnvId("none")}).as<Create::NoBase>().message,
-            "there is no environment none to extend");
+            "there is no environment none to extend; next: sluice env list");
 }
 
 TEST_F(EnvTest, UpdateOkChangesWhatIsGivenAlone) {

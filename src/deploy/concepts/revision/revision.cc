@@ -39,13 +39,24 @@ void fail_with(RevisionRecord& record, const std::string& check, const std::stri
   record.failure = {.check = check, .message = message};
 }
 
+// What leads on from where a revision is.
+std::string next_of(const RevisionId& id, const RevisionRecord& record) {
+  const std::string named = record.environment + " " + id.text();
+  if (record.busy) return "sluice revisions list " + record.environment + " --bundle " + record.bundle;
+  if (record.lifecycle == staged) return "sluice revisions warm " + named;
+  if (record.lifecycle == failed || record.lifecycle == inactive) return "sluice revisions retry " + named;
+  if (record.lifecycle == archived) return "stage its bundle again: sluice revisions stage --help";
+  return "sluice revisions list " + record.environment + " --bundle " + record.bundle;
+}
+
 template <class Action>
 typename Action::WrongState wrong_state(const RevisionId& id, const RevisionRecord& record, const std::string& wanted) {
   std::string text(name_of(record.lifecycle));
   return {.revision = id,
           .lifecycle = text,
-          .message = record.busy ? "something else is being done to " + id.text()
-                                 : id.text() + " is " + text + ", not " + wanted};
+          .message = (record.busy ? "something else is being done to " + id.text()
+                                  : id.text() + " is " + text + ", not " + wanted) +
+                     "; next: " + next_of(id, record)};
 }
 
 template <class Outcome>

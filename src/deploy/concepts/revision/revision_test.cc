@@ -156,7 +156,8 @@ TEST_F(RevisionTest, Greentic19WarmFailedNamesTheCheckAndRetryLeadsToReady) {
   harness.invoke(Warm{.revision = id}).as<Warm::Failed>();
   EXPECT_EQ(record(id).lifecycle, failed);
   EXPECT_EQ(record(id).failure, (RevisionFailure{.check = "provider-health", .message = "it crashes"}));
-  EXPECT_EQ(harness.invoke(Warm{.revision = id}).as<Warm::WrongState>().message, id.text() + " is failed, not staged");
+  EXPECT_EQ(harness.invoke(Warm{.revision = id}).as<Warm::WrongState>().message,
+            id.text() + " is failed, not staged; next: sluice revisions retry prod " + id.text());
   harness.answer_with(Retry::Ok{.revision = id});
   harness.invoke(Retry{.revision = id}).as<Retry::Ok>();
   EXPECT_EQ(record(id).failure, RevisionFailure{});
@@ -177,7 +178,8 @@ TEST_F(RevisionTest, OneThingAtATimeIsDoneToARevision) {
   RevisionId id = ready_one();
   State state(harness.rows());
   state.edit(id, [](RevisionRecord& row) { row.busy = lang::Request("another"); });
-  const std::string busy = "something else is being done to " + id.text();
+  const std::string busy =
+      "something else is being done to " + id.text() + "; next: sluice revisions list prod --bundle shop";
   EXPECT_EQ(harness.invoke(Drain{.revision = id}).as<Drain::WrongState>().message, busy);
   EXPECT_EQ(harness.invoke(Archive{.revision = id}).as<Archive::WrongState>().message, busy);
   EXPECT_EQ(harness.invoke(Fail{.revision = id}).as<Fail::WrongState>().message, busy);

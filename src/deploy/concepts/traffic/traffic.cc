@@ -30,6 +30,14 @@ std::string fault_of(const std::vector<TrafficEntry>& entries) {
   return "";
 }
 
+// Empty if so many steps can be gone of those that there are.
+std::string fault_of_steps(int64_t steps, size_t there, const std::string& where) {
+  if (steps < 1) return "one step at least";
+  if (static_cast<uint64_t>(steps) <= there) return "";
+  return (there == 1 ? "there is 1 split " : "there are " + std::to_string(there) + " splits ") + where +
+         " this one, not " + std::to_string(steps);
+}
+
 template <class Item>
 Item step_of(const State& state, const TrafficId& id, const TrafficRecord& record) {
   return {.generation = record.generation,
@@ -95,10 +103,8 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Rollback::NotFound{.deployment = ask.deployment};
   auto past = state.past(ask.deployment).values();
-  if (ask.steps < 1 || ask.steps > static_cast<int64_t>(past.size())) {
-    return Rollback::NoPast{.deployment = ask.deployment,
-                            .message = "there are " + std::to_string(past.size()) + " splits before this one, not " +
-                                       std::to_string(ask.steps)};
+  if (std::string fault = fault_of_steps(ask.steps, past.size(), "before"); !fault.empty()) {
+    return Rollback::NoPast{.deployment = ask.deployment, .message = fault};
   }
   state.future(ask.deployment).push(step_of<TrafficFutureItem>(state, ask.deployment, *record));
   for (int64_t i = 1; i < ask.steps; ++i) {
@@ -118,10 +124,8 @@ Forward::Result Traffic::forward(const Forward& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Forward::NotFound{.deployment = ask.deployment};
   auto future = state.future(ask.deployment).values();
-  if (ask.steps < 1 || ask.steps > static_cast<int64_t>(future.size())) {
-    return Forward::NoFuture{.deployment = ask.deployment,
-                             .message = "there are " + std::to_string(future.size()) + " splits after this one, not " +
-                                        std::to_string(ask.steps)};
+  if (std::string fault = fault_of_steps(ask.steps, future.size(), "after"); !fault.empty()) {
+    return Forward::NoFuture{.deployment = ask.deployment, .message = fault};
   }
   state.past(ask.deployment).push(step_of<TrafficPastItem>(state, ask.deployment, *record));
   for (int64_t i = 1; i < ask.steps; ++i) {

@@ -84,7 +84,9 @@ TEST_F(TrafficTest, FiftySplitsAreKept) {
 
 TEST_F(TrafficTest, StepsAreOneAtLeast) {
   set({{"r1", 10'000}}).as<Set::Ok>();
-  EXPECT_TRUE(back(0).is<Rollback::NoPast>());
+  set({{"r2", 10'000}}).as<Set::Ok>();
+  EXPECT_EQ(back(0).as<Rollback::NoPast>().message, "one step at least");
+  EXPECT_EQ(back(2).as<Rollback::NoPast>().message, "there is 1 split before this one, not 2");
   EXPECT_TRUE(ahead(-1).is<Forward::NoFuture>());
 }
 
