@@ -329,8 +329,20 @@ Result<json::object> with_answers(Context& context, json::object input) {
   return input;
 }
 
+// A variable of a script that is not set must not mean whatever there is.
+Result<void> check_deployment_options(const Context& context) {
+  for (const char* each : {"deployment", "bundle", "customer-id"}) {
+    if (!context.given.has(each) || !context.given.text(each).empty()) continue;
+    return Error{.code = Code::usage,
+                 .message = "--" + std::string(each) + " is empty; nothing was changed",
+                 .next = "leave it out, or name one of: sluice bundles list " + context.given.text("env")};
+  }
+  return {};
+}
+
 Result<deploy::deployment::DeploymentFound> named_deployment(Context& context, const Objects& objects,
                                                              const std::string& environment) {
+  if (auto sound = check_deployment_options(context); !sound) return sound.error();
   return deploy::views::find_deployment(objects.states(), environment,
                                         {.deployment = context.given.text("deployment"),
                                          .bundle = context.given.text("bundle"),

@@ -91,6 +91,8 @@ Result<Code> print_schema(Context& context, const std::string& action);
 // What --answers says, over what the command line does. It may not be about another object than the one that the
 // command line has named: that is a `usage` error, before anybody is asked anything.
 Result<json::object> with_answers(Context& context, json::object input);
+// Refused if --deployment, --bundle or --customer-id is given and empty.
+Result<void> check_deployment_options(const Context& context);
 Result<deploy::deployment::DeploymentFound> named_deployment(Context& context, const Objects& objects,
                                                              const std::string& environment);
 

@@ -87,6 +87,7 @@ Result<Code> stage(Context& context) {
   if (!objects) return objects.error();
   auto environment = (*objects)->environment();
   if (!environment) return environment.error();
+  if (auto sound = check_deployment_options(context); !sound) return sound.error();
   views::DeploymentName name{.deployment = context.given.text("deployment"),
                              .bundle = context.given.has("bundle") ? context.given.text("bundle") : "",
                              .customer = context.given.text("customer-id")};

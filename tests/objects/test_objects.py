@@ -565,6 +565,8 @@ def test_a_refusal_names_the_command_that_leads_on(home, words, says, step):
     (["env", "create", ".."], 1, "an environment is named by"),
     (["env", "show", "lokal"], 5, "did you mean local?"),
     (["traffic", "show", "local"], 5, "there is no deployment in local"),
+    (["traffic", "show", "local", "--deployment", ""], 2, "--deployment is empty; nothing was changed"),
+    (["bundles", "remove", "local", "--customer-id", "", "--yes"], 2, "--customer-id is empty; nothing was changed"),
     (["env", "destroy", "local"], 2, "add --yes"),
     (["config", "set", "local", "regoin=eu"], 1, "did you mean region?"),
     (["env-packs", "add", "local", "nothing", "--slot", "iac"], 1, "names no pack"),
