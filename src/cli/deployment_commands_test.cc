@@ -22,9 +22,10 @@ TEST(Deployments, TwoCustomersOfOneBundleAreTwo) {
   EXPECT_EQ(home.run({"bundles", "add", "local", file, "--customer-id", "other"}).exit, 6);
   EXPECT_EQ(home.data({"bundles", "list", "local"}).as_array().size(), 2U);
   EXPECT_THAT(home.run({"bundles", "list", "local"}).out, HasSubstr("shop    acme      active  a.example tenant:t1"));
-  Ran clash = home.run({"bundles", "update", "local", "--customer-id", "other", "--host", "a.example"});
+  Ran clash =
+      home.run({"bundles", "update", "local", "--customer-id", "other", "--host", "a.example", "--tenant", "t1"});
   EXPECT_EQ(clash.exit, 6);
-  EXPECT_THAT(clash.err, HasSubstr("a.example/ is the route of"));
+  EXPECT_THAT(clash.err, HasSubstr("a.example/ for tenant t1 is the route of"));
 }
 
 TEST(Deployments, AreUpdatedPausedAndRemoved) {

@@ -27,7 +27,7 @@ void Proxy::take_pins() {
 }
 
 void Proxy::take_pin(const PinAnswer& answer) {
-  const auto* found = table_ != nullptr ? table_->named(answer.deployment) : nullptr;
+  const auto* found = table() != nullptr ? table()->named(answer.deployment) : nullptr;
   const Deployment* deployment = found != nullptr ? found->get() : nullptr;
   if (deployment != nullptr && !deployment->memory->pins) deployment = nullptr;  // it names no session key any more
   auto serving = [&](const std::string& id) {

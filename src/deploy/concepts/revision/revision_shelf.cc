@@ -1,0 +1,236 @@
+// What is done with a revision's archive: it is taken into the home, looked at again before anything is started of it,
+// and given back once the revision is archived. All three are effects on the shelf of bundles.
+#include <chrono>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "bundle/paused_page.h"
+#include "deploy/bundle_shelf.h"
+#include "deploy/concepts/revision/revision_rows.h"
+#include "deploy/concepts/revision/revision_work.h"
+#include "deploy/pack_config.h"
+
+namespace sluice::deploy::revision {
+namespace {
+
+// Why a bundle must not be used; empty if nothing is known against it. A list that cannot be read is against all.
+std::string revocation(Disk& disk, const std::string& list, const std::string& archive, const std::string& tree) {
+  auto reason = revoked_by(disk, list, archive, tree);
+  if (!reason) return "the revocation list cannot be read: " + reason.error().message;
+  return *reason ? "the bundle is revoked: " + **reason : "";
+}
+
+int64_t seconds_of(const bundle::Duration& duration) {
+  return std::chrono::duration_cast<std::chrono::seconds>(duration.length).count();
+}
+
+// What the router is told of a revision besides where it runs.
+RevisionServing serving_of(const bundle::Manifest& manifest) {
+  RevisionServing serving{
+      .stickiness = {.mode = std::string(boost::describe::enum_to_string(manifest.stickiness.mode, "")),
+                     .ttlSeconds = seconds_of(manifest.stickiness.ttl)},
+      .timeouts = {.connectMs = manifest.timeouts.connect.length.count(),
+                   .firstByteMs = manifest.timeouts.first_byte.length.count(),
+                   .idleMs = manifest.timeouts.idle.length.count(),
+                   .streamIdleMs = manifest.timeouts.stream_idle.length.count()},
+      .retryAfterSeconds = seconds_of(manifest.paused.retry_after)};
+  if (const auto& key = manifest.stickiness.key) {
+    if (key->header) serving.stickiness.keyHeader = key->header->text;
+    if (key->cookie) serving.stickiness.keyCookie = key->cookie->text;
+  }
+  return serving;
+}
+
+std::string lowercase(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------------------- fetch
+
+Fetch::Begun Revision::begin_fetch(const Fetch& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) {
+    return Fetch::Result(Fetch::BadBundle{
+        .revision = ask.revision, .check = "bundle", .message = "there is no revision " + ask.revision.text()});
+  }
+  if (!record->artifact.empty()) {
+    return Fetch::Result(
+        Fetch::BadBundle{.revision = ask.revision, .check = "bundle", .message = "its archive was taken in before"});
+  }
+  return FetchWork{.revision = ask.revision.text(),
+                   .deployment = record->deployment,
+                   .environment = ask.environment,
+                   .source = ask.source,
+                   .bundle = ask.bundle,
+                   .config = ask.config,
+                   .overrides = ask.overrides,
+                   .revocation_list = ask.revocationList};
+}
+
+Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) {
+  const RevisionId id(work.revision);
+  auto bad = [&](const std::string& check, const std::string& message) {
+    return Fetch::BadBundle{.revision = id, .check = check, .message = message};
+  };
+  auto shelved = effect.tool<BundleShelf>().take(work.source, work.revision);
+  if (!shelved) return bad("bundle", to_string(shelved.error()));
+  const bundle::Manifest& manifest = shelved->manifest;
+  if (manifest.name.text != work.bundle) {
+    return bad("bundle", work.source + " is the bundle " + manifest.name.text + ", not " + work.bundle);
+  }
+  auto config = resolve_config(manifest, {work.environment, work.config, work.overrides});
+  if (!config) return bad("runtime-config", to_string(config.error()));
+  if (!work.revocation_list.empty()) {
+    auto revoked = revocation(effect.tool<Disk>(), work.revocation_list, shelved->archive, shelved->tree);
+    if (!revoked.empty()) return Fetch::Revoked{.revision = id, .message = revoked};
+  }
+  json::object runtime{{"replicas", manifest.replicas}, {"config", config->non_secret}};
+  // What is stored outlives a revision: those of one deployment share it.
+  if (!manifest.storage.empty()) runtime["storage"] = "d-" + lowercase(work.deployment);
+  Fetch::Ok ok{.revision = id,
+               .tree = shelved->tree,
+               .archive = shelved->archive,
+               .sidecar = shelved->sidecar,
+               .version = manifest.version.text,
+               .artifact = shelved->path,
+               .packConfig = write(pack_config_document(*config, manifest.name.text, work.revision)),
+               .configDigest = config_digest(*config),
+               .runtimeConfig = write(runtime),
+               .drainSeconds = seconds_of(manifest.drain),
+               .serving = serving_of(manifest)};
+  if (shelved->paused_page) {
+    const std::string type(bundle::page_type(manifest.paused.page->text));
+    ok.pausedPages.push_back({.type = type, .text = *shelved->paused_page});
+  }
+  for (const auto& each : config->runtime_refs) ok.needs.runtimeRefs.push_back(each.second);
+  for (const auto& each : config->secret_refs) ok.needs.secretRefs.push_back(each.second);
+  for (const bundle::Storage& each : manifest.storage) {
+    ok.needs.storage.push_back(each.name.text);
+    ok.needs.storageBytes += static_cast<int64_t>(each.size.bytes);
+  }
+  return ok;
+}
+
+Fetch::Outcome Revision::finish_fetch(const Fetch& ask, const Fetch::Outcome& outcome, State& state) {
+  const auto* ok = std::get_if<Fetch::Ok>(&outcome);
+  auto record = state.get(ask.revision);
+  if (ok != nullptr && record) {
+    record->treeDigest = ok->tree;
+    record->bundleDigest = ok->archive;
+    record->sidecar = ok->sidecar;
+    record->version = ok->version;
+    record->artifact = ok->artifact;
+    record->packConfig = ok->packConfig;
+    record->configDigest = ok->configDigest;
+    record->needs = ok->needs;
+    record->runtimeConfig = ok->runtimeConfig;
+    if (record->drainSeconds < 0) record->drainSeconds = ok->drainSeconds;
+    record->serving = ok->serving;
+    state.paused_pages(ask.revision).assign(ok->pausedPages);
+    keep(state, ask.revision, *record);
+  }
+  if (ended_of(outcome) != Fetch::Ended::engine) return outcome;
+  return Fetch::BadBundle{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
+}
+
+// -------------------------------------------------------------------------------------------------------- examine
+
+Examine::Begun Revision::begin_examine(const Examine& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) {
+    return Examine::Result(Examine::Unfit{.revision = ask.revision,
+                                          .check = std::string(kSignatureCheck),
+                                          .message = "there is no revision " + ask.revision.text()});
+  }
+  return ExamineWork{.revision = ask.revision.text(),
+                     .artifact = record->artifact,
+                     .archive = record->bundleDigest,
+                     .tree = record->treeDigest,
+                     .needs = record->needs,
+                     .revocation_list = ask.revocationList};
+}
+
+Examine::Performed Revision::perform_examine(const ExamineWork& work, Effect& effect) {
+  const RevisionId id(work.revision);
+  auto unfit = [&](std::string_view check, const std::string& message) {
+    return Examine::Unfit{.revision = id, .check = std::string(check), .message = message};
+  };
+  auto& shelf = effect.tool<BundleShelf>();
+  if (auto same = shelf.check(work.artifact, work.archive); !same) {
+    return unfit(kSignatureCheck, to_string(same.error()));
+  }
+  if (!work.revocation_list.empty()) {
+    auto revoked = revocation(effect.tool<Disk>(), work.revocation_list, work.archive, work.tree);
+    if (!revoked.empty()) return unfit(kSignatureCheck, revoked);
+  }
+  if (!work.needs.secretRefs.empty()) {
+    std::string all;
+    for (const std::string& each : work.needs.secretRefs) all += (all.empty() ? "" : ", ") + each;
+    return unfit("runtime-config", "no pack of the environment gives a revision its secrets, and it needs " + all);
+  }
+  if (work.needs.storageBytes > 0) {
+    auto free = shelf.free_bytes();
+    if (!free) return unfit("provider-health", free.error().message);
+    if (static_cast<uint64_t>(work.needs.storageBytes) > *free) {
+      std::string all;
+      for (const std::string& each : work.needs.storage) all += (all.empty() ? "" : ", ") + each;
+      return unfit("provider-health", "it stores " + all + " in " + std::to_string(work.needs.storageBytes) +
+                                          " bytes, and the disk has " + std::to_string(*free) + " left");
+    }
+  }
+  return Examine::Ok{.revision = id};
+}
+
+Examine::Outcome Revision::finish_examine(const Examine& ask, const Examine::Outcome& outcome, State&) {
+  if (ended_of(outcome) != Examine::Ended::engine) return outcome;
+  return Examine::Unfit{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
+}
+
+// ----------------------------------------------------------------------------------------------------------- free
+
+Free::Begun Revision::begin_free(const Free&, State& state) {
+  if (state.find_by_discarded(true).empty()) return Free::Result(Free::Ok{});
+  return FreeWork{.asked_at = utc_text(state.now().ms)};
+}
+
+// What the shelf has is listed before the rows are read: a revision is in the store before its folder is made, so a
+// folder without a row is of one that is gone.
+Free::Performed Revision::perform_free(const FreeWork&, Effect& effect) {
+  auto& shelf = effect.tool<BundleShelf>();
+  auto shelved = shelf.revisions();
+  if (!shelved) return Free::Stuck{.message = to_string(shelved.error())};
+  lang::ReadOnlyRows rows(effect.read().rows_of("Revision"));
+  const State state(rows);
+  Free::Ok ok;
+  for (const RevisionFound& each : state.find_by_discarded(true)) {
+    if (auto removed = shelf.remove(each.id.text()); !removed) {
+      return Free::Stuck{.message = to_string(removed.error())};
+    }
+    ok.freed.push_back(each.id);
+  }
+  for (const std::string& each : *shelved) {
+    if (state.has(RevisionId(each))) continue;
+    if (auto removed = shelf.remove(each); !removed) return Free::Stuck{.message = to_string(removed.error())};
+  }
+  return ok;
+}
+
+Free::Outcome Revision::finish_free(const Free&, const Free::Outcome& outcome, State& state) {
+  if (const auto* ok = std::get_if<Free::Ok>(&outcome)) {
+    for (const RevisionId& id : ok->freed) {
+      auto record = state.get(id);
+      if (!record || record->lifecycle != RevisionLifecycle::archived) continue;
+      record->discarded = false;
+      record->artifact.clear();
+      state.paused_pages(id).clear();
+      keep(state, id, *record);
+    }
+  }
+  if (ended_of(outcome) != Free::Ended::engine) return outcome;
+  return Free::Stuck{.message = reason_of(outcome)};
+}
+
+}  // namespace sluice::deploy::revision
