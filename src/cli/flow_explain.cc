@@ -211,7 +211,11 @@ std::string why_text(const FlowView& flow, size_t invocation, const Terminal& te
   for (size_t number : one.fired) {
     const engine::Firing& firing = history.firings[number];
     std::string line = firing.sync + " fired on it";
-    if (firing.rows == 0 && firing.then.empty()) line += ", but its where found no rows";
+    if (!firing.failure.empty()) {
+      line += ", but could ask for nothing: " + firing.failure;
+    } else if (firing.rows == 0 && firing.then.empty()) {
+      line += ", but its where found no rows";
+    }
     for (size_t i = 0; i < firing.then.size(); ++i) {
       const engine::Planned& planned = firing.then[i];
       line += i == 0 ? ": " : ", ";

@@ -65,11 +65,13 @@ json::value firing_json(const engine::Firing& firing) {
     if (planned.kind != engine::Planned::Kind::child) object["fields"] = planned.fields;
     then.push_back(std::move(object));
   }
-  return json::object{{"sync", firing.sync},
+  json::object object{{"sync", firing.sync},
                       {"matched", ids_json(firing.matched)},
                       {"rows", firing.rows},
                       {"at", utc_text(firing.at_ms)},
                       {"then", std::move(then)}};
+  put_text(object, "failure", firing.failure);
+  return object;
 }
 
 json::value event_json(const engine::FlowEvent& event) {

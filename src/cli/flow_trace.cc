@@ -133,7 +133,9 @@ class Tracer {
     if (item.child)
       return add(depth, "follow-up flow" + fold, times > 1 ? "" : to_string(*item.child), sync, Style::plain);
     if (!item.invocation) {
-      uint64_t rows = history_.firings[*item.firing].rows;
+      const Firing& firing = history_.firings[*item.firing];
+      uint64_t rows = firing.rows;
+      if (!firing.failure.empty()) return add(depth, "asked for nothing" + fold, firing.failure, sync, Style::bad);
       return add(depth, rows == 0 ? "no rows" + fold : "nothing to do" + fold, "", sync, Style::faint);
     }
     const PastInvocation& one = history_.invocations[*item.invocation];

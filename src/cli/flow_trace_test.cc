@@ -74,6 +74,22 @@ TEST(FlowTrace, ShowsWhatAFlowWaitsFor) {
   EXPECT_TRUE(trace_text(order_view(), true, {}).ends_with("\nWaits\n  for nothing\n"));
 }
 
+TEST(FlowTrace, SaysWhyASyncCouldAskForNothing) {
+  std::vector<Step> steps = {order_steps()[0]};
+  steps[0].fired = {{.sync = "All", .matched = {completion(1)}}, {.sync = "None", .matched = {completion(1)}}};
+  steps[0].note = "sync `Al`: something else; sync `All`: it reads more than 10000 rows of Order; sync `Other`: no";
+  FlowView flow{.row = {.id = id(1), .status = store::FlowStatus::settled_failed},
+                .history = engine::history_of(steps)};
+  std::string text = trace_text(flow, false, {});
+  EXPECT_NE(text.find("├─ asked for nothing  it reads more than 10000 rows of Order  ← All\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("└─ no rows  ← None\n"), std::string::npos) << text;
+  EXPECT_EQ(flow_json(flow).at("firings").at(0).at("failure"), "it reads more than 10000 rows of Order");
+  EXPECT_FALSE(flow_json(flow).at("firings").at(1).as_object().contains("failure"));
+  EXPECT_NE(why_text(flow, 0, {}).find("All fired on it, but could ask for nothing: it reads more than 10000 rows of"),
+            std::string::npos);
+}
+
 TEST(FlowTrace, NamesTheSyncsThatGoOnFromWhatIsOpen) {
   FlowView flow = order_view(4);
   flow.awaited_by[2] = {{.sync = "CardDeclined", .missing = "Card/charge: [] => declined[]"},

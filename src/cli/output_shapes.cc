@@ -85,7 +85,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "{ flow: text, state: text, action?: text, caller?: text, reason?: text, syncs?: text, "
      "follows?: { flow: text, sync: text }, beganAt?: time, settledAt?: time, steps: int, "
      "failure?: @invocation, invocations: [@invocation], firings: [{ sync: text, matched: [text], "
-     "rows: any, at: time, then: [object] }], followUps: [{ flow: text, state: text }], "
+     "rows: any, at: time, then: [object], failure?: text }], followUps: [{ flow: text, state: text }], "
      "waits: [{ id: text, text: text, awaitedBy?: [{ sync: text, pattern: text }] }], events: [object], "
      "didNotFire?: [{ sync: text, missing: any }] }"},
     {"decided", "{ flow: text, position: int, state: text }"},

@@ -36,9 +36,17 @@ struct HeadLine {
 };
 BOOST_DESCRIBE_STRUCT(HeadLine, (), (seq, chain, at, key, signature))
 
+// Nobody writes this file but Sluice: what is wrong with it was done to it.
+std::string repair_of(const std::string& file) {
+  return "sluice audit verify --heads COPY, with a copy that was kept elsewhere; if it holds, put it in the place of " +
+         file;
+}
+
 // The number is 0 for a last line whose number nobody has counted.
 Result<SignedHead> parse_line(std::string_view line, const std::string& file, uint32_t number) {
   auto fail = [&](Error error) {
+    error.code = Code::verification_failed;
+    error.next = repair_of(file);
     if (number > 0) error.position = Position{.file = file, .line = number, .column = 1};
     if (number == 0) error.message = "the last line of " + file + ": " + error.message;
     return error;
@@ -207,9 +215,10 @@ Result<Heads> parse_heads(std::string_view text, const std::string& file) {
     auto head = parse_line(text.substr(0, end), file, number);
     if (!head) return head.error();
     if (!heads.heads.empty() && head->head.seq <= heads.heads.back().head.seq) {
-      return Error{.code = Code::invalid,
+      return Error{.code = Code::verification_failed,
                    .message = "the head of record " + std::to_string(head->head.seq) + " follows that of record " +
                               std::to_string(heads.heads.back().head.seq),
+                   .next = repair_of(file),
                    .position = Position{.file = file, .line = number, .column = 1}};
     }
     heads.heads.push_back(*std::move(head));

@@ -191,7 +191,12 @@ TEST(Heads, WhatIsNoLineOfTheFileIsRefused) {
   std::string line = write_head(sign({.seq = 4, .chain = std::string(kFirstChain), .at_ms = 5}, key));
   auto error = [](const std::string& text) {
     auto heads = parse_heads(text, "f");
-    return heads ? "none" : to_string(heads.error());
+    if (heads) return std::string("none");
+    EXPECT_EQ(heads.error().code, Code::verification_failed);
+    EXPECT_EQ(heads.error().next,
+              "sluice audit verify --heads COPY, with a copy that was kept elsewhere; if it holds, put it in the place "
+              "of f");
+    return to_string(heads.error());
   };
   EXPECT_EQ(error(line + line), "f:2:1: the head of record 4 follows that of record 4");
   EXPECT_EQ(error(line + "\n"), "f:2:1: the JSON text ends too early");

@@ -14,6 +14,15 @@ namespace {
 
 constexpr std::string_view kEnginePrefix = "engine.";
 
+// A step's note has a sentence for each firing that failed: "sync `All`: it reads …; sync `Next`: …".
+std::string failure_of(const Fired& fired, std::string_view note) {
+  const std::string title = "sync `" + fired.sync + "`: ";
+  size_t at = note.find(title);
+  if (!fired.then.empty() || at == std::string_view::npos) return "";
+  note.remove_prefix(at + title.size());
+  return std::string(note.substr(0, note.find("; sync `")));
+}
+
 class Builder {
  public:
   explicit Builder(History& history) : history_(history) {}
@@ -125,6 +134,7 @@ class Builder {
                                   .matched = fired.matched,
                                   .rows = fired.rows,
                                   .then = fired.then,
+                                  .failure = failure_of(fired, step.note),
                                   .seq = step.seq,
                                   .at_ms = step.at_ms});
       if (on) history_.invocations[*on].fired.push_back(number);

@@ -45,6 +45,7 @@ struct Firing {
   std::vector<RecordId> matched;
   uint64_t rows = 0;
   std::vector<Planned> then;
+  std::string failure;  // why it could ask for nothing: "it reads more than 10000 rows of Order"
   uint64_t seq = 0;
   int64_t at_ms = 0;
 };

@@ -197,6 +197,23 @@ sync All when { Room/fill: [] => ok[] } where { Room: { ?r } } then { Room/note:
   EXPECT_THAT(world.fired(), ElementsAre("All 0"));
 }
 
+// Few rows come of it, but the writer would look at every pair.
+TEST(MachineSteps, AWhereThatLooksAtTooManyRowsAsksForNothing) {
+  House world(R"(
+sync Pairs when { Room/fill: [] => ok[] } where { Room: { ?a guests: 1 } Room: { ?b guests: 1; locked: true } }
+           then { Room/note: [ room: ?b ] }
+)");
+  world.on("Room/fill").act = [](const json::object& ask, lang::Rows& rows) -> lang::Completion {
+    for (int64_t i = 0; i < ask.at("count").as_int64(); ++i) {
+      rows.put("Room", "r" + std::to_string(i), json::object{{"guests", 1}});
+    }
+    return {"ok", ask};
+  };
+  EXPECT_EQ(world.status(world.run("Room/fill", R"({"count":900})").flow), "ok");
+  Ulid flow = world.run("Room/fill", R"({"count":1100})").flow;
+  EXPECT_EQ(world.summary(flow)["failure"], "sync `Pairs`: it looks at more than 1000000 rows");
+}
+
 // A text that doubles with each round would take all memory, and again at every start.
 TEST(MachineSteps, WhatASyncAsksForHasALimit) {
   House world(R"(

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <set>
 
 #include "base/faulty_disk.h"
@@ -192,6 +193,7 @@ TEST(PowerCut, AtEveryDiskOperationChangesNothingInTheEnd) {
     kinds += std::string(operation_name(kind)) + " " + std::to_string(count) + ", ";
   }
   RecordProperty("struck", kinds);
+  std::cout << "power cuts by operation: " << kinds.substr(0, kinds.size() - 2) << "\n";
   EXPECT_THAT(struck, testing::AllOf(testing::Contains(testing::Key(DiskOperation::open)),
                                      testing::Contains(testing::Key(DiskOperation::read)),
                                      testing::Contains(testing::Key(DiskOperation::write)),

@@ -70,10 +70,13 @@ Result<size_t> pack_settled(store::Store& store, int64_t now_ms, const Retention
   auto due = due_flows(**snapshot, now_ms, retention);
   if (!due) return due.error();
   std::vector<store::PackedFlow> packed;
+  size_t taken = 0;
   for (const store::FlowRow& flow : *due) {
+    if (taken > retention.bytes_at_once) break;
+    size_t bytes = 0;
     std::vector<std::string> records;
     store::PackedFlow one{.flow = flow.id, .blob = "", .record_hashes = {}};
-    for (uint64_t seq = flow.head; seq != 0;) {
+    for (uint64_t seq = flow.head; seq != 0 && bytes <= retention.bytes_at_once;) {
       auto row = (*snapshot)->journal(seq);
       if (!row) return row.error();
       if (!*row) {
@@ -83,8 +86,11 @@ Result<size_t> pack_settled(store::Store& store, int64_t now_ms, const Retention
       }
       one.record_hashes.emplace_back(seq, chain_of((*row)->record));
       seq = (*row)->prev;
+      bytes += (*row)->record.size();
       records.push_back(std::move((*row)->record));
     }
+    if (bytes > retention.bytes_at_once) continue;
+    taken += bytes;
     std::ranges::reverse(records);
     one.blob = pack_records(records);
     packed.push_back(std::move(one));

@@ -16,7 +16,8 @@ namespace sluice::engine {
 struct Retention {
   int64_t keep_ms = int64_t{30} * 24 * 3600 * 1000;
   uint64_t keep_flows = 100'000;
-  size_t flows_at_once = 200;  // in one commit, so that the writer is not held up for long
+  size_t flows_at_once = 200;                 // in one commit, so that the writer is not held up for long
+  size_t bytes_at_once = size_t{256} << 20U;  // of their records; a flow that alone has more stays as it is
 };
 
 // A flow's records as one blob, and back.

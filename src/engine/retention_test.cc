@@ -110,5 +110,25 @@ TEST(Retention, PacksTheOldestBeyondTheNumberThatIsKept) {
   EXPECT_THAT(packed, ElementsAre(true, true, true, false, false));
 }
 
+// What would not fit into memory is not read into it.
+TEST(Retention, LeavesAFlowThatIsTooLargeAsItIs) {
+  World world({kPlain}, kThen);
+  for (int i = 0; i < 3; ++i) world.run("Plain/go", R"({"n": 1})");
+  size_t bytes = 0;
+  auto snapshot = world.store->read();
+  ASSERT_TRUE((*snapshot)->journal_from(1, [&](const store::JournalRow& row) {
+    bytes += row.record.size();
+    return true;
+  }));
+  snapshot->reset();
+  size_t one = bytes / 3 + 10;
+  auto pack = [&](size_t at_once) {
+    return *pack_settled(*world.store, world.clock.wall_ms(), {.keep_flows = 0, .bytes_at_once = at_once});
+  };
+  EXPECT_EQ(pack(one - 100), 0U);
+  EXPECT_EQ(pack(one), 2U);  // with the second it is more
+  EXPECT_EQ(pack(one), 1U);
+}
+
 }  // namespace retention_test
 }  // namespace sluice::engine

@@ -83,8 +83,8 @@ class Solver {
   Result<void> read(const CompiledQuery& query, Bindings& row, const Visit& visit) {
     std::vector<size_t> bound;
     auto look_at = [&](const StateReader::Row& found) {
-      bool more = true;
-      if (query.fits(found, row, bound)) more = visit();
+      bool more = ++looks_ <= kMaxRowsLookedAt;
+      if (more && query.fits(found, row, bound)) more = visit();
       unbind(row, bound, 0);
       return more;
     };
@@ -104,7 +104,7 @@ class Solver {
       for (const auto& found : rows) {
         if (!look_at(found)) break;
       }
-      return {};
+      return within_looks();
     }
     // The same rows for every row of bindings: read once.
     auto [cached, fresh] = all_.try_emplace(query.relation);
@@ -113,7 +113,12 @@ class Solver {
     for (const auto& found : cached->second) {
       if (!look_at(found)) break;
     }
-    return {};
+    return within_looks();
+  }
+
+  Result<void> within_looks() const {
+    if (looks_ <= kMaxRowsLookedAt) return {};
+    return too_many("it looks at more than 1000000 rows");
   }
 
   Error too_many(const std::string& what) const {
@@ -126,6 +131,7 @@ class Solver {
   const Moment& moment_;
   const std::string& title_;
   std::map<std::string, std::vector<StateReader::Row>> all_;
+  size_t looks_ = 0;
 };
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace sluice::engine {
 
 // At most this many rows, read at once or left over after a condition; more is an error, and nothing is done.
 inline constexpr size_t kMaxRows = 10'000;
+// How many rows of state it may look at on the way: of those that fit in part there may be many for each row of
+// bindings, and the writer waits meanwhile.
+inline constexpr size_t kMaxRowsLookedAt = 1'000'000;
 
 struct CompiledQuery {
   std::string relation;

@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -195,6 +196,9 @@ Result<void> check_whole(Disk& disk, Connection& connection) {
   if (!row) return row.error();
   std::string verdict = *row ? statement->bytes(0) : "no answer";
   if (verdict == "ok") return {};
+  // "*** in database main ***", then what is wrong.
+  if (verdict.starts_with("***")) verdict.erase(0, verdict.find('\n') + 1);
+  std::ranges::replace(verdict, '\n', ' ');
   return Error{.code = Code::invalid,
                .message = connection.path() + " is damaged: " + verdict,
                .next = "keep the file as it is and restore the newest backup"};
