@@ -171,6 +171,20 @@ def test_a_removed_operator_key_is_not_trusted_again(place):
     assert place.refused().startswith("unknown key: ")
 
 
+def test_a_lost_operator_key_is_replaced_and_trusted_when_somebody_says_so(place):
+    old = place.build()["key"]
+    (place.folder / "home" / "keys" / "operator.pem").unlink()
+    done = place.good("bundles", "build", place.shop, "--out", place.bundle)
+    assert "operator.pem is gone: a new one is made, which nobody trusts yet; " in done.stderr
+    assert place.refused().startswith("unknown key: ")
+    (advice,) = [line for line in done.stderr.splitlines() if line.startswith("next:  ")]
+    command, _, what = advice.removeprefix("next:  ").partition(" trusts ")
+    assert what == "it"
+    place.good(*command.split()[1:])
+    assert old not in place.json("bundles", "verify", place.bundle)["keys"]
+    assert place.good("bundles", "build", place.shop, "--out", place.bundle).stderr == ""
+
+
 # ---------------------------------------------------------------------------------------------------------- the same
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
