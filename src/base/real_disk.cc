@@ -89,6 +89,7 @@ class RealFile final : public File {
     while (got < into.size()) {
       ssize_t n = uninterrupted(
           [&] { return ::pread(fd_.get(), into.data() + got, into.size() - got, static_cast<off_t>(offset + got)); });
+      if (n < 0 && errno == ESPIPE) return not_a_file();
       if (n < 0) return error_from(errno, "read", path_);
       if (n == 0) break;
       got += static_cast<size_t>(n);
@@ -141,6 +142,13 @@ class RealFile final : public File {
   }
 
  private:
+  // Files are read by offset; "Illegal seek", as the system says it, helps nobody.
+  Error not_a_file() const {
+    return {.code = Code::invalid,
+            .message = "cannot read " + path_ + ": it is a pipe or a FIFO, expected a file",
+            .next = "write what it gives to a file first"};
+  }
+
   Descriptor fd_;
   std::string path_;
 };

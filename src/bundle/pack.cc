@@ -24,10 +24,11 @@ class Packing {
   Packing(Disk& disk, const std::string& root, const PackOptions& options, SquashWriter* writer)
       : disk_(disk),
         root_(root),
+        called_(options.called.empty() ? root : options.called),
         jail_(disk, root),
         options_(options),
         writer_(writer),
-        rules_(root, 0, options.limits),
+        rules_(called_, 0, options.limits),
         buffer_(kReadBytes, '\0') {}
 
   Result<Tree> run(std::vector<std::string> paths) {
@@ -67,6 +68,9 @@ class Packing {
     auto entry = rules_.admit(raw);
     if (!entry) return entry.error();
     if (!*entry) return {};
+    if (options_.watcher != nullptr) {
+      if (auto seen = options_.watcher->entry((*entry)->path, (*entry)->target); !seen) return seen;
+    }
     TreeEntry made{.path = (*entry)->path, .kind = (*entry)->kind, .mode = (*entry)->mode, .target = (*entry)->target};
     if (made.kind == EntryKind::file) {
       if (auto read = read_file(made, stat->size); !read) return read;
@@ -90,7 +94,7 @@ class Packing {
     }
     if (made.size != size) {
       return Error{.code = Code::conflict,
-                   .message = root_ + ": " + json_quoted(made.path) + ": it changed while it was packed",
+                   .message = called_ + ": " + json_quoted(made.path) + ": it changed while it was packed",
                    .next = "pack again when nothing writes to the folder"};
     }
     made.sha256 = crypto::to_hex(hash_.finish());
@@ -118,7 +122,7 @@ class Packing {
   }
 
   Disk& disk_;
-  std::string root_;
+  std::string root_, called_;
   Jail jail_;
   PackOptions options_;
   SquashWriter* writer_;
@@ -142,7 +146,8 @@ Result<Packed> write_archive(Disk& disk, const std::string& root, std::vector<st
   // What could not be opened again is not made.
   if (tree->total_bytes() > most_by_ratio(*size, options.limits)) {
     return Error{.code = Code::limit,
-                 .message = root + ": its contents are more than " + std::to_string(options.limits.max_ratio) +
+                 .message = (options.called.empty() ? root : options.called) + ": its contents are more than " +
+                            std::to_string(options.limits.max_ratio) +
                             " times the archive's size, which every reader takes for a bomb",
                  .next = "leave out, or compress, the files that are nearly all the same bytes"};
   }

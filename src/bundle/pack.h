@@ -26,6 +26,11 @@ class PackWatcher {
  public:
   virtual ~PackWatcher() = default;
 
+  // Each path that is packed, before its content; with what a symlink leads to.
+  virtual Result<void> entry(const std::string& path, const std::string& target) {
+    (void)path, (void)target;
+    return {};
+  }
   virtual Result<void> begin_file(const std::string& path) = 0;
   virtual Result<void> content(std::string_view piece) = 0;
   virtual Result<void> end_file() = 0;
@@ -37,6 +42,7 @@ struct PackOptions {
   unsigned workers = 2;  // threads that compress
   ArchiveLimits limits = {};
   PackWatcher* watcher = nullptr;
+  std::string called = {};  // what refusals call the folder; its path if empty
 };
 
 // Packs these paths below `root` (relative, in any order; folders above them come by themselves) into the file `out`,

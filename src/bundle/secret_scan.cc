@@ -14,6 +14,7 @@ namespace sluice::bundle {
 namespace {
 
 constexpr std::string_view kNotSearched = "not searched";
+constexpr const char* kHiddenName = "…";
 
 // "./a//b/" as "a/b", fit to be shown.
 std::string shown_path(std::string_view raw) {
@@ -219,6 +220,12 @@ void SecretScan::add_new(SecretReport& beside) {
   }
 }
 
+Result<void> SecretScan::entry(const std::string& path, const std::string& target) {
+  look_at_path(path, "");
+  look_at_target(path, target, "");
+  return {};
+}
+
 Result<void> SecretScan::begin_file(const std::string& path) {
   open_.clear();
   open_.push_back(begin(path));
@@ -234,6 +241,37 @@ Result<void> SecretScan::end_file() {
   end(open_.back(), 0);
   open_.clear();
   return {};
+}
+
+// Where a name has the form of a secret, it is not shown.
+void SecretScan::look_at_path(const std::string& path, const std::string& prefix) {
+  auto findings_in = [&](std::string_view text) {
+    SecretReport found;
+    ContentScanner name(kHiddenName, found, options_.allowed);
+    name.expect_bytes();
+    name.feed(text);
+    name.finish();
+    return found;
+  };
+  SecretReport found = findings_in(path);
+  if (found.findings.empty()) return;
+  std::string shown;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    shown += (begin == 0 ? "" : "/") + (findings_in(part).findings.empty() ? part : std::string(kHiddenName));
+    begin = end + 1;
+  }
+  // One that lies across several names hides all of them.
+  for (SecretFinding& each : found.findings) each.path = prefix + (shown == path ? std::string(kHiddenName) : shown);
+  add_new(found);
+}
+
+void SecretScan::look_at_target(const std::string& path, const std::string& target, const std::string& prefix) {
+  if (target.empty()) return;
+  ContentScanner scanner(prefix + path, report_, options_.allowed);
+  scanner.feed(target);
+  scanner.finish();
 }
 
 // A name counts wherever it stands in a path: archives need not list the folders that their entries lie in.
@@ -265,11 +303,8 @@ Result<void> SecretScan::entries_of(RawReader& reader, const std::string& prefix
     }
     const std::string inner = shown_path((*entry)->path);
     judge_name(inner, (*entry)->kind == RawEntry::Kind::dir, prefix, judged);
-    if (!(*entry)->target.empty()) {
-      ContentScanner target(prefix + inner, report_, options_.allowed);
-      target.feed((*entry)->target);
-      target.finish();
-    }
+    look_at_path(inner, prefix);
+    look_at_target(inner, (*entry)->target, prefix);
     if ((*entry)->kind != RawEntry::Kind::file && (*entry)->kind != RawEntry::Kind::hard_link) continue;
     Open open = begin(prefix + inner);
     for (;;) {

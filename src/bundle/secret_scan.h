@@ -37,6 +37,7 @@ class SecretScan final : public PackWatcher {
  public:
   explicit SecretScan(SecretScanOptions options = {});
 
+  Result<void> entry(const std::string& path, const std::string& target) override;
   Result<void> begin_file(const std::string& path) override;
   Result<void> content(std::string_view piece) override;
   Result<void> end_file() override;
@@ -70,6 +71,9 @@ class SecretScan final : public PackWatcher {
   Result<void> bytes_of_archive(ByteSource& source, const std::string& path, const std::string& prefix, int nesting);
   // Adds what was not found otherwise.
   void add_new(SecretReport& beside);
+  // A secret can stand in a name, or in what a symlink leads to.
+  void look_at_path(const std::string& path, const std::string& prefix);
+  void look_at_target(const std::string& path, const std::string& target, const std::string& prefix);
   void judge_name(const std::string& path, bool is_folder, const std::string& prefix, std::set<std::string>& judged);
 
   SecretScanOptions options_;

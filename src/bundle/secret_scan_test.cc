@@ -215,6 +215,33 @@ TEST(SecretScan, FindsWhatStandsInTheHeadersOfACompressedTar) {
               ElementsAre("f!l:1 an AWS access key"));
 }
 
+TEST(SecretScan, FindsWhatStandsInNamesAndDoesNotShowIt) {
+  const std::string filler(5'000, 'x'), name = "d/" + kCanary + ".txt";
+  for (const std::string& archive : {tar_of({{.name = name, .content = filler}}),
+                                     squeezed(tar_of({{.name = name, .content = filler}}), Squeeze::zstd),
+                                     zip_of({{.name = name, .content = filler}}), squash_of({{name, filler}})}) {
+    EXPECT_THAT(places(of_file(archive)), ElementsAre("f!d/…:0 an AWS access key"));
+  }
+  const std::string two = "d/" + kCanary + "/";
+  EXPECT_THAT(places(of_file(zip_of({{.name = two + "a", .content = filler}, {.name = two + "b", .content = filler}}))),
+              ElementsAre("f!d/…/a:0 an AWS access key"))
+      << "once is enough";
+}
+
+TEST(SecretScan, SeesNamesAndTargetsWhileAFolderIsPacked) {
+  VolatileDisk disk;
+  ASSERT_TRUE(disk.make_folder("/src", 0755));
+  ASSERT_TRUE(disk.make_folder("/src/" + kCanary, 0755));
+  ASSERT_TRUE(write_atomically(disk, "/src/" + kCanary + "/a", "x", 0644));
+  SecretScan named;
+  ASSERT_TRUE(pack(disk, "/src", {kCanary + "/a"}, "/out", {.watcher = &named}));
+  EXPECT_THAT(places(named.report()), ElementsAre("…/a:0 an AWS access key"));
+  ASSERT_TRUE(disk.symlink(kCanary, "/src/l"));
+  SecretScan linked;
+  ASSERT_TRUE(pack(disk, "/src", {"l"}, "/out", {.watcher = &linked}));
+  EXPECT_THAT(places(linked.report()), ElementsAre("l:1 an AWS access key"));
+}
+
 TEST(SecretScan, CountsNamesOfFoldersThatAreOnlyImplied) {
   EXPECT_THAT(places(of_file(zip_of({{.name = ".docker/config.json", .content = "{}"},
                                      {.name = ".docker/other", .content = "{}"},

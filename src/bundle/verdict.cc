@@ -134,7 +134,8 @@ class Judge {
     std::string message = std::to_string(threshold_of(nearest->first)) + " keys of group " + nearest->first +
                           " must sign, and " + std::to_string(nearest->second) +
                           (nearest->second == 1 ? " does: " : " do: ") + listed(signers);
-    if (!refusals.empty()) message += "; another does not count: " + farthest(refusals).message;
+    if (!refusals.empty()) message += refusals.size() == 1 ? "; another does not count" : "; others do not count";
+    for (const Refusal& each : refusals) message += (&each == &refusals.front() ? ": " : "; ") + each.message;
     return {Clause::threshold_not_met, std::move(message), "sluice bundles sign FILE, by another key of the group"};
   }
 

@@ -147,6 +147,10 @@ TEST_F(VerdictTest, ThresholdNotMet) {
   expect(sidecar({0, 1}), Clause::threshold_not_met,
          "2 keys of group release must sign, and 1 does: " + ids[0] + "; another does not count: key " + ids[1] +
              " was revoked at 2030-03-17T17:46:40.000Z: lost");
+  trusted(2).expires_ms = kNow_ms;
+  expect(sidecar({0, 1, 2}), Clause::threshold_not_met,
+         "2 keys of group release must sign, and 1 does: " + ids[0] + "; others do not count: key " + ids[1] +
+             " was revoked at 2030-03-17T17:46:40.000Z: lost; key " + ids[2] + " expired at 2030-03-17T17:46:40.000Z");
 }
 
 TEST_F(VerdictTest, KeysOfDifferentGroupsDoNotAddUp) {

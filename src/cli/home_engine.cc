@@ -205,7 +205,8 @@ Result<void> HomeEngine::open_heads(Output& output) {
   if (!*exists) {
     if (heads_->last()) {
       output.note("the operator's key " + home_->operator_key_path +
-                  " is gone: a new one is made, and what the old one signed can be verified with its public key alone");
+                  " is gone: a new one is made, which nobody trusts yet; what the old one signed can be verified with "
+                  "its public key alone");
     }
     auto key = crypto::PrivateKey::generate();
     if (auto stored = crypto::store_private_key(home_->disk, home_->operator_key_path, key); !stored) return stored;

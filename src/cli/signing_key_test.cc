@@ -29,6 +29,26 @@ TEST(SigningKey, OfANewHomeIsTrustedForLocalAndStaysTheSame) {
   EXPECT_EQ(testing.err.str(), "");
 }
 
+TEST(SigningKey, ThatIsLostIsMadeAnewAndSaysHowItIsTrusted) {
+  TestingContext testing(deploy::concepts(), "bundles sign");
+  auto lost = signing_key(testing.context);
+  ASSERT_TRUE(lost) << to_string(lost.error());
+  ASSERT_TRUE(testing.disk.remove(testing.folder.path("home/keys/operator.pem")));
+  testing.err.str("");
+  auto made = signing_key(testing.context);
+  ASSERT_TRUE(made) << to_string(made.error());
+  const std::string id = made->public_key().key_id();
+  EXPECT_NE(id, lost->public_key().key_id());
+  EXPECT_THAT(testing.err.str(), ::testing::HasSubstr("is gone: a new one is made, which nobody trusts yet"));
+  const std::string advice = "warning: the operator's key " + id +
+                             " is not trusted here, so what it signs is not either\n"
+                             "next:  sluice trust bootstrap --env local trusts it\n";
+  EXPECT_THAT(testing.err.str(), ::testing::HasSubstr(advice));
+  testing.err.str("");
+  ASSERT_TRUE(signing_key(testing.context));
+  EXPECT_EQ(testing.err.str(), advice) << "as long as it is so";
+}
+
 TEST(SigningKey, NeedsNoLockOnceSomebodyIsTrusted) {
   TestingContext testing(deploy::concepts(), "bundles sign");
   testing.given.set("lock-timeout", "0s");

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/json.h"
+#include "base/replaceable.h"
 #include "base/table.h"
 #include "base/utc_time.h"
 #include "bundle/trust_root.h"
@@ -251,6 +252,7 @@ Result<Code> export_root(Context& context) {
   }
   constexpr uint32_t kMode = 0644;  // there is no secret in it
   std::string file = context.given.text("out");
+  if (auto may = check_replaceable(context.disk, file); !may) return may.error();
   if (auto written = write_atomically(context.disk, file, root + "\n", kMode); !written) return written.error();
   context.output.note("wrote " + file);
   return Code::ok;

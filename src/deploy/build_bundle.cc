@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/replaceable.h"
 #include "bundle/clean_copy.h"
 #include "bundle/glob.h"
 #include "bundle/ignore.h"
@@ -55,6 +56,7 @@ class BuildWatcher final : public bundle::PackWatcher {
   BuildWatcher(const bundle::Manifest& manifest, size_t files, const BundleHooks& hooks)
       : scan_({.allowed = allowed_by(manifest)}), files_(files), hooks_(hooks) {}
 
+  Result<void> entry(const std::string& path, const std::string& target) override { return scan_.entry(path, target); }
   Result<void> begin_file(const std::string& path) override {
     ++begun_;
     return scan_.begin_file(path);
@@ -104,7 +106,8 @@ class BundleBuild {
                    .next = "name a file, such as " + built_.out + (built_.out.ends_with('/') ? "" : "/") +
                            built_.manifest.name.text + ".bundle"};
     }
-    if (built_.manifest.build.empty()) return pack(order_.folder);
+    if (auto may = can_write(built_.out); !may) return may.error();
+    if (built_.manifest.build.empty()) return pack(order_.folder, order_.folder);
     auto selection = select_from(order_.folder, {"**"});
     if (!selection) return selection.error();
     auto work = bundle::make_folder_beside(disk_, built_.out);
@@ -112,10 +115,23 @@ class BundleBuild {
     WorkFolder folder(disk_, *work);
     if (auto made = build_in(*work, std::move(selection->chosen)); !made) return made.error();
     if (auto kept = keep_manifest(*work + "/src"); !kept) return kept.error();
-    return pack(*work + "/src");
+    return pack(*work + "/src", order_.folder + " after its build");
   }
 
  private:
+  // Asked before anything is built.
+  Result<void> can_write(const std::string& out) {
+    for (const std::string& each : {out, bundle::sidecar_path(out)}) {
+      if (auto may = check_replaceable(disk_, each); !may) return may;
+    }
+    const std::string holder = folder_of(out);
+    auto there = disk_.exists(holder);
+    if (!there || *there) return {};
+    return Error{.code = Code::not_found,
+                 .message = "cannot write " + out + ": there is no folder " + holder,
+                 .next = "mkdir -p " + holder + ", then run this again"};
+  }
+
   // The command, in a clean copy at src/ of the work folder.
   Result<void> build_in(const std::string& work, std::vector<std::string> paths) {
     const std::string copy = work + "/src";
@@ -213,7 +229,8 @@ class BundleBuild {
     return selection;
   }
 
-  Result<BuiltBundle> pack(const std::string& folder) {
+  // Refusals call the folder so: the copy that a build has worked on is gone when they are read.
+  Result<BuiltBundle> pack(const std::string& folder, const std::string& called) {
     std::vector<std::string> include;
     for (const bundle::InnerPath& each : built_.manifest.include) include.push_back(each.text);
     auto selection = select_from(folder, include);
@@ -223,8 +240,13 @@ class BundleBuild {
       return in_manifest(page.error());
     }
     BuildWatcher watcher(built_.manifest, selection->chosen.size(), hooks_);
-    auto packed = bundle::pack(disk_, folder, std::move(selection->chosen), built_.out, {.watcher = &watcher});
-    if (!packed) return packed.error();
+    auto packed =
+        bundle::pack(disk_, folder, std::move(selection->chosen), built_.out, {.watcher = &watcher, .called = called});
+    if (!packed) {
+      Error error = packed.error();
+      if (error.code == Code::invalid && error.next.empty()) error.next = "mend it, or name it in .sluiceignore";
+      return error;
+    }
     built_.packed = *std::move(packed);
     built_.secrets = watcher.report();
     state();
@@ -234,9 +256,13 @@ class BundleBuild {
   void warn_of_what_is_missing(const std::vector<std::string>& include, const std::vector<std::string>& chosen) {
     for (const std::string& glob : include) {
       auto covered = [&](const std::string& path) { return bundle::glob_covers(glob, path); };
-      if (glob != "**" && std::ranges::none_of(chosen, covered)) {
-        built_.warnings.push_back("include: " + printable(glob) + " names nothing that is there");
-      }
+      if (glob == "**" || std::ranges::any_of(chosen, covered)) continue;
+      auto left_out = [&](const bundle::Skipped& each) {
+        return covered(each.path.ends_with('/') ? each.path.substr(0, each.path.size() - 1) : each.path);
+      };
+      const bool is_there = std::ranges::any_of(built_.skipped, left_out);
+      built_.warnings.push_back("include: " + printable(glob) +
+                                (is_there ? " names only what is skipped" : " names nothing that is there"));
     }
     if (built_.manifest.run.empty()) return;
     const std::string& program = built_.manifest.run.front();

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -176,14 +177,56 @@ TEST_F(BuildBundle, ACommandThatIsNotThereIsSaidToBe) {
   EXPECT_THAT(left(), ElementsAre("shop"));
 }
 
+TEST_F(BuildBundle, ASymlinkThatTheCommandMakesIsRefusedByTheFoldersName) {
+  manifest("build: [ln, -s, /etc/passwd, users]\n");
+  auto built = build();
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().message,
+            folder.path("shop") + " after its build: \"users\": the symlink's target is absolute");
+  EXPECT_EQ(built.error().next, "mend it, or name it in .sluiceignore");
+  EXPECT_THAT(left(), ElementsAre("shop"));
+  put(".sluiceignore", "users\n");
+  EXPECT_TRUE(build());
+}
+
+TEST_F(BuildBundle, WhereNoFileCanBeIsSaidBeforeAnythingIsBuilt) {
+  manifest("build: [touch, " + folder.path("ran") + "]\n");
+  ASSERT_EQ(::mkfifo(out.c_str(), 0600), 0);
+  auto built = build();
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, Code::conflict);
+  EXPECT_EQ(built.error().message, out + " is a device, a FIFO or a socket, and was left as it is");
+  EXPECT_THAT(left(), ElementsAre("shop", "shop.bundle"));
+  EXPECT_EQ(disk.stat(out, FollowLinks::no)->kind, FileKind::other);
+  out = folder.path("none/shop.bundle");
+  built = build();
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().message, "cannot write " + out + ": there is no folder " + folder.path("none"));
+}
+
+TEST_F(BuildBundle, ASecretInANameOrBehindASymlinkIsFoundToo) {
+  const std::string key = "AKIA" + std::string("Q3EGLU2R7XVNTP4H");
+  fs::create_symlink(key, folder.path("shop/l"));
+  EXPECT_THAT(build().error().message,
+              ::testing::StartsWith("there is a secret in it:\nl:1: an AWS access key (sha256:"));
+  fs::remove(folder.path("shop/l"));
+  put(key + "/a", "");
+  EXPECT_THAT(build().error().message,
+              ::testing::StartsWith("there is a secret in it:\n…/a: an AWS access key (sha256:"));
+  EXPECT_THAT(left(), ElementsAre("shop"));
+}
+
 TEST_F(BuildBundle, WarnsOfWhatIsProbablyNotMeant) {
-  manifest("include: [nomatch, main.txt]\n");
+  manifest("include: [nomatch, .env, main.txt]\n");
+  put(".env", "A=b\n");
   put("other.txt", "");
   auto built = build();
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_THAT(built->warnings,
-              ElementsAre("include: nomatch names nothing that is there", "run: ./app is not in the bundle"));
-  EXPECT_THAT(built->skipped, ElementsAre(bundle::Skipped{.path = "other.txt", .reason = "not included"}));
+              ElementsAre("include: nomatch names nothing that is there", "include: .env names only what is skipped",
+                          "run: ./app is not in the bundle"));
+  ASSERT_EQ(built->skipped.size(), 2U);
+  EXPECT_EQ(built->skipped.back(), (bundle::Skipped{.path = "other.txt", .reason = "not included"}));
 }
 
 TEST_F(BuildBundle, WhatCannotBeSearchedFailsItUntilItIsAllowed) {

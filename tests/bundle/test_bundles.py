@@ -171,6 +171,20 @@ def test_a_removed_operator_key_is_not_trusted_again(place):
     assert place.refused().startswith("unknown key: ")
 
 
+def test_a_lost_operator_key_is_replaced_and_trusted_when_somebody_says_so(place):
+    old = place.build()["key"]
+    (place.folder / "home" / "keys" / "operator.pem").unlink()
+    done = place.good("bundles", "build", place.shop, "--out", place.bundle)
+    assert "operator.pem is gone: a new one is made, which nobody trusts yet; " in done.stderr
+    assert place.refused().startswith("unknown key: ")
+    (advice,) = [line for line in done.stderr.splitlines() if line.startswith("next:  ")]
+    command, _, what = advice.removeprefix("next:  ").partition(" trusts ")
+    assert what == "it"
+    place.good(*command.split()[1:])
+    assert old not in place.json("bundles", "verify", place.bundle)["keys"]
+    assert place.good("bundles", "build", place.shop, "--out", place.bundle).stderr == ""
+
+
 # ---------------------------------------------------------------------------------------------------------- the same
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -260,6 +274,30 @@ def test_a_canary_is_never_in_a_bundle(place):
     assert place.bundle.read_bytes() == before
     assert sorted(path.name for path in place.folder.iterdir()) == ["home", "shop", "shop.bundle",
                                                                     "shop.bundle.sig.json"]
+
+
+def test_a_canary_in_a_name_or_behind_a_symlink_is_never_in_a_bundle(place):
+    (place.shop / "link").symlink_to(CANARY)
+    place.put(f"{CANARY}/one.txt", "1")
+    place.put(f"{CANARY}/two.txt", "2")
+    for words in (["build", place.shop, "--out", place.bundle], ["doctor", place.shop]):
+        done = place.run("bundles", *words)
+        assert done.returncode in (1, 11) and CANARY not in done.stderr
+        assert "link:1: an AWS access key" in done.stderr
+    assert not place.bundle.exists()
+    (place.shop / "link").unlink()
+    for n in range(500):
+        place.put(f"{CANARY}/{n}.txt", str(n))
+    done = place.run("bundles", "build", place.shop, "--out", place.bundle)
+    assert done.returncode == 11 and CANARY not in done.stderr
+    assert "…/0.txt: an AWS access key" in done.stderr and done.stderr.count("AWS") == 1
+    # So many names that a SquashFS compresses them.
+    subprocess.run(["mksquashfs", place.shop, place.folder / "t.sqfs", "-quiet", "-no-progress"], check=True,
+                   capture_output=True)
+    assert CANARY.encode() not in (place.folder / "t.sqfs").read_bytes()
+    done = place.run("bundles", "doctor", "t.sqfs")
+    assert (done.returncode, CANARY in done.stderr) == (1, False)
+    assert "secret  …: an AWS access key (" in done.stderr
 
 
 def test_what_is_allowed_by_its_hash_is_packed(place):
@@ -583,6 +621,30 @@ def test_what_was_built_can_be_opened_however_well_it_compresses(place):
     place.good("bundles", "verify", place.bundle)
     place.good("bundles", "extract", place.bundle, "out")
     assert (place.folder / "out" / "seed.db").stat().st_size == 100 << 20
+
+
+def test_a_device_or_a_fifo_is_never_replaced_by_what_is_written(place):
+    place.build()
+    pipe = place.folder / "pipe"
+    os.mkfifo(pipe)
+    (place.folder / "link").symlink_to("pipe")
+    for out in ("pipe", "link"):
+        for words in (["bundles", "build", place.shop], ["trust", "export"]):
+            done = place.run(*words, "--out", out)
+            assert (done.returncode, done.stdout) == (6, "")
+            assert done.stderr == (f"error: {out} is a device, a FIFO or a socket, and was left as it is\n"
+                                   "next:  name a file\n")
+    assert pipe.is_fifo() and (place.folder / "link").is_symlink()
+    assert sorted(path.name for path in place.folder.iterdir()) == ["home", "link", "pipe", "shop", "shop.bundle",
+                                                                    "shop.bundle.sig.json"]
+
+
+def test_what_a_build_made_is_refused_by_the_name_of_the_folder(place):
+    place.put("bundle.yaml", 'name: shop\nversion: "1.0"\nrun: [./app]\nbuild: [ln, -s, /etc/passwd, users]\n')
+    done = place.run("bundles", "build", "shop", "--out", place.bundle)
+    assert done.returncode == 1
+    assert done.stderr.endswith('error: shop after its build: "users": the symlink\'s target is absolute\n'
+                                "next:  mend it, or name it in .sluiceignore\n")
 
 
 def test_a_build_gives_the_same_bytes_in_every_place(place):
