@@ -40,12 +40,12 @@ std::string manifest_template(const InitAnswers& answers) {
 # routes: [{host: shop.example, path: /}]
 #
 # Where a visitor stays while several revisions share the requests: with the first one (session), at a point of the
-# shares, so that a growing share only draws visitors in (bucket), or nowhere (none). By a cookie of the router, or by
-# what the application tells its visitors apart with: a key, as in {mode: session, key: {header: X-Session}} or {cookie: sid}.
+# shares, so that a share which grows only draws visitors in (bucket), or nowhere (none). The router knows visitors by a
+# cookie of its own, or by a key of the application's: {mode: session, key: {header: X-Session}}, or {cookie: sid}.
 # stickiness: {mode: session, ttl: 1h}
 #
-# What is answered, with 503, while the deployment is paused: a file of the bundle that ends in .html, .txt or .json, and
-# when to ask again. For example:
+# What is answered, with 503, while the deployment is paused: a file of the bundle that ends in .html, .txt or .json,
+# and when to ask again. For example:
 # paused: {page: paused.html, retry_after: 30s}
 #
 # How long the router waits for the program.

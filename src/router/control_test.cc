@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/testing_wait.h"
 #include "router/control_client.h"
+#include "router/counters.h"
 #include "router/testing_proxy.h"
 #include "router/testing_router.h"
 
@@ -68,6 +69,16 @@ TEST_F(ControlSocket, CountsWhatPassedAlsoOverAKill) {
   EXPECT_EQ(second.at("series").at(0).at("requests"), 6);
   EXPECT_EQ(second.at("sequence"), 2);
   EXPECT_EQ(second.at("epoch"), first.at("epoch"));
+}
+
+TEST_F(ControlSocket, StatsHaveTheLatenciesByBucket) {
+  load(1);
+  for (int i = 0; i < 3; ++i) router.fetch(kGet);
+  json::value revision = client->ask({{"op", "stats"}})->at("deployments").at(0).at("revisions").at(0);
+  ASSERT_EQ(revision.at("latency_counts").as_array().size(), kLatencyBuckets);
+  int64_t all = 0;
+  for (const json::value& each : revision.at("latency_counts").as_array()) all += each.as_int64();
+  EXPECT_EQ(all, 3);
 }
 
 TEST_F(ControlSocket, SaysWhatIsDrained) {
