@@ -149,6 +149,15 @@ TEST(ReadFile, ReadsUpToItsLimitAndNoFurther) {
   EXPECT_EQ(read_file(disk, "/g", 1).error().message, "cannot open /g: No such file or directory");
 }
 
+TEST(ReadFile, SaysThatAPipeIsNoFile) {
+  TestingFolder folder;
+  RealDisk disk;
+  const std::string path = folder.path("fifo");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(read_file(disk, path, 10).error().message,
+            "cannot read " + path + ": it is a pipe or a FIFO, expected a file");
+}
+
 TEST(ReadFile, BoundsFilesThatDoNotKnowTheirSize) {
   RealDisk disk;
   EXPECT_GT(read_file(disk, "/proc/self/stat", 10'000)->size(), 20u);
