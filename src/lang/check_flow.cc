@@ -15,7 +15,6 @@
 // - no-answer: see check_answers.cc; what it tells of is not told again.
 // - unreachable-variant: syncs answer the action, and none with its ok. Other variants are not judged, as begin and
 //   finish, which are C++, may end it in any; that work was done is for those to say who did it.
-// - never-called: only syncs may call the action, no sync starts it, and it undoes nothing.
 // - cycle: see cycles.cc; told unless a sync on it says [loop].
 #include <algorithm>
 
@@ -43,9 +42,7 @@ class Flow {
       tell_nowhere(kind);
     }
     for (size_t action = 0; action < started.size(); ++action) {
-      if (started[action] || flow_.owner(action).built_in) continue;
-      tell_nowhere(action);
-      tell_uncalled(action);
+      if (!started[action] && !flow_.owner(action).built_in) tell_nowhere(action);
     }
     for (const Cycle& cycle : cycles) {
       if (cycle.outside || cycle.loop) continue;
@@ -105,19 +102,6 @@ class Flow {
         flow_.place(starts[0]), "unhandled-variant",
         starters(starts) + " " + quoted(flow_.title(kind)) + ", but no sync matches its " + join(words, "or"),
         "write a sync: " + quoted("when { " + flow_.pattern(kind) + " => " + missing[0] + "[] }"));
-  }
-
-  void tell_uncalled(size_t kind) {
-    const ActionSymbol& action = flow_.action(kind);
-    const ConceptSymbol& owner = flow_.owner(kind);
-    if (action.callers != Callers::syncs || action.runs == Runs::query) return;
-    bool undoes = std::ranges::any_of(owner.actions, [&](const ActionSymbol& each) {
-      return each.reversal && &owner.actions[each.reversal->action] == &action;
-    });
-    if (undoes) return;
-    report_.warning(report_.word(owner.source->file, action.source->at, action.name), "never-called",
-                    "only syncs may call " + quoted(flow_.name(kind)) + ", and none does",
-                    "write a sync that starts it, or leave `callers:` out");
   }
 
   void tell_nowhere(size_t kind) {

@@ -45,18 +45,6 @@ TEST(CheckFlow, AnAnsweredActionThatNoSyncAnswersWithOkIsToldOf) {
       IsEmpty());
 }
 
-TEST(CheckFlow, WhatOnlySyncsMayCallIsCalledByOne) {
-  const std::string kept =
-      "concept Kept [K] { actions {\n action keep(k: String) { callers: syncs -> ok(k: String) }\n"
-      " action make() { reversal: unmake -> ok }\n action unmake() { callers: syncs -> ok } } }";
-  const std::string rule = "sync A when { Log/write: [] => ok[] } then { Kept/keep: [ k: \"x\" ] }";
-  EXPECT_THAT(told_of_flow(kit_of({kept, kLog}, rule)), IsEmpty()) << "what undoes is called by the engine";
-  EXPECT_THAT(
-      told_of_flow(kit_of({kept, kLog}, "")),
-      ElementsAre("0.concept:2:9+4 warning never-called: only syncs may call `Kept/keep`, and none does [write a "
-                  "sync that starts it, or leave `callers:` out]"));
-}
-
 TEST(CheckFlow, ASyncOnOtherLiteralsHandlesNothing) {
   auto of = [](const std::string& full, const std::string& ok) {
     return flow_of(

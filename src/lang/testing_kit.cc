@@ -41,8 +41,7 @@ std::string line_of(const Diagnostic& each) {
 
 bool is_about_flow(const Diagnostic& each) {
   static const std::unordered_set<std::string> kRules = {
-      "unhandled-variant", "leads-nowhere",       "no-answer",   "cycle",
-      "never-caused",      "unreachable-variant", "never-called"};
+      "unhandled-variant", "leads-nowhere", "no-answer", "cycle", "never-caused", "unreachable-variant"};
   return kRules.contains(each.rule);
 }
 
