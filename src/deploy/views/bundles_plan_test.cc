@@ -58,7 +58,7 @@ TEST_F(BundlesPlanTest, AddsWhatIsNotDeployedFromItsArchive) {
       "config: { non_secret: { color: red } } }]\n");
   ASSERT_EQ(plan.changes.size(), 4U);
   EXPECT_EQ(plan.changes[0].action, "Deployment/add");
-  EXPECT_EQ(plan.changes[0].input.at("hosts"), json::value({"m.example"}));
+  EXPECT_EQ(plan.changes[0].input.at("hosts"), json::value(json::array{"m.example"}));
   EXPECT_EQ(plan.changes[1].input, json::object({{"configOverrides", R"({"mail":{"a":1}})"}}));
   EXPECT_EQ(plan.changes[2].what, "a revision of mail for acme from /m.bundle");
   EXPECT_EQ(plan.changes[2].input.at("config"), json::value(R"({"non_secret":{"color":"red"}})"));
