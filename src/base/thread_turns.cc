@@ -11,8 +11,12 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kShortTurn_ns = 100'000;  // the shortest that there is
-constexpr int kLowNice = 10;                 // a tenth of what another gets
+// Shorter than anybody's who says nothing, and longer than what is to be done in one: a turn that is over when the
+// kernel's clock ticks ends there, and the next comes a tick later.
+constexpr uint64_t kShortTurn_ns = 600'000;
+constexpr uint64_t kShortestTurn_ns = 100'000;
+constexpr int kHighNice = -10;  // nine times what another gets, where that may be had
+constexpr int kLowNice = 10;    // a tenth of it
 
 // The kernel's sched_attr; its own header and the C library's cannot be included together.
 struct SchedulingWish {
@@ -21,21 +25,27 @@ struct SchedulingWish {
   uint64_t flags = 0;
   int32_t nice = 0;
   uint32_t priority = 0;
-  uint64_t runtime_ns = kShortTurn_ns;  // of one turn
+  uint64_t runtime_ns = 0;  // of one turn
   uint64_t deadline_ns = 0;
   uint64_t period_ns = 0;
 };
 
-void wish_for_this_thread(int nice) {
-  const SchedulingWish wish{.nice = nice};
-  ::syscall(SYS_sched_setattr, 0, &wish, 0);
+bool wish_for_this_thread(int nice, uint64_t turn_ns) {
+  const SchedulingWish wish{.nice = nice, .runtime_ns = turn_ns};
+  return ::syscall(SYS_sched_setattr, 0, &wish, 0) == 0;
 }
 
 }  // namespace
 
-void take_short_turns() { wish_for_this_thread(::getpriority(PRIO_PROCESS, 0)); }
+void take_short_turns() {
+  if (!wish_for_this_thread(kHighNice, kShortTurn_ns)) {
+    wish_for_this_thread(::getpriority(PRIO_PROCESS, 0), kShortTurn_ns);
+  }
+}
 
-// Short turns, too: what it interrupts waits the less.
-void let_others_go_first() { wish_for_this_thread(kLowNice); }
+void give_way() { ::sched_yield(); }
+
+// The shortest turns that there are: what it interrupts waits the less.
+void let_others_go_first() { wish_for_this_thread(kLowNice, kShortestTurn_ns); }
 
 }  // namespace sluice

@@ -10,4 +10,8 @@ void take_short_turns();
 // This thread has much to do, and others go first. There is no way back without privileges: it is for threads that end.
 void let_others_go_first();
 
+// For the loops of such a thread, every hundred microseconds or so: between two ticks of its clock the kernel takes a
+// core from nobody who does not give it.
+void give_way();
+
 }  // namespace sluice

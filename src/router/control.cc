@@ -17,6 +17,9 @@ namespace {
 
 constexpr size_t kMaxLine = 64 << 10;
 constexpr size_t kMaxBytes = size_t{256} << 20;
+constexpr size_t kPiece = 64 << 10;
+constexpr size_t kLargeBytes = size_t{256} << 10;
+constexpr int kLargePatience_ms = 5'000;  // for the next piece of them
 constexpr size_t kMaxHttpHead = 8 << 10;
 constexpr size_t kMaxPeers = 64;  // of each kind
 constexpr int64_t kAdminPatience_ms = 10'000;
@@ -47,6 +50,31 @@ bool is_own_user(int fd) {
   socklen_t size = sizeof caller;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &caller, &size) != 0) return false;
   return caller.uid == 0 || caller.uid == ::geteuid();
+}
+
+// Does it on a thread that lets those that serve go first, and waits for that.
+template <class Work>
+void beside(Work&& work) {
+  std::thread([&] {
+    let_others_go_first();
+    work();
+  }).join();
+}
+
+// Whether all that is missing has come.
+bool read_rest(int fd, std::string& bytes, size_t have) {
+  while (have < bytes.size()) {
+    pollfd watched{fd, POLLIN, 0};
+    int found = ::poll(&watched, 1, kLargePatience_ms);
+    if (found < 0 && errno == EINTR) continue;
+    if (found <= 0) return false;
+    give_way();
+    ssize_t size = ::recv(fd, bytes.data() + have, std::min(bytes.size() - have, kPiece), 0);
+    if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (size <= 0) return false;
+    have += static_cast<size_t>(size);
+  }
+  return true;
 }
 
 }  // namespace
@@ -100,9 +128,9 @@ void Control::accept(int listener, bool admin) {
 }
 
 void Control::read(Peer& peer) {
-  char bytes[65'536];
+  char bytes[kPiece];
   // All that is there: an order should not wait for another turn.
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < 4; ++i) {
     ssize_t size = ::recv(peer.fd, bytes, sizeof bytes, 0);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) break;
@@ -163,11 +191,22 @@ void Control::serve_control(Peer& peer) {
         break;
       }
       peer.bytes = static_cast<size_t>(bytes);
-      peer.in.reserve(peer.used + peer.bytes);
     }
-    if (peer.in.size() - peer.used < peer.bytes) break;
-    std::string bytes = peer.in.substr(peer.used, peer.bytes);
-    peer.used += peer.bytes;
+    size_t have = std::min(peer.in.size() - peer.used, peer.bytes);
+    if (have < peer.bytes && peer.bytes <= kLargeBytes) break;
+    std::string bytes = peer.in.substr(peer.used, have);
+    if (have < peer.bytes) {
+      bool whole = false;
+      beside([&] {
+        bytes.resize(peer.bytes);
+        whole = read_rest(peer.fd, bytes, have);
+      });
+      if (!whole) {
+        peer.ended = true;
+        return;
+      }
+    }
+    peer.used += have;
     peer.has_line = false;
     if (peer.used == peer.in.size()) {
       peer.in.clear();
@@ -200,11 +239,7 @@ json::object Control::obey(OrderOp op, const json::object& request, std::string 
   KeptOrder order{text_in(request, "order"), std::move(bytes)};
   std::optional<Refusal> refused;
   if (op == OrderOp::load) {
-    // A whole table takes its time; the threads that serve go first.
-    std::thread([&] {
-      let_others_go_first();
-      refused = keeper_.obey(op, std::move(order));
-    }).join();
+    beside([&] { refused = keeper_.obey(op, std::move(order)); });  // a whole table takes its time
   } else {
     refused = keeper_.obey(op, std::move(order));
   }

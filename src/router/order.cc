@@ -6,10 +6,27 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "base/thread_turns.h"
 #include "crypto/dsse.h"
 #include "crypto/sha256.h"
 
 namespace sluice::router {
+namespace {
+
+constexpr size_t kHashedInATurn = 128 << 10;
+
+// In pieces: a table is large, and those that serve go first.
+crypto::Sha256 digest_of(std::string_view bytes) {
+  crypto::Sha256Stream stream;
+  for (; bytes.size() > kHashedInATurn; bytes.remove_prefix(kHashedInATurn)) {
+    stream.update(bytes.substr(0, kHashedInATurn));
+    give_way();
+  }
+  stream.update(bytes);
+  return stream.finish();
+}
+
+}  // namespace
 
 Result<std::string> sign_order(Order order, std::string_view bytes, const crypto::PrivateKey& key) {
   order.digest = crypto::to_string(crypto::sha256(bytes));
@@ -37,7 +54,7 @@ Result<Order> read_order(std::string_view envelope, std::string_view bytes,
     return Error{.code = Code::invalid,
                  .message = "the order is of another schema, expected " + std::string(kOrderSchema)};
   }
-  if (order->digest != crypto::to_string(crypto::sha256(bytes))) {
+  if (order->digest != crypto::to_string(digest_of(bytes))) {
     return Error{.code = Code::verification_failed, .message = "what came with the order is not what was signed"};
   }
   if (order->op == OrderOp::patch && !order->from) {

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/basis_points.h"
+#include "base/thread_turns.h"
 #include "crypto/base64.h"
 #include "router/fields.h"
 
@@ -279,6 +280,7 @@ Result<std::shared_ptr<const Table>> TableCompiler::load(ReadTable&& read, const
   table->reserve(read.document.deployments.size(), std::min(routes, kMaxReserved));
   table->quarantined = std::move(read.quarantined);
   for (size_t i = 0; i < read.document.deployments.size(); ++i) {
+    if (i % kDeploymentsInATurn == 0) give_way();
     DeploymentDocument& each = read.document.deployments[i];
     std::string id = each.id;
     Result<void> done;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/terminal.h"
+#include "base/thread_turns.h"
 
 namespace sluice::router {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 // Room for 100,000 deployments with a few lines each.
 constexpr JsonLimits kTableLimits{.max_depth = 16, .max_bytes = size_t{256} << 20, .max_nodes = 20'000'000};
 constexpr JsonLimits kDeploymentLimits{.max_depth = 14};
+constexpr size_t kCutInATurn = 64;
 
 std::string id_in(const json::value& deployment) {
   const json::object* object = deployment.if_object();
@@ -95,6 +97,7 @@ std::optional<CutTable> cut(std::string_view text) {
   while (at != kNowhere && text[at] == '{') {
     size_t end = behind_object(text, at);
     if (end == kNowhere) return std::nullopt;
+    if (table.deployments.size() % kCutInATurn == 0) give_way();
     table.deployments.push_back(text.substr(at, end - at));
     at = behind_blanks(text, end);
     if (at == kNowhere || text[at] != ',') break;
@@ -144,6 +147,7 @@ std::optional<Result<ReadTable>> read_cut(std::string_view text) {
   if (!table) return table;
   table->document.deployments.reserve(parts->deployments.size());
   for (size_t i = 0; i < parts->deployments.size(); ++i) {
+    if (i % kDeploymentsInATurn == 0) give_way();
     auto deployment = parse_json_value(parts->deployments[i], kDeploymentLimits);
     if (!deployment) return std::nullopt;
     add_deployment(*table, i, *deployment);

@@ -17,6 +17,8 @@
 namespace sluice::router {
 
 inline constexpr std::string_view kTableSchema = "sluice.router-table.v1";
+// After so many a load gives way to those that serve.
+inline constexpr size_t kDeploymentsInATurn = 16;
 inline constexpr std::string_view kPatchSchema = "sluice.router-patch.v1";
 
 enum class DeploymentStatus { active, paused };
