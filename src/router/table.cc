@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/thread_turns.h"
+
 namespace sluice::router {
 namespace {
 
@@ -53,6 +55,17 @@ void Table::reserve(size_t deployments, size_t routes) {
     own(routes_, i).reserve(routes * 5 / 4 / kShards);
     own(by_id_, i).reserve(deployments * 5 / 4 / kShards);
   }
+}
+
+void Table::take_apart() {
+  auto free_all = [](auto& shards) {
+    for (auto& shard : shards) {
+      if (shard.use_count() == 1) give_way();
+      shard.reset();
+    }
+  };
+  free_all(routes_);
+  free_all(by_id_);
 }
 
 // ---------------------------------------------------------------------------------------------------------- lookup

@@ -148,6 +148,9 @@ class Table {
     }
   }
 
+  // Frees what only this table has, little by little, and gives way in between. Nobody may look at it any more.
+  void take_apart();
+
   // Makes the shards the table's own beforehand, with room, for a table that is built from nothing.
   void reserve(size_t deployments, size_t routes);
 

@@ -17,20 +17,25 @@ TableKeeper::TableKeeper(std::string router, std::vector<crypto::PublicKey> trus
 void TableKeeper::publish(std::shared_ptr<const Table> table) {
   publish_(table.get());
   if (table_) retired_.push_back(std::move(table_));
+  retired_much_ = retired_much_ || table->touched.empty();
   table_ = std::move(table);
 }
 
 void TableKeeper::tidy() {
-  if (retired_.empty() || !caught_up_(table_.get())) return;
-  // What a patch has replaced shares all but one deployment with what it was replaced by.
-  bool small = retired_.size() == 1 && !table_->touched.empty();
-  if (small) {
-    retired_.clear();
+  if (retired_.empty() || is_freeing_ || !caught_up_(table_.get())) return;
+  if (!std::exchange(retired_much_, false)) {
+    retired_.clear();  // what a patch has replaced shares all but one deployment with what it was replaced by
     return;
   }
-  freeing_ = std::jthread([gone = std::exchange(retired_, {})]() mutable {
+  is_freeing_ = true;
+  freeing_ = std::jthread([this, gone = std::exchange(retired_, {})]() mutable {
     let_others_go_first();
+    for (auto& table : gone) {
+      // Nobody else has it, so it need not stay as it is.
+      if (table.use_count() == 1) std::const_pointer_cast<Table>(table)->take_apart();
+    }
     gone.clear();
+    is_freeing_ = false;
   });
 }
 

@@ -2,6 +2,7 @@
 // code takes them from the control socket and, after a start, from the disk.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -60,6 +61,8 @@ class TableKeeper {
   CaughtUp caught_up_;
   std::shared_ptr<const Table> table_;
   std::vector<std::shared_ptr<const Table>> retired_;  // that a thread may still look at
+  bool retired_much_ = false;                          // a whole table is among them
+  std::atomic<bool> is_freeing_ = false;
   std::jthread freeing_;
   std::string digest_;
   std::string state_error_;
