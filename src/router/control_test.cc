@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -54,6 +57,31 @@ TEST_F(ControlSocket, TakesALoadAndPatchesAndFindsThemAgainAfterAKill) {
   EXPECT_EQ(refused.at("generation"), 6);
   ::kill(router.worker_pid(), SIGKILL);
   EXPECT_TRUE(router.fetch(kGet).ends_with("\r\n\r\ntwo"));
+}
+
+TEST_F(ControlSocket, TakesATableThatDoesNotComeAtOnceAndForgetsOneThatEnds) {
+  TableDocument table = testing_table({deployment});
+  table.generation = 2;
+  for (int i = 0; i < 3'000; ++i) {
+    DeploymentDocument more = testing_deployment();
+    more.id = "more-" + std::to_string(i);
+    more.routes.hosts = {more.id + ".example"};
+    table.deployments.push_back(more);
+  }
+  std::string bytes = write(to_json(table));
+  ASSERT_GT(bytes.size(), size_t{1} << 20);
+  json::object line{{"op", "load"}, {"order", "none"}, {"bytes", static_cast<int64_t>(bytes.size())}};
+  sockaddr_un place{.sun_family = AF_UNIX};
+  router.control.copy(place.sun_path, sizeof place.sun_path - 1);
+  int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+  std::string half = write(line) + "\n" + bytes.substr(0, 1'000);
+  ASSERT_EQ(::send(fd, half.data(), half.size(), MSG_NOSIGNAL), static_cast<ssize_t>(half.size()));
+  ::close(fd);
+  auto done = client->load(*sign_order({.environment = "test", .generation = 2}, bytes, router.key), bytes);
+  EXPECT_EQ(*done, (json::object{{"ok", true}, {"generation", 2}, {"quarantined", json::array()}}));
+  EXPECT_EQ(load(3).at("generation"), 3);
+  EXPECT_TRUE(router.fetch(kGet).ends_with("one"));
 }
 
 TEST_F(ControlSocket, CountsWhatPassedAlsoOverAKill) {
