@@ -29,7 +29,7 @@ Unpacked unpacked(const std::string& bytes, Make make) {
 
 std::string text() {
   std::string text;
-  for (int i = 0; i < 300'000; ++i) text += std::to_string(i * 7919 % 10'007);
+  for (int64_t i = 0; i < 300'000; ++i) text += std::to_string(i * 7919 % 10'007);
   return text;
 }
 
