@@ -68,9 +68,15 @@ Result<void> decode(std::string_view text, Base64 alphabet, uint8_t* out) {
 }  // namespace
 
 std::string to_base64(std::string_view bytes, Base64 alphabet) {
-  const std::string_view digits = alphabet == Base64::standard ? kStandard : kUrl;
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
+  append_base64(bytes, alphabet, text);
+  return text;
+}
+
+void append_base64(std::string_view bytes, Base64 alphabet, std::string& out) {
+  const size_t start = out.size();
+  const std::string_view digits = alphabet == Base64::standard ? kStandard : kUrl;
   uint32_t bits = 0;
   int count = 0;
   for (char byte : bytes) {
@@ -78,13 +84,12 @@ std::string to_base64(std::string_view bytes, Base64 alphabet) {
     count += 8;
     while (count >= 6) {
       count -= 6;
-      text += digits[bits >> count & 63];
+      out += digits[bits >> count & 63];
     }
     bits &= (1U << count) - 1;
   }
-  if (count > 0) text += digits[bits << (6 - count) & 63];
-  if (alphabet != Base64::url_unpadded) text.append((4 - text.size() % 4) % 4, '=');
-  return text;
+  if (count > 0) out += digits[bits << (6 - count) & 63];
+  if (alphabet != Base64::url_unpadded) out.append((4 - (out.size() - start) % 4) % 4, '=');
 }
 
 Result<std::string> from_base64(std::string_view text, Base64 alphabet) {

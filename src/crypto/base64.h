@@ -17,6 +17,7 @@ enum class Base64 {
 };
 
 std::string to_base64(std::string_view bytes, Base64 alphabet = Base64::standard);
+void append_base64(std::string_view bytes, Base64 alphabet, std::string& out);
 
 // Errors name the place, never the text.
 Result<std::string> from_base64(std::string_view text, Base64 alphabet = Base64::standard);

@@ -1,4 +1,5 @@
-// RFC 2104 over OpenSSL's SHA-256: H(key ^ opad, H(key ^ ipad, message)), both keyed states kept.
+// RFC 2104 over OpenSSL's SHA-256: H(key ^ opad, H(key ^ ipad, message)), both keyed states kept. Its plain functions,
+// which OpenSSL would rather not see used: the newer ones take memory for every copy of a state.
 #include "crypto/hmac.h"
 
 #include <openssl/crypto.h>
@@ -13,66 +14,54 @@ namespace sluice::crypto {
 
 namespace {
 
-constexpr size_t kBlockBytes = 64;
+using Block = std::array<uint8_t, SHA256_CBLOCK>;
 
-using Block = std::array<uint8_t, kBlockBytes>;
-
-void start(EVP_MD_CTX* state, Block block, uint8_t pad) {
+void start(SHA256_CTX& state, Block block, uint8_t pad) {
   for (uint8_t& byte : block) byte ^= pad;
-  bool ok = EVP_DigestInit_ex2(state, sha256_algorithm(), nullptr) == 1 &&
-            EVP_DigestUpdate(state, block.data(), block.size()) == 1;
+  bool ok = SHA256_Init(&state) == 1 && SHA256_Update(&state, block.data(), block.size()) == 1;
   OPENSSL_cleanse(block.data(), block.size());
-  must(ok, "EVP_DigestUpdate");
+  must(ok, "SHA256_Update");
 }
+
+// Goes on from a state with the bytes.
+bool finish(SHA256_CTX state, std::string_view bytes, Mac& mac) {
+  bool ok = SHA256_Update(&state, bytes.data(), bytes.size()) == 1 && SHA256_Final(mac.data(), &state) == 1;
+  OPENSSL_cleanse(&state, sizeof state);
+  return ok;
+}
+
+std::string_view view_of_mac(const Mac& mac) { return {reinterpret_cast<const char*>(mac.data()), mac.size()}; }
 
 }  // namespace
 
-void Hmac::Free::operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-
-Hmac::Hmac() : inner_(EVP_MD_CTX_new()), outer_(EVP_MD_CTX_new()), work_(EVP_MD_CTX_new()) {
-  must(inner_ && outer_ && work_, "EVP_MD_CTX_new");
-}
-
-Hmac::Hmac(std::string_view key) : Hmac() {
+Hmac::Hmac(std::string_view key) {
   Block block{};
-  if (key.size() > kBlockBytes) {
+  if (key.size() > block.size()) {
     Sha256 digest = sha256(key);
     std::copy(digest.begin(), digest.end(), block.begin());
     OPENSSL_cleanse(digest.data(), digest.size());
   } else {
     std::copy(key.begin(), key.end(), block.begin());
   }
-  start(inner_.get(), block, 0x36);
-  start(outer_.get(), block, 0x5c);
+  start(inner_, block, 0x36);
+  start(outer_, block, 0x5c);
   OPENSSL_cleanse(block.data(), block.size());
 }
 
-Hmac::~Hmac() = default;
-Hmac::Hmac(Hmac&&) noexcept = default;
-Hmac& Hmac::operator=(Hmac&&) noexcept = default;
-
-Hmac Hmac::clone() const {
-  Hmac copy;
-  must(EVP_MD_CTX_copy_ex(copy.inner_.get(), inner_.get()) == 1, "EVP_MD_CTX_copy_ex");
-  must(EVP_MD_CTX_copy_ex(copy.outer_.get(), outer_.get()) == 1, "EVP_MD_CTX_copy_ex");
-  return copy;
+Hmac::~Hmac() {
+  OPENSSL_cleanse(&inner_, sizeof inner_);
+  OPENSSL_cleanse(&outer_, sizeof outer_);
 }
 
-Mac Hmac::mac(std::string_view message) {
-  Mac mac;
-  must(EVP_MD_CTX_copy_ex(work_.get(), inner_.get()) == 1 &&
-           EVP_DigestUpdate(work_.get(), message.data(), message.size()) == 1 &&
-           EVP_DigestFinal_ex(work_.get(), mac.data(), nullptr) == 1 &&
-           EVP_MD_CTX_copy_ex(work_.get(), outer_.get()) == 1 &&
-           EVP_DigestUpdate(work_.get(), mac.data(), mac.size()) == 1 &&
-           EVP_DigestFinal_ex(work_.get(), mac.data(), nullptr) == 1,
-       "EVP_DigestFinal_ex");
+Mac Hmac::mac(std::string_view message) const {
+  Mac within, mac;
+  must(finish(inner_, message, within) && finish(outer_, view_of_mac(within), mac), "SHA256_Final");
   return mac;
 }
 
-bool Hmac::verify(std::string_view message, std::string_view given) {
+bool Hmac::verify(std::string_view message, std::string_view given) const {
   const Mac expected = mac(message);
-  return equal_constant_time({reinterpret_cast<const char*>(expected.data()), expected.size()}, given);
+  return equal_constant_time(view_of_mac(expected), given);
 }
 
 }  // namespace sluice::crypto

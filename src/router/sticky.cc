@@ -2,6 +2,7 @@
 #include "router/sticky.h"
 
 #include <boost/json.hpp>
+#include <charconv>
 
 #include "base/json.h"
 #include "crypto/base64.h"
@@ -121,19 +122,38 @@ void StickyCookies::issue(const TableSettings& settings, const Deployment& deplo
                           uint32_t bucket, std::string_view path, int64_t now_s, std::string& out) {
   take_keys(settings);
   if (keys_.empty()) return;
-  json::object claims{{"e", settings.environment}, {"t", deployment.tenant}, {"d", deployment.id}};
+  claims_.advance_to(claims_.view().data());
+  auto add_text = [&](std::string_view name, std::string_view value) {
+    claims_.append(name);
+    append_json_string(claims_, value);
+  };
+  char digits[20];
+  auto add_number = [&](std::string_view name, int64_t value) {
+    claims_.append(name);
+    claims_.append({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
+  };
+  add_text("{\"e\":", settings.environment);
+  add_text(",\"t\":", deployment.tenant);
+  add_text(",\"d\":", deployment.id);
   if (deployment.mode == StickyMode::bucket) {
-    claims["b"] = static_cast<int64_t>(bucket);
+    add_number(",\"b\":", bucket);
   } else {
-    claims["r"] = revision.id;
+    add_text(",\"r\":", revision.id);
   }
-  claims["g"] = deployment.generation;
-  claims["x"] = now_s + deployment.ttl_s;
-  claims["k"] = keys_.front().id;
-  std::string text = crypto::to_base64(write(claims), crypto::Base64::url_unpadded);
-  std::string mac = crypto::to_base64(as_text(keys_.front().hmac.mac(text)), crypto::Base64::url_unpadded);
-  out.append("Set-Cookie: ").append(deployment.cookie_name).append("=").append(text).append(".").append(mac);
-  out.append("; Path=").append(path).append("; Max-Age=").append(std::to_string(deployment.ttl_s));
+  add_number(",\"g\":", deployment.generation);
+  add_number(",\"x\":", now_s + deployment.ttl_s);
+  add_text(",\"k\":", keys_.front().id);
+  claims_.append('}');
+  out.append("Set-Cookie: ").append(deployment.cookie_name).append("=");
+  const size_t start = out.size();
+  crypto::append_base64(claims_.view(), crypto::Base64::url_unpadded, out);
+  const crypto::Mac mac = keys_.front().hmac.mac(std::string_view(out).substr(start));
+  out.append(".");
+  crypto::append_base64(as_text(mac), crypto::Base64::url_unpadded, out);
+  out.append("; Path=")
+      .append(path)
+      .append("; Max-Age=")
+      .append(digits, std::to_chars(digits, digits + sizeof digits, deployment.ttl_s).ptr);
   out.append("; HttpOnly; SameSite=Lax");
   if (deployment.secure) out.append("; Secure");
   out.append("\r\n");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_text.h"
 #include "base/random.h"
 #include "crypto/hmac.h"
 #include "router/table.h"
@@ -57,6 +58,7 @@ class StickyCookies {
   uint64_t stamp_ = 0;  // of the settings whose keys these are
   std::vector<Key> keys_;
   std::vector<Seen> seen_;
+  TextBuffer claims_;  // of the cookie that is made
   uint64_t verified_ = 0;
 };
 

@@ -32,10 +32,13 @@ def ask(sock, request, batches):
         assert came.count(b"HTTP/1.1 200 ") == BATCH
 
 
-def test_known_visitors_take_no_memory(watched, eventually):
+@pytest.mark.parametrize("known", [True, False])
+def test_visitors_take_no_memory(watched, eventually, known):
+    """Also those who come for the first time, and get a cookie."""
     running, times = watched
     cookie = wire.ask(running.endpoint).get("Set-Cookie").split(";")[0]
-    request = wire.request(headers=[("Cookie", f"theme=dark; {cookie}"), ("Accept-Encoding", "gzip"), ("X-Own", "1")])
+    cookies = f"theme=dark; {cookie}" if known else "theme=dark"
+    request = wire.request(headers=[("Cookie", cookies), ("Accept-Encoding", "gzip"), ("X-Own", "1")])
     with wire.connect(running.endpoint) as sock:
         ask(sock, request, 10)
         before = times()
