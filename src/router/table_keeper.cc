@@ -1,38 +1,42 @@
 // The rules of generations: docs/internals/router.md, Control socket.
 #include "router/table_keeper.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/thread_turns.h"
 
 namespace sluice::router {
 
 TableKeeper::TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler,
-                         StateFiles& state, Publish publish, CaughtUp caught_up)
+                         StateFiles& state, Publish publish, InUse in_use)
     : router_(std::move(router)),
       trusted_(std::move(trusted)),
       compiler_(compiler),
       state_(state),
       publish_(std::move(publish)),
-      caught_up_(std::move(caught_up)) {}
+      in_use_(std::move(in_use)) {}
 
 void TableKeeper::publish(std::shared_ptr<const Table> table) {
   publish_(table.get());
-  if (table_) retired_.push_back(std::move(table_));
-  retired_much_ = retired_much_ || table->touched.empty();
+  if (table_) retired_.push_back({std::move(table_), table->touched.empty()});
   table_ = std::move(table);
 }
 
 void TableKeeper::tidy() {
-  if (retired_.empty() || is_freeing_ || !caught_up_(table_.get())) return;
-  if (!std::exchange(retired_much_, false)) {
-    retired_.clear();  // what a patch has replaced shares all but one deployment with what it was replaced by
-    return;
-  }
+  // A thread looks at the table that it has caught up with, or at a later one.
+  auto still = std::ranges::find_if(retired_, [&](const Retired& each) { return in_use_(each.table.get()); });
+  if (still == retired_.begin() || is_freeing_) return;
+  std::vector<Retired> gone(std::make_move_iterator(retired_.begin()), std::make_move_iterator(still));
+  retired_.erase(retired_.begin(), still);
+  // What a patch has replaced shares all but one deployment with what it was replaced by.
+  if (std::ranges::none_of(gone, &Retired::whole)) return;
   is_freeing_ = true;
-  freeing_ = std::jthread([this, gone = std::exchange(retired_, {})]() mutable {
+  freeing_ = std::jthread([this, gone = std::move(gone)]() mutable {
     let_others_go_first();
-    for (auto& table : gone) {
+    for (Retired& each : gone) {
       // Nobody else has it, so it need not stay as it is.
-      if (table.use_count() == 1) std::const_pointer_cast<Table>(table)->take_apart();
+      if (each.table.use_count() == 1) std::const_pointer_cast<Table>(each.table)->take_apart();
     }
     gone.clear();
     is_freeing_ = false;

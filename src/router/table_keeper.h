@@ -25,12 +25,13 @@ struct Refusal {
 
 class TableKeeper {
  public:
-  // After `publish` requests are looked up in the table. The one before is in use until `caught_up`.
+  // After `publish` requests are looked up in the table. `in_use`: a thread has caught up with this one and no later
+  // one.
   using Publish = std::function<void(const Table*)>;
-  using CaughtUp = std::function<bool(const Table*)>;
+  using InUse = std::function<bool(const Table*)>;
 
   TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler, StateFiles& state,
-              Publish publish, CaughtUp caught_up);
+              Publish publish, InUse in_use);
 
   // Takes what is on disk, as far as it verifies. Says what was wrong with the rest; empty if nothing.
   std::string begin();
@@ -49,6 +50,11 @@ class TableKeeper {
   const std::string& state_error() const { return state_error_; }
 
  private:
+  struct Retired {
+    std::shared_ptr<const Table> table;
+    bool whole = false;  // it shares nothing with what it was replaced by
+  };
+
   std::optional<Refusal> take(OrderOp op, const KeptOrder& order, bool keep);
   std::optional<Refusal> check(OrderOp op, const Order& order, bool& known) const;
   void publish(std::shared_ptr<const Table> table);
@@ -58,10 +64,9 @@ class TableKeeper {
   TableCompiler& compiler_;
   StateFiles& state_;
   Publish publish_;
-  CaughtUp caught_up_;
+  InUse in_use_;
   std::shared_ptr<const Table> table_;
-  std::vector<std::shared_ptr<const Table>> retired_;  // that a thread may still look at
-  bool retired_much_ = false;                          // a whole table is among them
+  std::vector<Retired> retired_;  // that a thread may still look at, the oldest first
   std::atomic<bool> is_freeing_ = false;
   std::jthread freeing_;
   std::string digest_;

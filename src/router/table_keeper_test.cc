@@ -42,14 +42,14 @@ class Keeper : public testing::Test {
   TableCompiler compiler{random, [](const SeriesName&) { return 0U; }};
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   std::vector<const Table*> published;
-  bool caught_up = true;
+  const Table* looked_at = nullptr;  // by a thread
   StateFiles state{disk, "/r"};
   TableKeeper keeper{"R1",
                      {key.public_key()},
                      compiler,
                      state,
                      [this](const Table* table) { published.push_back(table); },
-                     [this](const Table*) { return caught_up; }};
+                     [this](const Table* table) { return table == looked_at; }};
 };
 
 TEST_F(Keeper, ObeysALoadAndThePatchesThatFollow) {
@@ -64,13 +64,15 @@ TEST_F(Keeper, ObeysALoadAndThePatchesThatFollow) {
 TEST_F(Keeper, KeepsWhatAThreadMayStillLookAt) {
   EXPECT_EQ(refusal(keeper.obey(OrderOp::load, load_order(5))), "");
   std::weak_ptr<const Table> first = keeper.table();
-  caught_up = false;
+  looked_at = first.lock().get();
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(5, 6, "d2"))), "");
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(6, 7, "d3"))), "");
   keeper.tidy();
   EXPECT_FALSE(first.expired());
-  caught_up = true;
+  std::weak_ptr<const Table> last = keeper.table();
+  looked_at = nullptr;
   keeper.tidy();
+  EXPECT_FALSE(last.expired());
   EXPECT_TRUE(eventually([&] { return first.expired(); }));
 }
 
@@ -110,7 +112,7 @@ TEST_F(Keeper, FindsAgainWhatItObeyed) {
   EXPECT_EQ(refusal(keeper.obey(OrderOp::patch, patch_order(6, 7, "d3"))), "");
   StateFiles again(disk, "/r");
   TableKeeper later(
-      "R1", {key.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return true; });
+      "R1", {key.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return false; });
   EXPECT_EQ(later.begin(), "");
   EXPECT_EQ(later.generation(), 7);
   EXPECT_NE(later.table()->named("d3"), nullptr);
@@ -122,7 +124,7 @@ TEST_F(Keeper, ObeysNothingOnDiskThatDoesNotVerify) {
   crypto::PrivateKey other = crypto::PrivateKey::generate();
   StateFiles again(disk, "/r");
   TableKeeper later(
-      "R1", {other.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return true; });
+      "R1", {other.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return false; });
   EXPECT_EQ(later.begin(), "the snapshot: the order is not signed by a key that this router trusts");
   EXPECT_EQ(later.table(), nullptr);
 }
@@ -133,7 +135,7 @@ TEST_F(Keeper, KeepsWhatIsBeforeAPatchThatIsNotGood) {
   ASSERT_TRUE(state.append_patch(patch_order(9, 10)));
   StateFiles again(disk, "/r");
   TableKeeper later(
-      "R1", {key.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return true; });
+      "R1", {key.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return false; });
   EXPECT_EQ(later.begin(), "patch 2: generation 6 holds, and the patch goes from 9 to 10");
   EXPECT_EQ(later.generation(), 6);
   EXPECT_EQ(again.patches(), 1U);

@@ -103,7 +103,7 @@ Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
   keeper_.emplace(
       plan_.router, plan_.trusted, *compiler_, state_, [this](const Table* table) { publish(table); },
       [this](const Table* table) {
-        return std::ranges::all_of(threads_, [&](const auto& thread) { return thread->has_caught_up(table); });
+        return std::ranges::any_of(threads_, [&](const auto& thread) { return thread->is_at(table); });
       });
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);

@@ -35,6 +35,10 @@ class WorkerThread {
   // Requests are looked up in it from now on. The one before must stay until the thread has caught up.
   void order_table(const Table* table);
   bool has_caught_up(const Table* table) const { return proxy_.caught_up() == table || has_ended(); }
+  // Whether it may still look at this one of the tables before; one that has not begun may look at any.
+  bool is_at(const Table* table) const {
+    return !has_ended() && (proxy_.caught_up() == table || proxy_.caught_up() == nullptr);
+  }
   // Runs it on the thread and waits for that.
   void ask(const std::function<void(Proxy&)>& task);
 
