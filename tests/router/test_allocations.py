@@ -10,10 +10,8 @@ BATCH = 100
 
 
 @pytest.fixture
-def watched(router, fast, build_dir):
+def watched(router, fast):
     """A router, and how often it has asked for another 64 kB."""
-    if build_dir.name in ("asan", "tsan"):
-        pytest.skip("a sanitizer has an allocator of its own")
     behind = {name: fast(name) for name in ("r2", "r1")}
     split = deployment(revision("r2", 100, behind["r2"].address), revision("r1", 9900, behind["r1"].address), mode="session")
     running = router(table(split, access_log_bps=0), "--threads", "1",
