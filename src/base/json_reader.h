@@ -78,8 +78,8 @@ std::string expected() {
   }
 }
 
-// Reads a value into target, or says what is wrong with it. It returns no Result<T>, and what concerns all structs is
-// in the .cc: this is compiled for every type that is ever read, so it must be little.
+// Reads a value into target, which is new, or says what is wrong with it. It returns no Result<T>, and what concerns all
+// structs is in the .cc: this is compiled for every type that is ever read, so it must be little.
 template <class T>
 std::optional<Error> read_into(const json::value& value, const Place& place, T& target);
 
@@ -112,7 +112,6 @@ std::optional<Error> read_members(const json::object& object, const Place& place
 
 template <fields::Struct T>
 std::optional<Error> read_struct(const json::object& object, const Place& place, T& target) {
-  target = T{};
   return [&]<class... D>(boost::mp11::mp_list<D...>) {
     const std::array<Member, sizeof...(D)> members{
         Member{fields::json_name(D::name),

@@ -1,4 +1,4 @@
-// How positions and errors read as text.
+// How positions and errors read as text, and where a Result keeps its error.
 #include "base/result.h"
 
 namespace sluice {
@@ -15,5 +15,13 @@ std::string to_string(const Error& error) {
   if (!error.path.empty()) text += error.path + ": ";
   return text + error.message;
 }
+
+namespace result {
+
+Error* keep(Error error) { return new Error(std::move(error)); }
+Error* copy(const Error* error) { return error == nullptr ? nullptr : new Error(*error); }
+void drop(Error* error) noexcept { delete error; }
+
+}  // namespace result
 
 }  // namespace sluice

@@ -13,10 +13,11 @@
 
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "base/code.h"
 
@@ -47,13 +48,48 @@ struct Error {
 // One line for a person: "app.yaml:3:7: /replicas: expected an integer, found a string". The next step is not in it.
 std::string to_string(const Error& error);
 
+namespace result {
+
+// Errors are rare and large, so a Result points at its own. A Result that was moved from has none.
+Error* keep(Error error);
+Error* copy(const Error* error);
+void drop(Error* error) noexcept;
+
+}  // namespace result
+
+// Written by hand rather than on std::variant, of which every type of value would need seventy functions: half of what
+// a test program is made of.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
+  Result(T value) : has_value_(true), value_(std::move(value)) {}                     // NOLINT: implicit on purpose
+  Result(Error error) : has_value_(false), error_(result::keep(std::move(error))) {}  // NOLINT: implicit on purpose
+  Result(const Result& other)
+    requires std::is_copy_constructible_v<T>
+      : has_value_(other.has_value_) {
+    if (has_value_) {
+      std::construct_at(&value_, other.value_);
+    } else {
+      error_ = result::copy(other.error_);
+    }
+  }
+  Result(Result&& other) noexcept : has_value_(other.has_value_) { take(other); }
+  Result& operator=(const Result& other)
+    requires std::is_copy_constructible_v<T>
+  {
+    if (this != &other) *this = Result(other);
+    return *this;
+  }
+  Result& operator=(Result&& other) noexcept {
+    if (this == &other) return *this;
+    drop();
+    has_value_ = other.has_value_;
+    take(other);
+    return *this;
+  }
+  ~Result() { drop(); }
 
-  bool has_value() const { return state_.index() == 0; }
+  bool has_value() const { return has_value_; }
   explicit operator bool() const { return has_value(); }
 
   T& value() & { return get(); }
@@ -66,25 +102,43 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &get(); }
 
   const Error& error() const& {
-    assert(!has_value());
-    return *std::get_if<1>(&state_);
+    assert(!has_value() && error_ != nullptr);
+    return *error_;
   }
   Error&& error() && {
-    assert(!has_value());
-    return std::move(*std::get_if<1>(&state_));
+    assert(!has_value() && error_ != nullptr);
+    return std::move(*error_);
   }
 
  private:
+  void take(Result& other) noexcept {
+    if (has_value_) {
+      std::construct_at(&value_, std::move(other.value_));
+    } else {
+      error_ = std::exchange(other.error_, nullptr);
+    }
+  }
+  void drop() noexcept {
+    if (has_value_) {
+      std::destroy_at(&value_);
+    } else {
+      result::drop(error_);
+    }
+  }
   T& get() {
     assert(has_value());
-    return *std::get_if<0>(&state_);
+    return value_;
   }
   const T& get() const {
     assert(has_value());
-    return *std::get_if<0>(&state_);
+    return value_;
   }
 
-  std::variant<T, Error> state_;
+  bool has_value_;
+  union {
+    T value_;
+    Error* error_;
+  };
 };
 
 // Done, or why not. `return {};` is success.
@@ -92,22 +146,31 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit on purpose
+  Result(Error error) : has_value_(false), error_(result::keep(std::move(error))) {}  // NOLINT: implicit on purpose
+  Result(const Result& other) : has_value_(other.has_value_), error_(result::copy(other.error_)) {}
+  Result(Result&& other) noexcept : has_value_(other.has_value_), error_(std::exchange(other.error_, nullptr)) {}
+  Result& operator=(Result other) noexcept {
+    has_value_ = other.has_value_;
+    std::swap(error_, other.error_);
+    return *this;
+  }
+  ~Result() { result::drop(error_); }
 
-  bool has_value() const { return !error_; }
+  bool has_value() const { return has_value_; }
   explicit operator bool() const { return has_value(); }
 
   const Error& error() const& {
-    assert(error_);
+    assert(error_ != nullptr);
     return *error_;
   }
   Error&& error() && {
-    assert(error_);
+    assert(error_ != nullptr);
     return std::move(*error_);
   }
 
  private:
-  std::optional<Error> error_;
+  bool has_value_ = true;
+  Error* error_ = nullptr;
 };
 
 }  // namespace sluice

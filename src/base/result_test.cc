@@ -27,6 +27,44 @@ TEST(Result, CarriesTypesThatOnlyMove) {
   EXPECT_EQ(*taken, 7);
 }
 
+TEST(Result, CopiesMovesAndIsAssignedAsAValue) {
+  Result<std::string> good = std::string(100, 'x');
+  Result<std::string> bad = Error{.message = "no"};
+  Result<std::string> copy = good;
+  EXPECT_EQ(*copy, *good);
+  copy = bad;
+  ASSERT_FALSE(copy);
+  EXPECT_EQ(copy.error(), bad.error());
+  copy = std::move(good);
+  EXPECT_EQ(*copy, std::string(100, 'x'));
+  copy = *&copy;
+  EXPECT_EQ(copy->size(), 100U);
+  good = std::move(bad);
+  ASSERT_FALSE(good);
+  EXPECT_EQ(good.error().message, "no");
+  EXPECT_FALSE(bad);                           // NOLINT: what was moved from has failed all the same
+  Result<std::string> third = std::move(bad);  // NOLINT
+  EXPECT_FALSE(third);
+}
+
+TEST(Result, OfVoidStaysFailedWhenItsErrorHasGone) {
+  Result<void> failed = Error{.message = "no room"};
+  Result<void> other = failed;
+  EXPECT_EQ(other.error(), failed.error());
+  other = std::move(failed);
+  EXPECT_EQ(other.error().message, "no room");
+  EXPECT_FALSE(failed);  // NOLINT
+  other = {};
+  EXPECT_TRUE(other);
+}
+
+TEST(Result, CopiesOnlyWhatCanBeCopied) {
+  static_assert(std::is_copy_constructible_v<Result<int>> && std::is_copy_assignable_v<Result<int>>);
+  static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+  static_assert(!std::is_copy_assignable_v<Result<std::unique_ptr<int>>>);
+  static_assert(std::is_nothrow_move_constructible_v<Result<std::unique_ptr<int>>>);
+}
+
 TEST(Result, OfVoidIsDoneOrWhyNot) {
   Result<void> done;
   EXPECT_TRUE(done);

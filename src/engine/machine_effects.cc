@@ -40,8 +40,8 @@ AttemptResult perform(const lang::ActionBinding& handler, const json::value& wor
     if (handler.retry == lang::Retry::probe && attempt.number() > 1) {
       auto found = handler.probe(work, attempt);
       if (!found) return AttemptFault{cut(to_string(found.error()))};
-      if (auto* done = std::get_if<lang::Done<lang::Completion>>(&*found)) return sized(std::move(done->outcome));
-      if (std::holds_alternative<lang::Unsure>(*found)) return AttemptUnsure{};
+      if (auto* done = get_if<lang::Done<lang::Completion>>(&*found)) return sized(std::move(done->outcome));
+      if (get_if<lang::Unsure>(&*found) != nullptr) return AttemptUnsure{};
     }
     auto result = handler.perform(work, attempt);
     if (!result) return AttemptFault{cut(to_string(result.error()))};

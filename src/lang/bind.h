@@ -1,79 +1,100 @@
 // Turns typed handlers into an ActionBinding; only generated sources include it. `Ask` is an action's generated struct:
-// its Result is a std::variant of structs that each carry their name as kVariant.
+// its Result is a OneOf of structs that each carry their name as kVariant, in the order of Ask::kVariants. What else an
+// action can be given or give back (Begun, Performed, Outcome) is a OneOf of the same and then of one type more.
+//
+// All of this is compiled for every action of every concept, and is to be little: what can be said without the types is
+// in bind.cc, and a handler is called through one type of function object, whatever its own type.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "lang/binding.h"
+#include "lang/one_of.h"
 #include "lang/rows.h"
 
 namespace sluice::lang::bind {
 
-// All of this is compiled for every action of every concept, and is to be little: what can be said without the types is
-// in bind.cc, alternatives are folded over instead of visited, and structs are read where they stand.
-Error unknown_variant(std::string_view action, std::string_view variant);
-Error not_readable(std::string_view what, std::string_view action, Error error);
-// The fields of `given`, and those of `defaults` that it lacks.
-json::object filled(const json::object& given, const json::object& defaults);
+// What is done with a variant whose type only its functions know.
+struct VariantKind {
+  std::string_view name;
+  const one_of::Kind* kind;
+  void* (*make)();
+  std::optional<Error> (*take)(const json::object& fields, void* into);
+  json::object (*written)(const void* variant);
+};
 
 template <class T>
-std::optional<Error> take(const json::object& fields, T& into) {
-  return reader::read_struct(fields, Place(), into);
+std::optional<Error> take(const json::object& fields, void* into) {
+  return reader::read_struct(fields, Place(), *static_cast<T*>(into));
 }
+
+template <class T>
+json::object written(const void* variant) {
+  return to_json(*static_cast<const T*>(variant)).as_object();
+}
+
+template <class Variants>
+inline constexpr int kKinds = 0;
+template <class... Variants>
+inline constexpr std::array<VariantKind, sizeof...(Variants)> kKinds<OneOf<Variants...>>{
+    VariantKind{.name = Variants::kVariant,
+                .kind = &one_of::kKind<Variants>,
+                .make = []() -> void* { return new Variants(); },
+                .take = &take<Variants>,
+                .written = &written<Variants>}...};
+
+Completion completion(std::span<const VariantKind> kinds, size_t index, const void* variant);
+// The variant that has the completion's name, read from its fields; those that it lacks have their defaults.
+struct ReadVariant {
+  size_t index;
+  one_of::Box variant;
+};
+Result<ReadVariant> read_variant(std::string_view action, std::span<const VariantKind> kinds,
+                                 const Completion& completion);
+Error not_readable(std::string_view what, std::string_view action, Error error);
 
 template <class Variant>
 Completion completion_of(const Variant& variant) {
-  return {.variant = std::string(Variant::kVariant), .fields = to_json(variant).as_object()};
+  return {.variant = std::string(Variant::kVariant), .fields = written<Variant>(&variant)};
 }
 
-template <class Told, class Alternative>
-void tell(const Alternative* alternative, std::optional<Told>& told) {
-  if (alternative == nullptr) return;
-  if constexpr (requires { Alternative::kVariant; }) {
-    told.emplace(completion_of(*alternative));
-  } else {
-    told.emplace(*alternative);
-  }
+template <class Ask, class... Types>
+bool is_variant(const OneOf<Types...>& given) {
+  return given.index() < Ask::kVariants.size();
+}
+template <class Ask, class... Types>
+Completion completion_in(const OneOf<Types...>& given) {
+  return completion(kKinds<typename Ask::Result>, given.index(), given.value());
 }
 
-// What a handler gave, as the engine keeps it.
-template <class Told, class... Alternatives>
-Told told_of(const std::variant<Alternatives...>& given) {
-  std::optional<Told> told;
-  (tell(std::get_if<Alternatives>(&given), told), ...);
-  return *std::move(told);
+// A handler, and how it is called: `run` knows its type.
+using Handler = void (*)();
+template <class Given, class... Args>
+struct Call {
+  Given (*run)(Handler handler, Args... args);
+  Handler handler;
+
+  Given operator()(Args... args) const { return run(handler, args...); }
+};
+
+template <class Function>
+Handler handler_of(Function* function) {
+  return reinterpret_cast<Handler>(function);
 }
 
-template <class Alternative, class Outcome>
-bool take_named(const Completion& completion, Outcome& into, std::optional<Error>& error) {
-  if constexpr (requires { Alternative::kVariant; }) {
-    if (completion.variant != Alternative::kVariant) return false;
-    auto& variant = into.template emplace<Alternative>();
-    error = take(filled(completion.fields, to_json(variant).as_object()), variant);
-    return true;
-  } else {
-    return false;
-  }
-}
-
-// The alternative that has the ending's name, read from its fields.
-template <class... Alternatives>
-std::optional<Error> take_ending(std::string_view action, const Ending& ending, std::variant<Alternatives...>& into) {
-  if (const auto* end = std::get_if<EngineEnd>(&ending)) {
-    into = *end;
-    return std::nullopt;
-  }
-  const auto& completion = std::get<Completion>(ending);
-  std::optional<Error> error;
-  if (!(take_named<Alternatives>(completion, into, error) || ...)) return unknown_variant(action, completion.variant);
-  if (error) return not_readable(completion.variant, action, *std::move(error));
-  return std::nullopt;
+template <class Ask>
+Result<void> check(const json::object& ask) {
+  Ask typed;
+  if (auto error = take<Ask>(ask, &typed)) return *std::move(error);
+  return {};
 }
 
 template <class Ask>
@@ -85,71 +106,89 @@ ActionBinding described(Runs runs, Retry retry, int64_t deadline_s) {
       action.sealed.emplace_back(name);
     }
   });
-  action.check = [](const json::object& ask) -> Result<void> {
-    Ask typed;
-    if (auto error = take(ask, typed)) return *std::move(error);
-    return {};
-  };
+  action.check = &check<Ask>;
   return action;
 }
 
 template <class Ask, class State>
-ActionBinding pure(typename Ask::Result (*act)(const Ask&, State&)) {
+Result<Completion> act(Handler handler, const json::object& ask, Rows& rows) {
+  Ask typed;
+  if (auto error = take<Ask>(ask, &typed)) return *std::move(error);
+  State state(rows);
+  return completion_in<Ask>(reinterpret_cast<typename Ask::Result (*)(const Ask&, State&)>(handler)(typed, state));
+}
+
+template <class Ask, class State>
+ActionBinding pure(typename Ask::Result (*handler)(const Ask&, State&)) {
   ActionBinding action = described<Ask>(Runs::pure, Retry::never, 60);
-  action.act = [act](const json::object& ask, Rows& rows) -> Result<Completion> {
-    Ask typed;
-    if (auto error = take(ask, typed)) return *std::move(error);
-    State state(rows);
-    return told_of<Completion>(act(typed, state));
-  };
+  action.act = Call<Result<Completion>, const json::object&, Rows&>{&act<Ask, State>, handler_of(handler)};
   return action;
 }
 
 template <class Ask, class State>
-ActionBinding query(typename Ask::Result (*look)(const Ask&, const State&)) {
+Result<Completion> look(Handler handler, const json::object& ask, const Rows& rows) {
+  Ask typed;
+  if (auto error = take<Ask>(ask, &typed)) return *std::move(error);
+  ReadOnlyRows reads(rows);
+  const State state(reads);
+  return completion_in<Ask>(
+      reinterpret_cast<typename Ask::Result (*)(const Ask&, const State&)>(handler)(typed, state));
+}
+
+template <class Ask, class State>
+ActionBinding query(typename Ask::Result (*handler)(const Ask&, const State&)) {
   ActionBinding action = described<Ask>(Runs::query, Retry::never, 60);
-  action.query = [look](const json::object& ask, const Rows& rows) -> Result<Completion> {
-    Ask typed;
-    if (auto error = take(ask, typed)) return *std::move(error);
-    ReadOnlyRows reads(rows);
-    const State state(reads);
-    return told_of<Completion>(look(typed, state));
-  };
+  action.query = Call<Result<Completion>, const json::object&, const Rows&>{&look<Ask, State>, handler_of(handler)};
   return action;
 }
 
-// `begin` and `finish`, which effects and answered actions share. Work is Opened for an answered one.
+// Work is Opened for an answered action.
 template <class Ask, class Work, class State>
-void open_and_finish(ActionBinding& action, std::variant<Work, typename Ask::Result> (*begin)(const Ask&, State&),
-                     typename Ask::Outcome (*finish)(const Ask&, const typename Ask::Outcome&, State&)) {
-  action.begin = [begin](const json::object& ask, Rows& rows) -> Result<BegunAction> {
-    Ask typed;
-    if (auto error = take(ask, typed)) return *std::move(error);
-    State state(rows);
-    auto begun = begin(typed, state);
-    if (const auto* ended = std::get_if<typename Ask::Result>(&begun)) return BegunAction(told_of<Completion>(*ended));
-    if constexpr (std::is_same_v<Work, Opened>) {
-      return BegunAction(Started{});
-    } else {
-      return BegunAction(Started{to_json(std::get<Work>(begun))});
-    }
-  };
-  action.finish = [finish](const json::object& ask, const Ending& ending, Rows& rows) -> Result<Ending> {
-    Ask typed;
-    if (auto error = take(ask, typed)) return *std::move(error);
-    typename Ask::Outcome outcome;
-    if (auto error = take_ending(Ask::kAction, ending, outcome)) return *std::move(error);
-    State state(rows);
-    return told_of<Ending>(finish(typed, outcome, state));
-  };
+Result<BegunAction> begin(Handler handler, const json::object& ask, Rows& rows) {
+  Ask typed;
+  if (auto error = take<Ask>(ask, &typed)) return *std::move(error);
+  State state(rows);
+  typename Ask::Begun begun = reinterpret_cast<typename Ask::Begun (*)(const Ask&, State&)>(handler)(typed, state);
+  if (is_variant<Ask>(begun)) return BegunAction(completion_in<Ask>(begun));
+  if constexpr (std::is_same_v<Work, Opened>) {
+    return BegunAction(Started{});
+  } else {
+    return BegunAction(Started{to_json(get<Work>(begun))});
+  }
 }
 
 template <class Ask, class State>
-ActionBinding answered(Runs runs, int64_t deadline_s,
-                       std::variant<Opened, typename Ask::Result> (*begin)(const Ask&, State&),
-                       typename Ask::Outcome (*finish)(const Ask&, const typename Ask::Outcome&, State&)) {
+Result<Ending> finish(Handler handler, const json::object& ask, const Ending& ending, Rows& rows) {
+  using Outcome = typename Ask::Outcome;
+  Ask typed;
+  if (auto error = take<Ask>(ask, &typed)) return *std::move(error);
+  std::optional<Outcome> outcome;
+  if (const auto* end = std::get_if<EngineEnd>(&ending)) {
+    outcome.emplace(*end);
+  } else {
+    auto variant = read_variant(Ask::kAction, kKinds<typename Ask::Result>, std::get<Completion>(ending));
+    if (!variant) return std::move(variant).error();
+    outcome.emplace(variant->index, std::move(variant->variant));
+  }
+  State state(rows);
+  Outcome given = reinterpret_cast<Outcome (*)(const Ask&, const Outcome&, State&)>(handler)(typed, *outcome, state);
+  if (is_variant<Ask>(given)) return Ending(completion_in<Ask>(given));
+  return Ending(get<EngineEnd>(given));
+}
+
+template <class Ask, class Work, class State>
+void open_and_finish(ActionBinding& action, typename Ask::Begun (*opens)(const Ask&, State&),
+                     typename Ask::Outcome (*ends)(const Ask&, const typename Ask::Outcome&, State&)) {
+  action.begin = Call<Result<BegunAction>, const json::object&, Rows&>{&begin<Ask, Work, State>, handler_of(opens)};
+  action.finish =
+      Call<Result<Ending>, const json::object&, const Ending&, Rows&>{&finish<Ask, State>, handler_of(ends)};
+}
+
+template <class Ask, class State>
+ActionBinding answered(Runs runs, int64_t deadline_s, typename Ask::Begun (*opens)(const Ask&, State&),
+                       typename Ask::Outcome (*ends)(const Ask&, const typename Ask::Outcome&, State&)) {
   ActionBinding action = described<Ask>(runs, Retry::never, deadline_s);
-  open_and_finish<Ask, Opened, State>(action, begin, finish);
+  open_and_finish<Ask, Opened, State>(action, opens, ends);
   return action;
 }
 
@@ -160,38 +199,46 @@ Result<Work> work_of(const json::value& value) {
   return work;
 }
 
+template <class Ask, class Work>
+Result<PerformedAction> perform(Handler handler, const json::value& value, Attempt& attempt) {
+  auto work = work_of<Ask, Work>(value);
+  if (!work) return work.error();
+  auto performed = reinterpret_cast<typename Ask::Performed (*)(const Work&, Attempt&)>(handler)(*work, attempt);
+  if (is_variant<Ask>(performed)) return PerformedAction(completion_in<Ask>(performed));
+  return PerformedAction(get<Again>(performed));
+}
+
 template <class Ask, class Work, class State>
-ActionBinding effect(Retry retry, int64_t deadline_s,
-                     std::variant<Work, typename Ask::Result> (*begin)(const Ask&, State&),
-                     typename Ask::Performed (*perform)(const Work&, Attempt&),
-                     typename Ask::Outcome (*finish)(const Ask&, const typename Ask::Outcome&, State&)) {
+ActionBinding effect(Retry retry, int64_t deadline_s, typename Ask::Begun (*opens)(const Ask&, State&),
+                     typename Ask::Performed (*performs)(const Work&, Attempt&),
+                     typename Ask::Outcome (*ends)(const Ask&, const typename Ask::Outcome&, State&)) {
   ActionBinding action = described<Ask>(Runs::effect, retry, deadline_s);
-  open_and_finish<Ask, Work, State>(action, begin, finish);
-  action.perform = [perform](const json::value& value, Attempt& attempt) -> Result<PerformedAction> {
-    auto work = work_of<Ask, Work>(value);
-    if (!work) return work.error();
-    return told_of<PerformedAction>(perform(*work, attempt));
-  };
+  open_and_finish<Ask, Work, State>(action, opens, ends);
+  action.perform =
+      Call<Result<PerformedAction>, const json::value&, Attempt&>{&perform<Ask, Work>, handler_of(performs)};
   return action;
+}
+
+template <class Ask, class Work>
+Result<ProbedAction> probe(Handler handler, const json::value& value, Attempt& attempt) {
+  auto work = work_of<Ask, Work>(value);
+  if (!work) return work.error();
+  auto probed = reinterpret_cast<Probed<typename Ask::Result> (*)(const Work&, Attempt&)>(handler)(*work, attempt);
+  if (const auto* done = get_if<Done<typename Ask::Result>>(&probed)) {
+    return ProbedAction(Done<Completion>{completion_in<Ask>(done->outcome)});
+  }
+  if (get_if<NotDone>(&probed) != nullptr) return ProbedAction(NotDone{});
+  return ProbedAction(Unsure{});
 }
 
 // The same with `probe`.
 template <class Ask, class Work, class State>
-ActionBinding probed_effect(int64_t deadline_s, std::variant<Work, typename Ask::Result> (*begin)(const Ask&, State&),
-                            typename Ask::Performed (*perform)(const Work&, Attempt&),
-                            typename Ask::Outcome (*finish)(const Ask&, const typename Ask::Outcome&, State&),
-                            Probed<typename Ask::Result> (*probe)(const Work&, Attempt&)) {
-  ActionBinding action = effect<Ask, Work, State>(Retry::probe, deadline_s, begin, perform, finish);
-  action.probe = [probe](const json::value& value, Attempt& attempt) -> Result<ProbedAction> {
-    auto work = work_of<Ask, Work>(value);
-    if (!work) return work.error();
-    auto probed = probe(*work, attempt);
-    if (const auto* done = std::get_if<Done<typename Ask::Result>>(&probed)) {
-      return ProbedAction(Done<Completion>{told_of<Completion>(done->outcome)});
-    }
-    if (std::holds_alternative<NotDone>(probed)) return ProbedAction(NotDone{});
-    return ProbedAction(Unsure{});
-  };
+ActionBinding probed_effect(int64_t deadline_s, typename Ask::Begun (*opens)(const Ask&, State&),
+                            typename Ask::Performed (*performs)(const Work&, Attempt&),
+                            typename Ask::Outcome (*ends)(const Ask&, const typename Ask::Outcome&, State&),
+                            Probed<typename Ask::Result> (*probes)(const Work&, Attempt&)) {
+  ActionBinding action = effect<Ask, Work, State>(Retry::probe, deadline_s, opens, performs, ends);
+  action.probe = Call<Result<ProbedAction>, const json::value&, Attempt&>{&probe<Ask, Work>, handler_of(probes)};
   return action;
 }
 

@@ -20,9 +20,9 @@ struct Open {
   struct Stuck {
     static constexpr std::string_view kVariant = "stuck";
   };
-  using Result = std::variant<Ok, Stuck>;
-  using Begun = std::variant<Opened, Result>;
-  using Outcome = std::variant<Ok, Stuck, EngineEnd>;
+  using Result = OneOf<Ok, Stuck>;
+  using Begun = OneOf<Ok, Stuck, Opened>;
+  using Outcome = OneOf<Ok, Stuck, EngineEnd>;
   static constexpr std::string_view kAction = "open";
   static constexpr std::array<std::string_view, 2> kVariants{"ok", "stuck"};
 };
@@ -48,7 +48,7 @@ Open::Begun begin(const Open& ask, State&) {
   return Opened{};
 }
 Open::Outcome finish(const Open& ask, const Open::Outcome& outcome, State&) {
-  const auto* given = std::get_if<Open::Ok>(&outcome);
+  const auto* given = get_if<Open::Ok>(&outcome);
   if (!given) return outcome;
   Open::Ok ok = *given;
   if (ok.box.empty()) ok.box = ask.box;

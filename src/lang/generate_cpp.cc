@@ -66,19 +66,19 @@ Result<std::string> action_struct(const Action& action, CppTypes& types) {
     enumerators.push_back(member_name(variant.name));
     names.push_back(cpp_string(variant.name));
   }
-  body += "\n  using Result = std::variant<" + join(structs) + ">;\n";
+  body += "\n  using Result = lang::OneOf<" + join(structs) + ">;\n";
   body += "  enum class Variant { " + join(enumerators) + " };\n";
   bool engine_may_end = action.runs == Runs::effect || action.is_answered();
   if (engine_may_end) {
     std::string work = action.is_answered() ? "lang::Opened" : type + "Work";
     body += "\n  // What begin gives back: the action is open, or has ended.\n";
-    body += "  using Begun = std::variant<" + work + ", Result>;\n";
+    body += "  using Begun = lang::OneOf<" + join(structs) + ", " + work + ">;\n";
     if (action.runs == Runs::effect) {
       body += "  // What perform gives back: how it ended, or that nothing was done and it wants to be called again.\n";
-      body += "  using Performed = std::variant<" + join(structs) + ", lang::Again>;\n";
+      body += "  using Performed = lang::OneOf<" + join(structs) + ", lang::Again>;\n";
     }
     body += "  // What finish is given and gives back: a variant, or that the engine ended the action.\n";
-    body += "  using Outcome = std::variant<" + join(structs) + ", lang::EngineEnd>;\n";
+    body += "  using Outcome = lang::OneOf<" + join(structs) + ", lang::EngineEnd>;\n";
     body += "  enum class Ended { " + join(enumerators) + ", engine };\n";
   }
   body += "\n  static constexpr std::string_view kAction = " + cpp_string(action.name) + ";\n";
@@ -207,7 +207,7 @@ Result<CppFiles> generate_cpp(const Concept& spec, const CppOptions& options) {
   std::string header = comment(spec.name + ": " + (spec.purpose.empty() ? "a concept." : spec.purpose), 0) + made;
   header +=
       "#pragma once\n\n#include <array>\n#include <compare>\n#include <cstdint>\n#include <map>\n"
-      "#include <optional>\n#include <string>\n#include <string_view>\n#include <variant>\n#include <vector>\n\n"
+      "#include <optional>\n#include <string>\n#include <string_view>\n#include <vector>\n\n"
       "#include \"base/json_fields.h\"\n#include \"lang/handler.h\"\n#include \"lang/state.h\"\n";
   std::string open = "\nnamespace " + options.ns + " {\n";
   std::string close = "\n}  // namespace " + options.ns + "\n";

@@ -34,7 +34,7 @@ TEST(GenerateCpp, MakesAStructAnActionWithItsVariants) {
   EXPECT_THAT(files->header, HasSubstr("\n// Lift the lid.\nstruct Open {\n  BoxId box;\n\n  // Open.\n  struct Ok {\n"
                                        "    std::string concept_;\n"));
   EXPECT_THAT(files->header,
-              HasSubstr("  using Result = std::variant<Ok, Open_>;\n  enum class Variant { ok, open };\n"));
+              HasSubstr("  using Result = lang::OneOf<Ok, Open_>;\n  enum class Variant { ok, open };\n"));
   EXPECT_THAT(files->header, HasSubstr("  static Open::Result open(const Open& ask, State& state);\n"));
   EXPECT_THAT(files->header, Not(HasSubstr("Outcome")));
   EXPECT_THAT(files->source, HasSubstr("lang::bind::pure<Open, State>(&Box::open),\n"));

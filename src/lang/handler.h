@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 #include <typeindex>
-#include <variant>
 
+#include "lang/one_of.h"
 #include "lang/rows.h"
 #include "lang/values.h"
 
@@ -73,7 +73,7 @@ struct Done {
   Outcome outcome;
 };
 template <class Outcome>
-using Probed = std::variant<NotDone, Unsure, Done<Outcome>>;
+using Probed = OneOf<NotDone, Unsure, Done<Outcome>>;
 
 // The tools that effects may use (a process launcher, an HTTP client), by their type. The program that loads a kit
 // fills one; each tool must outlive it. Pure handlers get none: they have nothing to touch the world with.

@@ -27,10 +27,10 @@ Place::Outcome Order::finish_place(const Place& ask, const Place::Outcome& outco
       return Place::SoldOut{.item = ask.item};
     case Place::Ended::undelivered:
       set(OrderStatus::undelivered);
-      return Place::Undelivered{.order = order, .reason = std::get<Place::Undelivered>(outcome).reason};
+      return Place::Undelivered{.order = order, .reason = get<Place::Undelivered>(outcome).reason};
     case Place::Ended::engine:
       set(OrderStatus::undelivered);
-      return Place::Undelivered{.order = order, .reason = std::get<lang::EngineEnd>(outcome).message};
+      return Place::Undelivered{.order = order, .reason = get<lang::EngineEnd>(outcome).message};
     case Place::Ended::unknownItem:
       state.erase(order);
       return Place::UnknownItem{.item = ask.item};

@@ -76,7 +76,7 @@ lang::Probed<Ship::Result> Parcel::probe_ship(const ShipWork&, Effect& effect) {
 Ship::Outcome Parcel::finish_ship(const Ship& ask, const Ship::Outcome& outcome, State& state) {
   switch (ended_of(outcome)) {
     case Ship::Ended::ok: {
-      auto ok = std::get<Ship::Ok>(outcome);
+      auto ok = get<Ship::Ok>(outcome);
       ok.parcel = ask.parcel;
       state.edit(ask.parcel, [&](ParcelRecord& record) {
         record.status = ParcelStatus::in_transit;
@@ -85,12 +85,12 @@ Ship::Outcome Parcel::finish_ship(const Ship& ask, const Ship::Outcome& outcome,
       return ok;
     }
     case Ship::Ended::refused: {
-      auto refused = std::get<Ship::Refused>(outcome);
+      auto refused = get<Ship::Refused>(outcome);
       refused.parcel = ask.parcel;
       return refused;
     }
     case Ship::Ended::engine:
-      if (!std::get<lang::EngineEnd>(outcome).maybe_done) return outcome;
+      if (!get<lang::EngineEnd>(outcome).maybe_done) return outcome;
       state.edit(ask.parcel, [](ParcelRecord& record) { record.status = ParcelStatus::lost; });
       return Ship::Lost{.parcel = ask.parcel};
     case Ship::Ended::lost:
@@ -132,7 +132,7 @@ Deliver::Outcome Parcel::finish_deliver(const Deliver& ask, const Deliver::Outco
     if (taken) record.status = ParcelStatus::delivered;
   });
   if (!taken) return Deliver::NotHome{.parcel = ask.parcel};
-  auto ok = std::get<Deliver::Ok>(outcome);
+  auto ok = get<Deliver::Ok>(outcome);
   ok.parcel = ask.parcel;
   return ok;
 }
@@ -141,7 +141,7 @@ Sign::Begun Parcel::begin_sign(const Sign&, State&) { return lang::Opened{}; }
 
 Sign::Outcome Parcel::finish_sign(const Sign& ask, const Sign::Outcome& outcome, State&) {
   if (ended_of(outcome) == Sign::Ended::engine) return outcome;
-  auto ok = std::get<Sign::Ok>(outcome);
+  auto ok = get<Sign::Ok>(outcome);
   ok.parcel = ask.parcel;
   return ok;
 }

@@ -101,7 +101,7 @@ Build::Outcome Artifact::finish_build(const Build& ask, const Build::Outcome& ou
   whole.openBuilds--;
   state.put_whole(whole);
   if (ended_of(outcome) != Build::Ended::ok) return outcome;
-  Build::Ok ok = std::get<Build::Ok>(outcome);
+  Build::Ok ok = get<Build::Ok>(outcome);
   auto found = state.find_by_hash(ok.hash);
   if (!found.empty()) {
     ok.artifact = found.front().id;

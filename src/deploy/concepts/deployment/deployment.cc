@@ -116,7 +116,7 @@ typename Action::Result change_status(State& state, const DeploymentId& id,
 
 template <class Outcome>
 std::string reason_of(const Outcome& outcome) {
-  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  const auto* end = get_if<lang::EngineEnd>(&outcome);
   return end != nullptr ? end->message : "";
 }
 
@@ -173,7 +173,7 @@ Add::Outcome Deployment::finish_add(const Add&, const Add::Outcome& outcome, Sta
   auto signing = state.find_by_signing(state.request());
   if (signing.empty()) return outcome;
   const DeploymentId id = signing.front().id;
-  if (const auto* ok = std::get_if<Add::Ok>(&outcome)) {
+  if (const auto* ok = get_if<Add::Ok>(&outcome)) {
     state.edit(id, [](DeploymentRecord& record) {
       record.signing.reset();
       record.generation++;
@@ -268,7 +268,7 @@ Update::Outcome Deployment::finish_update(const Update& ask, const Update::Outco
   if (!record || record->signing != state.request()) return outcome;
   record->signing.reset();
   record->generation++;
-  if (const auto* signed_ = std::get_if<Update::Ok>(&outcome)) {
+  if (const auto* signed_ = get_if<Update::Ok>(&outcome)) {
     Update::Ok ok = *signed_;
     ok.generation = record->generation;
     record->policyVersion = ok.policyVersion;

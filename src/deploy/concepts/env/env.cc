@@ -361,7 +361,7 @@ Doctor::Performed Env::perform_doctor(const DoctorWork& work, Effect& effect) {
 }
 
 Doctor::Outcome Env::finish_doctor(const Doctor& ask, const Doctor::Outcome& outcome, State& state) {
-  const auto* ok = std::get_if<Doctor::Ok>(&outcome);
+  const auto* ok = get_if<Doctor::Ok>(&outcome);
   if (ok == nullptr) return outcome;
   touch(state, ask.environment, [&](EnvRecord& record) {
     record.health.lastDoctorStatus = ok->status == EnvStatus::green    ? EnvLastDoctorStatus::green

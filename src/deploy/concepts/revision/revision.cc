@@ -108,7 +108,7 @@ Stage::Outcome Revision::finish_stage(const Stage&, const Stage::Outcome& outcom
   RevisionRecord& record = found->record;
   record.busy.reset();
   Stage::Outcome told = outcome;
-  if (auto* ok = std::get_if<Stage::Ok>(&told)) {
+  if (auto* ok = get_if<Stage::Ok>(&told)) {
     become(record, staged);
     record.signature = ok->signature;
     record.stagedAt = state.now();
@@ -117,10 +117,10 @@ Stage::Outcome Revision::finish_stage(const Stage&, const Stage::Outcome& outcom
            .bundleDigest = record.bundleDigest,
            .configDigest = record.configDigest,
            .signature = record.signature};
-  } else if (auto* unverified = std::get_if<Stage::Unverified>(&told)) {
+  } else if (auto* unverified = get_if<Stage::Unverified>(&told)) {
     unverified->revision = found->id;
     fail_with(record, "signature-status", unverified->message);
-  } else if (auto* bad = std::get_if<Stage::Failed>(&told)) {
+  } else if (auto* bad = get_if<Stage::Failed>(&told)) {
     fail_with(record, bad->check, bad->message);
   } else {
     told = Stage::Failed{.revision = found->id, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
@@ -153,11 +153,11 @@ Warm::Outcome Revision::finish_warm(const Warm& ask, const Warm::Outcome& outcom
     told = Warm::Failed{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
   }
   if (record->lifecycle == warming) {  // else it was archived meanwhile
-    if (const auto* ok = std::get_if<Warm::Ok>(&told)) {
+    if (const auto* ok = get_if<Warm::Ok>(&told)) {
       become(*record, ready);
       record->endpoint = ok->endpoint;
       record->warmedAt = state.now();
-    } else if (const auto* bad = std::get_if<Warm::Failed>(&told)) {
+    } else if (const auto* bad = get_if<Warm::Failed>(&told)) {
       fail_with(*record, bad->check, bad->message);
     }
   }
@@ -224,10 +224,10 @@ Retry::Outcome Revision::finish_retry(const Retry& ask, const Retry::Outcome& ou
     become(record, staged);
     record.failure = {};
     record.stagedAt = state.now();
-  } else if (auto* unverified = std::get_if<Retry::Unverified>(&told)) {
+  } else if (auto* unverified = get_if<Retry::Unverified>(&told)) {
     unverified->revision = ask.revision;
     fail_with(record, "signature-status", unverified->message);
-  } else if (const auto* bad = std::get_if<Retry::Failed>(&told)) {
+  } else if (const auto* bad = get_if<Retry::Failed>(&told)) {
     fail_with(record, bad->check, bad->message);
   } else {
     told = Retry::Failed{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "revision.gen.h"
 
@@ -19,7 +18,7 @@ inline void keep(State& state, const RevisionId& id, RevisionRecord& record) {
 
 template <class Outcome>
 std::string reason_of(const Outcome& outcome) {
-  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  const auto* end = get_if<lang::EngineEnd>(&outcome);
   return end != nullptr ? end->message : "";
 }
 

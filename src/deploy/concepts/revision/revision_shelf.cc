@@ -115,7 +115,7 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
 }
 
 Fetch::Outcome Revision::finish_fetch(const Fetch& ask, const Fetch::Outcome& outcome, State& state) {
-  const auto* ok = std::get_if<Fetch::Ok>(&outcome);
+  const auto* ok = get_if<Fetch::Ok>(&outcome);
   auto record = state.get(ask.revision);
   if (ok != nullptr && record) {
     record->treeDigest = ok->tree;
@@ -219,7 +219,7 @@ Free::Performed Revision::perform_free(const FreeWork&, Effect& effect) {
 }
 
 Free::Outcome Revision::finish_free(const Free&, const Free::Outcome& outcome, State& state) {
-  if (const auto* ok = std::get_if<Free::Ok>(&outcome)) {
+  if (const auto* ok = get_if<Free::Ok>(&outcome)) {
     for (const RevisionId& id : ok->freed) {
       auto record = state.get(id);
       if (!record || record->lifecycle != RevisionLifecycle::archived) continue;

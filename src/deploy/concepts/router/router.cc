@@ -103,7 +103,7 @@ Publish::Performed Router::perform_publish(const PublishWork& work, Effect& effe
 }
 
 Publish::Outcome Router::finish_publish(const Publish& ask, const Publish::Outcome& outcome, State& state) {
-  const auto* ok = std::get_if<Publish::Ok>(&outcome);
+  const auto* ok = get_if<Publish::Ok>(&outcome);
   if (ok == nullptr) return outcome;
   for (const std::string& router : ok->acknowledged) {
     auto known = member_of(state, ask.environment, router);

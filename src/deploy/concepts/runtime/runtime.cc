@@ -40,7 +40,7 @@ void give_back(State& state, const RuntimeId& instance) {
 
 template <class Outcome>
 std::string reason_of(const Outcome& outcome) {
-  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  const auto* end = get_if<lang::EngineEnd>(&outcome);
   return end ? end->message : "";
 }
 
@@ -69,7 +69,7 @@ Provision::Outcome Runtime::finish_provision(const Provision& ask, const Provisi
   auto taken = taken_by(state, ask.concept_);
   if (!taken) return outcome;
   if (ended_of(outcome) == Provision::Ended::ok) {
-    auto ok = std::get<Provision::Ok>(outcome);
+    auto ok = get<Provision::Ok>(outcome);
     ok.instance = taken->id;
     state.edit(taken->id, [&](RuntimeRecord& record) { record.endpoint = ok.endpoint; });
     give_back(state, taken->id);
@@ -78,7 +78,7 @@ Provision::Outcome Runtime::finish_provision(const Provision& ask, const Provisi
   state.erase(taken->id);
   if (ended_of(outcome) != Provision::Ended::engine) return outcome;
   // Which types are loaded is for the routing syncs to know: one that none of them takes stays unanswered.
-  const bool unanswered = std::get<lang::EngineEnd>(outcome).outcome == lang::EngineOutcome::unanswered;
+  const bool unanswered = get<lang::EngineEnd>(outcome).outcome == lang::EngineOutcome::unanswered;
   const std::string nobody = unanswered ? "nothing here has made it run as " + ask.runtimeType + ": " : "";
   return Provision::ProvisionFailed{
       .concept_ = ask.concept_, .runtimeType = ask.runtimeType, .reason = nobody + reason_of(outcome)};
@@ -97,7 +97,7 @@ Deploy::Outcome Runtime::finish_deploy(const Deploy& ask, const Deploy::Outcome&
   auto found = state.get(ask.instance);
   if (!found || found->busy != state.request()) return outcome;
   if (ended_of(outcome) == Deploy::Ended::ok) {
-    auto ok = std::get<Deploy::Ok>(outcome);
+    auto ok = get<Deploy::Ok>(outcome);
     ok.instance = ask.instance;
     // What has no hash, such as a folder that runs where it is, is known by its name.
     if (ok.artifactHash.empty()) ok.artifactHash = ask.artifact;
@@ -129,7 +129,7 @@ SetTrafficWeight::Begun Runtime::begin_set_traffic_weight(const SetTrafficWeight
 
 SetTrafficWeight::Outcome Runtime::finish_set_traffic_weight(const SetTrafficWeight& ask,
                                                              const SetTrafficWeight::Outcome& outcome, State&) {
-  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  const auto* end = get_if<lang::EngineEnd>(&outcome);
   if (end == nullptr || end->outcome != lang::EngineOutcome::unanswered) return outcome;
   return SetTrafficWeight::NotRouted{.instance = ask.instance, .reason = end->message};
 }
@@ -148,7 +148,7 @@ Rollback::Outcome Runtime::finish_rollback(const Rollback& ask, const Rollback::
   auto found = state.get(ask.instance);
   if (!found || found->busy != state.request()) return outcome;
   if (ended_of(outcome) == Rollback::Ended::ok) {
-    auto ok = std::get<Rollback::Ok>(outcome);
+    auto ok = get<Rollback::Ok>(outcome);
     ok.instance = ask.instance;
     auto past = state.history(ask.instance).values();
     past.pop_back();
@@ -201,12 +201,12 @@ HealthCheck::Begun Runtime::begin_health_check(const HealthCheck& ask, State& st
 HealthCheck::Outcome Runtime::finish_health_check(const HealthCheck& ask, const HealthCheck::Outcome& outcome, State&) {
   switch (ended_of(outcome)) {
     case HealthCheck::Ended::ok: {
-      auto ok = std::get<HealthCheck::Ok>(outcome);
+      auto ok = get<HealthCheck::Ok>(outcome);
       ok.instance = ask.instance;
       return ok;
     }
     case HealthCheck::Ended::degraded: {
-      auto degraded = std::get<HealthCheck::Degraded>(outcome);
+      auto degraded = get<HealthCheck::Degraded>(outcome);
       degraded.instance = ask.instance;
       return degraded;
     }

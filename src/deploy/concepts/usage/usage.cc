@@ -149,7 +149,7 @@ Collect::Performed Usage::perform_collect(const CollectWork&, Effect& effect) {
 }
 
 Collect::Outcome Usage::finish_collect(const Collect&, const Collect::Outcome& outcome, State& state) {
-  const auto* ok = std::get_if<Collect::Ok>(&outcome);
+  const auto* ok = get_if<Collect::Ok>(&outcome);
   if (ok == nullptr) return outcome;
   for (const auto& reading : ok->readings) {
     if (reading.sequence <= last_sequence(state, reading.router, reading.epoch)) continue;

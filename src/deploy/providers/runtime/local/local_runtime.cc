@@ -52,7 +52,7 @@ std::optional<LocalRuntimeFound> given_back(State& state, std::optional<LocalRun
 // An end that only the engine could give, after which nobody knows how far it came.
 template <class Outcome>
 const lang::EngineEnd* given_up(const Outcome& outcome) {
-  const auto* end = std::get_if<lang::EngineEnd>(&outcome);
+  const auto* end = get_if<lang::EngineEnd>(&outcome);
   return end != nullptr && end->maybe_done ? end : nullptr;
 }
 
@@ -308,7 +308,7 @@ Deploy::Outcome LocalRuntime::finish_deploy(const Deploy& ask, const Deploy::Out
   if (!service) return outcome;
   if (const auto* end = given_up(outcome)) return Deploy::Abandoned{.service = service->id, .reason = end->message};
   if (ended_of(outcome) != Deploy::Ended::ok) return outcome;
-  auto ok = std::get<Deploy::Ok>(outcome);
+  auto ok = get<Deploy::Ok>(outcome);
   ok.service = service->id;
   if (const LocalRuntimeRecord& before = service->record; !before.artifact.empty()) {
     auto past = state.former_versions(service->id).values();
@@ -351,13 +351,13 @@ Rollback::Outcome LocalRuntime::finish_rollback(const Rollback& ask, const Rollb
   auto service = given_back(state, service_of(state, ask.instance));
   if (!service) return outcome;
   if (ended_of(outcome) == Rollback::Ended::failed) {
-    auto failed = std::get<Rollback::Failed>(outcome);
+    auto failed = get<Rollback::Failed>(outcome);
     failed.instance = ask.instance;
     return failed;
   }
   if (const auto* end = given_up(outcome)) return Rollback::Abandoned{.service = service->id, .reason = end->message};
   if (ended_of(outcome) != Rollback::Ended::ok) return outcome;
-  auto ok = std::get<Rollback::Ok>(outcome);
+  auto ok = get<Rollback::Ok>(outcome);
   ok.service = service->id;
   auto past = state.former_versions(service->id).values();
   const LocalRuntimeFormerVersion back = past.back();
@@ -407,13 +407,13 @@ Scale::Outcome LocalRuntime::finish_scale(const Scale& ask, const Scale::Outcome
   auto service = given_back(state, service_of(state, ask.instance));
   if (!service) return outcome;
   if (ended_of(outcome) == Scale::Ended::failed) {
-    auto failed = std::get<Scale::Failed>(outcome);
+    auto failed = get<Scale::Failed>(outcome);
     failed.instance = ask.instance;
     return failed;
   }
   if (const auto* end = given_up(outcome)) return Scale::Abandoned{.service = service->id, .reason = end->message};
   if (ended_of(outcome) != Scale::Ended::ok) return outcome;
-  auto ok = std::get<Scale::Ok>(outcome);
+  auto ok = get<Scale::Ok>(outcome);
   ok.service = service->id;
   state.edit(service->id, [&](LocalRuntimeRecord& record) { record.replicas = ask.replicas; });
   state.programs(service->id).assign(ok.programs);
@@ -459,12 +459,12 @@ Repair::Outcome LocalRuntime::finish_repair(const Repair& ask, const Repair::Out
   // Taken over after its work was done: who took it over says what runs.
   if (!its && ended_of(outcome) == Repair::Ended::ok) return Repair::Busy{.service = ask.service};
   if (ended_of(outcome) == Repair::Ended::failed) {
-    auto failed = std::get<Repair::Failed>(outcome);
+    auto failed = get<Repair::Failed>(outcome);
     failed.service = ask.service;
     return failed;
   }
   if (ended_of(outcome) != Repair::Ended::ok) return outcome;
-  auto ok = std::get<Repair::Ok>(outcome);
+  auto ok = get<Repair::Ok>(outcome);
   ok.service = ask.service;
   ok.instance = service->record.instance;
   if (ok.endpoint.empty()) ok.endpoint = service->record.endpoint;
@@ -497,7 +497,7 @@ Destroy::Performed LocalRuntime::perform_destroy(const DestroyWork& work, Effect
 Destroy::Outcome LocalRuntime::finish_destroy(const Destroy& ask, const Destroy::Outcome& outcome, State& state) {
   auto service = given_back(state, service_of(state, ask.instance));
   if (ended_of(outcome) == Destroy::Ended::stuck) {
-    auto stuck = std::get<Destroy::Stuck>(outcome);
+    auto stuck = get<Destroy::Stuck>(outcome);
     stuck.instance = ask.instance;
     return stuck;
   }
@@ -549,12 +549,11 @@ Check::Performed LocalRuntime::perform_check(const CheckWork& work, Effect& effe
 }
 
 Check::Outcome LocalRuntime::finish_check(const Check& ask, const Check::Outcome& outcome, State&) {
-  return std::visit(
-      [&]<class Ended>(Ended ended) -> Check::Outcome {
-        if constexpr (!std::same_as<Ended, lang::EngineEnd>) ended.instance = ask.instance;
-        return ended;
-      },
-      outcome);
+  Check::Outcome told = outcome;
+  if (auto* ok = get_if<Check::Ok>(&told)) ok->instance = ask.instance;
+  if (auto* degraded = get_if<Check::Degraded>(&told)) degraded->instance = ask.instance;
+  if (auto* unreachable = get_if<Check::Unreachable>(&told)) unreachable->instance = ask.instance;
+  return told;
 }
 
 Show::Result LocalRuntime::show(const Show& ask, const State& state) {
