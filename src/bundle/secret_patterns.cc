@@ -1,5 +1,6 @@
-// The search for first letters is Wu and Manber's: a table says for each two bytes how far the next beginning is at
-// least, so that most bytes are never looked at. What begins like a secret is then looked at closely.
+// The search for first letters is Shift-Or (Baeza-Yates and Gonnet) over eight groups of them at once: of a word of
+// four bytes, each shifted on with every byte of the text, the last says which groups may have begun four bytes ago. It
+// has no branch but one for sixteen bytes. What begins like a secret is then looked at closely.
 #include "bundle/secret_patterns.h"
 
 #include <algorithm>
@@ -149,7 +150,7 @@ constexpr size_t kWindow = 4;
 class StartTable {
  public:
   StartTable() {
-    skip_.fill(kWindow - 1);
+    unfit_.fill(~uint32_t{0});
     for (size_t i = 0; i < kTokens.size(); ++i) add({kTokens[i].prefix, Start::What::token, i});
     for (std::string_view letters : kWebTokenStarts) add({letters, Start::What::web_token});
     for (std::string_view letters : kAddressStarts) add({letters, Start::What::address});
@@ -162,36 +163,47 @@ class StartTable {
 
   // The next place from `at` on, before `to`, where some letters stand; npos if there is none.
   size_t find(std::string_view text, size_t at, size_t to, const Start*& found) const {
+    constexpr size_t kTogether = 16;  // bytes that are asked about at once
     const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-    // `at` is the window's beginning; its last two bytes decide.
-    while (at < to && at + kWindow <= text.size()) {
-      size_t pair = static_cast<size_t>(bytes[at + 2]) << 8 | bytes[at + 3];
-      if (size_t skip = skip_[pair]; skip > 0) {
-        at += skip;
-        continue;
+    const size_t end = std::min(to, text.size() < kWindow ? 0 : text.size() - kWindow + 1);
+    uint32_t unfit = ~uint32_t{0};
+    for (size_t i = 0; i + 1 < kWindow && at < end; ++i) unfit = unfit << 8 | unfit_[bytes[at + i]];
+    for (; at + kTogether <= end; at += kTogether) {
+      uint32_t all = ~uint32_t{0};
+      for (size_t i = 0; i < kTogether; ++i) {
+        unfit = unfit << 8 | unfit_[bytes[at + i + kWindow - 1]];
+        all &= unfit;
       }
-      for (const Start& start : starts_[bucket_[pair]]) {
+      if (all >> 24 == 0xFF) continue;
+      if (size_t place = look(text, at, at + kTogether, found); place != std::string_view::npos) return place;
+    }
+    return look(text, at, end, found);
+  }
+
+ private:
+  // The same, place by place.
+  size_t look(std::string_view text, size_t at, size_t end, const Start*& found) const {
+    for (; at < end; ++at) {
+      for (const Start& start : starts_[bucket_[pair_at(text, at)]]) {
         if (text.substr(at).starts_with(start.letters)) {
           found = &start;
           return at;
         }
       }
-      ++at;
     }
     return std::string_view::npos;
   }
 
- private:
   void add(const Start& start) {
-    uint8_t& bucket = bucket_[pair_at(start.letters, kWindow - 2)];
+    uint8_t& bucket = bucket_[pair_at(start.letters, 0)];
     if (bucket == 0) {
       bucket = static_cast<uint8_t>(starts_.size());
       starts_.emplace_back();
     }
     starts_[bucket].push_back(start);
-    for (size_t i = 0; i + 2 <= kWindow; ++i) {
-      const size_t pair = pair_at(start.letters, i);
-      skip_[pair] = std::min<uint8_t>(skip_[pair], static_cast<uint8_t>(kWindow - 2 - i));
+    const uint32_t group = bucket % 8U;  // those with the same first two letters stay together
+    for (size_t i = 0; i < kWindow; ++i) {
+      unfit_[static_cast<unsigned char>(start.letters[i])] &= ~(uint32_t{1} << (8 * i + group));
     }
   }
 
@@ -200,8 +212,9 @@ class StartTable {
            static_cast<unsigned char>(letters[at + 1]);
   }
 
-  std::array<uint8_t, 65536> skip_{};
-  std::array<uint8_t, 65536> bucket_{};            // in starts_, by the window's last two bytes
+  // Bit g of byte i is clear if the byte can be the letter number i of something in group g.
+  std::array<uint32_t, 256> unfit_{};
+  std::array<uint8_t, 65536> bucket_{};            // in starts_, by the first two letters
   std::vector<std::vector<Start>> starts_ = {{}};  // none of them is in the first
 };
 
