@@ -15,7 +15,7 @@ namespace {
 // kernel's clock ticks ends there, and the next comes a tick later.
 constexpr uint64_t kShortTurn_ns = 600'000;
 constexpr uint64_t kShortestTurn_ns = 100'000;
-constexpr int kHighNice = -10;  // nine times what another gets, where that may be had
+constexpr int kHighNice = -20;  // eighty times what another gets, where that may be had
 constexpr int kLowNice = 10;    // a tenth of it
 
 // The kernel's sched_attr; its own header and the C library's cannot be included together.
