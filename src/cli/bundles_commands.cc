@@ -20,6 +20,7 @@
 #include "cli/home_trust.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
+#include "deploy/environment_rules.h"
 
 namespace sluice::cli {
 namespace bundles_commands {
@@ -205,6 +206,9 @@ Result<bundle::TrustRoot> trust_root(Context& context) {
 Result<Code> verify_bundle(Context& context) {
   const std::string file = context.given.text("file");
   const std::string environment = context.given.text("env");
+  if (std::string fault = deploy::fault_of_environment_name(environment); !fault.empty()) {
+    return Error{.code = Code::usage, .message = "--env: " + fault, .next = "sluice bundles verify --help"};
+  }
   auto root = trust_root(context);
   if (!root) return root.error();
   RealClock clock;

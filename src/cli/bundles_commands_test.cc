@@ -79,6 +79,8 @@ TEST_F(BundlesCommands, VerifySaysYesOrOneLine) {
   EXPECT_EQ(refused.exit, 11);
   EXPECT_THAT(refused.err, MatchesRegex("error: .*/shop.bundle: key out of scope: key .* may not sign bundle shop for "
                                         "environment prod, only \\* for local\n"));
+  EXPECT_EQ(run({"verify", file, "--env", ""}).exit, 2);
+  EXPECT_THAT(run({"verify", file, "--env", "No"}).err, HasSubstr("error: --env: an environment is named by"));
 }
 
 TEST_F(BundlesCommands, SignAddsToASidecarOfTheSameArchiveAlone) {

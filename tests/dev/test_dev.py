@@ -109,10 +109,10 @@ def test_what_is_installed_is_not_installed_again(tree):
 
 
 def test_bench_fails_after_the_last_table_if_a_goal_was_missed(tree):
-    (tree / "build" / "bench").mkdir()
-    (tree / "build" / "bench" / "build.ninja").touch()
-    program(tree / "build" / "bench", "a_bench", "echo a: MISSED\nexit 1\n")
-    program(tree / "build" / "bench", "b_bench", "echo b: met\n")
+    (tree / "bench").mkdir()
+    (tree / "bench" / "CMakeLists.txt").write_text("function(sluice_bench name)\nsluice_bench(a LINK base)\nsluice_bench(b LINK base)\n")
+    program(tree / "build" / "release", "a_bench", "echo a: MISSED\nexit 1\n")
+    program(tree / "build" / "release", "b_bench", "echo b: met\n")
     run = dev(tree, "bench")
     assert (run.returncode, run.stdout) == (1, "a: MISSED\nb: met\n")
     assert run.stderr.endswith("dev: goals were missed in: a\n")
