@@ -13,13 +13,19 @@ def begun(home, url, name, eventually):
     return request
 
 
-def test_a_request_outlives_two_later_versions(home, eventually):
+def begun_before_the_second(home, eventually):
+    """A request to version 1, which version 2 has followed since: the folder, the URL, the request, who answers it."""
     folder = home.patient()
     url = home.up(folder)["urls"][0]
     request = begun(home, url, "patient@1", eventually)
     replica = home.revisions()["patient@1"]["replicas"][0]["pid"]
     home.change(folder, "2.0.0")
     home.up(folder)
+    return folder, url, request, replica
+
+
+def test_a_request_outlives_two_later_versions(home, eventually):
+    folder, url, request, replica = begun_before_the_second(home, eventually)
     home.change(folder, "3.0.0")
     with home.begin("up", folder, "--detach") as third:
         eventually(lambda: get(url)[1].startswith("3.0.0 "))
@@ -33,12 +39,7 @@ def test_a_request_outlives_two_later_versions(home, eventually):
 
 
 def test_a_request_outlives_the_archiving_of_its_revision(home, eventually):
-    folder = home.patient()
-    url = home.up(folder)["urls"][0]
-    request = begun(home, url, "patient@1", eventually)
-    replica = home.revisions()["patient@1"]["replicas"][0]["pid"]
-    home.change(folder, "2.0.0")
-    home.up(folder)
+    _, _, request, replica = begun_before_the_second(home, eventually)
     with home.begin("revisions", "archive", "local", "patient@1", "--yes") as archiving:
         assert archiving.stderr.readline() == "1 request under way\n"
         assert request.finish() == (200, "1.0.0 first-last")
