@@ -78,8 +78,8 @@ std::string expected() {
   }
 }
 
-// Reads a value into target, which is new, or says what is wrong with it. It returns no Result<T>, and what concerns all
-// structs is in the .cc: this is compiled for every type that is ever read, so it must be little.
+// Reads a value into target, which is new, or says what is wrong with it. It returns no Result<T>, and what concerns
+// all structs is in the .cc: this is compiled for every type that is ever read, so it must be little.
 template <class T>
 std::optional<Error> read_into(const json::value& value, const Place& place, T& target);
 
