@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -29,11 +28,6 @@ std::vector<std::string> split_text(std::string_view text, char at) {
     begin = end + 1;
   }
   return parts;
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -87,7 +81,7 @@ std::vector<std::string> plan_groups(std::string_view mountinfo, std::string_vie
 }
 
 std::vector<std::string> plan_groups(const std::string& name) {
-  return plan_groups(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup"), name);
+  return plan_groups(kernel_text("/proc/self/mountinfo"), kernel_text("/proc/self/cgroup"), name);
 }
 
 MadeGroups make_groups(const std::vector<std::string>& planned, const Limits& limits) {
@@ -166,7 +160,7 @@ std::string birth_group(const std::vector<std::string>& folders) {
 std::vector<pid_t> members_of(const std::vector<std::string>& folders) {
   std::set<pid_t> members;
   for (const std::string& folder : folders) {
-    std::istringstream text(text_of(folder + "/cgroup.procs"));
+    std::istringstream text(kernel_text(folder + "/cgroup.procs"));
     for (pid_t pid = 0; text >> pid;) members.insert(pid);
   }
   return {members.begin(), members.end()};
@@ -196,8 +190,8 @@ void remove_groups(const std::vector<std::string>& folders) {
 uint64_t memory_kills(const std::vector<std::string>& folders) {
   uint64_t kills = 0;
   for (const std::string& folder : folders) {
-    kills += number_after(text_of(folder + "/memory.events"), "oom_kill");
-    kills += number_after(text_of(folder + "/memory.oom_control"), "oom_kill");
+    kills += number_after(kernel_text(folder + "/memory.events"), "oom_kill");
+    kills += number_after(kernel_text(folder + "/memory.oom_control"), "oom_kill");
   }
   return kills;
 }

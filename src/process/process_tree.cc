@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -36,10 +35,7 @@ std::vector<pid_t> all_pids() {
   return pids;
 }
 
-std::string proc_text(pid_t pid, const char* file) {
-  std::ifstream stream("/proc/" + std::to_string(pid) + "/" + file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+std::string proc_text(pid_t pid, const char* file) { return kernel_text("/proc/" + std::to_string(pid) + "/" + file); }
 
 pid_t parent_of(pid_t pid) {
   std::string stat = proc_text(pid, "stat");

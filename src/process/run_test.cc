@@ -11,6 +11,7 @@
 
 #include "base/testing_folder.h"
 #include "base/testing_wait.h"
+#include "process/system.h"
 
 namespace sluice::process {
 namespace run_test {
@@ -29,8 +30,7 @@ struct Running : testing::Test {
   }
   // Whether the process is gone, or is nobody's any more and only not yet waited for.
   static bool gone(pid_t pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    std::string text = kernel_text("/proc/" + std::to_string(pid) + "/stat");
     size_t at = text.rfind(')');
     return at == std::string::npos || text.substr(at + 2, 1) == "Z";
   }

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
 
 #include "base/clock.h"
 #include "base/testing_wait.h"
+#include "process/system.h"
 
 namespace sluice::process {
 namespace spawn_test {
@@ -70,8 +70,7 @@ TEST(Watchdog, EndsTheGroupWhenItsProcessIsKilled) {
   EXPECT_EQ(WTERMSIG(status), SIGKILL);
   EXPECT_TRUE(eventually([&] {
     // An orphan that nobody waits for stays a zombie, which is as good.
-    std::ifstream stat("/proc/" + std::to_string(cat) + "/stat");
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    std::string text = kernel_text("/proc/" + std::to_string(cat) + "/stat");
     size_t at = text.rfind(')');
     return at == std::string::npos || text.substr(at + 2, 1) == "Z";
   }));

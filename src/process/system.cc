@@ -254,4 +254,14 @@ pid_t fork_into(const std::string& group) {
   return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
 }
 
+std::string kernel_text(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  std::array<char, 4096> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+    text.append(piece.data(), static_cast<size_t>(file.gcount()));
+  }
+  return text;
+}
+
 }  // namespace sluice::process

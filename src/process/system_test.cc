@@ -108,6 +108,12 @@ TEST_F(SystemTest, OwnIdsAreThoseThatThereAre) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(SystemTest, WhatTheKernelDoesNotTellIsEmpty) {
+  EXPECT_EQ(kernel_text("/proc/self/comm").back(), '\n');
+  EXPECT_EQ(kernel_text("/proc/self/none"), "");
+  EXPECT_EQ(kernel_text("/proc/self/mem"), "") << "it can be opened, and reading it fails";
+}
+
 TEST_F(SystemTest, ControlFilesSayNo) {
   EXPECT_EQ(write_control(folder.path("none"), "1").error().code, Code::not_found);
   EXPECT_EQ(move_file(folder.path("none"), folder.path("other")).error().code, Code::not_found);
