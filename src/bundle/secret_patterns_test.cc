@@ -34,6 +34,21 @@ TEST(SecretPatterns, KnowTokensByTheirFirstLetters) {
   EXPECT_EQ(kind_of("npm_" + random_letters(36)), "an npm token");
 }
 
+// The search asks about several bytes at once: wherever a token lies among them, to the last byte, it is found.
+TEST(SecretPatterns, FindATokenWhereverItLies) {
+  const std::string token = "glpat-" + random_letters(20);
+  for (size_t before = 0; before < 70; ++before) {
+    for (size_t behind : {0, 1, 2, 3, 15, 16, 17, 40}) {
+      const std::string text = std::string(before, ' ') + token + std::string(behind, ' ');
+      auto found = find_token(text, 0, text.size(), true);
+      ASSERT_TRUE(found) << before << " before, " << behind << " behind";
+      EXPECT_EQ(found->begin, before);
+      EXPECT_FALSE(find_token(text, before + 1, text.size(), true)) << "none begins behind it";
+      EXPECT_FALSE(find_token(text, 0, before, true)) << "none begins before it";
+    }
+  }
+}
+
 TEST(SecretPatterns, KnowWebTokens) {
   std::string head = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
   EXPECT_EQ(kind_of("Bearer " + head + ".eyJzdWIiOiIxMjM0In0." + random_letters(43)), "a JSON Web Token");

@@ -1,6 +1,6 @@
 // OneOf<Ts…>: one value of one of several types, as handlers give and take it: the variants of an action, and what else
 // can happen to it. It is what std::variant would be, for two small functions a type instead of seventy: a kit has
-// hundreds of these types, and half of the time that it took to compile was spent on them.
+// hundreds of these types, and half of the functions that it was compiled to were those.
 //
 //   Ship::Outcome outcome = Ship::Ok{.parcel = "p1"};
 //   if (auto* ok = get_if<Ship::Ok>(&outcome)) ok->parcel = "p2";
@@ -81,12 +81,8 @@ class OneOf {
   // Which of the types it is, counted from 0.
   size_t index() const { return index_; }
   // The value itself, which is of that type.
+  void* value() { return box_.value(); }
   const void* value() const { return box_.value(); }
-
-  template <class T, class... Us>
-  friend T* get_if(OneOf<Us...>* from);
-  template <class T, class... Us>
-  friend const T* get_if(const OneOf<Us...>* from);
 
  private:
   template <class... Us>
@@ -100,12 +96,12 @@ class OneOf {
 template <class T, class... Us>
 T* get_if(OneOf<Us...>* from) {
   static_assert(one_of::kHas<T, Us...>, "it is never of this type");
-  return from->index_ == one_of::place<T, Us...>() ? static_cast<T*>(from->box_.value()) : nullptr;
+  return from->index() == one_of::place<T, Us...>() ? static_cast<T*>(from->value()) : nullptr;
 }
 template <class T, class... Us>
 const T* get_if(const OneOf<Us...>* from) {
   static_assert(one_of::kHas<T, Us...>, "it is never of this type");
-  return from->index_ == one_of::place<T, Us...>() ? static_cast<const T*>(from->box_.value()) : nullptr;
+  return from->index() == one_of::place<T, Us...>() ? static_cast<const T*>(from->value()) : nullptr;
 }
 
 // The value, which must be a T: that it is not is a bug.

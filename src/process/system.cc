@@ -21,7 +21,9 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/atomic_file.h"
 #include "base/disk.h"
+#include "base/real_disk.h"
 
 namespace sluice::process {
 namespace {
@@ -29,6 +31,7 @@ namespace {
 constexpr int kFirstGiven = 3;
 constexpr int kAboveGiven = 100;
 constexpr size_t kReadBytes = 64 << 10;
+constexpr size_t kMaxKernelText = 16 << 20;  // an environment is the largest
 
 Result<void> write_whole(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
@@ -255,13 +258,9 @@ pid_t fork_into(const std::string& group) {
 }
 
 std::string kernel_text(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::array<char, 4096> piece;
-  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
-    text.append(piece.data(), static_cast<size_t>(file.gcount()));
-  }
-  return text;
+  RealDisk disk;
+  auto text = read_file(disk, path, kMaxKernelText);
+  return text ? *std::move(text) : "";
 }
 
 }  // namespace sluice::process

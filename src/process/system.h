@@ -91,8 +91,8 @@ pid_t fork_here();
 // The same, born in a control group of the second version; -1 where the system does not let it.
 pid_t fork_into(const std::string& group);
 
-// The text of a file of the kernel's, in /proc or a control group, as far as it can be read: what it tells of may end
-// between the opening and the reading.
+// The text of a file of the kernel's, in /proc or a control group; empty if it cannot be read, as when what it tells of
+// has ended, be it between the opening and the reading.
 std::string kernel_text(const std::string& path);
 
 }  // namespace sluice::process

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <thread>
+#include <utility>
 
 #include "base/json.h"
 #include "base/thread_turns.h"
@@ -165,7 +166,7 @@ void Control::write(Peer& peer) {
 
 void Control::serve_control(Peer& peer) {
   while (peer.out.empty() && !peer.close_after) {
-    if (!peer.has_line) {
+    if (!peer.request) {
       size_t end = peer.in.find('\n', peer.used);
       if (end == std::string::npos || end - peer.used > kMaxLine) {
         if (peer.in.size() - peer.used > kMaxLine) {
@@ -177,11 +178,9 @@ void Control::serve_control(Peer& peer) {
         }
         break;
       }
-      peer.line = peer.in.substr(peer.used, end - peer.used);
+      peer.request = parse_json(std::string_view(peer.in).substr(peer.used, end - peer.used), "", {.max_depth = 8});
       peer.used = end + 1;
-      peer.has_line = true;
-      auto parsed = parse_json(peer.line, "", {.max_depth = 8});
-      const json::object* request = parsed ? parsed->root.if_object() : nullptr;
+      const json::object* request = *peer.request ? (*peer.request)->root.if_object() : nullptr;
       int64_t bytes = request != nullptr ? number_in(*request, "bytes", 0) : 0;
       if (bytes < 0 || static_cast<size_t>(bytes) > kMaxBytes) {
         peer.out = sluice::write(refusal_json({.code = Code::limit, .message = "at most 256 MB go with a request"},
@@ -207,21 +206,19 @@ void Control::serve_control(Peer& peer) {
       }
     }
     peer.used += have;
-    peer.has_line = false;
     if (peer.used == peer.in.size()) {
       peer.in.clear();
       if (peer.in.capacity() > kMaxLine) peer.in.shrink_to_fit();
       peer.used = 0;
     }
-    peer.out = sluice::write(answer(peer.line, std::move(bytes))) + "\n";
+    peer.out = sluice::write(answer(*std::exchange(peer.request, std::nullopt), std::move(bytes))) + "\n";
     write(peer);
   }
 }
 
-json::object Control::answer(std::string_view line, std::string bytes) {
-  auto parsed = parse_json(line, "", {.max_depth = 8});
-  if (!parsed) return refusal_json(parsed.error(), keeper_.generation());
-  const json::object* request = parsed->root.if_object();
+json::object Control::answer(const Result<Document>& read, std::string bytes) {
+  if (!read) return refusal_json(read.error(), keeper_.generation());
+  const json::object* request = read->root.if_object();
   std::string op = request != nullptr ? text_in(*request, "op") : "";
   if (op == "load") return obey(OrderOp::load, *request, std::move(bytes));
   if (op == "patch") return obey(OrderOp::patch, *request, std::move(bytes));

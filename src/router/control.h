@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/document.h"
+#include "base/result.h"
 #include "router/report.h"
 
 namespace sluice::router {
@@ -27,8 +30,8 @@ class Control {
   // Waits for at most so long for something at the sockets or at `also`, and deals with it.
   void turn(int timeout_ms, int also);
 
-  // The answer to a request line with its bytes.
-  json::object answer(std::string_view line, std::string bytes);
+  // The answer to a request, as its line was read, with its bytes.
+  json::object answer(const Result<Document>& read, std::string bytes);
   // The answer to an HTTP request's head.
   std::string answer_http(std::string_view head);
 
@@ -38,10 +41,9 @@ class Control {
     bool admin = false;
     bool ended = false;
     std::string in, out;
-    size_t used = 0;   // of `in`
-    std::string line;  // a request whose bytes are still to come
+    size_t used = 0;                          // of `in`
+    std::optional<Result<Document>> request;  // whose bytes are still to come
     size_t bytes = 0;
-    bool has_line = false;
     bool close_after = false;
     int64_t since_ms = 0;
   };
