@@ -4,8 +4,9 @@
 
 namespace sluice {
 
-// This thread has little to do, but that soon: when it wakes it need not wait until another's turn is over.
-void take_short_turns();
+// This thread has little to do, but that at once: when it wakes, whoever has its core gives it up. It must never do
+// much in one go, and threads that it starts are like it until they say otherwise.
+void go_first();
 
 // This thread has much to do, and others go first. There is no way back without privileges: it is for threads that end.
 void let_others_go_first();

@@ -124,6 +124,7 @@ class Proxy {
   void route(Exchange& exchange, const Dispatched& done);
   void send(Exchange& exchange);
   void write_request(Exchange& exchange);
+  void await(Exchange& exchange);
   bool flush_request(Exchange& exchange);
   size_t forward_body(Exchange& exchange, std::string_view bytes);
   bool request_waits(const Exchange& exchange) const;

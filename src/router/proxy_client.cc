@@ -65,10 +65,10 @@ void Proxy::progress(Client& client) {
         Upstream& upstream = *client.exchange->upstream;
         if (upstream.readable) {
           wake(upstream);
+        } else if (client.exchange->tunnel) {
+          timers_.set(upstream.timer, now_.monotonic_ms() + client.exchange->timeouts.stream_idle_ms);
         } else if (!upstream.connecting) {
-          const Timeouts& timeouts = client.exchange->timeouts;
-          timers_.set(upstream.timer,
-                      now_.monotonic_ms() + (client.exchange->streams ? timeouts.stream_idle_ms : timeouts.idle_ms));
+          await(*client.exchange);
         }
       }
     }

@@ -97,6 +97,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
       answer(exchange, 417, "an expectation other than 100-continue");
       return used;
     }
+    if (taken > 0) exchange.expects = false;  // it does not wait
   }
   const Table* table = this->table();
   if (table == nullptr) {
@@ -315,9 +316,11 @@ void Proxy::send(Exchange& exchange) {
     upstream->exchange = &exchange;
     exchange.upstream = upstream;
     exchange.sent_at = 0;
-    timers_.set(upstream->timer, now_.monotonic_ms() + (upstream->connecting ? exchange.timeouts.connect_ms
-                                                                             : exchange.timeouts.first_byte_ms));
-    if (!upstream->connecting) write_request(exchange);
+    if (upstream->connecting) {
+      timers_.set(upstream->timer, now_.monotonic_ms() + exchange.timeouts.connect_ms);
+    } else {
+      write_request(exchange);
+    }
     return;
   }
 }
@@ -357,12 +360,28 @@ bool Proxy::flush_request(Exchange& exchange) {
 
 void Proxy::write_request(Exchange& exchange) {
   Client& client = *exchange.client;
-  if (!flush_request(exchange)) return;
-  timers_.set(exchange.upstream->timer, now_.monotonic_ms() + exchange.timeouts.first_byte_ms);
-  if (exchange.request.done) return;
-  // The rest of the body. Who waits for 100-continue is not slow.
-  if (!exchange.expects) timers_.set(client.timer, now_.monotonic_ms() + exchange.timeouts.idle_ms);
-  if (client.in != nullptr || client.readable) wake(client);
+  bool all = flush_request(exchange);
+  await(exchange);
+  if (all && !exchange.request.done && (client.in != nullptr || client.readable)) wake(client);
+}
+
+// One of both is waited for, and it alone can be late: the client while it does not read, or more of its body is to
+// come; else the upstream, be it that it does not take what there is or that it has all. Who waits for 100-continue is
+// not slow.
+void Proxy::await(Exchange& exchange) {
+  Client& client = *exchange.client;
+  Timer& upstream = exchange.upstream->timer;
+  const Timeouts& timeouts = exchange.timeouts;
+  const int64_t now_ms = now_.monotonic_ms();
+  const uint32_t idle_ms = exchange.streams ? timeouts.stream_idle_ms : timeouts.idle_ms;
+  bool body_comes = !exchange.request.done && !exchange.expects && !request_waits(exchange);
+  if (client.out != nullptr || body_comes) {
+    timers_.set(client.timer, now_ms + idle_ms);
+    timers_.clear(upstream);
+  } else {
+    timers_.clear(client.timer);
+    timers_.set(upstream, now_ms + (exchange.begun ? idle_ms : timeouts.first_byte_ms));
+  }
 }
 
 void Proxy::write_upstream(Exchange& exchange, std::string_view bytes) {
@@ -398,14 +417,9 @@ size_t Proxy::forward_body(Exchange& exchange, std::string_view bytes) {
   }
   exchange.bytes_in += taken;
   exchange.replayable = false;
+  exchange.expects = false;  // or it did not wait for it
   write_upstream(exchange, bytes.substr(0, taken));
-  int64_t now_ms = now_.monotonic_ms();
-  if (exchange.request.done) {
-    timers_.clear(client.timer);
-  } else {
-    timers_.set(client.timer, now_ms + exchange.timeouts.idle_ms);
-  }
-  timers_.set(exchange.upstream->timer, now_ms + exchange.timeouts.first_byte_ms);
+  await(exchange);
   return taken;
 }
 

@@ -114,12 +114,10 @@ size_t Proxy::take_response(Exchange& exchange, std::string_view bytes) {
 
 void Proxy::relay_interim(Exchange& exchange) {
   if (response_head_.status == 100) {
-    if (exchange.expects && !exchange.request.done) {
-      timers_.set(exchange.client->timer, now_.monotonic_ms() + exchange.timeouts.idle_ms);
-    }
     // Whoever did not ask would not know what it is.
     if (!exchange.expects) return;
     exchange.expects = false;
+    await(exchange);
   }
   if (exchange.old_client) return;
   size_t size = write_response_head(response_head_, {}, output_.get());
@@ -178,7 +176,6 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
 // Passes on the head, if there is one, with what belongs to the body, and finishes if that is all of it.
 size_t Proxy::forward_response(Exchange& exchange, std::string_view head, std::string_view bytes) {
   Body& body = exchange.response;
-  Upstream& upstream = *exchange.upstream;
   if (body.kind == BodyKind::chunked && exchange.old_client) return forward_unchunked(exchange, head, bytes);
   size_t taken = 0;
   switch (body.kind) {
@@ -208,11 +205,8 @@ size_t Proxy::forward_response(Exchange& exchange, std::string_view head, std::s
   if (!write(*exchange.client, head, bytes.substr(0, taken))) return bytes.size();
   if (body.done) {
     finish_response(exchange, taken < bytes.size());
-  } else if (exchange.client->out == nullptr) {
-    const Timeouts& timeouts = exchange.timeouts;
-    timers_.set(upstream.timer, now_.monotonic_ms() + (exchange.streams ? timeouts.stream_idle_ms : timeouts.idle_ms));
   } else {
-    timers_.clear(upstream.timer);  // it is the client who is waited for
+    await(exchange);
   }
   return bytes.size();
 }
@@ -232,7 +226,11 @@ size_t Proxy::forward_unchunked(Exchange& exchange, std::string_view head, std::
     if (!content.empty() && !write(*exchange.client, content, {})) return bytes.size();
   }
   body.done = body.chunks.done();
-  if (body.done) finish_response(exchange, taken < bytes.size());
+  if (body.done) {
+    finish_response(exchange, taken < bytes.size());
+  } else {
+    await(exchange);
+  }
   return bytes.size();
 }
 

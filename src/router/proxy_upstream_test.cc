@@ -131,6 +131,77 @@ TEST(ProxyUpstream, Answers504IfTheFirstByteDoesNotComeInTime) {
   EXPECT_NE(proxy.log_text().find("the upstream did not answer in time"), std::string::npos);
 }
 
+// A replica that could have answered would be left out if it were blamed.
+struct HalfSent : TestingProxy {
+  explicit HalfSent(const std::string& more = "") : TestingProxy(table()) {
+    client = connect();
+    send(client, "POST / HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 8\r\n" + more + "\r\nhalf");
+    taken(upstream(0));
+  }
+  static TableDocument table() {
+    DeploymentDocument deployment = testing_deployment();
+    deployment.timeouts.first_byte_ms = 10'000;
+    return testing_table({deployment});
+  }
+  int client = -1;
+};
+
+TEST(ProxyUpstream, IsNotLateWhileTheClientIs) {
+  for (const char* more : {"", "Expect: 100-continue\r\n"}) {
+    HalfSent proxy(more);
+    proxy.advance_ms(59'000);
+    EXPECT_EQ(proxy.taken(proxy.client), "");
+    proxy.advance_ms(1'500);
+    EXPECT_TRUE(proxy.taken(proxy.client).starts_with("HTTP/1.1 408 Request Timeout\r\n")) << more;
+    EXPECT_EQ(proxy.counts("d1", "r1").failures, 0U);
+  }
+}
+
+TEST(ProxyUpstream, IsLateOnceItHasTheBody) {
+  HalfSent proxy;
+  proxy.advance_ms(50'000);
+  proxy.send(proxy.client, "half");
+  proxy.advance_ms(9'000);
+  EXPECT_EQ(proxy.taken(proxy.client), "");
+  proxy.advance_ms(1'500);
+  EXPECT_TRUE(proxy.taken(proxy.client).starts_with("HTTP/1.1 504 Gateway Timeout\r\n"));
+  EXPECT_EQ(proxy.counts("d1", "r1").failures, 1U);
+}
+
+TEST(ProxyUpstream, IsLateIfItDoesNotTakeTheBody) {
+  HalfSent proxy;
+  proxy.wire.at(proxy.upstream(0)).room = 0;
+  proxy.send(proxy.client, "ha");
+  proxy.advance_ms(9'000);
+  EXPECT_EQ(proxy.taken(proxy.client), "");
+  proxy.advance_ms(1'500);
+  EXPECT_TRUE(proxy.taken(proxy.client).starts_with("HTTP/1.1 504 Gateway Timeout\r\n"));
+}
+
+TEST(ProxyUpstream, IsNotLateWhileItsAnswerIsNotRead) {
+  HalfSent proxy;
+  proxy.wire.at(proxy.client).room = 0;
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nearly");
+  proxy.send(proxy.client, "half");
+  proxy.advance_ms(59'000);
+  EXPECT_FALSE(proxy.is_closed(proxy.client));
+  proxy.advance_ms(1'500);
+  EXPECT_TRUE(proxy.is_closed(proxy.client));
+  EXPECT_EQ(proxy.counts("d1", "r1").failures, 0U);
+}
+
+TEST(ProxyUpstream, MayTalkForLongToAnOldClient) {
+  Answered proxy("GET / HTTP/1.0\r\nHost: shop.example\r\n\r\n");
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 5; ++i) {
+    proxy.advance_ms(40'000);
+    proxy.send(proxy.upstream(0), "3\r\nabc\r\n");
+  }
+  proxy.send(proxy.upstream(0), "0\r\n\r\n");
+  EXPECT_TRUE(proxy.taken(proxy.client).ends_with("abcabcabcabcabc"));
+  EXPECT_EQ(proxy.counts("d1", "r1").failures, 0U);
+}
+
 TEST(ProxyUpstream, LetsAnEventStreamBeQuietForLonger) {
   Answered proxy;
   proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n");

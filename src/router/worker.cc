@@ -194,7 +194,7 @@ int run_worker(const WorkerPlan& plan, const std::vector<ListeningPlace>& places
     narrate("the worker cannot begin: " + to_string(begun.error()));
     return exit_code(begun.error().code);
   }
-  take_short_turns();  // not before: the threads that serve would inherit it
+  go_first();  // not before: the threads that serve would inherit it
   worker.run(control_fd, admin_fd, signals);
   return 0;
 }
