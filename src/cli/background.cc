@@ -235,16 +235,7 @@ Result<size_t> stop_workloads(const Context& context, const Home& home) {
   if (!there) return size_t{0};
   auto replicas = local_replicas(context);
   if (!replicas) return size_t{0};
-  auto names = (*replicas)->list();
-  if (!names) return names.error();
-  size_t stopped = 0;
-  for (const std::string& name : *names) {
-    auto state = (*replicas)->look(name);
-    if (!state || process::is_over(state->phase)) continue;
-    if (auto ended = (*replicas)->stop(name); !ended) return ended.error();
-    stopped++;
-  }
-  return stopped;
+  return (*replicas)->stop_all();
 }
 
 }  // namespace sluice::cli

@@ -49,7 +49,8 @@ Result<int64_t> stop_serve(const Context& context, const Home& home, Clock& cloc
                            int64_t at_most_ms);
 // Whether any replica of this home runs on this machine.
 bool workloads_run(const Context& context, const Home& home);
-// Stops all replicas of this machine, each within its own time; how many that were.
+// Stops all replicas of this machine, each within its own time; how many that were. They stay so until a `sluice serve`
+// begins.
 Result<size_t> stop_workloads(const Context& context, const Home& home);
 
 }  // namespace sluice::cli

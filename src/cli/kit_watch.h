@@ -49,8 +49,8 @@ class KitWatch {
   int64_t looked_ns_ = 0;              // changed(), only without inotify
 };
 
-// A descriptor that can be read once the person has asked to stop (Ctrl-C, SIGTERM); the signals do nothing else while
-// it lives. Within the life of another, on the same thread, both hear it, and it stays for the outer one.
+// A descriptor that can be read once the person has asked to stop (Ctrl-C, SIGTERM, SIGHUP); the signals do nothing
+// else while it lives. Within the life of another, on the same thread, both hear it, and it stays for the outer one.
 class StopSignal {
  public:
   StopSignal();

@@ -1,7 +1,24 @@
 // Only what is not as it should be is said, and that everybody obeys.
 #include "cli/routers_told.h"
 
+#include <algorithm>
+
 namespace sluice::cli {
+
+namespace {
+
+bool obeys(const deploy::router::RouterMember& member, int64_t generation) {
+  return member.acknowledged >= generation && member.trouble.empty();
+}
+
+}  // namespace
+
+bool routers_obey(const deploy::views::States& states, const std::string& environment) {
+  const deploy::router::RouterId id(environment);
+  const auto table = states.router().get(id);
+  return std::ranges::all_of(states.router().members(id).values(),
+                             [&](const auto& each) { return table && obeys(each, table->generation); });
+}
 
 void tell_of_routers(Context& context, const deploy::views::States& states, const std::string& environment) {
   const deploy::router::RouterId id(environment);
@@ -13,7 +30,7 @@ void tell_of_routers(Context& context, const deploy::views::States& states, cons
   }
   std::string obey;
   for (const auto& each : members) {
-    if (table && each.acknowledged >= table->generation && each.trouble.empty()) {
+    if (table && obeys(each, table->generation)) {
       obey += (obey.empty() ? "" : ", ") + each.name;
     } else {
       context.output.warn("the router " + each.name + " does not obey it yet" +

@@ -8,6 +8,9 @@
 
 namespace sluice::cli {
 
+// Whether each of them obeys the newest table.
+bool routers_obey(const deploy::views::States& states, const std::string& environment);
+
 // Call it when the change has settled.
 void tell_of_routers(Context& context, const deploy::views::States& states, const std::string& environment);
 

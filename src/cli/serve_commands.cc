@@ -10,6 +10,7 @@
 #include "cli/home_store.h"
 #include "cli/kit_place.h"
 #include "cli/loaded_concepts.h"
+#include "cli/running_instances.h"
 #include "cli/serving.h"
 #include "cli/status_tree.h"
 #include "deploy/deploy_kit.h"
@@ -32,6 +33,9 @@ Result<Code> serve(Context& context) {
   // Before the threads are made, which are not to take the signal; gone before the engine is, so that a second Ctrl-C
   // does not wait for effects under way.
   std::optional<StopSignal> stop(std::in_place);
+  if (auto replicas = local_replicas(context)) {
+    if (auto may = (*replicas)->let_run(); !may) return may.error();
+  }
   auto serving = Serving::start(context, *place, loaded, *kit);
   if (!serving) return serving.error();
   (*serving)->run(*stop, reload);
@@ -188,9 +192,8 @@ void add_serve_commands(Commands& commands) {
                 .group = Group::operate,
                 .summary = "Stop routers, control plane and workloads, in order",
                 .details = "Routers finish the requests under way first, then sluice serve ends, then each workload "
-                           "within its drain time. Nothing is forgotten: the next `sluice up`, `sluice serve` or "
-                           "command that changes something starts the workloads again, and what is open in the store "
-                           "goes on.",
+                           "within its drain time. Nothing is forgotten: the next `sluice up` or `sluice serve` "
+                           "starts the workloads again, and what is open in the store goes on.",
                 .options = {{.name = "control-plane", .help = "only sluice serve; routers and workloads go on"},
                             {.name = "timeout",
                              .value = "TIME",

@@ -31,12 +31,25 @@ struct Subject {
   DeploymentFound deployment;
 };
 
-Result<Subject> subject_of(Context& context, bool changes) {
+// The deployment that was named; else the one that a revision of this name is of, if that means one.
+Result<DeploymentFound> deployment_of(Context& context, const Objects& objects, const std::string& environment,
+                                      const std::string& revision) {
+  const bool named = context.given.has("deployment") || context.given.has("bundle") || context.given.has("customer-id");
+  if (!named && !revision.empty()) {
+    if (auto found = views::find_revision(objects.states(), environment, revision)) {
+      const deploy::deployment::DeploymentId id(found->record.deployment);
+      if (auto record = objects.states().deployment().get(id)) return DeploymentFound{id, *record};
+    }
+  }
+  return named_deployment(context, objects, environment);
+}
+
+Result<Subject> subject_of(Context& context, bool changes, const std::string& revision = "") {
   auto objects = changes ? Objects::to_change(context) : Objects::to_read(context);
   if (!objects) return objects.error();
   auto environment = (*objects)->environment();
   if (!environment) return environment.error();
-  auto deployment = named_deployment(context, **objects, environment->id.text());
+  auto deployment = deployment_of(context, **objects, environment->id.text(), revision);
   if (!deployment) return deployment.error();
   return Subject{*std::move(objects), environment->id.text(), *std::move(deployment)};
 }
@@ -92,7 +105,7 @@ Result<Code> set(Context& context) {
   if (wants_schema(context)) return print_schema(context, "Traffic/set");
   auto weights = read_weights(context.given.texts("weights"));
   if (!weights) return weights.error();
-  auto subject = subject_of(context, true);
+  auto subject = subject_of(context, true, weights->empty() ? "" : weights->front().revision);
   if (!subject) return subject.error();
   json::array entries;
   for (const WeightWord& each : *weights) {
@@ -140,9 +153,9 @@ Result<Code> clear(Context& context) {
 Result<Code> token(Context& context) {
   auto key = signing_key(context);
   if (!key) return key.error();
-  auto subject = subject_of(context, false);
-  if (!subject) return subject.error();
   std::string revision = context.given.text("revision");
+  auto subject = subject_of(context, false, revision);
+  if (!subject) return subject.error();
   if (revision != "*") {
     auto found =
         views::find_revision(subject->objects->states(), subject->environment, revision, subject->deployment.id.text());

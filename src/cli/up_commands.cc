@@ -133,8 +133,9 @@ std::optional<RevisionFound> ready_revision(const views::States& states, const s
   return found;
 }
 
+// `begun` is the revision that it has made, also if that does not become ready.
 Result<RevisionFound> staged_and_warm(Context& context, Objects& objects, const DeploymentFound& deployment,
-                                      const ArchiveToStage& archive) {
+                                      const ArchiveToStage& archive, std::string& begun) {
   json::object input{{"deployment", deployment.id.text()},
                      {"environment", deployment.record.environment},
                      {"bundle", deployment.record.bundle},
@@ -145,6 +146,7 @@ Result<RevisionFound> staged_and_warm(Context& context, Objects& objects, const 
   if (!staged) return staged.error();
   if (staged->code != Code::ok) return refusal_in_words(*staged);
   const deploy::revision::RevisionId id(staged->text("revision"));
+  begun = id.text();
   auto warmed = objects.change("Revision/warm", {{"revision", id.text()}}, "warm");
   if (!warmed) return warmed.error();
   if (auto settled = objects.settle(); !settled) return settled.error();
@@ -260,7 +262,7 @@ Result<void> introduce(Objects& objects, const RunningRouter& router) {
 }
 
 Result<Raised> raise(Context& context, const Home& home, const ArchiveToStage& archive, const RunningRouter& router,
-                     const StopSignal& stop) {
+                     const StopSignal& stop, std::string& begun) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
   if (auto known = introduce(**objects, router); !known) return known.error();
@@ -279,13 +281,13 @@ Result<Raised> raise(Context& context, const Home& home, const ArchiveToStage& a
     RealClock clock;
     auto waited = await_replicas(context, **objects, clock, known->id.text(), stop);
     if (!waited) return waited.error();
-    // They may be at other addresses than before.
-    if (*waited) {
+    // They may be at other addresses than before, and a router that has just begun may not have heard of them.
+    if (*waited || !routers_obey((*objects)->states(), std::string(kLocal))) {
       auto told = (*objects)->change("Router/publish", {{"environment", kLocal}}, "publish");
       if (!told) return told.error();
     }
   } else {
-    auto made = staged_and_warm(context, **objects, *deployment, archive);
+    auto made = staged_and_warm(context, **objects, *deployment, archive, begun);
     if (!made) return made.error();
     raised.revision = *std::move(made);
     raised.changed = true;
@@ -370,13 +372,20 @@ std::map<std::string, int64_t> split_generations(Context& context) {
   return generations;
 }
 
-// Takes back what was begun, and says so.
+// Takes back what was begun, and says so. A control plane that ran before has the revision that was being warmed.
 Error take_back(Context& context, const Home& home, Clock& clock, const Started& begun, bool interrupted,
-                const Error& why) {
+                const std::string& revision, const Error& why) {
   // Who waits for something to become healthy hears that it will not.
   if (interrupted && begun.workloads) (void)stop_workloads(context, home);
   stop_these(context, home, clock, begun);
-  if (!interrupted || !begun.serve) return why;
+  if (!interrupted) return why;
+  if (!begun.serve && !revision.empty()) {
+    auto objects = Objects::to_change(context);
+    if (!objects) return objects.error();
+    // It is asked for; nobody stays to see it done.
+    (void)(*objects)->change("Revision/archive", {{"revision", revision}}, "take-back");
+  }
+  if (!begun.serve && revision.empty()) return why;
   return Error{.message = "stopped before it was up; what was started for it is stopped again", .next = "sluice up"};
 }
 
@@ -406,6 +415,7 @@ Result<Code> up(Context& context) {
   if (!served) return served.error();
   auto begun = begin_router(context, *home, port);
   RouterHere router;
+  std::string revision;
   auto raised = [&]() -> Result<Raised> {
     if (!begun) return begun.error();
     auto key = signing_key(context);
@@ -422,14 +432,14 @@ Result<Code> up(Context& context) {
     auto listens = finish_router(context, *home, clock, port, *begun);
     if (!listens) return listens.error();
     router = *std::move(listens);
-    return raise(context, *home, *archive, router.router, stop);
+    return raise(context, *home, *archive, router.router, stop, revision);
   }();
   if (!raised) {
     const bool interrupted = has_come(stop);
     // What somebody else has brought up meanwhile is served by what this one has started.
     if (*served && !interrupted && split_generations(context) != splits_before) return raised.error();
     const Started started{.router = begun && *begun != 0, .serve = *served, .workloads = *served && !had_workloads};
-    return take_back(context, *home, clock, started, interrupted, raised.error());
+    return take_back(context, *home, clock, started, interrupted, revision, raised.error());
   }
   if (port != 0 && !router.started && std::ranges::none_of(router.router.listen, [&](const std::string& each) {
         return each.ends_with(":" + std::to_string(port));

@@ -300,6 +300,29 @@ Result<Secrets> Replicas::secrets(const std::string& name) const {
   return unseal(*sealed);
 }
 
+Result<size_t> Replicas::stop_all() {
+  // First, so that nobody who looks meanwhile starts again what is stopped.
+  if (auto said = replace_file(rest_file(), "", 0600); !said) return said.error();
+  auto names = list();
+  if (!names) return names.error();
+  size_t stopped = 0;
+  for (const std::string& name : *names) {
+    auto state = look(name);
+    if (!state || is_over(state->phase)) continue;
+    if (auto ended = stop(name); !ended) return ended.error();
+    stopped++;
+  }
+  return stopped;
+}
+
+Result<void> Replicas::let_run() {
+  auto removed = disk_.remove(rest_file());
+  if (!removed && removed.error().code != Code::not_found) return removed;
+  return {};
+}
+
+bool Replicas::are_to_rest() const { return disk_.stat(rest_file(), FollowLinks::no).has_value(); }
+
 Result<std::vector<std::string>> Replicas::list() const {
   auto entries = disk_.list(place_.folder);
   if (!entries && entries.error().code == Code::not_found) return std::vector<std::string>{};

@@ -67,6 +67,11 @@ class Replicas {
   // What it was started with, from its supervisor, who alone has them.
   Result<Secrets> secrets(const std::string& name) const;
 
+  // Ends all that run, and says that this is meant to stay so until `let_run`: how many that were.
+  Result<size_t> stop_all();
+  Result<void> let_run();
+  bool are_to_rest() const;
+
   Result<std::vector<std::string>> list() const;
   // What it was started with last.
   Result<Workload> workload(const std::string& name) const;
@@ -75,6 +80,7 @@ class Replicas {
   std::string folder_of_replica(const std::string& name) const { return place_.folder + "/" + name; }
 
  private:
+  std::string rest_file() const { return place_.folder + ".rest"; }
   Result<void> prepare(const std::string& folder, const Workload& workload, const std::string& name);
 
   Disk& disk_;

@@ -75,6 +75,20 @@ TEST_F(ReplicasTest, StoppedReplicasCanBeStartedAgain) {
   EXPECT_TRUE(eventually([&] { return world.said("one").size() == 2; }));
 }
 
+TEST_F(ReplicasTest, AllAreStoppedTogetherAndAreToRest) {
+  for (const char* name : {"a.1.0", "b.1.0"}) world.settled(name, world.shell("exec sleep 1000"));
+  ASSERT_TRUE(replicas.stop("b.1.0"));
+  EXPECT_FALSE(replicas.are_to_rest());
+  EXPECT_EQ(replicas.stop_all().value(), 1U) << "the other did not run";
+  EXPECT_EQ(replicas.look("a.1.0")->phase, Phase::stopped);
+  EXPECT_TRUE(replicas.are_to_rest());
+  EXPECT_THAT(replicas.list().value(), ElementsAre("a.1.0", "b.1.0"));
+  EXPECT_EQ(replicas.stop_all().value(), 0U);
+  EXPECT_TRUE(replicas.let_run());
+  EXPECT_TRUE(replicas.let_run());
+  EXPECT_FALSE(replicas.are_to_rest());
+}
+
 TEST_F(ReplicasTest, RemovingLeavesNothing) {
   ReplicaState state = world.settled("one", world.shell("exec sleep 1000"));
   ASSERT_TRUE(replicas.remove("one"));

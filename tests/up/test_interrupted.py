@@ -66,8 +66,9 @@ def test_ctrl_c_while_it_warms_leaves_what_ran_before(home, eventually):
     folder = home.copy("hello", "one")
     url = home.up(folder)["urls"][0]
     (folder / "app.py").write_text("import time\nprint('waits', flush=True)\ntime.sleep(600)\n")
-    said = interrupted(home, folder, lambda: len(home.replicas()) == 2, eventually, "--detach")
-    assert "which goes on in sluice serve" in said
+    before = home.replicas()
+    assert interrupted(home, folder, lambda: len(home.replicas()) == 2, eventually).endswith(STOPPED)
+    eventually(lambda: home.replicas() == before, "what was being warmed is not stopped")
+    eventually(lambda: "hello@2" not in home.revisions(), "it is not archived")
     assert get(url) == (200, "hello 1.0.0\n") and home.status()["running"] is True
     assert all(map(running, [home.status()["pid"], home.router()["pid"]]))
-    home.run("revisions", "archive", "local", "hello@2", "--yes")  # else its end is waited for

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
 from up_home import Home, Load, ask, get, running
 
 
@@ -282,6 +283,16 @@ def test_a_token_leads_to_a_revision_without_a_share(home):
     assert {get(url, headers)[1] for _ in range(100)} == {"hello 1.0.0\n"}, "the public cannot choose"
 
 
+def test_a_revision_says_whose_it_is(home):
+    hello = home.up(home.copy("hello", "one"))
+    chat = home.up(home.copy("chat", "two"))
+    for each in (hello, chat):
+        assert home.data("traffic", "token", "--revision", each["name"])["deployment"] == each["deployment"]
+        assert home.data("traffic", "set", "local", each["name"] + "=100%")["deployment"] == each["deployment"]
+    assert "means 2" in home.run("traffic", "show", "local", code=5).stderr
+    assert "means 2" in home.run("traffic", "set", "local", "other@1=100%", code=5).stderr
+
+
 def test_a_proxy_is_believed_as_long_as_it_is_trusted(home):
     url = home.up(home.patient())["urls"][0]
     said = {"X-Forwarded-For": "192.0.2.1"}
@@ -399,7 +410,8 @@ def test_without_a_manifest_it_shows_one(home):
     assert not home.home.exists(), "nothing was started"
 
 
-def test_ctrl_c_stops_all(home, eventually):
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_stops_all(home, ends):
     command = [str(home.sluice), "up", str(home.copy("hello", "one"))]
     with subprocess.Popen(command, env=home.environment(), cwd=home.folder, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as up:
@@ -409,9 +421,22 @@ def test_ctrl_c_stops_all(home, eventually):
         status = home.status()
         pids = [status["pid"], home.router()["pid"],
                 status["environments"][0]["deployments"][0]["revisions"][0]["replicas"][0]["pid"]]
-        up.send_signal(signal.SIGINT)
+        up.send_signal(ends)
         assert up.wait(timeout=60) == 0, up.stderr.read()
     assert not any(map(running, pids))
+
+
+def test_a_terminal_that_goes_does_not_matter_to_nohup(home):
+    with subprocess.Popen(["nohup", str(home.sluice), "up", str(home.copy("hello", "one"))], env=home.environment(),
+                          cwd=home.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as up:
+        assert up.stdout.readline() == "up  hello@1 gets 100%\n"
+        url = up.stdout.readline().strip()
+        up.send_signal(signal.SIGHUP)
+        home.run("traffic", "show", "local")
+        assert up.poll() is None and get(url) == (200, "hello 1.0.0\n")
+        up.send_signal(signal.SIGTERM)
+        assert up.wait(timeout=60) == 0
 
 
 def test_stop_ends_everything_and_up_brings_it_back(home):
@@ -424,7 +449,14 @@ def test_stop_ends_everything_and_up_brings_it_back(home):
     assert stopped == f"stopped  router main, pid {router}\nstopped  pid {status['pid']}\nstopped  1 replica\n"
     assert not any(map(running, (status["pid"], router, replica)))
     assert home.run("status", code=5).stdout.startswith("not running\nlocal")
-    again = home.up(folder)
+    # Whatever is asked or decided meanwhile, it stays so.
+    home.run("usage", "show")
+    home.run("config", "set", "local", "access_log_share=50%")
+    home.run("traffic", "set", "local", "--bundle", "nope", "nope@1=100%", code=5)
+    assert home.replicas() == []
+    up = home.run("up", folder, "--detach", "-o", "json")
+    assert "does not obey" not in up.stderr
+    again = json.loads(up.stdout)
     assert again["name"] == "hello@1"
     assert get(again["urls"][0]) == (200, "hello 1.0.0\n")
 

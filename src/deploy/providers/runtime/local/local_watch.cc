@@ -15,6 +15,7 @@ constexpr int64_t kMs_ns = 1'000'000;
 }  // namespace
 
 void LocalWatch::look(const Tell& tell) {
+  if (replicas_.are_to_rest()) return;
   auto names = replicas_.list();
   if (!names) return;
   const int64_t now_ms = clock_.monotonic_ns() / kMs_ns;

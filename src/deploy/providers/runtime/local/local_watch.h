@@ -3,7 +3,8 @@
 // after a while that doubles each time, until all of its replicas run.
 //
 // What another effect is just stopping or starting does not run for a moment either. So what was stopped or failed
-// counts only when it is seen twice; at the first look of all nothing is under way yet, and it counts at once.
+// counts only when it is seen twice; at the first look of all nothing is under way yet, and it counts at once. What was
+// stopped all together stays so.
 #pragma once
 
 #include <cstdint>

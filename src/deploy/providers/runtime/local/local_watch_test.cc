@@ -50,6 +50,15 @@ TEST_F(LocalWatchTest, AsksOnceForAServiceThatHasLostReplicas) {
   EXPECT_THAT(look(), ElementsAre("LocalRuntime/repair a"));
 }
 
+TEST_F(LocalWatchTest, LetsRestWhatWasStoppedAllTogether) {
+  world.settled("a.1.0", workload);
+  ASSERT_TRUE(world.replicas.stop_all());
+  EXPECT_THAT(look(), ElementsAre());
+  EXPECT_THAT(look(), ElementsAre());
+  ASSERT_TRUE(world.replicas.let_run());
+  EXPECT_THAT(look(), ElementsAre("LocalRuntime/repair a"));
+}
+
 TEST_F(LocalWatchTest, AsksAgainLaterEachTime) {
   world.settled("a.1.0", workload);
   lose("a.1.0");
