@@ -22,6 +22,7 @@ namespace {
 
 constexpr int64_t kLookAgain_ms = 5;
 constexpr int64_t kStart_ms = 30'000;
+constexpr int64_t kFirstWait_ms = 1'000, kLongestWait_ms = 60'000, kCalm_ms = 60'000;  // between two starts
 constexpr uint16_t kUsualPort = 8080;
 constexpr size_t kMaxRouterRecord = 64 << 10;
 constexpr size_t kMaxLogTail = 2'000;
@@ -70,11 +71,37 @@ std::optional<ProcessIdentity> holder_of(Disk& disk, const std::string& lock) {
   return owner->process;
 }
 
-Result<pid_t> start_router(const Home& home, uint16_t port) {
+Result<pid_t> start_router_at(const Home& home, const std::vector<std::string>& places) {
   auto log = log_of(home, "router");
   if (!log) return log.error();
-  return process::start_own_program(
-      {"router", "run", "--name", std::string(kMainRouter), "--listen", "127.0.0.1:" + std::to_string(port)}, *log);
+  std::vector<std::string> words = {"router", "run", "--kept", "--name", std::string(kMainRouter)};
+  for (const std::string& each : places) {
+    words.emplace_back("--listen");
+    words.push_back(each);
+  }
+  return process::start_own_program(words, *log);
+}
+
+Result<pid_t> start_router(const Home& home, uint16_t port) {
+  return start_router_at(home, {"127.0.0.1:" + std::to_string(port)});
+}
+
+// What a router says of itself in its folder; nothing if it has none, or was stopped in order.
+std::optional<json::object> record_in(Disk& disk, const std::string& folder) {
+  auto text = read_file(disk, folder + "/router.json", kMaxRouterRecord);
+  auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+  if (!parsed || !parsed->root.is_object()) return std::nullopt;
+  return std::move(parsed->root.get_object());
+}
+
+std::vector<std::string> places_in(const json::object& record) {
+  std::vector<std::string> places;
+  const json::value* listen = record.if_contains("listen");
+  if (listen == nullptr || !listen->is_array()) return places;
+  for (const json::value& each : listen->get_array()) {
+    if (each.is_string()) places.emplace_back(each.get_string());
+  }
+  return places;
 }
 
 std::optional<RunningRouter> main_router(const Context& context, const Home& home) {
@@ -95,22 +122,16 @@ std::vector<RunningRouter> running_routers(const Context& context, const Home& h
     const std::string own = folder + "/" + each.name;
     auto holder = holder_of(context.disk, own + "/lock");
     if (!holder) continue;
-    auto text = read_file(context.disk, own + "/router.json", kMaxRouterRecord);
-    auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
-    const json::object* record = parsed ? parsed->root.if_object() : nullptr;
-    if (record == nullptr) continue;
+    auto record = record_in(context.disk, own);
+    if (!record) continue;
     RunningRouter router{.name = text_at(*record, "name"),
                          .router = text_at(*record, "router"),
                          .pid = holder->pid,
+                         .listen = places_in(*record),
                          .control = text_at(*record, "control")};
     // A record of an earlier process says nothing of this one.
     const json::value* pid = record->if_contains("pid");
     if (pid == nullptr || !pid->is_int64() || pid->get_int64() != holder->pid) continue;
-    if (const json::value* listen = record->if_contains("listen"); listen != nullptr && listen->is_array()) {
-      for (const json::value& one : listen->get_array()) {
-        if (one.is_string()) router.listen.emplace_back(one.get_string());
-      }
-    }
     all.push_back(std::move(router));
   }
   return all;
@@ -162,6 +183,32 @@ Result<RouterHere> finish_router(Context& context, const Home& home, Clock& cloc
   }
   if (!up) return up.error();
   return RouterHere{*std::move(found), begun != 0};
+}
+
+std::optional<std::string> RouterKeeper::look() {
+  if (child_ != 0 && process::ends_within(child_, 0)) child_ = 0;
+  auto home = find_home(context_.disk, context_.variables);
+  if (!home) return std::nullopt;
+  const std::string folder = (home->root() / "router" / kMainRouter).string();
+  auto record = record_in(context_.disk, folder);
+  const json::value* kept = record ? record->if_contains("kept") : nullptr;
+  if (kept == nullptr || *kept != json::value(true)) {
+    seen_ = false;
+    return std::nullopt;
+  }
+  if (holder_of(context_.disk, folder + "/lock")) {
+    seen_ = true;
+    return std::nullopt;
+  }
+  const int64_t now_ns = clock_.monotonic_ns();
+  if (!seen_ || now_ns < next_ns_) return std::nullopt;
+  const bool calm = now_ns > next_ns_ + kCalm_ms * 1'000'000;
+  wait_ms_ = calm ? kFirstWait_ms : std::clamp(2 * wait_ms_, kFirstWait_ms, kLongestWait_ms);
+  next_ns_ = now_ns + wait_ms_ * 1'000'000;
+  auto started = start_router_at(*home, places_in(*record));
+  if (!started) return "the router main was killed, and cannot be started again: " + started.error().message;
+  child_ = *started;
+  return "the router main was killed; it is started again, pid " + std::to_string(child_);
 }
 
 Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Home& home, Clock& clock,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,25 @@ struct RouterHere {
 // is taken, also if somebody takes it meanwhile. Its pid; 0: one runs already.
 Result<pid_t> begin_router(Context& context, const Home& home, uint16_t port);
 Result<RouterHere> finish_router(Context& context, const Home& home, Clock& clock, uint16_t port, pid_t begun);
+
+// For the control plane: starts the router that `sluice up` has started again, where it listened, if it is killed. One
+// that is stopped in order has said so, and one that did not run when this began is not its business.
+class RouterKeeper {
+ public:
+  // All must outlive it.
+  RouterKeeper(const Context& context, const Clock& clock) : context_(context), clock_(clock) {}
+
+  // Looks once: what it had to do, if anything.
+  std::optional<std::string> look();
+
+ private:
+  const Context& context_;
+  const Clock& clock_;
+  bool seen_ = false;  // running
+  pid_t child_ = 0;    // that was started last
+  int64_t next_ns_ = 0;
+  int64_t wait_ms_ = 0;
+};
 
 // Asks each router to stop, and waits until requests under way have finished. Those that were stopped.
 Result<std::vector<RunningRouter>> stop_routers(const Context& context, const Home& home, Clock& clock,

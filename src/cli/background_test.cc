@@ -52,6 +52,16 @@ TEST_F(Background, ARouterRunsIfItsProcessHoldsTheLock) {
   EXPECT_THAT(running_routers(world.context, home), IsEmpty()) << "the record is of another process";
 }
 
+TEST_F(Background, ARouterThatDidNotRunIsNotStarted) {
+  RouterKeeper keeper(world.context, clock);
+  EXPECT_EQ(keeper.look(), std::nullopt) << "there is none";
+  record(1);  // left by one that was killed
+  EXPECT_EQ(keeper.look(), std::nullopt);
+  auto lock = LockFile::acquire(world.disk, clock, folder + "/lock", 0);
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(keeper.look(), std::nullopt) << "it runs, and nobody wants it to be kept";
+}
+
 TEST_F(Background, NothingIsStoppedWhereNothingRuns) {
   EXPECT_FALSE(serve_runs(world.context, home, clock));
   EXPECT_THAT(stop_routers(world.context, home, clock, 1'000).value(), IsEmpty());

@@ -85,6 +85,7 @@ Result<Code> run(Context& context) {
   options.threads = static_cast<size_t>(context.given.number("threads").value_or(0));
   if (options.threads > 64) return Error{.code = Code::usage, .message = "--threads: expected 1 to 64"};
   options.drain_ms = context.given.number("drain").value_or(0);
+  options.kept = context.given.flag("kept");
   std::string log = context.given.text("access-log");
   options.access_log = log == "none" ? "" : log.empty() ? folder + "/access.log" : log;
   if (options.trusted.empty() && options.table_file.empty()) {
@@ -165,6 +166,7 @@ void add_router_commands(Commands& commands) {
                     .help = "how long a stop waits for requests under way",
                     .kind = Kind::duration,
                     .fallback = "30s"},
+                   {.name = "kept", .help = "have sluice serve start it again, where it was, if it is killed"},
                    {.name = "access-log", .value = "FILE", .help = "a file, - for stdout, or none"}},
        .example = "sluice router run --table table.json --listen 127.0.0.1:0",
        .run = run});

@@ -136,7 +136,8 @@ std::string Master::process_line() const {
                             {"admin", to_string(admin_.address)},
                             {"control", options_.folder + "/control.sock"},
                             {"state", options_.folder},
-                            {"threads", static_cast<int64_t>(plan_.threads)}});
+                            {"threads", static_cast<int64_t>(plan_.threads)},
+                            {"kept", options_.kept}});
 }
 
 Result<int> Master::start() {

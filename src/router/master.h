@@ -23,6 +23,7 @@ struct RouterOptions {
   std::vector<crypto::PublicKey> trusted;
   size_t threads = 0;  // 0: one a core
   int64_t drain_ms = 30'000;
+  bool kept = false;  // somebody starts it again if it is killed
 };
 
 // Serves until it is told to stop by a signal. `say` gets the line of sluice.router-process.v1 when it listens.

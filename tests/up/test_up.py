@@ -225,6 +225,18 @@ def test_a_router_that_was_away_gets_the_newest(home, eventually):
     eventually(lambda: get(url) == (200, "hello 2.0.0\n"))
 
 
+def test_a_router_that_is_killed_comes_back_where_it_was(home, eventually):
+    url = home.up(home.copy("hello", "one"))["urls"][0]
+    for _ in range(2):
+        pid = home.router()["pid"]
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: home.router()["pid"] != pid, "nobody starts it again")
+        assert get(url) == (200, "hello 1.0.0\n"), "it obeys what it had on its disk"
+    assert "the router main was killed; it is started again" in (home.home / "logs/serve.log").read_text()
+    home.run("stop")
+    assert not (home.home / "router/main/router.json").exists(), "who is stopped in order stays so"
+
+
 def test_a_router_that_cannot_start_is_told_with_its_log(home, eventually):
     """Its control socket's path is too long here, that of the control plane is not."""
     with tempfile.TemporaryDirectory(prefix="u", dir="/tmp") as folder:
