@@ -35,20 +35,23 @@ TEST(Parser, ReadsARequestAndLeavesTheNext) {
 }
 
 TEST(Parser, ReadsARequestThatComesByteByByte) {
-  const std::string whole =
-      "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
-  RequestParser parser({});
-  std::string input;
-  for (size_t i = 0; i < whole.size(); ++i) {
-    input += whole[i];
-    auto complete = parser.take(input);
-    ASSERT_TRUE(complete) << to_string(complete.error());
-    EXPECT_EQ(*complete, i + 1 == whole.size()) << i;
+  const std::string head = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const auto& [chunks, body] :
+       {std::pair("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", "abcde"), std::pair("0\r\n\r\n", "")}) {
+    const std::string whole = head + chunks;
+    RequestParser parser({});
+    std::string input;
+    for (size_t i = 0; i < whole.size(); ++i) {
+      input += whole[i];
+      auto complete = parser.take(input);
+      ASSERT_TRUE(complete) << to_string(complete.error());
+      EXPECT_EQ(*complete, i + 1 == whole.size()) << i;
+    }
+    auto request = parser.request();
+    ASSERT_TRUE(request) << to_string(request.error());
+    EXPECT_EQ(request->body, body);
+    EXPECT_EQ(input, "");
   }
-  auto request = parser.request();
-  ASSERT_TRUE(request) << to_string(request.error());
-  EXPECT_EQ(request->body, "abcde");
-  EXPECT_EQ(input, "");
 }
 
 TEST(Parser, RefusesWhatIsAmbiguous) {
