@@ -448,6 +448,22 @@ def test_an_error_tells_a_stranger_nothing_and_the_operator_why(router, eventual
     assert line["status"] == 502 and line["error"] and line["deployment_id"] == DEPLOYMENT and line["revision_id"] == "r1"
 
 
+@pytest.mark.parametrize("refused, status, why", [
+    (b"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "a broken percent-encoding"),
+    (b"GET / HTTP/1.1\r\nHost: other.example\r\n\r\n", 404, "no deployment has such a route"),
+])
+def test_what_is_refused_is_in_the_access_log_whatever_its_share(router, upstream, eventually, refused, status, why):
+    running = router(table(deployment(revision("r1", 10000, upstream().address)), access_log_bps=0))
+    with wire.Client(running.endpoint) as client:
+        client.send(refused)
+        answer = client.answer()
+    assert answer.status == status
+    number = re.search(rb"^\d+ [A-Za-z ]+, request ([0-9a-f]{32})\n$", answer.body).group(1).decode()
+    eventually(lambda: (running.folder / "access.log").exists() and running.access_log(), "the refusal is not in the access log")
+    line, = running.access_log()
+    assert (line["trace"], line["status"], line["error"], line["peer"]) == (number, status, why, "127.0.0.1")
+
+
 def test_a_paused_deployment_shows_its_page(router, upstream):
     behind = upstream()
     paused = deployment(revision("r1", 10000, behind.address), status="paused", paused_page="<h1>Back at nine</h1>", retry_after_s=77)
