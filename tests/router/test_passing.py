@@ -405,12 +405,13 @@ def test_a_trace_is_passed_on_or_begun(router, upstream):
     given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     wire.ask(endpoint, headers=[("traceparent", given), ("tracestate", "a=b")])
     for broken in ["x", given.upper(), given.replace("4bf92f3577b34da6a3ce929d0e0e4736", "0" * 32), given[:-1], "ff" + given[2:]]:
-        wire.ask(endpoint, headers=[("traceparent", broken)])
+        wire.ask(endpoint, headers=[("traceparent", broken), ("tracestate", "a=b")])
+    wire.ask(endpoint, headers=[("tracestate", "a=b")])
     first, *others = [request.all("traceparent") for request in behind.requests]
     assert len(first) == 1 and first[0].split("-")[1] == given.split("-")[1]
-    assert behind.requests[0].get("tracestate") == "a=b"
+    assert [request.get("tracestate") for request in behind.requests] == ["a=b"] + [None] * 6
     begun = [one[0] for one in others if len(one) == 1 and re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", one[0])]
-    assert len(begun) == 5 == len(set(begun)) and not any(given.split("-")[1] in text for text in begun)
+    assert len(begun) == 6 == len(set(begun)) and not any(given.split("-")[1] in text for text in begun)
 
 
 def test_what_is_meant_for_the_router_does_not_reach_the_application(router, upstream):
