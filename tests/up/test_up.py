@@ -423,7 +423,7 @@ def test_stop_ends_everything_and_up_brings_it_back(home):
     stopped = home.run("stop").stdout
     assert stopped == f"stopped  router main, pid {router}\nstopped  pid {status['pid']}\nstopped  1 replica\n"
     assert not any(map(running, (status["pid"], router, replica)))
-    assert home.run("status", code=5).stdout.startswith("not running\nlocal")
+    assert home.run("status", code=5).stdout.startswith("not running\nlocal, router main does not run; next: sluice router run\n")
     again = home.up(folder)
     assert again["name"] == "hello@1"
     assert get(again["urls"][0]) == (200, "hello 1.0.0\n")
