@@ -220,7 +220,7 @@ function(sluice_folder name)
   # What runs once a command or a call is compiled in two thirds of the time, and is not slower to anybody's eye.
   if(arg_COLD AND NOT SLUICE_SANITIZE AND NOT SLUICE_COVERAGE)
     # With less of it gcc takes optionals for uninitialised that are not.
-    target_compile_options(${name} PRIVATE -O1 -Wno-maybe-uninitialized)
+    target_compile_options(${name} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   endif()
   if(headers AND SLUICE_TESTS)
     sluice_headers(${name} ${headers})

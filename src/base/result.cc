@@ -1,6 +1,8 @@
 // How positions and errors read as text, and where a Result keeps its error.
 #include "base/result.h"
 
+#include "base/terminal.h"
+
 namespace sluice {
 
 std::string to_string(const Position& position) {
@@ -12,7 +14,7 @@ std::string to_string(const Position& position) {
 std::string to_string(const Error& error) {
   std::string text;
   if (error.position) text += to_string(*error.position) + ": ";
-  if (!error.path.empty()) text += error.path + ": ";
+  if (!error.path.empty()) text += printable(error.path) + ": ";  // names in it are anybody's
   return text + error.message;
 }
 

@@ -80,6 +80,7 @@ TEST(Error, ReadsAsOneLineWithPositionAndPath) {
               .position = Position{"app.yaml", 3, 7}};
   EXPECT_EQ(to_string(error), "app.yaml:3:7: /replicas: expected an integer, found a string");
   EXPECT_EQ(to_string(Error{.message = "plain"}), "plain");
+  EXPECT_EQ(to_string(Error{.message = "unknown field", .path = "/a\nb"}), "/a\\nb: unknown field");
   EXPECT_EQ(to_string(Position{"", 2, 5}), "2:5");
   Error copy = error;  // NOLINT: that it can be copied is the point
   EXPECT_EQ(copy, error);

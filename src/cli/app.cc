@@ -58,8 +58,11 @@ int run(std::span<const std::string> words, const Commands& commands, const Proc
   Context context{commands, *given, output, process.variables, process.in, process.disk, process.concepts};
   Result<Code> outcome = answer(*given, context);
   if (!outcome) {
-    output.error(outcome.error());
-    return exit_code(outcome.error().code);
+    Error error = outcome.error();
+    // As for what the parser refuses.
+    if (error.code == Code::usage && error.next.empty()) error.next = "sluice help " + given->words;
+    output.error(error);
+    return exit_code(error.code);
   }
   if (!output.flush()) {
     output.error({.message = "stdout did not take all of the output"});

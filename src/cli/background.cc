@@ -137,6 +137,10 @@ std::vector<RunningRouter> running_routers(const Context& context, const Home& h
   return all;
 }
 
+std::string command_to_run_router(const std::string& name) {
+  return name == kMainRouter ? "sluice router run" : "sluice router run --name " + name;
+}
+
 bool serve_runs(const Context&, const Home& home, const Clock& clock) {
   auto door = api::RemoteDoor::open(socket_of(home), clock, "up");
   return door && (*door)->status();

@@ -26,6 +26,8 @@ struct RunningRouter {
 
 // Those whose process is alive.
 std::vector<RunningRouter> running_routers(const Context& context, const Home& home);
+// What to type where one of this name does not run.
+std::string command_to_run_router(const std::string& name);
 
 // Whether a `sluice serve` of this home answers.
 bool serve_runs(const Context& context, const Home& home, const Clock& clock);

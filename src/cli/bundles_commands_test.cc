@@ -70,7 +70,7 @@ TEST_F(BundlesCommands, InspectShowsAnArchiveWhateverIsWrongBesideIt) {
 TEST_F(BundlesCommands, ExtractNeedsANameForTheFolder) {
   auto done = run({"extract", file, ""});
   EXPECT_EQ(done.exit, 2);
-  EXPECT_EQ(done.err, "error: say into which new folder to unpack\n");
+  EXPECT_EQ(done.err, "error: say into which new folder to unpack\nnext:  sluice help bundles extract\n");
 }
 
 TEST_F(BundlesCommands, VerifySaysYesOrOneLine) {

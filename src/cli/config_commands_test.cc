@@ -31,13 +31,26 @@ TEST(ConfigCommands, KeepNothingOfARefusedPassword) {
   home.run({"env", "list"});
   Ran refused = home.run({"config", "set", "local", "redis_url=redis://user:hunter2@cache.example"});
   EXPECT_EQ(refused.exit, 1);
-  EXPECT_THAT(refused.err, HasSubstr("redis_url holds no password"));
+  EXPECT_THAT(refused.err, HasSubstr("redis_url stays as it was: it holds no password"));
+  EXPECT_THAT(refused.err, HasSubstr("next:  name a Redis that asks for none"));
   EXPECT_THAT(home.run({"audit", "list", "-o", "json"}).out, Not(HasSubstr("hunter2")));
   RealDisk disk;
   for (const char* file : {"home/store/store.db", "home/store/store.db-wal"}) {
     auto bytes = read_file(disk, home.folder.path(file), size_t{64} << 20U);
     EXPECT_TRUE(!bytes || bytes->find("hunter2") == std::string::npos) << file;
   }
+}
+
+TEST(ConfigCommands, RefuseARedisThatNoRouterCanUse) {
+  ObjectsHome home;
+  home.run({"env", "list"});
+  for (const char* url : {"rediss://127.0.0.1", "redis://127.0.0.1/99999999999"}) {
+    Ran refused = home.run({"config", "set", "local", std::string("redis_url=") + url});
+    EXPECT_EQ(refused.exit, 1);
+    EXPECT_THAT(refused.err, HasSubstr("error: redis_url stays as it was: "));
+    EXPECT_THAT(refused.err, HasSubstr("next:  redis_url=redis://HOST"));
+  }
+  EXPECT_FALSE(home.data({"config", "show", "local"}).at("host_config").as_object().contains("redis_url"));
 }
 
 TEST(ConfigCommands, ShowWhatPacksAreSetUpWith) {

@@ -94,7 +94,8 @@ TEST_F(KitRun, ReadsTheInputFromStdin) {
   auto wrong = run({"Stock/add", "--input", "-"}, R"({"item":"tea"})");
   EXPECT_EQ(wrong.exit, 1);
   EXPECT_THAT(wrong.err, StartsWith("error: stdin:1:1: Stock/add also needs count\n"));
-  EXPECT_EQ(run({"Stock/add", "item=tea", "--input", "-"}, "{}").err, "error: give name=value or --input, not both\n");
+  EXPECT_EQ(run({"Stock/add", "item=tea", "--input", "-"}, "{}").err,
+            "error: give name=value or --input, not both\nnext:  sluice help kit run\n");
   EXPECT_EQ(run({"Stock/add", "--input", folder.path("none.json")}).exit, 5);
 }
 

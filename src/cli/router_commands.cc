@@ -4,11 +4,13 @@
 
 #include "base/atomic_file.h"
 #include "cli/all_commands.h"
+#include "cli/background.h"
 #include "cli/context.h"
 #include "cli/home.h"
 #include "cli/objects.h"
 #include "cli/router_stats.h"
 #include "crypto/key_file.h"
+#include "router/address.h"
 #include "router/control_client.h"
 #include "router/master.h"
 
@@ -16,6 +18,7 @@ namespace sluice::cli {
 namespace router_commands {
 
 constexpr size_t kMaxKeyFile = 64 << 10;
+constexpr int64_t kMostThreads = 64;
 constexpr int64_t kInterval_ms = 1'000;
 constexpr int64_t kShortestInterval_ms = 100;
 constexpr int64_t kLongestInterval_ms = 3'600'000;
@@ -66,9 +69,25 @@ Result<std::vector<crypto::PublicKey>> trusted_keys(Context& context, const Home
   return trusted;
 }
 
+Result<void> check_run(const Context& context) {
+  if (auto threads = context.given.number("threads"); threads && (*threads < 1 || *threads > kMostThreads)) {
+    return Error{.code = Code::usage, .message = "--threads: expected 1 to 64"};
+  }
+  for (const char* option : {"listen", "admin"}) {
+    for (const std::string& text : context.given.texts(option)) {
+      auto address = router::parse_address(text);
+      if (!address) {
+        return Error{.code = Code::usage, .message = "--" + std::string(option) + ": " + address.error().message};
+      }
+    }
+  }
+  return {};
+}
+
 Result<Code> run(Context& context) {
   auto name = router_name(context);
   if (!name) return name.error();
+  if (auto sound = check_run(context); !sound) return sound.error();
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   auto routers = home->folder("router");
@@ -83,7 +102,6 @@ Result<Code> run(Context& context) {
   options.admin = context.given.text("admin");
   options.table_file = context.given.text("table");
   options.threads = static_cast<size_t>(context.given.number("threads").value_or(0));
-  if (options.threads > 64) return Error{.code = Code::usage, .message = "--threads: expected 1 to 64"};
   options.drain_ms = context.given.number("drain").value_or(0);
   options.kept = context.given.flag("kept");
   std::string log = context.given.text("access-log");
@@ -111,7 +129,11 @@ Result<Code> stats(Context& context) {
   const std::string socket = (*routers / *name / "control.sock").string();
   auto look = [&]() -> Result<json::object> {
     auto client = router::ControlClient::connect(socket);
-    if (!client) return client.error();
+    if (!client) {
+      Error error = client.error();
+      error.next = command_to_run_router(*name);
+      return error;
+    }
     return client->ask({{"op", "stats"}});
   };
   const int64_t interval_ms = context.given.number("interval").value_or(kInterval_ms);

@@ -26,7 +26,24 @@ TEST(RouterCommands, RunRefusesANameThatIsNone) {
   TestingHome home;
   Ran done = home.run({"router", "run", "--name", "../x", "--table", "t"});
   EXPECT_EQ(done.exit, 2);
-  EXPECT_NE(done.err.find("--name: expected at most 40 letters, digits, - and _"), std::string::npos);
+  EXPECT_EQ(done.err, "error: --name: expected at most 40 letters, digits, - and _\nnext:  sluice help router run\n");
+  EXPECT_FALSE(std::filesystem::exists(home.path("router")));
+}
+
+TEST(RouterCommands, RunRefusesThreadsAndAddressesThatAreNone) {
+  TestingHome home;
+  for (const char* threads : {"0", "65"}) {
+    Ran done = home.run({"router", "run", "--threads", threads, "--table", "t"});
+    EXPECT_EQ(done.exit, 2);
+    EXPECT_EQ(done.err, "error: --threads: expected 1 to 64\nnext:  sluice help router run\n");
+  }
+  for (const char* option : {"--listen", "--admin"}) {
+    Ran done = home.run({"router", "run", option, "nowhere", "--table", "t"});
+    EXPECT_EQ(done.exit, 2);
+    EXPECT_EQ(done.err, "error: " + std::string(option) +
+                            ": 'nowhere' is no address; expected 127.0.0.1:8080, [::1]:8080 or unix:/path\n"
+                            "next:  sluice help router run\n");
+  }
   EXPECT_FALSE(std::filesystem::exists(home.path("router")));
 }
 
@@ -42,6 +59,9 @@ TEST(RouterCommands, StatsSayThatNoneRuns) {
   Ran done = home.run({"router", "stats"});
   EXPECT_EQ(done.exit, 1);
   EXPECT_NE(done.err.find("no router listens at "), std::string::npos);
+  EXPECT_TRUE(done.err.ends_with("\nnext:  sluice router run\n")) << done.err;
+  done = home.run({"router", "stats", "--name", "eu"});
+  EXPECT_TRUE(done.err.ends_with("\nnext:  sluice router run --name eu\n")) << done.err;
 }
 
 TEST(RouterCommands, StatsAreDrawnAgainAfterATimeThatPeopleCanWait) {

@@ -86,7 +86,9 @@ class Drawing {
       }
       one["listen"] = std::move(listen);
       shown.push_back(std::move(one));
-      text += ", router " + member.name + (up ? where + " pid " + std::to_string(runs->pid) : " does not run");
+      text += ", router " + member.name +
+              (up ? where + " pid " + std::to_string(runs->pid)
+                  : " does not run; next: " + command_to_run_router(member.name));
     }
     if (deployments.empty() && !any_runs) {
       tree_.lines.resize(line);

@@ -151,6 +151,10 @@ Result<Code> clear(Context& context) {
 
 // Signed with the operator's key, which the routers' tables name.
 Result<Code> token(Context& context) {
+  const int64_t ttl_ms = context.given.number("ttl").value_or(0);
+  if (ttl_ms < 1'000 || ttl_ms > kLongestToken_ms) {
+    return Error{.code = Code::usage, .message = "--ttl: expected 1s to 24h"};
+  }
   auto key = signing_key(context);
   if (!key) return key.error();
   std::string revision = context.given.text("revision");
@@ -163,10 +167,6 @@ Result<Code> token(Context& context) {
     revision = found->id.text();
   }
   RealClock clock;
-  const int64_t ttl_ms = context.given.number("ttl").value_or(0);
-  if (ttl_ms < 1'000 || ttl_ms > kLongestToken_ms) {
-    return Error{.code = Code::usage, .message = "--ttl: expected 1s to 24h"};
-  }
   const int64_t expires_ms = clock.wall_ms() + ttl_ms;
   const std::string deployment = subject->deployment.id.text();
   const std::string text = ::sluice::router::write_debug_token({.environment = subject->environment,

@@ -124,10 +124,10 @@ TEST_F(TrustCommands, AddRefusesWhatIsNoKeyAndAThresholdOfNobody) {
   EXPECT_EQ(done.err, "error: only a group has a threshold\nnext:  add --group NAME\n");
   done = run({"threshold", "release", "0"});
   EXPECT_EQ(done.exit, 2);
-  EXPECT_EQ(done.err, "error: a threshold is 1 to 16, not 0\n");
+  EXPECT_EQ(done.err, "error: a threshold is 1 to 16, not 0\nnext:  sluice help trust threshold\n");
   done = run({"add", file, "--env", "local", "--group", "release", "--threshold", "0"});
   EXPECT_EQ(done.exit, 2);
-  EXPECT_EQ(done.err, "error: --threshold is 1 to 16, not 0\n");
+  EXPECT_EQ(done.err, "error: --threshold is 1 to 16, not 0\nnext:  sluice help trust add\n");
   EXPECT_FALSE(std::filesystem::exists(folder.path("home")));
 }
 

@@ -89,6 +89,12 @@ Result<void> check_folder(Context& context, const std::string& folder) {
                .next = "sluice init " + folder + ", then sluice up " + folder};
 }
 
+Error no_bundle(Error why) {
+  if (why.next.empty() && why.code != Code::usage)
+    why.next = "name a folder with a bundle.yaml, or an archive that sluice bundles build has made";
+  return why;
+}
+
 bool has_come(const StopSignal& stop) {
   pollfd look{.fd = stop.fd(), .events = POLLIN, .revents = 0};
   return ::poll(&look, 1, 0) > 0;
@@ -395,17 +401,24 @@ Result<Code> up(Context& context) {
       share && (*share < 1 || *share >= kAll_bps)) {
     return Error{.code = Code::usage, .message = "--canary: expected a share between 0% and 100%"};
   }
+  const auto given_port = context.given.number("port");
+  if (given_port && (*given_port < 1 || *given_port > 65'535)) {
+    return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
+  }
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
   auto stat = context.disk.stat(given, FollowLinks::yes);
-  if (!stat) return stat.error();
+  if (!stat) return no_bundle(stat.error());
   const bool folder = stat->kind == FileKind::folder;
+  std::optional<ArchiveToStage> archive;
   if (folder) {
     if (auto has = check_folder(context, given); !has) return has.error();
+  } else {
+    auto read = archive_to_stage(context, given);
+    if (!read) return no_bundle(read.error());
+    archive = *std::move(read);
   }
-  const int64_t given_port = context.given.number("port").value_or(0);
-  if (given_port > 65'535) return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
-  const auto port = static_cast<uint16_t>(given_port);
+  const auto port = static_cast<uint16_t>(given_port.value_or(0));
   RealClock clock;
   const StopSignal stop;
   const bool had_workloads = workloads_run(context, *home);
@@ -425,9 +438,10 @@ Result<Code> up(Context& context) {
     const MadeArchive made(context.disk, (*run / ("up-" + std::to_string(::getpid()) + ".bundle")).string());
     if (folder) {
       if (auto packed = pack(context, given, made.path(), *key, stop); !packed) return packed.error();
+      auto read = archive_to_stage(context, made.path());
+      if (!read) return read.error();
+      archive = *std::move(read);
     }
-    auto archive = archive_to_stage(context, folder ? made.path() : given);
-    if (!archive) return archive.error();
     // Before the first publish, so that it is not told that nobody obeys.
     auto listens = finish_router(context, *home, clock, port, *begun);
     if (!listens) return listens.error();

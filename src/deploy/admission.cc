@@ -16,7 +16,7 @@ Result<void> check_host_values(const json::object& ask) {
     auto value = host_value(each.at("key").as_string(), each.at("value").as_string());
     if (value) continue;
     Error error = value.error();
-    error.next = "sluice config set --help";
+    if (error.next.empty()) error.next = "sluice config set --help";
     return error;
   }
   return {};

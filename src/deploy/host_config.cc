@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "base/terminal.h"
 #include "router/address.h"
+#include "router/redis_url.h"
 
 namespace sluice::deploy {
 namespace {
@@ -99,18 +100,24 @@ Result<std::string> base_url(std::string_view text, std::string_view key) {
                .message = std::string(key) + " is http:// or https://, a host and perhaps a port, and nothing else"};
 }
 
+// By the router's own rule, as nobody else uses it; but without a password, as everybody may read a host's values.
 Result<std::string> redis_url(std::string_view text) {
-  auto rest = after_scheme(text, {"redis://", "rediss://"});
-  if (rest && rest->find('@') != std::string_view::npos) {
+  if (text.find('@') != std::string_view::npos) {
     return Error{.code = Code::invalid,
-                 .message = "redis_url holds no password; refer to it as secret://ENVIRONMENT/…"};
+                 .message =
+                     "redis_url stays as it was: it holds no password, as a host's values are not secret, and "
+                     "nothing else can hold one for it yet",
+                 .next =
+                     "name a Redis that asks for none, at a loopback address or a Unix socket: "
+                     "redis_url=redis+unix:///run/redis/redis.sock"};
   }
-  if (rest) {
-    std::string_view authority = rest->substr(0, rest->find('/'));
-    std::string_view database = rest->substr(std::min(rest->size(), authority.size() + 1));
-    if (is_authority(authority, false) && std::ranges::all_of(database, is_digit)) return std::string(text);
-  }
-  return Error{.code = Code::invalid, .message = "redis_url is redis:// or rediss://, a host, perhaps a port and /N"};
+  auto place = ::sluice::router::parse_redis_url(text);
+  std::string fault = place ? "" : place.error().message;
+  if (!std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; })) fault = "a URL has no such characters";
+  if (fault.empty()) return std::string(text);
+  return Error{.code = Code::invalid,
+               .message = "redis_url stays as it was: " + fault,
+               .next = "redis_url=redis://HOST[:PORT][/DATABASE] or redis_url=redis+unix:///PATH[?db=DATABASE]"};
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ TEST(HostConfig, TakesWhatEachKeyMeans) {
   EXPECT_EQ(host_value("region", "eu-west_1.a").value(), "eu-west_1.a");
   EXPECT_EQ(host_value("cluster_endpoint", "https://[::1]:6443").value(), "https://[::1]:6443");
   EXPECT_EQ(host_value("public_hostname", "shop.example").value(), "shop.example");
-  EXPECT_EQ(host_value("redis_url", "rediss://cache.example:6379/2").value(), "rediss://cache.example:6379/2");
+  for (const char* url : {"redis://cache.example:6379/2", "redis://[::1]", "redis+unix:///run/redis.sock?db=3"}) {
+    EXPECT_EQ(host_value("redis_url", url).value(), url);
+  }
   EXPECT_EQ(host_value("listen_addr", "127.0.0.1:8080").value(), "127.0.0.1:8080");
   EXPECT_EQ(host_value("listen_addr", "[::]:80").value(), "[::]:80");
   EXPECT_EQ(host_value("public_base_url", "http://shop.example:81/").value(), "http://shop.example:81");
@@ -33,11 +35,28 @@ TEST(HostConfig, RefusesWhatIsNot) {
   }
   EXPECT_EQ(host_value("access_log_share", "101%").error().message,
             "access_log_share is a share of the requests, such as 1%, not '101%'");
-  EXPECT_EQ(host_value("redis_url", "redis://u:p@a.example").error().message,
-            "redis_url holds no password; refer to it as secret://ENVIRONMENT/…");
   EXPECT_EQ(host_value("region", "a/b").error().message, "region is 1 to 100 letters, digits, -, _ and ., not 'a/b'");
   EXPECT_EQ(host_value("public_hostname", "-a").error().message, "public_hostname is a host name, not '-a'");
   EXPECT_EQ(host_value("nothing", "x").error().message, "a host has no 'nothing'");
+}
+
+TEST(HostConfig, RefusesARedisThatNoRouterCanUse) {
+  auto fault = [](const char* url) { return host_value("redis_url", url).error(); };
+  EXPECT_EQ(fault("rediss://127.0.0.1").message,
+            "redis_url stays as it was: a router speaks no TLS to Redis; expected redis:// or redis+unix://");
+  EXPECT_EQ(fault("redis://127.0.0.1/99999999999").message,
+            "redis_url stays as it was: a database of Redis is a number of at most 1000000");
+  EXPECT_EQ(fault("secret://local/redis").message, "redis_url stays as it was: expected redis:// or redis+unix://");
+  EXPECT_EQ(fault("redis+unix:///a\tb").message, "redis_url stays as it was: a URL has no such characters");
+  EXPECT_EQ(fault("redis://").next,
+            "redis_url=redis://HOST[:PORT][/DATABASE] or redis_url=redis+unix:///PATH[?db=DATABASE]");
+  const Error password = fault("redis://u:hunter2@a.example");
+  EXPECT_EQ(password.message,
+            "redis_url stays as it was: it holds no password, as a host's values are not secret, and nothing else can "
+            "hold one for it yet");
+  EXPECT_EQ(password.next,
+            "name a Redis that asks for none, at a loopback address or a Unix socket: "
+            "redis_url=redis+unix:///run/redis/redis.sock");
 }
 
 TEST(HostConfig, FollowsReferencesOfItsOwnEnvironmentAlone) {

@@ -74,6 +74,7 @@ Field field_named(std::string_view name) {
       return if_named(name, "forwarded", Field::forwarded);
     case 10:
       if ((name[0] | 0x20) == 'c') return if_named(name, "connection", Field::connection);
+      if ((name[0] | 0x20) == 't') return if_named(name, "tracestate", Field::tracestate);
       return if_named(name, "keep-alive", Field::hop_by_hop);
     case 11:
       return if_named(name, "traceparent", Field::traceparent);

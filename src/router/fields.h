@@ -24,6 +24,7 @@ enum class Field : uint8_t {
   x_forwarded_port,
   forwarded,
   traceparent,
+  tracestate,
   sluice_deployment,
   sluice_revision,
   sluice_token,

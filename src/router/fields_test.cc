@@ -17,6 +17,7 @@ TEST(Fields, AreKnownInAnyCase) {
   EXPECT_EQ(field_named("TE"), Field::hop_by_hop);
   EXPECT_EQ(field_named("Proxy-Authorization"), Field::hop_by_hop);
   EXPECT_EQ(field_named("traceparent"), Field::traceparent);
+  EXPECT_EQ(field_named("TraceState"), Field::tracestate);
   EXPECT_EQ(field_named("Hosts"), Field::other);
   EXPECT_EQ(field_named("Hoss"), Field::other);
   EXPECT_EQ(field_named(""), Field::other);

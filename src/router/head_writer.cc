@@ -63,6 +63,9 @@ void copy_runs(const HeaderBlock& headers, Writer& out, Stays&& stays) {
 
 bool stays_in_request(const RequestHead& head, const Forwarding& forwarding, const HeaderLine& line) {
   switch (line.field) {
+    case Field::tracestate:  // says more of a trace, and nothing of the one that begins here
+      if (!forwarding.trace.empty()) return false;
+      [[fallthrough]];
     case Field::other:
     case Field::accept:
     case Field::content_type:
@@ -159,6 +162,7 @@ size_t write_response_head(const ResponseHead& head, const Answering& answering,
         return !answering.old_client;
       case Field::other:
       case Field::accept:
+      case Field::tracestate:
         return !head.framing.names_others || !is_named_by_connection(head.headers, line.name);
       default:
         return true;

@@ -59,15 +59,16 @@ TEST(HeadWriter, WritesAnAbsoluteTargetAsAPathAndAHost) {
 
 TEST(HeadWriter, BeginsATraceOrPassesItOn) {
   std::string given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-  std::string text = "GET / HTTP/1.1\r\nHost: h\r\ntraceparent: " + given + "\r\n\r\n";
+  std::string text = "GET / HTTP/1.1\r\nHost: h\r\ntraceparent: " + given + "\r\nTraceState: a=b\r\n\r\n";
   RequestHead head;
   ASSERT_EQ(parse_request_head(text, head), Parsed::complete);
   EXPECT_EQ(trace_of(head), "4bf92f3577b34da6a3ce929d0e0e4736");
-  EXPECT_NE(passed_on(text, kStranger).find("traceparent: " + given + "\r\n"), std::string::npos);
+  EXPECT_NE(passed_on(text, kStranger).find("traceparent: " + given + "\r\nTraceState: a=b\r\n"), std::string::npos);
   Forwarding begins = kStranger;
   begins.trace = "aaaabbbbccccddddaaaabbbbccccdddd";
   begins.span = "1111222233334444";
-  std::string written = passed_on("GET / HTTP/1.1\r\nHost: h\r\ntraceparent: 00-x\r\n\r\n", begins);
+  std::string written = passed_on("GET / HTTP/1.1\r\nHost: h\r\ntraceparent: 00-x\r\nTraceState: a=b\r\n\r\n", begins);
+  EXPECT_EQ(written.find("a=b"), std::string::npos) << "it is of another trace";
   EXPECT_EQ(written.find("00-x"), std::string::npos);
   EXPECT_NE(written.find("traceparent: 00-aaaabbbbccccddddaaaabbbbccccdddd-1111222233334444-01\r\n"),
             std::string::npos);

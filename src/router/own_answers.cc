@@ -32,14 +32,11 @@ void write_own_answer(const OwnAnswer& answer, std::string& out) {
     type = answer.paused->paused_type;
   } else if (answer.html) {
     type = "text/html; charset=utf-8";
-    page = "<!doctype html><title>" + status + "</title><h1>" + status + "</h1>";
-    if (!answer.trace.empty()) page += "<p>Request " + std::string(answer.trace) + "</p>";
-    page += "\n";
+    page = "<!doctype html><title>" + status + "</title><h1>" + status + "</h1><p>Request " +
+           std::string(answer.trace) + "</p>\n";
   } else {
     type = "text/plain; charset=utf-8";
-    page = status;
-    if (!answer.trace.empty()) page += ", request " + std::string(answer.trace);
-    page += "\n";
+    page = status + ", request " + std::string(answer.trace) + "\n";
   }
   out += "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "\r\nContent-Length: " + std::to_string(page.size()) +
          "\r\nCache-Control: no-store\r\n";

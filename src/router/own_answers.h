@@ -14,7 +14,7 @@ std::string_view status_text(uint16_t status);
 
 struct OwnAnswer {
   uint16_t status = 500;
-  std::string_view trace;  // empty: it is not known
+  std::string_view trace;
   bool html = false;
   bool is_head = false;
   bool old_client = false;

@@ -13,9 +13,9 @@ TEST(OwnAnswers, SayTheStatusAndTheRequest) {
             "HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n"
             "Cache-Control: no-store\r\n\r\n502 Bad Gateway, request abc\n");
   text.clear();
-  write_own_answer({.status = 400, .is_head = true}, text);
+  write_own_answer({.status = 400, .trace = "abc", .is_head = true}, text);
   EXPECT_EQ(text,
-            "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 16\r\n"
+            "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 29\r\n"
             "Cache-Control: no-store\r\nConnection: close\r\n\r\n");
 }
 
@@ -23,8 +23,9 @@ TEST(OwnAnswers, HaveAPauseWithItsPageAndItsTime) {
   Deployment paused;
   paused.retry_after_s = 7;
   std::string text;
-  write_own_answer({.status = 503, .old_client = true, .keep_alive = true, .paused = &paused}, text);
-  EXPECT_NE(text.find("Retry-After: 7\r\nConnection: keep-alive\r\n\r\n503 Service Unavailable\n"), std::string::npos);
+  write_own_answer({.status = 503, .trace = "abc", .old_client = true, .keep_alive = true, .paused = &paused}, text);
+  EXPECT_NE(text.find("Retry-After: 7\r\nConnection: keep-alive\r\n\r\n503 Service Unavailable, request abc\n"),
+            std::string::npos);
 }
 
 }  // namespace own_answers_test

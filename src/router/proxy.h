@@ -132,6 +132,7 @@ class Proxy {
   void close_unlisted(RevisionPool& pool);
   void renew_pool(uint32_t number, const Table& table);
   void begin_trace(Exchange& exchange, std::string_view given, char* span);
+  void write_new_trace(char* trace);
 
   // proxy_pins.cc
   void ask_pins(Client& client, const Dispatched& done);
@@ -162,7 +163,9 @@ class Proxy {
   void finish(Exchange& exchange, const Deployment* of = nullptr);
   void count(Exchange& exchange);
   void log(Exchange& exchange, const Deployment* of);
+  void write_line(const LoggedRequest& request);
   bool is_sampled();
+  bool is_refusal_logged();
 
   // proxy_tunnel.cc
   void begin_tunnel(Exchange& exchange, std::string_view head, std::string_view rest);
@@ -204,6 +207,8 @@ class Proxy {
   std::string log_lines_;
   uint64_t trace_state_;
   uint32_t sample_ = 0;
+  int64_t refusals_second_ = 0;
+  int refusals_logged_ = 0;  // in that second, though they were not sampled
   std::atomic<uint64_t> refused_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // The end of an exchange: the router's own answers, counting and logging.
+#include <array>
 #include <cstring>
 
 #include "router/own_answers.h"
@@ -8,6 +9,7 @@ namespace sluice::router {
 namespace {
 
 constexpr size_t kLogHandOver = 32 << 10;
+constexpr int kRefusalsLoggedPerSecond = 10;
 
 // Of a head that was written by the router itself: the method and the path of its first line, and its Host.
 struct SentHead {
@@ -37,13 +39,20 @@ SentHead read_sent_head(std::string_view sent) {
 // What is not a request: it is answered, and the connection ends.
 void Proxy::refuse(Client& client, uint16_t status, const char* why) {
   refused_.store(refused_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (is_sampled()) {
-    write_log_line(
-        {.wall_ms = now_.wall_ms, .environment = environment(), .peer = client.peer(), .error = why, .status = status},
-        log_lines_);
-  }
+  std::array<char, 32> digits;
+  write_new_trace(digits.data());
+  std::string_view trace(digits.data(), digits.size());
   text_.clear();
-  write_own_answer({.status = status}, text_);
+  write_own_answer({.status = status, .trace = trace}, text_);
+  if (is_sampled() || is_refusal_logged()) {
+    write_line({.wall_ms = now_.wall_ms,
+                .environment = environment(),
+                .peer = client.peer(),
+                .trace = trace,
+                .error = why,
+                .status = status,
+                .bytes_out = text_.size()});
+  }
   client.phase = Client::Phase::closing;
   if (write(client, text_, {})) close_after_writing(client);
 }
@@ -54,17 +63,16 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
   exchange.status = status;
   exchange.error = why;
   exchange.begun = true;
-  bool known = exchange.trace[0] != '\0';
+  if (status < 500) exchange.logged = exchange.logged || is_refusal_logged();
   text_.clear();
-  write_own_answer(
-      {.status = status,
-       .trace = known ? std::string_view(exchange.trace.data(), exchange.trace.size()) : std::string_view(),
-       .html = exchange.wants_html,
-       .is_head = exchange.is_head,
-       .old_client = exchange.old_client,
-       .keep_alive = exchange.keep_alive,
-       .paused = of != nullptr && of->paused ? of : nullptr},
-      text_);
+  write_own_answer({.status = status,
+                    .trace = {exchange.trace.data(), exchange.trace.size()},
+                    .html = exchange.wants_html,
+                    .is_head = exchange.is_head,
+                    .old_client = exchange.old_client,
+                    .keep_alive = exchange.keep_alive,
+                    .paused = of != nullptr && of->paused ? of : nullptr},
+                   text_);
   if (!write(client, text_, {})) return;
   bool keep_alive = exchange.keep_alive;
   finish(exchange, of);
@@ -113,6 +121,17 @@ bool Proxy::is_sampled() {
   return (sample_ >> 16) * 10'000 >> 16 < table->settings->access_log_bps;
 }
 
+// What the router itself refuses is logged though it is not sampled, so that who has its number finds why; but only so
+// many of a thread, or strangers could fill the disk.
+bool Proxy::is_refusal_logged() {
+  int64_t second = now_.monotonic_us / 1'000'000;
+  if (refusals_second_ != second) {
+    refusals_second_ = second;
+    refusals_logged_ = 0;
+  }
+  return refusals_logged_++ < kRefusalsLoggedPerSecond;
+}
+
 void Proxy::log(Exchange& exchange, const Deployment* of) {
   if (exchange.status < 500 && !exchange.logged) return;
   SentHead head;
@@ -121,23 +140,26 @@ void Proxy::log(Exchange& exchange, const Deployment* of) {
   } else if (exchange.pool == nullptr) {
     head = {request_head_.method, request_head_.path, request_head_.authority};
   }
-  write_log_line({.wall_ms = now_.wall_ms,
-                  .environment = environment(),
-                  .deployment = of,
-                  .revision = exchange.pool != nullptr ? std::string_view(exchange.pool->revision().id) : "",
-                  .generation = exchange.generation,
-                  .reason = exchange.reason,
-                  .method = head.method,
-                  .host = head.host,
-                  .path = head.path,
-                  .peer = exchange.client != nullptr ? exchange.client->peer() : "",
-                  .trace = {exchange.trace.data(), exchange.trace[0] != '\0' ? exchange.trace.size() : 0},
-                  .error = exchange.error,
-                  .status = exchange.status,
-                  .bytes_in = exchange.bytes_in,
-                  .bytes_out = exchange.bytes_out,
-                  .duration_us = now_.monotonic_us - exchange.begun_us},
-                 log_lines_);
+  write_line({.wall_ms = now_.wall_ms,
+              .environment = environment(),
+              .deployment = of,
+              .revision = exchange.pool != nullptr ? std::string_view(exchange.pool->revision().id) : "",
+              .generation = exchange.generation,
+              .reason = exchange.reason,
+              .method = head.method,
+              .host = head.host,
+              .path = head.path,
+              .peer = exchange.client != nullptr ? exchange.client->peer() : "",
+              .trace = {exchange.trace.data(), exchange.trace.size()},
+              .error = exchange.error,
+              .status = exchange.status,
+              .bytes_in = exchange.bytes_in,
+              .bytes_out = exchange.bytes_out,
+              .duration_us = now_.monotonic_us - exchange.begun_us});
+}
+
+void Proxy::write_line(const LoggedRequest& request) {
+  write_log_line(request, log_lines_);
   if (log_lines_.size() > kLogHandOver) hand_over_log();
 }
 

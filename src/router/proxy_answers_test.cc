@@ -1,6 +1,7 @@
 // What is counted and logged of a request, whoever answered it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json.h"
@@ -27,6 +28,59 @@ TEST(ProxyAnswers, TellAStrangerNothingButTheStatusAndTheRequest) {
           "\"reason\":\"weight\",\"method\":\"GET\",\"host\":\"shop.example\",\"path\":\"/secret\",\"status\":502"),
       std::string::npos);
   EXPECT_NE(line.find("\"peer\":\"192.0.2.7\",\"trace\":\"4bf92f3577b34da6a3ce929d0e0e4736\""), std::string::npos);
+}
+
+TEST(ProxyAnswers, OfEveryRefusalHaveANumberUnderWhichTheLogSaysWhy) {
+  const std::string host = " HTTP/1.1\r\nHost: shop.example\r\n";
+  const std::string chunked = "POST /" + host + "Transfer-Encoding: chunked\r\n\r\n";
+  struct Case {
+    std::string first, then;
+    int64_t waits_ms;
+    int status;
+    const char* why;
+  };
+  const Case cases[] = {
+      {"GET /%zz" + host + "\r\n", "", 0, 400, "a broken percent-encoding"},
+      {"GET /" + host, "", 10'000, 408, "the head did not come in time"},
+      {chunked + "x\r\n", "", 0, 400, "a bad chunk"},
+      {chunked, "x\r\n", 0, 400, "a bad chunk"},
+      {chunked, "", 60'000, 408, "the body did not come in time"},
+      {"GET /" + host + "Expect: more\r\n\r\n", "", 0, 417, "an expectation other than 100-continue"},
+      {"GET / HTTP/1.1\r\nHost: b.example\r\n\r\n", "", 0, 404, "no deployment has such a route"},
+  };
+  TestingProxy proxy(testing_table({testing_deployment()}));
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.first + each.then);
+    int client = proxy.connect();
+    proxy.send(client, each.first);
+    if (!each.then.empty()) proxy.send(client, each.then);
+    if (each.waits_ms > 0) proxy.advance_ms(each.waits_ms + 1'000);
+    const std::string page = proxy.taken(client);
+    auto logged = parse_json(proxy.log_text());
+    ASSERT_TRUE(logged) << page;
+    const json::value& line = logged->root;
+    EXPECT_EQ(line.at("status"), json::value(each.status));
+    EXPECT_EQ(line.at("error"), json::value(each.why));
+    EXPECT_EQ(line.at("trace").as_string().size(), 32U);
+    EXPECT_TRUE(page.ends_with(", request " + std::string(line.at("trace").as_string()) + "\n")) << page;
+  }
+}
+
+TEST(ProxyAnswers, LogTenRefusalsASecondAndNoneOfAnUpstream) {
+  TestingProxy proxy(testing_table({testing_deployment()}));
+  auto lines = [&] { return std::ranges::count(proxy.log_text(), '\n'); };
+  auto refuse = [&](int times) {
+    for (int i = 0; i < times; ++i)
+      proxy.send(proxy.connect(), i % 2 == 0 ? "NONSENSE\r\n\r\n" : "GET / HTTP/1.0\r\n\r\n");
+  };
+  refuse(25);
+  EXPECT_EQ(lines(), 10);
+  proxy.advance_ms(1'000);
+  refuse(4);
+  EXPECT_EQ(lines(), 4);
+  proxy.send(proxy.connect(), "GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+  proxy.send(proxy.upstream(0), "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(lines(), 0);
 }
 
 TEST(ProxyAnswers, CountRequestsBytesAndClassesOnce) {

@@ -34,9 +34,14 @@ void Proxy::begin_trace(Exchange& exchange, std::string_view given, char* span) 
     std::memcpy(exchange.trace.data(), given.data(), exchange.trace.size());
     return;
   }
-  write_hex(next_random(trace_state_) | 1, exchange.trace.data());
-  write_hex(next_random(trace_state_), exchange.trace.data() + 16);
+  write_new_trace(exchange.trace.data());
   write_hex(next_random(trace_state_) | 1, span);
+}
+
+// 32 digits.
+void Proxy::write_new_trace(char* trace) {
+  write_hex(next_random(trace_state_) | 1, trace);
+  write_hex(next_random(trace_state_), trace + 16);
 }
 
 // Takes what is there of the body; false if it is no body.
@@ -80,6 +85,9 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   } else if (head.framing.length > 0) {
     exchange.request = {.kind = BodyKind::length, .done = false, .left = head.framing.length};
   }
+  char span[16];
+  std::string_view trace = trace_of(head);
+  begin_trace(exchange, trace, span);
   size_t taken = 0;
   if (!take_body(exchange, bytes.substr(head.size), taken)) {
     refused_.store(refused_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -88,9 +96,6 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   }
   size_t used = head.size + taken;
   exchange.bytes_in = used;
-  char span[16];
-  std::string_view trace = trace_of(head);
-  begin_trace(exchange, trace, span);
   if (head.headers.has(Field::expect) && head.minor == 1) {
     exchange.expects = equal_ignoring_case(head.headers.value_of(Field::expect), "100-continue");
     if (!exchange.expects) {

@@ -86,7 +86,8 @@ bool take_host(std::string_view text, RedisPlace& place) {
 }  // namespace
 
 Result<RedisPlace> parse_redis_url(std::string_view url) {
-  if (url.starts_with(kTlsScheme)) return no_redis("a router speaks no TLS to Redis; expected redis://");
+  if (url.starts_with(kTlsScheme))
+    return no_redis("a router speaks no TLS to Redis; expected redis:// or redis+unix://");
   bool at_unix = url.starts_with(kUnixScheme);
   if (url.size() > kMaxUrl || (!at_unix && !url.starts_with(kTcpScheme))) {
     return no_redis("expected redis:// or redis+unix://");
@@ -107,7 +108,7 @@ Result<RedisPlace> parse_redis_url(std::string_view url) {
   }
   if (!db.empty()) {
     auto number = number_up_to(db, kMaxDb);
-    if (!number) return no_redis("a database of Redis is a number");
+    if (!number) return no_redis("a database of Redis is a number of at most " + std::to_string(kMaxDb));
     place.db = *number;
   }
   return place;

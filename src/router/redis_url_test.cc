@@ -50,7 +50,10 @@ TEST(RedisUrl, RefusesTheRestWithoutRepeatingIt) {
     ASSERT_FALSE(place) << wrong;
     EXPECT_EQ(to_string(place.error()).find("hunter2"), std::string::npos) << wrong;
   }
-  EXPECT_EQ(parse_redis_url("rediss://host").error().message, "a router speaks no TLS to Redis; expected redis://");
+  EXPECT_EQ(parse_redis_url("rediss://host").error().message,
+            "a router speaks no TLS to Redis; expected redis:// or redis+unix://");
+  EXPECT_EQ(parse_redis_url("redis://host/1000001").error().message,
+            "a database of Redis is a number of at most 1000000");
 }
 
 }  // namespace redis_url_test

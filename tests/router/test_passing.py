@@ -405,12 +405,13 @@ def test_a_trace_is_passed_on_or_begun(router, upstream):
     given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     wire.ask(endpoint, headers=[("traceparent", given), ("tracestate", "a=b")])
     for broken in ["x", given.upper(), given.replace("4bf92f3577b34da6a3ce929d0e0e4736", "0" * 32), given[:-1], "ff" + given[2:]]:
-        wire.ask(endpoint, headers=[("traceparent", broken)])
+        wire.ask(endpoint, headers=[("traceparent", broken), ("tracestate", "a=b")])
+    wire.ask(endpoint, headers=[("tracestate", "a=b")])
     first, *others = [request.all("traceparent") for request in behind.requests]
     assert len(first) == 1 and first[0].split("-")[1] == given.split("-")[1]
-    assert behind.requests[0].get("tracestate") == "a=b"
+    assert [request.get("tracestate") for request in behind.requests] == ["a=b"] + [None] * 6
     begun = [one[0] for one in others if len(one) == 1 and re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", one[0])]
-    assert len(begun) == 5 == len(set(begun)) and not any(given.split("-")[1] in text for text in begun)
+    assert len(begun) == 6 == len(set(begun)) and not any(given.split("-")[1] in text for text in begun)
 
 
 def test_what_is_meant_for_the_router_does_not_reach_the_application(router, upstream):
@@ -446,6 +447,22 @@ def test_an_error_tells_a_stranger_nothing_and_the_operator_why(router, eventual
     eventually(lambda: (one_router.folder / "access.log").exists() and logged(), "the error is not in the access log")
     line, = logged()
     assert line["status"] == 502 and line["error"] and line["deployment_id"] == DEPLOYMENT and line["revision_id"] == "r1"
+
+
+@pytest.mark.parametrize("refused, status, why", [
+    (b"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400, "a broken percent-encoding"),
+    (b"GET / HTTP/1.1\r\nHost: other.example\r\n\r\n", 404, "no deployment has such a route"),
+])
+def test_what_is_refused_is_in_the_access_log_whatever_its_share(router, upstream, eventually, refused, status, why):
+    running = router(table(deployment(revision("r1", 10000, upstream().address)), access_log_bps=0))
+    with wire.Client(running.endpoint) as client:
+        client.send(refused)
+        answer = client.answer()
+    assert answer.status == status
+    number = re.search(rb"^\d+ [A-Za-z ]+, request ([0-9a-f]{32})\n$", answer.body).group(1).decode()
+    eventually(lambda: (running.folder / "access.log").exists() and running.access_log(), "the refusal is not in the access log")
+    line, = running.access_log()
+    assert (line["trace"], line["status"], line["error"], line["peer"]) == (number, status, why, "127.0.0.1")
 
 
 def test_a_paused_deployment_shows_its_page(router, upstream):

@@ -460,7 +460,7 @@ def test_stop_ends_everything_and_up_brings_it_back(home):
     stopped = home.run("stop").stdout
     assert stopped == f"stopped  router main, pid {router}\nstopped  pid {status['pid']}\nstopped  1 replica\n"
     assert not any(map(running, (status["pid"], router, replica)))
-    assert home.run("status", code=5).stdout.startswith("not running\nlocal")
+    assert home.run("status", code=5).stdout.startswith("not running\nlocal, router main does not run; next: sluice router run\n")
     # Whatever is asked or decided meanwhile, it stays so.
     home.run("usage", "show")
     home.run("config", "set", "local", "access_log_share=50%")

@@ -71,7 +71,9 @@ TEST_F(DoctorTest, SessionsInRedisNeedToKnowWhereItIs) {
   EXPECT_EQ(examine(rows, "local")[0].next, "sluice config set local redis_url=redis://HOST");
   auto values = config::State(rows.rows).values(config::ConfigId("local"));
   values.push({.key = "redis_url", .value = "rediss://cache.example"});
-  EXPECT_EQ(found(), kMemory + "redis_url cannot be used: a router speaks no TLS to Redis; expected redis://\n");
+  EXPECT_EQ(
+      found(),
+      kMemory + "redis_url cannot be used: a router speaks no TLS to Redis; expected redis:// or redis+unix://\n");
   values.put(0, {.key = "redis_url", .value = "redis://cache.example"});
   EXPECT_EQ(found(), "");
 }
