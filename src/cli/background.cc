@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <utility>
 
 #include "api/remote_door.h"
 #include "base/atomic_file.h"
@@ -94,6 +95,11 @@ std::optional<json::object> record_in(Disk& disk, const std::string& folder) {
   return std::move(parsed->root.get_object());
 }
 
+int64_t pid_in(const json::object& record) {
+  const json::value* pid = record.if_contains("pid");
+  return pid != nullptr && pid->is_int64() ? pid->get_int64() : 0;
+}
+
 std::vector<std::string> places_in(const json::object& record) {
   std::vector<std::string> places;
   const json::value* listen = record.if_contains("listen");
@@ -130,8 +136,7 @@ std::vector<RunningRouter> running_routers(const Context& context, const Home& h
                          .listen = places_in(*record),
                          .control = text_at(*record, "control")};
     // A record of an earlier process says nothing of this one.
-    const json::value* pid = record->if_contains("pid");
-    if (pid == nullptr || !pid->is_int64() || pid->get_int64() != holder->pid) continue;
+    if (pid_in(*record) != holder->pid) continue;
     all.push_back(std::move(router));
   }
   return all;
@@ -195,17 +200,13 @@ std::optional<std::string> RouterKeeper::look() {
   if (!home) return std::nullopt;
   const std::string folder = (home->root() / "router" / kMainRouter).string();
   auto record = record_in(context_.disk, folder);
+  const bool runs = holder_of(context_.disk, folder + "/lock").has_value();
+  const int64_t pid = record ? pid_in(*record) : 0;
+  if (std::exchange(is_first_, false) && !runs) left_before_ = pid;
   const json::value* kept = record ? record->if_contains("kept") : nullptr;
-  if (kept == nullptr || *kept != json::value(true)) {
-    seen_ = false;
-    return std::nullopt;
-  }
-  if (holder_of(context_.disk, folder + "/lock")) {
-    seen_ = true;
-    return std::nullopt;
-  }
+  if (runs || pid == left_before_ || kept == nullptr || *kept != json::value(true)) return std::nullopt;
   const int64_t now_ns = clock_.monotonic_ns();
-  if (!seen_ || now_ns < next_ns_) return std::nullopt;
+  if (now_ns < next_ns_) return std::nullopt;
   const bool calm = now_ns > next_ns_ + kCalm_ms * 1'000'000;
   wait_ms_ = calm ? kFirstWait_ms : std::clamp(2 * wait_ms_, kFirstWait_ms, kLongestWait_ms);
   next_ns_ = now_ns + wait_ms_ * 1'000'000;

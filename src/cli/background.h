@@ -57,8 +57,9 @@ class RouterKeeper {
  private:
   const Context& context_;
   const Clock& clock_;
-  bool seen_ = false;  // running
-  pid_t child_ = 0;    // that was started last
+  bool is_first_ = true;
+  int64_t left_before_ = 0;  // the pid in the record of one that had ended by the first look
+  pid_t child_ = 0;          // that was started last
   int64_t next_ns_ = 0;
   int64_t wait_ms_ = 0;
 };

@@ -125,7 +125,7 @@ class Machine {
   Result<void> recover();
 
   void call(Call call);
-  void decide(Decision decision);
+  void decide(const Decision& decision);
   // Runs what is there, and commits it unless a batch is on its way. False: there was nothing to do, or nothing but to
   // wait for that batch. An error: a commit failed and nothing of it happened; if the store is broken the process must
   // stop.

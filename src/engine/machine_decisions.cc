@@ -25,7 +25,7 @@ bool take_back_crash(Flow& flow, Invocation& invocation) {
 
 }  // namespace
 
-void Machine::decide(Decision decision) {
+void Machine::decide(const Decision& decision) {
   now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
   auto tell = [on_done = decision.on_done](const Result<uint64_t>& result) {
     if (on_done) on_done(result);

@@ -8,7 +8,7 @@
 
 namespace sluice::engine {
 json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
-  auto fail = [](std::string reason) { return json::value{{"undo", json::array{}}, {"error", std::move(reason)}}; };
+  auto fail = [](const std::string& reason) { return json::value{{"undo", json::array{}}, {"error", reason}}; };
   const json::value* text = input.if_contains("request");
   auto request = Ulid::parse(text != nullptr && text->is_string() ? std::string_view(text->get_string()) : "");
   if (!request) return fail("Flow/undo needs a request");

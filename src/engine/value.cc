@@ -49,11 +49,10 @@ struct Number {
     } else {
       double number = value.get_double();
       constexpr double kTwo63 = 9223372036854775808.0;
-      if (std::trunc(number) != number) {
-        set_fraction(number);
-      } else if (number >= -kTwo63 && number < kTwo63) {
+      const bool whole = std::trunc(number) == number;
+      if (whole && number >= -kTwo63 && number < kTwo63) {
         set(static_cast<int64_t>(number));
-      } else if (number >= 0 && number < 2 * kTwo63) {
+      } else if (whole && number >= 0 && number < 2 * kTwo63) {
         integer = static_cast<uint64_t>(number);
       } else {
         set_fraction(number);

@@ -133,7 +133,7 @@ void Cursor::fail(const Token& at, std::string text, std::string hint, std::stri
   stop_ = Token{.at = at.at, .depth = at.depth};
 }
 
-void Cursor::fail_here(std::string expected, std::string hint, std::string rule) {
+void Cursor::fail_here(const std::string& expected, std::string hint, std::string rule) {
   // What was expected is what to write, but for the reason that may follow a colon.
   if (hint.empty())
     hint = expected.starts_with("the end") ? "remove it" : "write " + expected.substr(0, expected.find(": "));

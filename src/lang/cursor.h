@@ -48,7 +48,7 @@ class Cursor {
 
   // Reports and stops. fail_here also says what stands here.
   void fail(const Token& at, std::string text, std::string hint, std::string rule = "syntax");
-  void fail_here(std::string expected, std::string hint = "", std::string rule = "syntax");
+  void fail_here(const std::string& expected, std::string hint = "", std::string rule = "syntax");
   // Reports without stopping.
   void report(const Token& at, std::string text, std::string hint, std::string rule,
               Diagnostic::Severity severity = Diagnostic::Severity::error);

@@ -8,7 +8,8 @@
 namespace sluice::lang {
 namespace diagnostic_test {
 
-Diagnostic fault(uint32_t line, uint32_t column, uint32_t length, std::string text, std::string hint = "") {
+Diagnostic fault(uint32_t line, uint32_t column, uint32_t length, const std::string& text,
+                 const std::string& hint = "") {
   return {.file = "a.sync", .mark = {line, column}, .length = length, .text = text, .hint = hint, .rule = "syntax"};
 }
 

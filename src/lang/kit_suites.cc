@@ -173,7 +173,7 @@ void KitLoader::load_concept(const Suite& suite, const SuiteConcept& entry, cons
   Diagnostics found;
   Concept tree = parse_whole_parts(*text, file, found);
   if (found.failed()) {
-    for (Diagnostic& each : check_parts(std::move(tree), *text)) found.add(std::move(each));
+    for (Diagnostic& each : check_parts(tree, *text)) found.add(std::move(each));
     kit_.broken.push_back(entry.name);
   } else if (tree.name != entry.name) {
     error(suite.file, entry.at, entry.name.size(), "wrong-name",

@@ -107,11 +107,13 @@ TEST(SyncParser, ShowsSeveralFaultsInOneRun) {
 }
 
 TEST(SyncParser, RefusesWhatTheLanguageDoesNotSay) {
-  auto in_when = [](std::string text) { return faults_of_rules("sync A\nwhen { " + text + " }\nthen { Y/b: [] }"); };
-  auto in_then = [](std::string text) {
+  auto in_when = [](const std::string& text) {
+    return faults_of_rules("sync A\nwhen { " + text + " }\nthen { Y/b: [] }");
+  };
+  auto in_then = [](const std::string& text) {
     return faults_of_rules("sync A\nwhen { X/a: [] => ok }\nthen { " + text + " }");
   };
-  auto in_where = [](std::string text) {
+  auto in_where = [](const std::string& text) {
     return faults_of_rules("sync A\nwhen { X/a: [] => ok }\nwhere { " + text + " }\nthen { Y/b: [] }");
   };
   EXPECT_THAT(in_when(""), ElementsAre("2:9 expected a pattern, found `}` | write a pattern"));

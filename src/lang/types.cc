@@ -47,7 +47,7 @@ TypeId Types::add(Shape shape) {
 TypeId Types::option_of(TypeId inner) { return add({.kind = Kind::option, .inner = {inner}}); }
 TypeId Types::list_of(TypeId inner) { return add({.kind = Kind::list, .inner = {inner}}); }
 
-TypeId Types::texts(std::vector<std::string> texts) {
+TypeId Types::texts(const std::vector<std::string>& texts) {
   std::vector<std::string> once;
   std::unordered_set<std::string_view> seen;
   for (const std::string& text : texts) {

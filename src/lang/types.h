@@ -73,7 +73,7 @@ class Types {
   TypeId option_of(TypeId inner);
   TypeId list_of(TypeId inner);
   // The union of these texts; String if there are too many.
-  TypeId texts(std::vector<std::string> texts);
+  TypeId texts(const std::vector<std::string>& texts);
 
   // The narrowest type for which values of both may be given, as of the elements of a list or of what several actions
   // have under one name. With null it is an option. Nothing if there is none.

@@ -160,7 +160,7 @@ def serves(sluice, run, words, folder):
                           stderr=subprocess.PIPE) as server:
         assert run("status", "--wait", "60s").returncode == 0
         status = run("status", "-o", "json").stdout
-        assert run("stop").returncode == 0
+        assert run("stop", "--control-plane").returncode == 0
         assert server.wait(timeout=60) == 0, server.stderr.read()
     return status
 
@@ -186,6 +186,8 @@ def test_the_example_of_every_command_works(run, sluice, world):
         if name == "router run":
             routes(sluice, run, words, world)
             continue
+        if name == "runtime list":
+            serves(sluice, run, ["serve"], world)  # which brings back what was stopped after `down`
         done = run(*words, cwd=world)
         assert done.returncode == EXITS.get(name, 0), f"{words}\n{done.stderr}"
         assert done.stdout + done.stderr != "", words

@@ -227,7 +227,7 @@ def test_a_router_that_was_away_gets_the_newest(home, eventually):
 
 def test_a_router_that_is_killed_comes_back_where_it_was(home, eventually):
     url = home.up(home.copy("hello", "one"))["urls"][0]
-    for _ in range(2):
+    for _ in range(2):  # at once, and once more
         pid = home.router()["pid"]
         os.kill(pid, signal.SIGKILL)
         eventually(lambda: home.router()["pid"] != pid, "nobody starts it again")
