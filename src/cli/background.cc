@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <utility>
 
 #include "api/remote_door.h"
 #include "base/atomic_file.h"
@@ -194,17 +193,23 @@ Result<RouterHere> finish_router(Context& context, const Home& home, Clock& cloc
   return RouterHere{*std::move(found), begun != 0};
 }
 
+RouterKeeper::RouterKeeper(const Context& context, const Clock& clock) : context_(context), clock_(clock) {
+  auto home = find_home(context_.disk, context_.variables);
+  if (!home) return;
+  const std::string folder = (home->root() / "router" / kMainRouter).string();
+  auto record = record_in(context_.disk, folder);
+  if (record && !holder_of(context_.disk, folder + "/lock")) left_before_ = pid_in(*record);
+}
+
 std::optional<std::string> RouterKeeper::look() {
   if (child_ != 0 && process::ends_within(child_, 0)) child_ = 0;
   auto home = find_home(context_.disk, context_.variables);
   if (!home) return std::nullopt;
   const std::string folder = (home->root() / "router" / kMainRouter).string();
   auto record = record_in(context_.disk, folder);
-  const bool runs = holder_of(context_.disk, folder + "/lock").has_value();
-  const int64_t pid = record ? pid_in(*record) : 0;
-  if (std::exchange(is_first_, false) && !runs) left_before_ = pid;
   const json::value* kept = record ? record->if_contains("kept") : nullptr;
-  if (runs || pid == left_before_ || kept == nullptr || *kept != json::value(true)) return std::nullopt;
+  if (kept == nullptr || *kept != json::value(true) || pid_in(*record) == left_before_) return std::nullopt;
+  if (holder_of(context_.disk, folder + "/lock")) return std::nullopt;
   const int64_t now_ns = clock_.monotonic_ns();
   if (now_ns < next_ns_) return std::nullopt;
   const bool calm = now_ns > next_ns_ + kCalm_ms * 1'000'000;

@@ -49,7 +49,7 @@ Result<RouterHere> finish_router(Context& context, const Home& home, Clock& cloc
 class RouterKeeper {
  public:
   // All must outlive it.
-  RouterKeeper(const Context& context, const Clock& clock) : context_(context), clock_(clock) {}
+  RouterKeeper(const Context& context, const Clock& clock);
 
   // Looks once: what it had to do, if anything.
   std::optional<std::string> look();
@@ -57,8 +57,7 @@ class RouterKeeper {
  private:
   const Context& context_;
   const Clock& clock_;
-  bool is_first_ = true;
-  int64_t left_before_ = 0;  // the pid in the record of one that had ended by the first look
+  int64_t left_before_ = 0;  // the pid in the record of one that had ended before this began
   pid_t child_ = 0;          // that was started last
   int64_t next_ns_ = 0;
   int64_t wait_ms_ = 0;

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "cli/background.h"
 #include "cli/version.h"
 
 namespace sluice::cli {
@@ -90,13 +89,12 @@ Serving::~Serving() {
 }
 
 void Serving::run(const StopSignal& stop, KitReload& reload) {
-  RouterKeeper routers(context_, clock_);
   while (true) {
     std::array<pollfd, 2> ready = {{{stop.fd(), POLLIN, 0}, {asked_read_.fd(), POLLIN, 0}}};
     int found = ::poll(ready.data(), ready.size(), kLookAtKit_ms);
     if (found > 0) break;
     reload.look(*home_->here());
-    if (auto done = routers.look()) log(*done);
+    if (auto done = routers_.look()) log(*done);
   }
   log("stopping");
 }
