@@ -166,13 +166,13 @@ bool Expression::compare(const Bindings& bindings, const Moment& moment) const {
   auto found = order(*left, *right);
   switch (op_) {
     case Op::less:
-      return found < 0;
+      return std::is_lt(found);
     case Op::less_equal:
-      return found <= 0;
+      return std::is_lteq(found);
     case Op::greater:
-      return found > 0;
+      return std::is_gt(found);
     default:
-      return found >= 0;
+      return std::is_gteq(found);
   }
 }
 

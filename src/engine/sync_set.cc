@@ -156,12 +156,12 @@ void choose_target(const CompiledEffect& effect, const lang::Symbols& symbols, c
 }
 
 bool same_row(const CompiledSync& sync, const Bindings& a, const Bindings& b) {
-  return std::ranges::all_of(sync.used, [&](size_t slot) { return order(a[slot], b[slot]) == 0; });
+  return std::ranges::all_of(sync.used, [&](size_t slot) { return std::is_eq(order(a[slot], b[slot])); });
 }
 
 bool row_before(const CompiledSync& sync, const Bindings& a, const Bindings& b) {
   for (size_t slot : sync.used) {
-    if (auto found = order(a[slot], b[slot]); found != 0) return found < 0;
+    if (auto found = order(a[slot], b[slot]); std::is_neq(found)) return std::is_lt(found);
   }
   return false;
 }

@@ -98,6 +98,7 @@ std::strong_ordering order_numbers(const Number& a, const Number& b) {
   using Form = Number::Form;
   if (a.form == Form::fraction && b.form == Form::fraction) return order_doubles(a.fraction, b.fraction);
   if (b.form == Form::fraction) return order_with_fraction(a, b.fraction);
+  // NOLINTNEXTLINE(modernize-use-nullptr): it is no pointer
   if (a.form == Form::fraction) return 0 <=> order_with_fraction(b, a.fraction);
   if (a.form != b.form) return a.form <=> b.form;
   return a.form == Form::negative ? a.negative <=> b.negative : a.integer <=> b.integer;
@@ -116,8 +117,8 @@ std::vector<const json::key_value_pair*> by_name(const json::object& object) {
 std::strong_ordering order_objects(const json::object& a, const json::object& b) {
   auto left = by_name(a), right = by_name(b);
   for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-    if (auto found = order_text(left[i]->key(), right[i]->key()); found != 0) return found;
-    if (auto found = order(left[i]->value(), right[i]->value()); found != 0) return found;
+    if (auto found = order_text(left[i]->key(), right[i]->key()); std::is_neq(found)) return found;
+    if (auto found = order(left[i]->value(), right[i]->value()); std::is_neq(found)) return found;
   }
   return left.size() <=> right.size();
 }
@@ -139,7 +140,7 @@ std::strong_ordering order(const json::value& a, const json::value& b) {
     case Rank::array: {
       const json::array &one = a.get_array(), &other = b.get_array();
       for (size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
-        if (auto found = order(one[i], other[i]); found != 0) return found;
+        if (auto found = order(one[i], other[i]); std::is_neq(found)) return found;
       }
       return one.size() <=> other.size();
     }
@@ -156,7 +157,7 @@ std::strong_ordering order(const Value& a, const Value& b) {
 
 bool equal(const json::value& a, const json::value& b) {
   if (a.is_string() && b.is_string()) return a.get_string() == b.get_string();
-  if (!a.is_object() || !b.is_object()) return order(a, b) == 0;
+  if (!a.is_object() || !b.is_object()) return std::is_eq(order(a, b));
   const json::object &one = a.get_object(), &other = b.get_object();
   if (one.size() != other.size()) return false;
   return std::ranges::all_of(one, [&](const json::key_value_pair& each) {

@@ -78,13 +78,13 @@ json::value Evaluator::value(const Expr& expr, const Variables& variables) const
     case Op::not_equal:
       return !equal(arg(0), arg(1));
     case Op::less:
-      return compare(arg(0), arg(1)) < 0;
+      return std::is_lt(compare(arg(0), arg(1)));
     case Op::less_equal:
-      return compare(arg(0), arg(1)) <= 0;
+      return std::is_lteq(compare(arg(0), arg(1)));
     case Op::greater:
-      return compare(arg(0), arg(1)) > 0;
+      return std::is_gt(compare(arg(0), arg(1)));
     case Op::greater_equal:
-      return compare(arg(0), arg(1)) >= 0;
+      return std::is_gteq(compare(arg(0), arg(1)));
     case Op::in:
       return contains(arg(1), arg(0));
     case Op::not_in:
