@@ -301,8 +301,8 @@ Result<Secrets> Replicas::secrets(const std::string& name) const {
 }
 
 Result<size_t> Replicas::stop_all() {
-  // First, so that nobody who looks meanwhile starts again what is stopped.
-  if (auto said = replace_file(rest_file(), "", 0600); !said) return said.error();
+  // First, so that nobody who looks meanwhile starts again what is stopped. A full disk is no reason not to stop.
+  auto said = replace_file(rest_file(), "", 0600);
   auto names = list();
   if (!names) return names.error();
   size_t stopped = 0;
@@ -312,6 +312,7 @@ Result<size_t> Replicas::stop_all() {
     if (auto ended = stop(name); !ended) return ended.error();
     stopped++;
   }
+  if (!said) return said.error();
   return stopped;
 }
 
