@@ -193,29 +193,26 @@ Result<RouterHere> finish_router(Context& context, const Home& home, Clock& cloc
   return RouterHere{*std::move(found), begun != 0};
 }
 
-RouterKeeper::RouterKeeper(const Context& context, const Clock& clock) : context_(context), clock_(clock) {
-  auto home = find_home(context_.disk, context_.variables);
-  if (!home) return;
-  const std::string folder = (home->root() / "router" / kMainRouter).string();
-  auto record = record_in(context_.disk, folder);
-  if (record && !holder_of(context_.disk, folder + "/lock")) left_before_ = pid_in(*record);
+RouterKeeper::RouterKeeper(Disk& disk, Home home, const Clock& clock)
+    : disk_(disk), home_(std::move(home)), folder_((home_.root() / "router" / kMainRouter).string()), clock_(clock) {
+  auto record = record_in(disk_, folder_);
+  if (record && !holder_of(disk_, folder_ + "/lock")) left_before_ = pid_in(*record);
 }
 
 std::optional<std::string> RouterKeeper::look() {
-  if (child_ != 0 && process::ends_within(child_, 0)) child_ = 0;
-  auto home = find_home(context_.disk, context_.variables);
-  if (!home) return std::nullopt;
-  const std::string folder = (home->root() / "router" / kMainRouter).string();
-  auto record = record_in(context_.disk, folder);
-  const json::value* kept = record ? record->if_contains("kept") : nullptr;
-  if (kept == nullptr || *kept != json::value(true) || pid_in(*record) == left_before_) return std::nullopt;
-  if (holder_of(context_.disk, folder + "/lock")) return std::nullopt;
   const int64_t now_ns = clock_.monotonic_ns();
   if (now_ns < next_ns_) return std::nullopt;
-  const bool calm = now_ns > next_ns_ + kCalm_ms * 1'000'000;
+  next_ns_ = now_ns + kFirstWait_ms * 1'000'000;
+  if (child_ != 0 && process::ends_within(child_, 0)) child_ = 0;
+  auto record = record_in(disk_, folder_);
+  const json::value* kept = record ? record->if_contains("kept") : nullptr;
+  if (kept == nullptr || *kept != json::value(true) || pid_in(*record) == left_before_) return std::nullopt;
+  if (holder_of(disk_, folder_ + "/lock")) return std::nullopt;
+  const bool calm = now_ns - started_ns_ > kCalm_ms * 1'000'000;
   wait_ms_ = calm ? kFirstWait_ms : std::clamp(2 * wait_ms_, kFirstWait_ms, kLongestWait_ms);
+  started_ns_ = now_ns;
   next_ns_ = now_ns + wait_ms_ * 1'000'000;
-  auto started = start_router_at(*home, places_in(*record));
+  auto started = start_router_at(home_, places_in(*record));
   if (!started) return "the router main was killed, and cannot be started again: " + started.error().message;
   child_ = *started;
   return "the router main was killed; it is started again, pid " + std::to_string(child_);

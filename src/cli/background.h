@@ -48,19 +48,22 @@ Result<RouterHere> finish_router(Context& context, const Home& home, Clock& cloc
 // that is stopped in order has said so, and one that did not run when this began is not its business.
 class RouterKeeper {
  public:
-  // All must outlive it.
-  RouterKeeper(const Context& context, const Clock& clock);
+  // Both references must outlive it.
+  RouterKeeper(Disk& disk, Home home, const Clock& clock);
 
-  // Looks once: what it had to do, if anything.
+  // Looks, at most once a second: what it had to do, if anything.
   std::optional<std::string> look();
 
  private:
-  const Context& context_;
+  Disk& disk_;
+  Home home_;
+  std::string folder_;  // the router's
   const Clock& clock_;
   int64_t left_before_ = 0;  // the pid in the record of one that had ended before this began
   pid_t child_ = 0;          // that was started last
+  int64_t started_ns_ = 0;   // when
+  int64_t wait_ms_ = 0;      // from then on, until the next start
   int64_t next_ns_ = 0;
-  int64_t wait_ms_ = 0;
 };
 
 // Asks each router to stop, and waits until requests under way have finished. Those that were stopped.

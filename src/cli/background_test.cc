@@ -55,7 +55,7 @@ TEST_F(Background, ARouterRunsIfItsProcessHoldsTheLock) {
 
 TEST_F(Background, ARouterThatDidNotRunIsNotStarted) {
   record(1);  // left by one that was killed
-  RouterKeeper keeper(world.context, clock);
+  RouterKeeper keeper(world.disk, home, clock);
   EXPECT_EQ(keeper.look(), std::nullopt);
   EXPECT_EQ(keeper.look(), std::nullopt);
   auto lock = LockFile::acquire(world.disk, clock, folder + "/lock", 0);

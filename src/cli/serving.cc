@@ -37,6 +37,8 @@ Result<std::unique_ptr<Serving>> Serving::start(Context& context, const KitPlace
   Serving& self = *made;
   auto home = find_home(context.disk, context.variables);
   if (!home) return home.error();
+  // Before anybody can ask for a router: one that is killed at once is missed as well.
+  self.routers_.emplace(context.disk, *home, self.clock_);
   self.socket_ = socket_of(*home);
   self.store_path_ = (home->root() / "store" / "store.db").string();
   if (self.socket_.size() > http::kMaxUnixPath) {
@@ -94,7 +96,7 @@ void Serving::run(const StopSignal& stop, KitReload& reload) {
     int found = ::poll(ready.data(), ready.size(), kLookAtKit_ms);
     if (found > 0) break;
     reload.look(*home_->here());
-    if (auto done = routers_.look()) log(*done);
+    if (auto done = routers_->look()) log(*done);
   }
   log("stopping");
 }

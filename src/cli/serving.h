@@ -45,8 +45,8 @@ class Serving {
   std::string kit_name_, kit_folder_, socket_, store_path_;
   int64_t since_ms_ = 0;
   RealClock clock_;
-  RouterKeeper routers_{context_, clock_};  // from before anybody can ask this to serve
-  http::Socket asked_read_, asked_write_;   // a pipe that can be read once somebody asked for the end
+  std::optional<RouterKeeper> routers_;
+  http::Socket asked_read_, asked_write_;  // a pipe that can be read once somebody asked for the end
   std::unique_ptr<HomeEngine> home_;
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<http::Server> server_;

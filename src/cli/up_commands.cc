@@ -385,13 +385,13 @@ Error take_back(Context& context, const Home& home, Clock& clock, const Started&
   if (interrupted && begun.workloads) (void)stop_workloads(context, home);
   stop_these(context, home, clock, begun);
   if (!interrupted) return why;
-  if (!begun.serve && !revision.empty()) {
+  if (!begun.serve) {
+    if (revision.empty()) return why;
     auto objects = Objects::to_change(context);
     if (!objects) return objects.error();
     // It is asked for; nobody stays to see it done.
     (void)(*objects)->change("Revision/archive", {{"revision", revision}}, "take-back");
   }
-  if (!begun.serve && revision.empty()) return why;
   return Error{.message = "stopped before it was up; what was started for it is stopped again", .next = "sluice up"};
 }
 

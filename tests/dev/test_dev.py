@@ -90,6 +90,14 @@ def test_the_tests_fail_when_an_end_to_end_test_fails(tree):
     assert dev(tree, "test").returncode != 0
 
 
+def test_with_arguments_only_what_they_name_is_tested(tree):
+    program(tree / "programs", "ctest", "echo ran; exit 8\n")
+    (tree / "tests" / "test_other.py").write_text("def test_other(): assert False\n")
+    run = dev(tree, "test", "tests/test_nothing.py")
+    assert run.returncode == 0 and "1 passed" in run.stdout and "ran" not in run.stdout
+    assert dev(tree, "test", "-k", "other").returncode != 0
+
+
 def test_without_root_and_sudo_it_says_what_is_missing(tree):
     program(tree / "programs", "dpkg-query", "exit 1\n")
     program(tree / "programs", "id", "echo 1000\n")
