@@ -10,7 +10,7 @@
 #include "base/real_disk.h"
 #include "bench/folder.h"
 #include "engine/engine.h"
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 #include "store/sqlite_store.h"
 
 namespace sluice::bench {

@@ -6,7 +6,7 @@
 
 #include "bench/bench.h"
 #include "engine/sync_set.h"
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 
 namespace sluice::bench {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "bench/bench.h"
-#include "lang/check.h"
-#include "lang/concept_parser.h"
-#include "lang/sync_parser.h"
+#include "lang/check/check.h"
+#include "lang/syntax/concept_parser.h"
+#include "lang/syntax/sync_parser.h"
 
 namespace sluice::lang {
 namespace {

@@ -2,7 +2,7 @@
 """Says which variants no test has reached: usage check_variants.py --seen FOLDER LIST…
 
 A LIST is what conceptc wrote, one `Concept.action.variant` a line; FOLDER has an empty file of that name for each
-variant that the harness (src/lang/harness.h) saw. Exits with 1 if one is missing."""
+variant that the harness (src/lang/run/harness.h) saw. Exits with 1 if one is missing."""
 
 import argparse
 import sys

@@ -186,9 +186,10 @@ endfunction()
 add_custom_target(headers)
 function(sluice_headers name)
   foreach(header ${ARGN})
-    get_filename_component(stem ${header} NAME_WE)
-    set(source ${CMAKE_BINARY_DIR}/alone/${name}/${stem}.cc)
-    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${name}/${stem}.h\"\n")
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${CMAKE_BINARY_DIR}/roots/${name}/${name})
+    cmake_path(REPLACE_EXTENSION header cc OUTPUT_VARIABLE source)
+    set(source ${CMAKE_BINARY_DIR}/alone/${name}/${source})
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${name}/${header}\"\n")
     list(APPEND alone ${source})
   endforeach()
   add_library(${name}_headers OBJECT EXCLUDE_FROM_ALL ${alone})
@@ -201,12 +202,19 @@ function(sluice_headers name)
   add_dependencies(headers ${name}_headers)
 endfunction()
 
-# sluice_folder(NAME [COLD] [LINK target…]): src/NAME as a library `NAME` of all its .cc files, its *_test.cc files as one test
-# program `NAME_test`, and what its tests share with those of outer folders, its testing_*.cc files, as `NAME_testing`,
-# which nothing that is shipped links. Every header is also compiled alone (target `headers`).
+# sluice_folder(NAME [COLD] [PARTS folder…] [LINK target…]): src/NAME, with the sub-folders that PARTS names, as a library
+# `NAME` of all its .cc files, its *_test.cc files as one test program `NAME_test`, and what its tests share with those of
+# outer folders, its testing_*.cc files, as `NAME_testing`, which nothing that is shipped links. Every header is also
+# compiled alone (target `headers`).
 function(sluice_folder name)
-  cmake_parse_arguments(arg "COLD" "" "LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  cmake_parse_arguments(arg "COLD" "" "PARTS;LINK" ${ARGN})
+  set(header_places ${CMAKE_BINARY_DIR}/roots/${name}/${name}/*.h)
+  set(source_places *.cc)
+  foreach(part ${arg_PARTS})
+    list(APPEND header_places ${CMAKE_BINARY_DIR}/roots/${name}/${name}/${part}/*.h)
+    list(APPEND source_places ${part}/*.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${source_places})
   set(tests ${sources})
   set(testing ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|main)\\.cc$|/testing_[^/]*$")
@@ -214,7 +222,7 @@ function(sluice_folder name)
   list(FILTER testing INCLUDE REGEX "/testing_[^/]*$")
   add_library(${name} STATIC ${sources})
   sluice_root(${name} ${name})
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_BINARY_DIR}/roots/${name}/${name}/*.h)
+  file(GLOB headers CONFIGURE_DEPENDS ${header_places})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
   target_precompile_headers(${name} REUSE_FROM common_headers)
   # What runs once a command or a call is compiled in two thirds of the time, and is not slower to anybody's eye.

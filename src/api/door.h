@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "base/ulid.h"
 #include "engine/engine.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 #include "store/store.h"
 
 namespace sluice::api {

@@ -18,7 +18,7 @@
 #include "base/disk.h"
 #include "engine/engine.h"
 #include "http/server.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::api {
 

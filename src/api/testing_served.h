@@ -15,8 +15,8 @@
 #include "base/ulid.h"
 #include "engine/engine.h"
 #include "http/server.h"
-#include "lang/binding.h"
-#include "lang/handler.h"
+#include "lang/run/binding.h"
+#include "lang/run/handler.h"
 #include "store/memory_store.h"
 
 namespace sluice::api {

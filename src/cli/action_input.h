@@ -8,7 +8,7 @@
 
 #include "base/document.h"
 #include "base/result.h"
-#include "lang/symbols.h"
+#include "lang/check/symbols.h"
 
 namespace sluice::cli {
 

@@ -5,8 +5,8 @@
 
 #include <boost/json.hpp>
 
-#include "lang/check.h"
-#include "lang/testing_kit.h"
+#include "lang/check/check.h"
+#include "lang/check/testing_kit.h"
 
 namespace sluice::cli {
 namespace action_input_test {

@@ -9,7 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/testing_source.h"
 #include "cli/testing_context.h"
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {

@@ -15,12 +15,12 @@
 #include "cli/kit_show.h"
 #include "cli/kit_watch.h"
 #include "deploy/deploy_kit.h"
-#include "lang/check.h"
-#include "lang/concept_parser.h"
-#include "lang/format.h"
-#include "lang/suite_parser.h"
-#include "lang/sync_parser.h"
-#include "lang/text.h"
+#include "lang/check/check.h"
+#include "lang/format/format.h"
+#include "lang/syntax/concept_parser.h"
+#include "lang/syntax/suite_parser.h"
+#include "lang/syntax/sync_parser.h"
+#include "lang/syntax/text.h"
 
 namespace sluice::cli {
 namespace kit_commands {
@@ -30,7 +30,7 @@ using lang::Diagnostic;
 
 // --------------------------------------------------------------------------------------------------------- check
 
-// The plain form of lang/diagnostic.h, with the place, the severity, the caret and the hint painted.
+// The plain form of lang/syntax/diagnostic.h, with the place, the severity, the caret and the hint painted.
 std::string painted(const Diagnostic& diagnostic, std::string_view source, const Terminal& terminal) {
   std::string plain = lang::render(diagnostic, source);
   if (!terminal.color) return plain;

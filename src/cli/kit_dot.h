@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::cli {
 

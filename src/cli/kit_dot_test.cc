@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 
 namespace sluice::cli {
 namespace kit_dot_test {

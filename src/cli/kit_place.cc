@@ -7,7 +7,7 @@
 #include "base/jail.h"
 #include "cli/home.h"
 #include "deploy/deploy_kit.h"
-#include "lang/text.h"
+#include "lang/syntax/text.h"
 
 namespace sluice::cli {
 

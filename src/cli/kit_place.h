@@ -10,7 +10,7 @@
 #include "base/disk.h"
 #include "base/result.h"
 #include "cli/context.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::cli {
 

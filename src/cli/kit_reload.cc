@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "lang/diagnostic.h"
+#include "lang/syntax/diagnostic.h"
 
 namespace sluice::cli {
 namespace {

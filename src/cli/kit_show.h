@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/terminal.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::cli {
 

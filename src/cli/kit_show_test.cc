@@ -6,7 +6,7 @@
 
 #include <boost/json.hpp>
 
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 
 namespace sluice::cli {
 namespace kit_show_test {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lang/contract.h"
+#include "lang/run/contract.h"
 
 namespace sluice::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "lang/binding.h"
-#include "lang/check.h"
-#include "lang/handler.h"
-#include "lang/observer.h"
+#include "lang/check/check.h"
+#include "lang/run/binding.h"
+#include "lang/run/handler.h"
+#include "lang/run/observer.h"
 
 namespace sluice::cli {
 

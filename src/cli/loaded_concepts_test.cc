@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {

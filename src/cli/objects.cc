@@ -14,8 +14,8 @@
 #include "deploy/views/names.h"
 #include "engine/caller_words.h"
 #include "engine/dry_run.h"
-#include "lang/check.h"
-#include "lang/generate_schema.h"
+#include "lang/check/check.h"
+#include "lang/codegen/generate_schema.h"
 
 namespace sluice::cli {
 namespace {

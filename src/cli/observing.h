@@ -1,5 +1,5 @@
-// Has the observers (lang/observer.h) of a kit look at the world for as long as its engine runs: once before anything
-// else is asked for, so that even a short command repairs what it finds, and then every second.
+// Has the observers (lang/run/observer.h) of a kit look at the world for as long as its engine runs: once before
+// anything else is asked for, so that even a short command repairs what it finds, and then every second.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 #include "cli/loaded_concepts.h"
 #include "engine/engine.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::cli {
 

@@ -9,8 +9,8 @@
 
 #include "cli/shape.h"
 #include "deploy/deploy_kit.h"
-#include "lang/check.h"
-#include "lang/generate_schema.h"
+#include "lang/check/check.h"
+#include "lang/codegen/generate_schema.h"
 
 namespace sluice::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "lang/binding.h"
+#include "lang/run/binding.h"
 
 namespace sluice::deploy {
 

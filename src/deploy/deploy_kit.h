@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "lang/binding.h"
+#include "lang/run/binding.h"
 
 namespace sluice::deploy {
 

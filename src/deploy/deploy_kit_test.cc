@@ -9,7 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_source.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::deploy {
 namespace deploy_kit_test {

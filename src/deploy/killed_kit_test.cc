@@ -22,7 +22,7 @@
 #include "engine/record_reader.h"
 #include "engine/step.h"
 #include "env.gen.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 #include "revision.gen.h"
 #include "store/sqlite_store.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "deploy/router_fleet.h"
-#include "lang/observer.h"
+#include "lang/run/observer.h"
 
 namespace sluice::deploy {
 

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/real_disk.h"
 #include "deploy/deploy_kit.h"
-#include "lang/check.h"
-#include "lang/state.h"
+#include "lang/check/check.h"
+#include "lang/run/state.h"
 
 namespace sluice::deploy {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "base/ulid.h"
 #include "engine/engine.h"
-#include "lang/handler.h"
+#include "lang/run/handler.h"
 #include "store/memory_store.h"
 
 namespace sluice::deploy {
@@ -30,7 +30,7 @@ class KitEngine {
   void put_element(const std::string& relation, const std::string& key, int64_t number, const json::value& value);
 
   // How an action ended; what followed from it is settled. An action that cannot be called throws. Variants are noted
-  // as lang/harness.h does.
+  // as lang/run/harness.h does.
   engine::End run(const std::string& action, const json::object& input,
                   std::optional<uint64_t> expect_generation = std::nullopt);
   // The row; null if there is none.

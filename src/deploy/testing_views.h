@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "deploy/views/states.h"
-#include "lang/memory_rows.h"
+#include "lang/run/memory_rows.h"
 
 namespace sluice::deploy {
 

@@ -9,7 +9,7 @@
 
 #include "engine/committed_rows.h"
 #include "engine/sealed.h"
-#include "lang/binding.h"
+#include "lang/run/binding.h"
 
 namespace sluice::engine {
 

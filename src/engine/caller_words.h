@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "lang/symbols.h"
+#include "lang/check/symbols.h"
 
 namespace sluice::engine {
 

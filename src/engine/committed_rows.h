@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "engine/transaction.h"
-#include "lang/handler.h"
-#include "lang/rows.h"
+#include "lang/run/handler.h"
+#include "lang/run/rows.h"
 #include "store/store.h"
 
 namespace sluice::engine {

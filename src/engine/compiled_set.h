@@ -10,7 +10,7 @@
 #include "engine/patterns.h"
 #include "engine/rules.h"
 #include "engine/where.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::engine {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "engine/testing_machine.h"
-#include "lang/format.h"
-#include "lang/sync_parser.h"
+#include "lang/format/format.h"
+#include "lang/syntax/sync_parser.h"
 
 namespace sluice::engine {
 namespace defects_test {

@@ -12,8 +12,8 @@
 
 #include "engine/step.h"
 #include "engine/transaction.h"
-#include "lang/binding.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
+#include "lang/run/binding.h"
 
 namespace sluice::engine {
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/ulid.h"
-#include "lang/binding.h"
+#include "lang/run/binding.h"
 
 namespace sluice::engine {
 

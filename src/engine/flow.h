@@ -20,7 +20,7 @@
 #include "engine/record.h"
 #include "engine/step.h"
 #include "engine/sync_set.h"
-#include "lang/binding.h"
+#include "lang/run/binding.h"
 #include "store/store.h"
 
 namespace sluice::engine {

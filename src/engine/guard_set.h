@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "engine/state_reader.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::engine {
 

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "engine/transaction.h"
-#include "lang/sync_parser.h"
+#include "lang/syntax/sync_parser.h"
 
 namespace sluice::engine {
 namespace {

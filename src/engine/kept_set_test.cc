@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 #include "store/memory_store.h"
 
 namespace sluice::engine {

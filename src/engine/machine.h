@@ -36,8 +36,8 @@
 #include "engine/step.h"
 #include "engine/sync_set.h"
 #include "engine/transaction.h"
-#include "lang/binding.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
+#include "lang/run/binding.h"
 #include "store/store.h"
 
 namespace sluice::engine {

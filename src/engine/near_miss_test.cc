@@ -8,7 +8,7 @@
 #include <set>
 
 #include "engine/testing_reference.h"
-#include "lang/print.h"
+#include "lang/format/print.h"
 
 namespace sluice::engine {
 namespace near_miss_test {

@@ -3,8 +3,8 @@
 
 #include "base/code.h"
 #include "engine/step.h"
-#include "lang/handler.h"
-#include "lang/symbols.h"
+#include "lang/check/symbols.h"
+#include "lang/run/handler.h"
 
 namespace sluice::engine {
 

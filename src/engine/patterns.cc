@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lang/print.h"
+#include "lang/format/print.h"
 
 namespace sluice::engine {
 namespace {

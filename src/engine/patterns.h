@@ -8,7 +8,7 @@
 
 #include "engine/record.h"
 #include "engine/rules.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::engine {
 

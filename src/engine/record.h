@@ -11,8 +11,8 @@
 #include "base/document.h"
 #include "base/result.h"
 #include "base/ulid.h"
-#include "lang/handler.h"
-#include "lang/symbols.h"
+#include "lang/check/symbols.h"
+#include "lang/run/handler.h"
 
 namespace sluice::engine {
 

@@ -7,7 +7,7 @@
 
 #include "base/ulid.h"
 #include "crypto/sha256.h"
-#include "lang/values.h"
+#include "lang/run/values.h"
 
 namespace sluice::engine {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/value.h"
-#include "lang/ast.h"
-#include "lang/symbols.h"
+#include "lang/check/symbols.h"
+#include "lang/syntax/ast.h"
 
 namespace sluice::engine {
 
@@ -121,7 +121,7 @@ std::vector<CompiledArgument> compile_arguments(const std::vector<lang::Argument
 // Arguments whose value is not there are left out.
 json::object evaluate(const std::vector<CompiledArgument>& arguments, const Bindings& bindings, const Moment& moment);
 
-// The name of a relation in the store, as in lang/relations.h: "Concept", "Concept[Domain]", "Concept[]" or
+// The name of a relation in the store, as in lang/check/relations.h: "Concept", "Concept[Domain]", "Concept[]" or
 // "Concept.field".
 std::string relation_name(const lang::Symbols& symbols, size_t concept_, size_t relation);
 

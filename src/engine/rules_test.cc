@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/testing_engine.h"
-#include "lang/check.h"
-#include "lang/relations.h"
+#include "lang/check/check.h"
+#include "lang/check/relations.h"
 
 namespace sluice::engine {
 namespace rules_test {

@@ -5,7 +5,7 @@
 
 #include "engine/testing_machine.h"
 #include "engine/testing_scenarios.h"
-#include "lang/kit.h"
+#include "lang/syntax/kit.h"
 
 namespace sluice::engine {
 namespace scenarios_lasting_test {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/transaction.h"
-#include "lang/binding.h"
+#include "lang/run/binding.h"
 #include "store/store.h"
 
 namespace sluice::engine {

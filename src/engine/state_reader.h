@@ -10,7 +10,7 @@
 
 namespace sluice::engine {
 
-// Relations are named as in lang/relations.h. Rows come in key order.
+// Relations are named as in lang/check/relations.h. Rows come in key order.
 class StateReader {
  public:
   StateReader() = default;

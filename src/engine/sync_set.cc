@@ -9,7 +9,7 @@
 #include "crypto/sha256.h"
 #include "engine/compiled_set.h"
 #include "engine/value.h"
-#include "lang/format.h"
+#include "lang/format/format.h"
 
 namespace sluice::engine {
 namespace {

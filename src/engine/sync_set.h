@@ -19,7 +19,7 @@
 #include "engine/record.h"
 #include "engine/rules.h"
 #include "engine/state_reader.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 namespace sluice::engine {
 

@@ -6,7 +6,7 @@
 
 #include "engine/testing_engine.h"
 #include "engine/testing_small_kit.h"
-#include "lang/sync_parser.h"
+#include "lang/syntax/sync_parser.h"
 
 namespace sluice::engine {
 namespace sync_set_test {

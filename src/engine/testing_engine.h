@@ -8,7 +8,7 @@
 
 #include "engine/guard_set.h"
 #include "engine/sync_set.h"
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 
 namespace sluice::engine {
 

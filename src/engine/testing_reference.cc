@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "lang/print.h"
+#include "lang/format/print.h"
 
 namespace sluice::engine {
 

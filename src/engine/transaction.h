@@ -26,7 +26,7 @@
 #include "base/ulid.h"
 #include "engine/guard_set.h"
 #include "engine/state_reader.h"
-#include "lang/rows.h"
+#include "lang/run/rows.h"
 #include "store/blob_store.h"
 #include "store/store.h"
 

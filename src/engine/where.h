@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "engine/rules.h"
 #include "engine/state_reader.h"
-#include "lang/symbols.h"
+#include "lang/check/symbols.h"
 
 namespace sluice::engine {
 

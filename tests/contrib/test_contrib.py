@@ -90,10 +90,10 @@ def parser_words(root, names):
     """Every word that these parsers compare a token with."""
     words = set()
     for name in names:
-        text = (root / "src/lang" / f"{name}_parser.cc").read_text()
+        text = (root / "src/lang/syntax" / f"{name}_parser.cc").read_text()
         words |= set(re.findall(r'\b(?:accept|expect|at|is)\("([A-Za-z]+)"', text))
         words |= set(re.findall(r'(?:==|\?|:) "([A-Za-z]+)"', text)) - {"category"}
-        for table in re.findall(r"kAnnotations = \{(.*?)\};|kReserved = \{(.*?)\};", text, flags=re.S):
+        for table in re.findall(r"k(?:Concept)?Annotations = \{(.*?)\};|kReserved = \{(.*?)\};", text, flags=re.S):
             words |= set(re.findall(r'"([A-Za-z]+)"', "".join(table)))
         words |= set(re.findall(r'\{"([a-z]+)", Kind::', text)) | set(re.findall(r'\{"([a-z]+)", Op::', text))
     return words
@@ -110,11 +110,11 @@ def test_the_lists_are_what_the_sync_parser_asks_for(root):
 
 
 def test_the_lists_have_every_type_and_function(root):
-    ast = (root / "src/lang/ast.cc").read_text()
+    ast = (root / "src/lang/syntax/ast.cc").read_text()
     assert set(re.findall(r'"(\w+)"', re.search(r"kPrimitives = \{(.*?)\};", ast, flags=re.S).group(1))) == TYPES
-    rules = (root / "src/lang/check_expr.cc").read_text()
+    rules = (root / "src/lang/check/check_expr.cc").read_text()
     assert set(re.findall(r'Function\{"(\w+)"', rules)) == SYNC_FUNCTIONS
-    invariants = (root / "src/lang/evaluate.cc").read_text()
+    invariants = (root / "src/lang/run/evaluate.cc").read_text()
     assert set(re.findall(r'expr\.name == "(\w+)"', invariants)) == CONCEPT_FUNCTIONS
 
 

@@ -11,7 +11,7 @@ PLAIN = {"alignment", "cycle", "duplicate", "nesting", "overlay", "reversal", "s
 
 def rules_of_the_code(root):
     found = set()
-    for path in (root / "src/lang").glob("*.cc"):
+    for path in (root / "src/lang").glob("*/*.cc"):
         if path.name.endswith("_test.cc") or not re.match(r"check|cursor|cycles|diagnostic|kit|text|\w+_parser", path.name):
             continue
         found |= set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', path.read_text()))
@@ -28,7 +28,7 @@ def test_every_rule_is_explained_and_nothing_else(root):
 
 def test_warnings_are_marked_as_warnings(root):
     text = (root / "docs/internals/language.md").read_text()
-    code = "".join(path.read_text() for path in sorted((root / "src/lang").glob("*.cc"))
+    code = "".join(path.read_text() for path in sorted((root / "src/lang").glob("*/*.cc"))
                    if re.match(r"(check|kit)\w*\.cc", path.name) and not path.name.endswith("_test.cc"))
     warned = set(re.findall(r'warning\((?:[^;"]|\n)*?"([a-z-]+)"', code))
     failed = set(re.findall(r'error\((?:[^;"]|\n)*?"([a-z-]+)"', code))
@@ -41,7 +41,8 @@ def test_warnings_are_marked_as_warnings(root):
 
 def test_the_limits_are_those_of_the_code(root):
     code = "".join((root / "src/lang" / name).read_text() for name in
-                   ["lexer.h", "cursor.h", "text.h", "diagnostic.h", "check_expr.cc", "cpp_types.h"])
+                   ["syntax/lexer.h", "syntax/cursor.h", "syntax/text.h", "syntax/diagnostic.h", "check/check_expr.cc",
+                    "codegen/cpp_types.h"])
     for constant in ["kMaxIdentifier = 256", "kMaxTokens = 2'000'000", "kMaxDepth = 100", "kMaxSourceBytes = 8 << 20",
                      "kMaxErrors = 100", "kAny = 1000", "kMaxFields = 52"]:
         assert constant in code

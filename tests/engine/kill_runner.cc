@@ -13,7 +13,7 @@
 #include "base/real_disk.h"
 #include "crypto/key_file.h"
 #include "engine/engine.h"
-#include "lang/testing_kit.h"
+#include "lang/check/testing_kit.h"
 #include "store/sqlite_store.h"
 
 namespace sluice {

@@ -1,10 +1,10 @@
 // Any bytes as a `.concept` file: a tree or errors with places, never a crash.
-// covers: src/lang/concept_parser.cc src/lang/invariant_parser.cc src/lang/expression_parser.cc src/lang/type_parser.cc
-// covers: src/lang/lexer.cc src/lang/cursor.cc
+// covers: src/lang/syntax/concept_parser.cc src/lang/syntax/invariant_parser.cc src/lang/syntax/expression_parser.cc
+// src/lang/syntax/type_parser.cc covers: src/lang/syntax/lexer.cc src/lang/syntax/cursor.cc
 #include <cstdint>
 #include <cstdlib>
 
-#include "lang/concept_parser.h"
+#include "lang/syntax/concept_parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(bytes), size);

@@ -1,17 +1,18 @@
 // Any concept that can be read and checked: all that conceptc makes of it; never a crash, never an error that the check
 // did not tell, and the same every time.
-// covers: src/lang/generate_cpp.cc src/lang/generate_state.cc src/lang/generate_schema.cc
-// covers: src/lang/generate_reference.cc src/lang/generate_tests.cc src/lang/cpp_types.cc src/lang/relations.cc
+// covers: src/lang/codegen/generate_cpp.cc src/lang/codegen/generate_state.cc src/lang/codegen/generate_schema.cc
+// covers: src/lang/codegen/generate_reference.cc src/lang/codegen/generate_tests.cc src/lang/codegen/cpp_types.cc
+// src/lang/check/relations.cc
 #include <cstdint>
 #include <cstdlib>
 
 #include "base/json.h"
-#include "lang/check.h"
-#include "lang/concept_parser.h"
-#include "lang/generate_cpp.h"
-#include "lang/generate_reference.h"
-#include "lang/generate_schema.h"
-#include "lang/generate_tests.h"
+#include "lang/check/check.h"
+#include "lang/codegen/generate_cpp.h"
+#include "lang/codegen/generate_reference.h"
+#include "lang/codegen/generate_schema.h"
+#include "lang/codegen/generate_tests.h"
+#include "lang/syntax/concept_parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace sluice::lang;

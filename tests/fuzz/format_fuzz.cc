@@ -1,15 +1,16 @@
 // Formatting keeps meaning and comments and is idempotent. The first byte picks the language: `c` for a concept,
 // anything else for syncs.
-// covers: src/lang/format.cc src/lang/layout.cc src/lang/comment_places.cc src/lang/print.cc
+// covers: src/lang/format/format.cc src/lang/format/layout.cc src/lang/format/comment_places.cc
+// src/lang/format/print.cc
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "lang/concept_parser.h"
-#include "lang/format.h"
-#include "lang/sync_parser.h"
+#include "lang/format/format.h"
+#include "lang/syntax/concept_parser.h"
+#include "lang/syntax/sync_parser.h"
 
 namespace {
 

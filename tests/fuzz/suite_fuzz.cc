@@ -1,9 +1,9 @@
 // Any bytes as a `suite.yaml`: a suite or errors with places, never a crash.
-// covers: src/lang/suite_parser.cc
+// covers: src/lang/syntax/suite_parser.cc
 #include <cstdint>
 #include <cstdlib>
 
-#include "lang/suite_parser.h"
+#include "lang/syntax/suite_parser.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   std::string_view text(reinterpret_cast<const char*>(bytes), size);

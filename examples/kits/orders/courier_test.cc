@@ -4,7 +4,7 @@
 #include "base/atomic_file.h"
 #include "base/volatile_disk.h"
 #include "courier_work.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "mailbox.h"
 
 namespace sluice::orders::courier {

@@ -1,7 +1,7 @@
 // Order through the harness: what fixtures cannot say. Its fixtures and invariants run beside this, generated.
 #include <gtest/gtest.h>
 
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "order.gen.h"
 
 namespace sluice::orders::order {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "lang/binding.h"
+#include "lang/run/binding.h"
 
 namespace sluice::orders {
 

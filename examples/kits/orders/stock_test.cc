@@ -1,7 +1,7 @@
 // Stock through the harness: what fixtures cannot say. Its fixtures and invariants run beside this, generated.
 #include <gtest/gtest.h>
 
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "stock.gen.h"
 
 namespace sluice::orders::stock {

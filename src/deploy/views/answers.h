@@ -10,7 +10,7 @@
 #include "base/document.h"
 #include "base/result.h"
 #include "deploy/views/doctor.h"
-#include "lang/handler.h"
+#include "lang/run/handler.h"
 
 namespace sluice::deploy::views {
 

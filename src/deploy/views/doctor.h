@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/disk.h"
-#include "lang/handler.h"
+#include "lang/run/handler.h"
 
 namespace sluice::deploy::views {
 

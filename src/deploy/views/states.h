@@ -4,7 +4,7 @@
 #include "config.gen.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
-#include "lang/handler.h"
+#include "lang/run/handler.h"
 #include "local_runtime.gen.h"
 #include "revision.gen.h"
 #include "router.gen.h"

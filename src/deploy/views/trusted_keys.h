@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "crypto/ed25519.h"
-#include "lang/handler.h"
+#include "lang/run/handler.h"
 
 namespace sluice::deploy::views {
 

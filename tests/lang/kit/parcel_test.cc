@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "carrier.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "parcel_work.h"
 
 namespace sluice::kit::parcel {

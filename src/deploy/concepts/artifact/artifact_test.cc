@@ -5,7 +5,7 @@
 
 #include "deploy/concepts/artifact/artifact_work.h"
 #include "deploy/concepts/artifact/testing_builder.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 
 namespace sluice::deploy::artifact {
 

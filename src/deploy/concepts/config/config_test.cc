@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "config.gen.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 
 namespace sluice::deploy::config {
 namespace config_test {

@@ -3,7 +3,7 @@
 
 #include "deploy/concepts/deployment/deployment_work.h"
 #include "deploy/revenue_policy.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 
 namespace sluice::deploy::deployment {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "env.gen.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 
 namespace sluice::deploy::env {
 

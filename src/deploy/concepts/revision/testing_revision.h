@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "revision.gen.h"
 
 namespace sluice::deploy::revision {

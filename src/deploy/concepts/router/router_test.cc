@@ -8,7 +8,7 @@
 #include "deploy/concepts/router/router_work.h"
 #include "deploy/router_fleet.h"
 #include "deploy/testing_router.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 
 namespace sluice::deploy::router {
 

@@ -1,7 +1,7 @@
 // Runtime through the harness, answered as the syncs of a provider do: one test a variant.
 #include <gtest/gtest.h>
 
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "runtime.gen.h"
 
 namespace sluice::deploy::runtime {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "traffic.gen.h"
 
 namespace sluice::deploy::traffic {

@@ -3,7 +3,7 @@
 
 #include "bundle/sidecar.h"
 #include "bundle/trust_root.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "trust.gen.h"
 
 namespace sluice::deploy::trust {

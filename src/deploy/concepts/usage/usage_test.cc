@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "deploy/concepts/usage/usage_work.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 
 namespace sluice::deploy::usage {
 

@@ -10,7 +10,7 @@
 
 #include "bundle/manifest.h"
 #include "deploy/providers/runtime/local/local_host.h"
-#include "lang/handler.h"
+#include "lang/run/handler.h"
 
 namespace sluice::deploy::local_runtime {
 

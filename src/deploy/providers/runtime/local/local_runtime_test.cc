@@ -9,7 +9,7 @@
 #include "bundle/pack.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
-#include "lang/harness.h"
+#include "lang/run/harness.h"
 #include "process/port.h"
 #include "process/testing_port.h"
 #include "process/testing_replicas.h"

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "lang/observer.h"
+#include "lang/run/observer.h"
 #include "process/replicas.h"
 
 namespace sluice::deploy::local_runtime {

@@ -1,0 +1,64 @@
+// The parts of the trees that need more than a default.
+#include "lang/syntax/ast.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sluice::lang {
+namespace {
+
+constexpr std::array<std::string_view, 9> kPrimitives = {"String",   "Int", "Float",   "Bool",  "Bytes",
+                                                         "DateTime", "ID",  "Request", "Sealed"};
+
+}  // namespace
+
+bool is_primitive(std::string_view name) { return std::ranges::find(kPrimitives, name) != kPrimitives.end(); }
+
+std::string_view name_of(Runs runs) {
+  switch (runs) {
+    case Runs::pure:
+      return "pure";
+    case Runs::query:
+      return "query";
+    case Runs::effect:
+      return "effect";
+    case Runs::answered:
+      return "answered";
+    case Runs::answered_outside:
+      return "answered outside";
+  }
+  return "";
+}
+
+std::string_view name_of(Retry retry) {
+  switch (retry) {
+    case Retry::never:
+      return "never";
+    case Retry::safe:
+      return "safe";
+    case Retry::probe:
+      return "probe";
+  }
+  return "";
+}
+
+bool Concept::operator==(const Concept& other) const {
+  return name == other.name && params == other.params && version == other.version && gate == other.gate &&
+         category == other.category && visibility == other.visibility && purpose == other.purpose &&
+         state == other.state && actions == other.actions && capabilities == other.capabilities &&
+         invariants == other.invariants && parallel == other.parallel;
+}
+
+bool Sync::operator==(const Sync& other) const {
+  return name == other.name && purpose == other.purpose && annotations == other.annotations &&
+         eventual == other.eventual && loop == other.loop && retry_variants == other.retry_variants &&
+         when == other.when && where == other.where && then == other.then;
+}
+
+bool Guard::operator==(const Guard& other) const {
+  return name == other.name && purpose == other.purpose && before == other.before && over == other.over &&
+         where == other.where && require == other.require && engine == other.engine && variant == other.variant &&
+         arguments == other.arguments;
+}
+
+}  // namespace sluice::lang
