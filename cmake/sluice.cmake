@@ -181,14 +181,14 @@ function(sluice_testing name)
   endforeach()
 endfunction()
 
-# sluice_headers(NAME HEADER…): each header of the folder as a source of its own, built by the target `headers`. The
-# precompiled header would hide that one is missing from the standard library: `tests/tidy` looks for those.
+# sluice_headers(NAME HEADER…): each header of the folder, by its path in it, as a source of its own, built by the target
+# `headers`. The precompiled header would hide that one is missing from the standard library: `tests/tidy` looks for those.
 add_custom_target(headers)
 function(sluice_headers name)
   foreach(header ${ARGN})
-    get_filename_component(stem ${header} NAME_WE)
+    string(REGEX REPLACE "\\.h$" "" stem ${header})
     set(source ${CMAKE_BINARY_DIR}/alone/${name}/${stem}.cc)
-    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${name}/${stem}.h\"\n")
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${name}/${header}\"\n")
     list(APPEND alone ${source})
   endforeach()
   add_library(${name}_headers OBJECT EXCLUDE_FROM_ALL ${alone})
@@ -201,12 +201,13 @@ function(sluice_headers name)
   add_dependencies(headers ${name}_headers)
 endfunction()
 
-# sluice_folder(NAME [COLD] [LINK target…]): src/NAME as a library `NAME` of all its .cc files, its *_test.cc files as one test
-# program `NAME_test`, and what its tests share with those of outer folders, its testing_*.cc files, as `NAME_testing`,
-# which nothing that is shipped links. Every header is also compiled alone (target `headers`).
+# sluice_folder(NAME [COLD] [LINK target…]): src/NAME as a library `NAME` of all its .cc files and those of its
+# sub-folders, its *_test.cc files as one test program `NAME_test`, and what its tests share with those of outer folders,
+# its testing_*.cc files, as `NAME_testing`, which nothing that is shipped links. Every header is also compiled alone
+# (target `headers`).
 function(sluice_folder name)
   cmake_parse_arguments(arg "COLD" "" "LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB sources CONFIGURE_DEPENDS *.cc */*.cc)
   set(tests ${sources})
   set(testing ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|main)\\.cc$|/testing_[^/]*$")
@@ -214,7 +215,7 @@ function(sluice_folder name)
   list(FILTER testing INCLUDE REGEX "/testing_[^/]*$")
   add_library(${name} STATIC ${sources})
   sluice_root(${name} ${name})
-  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_BINARY_DIR}/roots/${name}/${name}/*.h)
+  file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.h */*.h)
   target_link_libraries(${name} PUBLIC ${arg_LINK})
   target_precompile_headers(${name} REUSE_FROM common_headers)
   # What runs once a command or a call is compiled in two thirds of the time, and is not slower to anybody's eye.

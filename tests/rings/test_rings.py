@@ -12,7 +12,7 @@ FOLDERS = sorted(path.parent.name for path in ROOT.glob("src/*/CMakeLists.txt"))
 
 
 def a_header(folder):
-    return f"{folder}/{sorted((ROOT / 'src' / folder).glob('*.h'))[0].name}"
+    return str(sorted((ROOT / "src" / folder).rglob("*.h"))[0].relative_to(ROOT / "src"))
 
 
 def linked(folder):

@@ -85,13 +85,14 @@ def test_the_rules_let_good_code_pass(root, path, text):
 def alone(build_dir, folder):
     """The build's own commands that compile each header of a folder alone, by header."""
     commands = json.loads((build_dir / "compile_commands.json").read_text())
-    pattern = re.compile(rf"/alone/{folder}/(\w+)\.cc$")
+    pattern = re.compile(rf"/alone/{folder}/([\w/]+)\.cc$")
     return {f"{folder}/{found.group(1)}.h": c for c in commands if (found := pattern.search(c["file"]))}
 
 
 def test_every_header_is_compiled_alone(root, build_dir):
     for folder in sorted(path.parent.name for path in root.glob("src/*/CMakeLists.txt")):
-        headers = {f"{folder}/{path.name}" for path in (root / "src" / folder).glob("*.h")}
+        headers = {str(path.relative_to(root / "src")) for pattern in ("*.h", "*/*.h")
+                   for path in (root / "src" / folder).glob(pattern)}
         assert set(alone(build_dir, folder)) == headers
     assert "compile release headers" in (root / "dev").read_text().split("test)", 1)[1].split(";;")[0]
 
