@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "api/exchange.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -15,6 +14,7 @@
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "deployment.gen.h"
+#include "host/exchange.h"
 #include "revision.gen.h"
 #include "store/sqlite_store.h"
 #include "traffic.gen.h"

@@ -10,10 +10,10 @@
 #include <boost/json.hpp>
 #include <thread>
 
-#include "api/exchange.h"
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "bench/folder.h"
+#include "host/exchange.h"
 
 namespace sluice::bench {
 namespace {

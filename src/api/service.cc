@@ -6,14 +6,15 @@
 #include <charconv>
 #include <map>
 
-#include "api/caller.h"
-#include "api/door.h"
-#include "api/flow_rows.h"
-#include "api/problem.h"
-#include "api/row_json.h"
-#include "api/wire_words.h"
 #include "base/json.h"
 #include "engine/outcome_code.h"
+#include "host/caller.h"
+#include "host/engine_link.h"
+#include "host/flow_rows.h"
+#include "host/moment.h"
+#include "host/problem.h"
+#include "host/row_json.h"
+#include "host/wire_words.h"
 
 namespace sluice::api {
 namespace {
@@ -27,9 +28,9 @@ http::Response in_json(const json::value& value, int status = 200) { return {.st
 http::Response in_json(const Result<json::value>& value, int status = 200);
 
 http::Response refused(const Error& error, json::object more = {}) {
-  json::object object = problem(error);
+  json::object object = host::problem(error);
   for (auto& member : more) object[member.key()] = std::move(member.value());
-  return {.status = http_status(error.code), .content_type = std::string(kProblemType), .body = write(object)};
+  return {.status = http_status(error.code), .content_type = std::string(host::kProblemType), .body = write(object)};
 }
 
 http::Response in_json(const Result<json::value>& value, int status) {
@@ -92,14 +93,10 @@ Result<std::optional<uint64_t>> expected_generation(const http::Request& request
   return std::optional(*number);
 }
 
-enum class WaitFor : uint8_t { start, answer, settled, all };
-
-Result<WaitFor> wait_of(const http::Request& request) {
+Result<host::WaitFor> wait_of(const http::Request& request) {
   const std::string* given = request.parameter("wait");
-  if (given == nullptr || *given == "answer") return WaitFor::answer;
-  if (*given == "start") return WaitFor::start;
-  if (*given == "settled") return WaitFor::settled;
-  if (*given == "all") return WaitFor::all;
+  if (given == nullptr) return host::WaitFor::answer;
+  if (auto wait = host::wait_named(*given)) return *wait;
   return Error{.code = Code::invalid, .message = "wait is start, answer, settled or all"};
 }
 
@@ -138,9 +135,13 @@ const std::vector<Service::Route>& Service::routes() {
       {"POST", {"v1", "stop"}, &Service::stop},
       {"POST", {"v1", "actions", "*", "*"}, &Service::act},
       {"GET", {"v1", "actions", "*", "*"}, &Service::describe},
+      {"GET", {"v1", "views"}, &Service::views},
+      {"GET", {"v1", "views", "*"}, &Service::view},
+      {"GET", {"v1", "views", "*", "schema"}, &Service::view_schema},
       {"GET", {"v1", "flows"}, &Service::flows},
       {"GET", {"v1", "flows", "*"}, &Service::flow},
       {"GET", {"v1", "flows", "*", "steps"}, &Service::steps},
+      {"GET", {"v1", "flows", "*", "answer"}, &Service::answer_of},
       {"POST", {"v1", "flows", "*", "decisions"}, &Service::decide},
       {"GET", {"v1", "state", "*"}, &Service::state},
       {"GET", {"v1", "position"}, &Service::position},
@@ -156,7 +157,8 @@ const std::vector<Service::Route>& Service::routes() {
 // What the journal says was denied: what the caller says it is for, if that reads like a command, else the route:
 // whatever somebody sends who may do nothing, the record is short and readable.
 std::string Service::denied_thing(const Route& route, const http::Request& request) {
-  const std::string* purpose = request.parameter("for");
+  const std::string* purpose = request.header(host::kPurposeHeader);
+  if (purpose == nullptr) purpose = request.parameter("for");
   bool words = purpose != nullptr && !purpose->empty() && purpose->size() <= 30 &&
                std::ranges::all_of(*purpose, [](char c) { return (c >= 'a' && c <= 'z') || c == ' ' || c == '-'; });
   if (words) return *purpose;
@@ -181,12 +183,13 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
     }
     Call call{.request = request,
               .peer = peer,
-              .caller = {.name = caller_behind(*parts_.disk, *peer.credentials)},
+              .caller = {.name = host::caller_behind(*parts_.disk, *peer.credentials)},
               .parts = *std::move(parts)};
     // Who may call an action, the engine itself decides, and writes down.
     if (route.answer != &Service::act && call.caller.name != parts_.owner) {
       return refused(parts_.engine->deny(call.caller, denied_thing(route, request)));
     }
+    if (auto other = other_kit(request)) return refused(*other);
     return (this->*route.answer)(call);
   }
   if (allowed.empty()) {
@@ -197,6 +200,18 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   response.status = 405;
   response.headers.push_back({"Allow", allowed});
   return response;
+}
+
+std::optional<Error> Service::other_kit(const http::Request& request) const {
+  const std::string* needed = request.header(host::kKitHeader);
+  if (needed == nullptr) return std::nullopt;
+  const json::object about = parts_.about();
+  const json::value* runs = about.if_contains("kitFolder");
+  if (runs != nullptr && *runs == json::value(*needed)) return std::nullopt;
+  const std::string other = runs != nullptr && runs->is_string() ? std::string(runs->get_string()) : "another";
+  return Error{.code = Code::conflict,
+               .message = "sluice serve runs the kit " + other + ", and this command needs " + *needed,
+               .next = "sluice stop, then run the command again"};
 }
 
 http::Response Service::health() {
@@ -243,81 +258,78 @@ std::function<bool()> Service::until(const Call& call, int64_t otherwise_ms) con
 
 // --------------------------------------------------------------------------------------------------------- actions
 
+host::EngineDoor Service::door_for(const Call& call) {
+  return host::EngineDoor({.engine = parts_.engine,
+                           .store = parts_.store,
+                           .blobs = parts_.blobs,
+                           .concepts = parts_.concepts,
+                           .clock = parts_.clock,
+                           .kit = parts_.kit()},
+                          call.caller.name);
+}
+
 http::Response Service::act(const Call& call) {
   std::string name = call.parts[0] + "/" + call.parts[1];
-  auto kit = parts_.kit();
-  const lang::ActionSymbol* action = find_action(kit->symbols(), name);
-  if (action == nullptr) {
-    return refused({.code = Code::not_found, .message = "there is no action " + name, .next = "sluice kit show"});
-  }
-  auto body = body_of(call.request, {"input", "reason"});
+  auto body = body_of(call.request, {"input", "reason", "dryRun"});
   if (!body) return refused(body.error());
   auto input = object_member(*body, "input");
   if (!input) return refused(input.error());
   auto reason = text_member(*body, "reason");
   if (!reason) return refused(reason.error());
-  engine::Caller caller{.name = call.caller.name, .reason = *reason};
-  if (action->runs == lang::Runs::query) return ask(call, *action, name, *input, caller);
-
   auto wait = wait_of(call.request);
   if (!wait) return refused(wait.error());
   auto generation = expected_generation(call.request);
   if (!generation) return refused(generation.error());
+  const json::value* dry = body->if_contains("dryRun");
   const std::string* key = call.request.header("Idempotency-Key");
-  int64_t began_ns = parts_.clock->monotonic_ns();
-  auto id = parts_.engine->start({.action = name,
-                                  .input = *std::move(input),
-                                  .caller = caller,
-                                  .key = key != nullptr ? *key : "",
-                                  .expect_generation = *generation});
-  if (!id) {
-    log(caller.name + " " + name + " was refused: " + id.error().message);
-    return refused(id.error());
+  const int64_t began_ns = parts_.clock->monotonic_ns();
+  auto answer = door_for(call).call({.action = name,
+                                     .input = *std::move(input),
+                                     .reason = *reason,
+                                     .key = key != nullptr ? *key : "",
+                                     .expect_generation = *generation,
+                                     .wait = *wait,
+                                     .dry_run = dry != nullptr && *dry == json::value(true)},
+                                    {.stop = until(call, kAnswerPatience_ms)});
+  if (!answer) {
+    log(call.caller.name + " " + name + " was refused: " + answer.error().message);
+    return refused(answer.error());
   }
-  auto stop = until(call, kAnswerPatience_ms);
-  EngineDoor door(*parts_.engine, *parts_.store, kit);
-  RunningFlow flow(*id);
-  json::object shown{{"flow", to_string(*id)}, {"invocation", to_string(*id)}};
-  if (*wait != WaitFor::start) {
-    if (auto waited = wait_for_answer(door, flow, stop); !waited) return refused(waited.error(), shown);
+  if (answer->flow && answer->ended()) {
+    const int64_t took_us = (parts_.clock->monotonic_ns() - began_ns) / 1000;
+    log(call.caller.name + " " + name + " => " + answer->variant + " in " + std::to_string(took_us / 1000) + "." +
+        std::to_string(took_us % 1000 / 100) + " ms, flow " + to_string(*answer->flow));
+  } else if (*wait == host::WaitFor::answer && answer->flow) {
+    log(call.caller.name + " " + name + " goes on as flow " + to_string(*answer->flow));
   }
-  using Until = engine::Engine::Until;
-  auto far = *wait == WaitFor::all ? Until::all : Until::settled;
-  bool now = *wait == WaitFor::start || *wait == WaitFor::answer;
-  auto state = parts_.engine->wait(*id, far, [&] { return now || stop() || parts_.engine->trouble(); });
-  if (!state) return refused(state.error(), shown);
-  shown["state"] = state_name(*state);
-  if (!flow.ended()) {
-    if (*wait == WaitFor::answer) log(caller.name + " " + name + " goes on as flow " + to_string(*id));
-    shown["waitsFor"] = flow.waits_for(parts_.clock->wall_ms());
-    if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
-    return in_json(shown, 202);
-  }
-  const engine::End& end = flow.ended()->end;
-  Code code = engine::code_of(*action, end.variant);
-  shown["variant"] = end.variant;
-  shown["fields"] = end.fields;
-  shown["maybeDone"] = end.maybe_done;
-  shown["position"] = flow.ended()->position;
-  int64_t took_us = (parts_.clock->monotonic_ns() - began_ns) / 1000;
-  log(caller.name + " " + name + " => " + end.variant + " in " + std::to_string(took_us / 1000) + "." +
-      std::to_string(took_us % 1000 / 100) + " ms, flow " + to_string(*id));
-  if (code != Code::ok) {
-    const json::value* message = end.fields.if_contains("message");
-    bool said = message != nullptr && message->is_string();
-    return refused({.code = code,
-                    .message = said ? std::string(message->get_string()) : name + " ended in " + end.variant,
-                    .next = "sluice flow trace " + to_string(*id)},
-                   std::move(shown));
-  }
-  shown["code"] = code_name(code);
-  return in_json(shown);
+  return answered(call, *answer);
+}
+
+http::Response Service::answer_of(const Call& call) {
+  auto flow = Ulid::parse(call.parts[0]);
+  if (!flow) return refused(flow.error());
+  auto wait = wait_of(call.request);
+  if (!wait) return refused(wait.error());
+  auto answer = door_for(call).answer_of(*flow, *wait, {.stop = until(call, 0)});
+  if (!answer) return refused(answer.error());
+  return answered(call, *answer);
+}
+
+http::Response Service::answered(const Call&, const host::Answer& answer) {
+  json::object shown = host::to_json(answer);
+  if (!answer.ended()) return in_json(shown, 202);
+  if (answer.code == Code::ok) return in_json(shown);
+  const std::string message = answer.text("message");
+  return refused({.code = answer.code,
+                  .message = message.empty() ? answer.action + " ended in " + answer.variant : message,
+                  .next = answer.flow ? "sluice flow trace " + to_string(*answer.flow) : ""},
+                 std::move(shown));
 }
 
 http::Response Service::describe(const Call& call) {
   std::string name = call.parts[0] + "/" + call.parts[1];
   auto kit = parts_.kit();
-  const lang::ActionSymbol* action = find_action(kit->symbols(), name);
+  const lang::ActionSymbol* action = host::find_action(kit->symbols(), name);
   if (action == nullptr) {
     return refused({.code = Code::not_found, .message = "there is no action " + name, .next = "sluice kit show"});
   }
@@ -329,17 +341,39 @@ http::Response Service::describe(const Call& call) {
       json::object{{"action", name}, {"query", action->runs == lang::Runs::query}, {"variants", std::move(variants)}});
 }
 
-http::Response Service::ask(const Call&, const lang::ActionSymbol& action, const std::string& name,
-                            const json::object& input, const engine::Caller& caller) {
-  auto answer = parts_.engine->query(name, input, caller);
-  if (!answer) return refused(answer.error());
-  Code code = engine::code_of(action, answer->variant);
-  json::object shown{{"variant", answer->variant}, {"fields", answer->fields}};
-  if (code != Code::ok) {
-    return refused({.code = code, .message = name + " ended in " + answer->variant}, std::move(shown));
+// ----------------------------------------------------------------------------------------------------------- views
+
+http::Response Service::views(const Call&) {
+  json::array all;
+  for (const host::HostView& each : host::all_views()) {
+    all.push_back(json::object{{"name", each.name}, {"summary", each.summary}});
   }
-  shown["code"] = code_name(code);
-  return in_json(shown);
+  return in_json(json::object{{"views", std::move(all)}});
+}
+
+http::Response Service::view(const Call& call) {
+  auto view = host::find_view(call.parts[0]);
+  if (!view) return refused(view.error());
+  std::vector<std::pair<std::string, std::string>> given;
+  for (const auto& [name, value] : call.request.query) {
+    if (name != "for" && name != "kit") given.emplace_back(name, value);
+  }
+  auto query = lang::query_of_texts(**view, given);
+  if (!query) return refused(query.error());
+  auto answer = door_for(call).view(call.parts[0], *query);
+  if (!answer) return refused(answer.error());
+  const std::string tag = "\"" + std::to_string(answer->position) + "\"";
+  const std::string* known = call.request.header("If-None-Match");
+  http::Response response =
+      known != nullptr && *known == tag ? http::Response{.status = 304} : in_json(answer->document);
+  response.headers.push_back({"ETag", tag});
+  return response;
+}
+
+http::Response Service::view_schema(const Call& call) {
+  auto view = host::find_view(call.parts[0]);
+  if (!view) return refused(view.error());
+  return in_json(json::object{{"query", (*view)->query_schema()}, {"document", (*view)->schema()}});
 }
 
 // ----------------------------------------------------------------------------------------------------------- flows
@@ -351,7 +385,7 @@ http::Response Service::flow(const Call& call) {
   using Until = engine::Engine::Until;
   Until far = Until::quiet;
   for (Until each : {Until::settled, Until::all}) {
-    if (until_text != nullptr && *until_text == name_of(each)) far = each;
+    if (until_text != nullptr && *until_text == host::name_of(each)) far = each;
   }
   auto late = until(call, 0);
   bool done = true;
@@ -364,15 +398,15 @@ http::Response Service::flow(const Call& call) {
   auto row = snapshot ? (*snapshot)->flow(*id) : Result<std::optional<store::FlowRow>>(snapshot.error());
   if (!row) return refused(row.error());
   if (!*row) return refused({.code = Code::not_found, .message = "there is no flow " + call.parts[0]});
-  json::object shown = flow_row_json(**row);
-  shown["state"] = state_name(*state);
+  json::object shown = host::flow_row_json(**row);
+  shown["state"] = host::state_name(*state);
   shown["done"] = done;
-  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
+  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = host::problem(*trouble);
   return in_json(shown);
 }
 
 http::Response Service::flows(const Call& call) {
-  auto limit = parameter_number(call.request, "limit", kPageRows);
+  auto limit = parameter_number(call.request, "limit", host::kPageRows);
   if (!limit) return refused(limit.error());
   std::optional<Ulid> before;
   if (const std::string* given = call.request.parameter("before")) {
@@ -388,8 +422,8 @@ http::Response Service::flows(const Call& call) {
   auto read = (*snapshot)->flows_newest_first(before, [&](const store::FlowRow& row) {
     bool failed = row.status == store::FlowStatus::settled_failed || row.status == store::FlowStatus::stuck;
     if (failed_only && !failed) return true;
-    more = flows.size() >= std::min<uint64_t>(*limit, kPageRows);
-    if (!more) flows.push_back(flow_row_json(row));
+    more = flows.size() >= std::min<uint64_t>(*limit, host::kPageRows);
+    if (!more) flows.push_back(host::flow_row_json(row));
     return !more;
   });
   if (!read) return refused(read.error());
@@ -403,9 +437,9 @@ http::Response Service::steps(const Call& call) {
   auto row = snapshot ? (*snapshot)->flow(*id) : Result<std::optional<store::FlowRow>>(snapshot.error());
   if (!row) return refused(row.error());
   if (!*row) return refused({.code = Code::not_found, .message = "there is no flow " + call.parts[0]});
-  auto records = flow_records(**snapshot, **row);
+  auto records = host::flow_records(**snapshot, **row);
   if (!records) return refused(records.error());
-  json::object shown = flow_row_json(**row);
+  json::object shown = host::flow_row_json(**row);
   shown["steps"] = *std::move(records);
   return in_json(shown);
 }
@@ -432,7 +466,7 @@ http::Response Service::decide(const Call& call) {
   using Kind = engine::Decision::Kind;
   bool known = false;
   for (Kind each : {Kind::cancel, Kind::resolve_as, Kind::retry, Kind::drop, Kind::move}) {
-    if (*kind != name_of(each)) continue;
+    if (*kind != host::name_of(each)) continue;
     decision.kind = each;
     known = true;
   }
@@ -461,7 +495,7 @@ http::Response Service::state(const Call& call) {
   std::optional<Error> unreadable;
   auto read = (*snapshot)->scan(call.parts[0], prefix != nullptr ? *prefix : "", [&](const store::StateRow& row) {
     if (seen++ < *skip) return true;
-    more = rows.size() >= kPageRows || bytes >= kPageBytes;
+    more = rows.size() >= host::kPageRows || bytes >= host::kPageBytes;
     if (more) return false;
     auto value = parse_json(row.value);
     if (!value) {
@@ -469,8 +503,8 @@ http::Response Service::state(const Call& call) {
       return false;
     }
     bytes += row.value.size();
-    rows.push_back(
-        json::object{{"key", to_json(row.key)}, {"generation", row.generation}, {"value", std::move(value->root)}});
+    rows.push_back(json::object{
+        {"key", host::to_json(row.key)}, {"generation", row.generation}, {"value", std::move(value->root)}});
     return true;
   });
   if (!read) return refused(read.error());
@@ -488,7 +522,7 @@ http::Response Service::position(const Call& call) {
   uint64_t position = parts_.engine->position();
   while (position < *at_least && !stop()) position = parts_.engine->wait_for(*at_least, 100);
   json::object shown{{"position", position}};
-  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
+  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = host::problem(*trouble);
   return in_json(shown);
 }
 
@@ -507,14 +541,14 @@ http::Response Service::journal(const Call& call) {
   auto watched = parts_.engine->watch(
       *from,
       [&](const store::JournalRow& row) {
-        rows.push_back(to_json(row));
+        rows.push_back(host::to_json(row));
         bytes += row.record.size();
-        return rows.size() < kPageRows && bytes < kPageBytes;
+        return rows.size() < host::kPageRows && bytes < host::kPageBytes;
       },
       stop);
   if (!watched) return refused(watched.error());
   json::object shown{{"rows", std::move(rows)}};
-  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = problem(*trouble);
+  if (auto trouble = parts_.engine->trouble()) shown["trouble"] = host::problem(*trouble);
   return in_json(shown);
 }
 
@@ -554,7 +588,7 @@ void Service::stream_events(uint64_t from, http::Stream& to) {
           return count > 0 || silent || stopping_ || !to.wanted();
         });
     if (!watched) {
-      to.write("event: problem\ndata: " + write(problem(watched.error())) + "\n\n");
+      to.write("event: problem\ndata: " + write(host::problem(watched.error())) + "\n\n");
       return;
     }
     if (events.empty() && parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns) events = ": alive\n\n";

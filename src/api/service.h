@@ -2,7 +2,7 @@
 // in JSON with a fixed shape; errors are problems with the codes of base/code.h. It is the same code on every listener.
 //
 //   Service service({.engine = …, .store = …, …});
-//   auto server = http::Server::start(*std::move(socket), service.handler(), clock, {}, service.closed());
+//   http::Response response = service.answer(request, peer);
 //
 // The home's owner may do everything. Whoever else reaches it is denied, and the journal says so.
 #pragma once
@@ -17,40 +17,20 @@
 #include "base/clock.h"
 #include "base/disk.h"
 #include "engine/engine.h"
+#include "host/engine_door.h"
+#include "host/serving.h"
 #include "http/server.h"
 #include "lang/check/check.h"
 
 namespace sluice::api {
 
-struct ServiceParts {
-  engine::Engine* engine = nullptr;
-  store::Store* store = nullptr;
-  Disk* disk = nullptr;
-  const Clock* clock = nullptr;
-  std::string owner;  // "uid:1000"
-  // The kit that runs now: what the codes of variants are read from.
-  std::function<std::shared_ptr<const lang::CheckedKit>()> kit;
-  // What /v1/status says besides what the engine knows: pid, version, kit, since.
-  std::function<json::object()> about;
-  // Somebody asked for the end. Must not wait for it.
-  std::function<void()> stop;
-  // One line for each change that was asked for.
-  std::function<void(const std::string&)> log;
-};
-
-class Service {
+class Service final : public host::SocketService {
  public:
-  explicit Service(ServiceParts parts) : parts_(std::move(parts)), snapshots_(*parts_.store) {}
+  explicit Service(host::ServiceParts parts) : parts_(std::move(parts)), snapshots_(*parts_.store) {}
 
-  http::Response answer(const http::Request& request, const http::Peer& peer);
-  http::Server::Handler handler() {
-    return [this](const http::Request& request, const http::Peer& peer) { return answer(request, peer); };
-  }
-  http::Server::Closed closed() {
-    return [this](uint64_t connection) { snapshots_.close_all(connection); };
-  }
-  // Those who wait for something are answered now: the server is about to stop.
-  void stop_waiting() { stopping_ = true; }
+  http::Response answer(const http::Request& request, const http::Peer& peer) override;
+  void closed(uint64_t connection) override { snapshots_.close_all(connection); }
+  void stop_waiting() override { stopping_ = true; }
 
  private:
   struct Call;
@@ -63,8 +43,10 @@ class Service {
   http::Response stop(const Call& call);
   http::Response act(const Call& call);
   http::Response describe(const Call& call);
-  http::Response ask(const Call& call, const lang::ActionSymbol& action, const std::string& name,
-                     const json::object& input, const engine::Caller& caller);
+  http::Response answer_of(const Call& call);
+  http::Response views(const Call& call);
+  http::Response view(const Call& call);
+  http::Response view_schema(const Call& call);
   http::Response decide(const Call& call);
   http::Response flows(const Call& call);
   http::Response flow(const Call& call);
@@ -78,12 +60,16 @@ class Service {
   http::Response read_snapshot(const Call& call);
   http::Response close_snapshot(const Call& call);
 
+  // What a caller is told that needs another kit than the one that runs.
+  std::optional<Error> other_kit(const http::Request& request) const;
+  host::EngineDoor door_for(const Call& call);
+  http::Response answered(const Call& call, const host::Answer& answer);
   std::function<bool()> until(const Call& call, int64_t otherwise_ms) const;
   void log(const std::string& text) const {
     if (parts_.log) parts_.log(text);
   }
 
-  ServiceParts parts_;
+  host::ServiceParts parts_;
   Snapshots snapshots_;
   std::atomic<bool> stopping_ = false;
 };

@@ -7,9 +7,9 @@
 #include <boost/json.hpp>
 #include <thread>
 
-#include "api/exchange.h"
 #include "api/testing_served.h"
 #include "base/testing_wait.h"
+#include "host/exchange.h"
 #include "http/client.h"
 
 namespace sluice::api {
@@ -18,20 +18,20 @@ namespace service_test {
 using testing::HasSubstr;
 
 struct Services : testing::Test {
-  Reply send(http::Request request) {
+  host::Reply send(http::Request request) {
     auto client = http::Client::to_unix(served.socket(), served.clock);
     EXPECT_TRUE(client);
-    auto reply = exchange(**client, std::move(request), 60'000);
+    auto reply = host::exchange(**client, std::move(request), 60'000);
     EXPECT_TRUE(reply) << to_string(reply.error());
-    return reply ? *reply : Reply{};
+    return reply ? *reply : host::Reply{};
   }
-  Reply act(const std::string& action, const json::value& body, const http::Query& query = {},
-            const std::vector<http::Header>& headers = {}) {
-    http::Request request = post({"v1", "actions", "Work", action}, body, query);
+  host::Reply act(const std::string& action, const json::value& body, const http::Query& query = {},
+                  const std::vector<http::Header>& headers = {}) {
+    http::Request request = host::post({"v1", "actions", "Work", action}, body, query);
     request.headers.insert(request.headers.end(), headers.begin(), headers.end());
     return send(request);
   }
-  static std::string text(const Reply& reply, std::string_view name) {
+  static std::string text(const host::Reply& reply, std::string_view name) {
     const json::value* value = reply.body.as_object().if_contains(name);
     return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
   }
@@ -40,7 +40,7 @@ struct Services : testing::Test {
 };
 
 TEST_F(Services, AnActionIsAnsweredWithItsCompletion) {
-  Reply reply = act("go", {{"input", {{"n", 7}}}, {"reason", "tea"}});
+  host::Reply reply = act("go", {{"input", {{"n", 7}}}, {"reason", "tea"}});
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(text(reply, "variant"), "ok");
   EXPECT_EQ(text(reply, "code"), "ok");
@@ -57,7 +57,7 @@ TEST_F(Services, AnActionIsAnsweredWithItsCompletion) {
 }
 
 TEST_F(Services, AnotherVariantIsAProblemWithTheCompletionInIt) {
-  Reply reply = act("go", {{"input", {{"n", 101}}}});
+  host::Reply reply = act("go", {{"input", {{"n", 101}}}});
   EXPECT_EQ(reply.status, 409);
   EXPECT_EQ(text(reply, "type"), "urn:sluice:problem:conflict");
   EXPECT_EQ(text(reply, "detail"), "too late");
@@ -68,20 +68,20 @@ TEST_F(Services, AnotherVariantIsAProblemWithTheCompletionInIt) {
 
 TEST_F(Services, AKeyJoinsTheFirstCallAndNoOther) {
   std::vector<http::Header> key = {{"Idempotency-Key", "k1"}};
-  Reply first = act("go", {{"input", {{"n", 1}}}}, {}, key);
-  Reply again = act("go", {{"input", {{"n", 1}}}}, {}, key);
+  host::Reply first = act("go", {{"input", {{"n", 1}}}}, {}, key);
+  host::Reply again = act("go", {{"input", {{"n", 1}}}}, {}, key);
   EXPECT_EQ(again.body, first.body);
-  Reply other = act("go", {{"input", {{"n", 2}}}}, {}, key);
+  host::Reply other = act("go", {{"input", {{"n", 2}}}}, {}, key);
   EXPECT_EQ(other.status, 409);
   EXPECT_EQ(text(other, "detail"), "the key k1 was used for another request");
   EXPECT_EQ(act("go", {{"input", {{"n", 1}}}}, {}, {{"Idempotency-Key", std::string(300, 'k')}}).status, 400);
 }
 
 TEST_F(Services, BadCallsAreExplainedAndChangeNothing) {
-  auto detail = [&](const Reply& reply) { return std::to_string(reply.status) + " " + text(reply, "detail"); };
+  auto detail = [&](const host::Reply& reply) { return std::to_string(reply.status) + " " + text(reply, "detail"); };
   EXPECT_EQ(detail(act("go", json::object())), "400 n is missing");
-  EXPECT_EQ(detail(act("went", json::object())), "404 there is no action Work/went");
-  EXPECT_EQ(detail(send(post({"v1", "actions", "Timer", "wait"}, json::object()))),
+  EXPECT_EQ(detail(act("went", json::object())), "404 there is no action Work/went; did you mean Work/wait?");
+  EXPECT_EQ(detail(send(host::post({"v1", "actions", "Timer", "wait"}, json::object()))),
             "404 there is no action Timer/wait");
   EXPECT_EQ(detail(act("go", {{"inputs", 1}})), "400 the body has no member inputs");
   EXPECT_EQ(detail(act("go", {{"input", 1}})), "400 input is an object");
@@ -91,42 +91,44 @@ TEST_F(Services, BadCallsAreExplainedAndChangeNothing) {
             "400 wait is start, answer, settled or all");
   EXPECT_EQ(detail(act("go", {{"input", {{"n", 1}}}}, {}, {{"If-Match", "x"}})),
             "400 the generation in If-Match is a whole number, not 'x'");
-  http::Request plain = post({"v1", "actions", "Work", "go"}, json::object());
+  http::Request plain = host::post({"v1", "actions", "Work", "go"}, json::object());
   plain.headers.clear();
   EXPECT_EQ(detail(send(plain)), "400 the body is JSON, and its Content-Type must say so");
-  http::Request broken = post({"v1", "actions", "Work", "go"}, json::object());
+  http::Request broken = host::post({"v1", "actions", "Work", "go"}, json::object());
   broken.body = "{";
   EXPECT_EQ(send(broken).status, 400);
-  EXPECT_EQ(detail(send(get({"v1", "nothing"}))), "404 there is nothing at /v1/nothing");
-  EXPECT_EQ(detail(send(get({"v1", "stop"}))), "405 /v1/stop takes POST, not GET");
+  EXPECT_EQ(detail(send(host::get({"v1", "nothing"}))), "404 there is nothing at /v1/nothing");
+  EXPECT_EQ(detail(send(host::get({"v1", "stop"}))), "405 /v1/stop takes POST, not GET");
   EXPECT_EQ((*served.store.read())->position(), 0U);
 }
 
 TEST_F(Services, AnActionIsDescribed) {
-  EXPECT_EQ(send(get({"v1", "actions", "Work", "go"})).body,
+  EXPECT_EQ(send(host::get({"v1", "actions", "Work", "go"})).body,
             json::parse(R"({"action":"Work/go","query":false,"variants":{"ok":"ok","late":"conflict"}})"));
-  EXPECT_EQ(send(get({"v1", "actions", "Work", "look"})).body.at("query"), true);
-  EXPECT_EQ(send(get({"v1", "actions", "Work", "went"})).status, 404);
+  EXPECT_EQ(send(host::get({"v1", "actions", "Work", "look"})).body.at("query"), true);
+  EXPECT_EQ(send(host::get({"v1", "actions", "Work", "went"})).status, 404);
 }
 
 TEST_F(Services, AQueryIsAskedTheSameWay) {
-  Reply reply = act("look", json::object());
+  host::Reply reply = act("look", json::object());
   EXPECT_EQ(reply.status, 200);
-  EXPECT_EQ(reply.body, (json::value{{"variant", "ok"}, {"fields", {{"n", 1}}}, {"code", "ok"}}));
+  EXPECT_EQ(reply.body,
+            (json::value{
+                {"action", "Work/look"}, {"variant", "ok"}, {"fields", {{"n", 1}}}, {"code", "ok"}, {"position", 0}}));
 }
 
 TEST_F(Services, WhatIsNotDoneInTimeIsAnsweredAsItIs) {
-  Reply reply = act("ask", {{"input", {{"n", 1}}}}, {{"for_ms", "0"}});
+  host::Reply reply = act("ask", {{"input", {{"n", 1}}}}, {{"for_ms", "0"}});
   EXPECT_EQ(reply.status, 202);
   EXPECT_EQ(text(reply, "state"), "running");
   EXPECT_EQ(text(reply, "waitsFor"), "Work/wait");
   std::string id = text(reply, "flow");
-  Reply flow = send(get({"v1", "flows", id}));
+  host::Reply flow = send(host::get({"v1", "flows", id}));
   EXPECT_EQ(flow.body.at("done"), false);
   EXPECT_EQ(text(flow, "action"), "Work/ask");
   EXPECT_EQ(act("ask", {{"input", {{"n", 1}}}}, {{"wait", "start"}}).status, 202);
   served.release = true;
-  flow = send(get({"v1", "flows", id}, {{"until", "settled"}, {"for_ms", "60000"}}));
+  flow = send(host::get({"v1", "flows", id}, {{"until", "settled"}, {"for_ms", "60000"}}));
   EXPECT_EQ(flow.body.at("done"), true);
   EXPECT_EQ(text(flow, "state"), "settled");
   EXPECT_EQ(text(act("ask", {{"input", {{"n", 1}}}}, {{"wait", "all"}}), "state"), "settled");
@@ -134,26 +136,26 @@ TEST_F(Services, WhatIsNotDoneInTimeIsAnsweredAsItIs) {
 
 TEST_F(Services, FlowsAreListedAndShown) {
   for (int n : {1, 2, 101}) act("go", {{"input", {{"n", n}}}});
-  Reply all = send(get({"v1", "flows"}));
+  host::Reply all = send(host::get({"v1", "flows"}));
   ASSERT_EQ(all.body.at("flows").as_array().size(), 3U);
   EXPECT_EQ(all.body.at("flows").at(0).at("failure"), "Work/go => late");
   EXPECT_EQ(all.body.at("more"), false);
-  Reply failed = send(get({"v1", "flows"}, {{"failed", ""}}));
+  host::Reply failed = send(host::get({"v1", "flows"}, {{"failed", ""}}));
   EXPECT_EQ(failed.body.at("flows").as_array().size(), 1U);
-  Reply first = send(get({"v1", "flows"}, {{"limit", "1"}}));
+  host::Reply first = send(host::get({"v1", "flows"}, {{"limit", "1"}}));
   EXPECT_EQ(first.body.at("more"), true);
   std::string newest(first.body.at("flows").at(0).at("flow").as_string());
-  Reply rest = send(get({"v1", "flows"}, {{"before", newest}}));
+  host::Reply rest = send(host::get({"v1", "flows"}, {{"before", newest}}));
   EXPECT_EQ(rest.body.at("flows").as_array().size(), 2U);
-  Reply steps = send(get({"v1", "flows", newest, "steps"}));
+  host::Reply steps = send(host::get({"v1", "flows", newest, "steps"}));
   EXPECT_EQ(steps.body.at("steps").at(0).at("action"), "Work/go");
-  EXPECT_EQ(send(get({"v1", "flows", to_string(Ulid()), "steps"})).status, 404);
-  EXPECT_EQ(send(get({"v1", "flows"}, {{"before", "x"}})).status, 400);
+  EXPECT_EQ(send(host::get({"v1", "flows", to_string(Ulid()), "steps"})).status, 404);
+  EXPECT_EQ(send(host::get({"v1", "flows"}, {{"before", "x"}})).status, 400);
 }
 
 TEST_F(Services, NobodyWaitsForPeopleOrForTheEnd) {
   EXPECT_EQ(act("sign", json::object()).status, 202);
-  Reply waiting;
+  host::Reply waiting;
   std::thread asking([&] { waiting = act("ask", {{"input", {{"n", 1}}}}); });
   EXPECT_TRUE(eventually([&] { return served.engine->position() >= 2; }));
   served.service->stop_waiting();
@@ -169,11 +171,11 @@ TEST_F(Services, OthersAreDeniedAndRecorded) {
     return served.service->answer(whole, {.connection = 9, .credentials = who});
   };
   http::Credentials stranger{.user = 4711, .pid = 0};
-  for (const http::Request& request : {post({"v1", "actions", "Work", "go"}, {{"input", {{"n", 1}}}}),
-                                       post({"v1", "actions", "Work", "look"}, json::object()),
-                                       post({"v1", "snapshots"}, json::object(), {{"for", "flow list"}}),
-                                       post({"v1", "snapshots"}, json::object(), {{"for", "a\nb"}}),
-                                       get({"v1", "status"}), post({"v1", "stop"}, json::object())}) {
+  for (const http::Request& request : {host::post({"v1", "actions", "Work", "go"}, {{"input", {{"n", 1}}}}),
+                                       host::post({"v1", "actions", "Work", "look"}, json::object()),
+                                       host::post({"v1", "snapshots"}, json::object(), {{"for", "flow list"}}),
+                                       host::post({"v1", "snapshots"}, json::object(), {{"for", "a\nb"}}),
+                                       host::get({"v1", "status"}), host::post({"v1", "stop"}, json::object())}) {
     http::Response response = answer(request, stranger);
     EXPECT_EQ(response.status, 403) << request.target << response.body;
     EXPECT_EQ(answer(request, std::nullopt).status, 401) << request.target;
@@ -189,30 +191,30 @@ TEST_F(Services, OthersAreDeniedAndRecorded) {
   }));
   EXPECT_EQ(denied, (std::vector<std::string>{"Work/go", "Work/look", "flow list", "POST /v1/snapshots",
                                               "GET /v1/status", "POST /v1/stop"}));
-  EXPECT_EQ(answer(get({"healthz"}), std::nullopt).status, 200);
+  EXPECT_EQ(answer(host::get({"healthz"}), std::nullopt).status, 200);
 }
 
 TEST_F(Services, FlowsAreDecidedAbout) {
-  Reply reply = act("ask", {{"input", {{"n", 1}}}}, {{"wait", "start"}});
+  host::Reply reply = act("ask", {{"input", {{"n", 1}}}}, {{"wait", "start"}});
   std::vector<std::string> path = {"v1", "flows", text(reply, "flow"), "decisions"};
-  EXPECT_EQ(text(send(post(path, {{"decision", "guess"}})), "detail"),
+  EXPECT_EQ(text(send(host::post(path, {{"decision", "guess"}})), "detail"),
             "a decision is cancel, resolve, retry, drop or move");
-  Reply cancelled = send(post(path, {{"decision", "cancel"}, {"reason", "no"}}));
+  host::Reply cancelled = send(host::post(path, {{"decision", "cancel"}, {"reason", "no"}}));
   EXPECT_EQ(cancelled.status, 200);
   served.release = true;
-  EXPECT_EQ(text(send(get({"v1", "flows", text(reply, "flow")}, {{"for_ms", "60000"}})), "state"), "failed");
-  EXPECT_EQ(send(post(path, {{"decision", "cancel"}})).status, 409);
-  EXPECT_EQ(send(post({"v1", "flows", "x", "decisions"}, {{"decision", "cancel"}})).status, 400);
+  EXPECT_EQ(text(send(host::get({"v1", "flows", text(reply, "flow")}, {{"for_ms", "60000"}})), "state"), "failed");
+  EXPECT_EQ(send(host::post(path, {{"decision", "cancel"}})).status, 409);
+  EXPECT_EQ(send(host::post({"v1", "flows", "x", "decisions"}, {{"decision", "cancel"}})).status, 400);
 }
 
 TEST_F(Services, TellsItsStatusAndTakesTheWishToStop) {
   act("sign", json::object());
-  Reply status = send(get({"v1", "status"}));
+  host::Reply status = send(host::get({"v1", "status"}));
   EXPECT_EQ(status.body.at("openFlows"), 1);
   EXPECT_EQ(status.body.at("position"), 1);
-  EXPECT_EQ(send(get({"healthz"})).body, (json::value{{"status", "ok"}}));
+  EXPECT_EQ(send(host::get({"healthz"})).body, (json::value{{"status", "ok"}}));
   EXPECT_EQ(served.stops, 0);
-  EXPECT_EQ(send(post({"v1", "stop"}, {{"reason", "upgrade"}})).status, 202);
+  EXPECT_EQ(send(host::post({"v1", "stop"}, {{"reason", "upgrade"}})).status, 202);
   EXPECT_EQ(served.stops, 1);
   EXPECT_EQ(served.logged().back(), served.owner + " asked to stop: upgrade");
 }
@@ -220,25 +222,25 @@ TEST_F(Services, TellsItsStatusAndTakesTheWishToStop) {
 TEST_F(Services, ReadsStateWithItsPosition) {
   ASSERT_TRUE(served.store.commit({.state = {{.rel = "Work", .key = "a", .generation = 2, .value = R"({"n":1})"},
                                              {.rel = "Work", .key = "b", .generation = 1, .value = "{}"}}}));
-  EXPECT_EQ(send(get({"v1", "state", "Work"})).body,
+  EXPECT_EQ(send(host::get({"v1", "state", "Work"})).body,
             json::parse(R"({"position":0,"rows":[{"key":"a","generation":2,"value":{"n":1}},
                             {"key":"b","generation":1,"value":{}}],"more":false})"));
-  EXPECT_EQ(send(get({"v1", "state", "Work"}, {{"prefix", "b"}})).body.at("rows").as_array().size(), 1U);
-  EXPECT_EQ(send(get({"v1", "state", "Nothing"})).body.at("rows").as_array().size(), 0U);
+  EXPECT_EQ(send(host::get({"v1", "state", "Work"}, {{"prefix", "b"}})).body.at("rows").as_array().size(), 1U);
+  EXPECT_EQ(send(host::get({"v1", "state", "Nothing"})).body.at("rows").as_array().size(), 0U);
 }
 
 TEST_F(Services, TheJournalIsReadAndWaitedFor) {
   act("go", {{"input", {{"n", 1}}}});
-  Reply journal = send(get({"v1", "journal"}));
+  host::Reply journal = send(host::get({"v1", "journal"}));
   ASSERT_EQ(journal.body.at("rows").as_array().size(), 1U);
   EXPECT_EQ(journal.body.at("rows").at(0).at("seq"), 1);
-  EXPECT_EQ(send(get({"v1", "journal"}, {{"from", "2"}})).body.at("rows").as_array().size(), 0U);
-  Reply later;
-  std::thread waiting([&] { later = send(get({"v1", "journal"}, {{"from", "2"}, {"for_ms", "60000"}})); });
+  EXPECT_EQ(send(host::get({"v1", "journal"}, {{"from", "2"}})).body.at("rows").as_array().size(), 0U);
+  host::Reply later;
+  std::thread waiting([&] { later = send(host::get({"v1", "journal"}, {{"from", "2"}, {"for_ms", "60000"}})); });
   act("go", {{"input", {{"n", 2}}}});
   waiting.join();
   EXPECT_EQ(later.body.at("rows").at(0).at("seq"), 2);
-  EXPECT_EQ(send(get({"v1", "position"}, {{"at_least", "2"}, {"for_ms", "60000"}})).body,
+  EXPECT_EQ(send(host::get({"v1", "position"}, {{"at_least", "2"}, {"for_ms", "60000"}})).body,
             (json::value{{"position", 2}}));
 }
 
@@ -254,16 +256,16 @@ TEST_F(Services, EventsGoOnWhereOneLeftOff) {
     }
     return got;
   };
-  http::Request request = get({"v1", "events"});
+  http::Request request = host::get({"v1", "events"});
   request.headers = {{"Host", "h"}, {"Last-Event-ID", "1"}};
   std::string got = events(request, "id: 3\n");
   EXPECT_THAT(got, HasSubstr("Content-Type: text/event-stream\r\n"));
   EXPECT_THAT(got, HasSubstr("id: 2\nevent: step\ndata: {"));
   EXPECT_THAT(got, testing::Not(HasSubstr("id: 1\n")));
-  request = get({"v1", "events"}, {{"from", "1"}});
+  request = host::get({"v1", "events"}, {{"from", "1"}});
   request.headers = {{"Host", "h"}};
   EXPECT_THAT(events(request, "id: 3\n"), HasSubstr("id: 1\n"));
-  EXPECT_EQ(send(get({"v1", "events"}, {{"from", "x"}})).status, 400);
+  EXPECT_EQ(send(host::get({"v1", "events"}, {{"from", "x"}})).status, 400);
 }
 
 }  // namespace service_test

@@ -4,8 +4,8 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "api/row_json.h"
-#include "api/wire_words.h"
+#include "host/row_json.h"
+#include "host/wire_words.h"
 
 namespace sluice::api {
 namespace {
@@ -59,7 +59,7 @@ Result<json::value> one(const Result<std::optional<Row>>& row) {
   if (!row) return row.error();
   json::object object;
   if (*row) {
-    object["row"] = to_json(**row);
+    object["row"] = host::to_json(**row);
   } else {
     object["row"] = nullptr;
   }
@@ -77,9 +77,9 @@ Result<json::value> page(const Asked& asked, const Read& read) {
   bool more = false;
   store::Visit<Row> take = [&](const Row& row) {
     if (seen++ < *skip) return true;
-    more = rows.size() >= kPageRows || bytes >= kPageBytes;
+    more = rows.size() >= host::kPageRows || bytes >= host::kPageBytes;
     if (more) return false;
-    rows.push_back(to_json(row));
+    rows.push_back(host::to_json(row));
     bytes += bytes_of(row);
     return true;
   };

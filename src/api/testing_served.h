@@ -1,4 +1,4 @@
-// An engine with one concept behind a socket, for tests of both ends of it.
+// The engine of host/testing_work.h behind a socket, for tests of both ends of it.
 #pragma once
 
 #include <atomic>
@@ -8,22 +8,14 @@
 #include <vector>
 
 #include "api/service.h"
-#include "base/clock.h"
-#include "base/random.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "base/ulid.h"
-#include "engine/engine.h"
+#include "host/testing_work.h"
 #include "http/server.h"
-#include "lang/run/binding.h"
-#include "lang/run/handler.h"
-#include "store/memory_store.h"
 
 namespace sluice::api {
 
-// The concept Work: go(n) is pure (`ok`, and `late` with the code conflict above 100), look() a query, wait(n) an
-// effect that ends when `release` is set, ask(n) is answered by wait(n), sign() by people only.
-class TestingServed {
+class TestingServed : public host::TestingWork {
  public:
   TestingServed();
   ~TestingServed();
@@ -33,21 +25,11 @@ class TestingServed {
 
   TestingFolder folder;
   RealDisk disk;
-  RealClock clock;
-  store::MemoryStore store;
-  std::string owner;  // this process's user, unless a test says another
-  std::atomic<bool> release = false;
   std::atomic<int> stops = 0;
-  std::shared_ptr<const lang::CheckedKit> kit;
-  std::unique_ptr<engine::Engine> engine;
   std::unique_ptr<Service> service;
   std::unique_ptr<http::Server> server;
 
  private:
-  RealRandom random_;
-  UlidSource ids_{clock, random_};
-  lang::Tools tools_;
-  lang::ConceptBinding binding_;
   std::mutex mutex_;
   std::vector<std::string> logged_;
 };

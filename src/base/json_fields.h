@@ -10,9 +10,9 @@
 //   BOOST_DESCRIBE_STRUCT(App, (), (name, note, port))
 //
 // Members may be bool, integers, double, std::string, std::vector<T>, std::map<std::string, T>, std::optional<T>,
-// described structs and enums (by their enumerators' names), json::value (anything), types with a JsonScalar, and a
-// std::variant of types that differ in their kind of JSON. A name that is a C++ word is written with an underscore at
-// its end, which is not part of it: `default_` is "default".
+// OrNull<T> (always there, and null without a value), described structs and enums (by their enumerators' names),
+// json::value (anything), types with a JsonScalar, and a std::variant of types that differ in their kind of JSON. A
+// name that is a C++ word is written with an underscore at its end, which is not part of it: `default_` is "default".
 #pragma once
 
 #include <boost/describe.hpp>
@@ -31,6 +31,12 @@
 #include "base/result.h"
 
 namespace sluice {
+
+// A value that stands in JSON even where there is none, as null: documents that people read name all their fields.
+template <class T>
+struct OrNull : std::optional<T> {
+  using std::optional<T>::optional;
+};
 
 // Specialise it for a type of one's own that is a string in JSON:
 //
@@ -55,6 +61,8 @@ concept Scalar = requires { JsonScalar<T>::kExpected; };
 template <class T>
 concept Optional = kIs<T, std::optional>;
 template <class T>
+concept Nullable = kIs<T, OrNull>;
+template <class T>
 concept Vector = kIs<T, std::vector>;
 template <class T>
 concept Variant = kIs<T, std::variant>;
@@ -65,7 +73,7 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 template <class T>
 concept Enum = std::is_enum_v<T> && boost::describe::has_describe_enumerators<T>::value;
 template <class T>
-concept Struct = std::is_class_v<T> && boost::describe::has_describe_members<T>::value && !Scalar<T>;
+concept Struct = std::is_class_v<T> && boost::describe::has_describe_members<T>::value && !Scalar<T> && !Nullable<T>;
 
 template <class T>
 using Members = boost::describe::describe_members<T, boost::describe::mod_public | boost::describe::mod_inherited>;
@@ -130,6 +138,8 @@ constexpr bool fits(json::kind kind) {
     return kind == json::kind::double_ || kind == json::kind::int64 || kind == json::kind::uint64;
   } else if constexpr (Scalar<T> || Enum<T> || std::same_as<T, std::string>) {
     return kind == json::kind::string;
+  } else if constexpr (Nullable<T>) {
+    return kind == json::kind::null || fits<typename T::value_type>(kind);
   } else if constexpr (Vector<T>) {
     return kind == json::kind::array;
   } else if constexpr (Variant<T>) {

@@ -65,6 +65,8 @@ std::string expected() {
     return text;
   } else if constexpr (std::same_as<T, std::string>) {
     return "a string";
+  } else if constexpr (Nullable<T>) {
+    return expected<typename T::value_type>() + " or null";
   } else if constexpr (Vector<T>) {
     return "an array";
   } else if constexpr (Variant<T>) {
@@ -157,6 +159,9 @@ std::optional<Error> read_into(const json::value& value, const Place& place, T& 
   static_assert(!Optional<T>, "only a member of a struct can be optional");
   if constexpr (std::same_as<T, json::value>) {
     target = value;
+  } else if constexpr (Nullable<T>) {
+    target.reset();
+    if (!value.is_null()) return read_into(value, place, target.emplace());
   } else if constexpr (Variant<T>) {
     return [&]<class... Ts>(std::type_identity<std::variant<Ts...>>) {
       return read_alternative<T, Ts...>(value, place, target);

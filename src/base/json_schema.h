@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-template <fields::Struct T>
+template <class T>
 json::value json_schema(std::string_view title, std::string_view id);
 
 namespace schema {
@@ -78,6 +78,9 @@ json::object schema_of(json::object& definitions) {
     json::array names;
     for (std::string_view name : enumerator_names<T>()) names.emplace_back(name);
     return {{"type", "string"}, {"enum", std::move(names)}};
+  } else if constexpr (Nullable<T>) {
+    return {
+        {"anyOf", json::array{schema_of<typename T::value_type, Root>(definitions), json::object{{"type", "null"}}}}};
   } else if constexpr (Vector<T>) {
     return {{"type", "array"}, {"items", schema_of<typename T::value_type, Root>(definitions)}};
   } else if constexpr (Map<T>) {
@@ -102,10 +105,15 @@ json::object schema_of(json::object& definitions) {
 
 }  // namespace schema
 
-template <fields::Struct T>
+template <class T>
 json::value json_schema(std::string_view title, std::string_view id) {
   json::object definitions;
-  json::object body = schema::struct_schema<T, T>(definitions);
+  json::object body;
+  if constexpr (fields::Struct<T>) {
+    body = schema::struct_schema<T, T>(definitions);
+  } else {
+    body = schema::schema_of<T, void>(definitions);
+  }
   json::object schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"$id", id}, {"title", title}};
   for (auto& member : body) schema.emplace(member.key(), std::move(member.value()));
   if (!definitions.empty()) schema.emplace("$defs", std::move(definitions));

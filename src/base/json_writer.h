@@ -55,6 +55,8 @@ json::value to_json(const T& value) {
     return json::string(JsonScalar<T>::print(value));
   } else if constexpr (Enum<T>) {
     return json::string(json_name(boost::describe::enum_to_string(value, "")));
+  } else if constexpr (Nullable<T>) {
+    return value ? to_json(*value) : json::value();
   } else if constexpr (Vector<T>) {
     json::array array;
     array.reserve(value.size());

@@ -23,6 +23,7 @@ Commands all_commands() {
   add_traffic_commands(commands);
   add_router_commands(commands);
   add_usage_commands(commands);
+  add_do_commands(commands);
   add_flow_commands(commands);
   add_flow_decisions(commands);
   add_audit_commands(commands);

@@ -24,6 +24,7 @@ void add_config_commands(Commands& commands);
 void add_revisions_commands(Commands& commands);
 void add_router_commands(Commands& commands);
 void add_traffic_commands(Commands& commands);
+void add_do_commands(Commands& commands);
 void add_flow_commands(Commands& commands);
 void add_flow_decisions(Commands& commands);
 void add_audit_commands(Commands& commands);

@@ -8,10 +8,9 @@
 #include "base/disk.h"
 #include "base/terminal.h"
 #include "cli/command.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
-
-struct LoadedConcepts;  // cli/loaded_concepts.h
 
 // The process as a command sees it; tests give their own.
 struct Process {
@@ -21,7 +20,7 @@ struct Process {
   Disk& disk;
   Variables variables;
   std::function<Terminal(int fd, bool no_color)> terminal;
-  const LoadedConcepts* concepts = nullptr;
+  const host::LoadedConcepts* concepts = nullptr;
 };
 
 int run(std::span<const std::string> words, const Commands& commands, const Process& process);

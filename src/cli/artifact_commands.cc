@@ -10,7 +10,8 @@
 #include "bundle/archive/inspect.h"
 #include "cli/all_commands.h"
 #include "cli/deploy_home.h"
-#include "cli/home.h"
+#include "cli/opening.h"
+#include "host/home.h"
 
 namespace sluice::cli {
 namespace artifact_commands {
@@ -90,7 +91,7 @@ Result<json::object> build_input(const Context& context) {
 Result<Code> build(Context& context) {
   auto input = build_input(context);
   if (!input) return input.error();
-  auto place = find_home(context.disk, context.variables);
+  auto place = home_of(context);
   if (!place) return place.error();
   if (auto folder = place->folder("artifacts"); !folder) return folder.error();
   auto home = DeployHome::open(context);

@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/deploy_kit.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace artifact_commands_test {
@@ -46,7 +46,7 @@ struct ArtifactCommands : testing::Test {
       {.home = folder.path("home"), .environment = {{"PATH", "/usr/bin:/bin"}}, .version_of = [](const std::string&) {
          return std::optional<std::string>("1");
        }}};
-  LoadedConcepts loaded{.concepts = deploy::concepts()};
+  host::LoadedConcepts loaded{.concepts = deploy::concepts()};
   Commands commands = all_commands();
 };
 

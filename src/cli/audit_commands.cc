@@ -7,11 +7,12 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/flow_view.h"
-#include "cli/home_store.h"
+#include "cli/opening.h"
 #include "crypto/key_file.h"
 #include "engine/audit.h"
 #include "engine/record_reader.h"
 #include "engine/step.h"
+#include "host/home_store.h"
 
 namespace sluice::cli {
 namespace audit_commands {
@@ -62,7 +63,9 @@ std::string table_of(const std::vector<Step>& steps, const Terminal& terminal) {
 
 Result<Code> list(Context& context) {
   RealClock clock;
-  auto home = open_for_reading(context, clock);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::open_for_reading(*opening, clock);
   if (!home) return home.error();
   std::vector<Step> steps;
   if (*home) {
@@ -96,7 +99,7 @@ Result<Code> list(Context& context) {
     if (!read) return read.error();
     if (failed) return *failed;
   } else if (context.given.has("flow")) {
-    return nothing_has_run();
+    return host::nothing_has_run();
   }
   json::array array;
   for (const Step& step : steps) array.push_back(step_json(step));
@@ -111,7 +114,7 @@ constexpr const char* kKeyNext =
     "openssl pkey -in $SLUICE_HOME/keys/operator.pem -pubout, where the journal was signed, prints the public key";
 
 // The keys whose signatures count: the one given, else the operator's own.
-Result<std::vector<crypto::PublicKey>> trusted_keys(const Context& context, const HomeStore& home, Disk& disk) {
+Result<std::vector<crypto::PublicKey>> trusted_keys(const Context& context, const host::HomeStore& home, Disk& disk) {
   std::vector<crypto::PublicKey> keys;
   if (context.given.has("key")) {
     std::string path = context.given.text("key");
@@ -198,11 +201,13 @@ std::string report_text(const engine::AuditReport& report, const Terminal& termi
 
 Result<Code> verify(Context& context) {
   RealClock clock;
-  auto home = open_for_reading(context, clock, false);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::open_for_reading(*opening, clock, false);
   if (!home) return home.error();
-  if (!*home && context.given.has("heads")) return nothing_has_run();
+  if (!*home && context.given.has("heads")) return host::nothing_has_run();
   if (!*home) {
-    Error nothing = nothing_has_run();
+    Error nothing = host::nothing_has_run();
     context.output.print(nullptr,
                          [&](const Terminal&) { return "Nothing has run here yet.\nnext:  " + nothing.next + "\n"; });
     return Code::ok;

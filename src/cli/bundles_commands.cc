@@ -16,11 +16,12 @@
 #include "cli/bundles_doctor.h"
 #include "cli/bundles_reading.h"
 #include "cli/context.h"
-#include "cli/home_store.h"
 #include "cli/home_trust.h"
+#include "cli/opening.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
 #include "deploy/environment_rules.h"
+#include "host/home_store.h"
 
 namespace sluice::cli {
 namespace bundles_commands {

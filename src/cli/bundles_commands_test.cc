@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "base/testing_folder.h"
-#include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "deploy/deploy_kit.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace bundles_commands_test {
@@ -38,7 +38,7 @@ struct BundlesCommands : ::testing::Test {
   }
 
   TestingFolder folder;
-  LoadedConcepts loaded{.concepts = deploy::concepts()};
+  host::LoadedConcepts loaded{.concepts = deploy::concepts()};
   Commands commands = all_commands();
   const std::string file = folder.path("shop.bundle");
 };

@@ -2,6 +2,7 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/objects.h"
@@ -35,7 +36,7 @@ Result<Code> show(Context& context) {
   if (!objects) return objects.error();
   auto found = (*objects)->environment();
   if (!found) return found.error();
-  json::object document = views::config_document((*objects)->states(), found->id.text());
+  json::object document = to_json(views::config_document((*objects)->states(), found->id.text())).as_object();
   document["setup"] = setup_of(context, **objects, found->id.text());
   context.output.print(document, [&](const Terminal& terminal) {
     Table table{.columns = {{"KEY"}, {"VALUE"}, {"OF"}}, .empty = "Nothing is configured."};

@@ -7,10 +7,9 @@
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
-
-struct LoadedConcepts;  // cli/loaded_concepts.h
 
 struct Context {
   const Commands& commands;
@@ -19,7 +18,7 @@ struct Context {
   const Variables& variables;  // the process's environment variables
   std::istream& in;
   Disk& disk;
-  const LoadedConcepts* concepts = nullptr;  // what this program can run; nothing: only what needs no handlers
+  const host::LoadedConcepts* concepts = nullptr;  // what this program can run; nothing: only what needs no handlers
 };
 
 }  // namespace sluice::cli

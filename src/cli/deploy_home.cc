@@ -5,13 +5,14 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
-#include "cli/home.h"
-#include "cli/kit_place.h"
+#include "cli/opening.h"
 #include "cli/patience.h"
 #include "crypto/key_file.h"
 #include "deploy/deploy_kit.h"
 #include "engine/outcome_code.h"
 #include "engine/snapshot_query.h"
+#include "host/home.h"
+#include "host/kit_place.h"
 
 namespace sluice::cli {
 namespace {
@@ -27,11 +28,6 @@ std::optional<uint64_t> expected_generation(const Given& given) {
 // Whether the arguments have what --expect-generation says: actions that make an object compare that of another one.
 bool says_generation(const json::object& input) {
   return std::ranges::any_of(input, [](const auto& each) { return each.key().ends_with("Generation"); });
-}
-
-const LoadedConcepts& loaded_in(const Context& context) {
-  static const LoadedConcepts kNone;
-  return context.concepts != nullptr ? *context.concepts : kNone;
 }
 
 }  // namespace
@@ -74,24 +70,26 @@ Result<std::unique_ptr<DeployHome>> DeployHome::open(Context& context) {
     if (auto checked = made->check_kit(); !checked) return checked.error();
     return made->kit_;
   };
-  auto home =
-      HomeEngine::start(context, loaded_in(context), HomeEngine::MakeKit(make_kit), std::string(deploy::kKitFolder));
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::HomeEngine::start(*opening, host::HomeEngine::MakeKit(make_kit), std::string(deploy::kKitFolder));
   if (!home) return home.error();
   made->home_ = *std::move(home);
+  made->words_.emplace(context.given, *made->home_);
   return made;
 }
 
 Result<void> DeployHome::check_kit() {
-  auto place = place_of_kit(std::string(deploy::kKitFolder), context_);
+  auto place = kit_place_of(context_, std::string(deploy::kKitFolder));
   if (!place) return place.error();
-  lang::Checked checked = check_place(*place, false, context_);
-  if (!checked.kit) return kit_has_errors(*place, checked);
+  lang::Checked checked = check_kit_at(context_, *place);
+  if (!checked.kit) return host::kit_has_errors(*place, checked);
   kit_ = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
-  return check_handlers(loaded_in(context_), *kit_);
+  return host::check_handlers(concepts_of(context_), *kit_);
 }
 
 Result<Answer> DeployHome::call(const std::string& action, const json::object& input, std::string_view part) {
-  auto key = home_->key_of(context_.given, part);
+  auto key = words_->key(part);
   if (!key) return key.error();
   return run({.action = action,
               .input = input,
@@ -116,18 +114,18 @@ Result<void> DeployHome::wait_until_all(const Ulid& flow) {
 Result<Answer> DeployHome::run(engine::Request request) {
   const std::string action = request.action;
   auto started = home_->engine().start(std::move(request));
-  if (!started) return home_->unheard(started.error(), context_.given);
+  if (!started) return words_->unheard(started.error());
   const Ulid flow = started->flow;
   context_.output.detail("flow: " + to_string(flow));
-  api::RunningFlow running(flow, started->ended);
+  host::RunningFlow running(flow, started->ended);
   Patience patience(context_, home_->clock(), *stop_);
-  auto waited = wait_for_answer(*home_, running, patience);
+  auto waited = wait_for_answer(*home_, *words_, running, patience);
   patience.done();
   if (!waited) return waited.error();
   if (auto trouble = home_->engine().trouble(); trouble && !running.ended()) {
-    return home_->kept_for_now(*trouble, flow, std::string(deploy::kKitName));
+    return words_->kept_for_now(*trouble, flow, std::string(deploy::kKitName));
   }
-  if (!running.ended()) return home_->stopped_early(flow, std::string(deploy::kKitName));
+  if (!running.ended()) return words_->stopped_early(flow, std::string(deploy::kKitName));
   const engine::End& end = running.ended()->end;
   auto code = home_->engine().code_of(action, end.variant);
   if (!code) return code.error();
@@ -140,10 +138,10 @@ Result<crypto::PrivateKey> DeployHome::operator_key() const {
 }
 
 Result<Answer> DeployHome::ask_copy(const std::string& action, const json::object& input) {
-  const lang::ActionBinding* query = engine::find_query(loaded_in(context_).concepts, action);
-  const lang::ActionSymbol* symbol = api::find_action(kit_->symbols(), action);
+  const lang::ActionBinding* query = engine::find_query(concepts_of(context_).concepts, action);
+  const lang::ActionSymbol* symbol = host::find_action(kit_->symbols(), action);
   if (query == nullptr || symbol == nullptr) return engine::no_such_query(action);
-  auto home = find_home(context_.disk, context_.variables);
+  auto home = home_of(context_);
   if (!home) return home.error();
   auto snapshot = copy_->store->read();
   if (!snapshot) return snapshot.error();
@@ -171,14 +169,16 @@ Result<Answer> DeployHome::ask(const std::string& action, const json::object& in
 
 Result<std::unique_ptr<DeployHome>> open_deploy_home_to_read(Context& context) {
   RealClock clock;
-  auto store = open_home_store(context, clock, {.only_read = true, .as_copy = true});
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto store = host::open_home_store(*opening, clock, {.only_read = true, .as_copy = true});
   if (!store) return store.error();
   if (!*store) return std::unique_ptr<DeployHome>();
   if (!(*store)->overlay) {
     store->reset();
     return DeployHome::open(context);
   }
-  if ((*store)->owner != calling_user()) return may_not_run(context);
+  if ((*store)->owner != host::calling_user()) return host::may_not_run(*opening);
   std::unique_ptr<DeployHome> made(new DeployHome(context));
   if (auto checked = made->check_kit(); !checked) return checked.error();
   made->copy_ = *std::move(store);

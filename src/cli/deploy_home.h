@@ -13,9 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/call_words.h"
 #include "cli/context.h"
-#include "cli/home_engine.h"
-#include "cli/kit_watch.h"
+#include "host/home_engine.h"
+#include "host/kit_watch.h"
 
 namespace sluice::cli {
 
@@ -53,7 +54,7 @@ class DeployHome {
   Result<Answer> ask(const std::string& action, const json::object& input);
 
   // Not of one that reads a copy.
-  HomeEngine& home() { return *home_; }
+  host::HomeEngine& home() { return *home_; }
   bool reads_copy() const { return copy_ != nullptr; }
   Result<crypto::PrivateKey> operator_key() const;
 
@@ -66,12 +67,14 @@ class DeployHome {
   Result<Answer> ask_copy(const std::string& action, const json::object& input);
 
   Context& context_;
-  std::unique_ptr<HomeStore> copy_;  // of a store that another process has: it answers queries, and there is no engine
+  std::unique_ptr<host::HomeStore>
+      copy_;  // of a store that another process has: it answers queries, and there is no engine
   std::shared_ptr<const lang::CheckedKit> kit_;  // with a copy
-  std::unique_ptr<HomeEngine> home_;
+  std::unique_ptr<host::HomeEngine> home_;
+  std::optional<CallWords> words_;  // with an engine
   // Made before the engine's threads, which are not to take the signal; gone before the engine is, so that a second
   // Ctrl-C does not wait for effects under way.
-  std::optional<StopSignal> stop_;
+  std::optional<host::StopSignal> stop_;
 };
 
 // For queries alone: nothing has run in a home without a store, and none is made. Nobody is waited for: while another

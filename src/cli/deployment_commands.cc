@@ -3,6 +3,7 @@
 
 #include "base/basis_points.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/losing.h"
@@ -154,7 +155,8 @@ Result<Code> update(Context& context) {
     last = *std::move(answer);
   }
   if (context.given.has("status")) {
-    json::object document = views::deployment_document(subject->objects->states(), subject->deployment);
+    json::object document =
+        to_json(views::deployment_document(subject->objects->states(), subject->deployment)).as_object();
     std::string action = action_to(context.given.text("status"), document.at("status"));
     if (!action.empty()) {
       auto answer = subject->objects->change(action, {{"deployment", id}}, last ? "status" : "");
@@ -230,7 +232,7 @@ Result<Code> list(Context& context) {
   if (!environment) return environment.error();
   json::array all;
   for (const auto& each : states.deployment().find_by_environment(environment->id.text())) {
-    all.push_back(views::deployment_document(states, each));
+    all.push_back(to_json(views::deployment_document(states, each)));
   }
   context.output.print(all, [&](const Terminal& terminal) {
     Table table{.columns = {{.title = "DEPLOYMENT", .whole = true}, {"BUNDLE"}, {"CUSTOMER"}, {"STATUS"}, {"ROUTES"}},

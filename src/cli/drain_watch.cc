@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "base/thread_name.h"
-#include "cli/background.h"
+#include "host/background.h"
 #include "router/control_client.h"
 
 namespace sluice::cli {
@@ -23,10 +23,10 @@ int64_t count_at(const json::object& object, std::string_view name) {
 
 }  // namespace
 
-UnderWay under_way(const Context& context, const Home& home, const std::string& deployment,
+UnderWay under_way(const Context& context, const host::Home& home, const std::string& deployment,
                    const std::string& revision) {
   UnderWay sum;
-  for (const RunningRouter& each : running_routers(context, home)) {
+  for (const host::RunningRouter& each : host::running_routers(context.disk, home)) {
     auto client = ::sluice::router::ControlClient::connect(each.control, kDrainAnswer_ms);
     auto stats = client ? client->ask({{"op", "stats"}, {"deployment", deployment}}) : client.error();
     const json::value* deployments = stats ? stats->if_contains("deployments") : nullptr;
@@ -51,7 +51,7 @@ std::string to_text(const UnderWay& counts) {
   return text + " under way";
 }
 
-DrainWatch::DrainWatch(Context& context, Home home, std::string deployment, std::string revision) {
+DrainWatch::DrainWatch(Context& context, host::Home home, std::string deployment, std::string revision) {
   thread_ = std::thread(
       [this, &context, home = std::move(home), deployment = std::move(deployment), revision = std::move(revision)] {
         name_this_thread("drain-watch");

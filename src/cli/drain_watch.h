@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "cli/context.h"
-#include "cli/home.h"
+#include "host/home.h"
 
 namespace sluice::cli {
 
@@ -18,7 +18,7 @@ struct UnderWay {
 
   bool operator==(const UnderWay&) const = default;
 };
-UnderWay under_way(const Context& context, const Home& home, const std::string& deployment,
+UnderWay under_way(const Context& context, const host::Home& home, const std::string& deployment,
                    const std::string& revision);
 
 // "2 requests and 1 WebSocket under way"
@@ -27,7 +27,7 @@ std::string to_text(const UnderWay& counts);
 class DrainWatch {
  public:
   // The context must outlive it.
-  DrainWatch(Context& context, Home home, std::string deployment, std::string revision);
+  DrainWatch(Context& context, host::Home home, std::string deployment, std::string revision);
   ~DrainWatch();
   DrainWatch(const DrainWatch&) = delete;
   DrainWatch& operator=(const DrainWatch&) = delete;

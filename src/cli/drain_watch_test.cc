@@ -16,7 +16,7 @@ TEST(DrainWatch, CountsAreSaidInWords) {
 
 TEST(DrainWatch, WithoutRoutersNothingIsSaid) {
   TestingContext world({});
-  const Home home(world.disk, world.folder.path("home"));
+  const host::Home home(world.disk, world.folder.path("home"));
   EXPECT_EQ(under_way(world.context, home, "d1", "r1"), UnderWay{});
   { DrainWatch watch(world.context, home, "d1", "r1"); }
   EXPECT_EQ(world.err.str(), "");

@@ -167,7 +167,7 @@ Result<Code> show(Context& context) {
   if (!objects) return objects.error();
   auto found = (*objects)->environment();
   if (!found) return found.error();
-  json::object document = views::environment_document((*objects)->states(), *found);
+  json::object document = to_json(views::environment_document((*objects)->states(), *found)).as_object();
   context.output.print(document, [&](const Terminal& terminal) { return shown(document, terminal); });
   return Code::ok;
 }

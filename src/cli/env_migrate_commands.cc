@@ -5,12 +5,13 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
-#include "cli/home.h"
 #include "cli/losing.h"
 #include "cli/objects.h"
+#include "cli/opening.h"
 #include "deploy/views/name_search.h"
 #include "engine/record_reader.h"
 #include "engine/step.h"
+#include "host/home.h"
 
 namespace sluice::cli {
 namespace env_migrate_commands {
@@ -120,7 +121,7 @@ Result<Code> migrate(Context& context) {
     return Error{
         .code = Code::usage, .message = "dev cannot become dev", .next = "sluice env migrate-dev local --check"};
   }
-  auto place = find_home(context.disk, context.variables);
+  auto place = home_of(context);
   if (!place) return place.error();
   const std::string file = (place->root() / "store" / "store.db").string();
   auto uses = views::uses_of_environment((*objects)->snapshot(), context.disk, {std::string(kOldName), id}, file);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/losing.h"
@@ -116,7 +117,7 @@ Result<Code> list(Context& context) {
   if (!objects) return objects.error();
   auto found = (*objects)->environment();
   if (!found) return found.error();
-  json::array packs = views::environment_document((*objects)->states(), *found).at("packs").as_array();
+  json::array packs = to_json(views::environment_document((*objects)->states(), *found).packs).as_array();
   context.output.print(packs, [&](const Terminal& terminal) {
     Table table{.columns = {{"SLOT"}, {"PACK"}, {"GENERATION", Align::right}, {"BEFORE"}}, .empty = "No packs."};
     for (const json::value& each : packs) {

@@ -9,23 +9,26 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/flow_view.h"
-#include "cli/home_store.h"
-#include "cli/kit_place.h"
+#include "cli/opening.h"
 #include "engine/kept_set.h"
+#include "host/home_store.h"
+#include "host/kit_place.h"
 
 namespace sluice::cli {
 namespace flow_commands {
 
 // What a reading command works on: one moment of the store.
 struct Reading {
-  std::unique_ptr<HomeStore> home;
+  std::unique_ptr<host::HomeStore> home;
   std::unique_ptr<store::Snapshot> snapshot;
 };
 
 // Nothing if nothing has run here yet.
 Result<std::optional<Reading>> begin_reading(const Context& context) {
   RealClock clock;
-  auto home = open_for_reading(context, clock);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::open_for_reading(*opening, clock);
   if (!home) return home.error();
   if (!*home) return std::optional<Reading>();
   auto snapshot = (*home)->store->read();
@@ -36,7 +39,7 @@ Result<std::optional<Reading>> begin_reading(const Context& context) {
 
 // The one thing that a command can say of an empty home without having been asked for something in it.
 Code say_nothing_has_run(Context& context, const json::value& empty) {
-  Error error = nothing_has_run();
+  Error error = host::nothing_has_run();
   context.output.print(empty,
                        [&](const Terminal&) { return "Nothing has run here yet.\nnext:  " + error.next + "\n"; });
   return Code::ok;
@@ -80,7 +83,7 @@ Result<Code> list(Context& context) {
   });
   if (!read) return read.error();
   json::array shown;
-  for (const store::FlowRow& row : flows) shown.push_back(api::flow_row_json(row));
+  for (const store::FlowRow& row : flows) shown.push_back(host::flow_row_json(row));
   context.output.print(shown, [&](const Terminal& terminal) {
     Table table{
         .columns = {{.title = "FLOW", .whole = true}, {"STATE"}, {"ACTION"}, {"CALLER"}, {"BEGAN"}, {"FAILURE"}},
@@ -91,7 +94,7 @@ Result<Code> list(Context& context) {
                             {engine::summary_text(row, "action")},
                             {engine::summary_text(row, "caller")},
                             {utc_text(row.id.wall_ms())},
-                            {api::failure_of(row)}});
+                            {host::failure_of(row)}});
     }
     return render(table, terminal);
   });
@@ -107,7 +110,7 @@ Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, 
   std::string folder = context.given.text("kit");
   bool named = !folder.empty();
   if (!named) {
-    auto kit = kit_of_flow(snapshot, hash);
+    auto kit = host::kit_of_flow(snapshot, hash);
     if (!kit) return kit.error();
     folder = *std::move(kit);
   }
@@ -115,13 +118,13 @@ Result<std::shared_ptr<const engine::SyncSet>> syncs_of(const Context& context, 
     context.output.detail("--kit FOLDER also shows the syncs that did not fire");
     return std::shared_ptr<const engine::SyncSet>();
   }
-  auto place = place_of_kit(folder, context);
+  auto place = kit_place_of(context, folder);
   if (!place) return place.error();
   if (named) {
-    if (auto exists = must_exist(*place); !exists) return exists.error();
+    if (auto exists = host::must_exist(*place); !exists) return exists.error();
   }
-  lang::Checked checked = check_place(*place, false, context);
-  if (!checked.kit && named) return kit_has_errors(*place, checked);
+  lang::Checked checked = check_kit_at(context, *place);
+  if (!checked.kit && named) return host::kit_has_errors(*place, checked);
   if (!checked.kit) {
     context.output.detail("the kit in " + folder + " cannot be read, so syncs that did not fire are not shown");
     return std::shared_ptr<const engine::SyncSet>();
@@ -165,7 +168,7 @@ Result<Code> tell_flow(Context& context, bool misses, Tell tell) {
   if (!reading) return reading.error();
   if (!*reading) {
     if (name == kLatest) return say_nothing_has_run(context, nullptr);
-    return nothing_has_run();
+    return host::nothing_has_run();
   }
   store::Snapshot& snapshot = *(*reading)->snapshot;
   auto row = find_flow(snapshot, name);
@@ -196,7 +199,7 @@ Result<Code> why(Context& context) {
   if (!reading) return reading.error();
   if (!*reading) {
     if (name == kLatest) return say_nothing_has_run(context, nullptr);
-    return nothing_has_run();
+    return host::nothing_has_run();
   }
   store::Snapshot& snapshot = *(*reading)->snapshot;
   auto row = find_flow(snapshot, name);

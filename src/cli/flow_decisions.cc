@@ -9,11 +9,13 @@
 #include "base/table.h"
 #include "cli/action_input.h"
 #include "cli/all_commands.h"
+#include "cli/call_words.h"
 #include "cli/context.h"
 #include "cli/flow_view.h"
-#include "cli/home_engine.h"
-#include "cli/kit_place.h"
-#include "cli/loaded_concepts.h"
+#include "cli/opening.h"
+#include "host/home_engine.h"
+#include "host/kit_place.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace {
@@ -101,9 +103,11 @@ Result<Subject> named_invocation(store::Snapshot& snapshot, const Context& conte
 
 Result<Subject> find_subject(const Context& context, Find find) {
   RealClock clock;
-  auto home = open_home_store(context, clock, MakeStore::no);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::open_home_store(*opening, clock, host::MakeStore::no);
   if (!home) return home.error();
-  if (!*home) return nothing_has_run();
+  if (!*home) return host::nothing_has_run();
   auto snapshot = (*home)->store->read();
   if (!snapshot) return snapshot.error();
   auto subject = find(**snapshot, context);
@@ -111,7 +115,7 @@ Result<Subject> find_subject(const Context& context, Find find) {
   subject->kit = context.given.text("kit");
   subject->named = !subject->kit.empty();
   if (subject->named) return subject;
-  auto kit = kit_of_flow(**snapshot, subject->sync_set);
+  auto kit = host::kit_of_flow(**snapshot, subject->sync_set);
   if (!kit) return kit.error();
   subject->kit = *std::move(kit);
   if (!subject->kit.empty()) return subject;
@@ -122,15 +126,13 @@ Result<Subject> find_subject(const Context& context, Find find) {
 Result<Code> decide(Context& context, const Subject& subject,
                     const std::function<Result<engine::Decision>(const lang::CheckedKit&)>& make,
                     const std::string& done) {
-  auto place = place_of_kit(subject.kit, context);
+  auto place = kit_place_of(context, subject.kit);
   if (!place) return place.error();
-  if (auto exists = must_exist(*place); !exists) return exists.error();
-  lang::Checked checked = check_place(*place, false, context);
-  if (!checked.kit) return kit_has_errors(*place, checked);
+  if (auto exists = host::must_exist(*place); !exists) return exists.error();
+  lang::Checked checked = check_kit_at(context, *place);
+  if (!checked.kit) return host::kit_has_errors(*place, checked);
   auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
-  const LoadedConcepts none;
-  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : none;
-  if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+  if (auto fits = host::check_handlers(concepts_of(context), *kit); !fits) return fits.error();
   // Under another kit the flow could only end as it stands: nothing of its own would hear of that.
   if (!subject.named && !subject.root_action.empty() && !find_action(kit->symbols(), subject.root_action)) {
     return Error{.code = Code::conflict,
@@ -142,13 +144,17 @@ Result<Code> decide(Context& context, const Subject& subject,
   if (!decision) return decision.error();
   decision->flow = subject.flow;
   uint64_t position = 0;
-  auto home = HomeEngine::start(context, loaded, kit, place->folder, *std::move(decision), position);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::HomeEngine::start(*opening, kit, place->folder, *std::move(decision), position);
   if (!home) return home.error();
-  api::Door& engine = (*home)->engine();
+  host::EngineLink& engine = (*home)->engine();
   auto status = engine.wait(subject.flow, engine::Engine::Until::quiet, [&] { return engine.trouble().has_value(); });
   if (!status) return status.error();
   std::string id = to_string(subject.flow);
-  if (auto trouble = engine.trouble()) return (*home)->kept_for_now(*trouble, subject.flow, subject.kit);
+  if (auto trouble = engine.trouble()) {
+    return CallWords(context.given, **home).kept_for_now(*trouble, subject.flow, subject.kit);
+  }
   json::object shown{{"flow", id}, {"position", position}, {"state", state_name(*status)}};
   context.output.print(shown, [&](const Terminal&) { return done + "\n"; });
   context.output.note("flow " + id + ", " + std::string(state_name(*status)) + "; next: sluice flow trace " + id);
@@ -248,7 +254,9 @@ Result<Code> resolve(Context& context) {
 
 Result<Code> list_dead(Context& context) {
   RealClock clock;
-  auto home = open_for_reading(context, clock);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::open_for_reading(*opening, clock);
   if (!home) return home.error();
   json::array shown;
   Table table{.columns = {{.title = "FLOW", .whole = true}, {"SYNC"}, {"CALLER"}, {"WHY"}},

@@ -5,8 +5,8 @@
 
 #include "base/testing_folder.h"
 #include "base/testing_source.h"
-#include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
+#include "host/loaded_concepts.h"
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
@@ -22,7 +22,7 @@ struct FlowDecisions : testing::Test {
 
   const std::string kKit = std::string(kSourceDir) + "/examples/kits/orders";
   TestingFolder folder;
-  LoadedConcepts loaded{.concepts = orders::concepts()};
+  host::LoadedConcepts loaded{.concepts = orders::concepts()};
   Commands commands = all_commands();
 };
 

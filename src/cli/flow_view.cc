@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/flow_words.h"
-#include "cli/home_store.h"
 #include "engine/kept_set.h"
 #include "engine/retention.h"
+#include "host/home_store.h"
 
 namespace sluice::cli {
 
@@ -34,7 +34,7 @@ Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row)
   }
   auto kit = engine::kit_of_set(snapshot, row.sync_set);
   if (!kit) return kit.error();
-  auto last = snapshot.meta(kKitMeta);
+  auto last = snapshot.meta(host::kKitMeta);
   if (!last) return last.error();
   if (*kit != last->value_or("")) flow.other_kit = *std::move(kit);
   return flow;

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/flow_rows.h"
 #include "base/terminal.h"
 #include "base/ulid.h"
 #include "engine/history.h"
 #include "engine/near_miss.h"
+#include "host/flow_rows.h"
 #include "store/store.h"
 
 namespace sluice::cli {
@@ -55,7 +55,7 @@ struct FlowView {
 
 Result<FlowView> view_flow(store::Snapshot& snapshot, const store::FlowRow& row);
 
-using api::state_name;
+using host::state_name;
 // The state in words: "settled, 2 follow-ups pending", "failed: Till/pay => declined".
 std::string state_text(const FlowView& flow);
 

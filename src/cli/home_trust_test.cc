@@ -7,16 +7,16 @@
 
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "deploy/deploy_kit.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace home_trust_test {
 
 TEST(HomeTrust, IsWhatWasDecidedAndNobodyBefore) {
   TestingFolder folder;
-  LoadedConcepts loaded{.concepts = deploy::concepts()};
+  host::LoadedConcepts loaded{.concepts = deploy::concepts()};
   Commands commands = all_commands();
   Given given;
   given.command = commands.find("trust list");

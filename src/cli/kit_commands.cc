@@ -8,13 +8,14 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/context.h"
-#include "cli/home.h"
 #include "cli/kit_dot.h"
-#include "cli/kit_place.h"
 #include "cli/kit_run.h"
 #include "cli/kit_show.h"
-#include "cli/kit_watch.h"
+#include "cli/opening.h"
 #include "deploy/deploy_kit.h"
+#include "host/home.h"
+#include "host/kit_place.h"
+#include "host/kit_watch.h"
 #include "lang/check/check.h"
 #include "lang/format/format.h"
 #include "lang/syntax/concept_parser.h"
@@ -30,7 +31,7 @@ using lang::Diagnostic;
 
 // --------------------------------------------------------------------------------------------------------- check
 
-// The plain form of lang/syntax/diagnostic.h, with the place, the severity, the caret and the hint painted.
+// The plain form of lang/diagnostic.h, with the place, the severity, the caret and the hint painted.
 std::string painted(const Diagnostic& diagnostic, std::string_view source, const Terminal& terminal) {
   std::string plain = lang::render(diagnostic, source);
   if (!terminal.color) return plain;
@@ -78,23 +79,23 @@ Code print_check(const lang::Checked& checked, Context& context) {
   });
   if (checked.diagnostics.empty()) context.output.note("The kit has no faults.", Style::good);
   if (!checked.rest.empty()) context.output.note(checked.rest);
-  context.output.note(summary(checked));
+  context.output.note(host::summary(checked));
   return checked.kit ? Code::ok : Code::faults_found;
 }
 
 Result<Code> check_kit(Context& context) {
-  auto found = place_of_kit(context.given.text("folder"), context);
+  auto found = kit_place_of(context, context.given.text("folder"));
   if (!found) return found.error();
-  const KitPlace& place = *found;
-  if (auto exists = must_exist(place); !exists) return exists.error();
+  const host::KitPlace& place = *found;
+  if (auto exists = host::must_exist(place); !exists) return exists.error();
   bool strict = context.given.flag("strict");
-  if (!context.given.flag("watch")) return print_check(check_place(place, strict, context), context);
-  StopSignal stop;
+  if (!context.given.flag("watch")) return print_check(check_kit_at(context, place, strict), context);
+  host::StopSignal stop;
   for (;;) {
     std::vector<std::string> folders = {place.folder};
     if (!place.options.overlay_folder.empty()) folders.push_back(place.options.overlay_folder);
-    KitWatch watch(folders);
-    print_check(check_place(place, strict, context), context);
+    host::KitWatch watch(folders);
+    print_check(check_kit_at(context, place, strict), context);
     context.output.note("watching " + place.folder + "; Ctrl-C ends it");
     context.output.flush();
     auto changed = watch.wait(stop.fd());
@@ -206,9 +207,10 @@ Result<Code> format_kit(Context& context) {
                          for (const std::string& file : changed) text += file + "\n";
                          return text;
                        });
-  context.output.note(changed.empty() ? "Every file that can be read is in its canonical form."
-                                      : counted(changed.size(), "file") + (only_check ? " would change" : " changed") +
-                                            " of " + std::to_string(files->size()));
+  context.output.note(changed.empty()
+                          ? "Every file that can be read is in its canonical form."
+                          : host::counted(changed.size(), "file") + (only_check ? " would change" : " changed") +
+                                " of " + std::to_string(files->size()));
   if (broken.size() == 1) return Error{.code = Code::invalid, .message = "1 file has errors and was left as it was"};
   if (!broken.empty()) {
     return Error{.code = Code::invalid,
@@ -234,12 +236,12 @@ Error unknown_name(const lang::CheckedKit& kit, const std::string& name) {
 }
 
 Result<Code> show(Context& context) {
-  auto located = place_of_kit(context.given.text("kit"), context);
+  auto located = kit_place_of(context, context.given.text("kit"));
   if (!located) return located.error();
-  const KitPlace& place = *located;
-  if (auto exists = must_exist(place); !exists) return exists.error();
-  lang::Checked checked = check_place(place, false, context);
-  if (!checked.kit) return kit_has_errors(place, checked);
+  const host::KitPlace& place = *located;
+  if (auto exists = host::must_exist(place); !exists) return exists.error();
+  lang::Checked checked = check_kit_at(context, place);
+  if (!checked.kit) return host::kit_has_errors(place, checked);
   const lang::CheckedKit& kit = *checked.kit;
   std::string name = context.given.text("name");
   Focus focus;
@@ -380,7 +382,7 @@ Result<Code> init(Context& context) {
 // ---------------------------------------------------------------------------------------------------------- list
 
 Result<Code> list(Context& context) {
-  auto place = kits_of_home(context);
+  auto place = host::kits_of_home(home_of(context), context.output);
   if (!place) return place.error();
   const std::string& kits = *place;
   Disk& disk = context.disk;
@@ -390,9 +392,9 @@ Result<Code> list(Context& context) {
   auto entries = disk.list(kits);
   if (!entries && entries.error().code != Code::not_found) return entries.error();
   auto add = [&](const std::string& folder, const std::string& name) -> Result<void> {
-    auto kit_place = place_of_kit(folder, context);
+    auto kit_place = kit_place_of(context, folder);
     if (!kit_place) return kit_place.error();
-    lang::Kit kit = lang::load_kit(folder, kit_reader(disk, *kit_place), kit_place->options);
+    lang::Kit kit = lang::load_kit(folder, host::kit_reader(disk, *kit_place), kit_place->options);
     lang::Suite suite = kit.suite;
     // A kit is found by the name of its folder.
     bool misnamed = !suite.name.empty() && suite.name != name;
@@ -402,7 +404,7 @@ Result<Code> list(Context& context) {
     table.rows.push_back(
         {{name, Style::strong},
          {suite.version},
-         checked.errors > 0 ? Cell{counted(checked.errors, "error"), Style::bad} : Cell{"ok", Style::good},
+         checked.errors > 0 ? Cell{host::counted(checked.errors, "error"), Style::bad} : Cell{"ok", Style::good},
          {folder, Style::faint},
          misnamed             ? Cell{"holds the kit " + suite.name + ": give both one name", Style::bad}
          : checked.errors > 0 ? Cell{"fails its check: sluice kit check " + folder, Style::bad}
@@ -426,7 +428,7 @@ Result<Code> list(Context& context) {
   if (found.size() == 1)
     context.output.note("No further kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME");
   if (failing > 0) {
-    context.output.note(counted(failing, "kit") + (failing == 1 ? " fails its" : " fail their") +
+    context.output.note(host::counted(failing, "kit") + (failing == 1 ? " fails its" : " fail their") +
                         " check and will not be loaded");
   }
   return Code::ok;

@@ -11,16 +11,18 @@
 #include "base/json.h"
 #include "base/ulid.h"
 #include "cli/action_input.h"
+#include "cli/call_words.h"
 #include "cli/context.h"
 #include "cli/flow_view.h"
-#include "cli/home_engine.h"
-#include "cli/kit_place.h"
-#include "cli/kit_reload.h"
-#include "cli/kit_watch.h"
-#include "cli/loaded_concepts.h"
+#include "cli/opening.h"
 #include "cli/patience.h"
 #include "engine/history.h"
 #include "engine/outcome_code.h"
+#include "host/home_engine.h"
+#include "host/kit_place.h"
+#include "host/kit_reload.h"
+#include "host/kit_watch.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace {
@@ -48,7 +50,7 @@ Result<std::string> input_text(Context& context, const std::string& file) {
   return text;
 }
 
-Result<KitCall> read_call(Context& context, const lang::CheckedKit& kit, const LoadedConcepts& loaded) {
+Result<KitCall> read_call(Context& context, const lang::CheckedKit& kit, const host::LoadedConcepts& loaded) {
   auto called = find_action(kit.symbols(), context.given.text("action"));
   if (!called) return called.error();
   const std::string& owner = kit.symbols().concepts[called->ref.concept_].name;
@@ -111,7 +113,7 @@ std::string outcome_line(const std::string& variant, const json::object& fields,
 }
 
 // The call has no answer, and this process cannot get one.
-Result<Code> left_open(Context& context, HomeEngine& home, const api::RunningFlow& flow) {
+Result<Code> left_open(Context& context, host::HomeEngine& home, const host::RunningFlow& flow) {
   std::string id = to_string(flow.id());
   auto status = home.engine().wait(flow.id(), engine::Engine::Until::quiet);
   if (!status) return status.error();
@@ -135,7 +137,7 @@ engine::Engine::Until until_of(const std::string& wait) {
   return engine::Engine::Until::quiet;
 }
 
-Result<Code> ask(Context& context, HomeEngine& home, const KitCall& call) {
+Result<Code> ask(Context& context, host::HomeEngine& home, const KitCall& call) {
   auto answer = home.engine().query(call.called.name(), call.input, home.caller());
   if (!answer) return answer.error();
   Code code = engine::code_of(call.called.action(), answer->variant);
@@ -165,32 +167,33 @@ Result<FollowUps> follow_ups_of(store::Store& store, const Ulid& flow) {
   return found;
 }
 
-Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, const StopSignal& stop, KitReload& reload,
-                    const std::string& kit) {
+Result<Code> invoke(Context& context, host::HomeEngine& home, const KitCall& call, const host::StopSignal& stop,
+                    host::KitReload& reload, const std::string& kit) {
   std::optional<uint64_t> generation;
   if (auto given = context.given.number("expect-generation")) generation = static_cast<uint64_t>(*given);
-  auto key = home.key_of(context.given);
+  CallWords words(context.given, home);
+  auto key = words.key();
   if (!key) return key.error();
   auto started = home.engine().start({.action = call.called.name(),
                                       .input = call.input,
                                       .caller = home.caller(),
                                       .key = *key,
                                       .expect_generation = generation});
-  if (!started) return home.unheard(started.error(), context.given);
+  if (!started) return words.unheard(started.error());
   const Ulid id = started->flow;
   context.output.detail("flow: " + to_string(id));
-  api::RunningFlow flow(id, started->ended);
+  host::RunningFlow flow(id, started->ended);
   Patience patience(context, home.clock(), stop);
   if (home.here() != nullptr) patience.meanwhile([&] { reload.look(*home.here()); });
-  if (auto waited = wait_for_answer(home, flow, patience); !waited) return waited.error();
+  if (auto waited = wait_for_answer(home, words, flow, patience); !waited) return waited.error();
   auto trouble = flow.ended() ? std::nullopt : home.engine().trouble();
   if (trouble) {
     patience.done();
-    return home.kept_for_now(*trouble, id, kit);
+    return words.kept_for_now(*trouble, id, kit);
   }
   if (!flow.ended()) {
     patience.done();
-    if (patience.stopped()) return home.stopped_early(id, kit);
+    if (patience.stopped()) return words.stopped_early(id, kit);
     return left_open(context, home, flow);
   }
   patience.waits_for("what follows from it");
@@ -198,7 +201,7 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
   auto status = home.engine().wait(id, until, [&] { return patience.ends() || home.engine().trouble(); });
   patience.done();
   auto follow_ups = status ? follow_ups_of(home.store(), id) : Result<FollowUps>(status.error());
-  if (!follow_ups && home.here() == nullptr) return home.broke_off(follow_ups.error(), id, context.given);
+  if (!follow_ups && home.here() == nullptr) return words.broke_off(follow_ups.error(), id);
   if (!follow_ups) return follow_ups.error();
   // Whether what --wait asks for has not come; the answer has.
   bool awaited =
@@ -206,7 +209,7 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
       (until == engine::Engine::Until::all && follow_ups->moving);
   trouble = home.engine().trouble();
   if (trouble && !awaited && store::is_open(*status)) {
-    context.output.note(home.kept_for_now(*trouble, id, kit).message, Style::warning);
+    context.output.note(words.kept_for_now(*trouble, id, kit).message, Style::warning);
   }
 
   const engine::End& end = flow.ended()->end;
@@ -219,21 +222,22 @@ Result<Code> invoke(Context& context, HomeEngine& home, const KitCall& call, con
                        [&](const Terminal& terminal) { return outcome_line(end.variant, end.fields, code, terminal); });
   if (end.maybe_done) context.output.note("It may have been done all the same, or in part.", Style::warning);
   std::string state(state_name(*status));
-  if (follow_ups->pending > 0) state += ", " + counted(follow_ups->pending, "follow-up") + " pending";
+  if (follow_ups->pending > 0) state += ", " + host::counted(follow_ups->pending, "follow-up") + " pending";
   context.output.note("flow " + to_string(id) + ", " + state + "; next: sluice flow trace " + to_string(id));
-  if (awaited && trouble) return home.kept_for_now(*trouble, id, kit);
-  if (awaited && patience.stopped()) return home.stopped_early(id, kit);
+  if (awaited && trouble) return words.kept_for_now(*trouble, id, kit);
+  if (awaited && patience.stopped()) return words.stopped_early(id, kit);
   if (store::is_open(*status) || follow_ups->moving) {
-    context.output.note("It is not done; " + home.goes_on(kit) + ".");
+    context.output.note("It is not done; " + words.goes_on(kit) + ".");
   }
   return code;
 }
 
 // ------------------------------------------------------------------------------------------------------- going on
 
-Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, KitReload& reload,
+Result<Code> go_on(Context& context, host::HomeEngine& home, const host::StopSignal& stop, host::KitReload& reload,
                    const std::string& kit) {
   constexpr int64_t kLook_ms = 100;
+  const CallWords words(context.given, home);
   Patience patience(context, home.clock(), stop);
   if (home.here() != nullptr) patience.meanwhile([&] { reload.look(*home.here()); });
   // What was due when the engine started may be done by now.
@@ -244,18 +248,18 @@ Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, K
     auto read = home.store().read();
     if (!read) return read.error();
     snapshot = *std::move(read);
-    auto under_way = flows_under_way(*snapshot);
+    auto under_way = host::flows_under_way(*snapshot);
     if (!under_way) return under_way.error();
     seen.insert(under_way->begin(), under_way->end());
     if (under_way->empty()) break;
-    patience.waits_for(counted(under_way->size(), "flow"));
+    patience.waits_for(host::counted(under_way->size(), "flow"));
     if (patience.ends()) {
       patience.done();
-      return home.stopped_early(under_way->front(), kit);
+      return words.stopped_early(under_way->front(), kit);
     }
     if (auto trouble = home.engine().trouble()) {
       patience.done();
-      return home.kept_for_now(*trouble, under_way->front(), kit);
+      return words.kept_for_now(*trouble, under_way->front(), kit);
     }
     snapshot.reset();
     home.engine().wait_for(position + 1, kLook_ms);
@@ -277,13 +281,12 @@ Result<Code> go_on(Context& context, HomeEngine& home, const StopSignal& stop, K
 }
 
 Result<Code> run_kit(Context& context) {
-  static const LoadedConcepts kNone;
-  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : kNone;
+  const host::LoadedConcepts& loaded = concepts_of(context);
   std::string name = context.given.text("kit");
-  auto place = place_of_kit(name, context);
+  auto place = kit_place_of(context, name);
   if (!place) return place.error();
-  if (auto exists = must_exist(*place); !exists) return exists.error();
-  KitReload reload(context, *place, loaded);
+  if (auto exists = host::must_exist(*place); !exists) return exists.error();
+  host::KitReload reload(context.disk, context.output, *place, loaded);
   auto kit = reload.first();
   if (!kit) return kit.error();
 
@@ -295,8 +298,10 @@ Result<Code> run_kit(Context& context) {
   }
   // Before the engine's threads are made, which are not to take the signal; gone before the engine is, so that a second
   // Ctrl-C does not wait for effects under way.
-  std::optional<StopSignal> stop(std::in_place);
-  auto home = HomeEngine::start(context, loaded, *kit, place->folder);
+  std::optional<host::StopSignal> stop(std::in_place);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::HomeEngine::start(*opening, *kit, place->folder);
   if (!home) return home.error();
   Result<Code> done = !call         ? go_on(context, **home, *stop, reload, name)
                       : call->query ? ask(context, **home, *call)

@@ -11,8 +11,8 @@
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "base/testing_source.h"
-#include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
+#include "host/loaded_concepts.h"
 #include "orders/orders_kit.h"
 
 namespace sluice::cli {
@@ -29,7 +29,7 @@ struct KitRun : testing::Test {
 
   const std::string kKit = std::string(kSourceDir) + "/examples/kits/orders";
   TestingFolder folder;
-  LoadedConcepts loaded{.concepts = orders::concepts()};
+  host::LoadedConcepts loaded{.concepts = orders::concepts()};
   Commands commands = all_commands();
 };
 
@@ -142,7 +142,7 @@ TEST_F(KitRun, DoesNotWaitForPeople) {
                                "concept Desk [D] { actions { action sign() { runs: answered outside -> ok } } }",
                                0644));
   lang::ConceptBinding binding = desk();
-  LoadedConcepts with_desk{.concepts = {&binding}};
+  host::LoadedConcepts with_desk{.concepts = {&binding}};
   Around around{{{"SLUICE_HOME", folder.path("home")}}, "", &with_desk};
   auto done = run_line(commands, {"kit", "run", folder.path("kit"), "Desk/sign"}, {}, around);
   EXPECT_EQ(done.exit, 10) << done.err;

@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/all_commands.h"
-#include "cli/kit_watch.h"
+#include "cli/opening.h"
 #include "cli/running_instances.h"
+#include "host/background.h"
+#include "host/kit_watch.h"
 #include "process/log_reader.h"
 
 namespace sluice::cli {
@@ -132,7 +134,7 @@ Result<Code> logs(Context& context) {
   auto replicas = replicas_named(context, false);
   if (!replicas) return replicas.error();
   take_up(*replicas);
-  std::optional<StopSignal> stop;
+  std::optional<host::StopSignal> stop;
   if (given.flag("follow")) stop.emplace();
   int64_t found_ns = clock.monotonic_ns();
   for (;;) {
@@ -164,7 +166,7 @@ Result<Code> logs(Context& context) {
 // ----------------------------------------------------------------------------------------------------------- exec
 
 Result<Code> exec(Context& context) {
-  auto local = local_replicas(context);
+  auto local = host::local_replicas(concepts_of(context));
   if (!local) return local.error();
   auto objects = Objects::to_look(context);
   if (!objects) return objects.error();

@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 #include <istream>
 
-#include "cli/kit_place.h"
+#include "host/kit_place.h"
 
 namespace sluice::cli {
 
@@ -24,7 +24,7 @@ Result<bool> confirmed(Context& context, const std::string& what) {
 }
 
 void add_count(std::vector<std::string>& loses, size_t count, const std::string& noun) {
-  if (count > 0) loses.push_back(counted(count, noun));
+  if (count > 0) loses.push_back(host::counted(count, noun));
 }
 
 Code print_loss(Context& context, const Loss& loss) {

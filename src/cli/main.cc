@@ -7,8 +7,6 @@
 #include "base/real_disk.h"
 #include "cli/all_commands.h"
 #include "cli/app.h"
-#include "cli/home.h"
-#include "cli/loaded_concepts.h"
 #include "crypto/key_file.h"
 #include "deploy/build_bundle.h"
 #include "deploy/bundle_shelf.h"
@@ -20,6 +18,8 @@
 #include "deploy/revenue_policy.h"
 #include "deploy/router_fleet.h"
 #include "deploy/router_watch.h"
+#include "host/home.h"
+#include "host/loaded_concepts.h"
 #include "orders/mailbox.h"
 #include "orders/orders_kit.h"
 #include "process/build_place.h"
@@ -34,11 +34,11 @@ int main(int count, char** words) {
   const sluice::Variables variables = sluice::process_variables();
   sluice::RealDisk disk;
   sluice::orders::Mailbox mailbox(disk, variables("ORDERS_MAILBOX").value_or(""));
-  sluice::cli::LoadedConcepts loaded{.concepts = sluice::orders::concepts()};
+  sluice::host::LoadedConcepts loaded{.concepts = sluice::orders::concepts()};
   for (const sluice::lang::ConceptBinding* each : sluice::deploy::concepts()) loaded.concepts.push_back(each);
   loaded.tools.add(mailbox);
   // A home that cannot be found is an error of the commands that need one.
-  const auto home = sluice::cli::find_home(disk, variables);
+  const auto home = sluice::host::find_home(disk, variables);
   sluice::RealClock clock;
   sluice::process::RealRunner runner(clock);
   sluice::deploy::artifact::ArtifactBuilder builder(

@@ -8,12 +8,13 @@
 #include "base/json.h"
 #include "base/yaml.h"
 #include "cli/flow_view.h"
-#include "cli/home.h"
+#include "cli/opening.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/packs.h"
 #include "deploy/views/names.h"
 #include "engine/caller_words.h"
 #include "engine/dry_run.h"
+#include "host/home.h"
 #include "lang/check/check.h"
 #include "lang/codegen/generate_schema.h"
 
@@ -100,7 +101,7 @@ Result<void> Objects::read_from(store::Store& store) {
 }
 
 Result<std::unique_ptr<Objects>> Objects::of_home(Context& context) {
-  auto place = find_home(context.disk, context.variables);
+  auto place = home_of(context);
   if (!place) return place.error();
   std::unique_ptr<Objects> made(new Objects(context));
   made->place_ = *std::move(place);
@@ -112,7 +113,9 @@ Result<std::unique_ptr<Objects>> Objects::to_read(Context& context) {
   auto begun = of_home(context);
   if (!begun) return begun.error();
   std::unique_ptr<Objects> made = *std::move(begun);
-  auto store = open_for_reading(context, made->clock_);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto store = host::open_for_reading(*opening, made->clock_);
   if (!store) return store.error();
   if (*store) {
     made->store_ = *std::move(store);
@@ -144,7 +147,9 @@ Result<std::unique_ptr<Objects>> Objects::to_look(Context& context) {
   auto begun = of_home(context);
   if (!begun) return begun.error();
   std::unique_ptr<Objects> made = *std::move(begun);
-  auto store = open_for_reading(context, made->clock_);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto store = host::open_for_reading(*opening, made->clock_);
   if (!store) return store.error();
   if (!*store) return std::unique_ptr<Objects>();
   made->store_ = *std::move(store);

@@ -17,9 +17,9 @@
 
 #include "cli/context.h"
 #include "cli/deploy_home.h"
-#include "cli/home_store.h"
 #include "deploy/views/states.h"
 #include "engine/committed_rows.h"
+#include "host/home_store.h"
 
 namespace sluice::cli {
 
@@ -62,9 +62,9 @@ class Objects {
 
   Context& context_;
   RealClock clock_;
-  std::unique_ptr<DeployHome> home_;  // to change
-  std::unique_ptr<HomeStore> store_;  // to read
-  std::optional<Home> place_;
+  std::unique_ptr<DeployHome> home_;        // to change
+  std::unique_ptr<host::HomeStore> store_;  // to read
+  std::optional<host::Home> place_;
   std::optional<store::BlobStore> blobs_;
   std::unique_ptr<engine::CommittedRows> rows_;
   std::optional<deploy::views::States> states_;

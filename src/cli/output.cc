@@ -4,9 +4,9 @@
 #include <boost/json.hpp>
 #include <ostream>
 
-#include "api/problem.h"
 #include "base/json.h"
 #include "base/yaml_emit.h"
+#include "host/problem.h"
 
 namespace sluice::cli {
 void Output::print(const json::value& value, const std::function<std::string(const Terminal&)>& render) {
@@ -56,7 +56,7 @@ void Output::warn(std::string_view sentence) {
 
 void Output::error(const Error& error) {
   if (settings_.format == Format::json) {
-    return say(write(api::problem(error)) + "\n");
+    return say(write(host::problem(error)) + "\n");
   }
   std::string text = settings_.err.paint(Style::bad, "error:") + " " + printable(to_string(error), true) + "\n";
   if (!error.next.empty()) {

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/terminal.h"
+#include "host/narrator.h"
 
 namespace sluice::cli {
 
@@ -18,7 +19,7 @@ namespace json = boost::json;
 
 enum class Format { table, json, yaml };
 
-class Output {
+class Output final : public host::Narrator {
  public:
   struct Settings {
     Format format = Format::table;
@@ -44,9 +45,14 @@ class Output {
   // Data that is text in every format: a script, a formatted file.
   void print_text(std::string_view text);
 
-  void note(std::string_view sentence, Style style = Style::plain);  // narration; not with --quiet
-  void detail(std::string_view sentence);                            // narration that only --verbose shows
-  void warn(std::string_view sentence);                              // always
+  void note(std::string_view sentence) override { note(sentence, Style::plain); }  // narration; not with --quiet
+  void note(std::string_view sentence, Style style);
+  void detail(std::string_view sentence) override;  // narration that only --verbose shows
+  void warn(std::string_view sentence) override;    // always
+  void last_words(const Error& error) override {
+    this->error(error);
+    flush();
+  }
 
   // The error and its next step; with --output json one RFC 9457 problem (api/problem.h) on one line.
   void error(const Error& error);

@@ -246,6 +246,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"traffic rollback", "=Traffic/rollback"},
     {"traffic forward", "=Traffic/forward"},
     {"traffic clear", "=Traffic/clear | @loss"},
+    {"do", "object"},
     {"traffic token", "{ token: text, environment: text, deployment: text, revision: text, expires: time }"},
 
     {"flow list",

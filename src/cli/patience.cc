@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <set>
 
-#include "api/door.h"
+#include "host/engine_link.h"
 
 namespace sluice::cli {
-Patience::Patience(Context& context, const Clock& clock, const StopSignal& stop) : given_(context.given), stop_(stop) {
+
+Patience::Patience(Context& context, const Clock& clock, const host::StopSignal& stop) : stop_(stop) {
   if (context.output.settings().quiet) return;
   progress_.emplace(context.output.progress_stream(), context.output.settings().err, clock, "running");
 }
@@ -26,13 +27,14 @@ void Patience::waits_for(const std::string& what) {
   if (progress_ && !what.empty()) progress_->now_doing("waiting for " + what);
 }
 
-Result<void> wait_for_answer(HomeEngine& home, api::RunningFlow& flow, Patience& patience) {
-  auto waited = api::wait_for_answer(home.engine(), flow, [&] {
+Result<void> wait_for_answer(host::HomeEngine& home, const CallWords& words, host::RunningFlow& flow,
+                             Patience& patience) {
+  auto waited = host::wait_for_answer(home.engine(), flow, [&] {
     patience.waits_for(flow.waits_for(home.clock().wall_ms()));
     return patience.ends();
   });
   if (waited || home.here() != nullptr) return waited;
-  return home.broke_off(waited.error(), flow.id(), patience.given());
+  return words.broke_off(waited.error(), flow.id());
 }
 
 }  // namespace sluice::cli

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "api/running_flow.h"
 #include "base/clock.h"
 #include "base/progress.h"
 #include "base/ulid.h"
+#include "cli/call_words.h"
 #include "cli/context.h"
-#include "cli/home_engine.h"
-#include "cli/kit_watch.h"
+#include "host/home_engine.h"
+#include "host/kit_watch.h"
+#include "host/running_flow.h"
 
 namespace sluice::cli {
 
@@ -21,7 +22,7 @@ namespace sluice::cli {
 class Patience {
  public:
   // All must outlive it.
-  Patience(Context& context, const Clock& clock, const StopSignal& stop);
+  Patience(Context& context, const Clock& clock, const host::StopSignal& stop);
 
   bool ends();
   bool stopped() const { return stopped_; }
@@ -29,11 +30,9 @@ class Patience {
   // Something to do whenever it is asked.
   void meanwhile(std::function<void()> work) { work_ = std::move(work); }
   void done() { progress_.reset(); }
-  const Given& given() const { return given_; }
 
  private:
-  const Given& given_;
-  const StopSignal& stop_;
+  const host::StopSignal& stop_;
   std::optional<Progress> progress_;
   std::function<void()> work_;
   bool stopped_ = false;
@@ -41,6 +40,7 @@ class Patience {
 
 // Until the call has its answer, only people could give one, nothing can be committed (see Engine::trouble), or the
 // person here has had enough.
-Result<void> wait_for_answer(HomeEngine& home, api::RunningFlow& flow, Patience& patience);
+Result<void> wait_for_answer(host::HomeEngine& home, const CallWords& words, host::RunningFlow& flow,
+                             Patience& patience);
 
 }  // namespace sluice::cli

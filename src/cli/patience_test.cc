@@ -24,7 +24,7 @@ TEST(Patience, EndsWithTheStopSignalAndStaysEnded) {
   RealDisk disk;
   Context context{commands, given, output, variables, in, disk};
   ManualClock clock;
-  StopSignal stop;
+  host::StopSignal stop;
   Patience patience(context, clock, stop);
   int looked = 0;
   patience.meanwhile([&] { ++looked; });
@@ -54,7 +54,7 @@ TEST(FlowsUnderWay, AreThoseThatRunOrWaitForTime) {
                              .timers = {{.invocation = ids[1], .flow = ids[1], .due_ms = 5}}}));
   auto snapshot = memory.read();
   ASSERT_TRUE(snapshot);
-  auto found = flows_under_way(**snapshot);
+  auto found = host::flows_under_way(**snapshot);
   ASSERT_TRUE(found);
   std::ranges::sort(*found);
   EXPECT_EQ(*found, (std::vector{ids[0], ids[1]}));

@@ -3,11 +3,13 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/drain_watch.h"
 #include "cli/losing.h"
 #include "cli/objects.h"
+#include "cli/opening.h"
 #include "cli/staging.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
@@ -49,7 +51,7 @@ Result<Code> act(Context& context, const Verb& verb) {
   }
   std::optional<DrainWatch> watch;
   if (verb.action == "Revision/drain" || verb.action == "Revision/archive") {
-    auto home = find_home(context.disk, context.variables);
+    auto home = home_of(context);
     if (!home) return home.error();
     watch.emplace(context, *home, revision->record.deployment, revision->id.text());
   }
@@ -115,7 +117,7 @@ Result<Code> list(Context& context) {
                                          : views::live_revisions_in(states, environment->id.text());
   std::erase_if(found, [&](const RevisionFound& each) { return one && each.record.deployment != wanted; });
   json::array all;
-  for (const RevisionFound& each : found) all.push_back(views::revision_document(each));
+  for (const RevisionFound& each : found) all.push_back(to_json(views::revision_document(each)));
   context.output.print(all, [&](const Terminal& terminal) {
     Table table{
         .columns =

@@ -4,12 +4,13 @@
 
 #include "base/atomic_file.h"
 #include "cli/all_commands.h"
-#include "cli/background.h"
 #include "cli/context.h"
-#include "cli/home.h"
 #include "cli/objects.h"
+#include "cli/opening.h"
 #include "cli/router_stats.h"
 #include "crypto/key_file.h"
+#include "host/background.h"
+#include "host/home.h"
 #include "router/address.h"
 #include "router/control_client.h"
 #include "router/master.h"
@@ -49,7 +50,7 @@ Result<std::vector<crypto::PublicKey>> keys_in(Disk& disk, const std::string& pa
   return keys;
 }
 
-Result<std::vector<crypto::PublicKey>> trusted_keys(Context& context, const Home& home) {
+Result<std::vector<crypto::PublicKey>> trusted_keys(Context& context, const host::Home& home) {
   std::vector<crypto::PublicKey> trusted;
   for (const std::string& path : context.given.texts("trust")) {
     auto keys = keys_in(context.disk, path);
@@ -88,7 +89,7 @@ Result<Code> run(Context& context) {
   auto name = router_name(context);
   if (!name) return name.error();
   if (auto sound = check_run(context); !sound) return sound.error();
-  auto home = find_home(context.disk, context.variables);
+  auto home = home_of(context);
   if (!home) return home.error();
   auto routers = home->folder("router");
   if (!routers) return routers.error();
@@ -122,7 +123,7 @@ Result<Code> run(Context& context) {
 Result<Code> stats(Context& context) {
   auto name = router_name(context);
   if (!name) return name.error();
-  auto home = find_home(context.disk, context.variables);
+  auto home = home_of(context);
   if (!home) return home.error();
   auto routers = home->check("router");
   if (!routers) return routers.error();
@@ -131,7 +132,7 @@ Result<Code> stats(Context& context) {
     auto client = router::ControlClient::connect(socket);
     if (!client) {
       Error error = client.error();
-      error.next = command_to_run_router(*name);
+      error.next = host::command_to_run_router(*name);
       return error;
     }
     return client->ask({{"op", "stats"}});

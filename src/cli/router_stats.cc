@@ -13,9 +13,9 @@
 #include "base/basis_points.h"
 #include "base/clock.h"
 #include "base/table.h"
-#include "cli/kit_watch.h"
 #include "cli/objects.h"
 #include "deploy/views/documents.h"
+#include "host/kit_watch.h"
 #include "router/report.h"
 
 namespace sluice::cli {
@@ -284,7 +284,7 @@ Result<Code> watch_router(Context& context, const std::string& name, int64_t int
   RealClock clock;
   auto first = look();
   if (!first) return first.error();
-  const StopSignal stop;
+  const host::StopSignal stop;
   NamesOfRevisions names;
   int64_t named_ns = -kNamesAgain_ms * 1'000'000;
   RouterSeen before;

@@ -25,7 +25,7 @@ void tell_of_routers(Context& context, const deploy::views::States& states, cons
   auto table = states.router().get(id);
   auto members = states.router().members(id).values();
   if (members.empty()) {
-    context.output.note("no router serves " + environment + ", so nobody obeys it yet; next: sluice router run");
+    context.output.note("no router serves " + environment + " yet; next: sluice router run");
     return;
   }
   std::string obey;

@@ -26,9 +26,7 @@ class RoutersTold : public testing::Test {
   TestingContext world{{}};
 };
 
-TEST_F(RoutersTold, ThatThereIsNone) {
-  EXPECT_EQ(said(), "no router serves local, so nobody obeys it yet; next: sluice router run\n");
-}
+TEST_F(RoutersTold, ThatThereIsNone) { EXPECT_EQ(said(), "no router serves local yet; next: sluice router run\n"); }
 
 TEST_F(RoutersTold, ThatAllObey) {
   member("main", 7);

@@ -5,9 +5,9 @@
 #include <boost/describe/enum_to_string.hpp>
 #include <tuple>
 
-#include "cli/loaded_concepts.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/views/names.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace {
@@ -171,12 +171,5 @@ Result<std::vector<RunningReplica>> Running::find_replicas(const std::string& na
 }
 
 Running running_in(const Objects* objects) { return Running(objects != nullptr ? &objects->states() : nullptr); }
-
-Result<process::Replicas*> local_replicas(const Context& context) {
-  if (context.concepts == nullptr || context.concepts->find("LocalRuntime") == nullptr) {
-    return Error{.code = Code::unavailable, .message = "this program has no local runtime"};
-  }
-  return &context.concepts->tools.get<deploy::local_runtime::LocalHost>().replicas();
-}
 
 }  // namespace sluice::cli

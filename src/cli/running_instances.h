@@ -64,7 +64,4 @@ class Running {
 
 Running running_in(const Objects* objects);
 
-// The replicas of this machine; `unavailable` in a program that has no local runtime.
-Result<process::Replicas*> local_replicas(const Context& context);
-
 }  // namespace sluice::cli

@@ -7,7 +7,9 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
+#include "cli/opening.h"
 #include "cli/running_instances.h"
+#include "host/background.h"
 
 namespace sluice::cli {
 namespace runtime_commands {
@@ -19,7 +21,7 @@ struct Seen {
 };
 
 Result<std::vector<Seen>> look_at(const Context& context, const RunningInstance& instance) {
-  auto replicas = local_replicas(context);
+  auto replicas = host::local_replicas(concepts_of(context));
   if (!replicas) return replicas.error();
   std::vector<Seen> seen;
   for (const RunningReplica& each : instance.replicas) {

@@ -1,19 +1,22 @@
 // sluice serve, status and stop: the engine as a process of its own.
 #include <boost/json.hpp>
 
-#include "api/remote_door.h"
+#include "api/service.h"
 #include "base/clock.h"
 #include "cli/all_commands.h"
-#include "cli/background.h"
 #include "cli/context.h"
-#include "cli/home.h"
-#include "cli/home_store.h"
-#include "cli/kit_place.h"
-#include "cli/loaded_concepts.h"
+#include "cli/opening.h"
 #include "cli/running_instances.h"
-#include "cli/serving.h"
 #include "cli/status_tree.h"
+#include "cli/version.h"
 #include "deploy/deploy_kit.h"
+#include "host/background.h"
+#include "host/home.h"
+#include "host/home_store.h"
+#include "host/kit_place.h"
+#include "host/loaded_concepts.h"
+#include "host/remote_link.h"
+#include "host/serving.h"
 
 namespace sluice::cli {
 namespace serve_commands {
@@ -21,22 +24,25 @@ namespace serve_commands {
 constexpr int64_t kLook_ms = 20;
 
 Result<Code> serve(Context& context) {
-  static const LoadedConcepts kNone;
-  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : kNone;
+  const host::LoadedConcepts& loaded = concepts_of(context);
   std::string name = context.given.text("kit");
-  auto place = place_of_kit(name.empty() ? std::string(deploy::kKitFolder) : name, context);
+  auto place = kit_place_of(context, name.empty() ? std::string(deploy::kKitFolder) : name);
   if (!place) return place.error();
-  if (auto exists = must_exist(*place); !exists) return exists.error();
-  KitReload reload(context, *place, loaded);
+  if (auto exists = host::must_exist(*place); !exists) return exists.error();
+  host::KitReload reload(context.disk, context.output, *place, loaded);
   auto kit = reload.first();
   if (!kit) return kit.error();
   // Before the threads are made, which are not to take the signal; gone before the engine is, so that a second Ctrl-C
   // does not wait for effects under way.
-  std::optional<StopSignal> stop(std::in_place);
-  if (auto replicas = local_replicas(context)) {
+  std::optional<host::StopSignal> stop(std::in_place);
+  if (auto replicas = host::local_replicas(concepts_of(context))) {
     if (auto may = (*replicas)->let_run(); !may) return may.error();
   }
-  auto serving = Serving::start(context, *place, loaded, *kit);
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto serving = host::Serving::start(*opening, *place, *kit, version().number, [](host::ServiceParts parts) {
+    return std::make_unique<api::Service>(std::move(parts));
+  });
   if (!serving) return serving.error();
   (*serving)->run(*stop, reload);
   stop.reset();
@@ -47,10 +53,10 @@ Result<Code> serve(Context& context) {
 // ---------------------------------------------------------------------------------------------------------- status
 
 // What the `sluice serve` of this home says of itself; nothing if none runs.
-Result<std::optional<json::object>> status_of(const Context& context, const Home& home, const Clock& clock) {
+Result<std::optional<json::object>> status_of(const Context& context, const host::Home& home, const Clock& clock) {
   using Found = std::optional<json::object>;
   if (auto trusted = home.check("run"); !trusted) return trusted.error();
-  auto door = api::RemoteDoor::open(socket_of(home), clock, context.given.command->name);
+  auto door = host::RemoteLink::open(host::socket_of(home), clock, context.given.command->name);
   // A path that is too long for a socket is one where nobody can listen.
   if (!door && (door.error().code == Code::not_found || door.error().code == Code::invalid)) return Found();
   if (!door) return door.error();
@@ -79,7 +85,7 @@ std::string status_text(const json::object& status, const Terminal& terminal) {
 }
 
 Result<Code> status(Context& context) {
-  auto home = find_home(context.disk, context.variables);
+  auto home = home_of(context);
   if (!home) return home.error();
   RealClock clock;
   int64_t until_ns = clock.monotonic_ns() + context.given.number("wait").value_or(0) * 1'000'000;
@@ -101,7 +107,7 @@ Result<Code> status(Context& context) {
   }
   auto tree = status_tree(context, *home);
   if (!tree) return tree.error();
-  json::object shown{{"running", false}, {"socket", socket_of(*home)}};
+  json::object shown{{"running", false}, {"socket", host::socket_of(*home)}};
   if (!tree->data.empty()) shown["environments"] = tree->data;
   context.output.print(shown, [&](const Terminal& terminal) { return "not running\n" + tree->render(terminal); });
   context.output.note("Commands open the store themselves; next: sluice serve");
@@ -111,37 +117,37 @@ Result<Code> status(Context& context) {
 // ------------------------------------------------------------------------------------------------------------ stop
 
 Result<Code> stop(Context& context) {
-  auto home = find_home(context.disk, context.variables);
+  auto home = home_of(context);
   if (!home) return home.error();
   if (auto trusted = home->check("run"); !trusted) return trusted.error();
   RealClock clock;
   const bool all = !context.given.flag("control-plane");
   const int64_t until_ms = context.given.number("timeout").value_or(0);
   // First who lets requests in, then who would start again what is stopped, then what runs.
-  std::vector<RunningRouter> routers;
+  std::vector<host::RunningRouter> routers;
   if (all) {
-    auto stopped = stop_routers(context, *home, clock, until_ms);
+    auto stopped = host::stop_routers(context.disk, *home, clock, until_ms);
     if (!stopped) return stopped.error();
     routers = *std::move(stopped);
   }
-  auto served = stop_serve(context, *home, clock, context.given.text("reason"), until_ms);
+  auto served = host::stop_serve(context.disk, *home, clock, context.given.text("reason"), until_ms);
   if (!served) return served.error();
   size_t replicas = 0;
   if (all) {
-    auto stopped = stop_workloads(context, *home);
+    auto stopped = host::stop_workloads(context.disk, *home, concepts_of(context));
     if (!stopped) return stopped.error();
     replicas = *stopped;
   }
   json::object shown{{"stopped", *served != 0 || !routers.empty() || replicas != 0}};
   if (*served != 0) shown["pid"] = *served;
   json::array names;
-  for (const RunningRouter& each : routers) names.push_back(json::object{{"name", each.name}, {"pid", each.pid}});
+  for (const host::RunningRouter& each : routers) names.push_back(json::object{{"name", each.name}, {"pid", each.pid}});
   if (!names.empty()) shown["routers"] = std::move(names);
   if (replicas != 0) shown["replicas"] = replicas;
   context.output.print(shown, [&](const Terminal& terminal) {
     const std::string done = terminal.paint(Style::good, "stopped") + "  ";
     std::string text;
-    for (const RunningRouter& each : routers) {
+    for (const host::RunningRouter& each : routers) {
       text += done + "router " + each.name + ", pid " + std::to_string(each.pid) + "\n";
     }
     if (*served != 0) text += done + "pid " + std::to_string(*served) + "\n";

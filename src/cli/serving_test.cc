@@ -1,6 +1,6 @@
 // sluice serve within this process: commands find it, and the store is free again after it. tests/serve runs the
 // program.
-#include "cli/serving.h"
+#include "host/serving.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "api/service.h"
 #include "base/atomic_file.h"
 #include "base/testing_source.h"
+#include "cli/opening.h"
 #include "cli/testing_commands.h"
 #include "cli/testing_context.h"
 #include "orders/orders_kit.h"
@@ -23,11 +25,13 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 struct ServingTest : testing::Test, TestingContext {
-  ServingTest() : TestingContext(orders::concepts(), "serve") { place = *place_of_kit(kKit, context); }
-  Result<std::unique_ptr<Serving>> start() {
-    lang::Checked checked = check_place(place, false, context);
+  ServingTest() : TestingContext(orders::concepts(), "serve") { place = *kit_place_of(context, kKit); }
+  Result<std::unique_ptr<host::Serving>> start() {
+    lang::Checked checked = check_kit_at(context, place);
     EXPECT_TRUE(checked.kit);
-    return Serving::start(context, place, loaded, std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)));
+    return host::Serving::start(
+        *opening_of(context), place, std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)), "0.1.0",
+        [](host::ServiceParts parts) { return std::make_unique<api::Service>(std::move(parts)); });
   }
   Ran run(const std::vector<std::string>& words) {
     return run_line(commands, words, {}, {{{"SLUICE_HOME", folder.path("home")}}, "", &loaded});
@@ -38,7 +42,7 @@ struct ServingTest : testing::Test, TestingContext {
   }
 
   const std::string kKit = std::string(kSourceDir) + "/examples/kits/orders";
-  KitPlace place;
+  host::KitPlace place;
 };
 
 TEST_F(ServingTest, CommandsGoThroughItAndItsEndFreesTheStore) {
@@ -85,10 +89,10 @@ TEST_F(ServingTest, AnotherKitIsAConflict) {
 }
 
 TEST_F(ServingTest, RunsUntilSomebodyAsks) {
-  std::optional<StopSignal> stop(std::in_place);
+  std::optional<host::StopSignal> stop(std::in_place);
   auto serving = start();
   ASSERT_TRUE(serving);
-  KitReload reload(context, place, loaded);
+  host::KitReload reload(disk, output, place, loaded);
   std::thread running([&] { (*serving)->run(*stop, reload); });
   Ran asked = run({"stop", "--timeout", "0s"});
   running.join();

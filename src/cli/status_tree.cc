@@ -5,11 +5,12 @@
 #include <map>
 
 #include "base/basis_points.h"
-#include "cli/background.h"
 #include "cli/objects.h"
+#include "cli/opening.h"
 #include "cli/running_instances.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/views/documents.h"
+#include "host/background.h"
 #include "router/control_client.h"
 
 namespace sluice::cli {
@@ -59,7 +60,7 @@ class Drawing {
 
   StatusTree take() { return std::move(tree_); }
 
-  void environment(const std::string& id, const std::vector<RunningRouter>& routers) {
+  void environment(const std::string& id, const std::vector<host::RunningRouter>& routers) {
     json::array deployments;
     const size_t line = tree_.lines.size();
     tree_.lines.push_back({0, id});
@@ -71,7 +72,7 @@ class Drawing {
     std::string text;
     bool any_runs = false;
     for (const auto& member : states_.router().members(deploy::router::RouterId(id)).values()) {
-      auto runs = std::ranges::find(routers, member.router, &RunningRouter::router);
+      auto runs = std::ranges::find(routers, member.router, &host::RunningRouter::router);
       const bool up = runs != routers.end();
       any_runs = any_runs || up;
       json::object one{{"name", member.name}, {"running", up}, {"generation", member.acknowledged}};
@@ -88,7 +89,7 @@ class Drawing {
       shown.push_back(std::move(one));
       text += ", router " + member.name +
               (up ? where + " pid " + std::to_string(runs->pid)
-                  : " does not run; next: " + command_to_run_router(member.name));
+                  : " does not run; next: " + host::command_to_run_router(member.name));
     }
     if (deployments.empty() && !any_runs) {
       tree_.lines.resize(line);
@@ -154,7 +155,7 @@ class Drawing {
     for (const auto& instance : states_.runtime().find_by_concept(revision)) {
       for (const auto& service : states_.local_runtime().find_by_instance(instance.id.text())) {
         for (const auto& program : states_.local_runtime().programs(service.id).values()) {
-          auto here = local_replicas(context_);
+          auto here = host::local_replicas(concepts_of(context_));
           auto state = here ? (*here)->look(program.name) : Result<process::ReplicaState>(here.error());
           const bool runs = state && !process::is_over(state->phase);
           const int64_t pid = runs && state->program ? state->program->pid : 0;
@@ -184,16 +185,16 @@ class Drawing {
 
 }  // namespace
 
-Result<StatusTree> status_tree(Context& context, const Home& home) {
+Result<StatusTree> status_tree(Context& context, const host::Home& home) {
   auto objects = Objects::to_look(context);
   // Whoever has the store right now is not waited for by someone who only wants to know whether it is served.
   if (!objects && objects.error().code == Code::conflict) return StatusTree();
   if (!objects) return objects.error();
   if (!*objects) return StatusTree();
   const views::States& states = (*objects)->states();
-  const std::vector<RunningRouter> routers = running_routers(context, home);
+  const std::vector<host::RunningRouter> routers = host::running_routers(context.disk, home);
   ObeyedByRevision obeyed;
-  for (const RunningRouter& each : routers) {
+  for (const host::RunningRouter& each : routers) {
     auto client = ::sluice::router::ControlClient::connect(each.control, kRouterAnswers_ms);
     if (!client) continue;
     if (auto stats = client->ask({{"op", "stats"}})) add_stats(obeyed, *stats);

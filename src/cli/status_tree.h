@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/tree.h"
 #include "cli/context.h"
-#include "cli/home.h"
+#include "host/home.h"
 
 namespace sluice::cli {
 
@@ -22,6 +22,6 @@ struct StatusTree {
 };
 
 // Empty where nothing has run.
-Result<StatusTree> status_tree(Context& context, const Home& home);
+Result<StatusTree> status_tree(Context& context, const host::Home& home);
 
 }  // namespace sluice::cli

@@ -8,7 +8,7 @@
 #include "base/terminal.h"
 #include "cli/all_commands.h"
 #include "cli/command.h"
-#include "cli/loaded_concepts.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 
@@ -25,7 +25,7 @@ struct Ran {
 struct Around {
   std::map<std::string, std::string> variables;
   std::string in;
-  const LoadedConcepts* concepts = nullptr;
+  const host::LoadedConcepts* concepts = nullptr;
 };
 
 Ran run_line(const Commands& commands, const std::vector<std::string>& words, const Terminal& terminal = {},

@@ -12,8 +12,8 @@
 #include "cli/all_commands.h"
 #include "cli/command.h"
 #include "cli/context.h"
-#include "cli/loaded_concepts.h"
 #include "cli/output.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 
@@ -25,7 +25,7 @@ struct TestingContext {
 
   TestingFolder folder;
   RealDisk disk;
-  LoadedConcepts loaded;
+  host::LoadedConcepts loaded;
   Commands commands = all_commands();
   Given given;
   std::istringstream in;

@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "api/testing_orders.h"
 #include "base/testing_folder.h"
 #include "cli/flow_view.h"
 #include "cli/testing_commands.h"
 #include "engine/testing_journal.h"
+#include "host/testing_orders.h"
 
 namespace sluice::cli {
 
-using api::completion;
-using api::fields;
-using api::id;
-using api::invoke;
-using api::kNoon_ms;
-using api::order_steps;
-using api::request;
+using host::completion;
+using host::fields;
+using host::id;
+using host::invoke;
+using host::kNoon_ms;
+using host::order_steps;
+using host::request;
 
 // The flow as it stands after the first `count` of its steps.
 FlowView order_view(size_t count = 6);

@@ -7,11 +7,11 @@
 
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "crypto/ed25519.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/revenue_policy.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 
@@ -32,7 +32,7 @@ class ObjectsHome {
   crypto::PrivateKey key_ = crypto::PrivateKey::generate();
   deploy::PolicySeal seal_{[this] { return crypto::PrivateKey::from_pem(key_.to_pem().reveal()); }};
   deploy::BundleShelf shelf_{disk_, folder.path("home/blobs/bundles")};
-  LoadedConcepts loaded_;
+  host::LoadedConcepts loaded_;
   Commands commands_ = all_commands();
 };
 

@@ -20,7 +20,7 @@ class TestingRuntime {
   std::string deploy(const std::string& component, const std::string& script, int replicas = 1);
 
   process::TestingReplicas world;
-  LoadedConcepts loaded{.concepts = deploy::concepts()};
+  host::LoadedConcepts loaded{.concepts = deploy::concepts()};
   Commands commands = all_commands();
 
  private:

@@ -2,7 +2,7 @@
 #include "cli/topics.h"
 
 #include "base/code.h"
-#include "cli/home.h"
+#include "host/home.h"
 
 namespace sluice::cli {
 namespace {
@@ -48,7 +48,7 @@ Topic home() {
           "alone, when a command first needs it. A home that is a symbolic link, belongs to somebody else or "
           "can be written by others is refused, for reading too, as it holds keys. Kits are read from kits/.",
       .columns = {"folder", "holds"}};
-  for (const HomeFolder& folder : home_layout()) topic.rows.push_back({folder.name + "/", folder.holds});
+  for (const host::HomeFolder& folder : host::home_layout()) topic.rows.push_back({folder.name + "/", folder.holds});
   return topic;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/code.h"
 #include "bundle/manifest/manifest.h"
-#include "cli/home.h"
+#include "host/home.h"
 
 namespace sluice::cli {
 namespace topics_test {
@@ -29,7 +29,7 @@ TEST(Topics, FollowTheTablesThatTheyPrint) {
     EXPECT_EQ(codes.rows[i][0], std::to_string(code_table()[i].exit_code));
     EXPECT_EQ(codes.rows[i][1], code_table()[i].name);
   }
-  EXPECT_EQ(find_topic("home")->rows.size(), home_layout().size());
+  EXPECT_EQ(find_topic("home")->rows.size(), host::home_layout().size());
 }
 
 TEST(Topics, OnBundleYamlNameEverySettingOfItsSchema) {

@@ -19,7 +19,7 @@ TEST(TrafficCommands, SayWhatIsNoSplit) {
   ObjectsHome home;
   EXPECT_EQ(home.run({"traffic", "show", "local"}).exit, 5);
   home.data({"bundles", "add", "local", home.archive()});
-  EXPECT_THAT(home.run({"traffic", "show", "local"}).out, HasSubstr("no split\nNobody gets anything.\n"));
+  EXPECT_THAT(home.run({"traffic", "show", "local"}).out, HasSubstr("no split\nNo revision gets traffic.\n"));
   EXPECT_EQ(home.run({"traffic", "history", "local"}).out, "There was no split yet.\n");
   Ran early = home.run({"traffic", "set", "local", "shop@1=100%"});
   EXPECT_EQ(early.exit, 6);

@@ -11,6 +11,7 @@
 #include "bundle/trust/trust_root.h"
 #include "cli/all_commands.h"
 #include "cli/deploy_home.h"
+#include "cli/opening.h"
 #include "crypto/ed25519.h"
 #include "crypto/pem.h"
 

@@ -9,11 +9,11 @@
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "bundle/trust/trust_root.h"
-#include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "crypto/ed25519.h"
 #include "crypto/key_file.h"
 #include "deploy/deploy_kit.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace trust_commands_test {
@@ -37,7 +37,7 @@ struct TrustCommands : testing::Test {
   crypto::PrivateKey key = crypto::PrivateKey::generate();
   const std::string id = key.public_key().key_id();
   const std::string file = folder.path("ann.pub");
-  LoadedConcepts loaded{.concepts = deploy::concepts()};
+  host::LoadedConcepts loaded{.concepts = deploy::concepts()};
   Commands commands = all_commands();
 };
 

@@ -16,11 +16,10 @@
 #include "bundle/manifest/manifest_template.h"
 #include "bundle/trust/sidecar.h"
 #include "cli/all_commands.h"
-#include "cli/background.h"
 #include "cli/bundle_words.h"
 #include "cli/drain_watch.h"
-#include "cli/kit_watch.h"
 #include "cli/objects.h"
+#include "cli/opening.h"
 #include "cli/routers_told.h"
 #include "cli/running_instances.h"
 #include "cli/signing_key.h"
@@ -32,6 +31,8 @@
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
+#include "host/background.h"
+#include "host/kit_watch.h"
 #include "router/control_client.h"
 
 namespace sluice::cli {
@@ -95,14 +96,14 @@ Error no_bundle(Error why) {
   return why;
 }
 
-bool has_come(const StopSignal& stop) {
+bool has_come(const host::StopSignal& stop) {
   pollfd look{.fd = stop.fd(), .events = POLLIN, .revents = 0};
   return ::poll(&look, 1, 0) > 0;
 }
 
 // Packs and signs a folder.
 Result<void> pack(Context& context, const std::string& folder, const std::string& out, const crypto::PrivateKey& key,
-                  const StopSignal& stop) {
+                  const host::StopSignal& stop) {
   RealClock clock;
   process::RealRunner runner(clock);
   auto built =
@@ -171,7 +172,7 @@ Result<RevisionFound> staged_and_warm(Context& context, Objects& objects, const 
 
 // --------------------------------------------------------------------------------------------------------- the rest
 
-std::vector<std::string> urls_of(const RunningRouter& router, const DeploymentFound& deployment) {
+std::vector<std::string> urls_of(const host::RunningRouter& router, const DeploymentFound& deployment) {
   std::vector<std::string> urls;
   std::vector<std::string> prefixes = deployment.record.route.pathPrefixes;
   if (prefixes.empty()) prefixes = {"/"};
@@ -192,8 +193,8 @@ std::vector<std::string> urls_of(const RunningRouter& router, const DeploymentFo
 
 // Waits until what should run of it does: after `sluice stop` the control plane starts it again. True if it had to.
 Result<bool> await_replicas(Context& context, Objects& objects, Clock& clock, const std::string& revision,
-                            const StopSignal& stop) {
-  auto here = local_replicas(context);
+                            const host::StopSignal& stop) {
+  auto here = host::local_replicas(concepts_of(context));
   if (!here) return here.error();
   const int64_t until_ns = clock.monotonic_ns() + kReplicasBack_ms * 1'000'000;
   auto all_run = [&] {
@@ -231,7 +232,7 @@ struct Raised {
 };
 
 // The old ones that nobody gets any more are stopped, once nothing of them is under way.
-Result<void> retire_old(Context& context, Objects& objects, const Home& home, const DeploymentFound& deployment,
+Result<void> retire_old(Context& context, Objects& objects, const host::Home& home, const DeploymentFound& deployment,
                         const RevisionFound& newest) {
   for (const RevisionFound& each : left_behind(objects.states(), deployment.id.text(), newest.id.text())) {
     const DrainWatch watch(context, home, deployment.id.text(), each.id.text());
@@ -242,7 +243,7 @@ Result<void> retire_old(Context& context, Objects& objects, const Home& home, co
 }
 
 // A router that was just started is known at once, and not only when the control plane looks next.
-Result<void> introduce(Objects& objects, const RunningRouter& router) {
+Result<void> introduce(Objects& objects, const host::RunningRouter& router) {
   for (const auto& each : objects.states().router().members(deploy::router::RouterId(std::string(kLocal))).values()) {
     if (each.router == router.router) return {};
   }
@@ -267,8 +268,8 @@ Result<void> introduce(Objects& objects, const RunningRouter& router) {
   return {};
 }
 
-Result<Raised> raise(Context& context, const Home& home, const ArchiveToStage& archive, const RunningRouter& router,
-                     const StopSignal& stop, std::string& begun) {
+Result<Raised> raise(Context& context, const host::Home& home, const ArchiveToStage& archive,
+                     const host::RunningRouter& router, const host::StopSignal& stop, std::string& begun) {
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();
   if (auto known = introduce(**objects, router); !known) return known.error();
@@ -325,7 +326,7 @@ Result<Raised> raise(Context& context, const Home& home, const ArchiveToStage& a
   return raised;
 }
 
-void tell(Context& context, const Raised& raised, const RunningRouter& router) {
+void tell(Context& context, const Raised& raised, const host::RunningRouter& router) {
   json::array urls, weights;
   std::string text;
   for (const auto& [revision, weight] : raised.weights) {
@@ -360,13 +361,13 @@ struct Started {
   bool workloads = false;
 };
 
-void stop_these(Context& context, const Home& home, Clock& clock, const Started& these) {
+void stop_these(Context& context, const host::Home& home, Clock& clock, const Started& these) {
   auto told = [&](const auto& stopped) {
     if (!stopped) context.output.error(stopped.error());
   };
-  if (these.router) told(stop_routers(context, home, clock, kStopAll_ms));
-  if (these.serve) told(stop_serve(context, home, clock, "up ends", kStopAll_ms));
-  if (these.workloads) told(stop_workloads(context, home));
+  if (these.router) told(host::stop_routers(context.disk, home, clock, kStopAll_ms));
+  if (these.serve) told(host::stop_serve(context.disk, home, clock, "up ends", kStopAll_ms));
+  if (these.workloads) told(host::stop_workloads(context.disk, home, concepts_of(context)));
 }
 
 // Which splits there are, by deployment. Nothing is made, and nobody is waited for.
@@ -379,10 +380,10 @@ std::map<std::string, int64_t> split_generations(Context& context) {
 }
 
 // Takes back what was begun, and says so. A control plane that ran before has the revision that was being warmed.
-Error take_back(Context& context, const Home& home, Clock& clock, const Started& begun, bool interrupted,
+Error take_back(Context& context, const host::Home& home, Clock& clock, const Started& begun, bool interrupted,
                 const std::string& revision, const Error& why) {
   // Who waits for something to become healthy hears that it will not.
-  if (interrupted && begun.workloads) (void)stop_workloads(context, home);
+  if (interrupted && begun.workloads) (void)host::stop_workloads(context.disk, home, concepts_of(context));
   stop_these(context, home, clock, begun);
   if (!interrupted) return why;
   if (!begun.serve) {
@@ -405,7 +406,7 @@ Result<Code> up(Context& context) {
   if (given_port && (*given_port < 1 || *given_port > 65'535)) {
     return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
   }
-  auto home = find_home(context.disk, context.variables);
+  auto home = home_of(context);
   if (!home) return home.error();
   auto stat = context.disk.stat(given, FollowLinks::yes);
   if (!stat) return no_bundle(stat.error());
@@ -420,14 +421,14 @@ Result<Code> up(Context& context) {
   }
   const auto port = static_cast<uint16_t>(given_port.value_or(0));
   RealClock clock;
-  const StopSignal stop;
-  const bool had_workloads = workloads_run(context, *home);
+  const host::StopSignal stop;
+  const bool had_workloads = host::workloads_run(context.disk, *home, concepts_of(context));
   std::map<std::string, int64_t> splits_before;
-  if (!serve_runs(context, *home, clock)) splits_before = split_generations(context);
-  auto served = ensure_serve(context, *home, clock);
+  if (!host::serve_runs(*home, clock)) splits_before = split_generations(context);
+  auto served = host::ensure_serve(context.disk, *home, clock);
   if (!served) return served.error();
-  auto begun = begin_router(context, *home, port);
-  RouterHere router;
+  auto begun = host::begin_router(context.disk, *home, port);
+  host::RouterHere router;
   std::string revision;
   auto raised = [&]() -> Result<Raised> {
     if (!begun) return begun.error();
@@ -443,7 +444,7 @@ Result<Code> up(Context& context) {
       archive = *std::move(read);
     }
     // Before the first publish, so that it is not told that nobody obeys.
-    auto listens = finish_router(context, *home, clock, port, *begun);
+    auto listens = host::finish_router(context.disk, *home, clock, port, *begun);
     if (!listens) return listens.error();
     router = *std::move(listens);
     return raise(context, *home, *archive, router.router, stop, revision);
@@ -474,7 +475,7 @@ Result<Code> up(Context& context) {
 // --------------------------------------------------------------------------------------------------------------- down
 
 Result<Code> down(Context& context) {
-  auto home = find_home(context.disk, context.variables);
+  auto home = home_of(context);
   if (!home) return home.error();
   auto objects = Objects::to_change(context);
   if (!objects) return objects.error();

@@ -18,6 +18,8 @@ class CommittedRows final : public lang::Rows, public lang::Snapshot {
                 std::shared_ptr<const IndexedFields> indexed, int64_t now_ms);
 
   uint64_t position() const { return snapshot_->position(); }
+  // The same moment as the store has it, with flows and journal.
+  store::Snapshot& snapshot() const { return *snapshot_; }
   const lang::Rows& rows_of(std::string_view) const override { return *this; }
 
   std::optional<json::value> get(std::string_view relation, std::string_view key) const override;

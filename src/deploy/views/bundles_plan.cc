@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "deploy/revenue_policy.h"
 #include "deploy/routes.h"
 #include "deploy/views/documents.h"
@@ -224,7 +225,7 @@ class BundlesPlanner {
   }
 
   Result<void> plan_changed(const BundleEntry& entry, const DeploymentFound& found) {
-    const json::object now = deployment_document(states_, found);
+    const json::object now = to_json(deployment_document(states_, found)).as_object();
     const std::string title = entry.bundle + " for " + entry.customer;
     json::object input{{"deployment", found.id.text()}};
     auto differs = [&](const char* field) {
@@ -283,7 +284,7 @@ class BundlesPlanner {
   void plan_removed(const DeploymentFound& found) {
     const std::string title = found.record.bundle + " for " + found.record.customer;
     const std::string& id = found.id.text();
-    if (!split_document(states_, found).is_null()) {
+    if (split_document(states_, found)) {
       add('-', "the traffic of " + title, "Traffic/clear", {{"deployment", id}});
     }
     for (const auto& each : live_revisions_of(states_, id)) {
@@ -307,7 +308,7 @@ Result<void> plan_bundles(const States& states, const Document& file, bool prune
 }
 
 json::object exported_bundle(const States& states, const DeploymentFound& found) {
-  json::object document = deployment_document(states, found);
+  json::object document = to_json(deployment_document(states, found)).as_object();
   json::value source, config;
   if (auto newest = newest_of(states, found.id.text())) {
     source = json::value(std::string(kFile) + newest->record.source);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "deploy/environment_rules.h"
 #include "deploy/host_config.h"
 #include "deploy/packs.h"
@@ -229,7 +230,8 @@ class Planner {
 }  // namespace
 
 json::object exported_environment(const States& states, const env::EnvFound& found) {
-  json::object document = environment_document(states, found), host = document.at("host_config").as_object();
+  json::object document = to_json(environment_document(states, found)).as_object(),
+               host = document.at("host_config").as_object();
   json::array packs, bundles;
   for (const json::value& each : document.at("packs").as_array()) {
     packs.push_back(json::object{{"slot", each.at("slot")},

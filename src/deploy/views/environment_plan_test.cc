@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/yaml.h"
 #include "deploy/testing_views.h"
 #include "deploy/views/documents.h"
@@ -44,7 +45,7 @@ class EnvironmentPlanTest : public testing::Test {
 
 TEST_F(EnvironmentPlanTest, WhatIsExportedOrShownNeedsNoChange) {
   EXPECT_EQ(planned(write(exported_environment(states, local())), true), "");
-  EXPECT_EQ(planned(write(environment_document(states, local())), true), "");
+  EXPECT_EQ(planned(write(to_json(environment_document(states, local()))), true), "");
 }
 
 TEST_F(EnvironmentPlanTest, PlansWhatDiffers) {

@@ -1,0 +1,73 @@
+// A command that is an action of the kit: its arguments, options, help, schema and dry run follow from the `.concept`.
+// By hand remain the verb, what it is about, an example, and friendlier words where they pay:
+//
+//   commands.add(command_of({.name = "traffic rollback",
+//                            .action = "Traffic/rollback",
+//                            .about = About::deployment,
+//                            .summary = "Go back to the split before",
+//                            .example = "sluice traffic rollback local",
+//                            .words = {{.param = "steps", .help = "how many changes to go back", .fallback = "1"}}}));
+//
+// An action or a parameter that the kit does not have stops the program when the table of commands is made: every test
+// would meet it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/command_door.h"
+#include "deploy/views/objects.h"
+
+namespace sluice::cli {
+
+// What the first argument of its own of an action means, and so how people name it on a command line.
+enum class About { nothing, environment, deployment, revision };
+
+struct ParamWords {
+  std::string param;     // as the concept calls it
+  std::string option{};  // another name than the parameter's own, in kebab case
+  std::string value{};   // what its value is called in help
+  std::string help{};
+  std::string fallback{};
+};
+
+struct ActionCommand {
+  std::string name;    // "traffic rollback"
+  std::string action;  // "Traffic/rollback"
+  About about = About::nothing;
+  std::string summary;
+  std::string details = {};
+  std::string example = {};
+  std::vector<ParamWords> words = {};
+  std::vector<Arg> args = {};        // besides what it is about
+  std::vector<Option> options = {};  // besides what the action's parameters give
+  // Arguments that are not given as they are: what the command line means by them.
+  std::function<Result<json::object>(Context&, const deploy::views::MeantNames&)> fill = {};
+  // What revisions the command line names besides: their meaning is asked for together with the rest.
+  std::function<Result<std::vector<std::string>>(Context&)> revisions = {};
+  // What goes with it for good, for --dry-run and the question: its sentence, and what is lost.
+  struct Loss {
+    std::string what;  // "take all traffic away from shop"
+    std::vector<std::string> loses;
+  };
+  std::function<Result<Loss>(Context&, CommandDoor&, const deploy::views::MeantNames&)> loses = {};
+  // How far to wait; the answer alone by default.
+  std::function<host::WaitFor(const Context&)> wait = {};
+  // What is printed besides or instead of `ok key=value …`.
+  std::function<Result<Code>(Context&, CommandDoor&, const deploy::views::MeantNames&, const host::Answer&)> tell = {};
+};
+
+Command command_of(ActionCommand command);
+
+// A parameter of an action as its `.concept` says it.
+struct ActionParam {
+  std::string name;
+  std::string type;  // "Int", "option String", "list { revision: String, weightBps: Int }"
+  bool optional = false;
+};
+// Of "Concept/action", without what the engine fills in. Stops the program if the kit has no such action.
+std::vector<ActionParam> params_of(const std::string& action);
+
+}  // namespace sluice::cli

@@ -1,0 +1,154 @@
+// Each view finds what is meant, then tells it as its document.
+#include "deploy/views/objects.h"
+
+#include <algorithm>
+
+#include "deploy/views/all_views.h"
+#include "deploy/views/names.h"
+
+namespace sluice::deploy::views {
+namespace {
+
+Result<deployment::DeploymentFound> meant_deployment(const States& states, const DeploymentQuery& query) {
+  auto environment = find_environment(states, query.environment);
+  if (!environment) return environment.error();
+  return find_deployment(states, environment->id.text(), {query.deployment, query.bundle, query.customer});
+}
+
+Result<std::vector<ListedEnvironment>> read_environments(const lang::Reading& reading, const AllQuery&) {
+  const States states(reading.rows);
+  std::vector<ListedEnvironment> all;
+  for (const env::EnvFound& each : states.env().all()) {
+    all.push_back({.environment_id = each.id.text(),
+                   .name = each.record.name,
+                   .packs = static_cast<int64_t>(states.env().packs(each.id).values().size()),
+                   .deployments = static_cast<int64_t>(states.deployment().find_by_environment(each.id.text()).size()),
+                   .last_doctor_status = each.record.health.lastDoctorStatus,
+                   .generation = each.record.generation});
+  }
+  return all;
+}
+
+Result<EnvironmentDocument> read_environment(const lang::Reading& reading, const EnvironmentQuery& query) {
+  const States states(reading.rows);
+  auto found = find_environment(states, query.environment);
+  if (!found) return found.error();
+  return environment_document(states, *found);
+}
+
+Result<std::vector<DeploymentDocument>> read_deployments(const lang::Reading& reading, const EnvironmentQuery& query) {
+  const States states(reading.rows);
+  auto found = find_environment(states, query.environment);
+  if (!found) return found.error();
+  std::vector<DeploymentDocument> all;
+  for (const auto& each : states.deployment().find_by_environment(found->id.text())) {
+    all.push_back(deployment_document(states, each));
+  }
+  return all;
+}
+
+Result<std::vector<RevisionDocument>> read_revisions(const lang::Reading& reading, const RevisionsQuery& query) {
+  const States states(reading.rows);
+  auto environment = find_environment(states, query.environment);
+  if (!environment) return environment.error();
+  const bool one = !query.deployment.empty() || !query.bundle.empty() || !query.customer.empty();
+  std::vector<revision::RevisionFound> found;
+  if (one) {
+    auto deployment = find_deployment(states, environment->id.text(), {query.deployment, query.bundle, query.customer});
+    if (!deployment) return deployment.error();
+    found = query.archived ? states.revision().find_by_deployment(deployment->id.text())
+                           : live_revisions_of(states, deployment->id.text());
+  } else if (query.archived) {
+    for (const auto& each : states.deployment().find_by_environment(environment->id.text())) {
+      std::ranges::move(states.revision().find_by_deployment(each.id.text()), std::back_inserter(found));
+    }
+  } else {
+    found = live_revisions_in(states, environment->id.text());
+  }
+  std::ranges::sort(found, {},
+                    [](const auto& each) { return std::pair(each.record.deployment, each.record.sequence); });
+  std::vector<RevisionDocument> all;
+  for (const auto& each : found) all.push_back(revision_document(each));
+  return all;
+}
+
+Result<OrNull<SplitDocument>> read_traffic(const lang::Reading& reading, const DeploymentQuery& query) {
+  const States states(reading.rows);
+  auto deployment = meant_deployment(states, query);
+  if (!deployment) return deployment.error();
+  return split_document(states, *deployment);
+}
+
+Result<std::vector<PastSplitDocument>> read_traffic_history(const lang::Reading& reading,
+                                                            const DeploymentQuery& query) {
+  const States states(reading.rows);
+  auto deployment = meant_deployment(states, query);
+  if (!deployment) return deployment.error();
+  return split_history(states, deployment->id.text());
+}
+
+// A deployment that is not named is the one that the first revision is of, if that means one.
+Result<MeantNames> read_names(const lang::Reading& reading, const NamesQuery& query) {
+  const States states(reading.rows);
+  auto environment = find_environment(states, query.environment);
+  if (!environment) return environment.error();
+  const std::string& where = environment->id.text();
+  MeantNames meant{.environment = where};
+  if (auto warning = alias_warning(states, query.environment)) meant.warning = *warning;
+  if (query.about == NamesAbout::environment) return meant;
+  DeploymentName name{query.deployment, query.bundle, query.customer};
+  const bool named = !query.deployment.empty() || !query.bundle.empty() || !query.customer.empty();
+  if (!named && !query.revisions.empty()) {
+    if (auto first = find_revision(states, where, query.revisions.front())) name.deployment = first->record.deployment;
+  }
+  if (query.about == NamesAbout::deployment || named) {
+    auto deployment = find_deployment(states, where, name);
+    if (!deployment) return deployment.error();
+    meant.deployment = deployment->id.text();
+    meant.bundle = deployment->record.bundle;
+    meant.customer = deployment->record.customer;
+  }
+  for (const std::string& each : query.revisions) {
+    auto revision = find_revision(states, where, each, meant.deployment);
+    if (!revision) return revision.error();
+    meant.revisions.push_back({.revision = revision->id.text(),
+                               .name = name_of(*revision),
+                               .deployment = revision->record.deployment,
+                               .lifecycle = revision->record.lifecycle});
+  }
+  return meant;
+}
+
+Result<RoutersView> read_routers(const lang::Reading& reading, const EnvironmentQuery& query) {
+  const States states(reading.rows);
+  auto environment = find_environment(states, query.environment);
+  if (!environment) return environment.error();
+  const router::RouterId id(environment->id.text());
+  RoutersView view{.environment = id.text()};
+  const auto table = states.router().get(id);
+  if (table) view.generation = table->generation;
+  for (const auto& each : states.router().members(id).values()) {
+    view.members.push_back({.name = each.name,
+                            .acknowledged = each.acknowledged,
+                            .obeys = table && each.acknowledged >= table->generation && each.trouble.empty(),
+                            .trouble = each.trouble});
+  }
+  return view;
+}
+
+}  // namespace
+
+std::vector<lang::View> object_views() {
+  return {lang::make_view("environments", "All environments", read_environments),
+          lang::make_view("environment", "An environment with all that is in it", read_environment),
+          lang::make_view("deployments", "The deployments of an environment", read_deployments),
+          lang::make_view("revisions", "Revisions of an environment or of one deployment", read_revisions),
+          lang::make_view("traffic", "Which revision of a deployment gets which share", read_traffic),
+          lang::make_view("traffic-history", "The splits before and after the one that counts", read_traffic_history),
+          lang::make_view("names", "What the names of a deployment and of revisions mean", read_names),
+          lang::make_view("routers", "How far the routers of an environment are with the newest table", read_routers)};
+}
+
+std::vector<lang::View> all_views() { return object_views(); }
+
+}  // namespace sluice::deploy::views

@@ -1,0 +1,105 @@
+// Views of environments, deployments, revisions and traffic. Objects are named in a query as people name them
+// (deploy/views/names.h).
+#pragma once
+
+#include <boost/describe.hpp>
+#include <string>
+#include <vector>
+
+#include "base/json_fields.h"
+#include "base/result.h"
+#include "deploy/views/documents.h"
+#include "lang/run/view.h"
+
+namespace sluice::deploy::views {
+
+struct AllQuery {};
+BOOST_DESCRIBE_STRUCT(AllQuery, (), ())
+
+struct EnvironmentQuery {
+  std::string environment;
+};
+BOOST_DESCRIBE_STRUCT(EnvironmentQuery, (), (environment))
+
+// A deployment, by its id or a beginning of it, or by bundle and customer; with none of them the only one there is.
+struct DeploymentQuery {
+  std::string environment;
+  std::string deployment;
+  std::string bundle;
+  std::string customer;
+  static constexpr std::string_view kDefaulted[] = {"deployment", "bundle", "customer"};
+};
+BOOST_DESCRIBE_STRUCT(DeploymentQuery, (), (environment, deployment, bundle, customer))
+
+struct ListedEnvironment {
+  std::string environment_id;
+  std::string name;
+  int64_t packs = 0;
+  int64_t deployments = 0;
+  env::EnvLastDoctorStatus last_doctor_status = {};
+  int64_t generation = 0;
+};
+BOOST_DESCRIBE_STRUCT(ListedEnvironment, (), (environment_id, name, packs, deployments, last_doctor_status, generation))
+
+struct RevisionsQuery {
+  std::string environment;
+  std::string deployment;
+  std::string bundle;
+  std::string customer;
+  bool archived = false;  // these too
+  static constexpr std::string_view kDefaulted[] = {"deployment", "bundle", "customer", "archived"};
+};
+BOOST_DESCRIBE_STRUCT(RevisionsQuery, (), (environment, deployment, bundle, customer, archived))
+
+// What names on a command line mean: ids, with what is shown of them.
+enum class NamesAbout { environment, deployment, revisions };
+BOOST_DESCRIBE_ENUM(NamesAbout, environment, deployment, revisions)
+
+struct NamesQuery {
+  std::string environment;
+  NamesAbout about = NamesAbout::deployment;  // revisions alone need no deployment
+  std::string deployment;
+  std::string bundle;
+  std::string customer;
+  std::vector<std::string> revisions;
+  static constexpr std::string_view kDefaulted[] = {"about", "deployment", "bundle", "customer", "revisions"};
+};
+BOOST_DESCRIBE_STRUCT(NamesQuery, (), (environment, about, deployment, bundle, customer, revisions))
+
+struct NamedRevision {
+  std::string revision;
+  std::string name;  // "shop@2"
+  std::string deployment;
+  revision::RevisionLifecycle lifecycle = {};
+};
+BOOST_DESCRIBE_STRUCT(NamedRevision, (), (revision, name, deployment, lifecycle))
+
+struct MeantNames {
+  std::string environment;
+  OrNull<std::string> warning;  // about a name that is given up
+  std::string deployment;
+  std::string bundle;
+  std::string customer;
+  std::vector<NamedRevision> revisions;  // in the order of the query
+};
+BOOST_DESCRIBE_STRUCT(MeantNames, (), (environment, warning, deployment, bundle, customer, revisions))
+
+// How far the routers of an environment are with the newest table.
+struct RouterMemberView {
+  std::string name;
+  int64_t acknowledged = 0;
+  bool obeys = false;
+  std::string trouble;
+};
+BOOST_DESCRIBE_STRUCT(RouterMemberView, (), (name, acknowledged, obeys, trouble))
+
+struct RoutersView {
+  std::string environment;
+  OrNull<int64_t> generation;  // of the newest table; nothing was published yet
+  std::vector<RouterMemberView> members;
+};
+BOOST_DESCRIBE_STRUCT(RoutersView, (), (environment, generation, members))
+
+std::vector<lang::View> object_views();
+
+}  // namespace sluice::deploy::views

@@ -1,0 +1,299 @@
+// Locks say who runs; signals go through handles, never to a pid.
+#include "host/background.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/lock_file.h"
+#include "deploy/providers/runtime/local/local_host.h"
+#include "host/home_store.h"
+#include "host/remote_link.h"
+#include "process/own_program.h"
+#include "process/port.h"
+#include "process/system.h"
+#include "router/control_client.h"
+
+namespace sluice::host {
+namespace {
+
+constexpr int64_t kLookAgain_ms = 5;
+constexpr int64_t kStart_ms = 30'000;
+constexpr int64_t kFirstWait_ms = 1'000, kLongestWait_ms = 60'000, kCalm_ms = 60'000;  // between two starts
+constexpr uint16_t kUsualPort = 8080;
+constexpr size_t kMaxRouterRecord = 64 << 10;
+constexpr size_t kMaxLogTail = 2'000;
+constexpr std::string_view kMainRouter = "main";
+
+std::string tail_of(Disk& disk, const std::string& log) {
+  auto text = read_file(disk, log, size_t{64} << 20U);
+  if (!text) return "";
+  return text->size() > kMaxLogTail ? text->substr(text->size() - kMaxLogTail) : *text;
+}
+
+// Waits until it is as it should be, or the process has ended, or it takes too long.
+Result<void> await_start(Disk& disk, Clock& clock, pid_t pid, const std::string& what, const std::string& log,
+                         const std::function<bool()>& is_up) {
+  const int64_t until_ns = clock.monotonic_ns() + kStart_ms * 1'000'000;
+  while (!is_up()) {
+    const bool ended = process::ends_within(pid, kLookAgain_ms);
+    if (ended && is_up()) return {};
+    if (ended || clock.monotonic_ns() >= until_ns) {
+      return Error{.code = ended ? Code::failed : Code::timeout,
+                   .message = what + (ended ? " has ended before it was ready" : " is not ready after 30 s") +
+                              "; its log says:\n" + tail_of(disk, log),
+                   .next = "less " + log};
+    }
+  }
+  return {};
+}
+
+Result<std::string> log_of(const Home& home, const std::string& name) {
+  auto folder = home.folder("logs");
+  if (!folder) return folder.error();
+  return (*folder / (name + ".log")).string();
+}
+
+std::string text_at(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+// The process that holds the lock of a router's folder.
+std::optional<ProcessIdentity> holder_of(Disk& disk, const std::string& lock) {
+  auto owner = read_lock_owner(disk, lock);
+  if (!owner) return std::nullopt;
+  auto runs = is_running(owner->process);
+  if (!runs || !*runs) return std::nullopt;
+  return owner->process;
+}
+
+Result<pid_t> start_router_at(const Home& home, const std::vector<std::string>& places) {
+  auto log = log_of(home, "router");
+  if (!log) return log.error();
+  std::vector<std::string> words = {"router", "run", "--kept", "--name", std::string(kMainRouter)};
+  for (const std::string& each : places) {
+    words.emplace_back("--listen");
+    words.push_back(each);
+  }
+  return process::start_own_program(words, *log);
+}
+
+Result<pid_t> start_router(const Home& home, uint16_t port) {
+  return start_router_at(home, {"127.0.0.1:" + std::to_string(port)});
+}
+
+// What a router says of itself in its folder; nothing if it has none, or was stopped in order.
+std::optional<json::object> record_in(Disk& disk, const std::string& folder) {
+  auto text = read_file(disk, folder + "/router.json", kMaxRouterRecord);
+  auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+  if (!parsed || !parsed->root.is_object()) return std::nullopt;
+  return std::move(parsed->root.get_object());
+}
+
+int64_t pid_in(const json::object& record) {
+  const json::value* pid = record.if_contains("pid");
+  return pid != nullptr && pid->is_int64() ? pid->get_int64() : 0;
+}
+
+std::vector<std::string> places_in(const json::object& record) {
+  std::vector<std::string> places;
+  const json::value* listen = record.if_contains("listen");
+  if (listen == nullptr || !listen->is_array()) return places;
+  for (const json::value& each : listen->get_array()) {
+    if (each.is_string()) places.emplace_back(each.get_string());
+  }
+  return places;
+}
+
+std::optional<RunningRouter> main_router(Disk& disk, const Home& home) {
+  for (RunningRouter& each : running_routers(disk, home)) {
+    if (each.name == kMainRouter) return std::move(each);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<RunningRouter> running_routers(Disk& disk, const Home& home) {
+  std::vector<RunningRouter> all;
+  const std::string folder = (home.root() / "router").string();
+  auto entries = disk.list(folder);
+  if (!entries) return all;
+  for (const FolderEntry& each : *entries) {
+    const std::string own = folder + "/" + each.name;
+    auto holder = holder_of(disk, own + "/lock");
+    if (!holder) continue;
+    auto record = record_in(disk, own);
+    if (!record) continue;
+    RunningRouter router{.name = text_at(*record, "name"),
+                         .router = text_at(*record, "router"),
+                         .pid = holder->pid,
+                         .listen = places_in(*record),
+                         .control = text_at(*record, "control")};
+    // A record of an earlier process says nothing of this one.
+    if (pid_in(*record) != holder->pid) continue;
+    all.push_back(std::move(router));
+  }
+  return all;
+}
+
+std::string command_to_run_router(const std::string& name) {
+  return name == kMainRouter ? "sluice router run" : "sluice router run --name " + name;
+}
+
+bool serve_runs(const Home& home, const Clock& clock) {
+  auto door = RemoteLink::open(socket_of(home), clock, "up");
+  return door && (*door)->status();
+}
+
+Result<bool> ensure_serve(Disk& disk, const Home& home, Clock& clock) {
+  if (serve_runs(home, clock)) return false;
+  auto log = log_of(home, "serve");
+  if (!log) return log.error();
+  auto pid = process::start_own_program({"serve", "--lock-timeout", "30s"}, *log);
+  if (!pid) return pid.error();
+  auto started = await_start(disk, clock, *pid, "sluice serve", *log, [&] { return serve_runs(home, clock); });
+  if (!started) return started.error();
+  return true;
+}
+
+Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port) {
+  if (main_router(disk, home)) return 0;
+  if (port != 0 && process::is_port_taken(port)) {
+    return Error{.code = Code::conflict,
+                 .message = "port " + std::to_string(port) + " is taken",
+                 .next = "choose another with --port, or leave it out"};
+  }
+  if (port == 0 && !process::is_port_taken(kUsualPort)) return start_router(home, kUsualPort);
+  return start_router(home, port);
+}
+
+Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uint16_t port, pid_t begun) {
+  std::optional<RunningRouter> found;
+  auto log = log_of(home, "router");
+  if (!log) return log.error();
+  auto listens = [&](pid_t pid) {
+    return await_start(disk, clock, pid, "the router", *log, [&] {
+      found = main_router(disk, home);
+      return found.has_value();
+    });
+  };
+  auto up = listens(begun);
+  if (!up && up.error().code == Code::failed && port == 0) {
+    auto again = start_router(home, 0);
+    if (!again) return again.error();
+    up = listens(*again);
+  }
+  if (!up) return up.error();
+  return RouterHere{*std::move(found), begun != 0};
+}
+
+RouterKeeper::RouterKeeper(Disk& disk, Home home, const Clock& clock)
+    : disk_(disk), home_(std::move(home)), folder_((home_.root() / "router" / kMainRouter).string()), clock_(clock) {
+  auto record = record_in(disk_, folder_);
+  if (record && !holder_of(disk_, folder_ + "/lock")) left_before_ = pid_in(*record);
+}
+
+std::optional<std::string> RouterKeeper::look() {
+  const int64_t now_ns = clock_.monotonic_ns();
+  if (now_ns < next_ns_) return std::nullopt;
+  next_ns_ = now_ns + kFirstWait_ms * 1'000'000;
+  if (child_ != 0 && process::ends_within(child_, 0)) child_ = 0;
+  auto record = record_in(disk_, folder_);
+  const json::value* kept = record ? record->if_contains("kept") : nullptr;
+  if (kept == nullptr || *kept != json::value(true) || pid_in(*record) == left_before_) return std::nullopt;
+  if (holder_of(disk_, folder_ + "/lock")) return std::nullopt;
+  const bool calm = now_ns - started_ns_ > kCalm_ms * 1'000'000;
+  wait_ms_ = calm ? kFirstWait_ms : std::clamp(2 * wait_ms_, kFirstWait_ms, kLongestWait_ms);
+  started_ns_ = now_ns;
+  next_ns_ = now_ns + wait_ms_ * 1'000'000;
+  auto started = start_router_at(home_, places_in(*record));
+  if (!started) return "the router main was killed, and cannot be started again: " + started.error().message;
+  child_ = *started;
+  return "the router main was killed; it is started again, pid " + std::to_string(child_);
+}
+
+Result<std::vector<RunningRouter>> stop_routers(Disk& disk, const Home& home, Clock& clock, int64_t at_most_ms) {
+  std::vector<RunningRouter> stopped;
+  const int64_t until_ns = clock.monotonic_ns() + at_most_ms * 1'000'000;
+  for (RunningRouter& each : running_routers(disk, home)) {
+    auto holder = holder_of(disk, (home.root() / "router" / each.name / "lock").string());
+    if (!holder) continue;
+    auto process = process::ProcessHandle::open(*holder);
+    if (!process) continue;
+    if (auto sent = process->send(SIGTERM); !sent) return sent.error();
+    const int64_t left_ms = std::max<int64_t>((until_ns - clock.monotonic_ns()) / 1'000'000, 1);
+    if (!process->wait_ms(left_ms)) {
+      return Error{.code = Code::timeout,
+                   .message = "the router " + each.name + ", pid " + std::to_string(each.pid) +
+                              ", was asked to stop and waits for requests under way",
+                   .next = "sluice stop --timeout 5m"};
+    }
+    stopped.push_back(std::move(each));
+  }
+  return stopped;
+}
+
+Result<int64_t> stop_serve(Disk& disk, const Home& home, Clock& clock, const std::string& reason, int64_t at_most_ms) {
+  auto owner = read_lock_owner(disk, (home.root() / "run" / "store.lock").string());
+  auto door = RemoteLink::open(socket_of(home), clock, "stop");
+  auto asked = door ? (*door)->stop(reason) : Result<json::object>(door.error());
+  if (!asked && (asked.error().code == Code::not_found || asked.error().code == Code::invalid)) return int64_t{0};
+  if (!asked) return asked.error();
+  const json::value* said = asked->if_contains("pid");
+  const int64_t pid = said != nullptr && said->is_int64() ? said->get_int64() : 0;
+  bool known = owner && owner->process.pid == pid;
+  int64_t until_ns = clock.monotonic_ns() + at_most_ms * 1'000'000;
+  // By a handle it is heard when it ends; without one, that nobody is at the socket any more.
+  auto handle = known ? process::ProcessHandle::open(owner->process)
+                      : Result<process::ProcessHandle>(Error{.code = Code::unavailable});
+  auto has_ended = [&] {
+    if (handle) return handle->wait_ms(kLookAgain_ms);
+    if (known && handle.error().code == Code::not_found) return true;
+    if (!http::connect_unix(socket_of(home))) return true;
+    clock.sleep_ms(kLookAgain_ms);
+    return false;
+  };
+  while (!has_ended()) {
+    if (clock.monotonic_ns() >= until_ns) {
+      return Error{.code = Code::timeout,
+                   .message = "sluice serve, pid " + std::to_string(pid) +
+                              ", was asked to stop and has not ended yet; it may wait for an "
+                              "effect under way",
+                   .next = "sluice stop --timeout 5m, or kill -9 " + std::to_string(pid) +
+                           ": nothing that was committed is lost"};
+    }
+  }
+  return pid;
+}
+
+bool workloads_run(Disk& disk, const Home& home, const LoadedConcepts& concepts) {
+  auto there = disk.stat((home.root() / "runtime" / "replicas").string(), FollowLinks::no);
+  auto replicas = there ? local_replicas(concepts) : there.error();
+  auto names = replicas ? (*replicas)->list() : replicas.error();
+  return names && std::ranges::any_of(*names, [&](const std::string& name) {
+           auto state = (*replicas)->look(name);
+           return state && !process::is_over(state->phase);
+         });
+}
+
+Result<size_t> stop_workloads(Disk& disk, const Home& home, const LoadedConcepts& concepts) {
+  auto there = disk.stat((home.root() / "runtime" / "replicas").string(), FollowLinks::no);
+  if (!there) return size_t{0};
+  auto replicas = local_replicas(concepts);
+  if (!replicas) return size_t{0};
+  return (*replicas)->stop_all();
+}
+
+Result<process::Replicas*> local_replicas(const LoadedConcepts& concepts) {
+  if (concepts.find("LocalRuntime") == nullptr) {
+    return Error{.code = Code::unavailable, .message = "this program has no local runtime"};
+  }
+  return &concepts.tools.get<deploy::local_runtime::LocalHost>().replicas();
+}
+
+}  // namespace sluice::host

@@ -1,0 +1,95 @@
+// Door is the one way into a home, whichever process has it: the command line, the API and everything else that speaks
+// for people use its four verbs, and nothing else.
+//
+//   call an action          door.call({.action = "Traffic/set", .input = …})
+//   read a view             door.view("traffic", {{"environment", "local"}})
+//   decide about a flow     door.decide({.kind = …, .flow = …})
+//   follow what happens     door.follow(from, visit, stop)
+//
+// An answer carries all that its caller needs (code, position, generation), so that nothing has to be fetched again. A
+// door is used by one thread at a time.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/ulid.h"
+#include "engine/machine.h"
+#include "engine/step.h"
+#include "store/store.h"
+
+namespace sluice::host {
+
+namespace json = boost::json;
+
+// How far a caller waits: until the request is committed, for its answer, for the whole flow, or for its follow-ups
+// too.
+enum class WaitFor : uint8_t { start, answer, settled, all };
+std::string_view name_of(WaitFor wait);
+std::optional<WaitFor> wait_named(std::string_view name);
+
+struct Call {
+  std::string action;  // "Traffic/set"
+  json::object input = {};
+  std::string reason = {};  // why, for the audit
+  std::string key = {};     // a second call with this key joins the first
+  std::optional<uint64_t> expect_generation = {};
+  WaitFor wait = WaitFor::answer;
+  bool dry_run = false;  // how it would end, judged on what is committed; nothing is done
+};
+
+// How a caller spends the time until the answer.
+struct Waiting {
+  std::function<bool()> stop = {};                         // whether to stop; asked every 100 ms
+  std::function<void(const std::string&)> waits_for = {};  // told what is waited for, whenever that may have changed
+};
+
+struct Answer {
+  std::string action;
+  std::string variant;  // empty: it has not ended
+  json::object fields = {};
+  Code code = Code::ok;
+  bool maybe_done = false;
+  std::optional<Ulid> flow = {};                // none of a query and of a dry run
+  uint64_t position = 0;                        // of the step that ended it
+  std::optional<uint64_t> generation = {};      // of what it changed, if its answer says so
+  std::optional<store::FlowStatus> state = {};  // of the flow when this was answered
+  uint64_t follow_ups_pending = 0;              // likewise: flows that follow from it and are not done
+  std::string waits_for = {};                   // what is open in the flow; empty if nothing is
+  std::optional<Error> trouble = {};            // why nothing can be committed now
+
+  bool ended() const { return !variant.empty(); }
+  // Texts and lists of texts among the fields; empty if there is none of that name.
+  std::string text(std::string_view field) const;
+  std::vector<std::string> texts(std::string_view field) const;
+};
+
+struct ViewAnswer {
+  json::value document;
+  uint64_t position = 0;  // of the moment that it shows: its ETag
+};
+
+class Door {
+ public:
+  virtual ~Door() = default;
+
+  virtual Result<Answer> call(const Call& call, const Waiting& waiting = {}) = 0;
+  // How a call that was made before stands.
+  virtual Result<Answer> answer_of(const Ulid& flow, WaitFor wait, const Waiting& waiting = {}) = 0;
+  virtual Result<ViewAnswer> view(const std::string& name, const json::object& query = {}) = 0;
+  virtual Result<uint64_t> decide(engine::Decision decision) = 0;
+  // Steps of the journal from this position on, as they are committed; ends when visit returns false or `stop` true.
+  virtual Result<void> follow(uint64_t from, const std::function<bool(const engine::Step&)>& visit,
+                              const std::function<bool()>& stop) = 0;
+};
+
+// An answer on the wire, and back.
+json::object to_json(const Answer& answer);
+Result<Answer> read_answer(const json::value& value);
+
+}  // namespace sluice::host

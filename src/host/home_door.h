@@ -1,0 +1,58 @@
+// The Door of a command to its home: through the `sluice serve` that has the store, if one runs, else in this process.
+// Nothing is opened before it is needed: a view needs only the store, a call the engine.
+//
+//   HomeDoor door(opening, {.folder = "built-in:deploy", .check = …});
+//   auto split = door.view("traffic", {{"environment", "local"}});
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "host/door.h"
+#include "host/engine_door.h"
+#include "host/home_engine.h"
+#include "host/opening.h"
+#include "host/remote_door.h"
+
+namespace sluice::host {
+
+// The kit that an engine in this process would run.
+struct DoorKit {
+  std::string folder;
+  HomeEngine::MakeKit check;  // asked only where the engine is to run here
+};
+
+class HomeDoor final : public Door {
+ public:
+  // What the opening refers to must outlive it.
+  HomeDoor(Opening opening, DoorKit kit) : opening_(std::move(opening)), kit_(std::move(kit)) {}
+
+  Result<Answer> call(const Call& call, const Waiting& waiting = {}) override;
+  Result<Answer> answer_of(const Ulid& flow, WaitFor wait, const Waiting& waiting = {}) override;
+  Result<ViewAnswer> view(const std::string& name, const json::object& query = {}) override;
+  Result<uint64_t> decide(engine::Decision decision) override;
+  Result<void> follow(uint64_t from, const std::function<bool(const engine::Step&)>& visit,
+                      const std::function<bool()>& stop) override;
+
+  // Whether the engine runs in this process: what is not done when the command ends waits for the next one.
+  bool runs_here() const { return engine_ != nullptr; }
+
+ private:
+  // The server's door, if one answers; null: there is none.
+  Result<Door*> served();
+  // A door that can do everything.
+  Result<Door*> whole();
+
+  Opening opening_;
+  DoorKit kit_;
+  RealClock clock_;
+  std::unique_ptr<RemoteDoor> remote_;
+  std::unique_ptr<HomeStore> store_;  // of a command that has only read so far
+  std::unique_ptr<HomeEngine> engine_;
+  std::unique_ptr<EngineDoor> door_;
+};
+
+}  // namespace sluice::host

@@ -1,0 +1,24 @@
+// What a door gives the host to open a home with: where the home is, who asks and why, and how long it may wait.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/disk.h"
+#include "host/home.h"
+#include "host/loaded_concepts.h"
+#include "host/narrator.h"
+
+namespace sluice::host {
+
+struct Opening {
+  Disk& disk;
+  Home home;
+  Narrator& narrator;
+  const LoadedConcepts& concepts;  // what this program can run
+  std::string purpose;             // the command or route, as a record of a denial names it: "traffic set"
+  std::string reason = {};         // why, for the audit
+  int64_t lock_timeout_ms = 0;     // how long to wait for another process that has the store
+};
+
+}  // namespace sluice::host

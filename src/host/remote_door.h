@@ -1,0 +1,50 @@
+// The Door to a home that a `sluice serve` has: each verb is a request to it, all over one connection.
+//
+//   auto door = RemoteDoor::open(home + "/run/sluice.sock", clock, {.kit = "built-in:deploy"});   // `not_found`: none
+//
+// The caller is whoever this process is to the other one. A call that breaks off fails with `timeout`: it may or may
+// not have been done, and may be repeated under its key.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "host/door.h"
+#include "host/exchange.h"
+#include "http/client.h"
+
+namespace sluice::host {
+
+struct RemoteWords {
+  std::string kit = {};      // the folder of the kit that the server must run; empty: any
+  std::string purpose = {};  // what the journal says was denied to somebody who may not: "traffic show"
+};
+
+class RemoteDoor final : public Door {
+ public:
+  // The clock must outlive it.
+  static Result<std::unique_ptr<RemoteDoor>> open(const std::string& socket, const Clock& clock, RemoteWords words);
+
+  Result<Answer> call(const Call& call, const Waiting& waiting = {}) override;
+  Result<Answer> answer_of(const Ulid& flow, WaitFor wait, const Waiting& waiting = {}) override;
+  Result<ViewAnswer> view(const std::string& name, const json::object& query = {}) override;
+  Result<uint64_t> decide(engine::Decision decision) override;
+  Result<void> follow(uint64_t from, const std::function<bool(const engine::Step&)>& visit,
+                      const std::function<bool()>& stop) override;
+
+ private:
+  RemoteDoor(std::string socket, const Clock& clock, RemoteWords words)
+      : socket_(std::move(socket)), clock_(clock), words_(std::move(words)) {}
+  Result<http::Client*> connected();
+  // Over the connection that there is, or a new one if the server has closed it meanwhile: for what may be repeated.
+  Result<Reply> read(const http::Request& request, int64_t timeout_ms);
+  http::Request addressed(http::Request request) const;
+
+  std::string socket_;
+  const Clock& clock_;
+  RemoteWords words_;
+  std::unique_ptr<http::Client> client_;
+};
+
+}  // namespace sluice::host

@@ -1,0 +1,54 @@
+// A flow as somebody sees it who waits for it: how its call ended, and what it waits for until then. It is told the
+// flow's steps in their order, or reads them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/ulid.h"
+#include "engine/step.h"
+#include "store/store.h"
+
+namespace sluice::host {
+
+class RunningFlow {
+ public:
+  // How the call that began the flow ended, and the position of that step.
+  struct Ended {
+    engine::End end;
+    uint64_t position = 0;
+  };
+
+  explicit RunningFlow(const Ulid& flow, std::optional<Ended> ended = std::nullopt)
+      : flow_(flow), ended_(std::move(ended)) {}
+
+  const Ulid& id() const { return flow_; }
+  void take(const engine::Step& step);
+  // Takes all steps so far; answers the position from which on there may be more.
+  Result<uint64_t> catch_up(store::Store& store);
+
+  const std::optional<Ended>& ended() const { return ended_; }
+
+  // "the timer packing, 2 s more", "Courier/deliver, which is tried again: there is no mailbox"; empty if nothing is
+  // open.
+  std::string waits_for(int64_t now_ms) const;
+
+ private:
+  struct Open {
+    std::string action;
+    std::string timer;    // its name, if it is one
+    int64_t due_ms = 0;   // of a timer
+    std::string problem;  // why the last attempt did nothing
+    uint64_t seq = 0;     // of the newest step about it
+  };
+
+  Ulid flow_;
+  std::map<Ulid, std::string> timer_names_;
+  std::map<Ulid, Open> open_;
+  std::optional<Ended> ended_;
+};
+
+}  // namespace sluice::host

@@ -1,0 +1,31 @@
+// The words and sizes of the wire: for api/service.cc, api/snapshots.cc and api/remote_door.cc.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "engine/engine.h"
+
+namespace sluice::host {
+
+// A page of rows has at most so many of them, and goes not far beyond so many bytes.
+inline constexpr size_t kPageRows = 1000;
+inline constexpr size_t kPageBytes = size_t{1} << 20U;
+
+// The kit that a caller needs the server to run, and what the caller does: "traffic show".
+inline constexpr std::string_view kKitHeader = "Sluice-Kit";
+inline constexpr std::string_view kPurposeHeader = "Sluice-For";
+
+// What is waited for: "quiet", "settled", "all".
+constexpr std::string_view name_of(engine::Engine::Until until) {
+  constexpr std::array<std::string_view, 3> kNames = {"quiet", "settled", "all"};
+  return kNames[static_cast<size_t>(until)];
+}
+
+// "cancel", "resolve", "retry", "drop", "move".
+constexpr std::string_view name_of(engine::Decision::Kind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {"cancel", "resolve", "retry", "drop", "move"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace sluice::host

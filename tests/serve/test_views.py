@@ -1,0 +1,136 @@
+"""Views through the socket: each validates against its own schema and is what the command prints; and how much a command
+asks of the server."""
+
+import http.client
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import threading
+
+import jsonschema
+import pytest
+
+
+class Unix(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("sluice", timeout=60)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+class Relay:
+    """Stands where the server's socket was, and counts the connections and requests that go through it."""
+
+    def __init__(self, path):
+        self.path, self.real = str(path), str(path) + ".real"
+        os.rename(self.path, self.real)
+        self.connections, self.requests = 0, []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(self.real)
+            for one, other, counted in ((client, server, True), (server, client, False)):
+                threading.Thread(target=self.pump, args=(one, other, counted), daemon=True).start()
+
+    def pump(self, one, other, counted):
+        while data := one.recv(1 << 16):
+            if counted:
+                self.requests += [line for line in data.decode("latin-1").split("\r\n") if line.endswith(" HTTP/1.1")]
+            other.sendall(data)
+        other.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.listener.close()
+        os.rename(self.real, self.path)
+
+
+@pytest.fixture(scope="module")
+def home(sluice, tmp_path_factory):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    folder = tmp_path_factory.mktemp("v")
+    environment = {"PATH": os.environ["PATH"], "SLUICE_HOME": str(folder / "h"), "LANG": "C.UTF-8"}
+
+    class Home:
+        socket = folder / "h" / "run" / "sluice.sock"
+
+        def run(self, *words):
+            done = subprocess.run([str(sluice), *words], capture_output=True, text=True, cwd=root, env=environment, timeout=120)
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+
+        def get(self, target, **headers):
+            connection = Unix(self.socket)
+            connection.request("GET", target, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+
+        def read(self, target):
+            status, _, body = self.get(target)
+            assert status == 200, body
+            return json.loads(body)
+
+    made = Home()
+    made.run("up", "examples/hello", "--detach", "--quiet")
+    try:
+        yield made
+    finally:
+        made.run("stop")
+
+
+QUERIES = {"environments": "", "environment": "environment=local", "deployments": "environment=local",
+           "revisions": "environment=local", "traffic": "environment=local", "traffic-history": "environment=local",
+           "names": "environment=local&revisions=hello@1", "routers": "environment=local"}
+
+
+def test_every_view_validates_against_its_schema(home):
+    names = [each["name"] for each in home.read("/v1/views")["views"]]
+    assert names == sorted(QUERIES)
+    for name in names:
+        schemas = home.read(f"/v1/views/{name}/schema")
+        for each in schemas.values():
+            jsonschema.Draft202012Validator.check_schema(each)
+        document = home.read(f"/v1/views/{name}?{QUERIES[name]}")
+        jsonschema.Draft202012Validator(schemas["document"]).validate(document)
+        assert document
+
+
+@pytest.mark.parametrize("view, command", [
+    ("environments", "env list"), ("environment", "env show local"), ("deployments", "bundles list local"),
+    ("revisions", "revisions list local"), ("traffic", "traffic show local"), ("traffic-history", "traffic history local")])
+def test_a_command_prints_its_view(home, view, command):
+    assert json.loads(home.run(*command.split(), "-o", "json")) == home.read(f"/v1/views/{view}?{QUERIES[view]}")
+
+
+def test_a_view_has_the_position_as_its_tag(home):
+    _, headers, _ = home.get("/v1/views/traffic?environment=local")
+    status, again, body = home.get("/v1/views/traffic?environment=local", **{"If-None-Match": headers["ETag"]})
+    assert (status, again["ETag"], body) == (304, headers["ETag"], b"")
+    status, _, body = home.get("/v1/views/traffic?environment=local&colour=red")
+    assert status == 400 and b"unknown field" in body
+    status, _, body = home.get("/v1/views/trafic")
+    assert status == 404 and b"did you mean traffic?" in body
+
+
+def test_traffic_set_asks_three_things_over_one_connection(home):
+    relay = Relay(home.socket)
+    try:
+        home.run("traffic", "set", "local", "hello@1=100%")
+    finally:
+        relay.close()
+    assert relay.connections == 1, relay.requests
+    assert len(relay.requests) <= 3, relay.requests
