@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/table.h"
-#include "bundle/inspect.h"
+#include "bundle/archive/inspect.h"
 #include "cli/all_commands.h"
 #include "cli/deploy_home.h"
 #include "cli/home.h"

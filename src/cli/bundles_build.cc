@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
-#include "bundle/sidecar.h"
+#include "bundle/trust/sidecar.h"
 #include "cli/bundle_words.h"
 #include "cli/bundles_reading.h"
 #include "cli/context.h"

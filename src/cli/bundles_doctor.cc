@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "bundle/secret_scan.h"
+#include "bundle/secrets/secret_scan.h"
 #include "cli/bundle_words.h"
 #include "cli/bundles_reading.h"
 

@@ -7,7 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "bundle/testing_archives.h"
+#include "bundle/archive/testing_archives.h"
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {

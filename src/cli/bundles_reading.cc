@@ -6,7 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "bundle/inspect.h"
+#include "bundle/archive/inspect.h"
 
 namespace sluice::cli {
 namespace {

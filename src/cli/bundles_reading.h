@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/progress.h"
-#include "bundle/archive_reader.h"
-#include "bundle/manifest.h"
-#include "bundle/selection.h"
+#include "bundle/archive/archive_reader.h"
+#include "bundle/manifest/manifest.h"
+#include "bundle/manifest/selection.h"
 #include "cli/context.h"
 
 namespace sluice::cli {

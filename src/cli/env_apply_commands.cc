@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/yaml.h"
 #include "base/yaml_emit.h"
-#include "bundle/inspect.h"
+#include "bundle/archive/inspect.h"
 #include "cli/all_commands.h"
 #include "cli/losing.h"
 #include "cli/objects.h"

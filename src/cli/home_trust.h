@@ -1,7 +1,7 @@
 // The trust root of the home, for commands that verify something by it.
 #pragma once
 
-#include "bundle/trust_root.h"
+#include "bundle/trust/trust_root.h"
 #include "cli/context.h"
 
 namespace sluice::cli {

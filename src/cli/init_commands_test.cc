@@ -9,7 +9,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "bundle/inspect.h"
+#include "bundle/archive/inspect.h"
 #include "cli/testing_commands.h"
 
 namespace sluice::cli {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/json.h"
-#include "bundle/inspect.h"
+#include "bundle/archive/inspect.h"
 #include "deploy/pack_config.h"
 #include "deploy/views/names.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bundle/manifest.h"
+#include "bundle/manifest/manifest.h"
 #include "cli/objects.h"
 
 namespace sluice::cli {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "base/atomic_file.h"
-#include "bundle/pack.h"
+#include "bundle/archive/pack.h"
 #include "deploy/deploy_kit.h"
 
 namespace sluice::cli {

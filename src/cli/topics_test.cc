@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/code.h"
-#include "bundle/manifest.h"
+#include "bundle/manifest/manifest.h"
 #include "cli/home.h"
 
 namespace sluice::cli {

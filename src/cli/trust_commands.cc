@@ -8,7 +8,7 @@
 #include "base/replaceable.h"
 #include "base/table.h"
 #include "base/utc_time.h"
-#include "bundle/trust_root.h"
+#include "bundle/trust/trust_root.h"
 #include "cli/all_commands.h"
 #include "cli/deploy_home.h"
 #include "crypto/ed25519.h"

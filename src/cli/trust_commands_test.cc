@@ -8,7 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "bundle/trust_root.h"
+#include "bundle/trust/trust_root.h"
 #include "cli/loaded_concepts.h"
 #include "cli/testing_commands.h"
 #include "crypto/ed25519.h"

@@ -20,11 +20,11 @@
 #include "base/disk.h"
 #include "base/result.h"
 #include "base/terminal.h"
-#include "bundle/manifest.h"
-#include "bundle/pack.h"
-#include "bundle/secret_scan.h"
-#include "bundle/selection.h"
-#include "bundle/statement.h"
+#include "bundle/archive/pack.h"
+#include "bundle/manifest/manifest.h"
+#include "bundle/manifest/selection.h"
+#include "bundle/secrets/secret_scan.h"
+#include "bundle/trust/statement.h"
 #include "process/run.h"
 
 namespace sluice::deploy {

@@ -10,7 +10,7 @@
 
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "bundle/verify.h"
+#include "bundle/trust/verify.h"
 
 namespace sluice::deploy {
 namespace build_bundle_test {

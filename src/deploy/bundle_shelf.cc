@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
-#include "bundle/inspect.h"
-#include "bundle/paused_page.h"
-#include "bundle/sidecar.h"
+#include "bundle/archive/inspect.h"
+#include "bundle/manifest/paused_page.h"
+#include "bundle/trust/sidecar.h"
 #include "crypto/sha256.h"
 
 namespace sluice::deploy {

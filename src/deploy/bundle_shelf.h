@@ -13,7 +13,7 @@
 
 #include "base/disk.h"
 #include "base/result.h"
-#include "bundle/manifest.h"
+#include "bundle/manifest/manifest.h"
 
 namespace sluice::deploy {
 

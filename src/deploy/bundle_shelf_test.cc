@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "bundle/pack.h"
-#include "bundle/sidecar.h"
+#include "bundle/archive/pack.h"
+#include "bundle/trust/sidecar.h"
 
 namespace sluice::deploy {
 namespace bundle_shelf_test {

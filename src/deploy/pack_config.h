@@ -8,7 +8,7 @@
 #include "base/document.h"
 #include "base/json_fields.h"
 #include "base/result.h"
-#include "bundle/manifest.h"
+#include "bundle/manifest/manifest.h"
 
 namespace sluice::deploy {
 

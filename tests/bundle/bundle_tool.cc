@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/real_disk.h"
-#include "bundle/extract.h"
-#include "bundle/pack.h"
-#include "bundle/secret_scan.h"
-#include "bundle/selection.h"
-#include "bundle/verify.h"
+#include "bundle/archive/extract.h"
+#include "bundle/archive/pack.h"
+#include "bundle/manifest/selection.h"
+#include "bundle/secrets/secret_scan.h"
+#include "bundle/trust/verify.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/utc_time.h"
-#include "bundle/sidecar.h"
-#include "bundle/trust_root.h"
-#include "bundle/verdict.h"
+#include "bundle/trust/sidecar.h"
+#include "bundle/trust/trust_root.h"
+#include "bundle/trust/verdict.h"
 #include "crypto/key_file.h"
 
 namespace {

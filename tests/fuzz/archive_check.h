@@ -10,8 +10,8 @@
 #include <string>
 
 #include "base/volatile_disk.h"
-#include "bundle/extract.h"
-#include "bundle/verify.h"
+#include "bundle/archive/extract.h"
+#include "bundle/trust/verify.h"
 
 namespace sluice::bundle {
 

@@ -1,12 +1,12 @@
 // Ignore files and globs: the first line is a path, the rest an ignore file. Any text gives rules or an error with a
 // position, and rules give an answer.
-// covers: src/bundle/ignore.cc src/bundle/glob.cc
+// covers: src/bundle/manifest/ignore.cc src/bundle/manifest/glob.cc
 #include <cassert>
 #include <cstdint>
 #include <string_view>
 
-#include "bundle/glob.h"
-#include "bundle/ignore.h"
+#include "bundle/manifest/glob.h"
+#include "bundle/manifest/ignore.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace sluice::bundle;

@@ -1,12 +1,12 @@
 // Manifests: any text gives a manifest or an error with a position; a manifest that is read is written and read back
 // equal.
-// covers: src/bundle/manifest.cc src/bundle/manifest_values.cc
+// covers: src/bundle/manifest/manifest.cc src/bundle/manifest/manifest_values.cc
 #include <cassert>
 #include <cstdint>
 #include <string_view>
 
 #include "base/json_writer.h"
-#include "bundle/manifest.h"
+#include "bundle/manifest/manifest.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace sluice;

@@ -1,14 +1,14 @@
 // Sidecars: any text gives an envelope or an error; one that is read is written and read back equal. A trust root
 // with a key that signed nothing refuses every one of them, in one line.
-// covers: src/bundle/sidecar.cc src/bundle/verdict.cc
+// covers: src/bundle/trust/sidecar.cc src/bundle/trust/verdict.cc
 #include <array>
 #include <cassert>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "bundle/sidecar.h"
-#include "bundle/verdict.h"
+#include "bundle/trust/sidecar.h"
+#include "bundle/trust/verdict.h"
 
 namespace {
 

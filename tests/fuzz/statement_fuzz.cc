@@ -1,10 +1,10 @@
 // Statements: any text gives a statement or an error; one that is read and can be written is read back equal.
-// covers: src/bundle/statement.cc
+// covers: src/bundle/trust/statement.cc
 #include <cassert>
 #include <cstdint>
 #include <string_view>
 
-#include "bundle/statement.h"
+#include "bundle/trust/statement.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace sluice::bundle;

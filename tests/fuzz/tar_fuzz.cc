@@ -1,5 +1,5 @@
 // Tar archives: read or refused, never believed.
-// covers: src/bundle/stream_reader.cc src/bundle/tar_bytes.cc src/bundle/byte_feed.cc
+// covers: src/bundle/archive/stream_reader.cc src/bundle/archive/tar_bytes.cc src/bundle/archive/byte_feed.cc
 #include "archive_check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -1,10 +1,10 @@
 // Trust roots: any text gives a root or an error; a root that is read is written, read back, and written the same.
-// covers: src/bundle/trust_root.cc src/bundle/field_fault.cc
+// covers: src/bundle/trust/trust_root.cc src/bundle/trust/field_fault.cc
 #include <cassert>
 #include <cstdint>
 #include <string_view>
 
-#include "bundle/trust_root.h"
+#include "bundle/trust/trust_root.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using namespace sluice::bundle;

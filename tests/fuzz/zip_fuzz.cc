@@ -1,5 +1,5 @@
 // Zip archives: read or refused, never believed.
-// covers: src/bundle/entry_rules.cc
+// covers: src/bundle/archive/entry_rules.cc
 #include "archive_check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
-#include "bundle/inspect.h"
+#include "bundle/archive/inspect.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/views/answers.h"
 

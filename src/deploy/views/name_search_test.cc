@@ -8,7 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "bundle/pack.h"
+#include "bundle/archive/pack.h"
 #include "deploy/testing_views.h"
 
 namespace sluice::deploy::views {

@@ -7,8 +7,8 @@
 
 #include "base/canonical_json.h"
 #include "base/tool_probe.h"
-#include "bundle/entry_rules.h"
-#include "bundle/selection.h"
+#include "bundle/archive/entry_rules.h"
+#include "bundle/manifest/selection.h"
 #include "crypto/sha256.h"
 #include "process/build_place.h"
 #include "process/find_program.h"

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "bundle/paused_page.h"
+#include "bundle/manifest/paused_page.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"

@@ -6,7 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "bundle/pack.h"
+#include "bundle/archive/pack.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/testing_revision.h"
 

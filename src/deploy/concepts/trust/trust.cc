@@ -2,8 +2,8 @@
 // handlers make a root of the rows and ask.
 #include <algorithm>
 
-#include "bundle/trust_root.h"
-#include "bundle/verdict.h"
+#include "bundle/trust/trust_root.h"
+#include "bundle/trust/verdict.h"
 #include "trust.gen.h"
 
 namespace sluice::deploy::trust {

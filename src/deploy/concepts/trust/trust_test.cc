@@ -1,8 +1,8 @@
-// Trust through the harness: one test a variant. What verify can say is tested whole in bundle/verdict_test.cc.
+// Trust through the harness: one test a variant. What verify can say is tested whole in bundle/trust/verdict_test.cc.
 #include <gtest/gtest.h>
 
-#include "bundle/sidecar.h"
-#include "bundle/trust_root.h"
+#include "bundle/trust/sidecar.h"
+#include "bundle/trust/trust_root.h"
 #include "lang/run/harness.h"
 #include "trust.gen.h"
 

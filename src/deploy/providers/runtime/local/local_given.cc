@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "base/json.h"
-#include "bundle/answers.h"
+#include "bundle/manifest/answers.h"
 
 namespace sluice::deploy::local_runtime {
 namespace {

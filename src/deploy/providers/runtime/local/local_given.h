@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "bundle/manifest.h"
+#include "bundle/manifest/manifest.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "lang/run/handler.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/ascii.h"
 #include "base/atomic_file.h"
-#include "bundle/archive_reader.h"
-#include "bundle/extract.h"
+#include "bundle/archive/archive_reader.h"
+#include "bundle/archive/extract.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
 #include "process/port.h"

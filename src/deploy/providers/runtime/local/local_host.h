@@ -18,7 +18,7 @@
 
 #include "base/disk.h"
 #include "base/result.h"
-#include "bundle/manifest.h"
+#include "bundle/manifest/manifest.h"
 #include "process/replicas.h"
 
 namespace sluice::deploy::local_runtime {

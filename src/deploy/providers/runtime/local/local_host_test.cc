@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/testing_wait.h"
-#include "bundle/pack.h"
+#include "bundle/archive/pack.h"
 #include "process/testing_replicas.h"
 
 namespace sluice::deploy::local_runtime {

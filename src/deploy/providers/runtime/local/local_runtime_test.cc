@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/testing_wait.h"
-#include "bundle/pack.h"
+#include "bundle/archive/pack.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
 #include "lang/run/harness.h"

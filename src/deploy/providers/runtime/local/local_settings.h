@@ -9,7 +9,7 @@
 
 #include "base/json_fields.h"
 #include "base/result.h"
-#include "bundle/manifest_values.h"
+#include "bundle/manifest/manifest_values.h"
 
 namespace sluice::deploy::local_runtime {
 

@@ -1,0 +1,242 @@
+// The rules of a manifest that stand between its fields; those of single fields are in their types.
+#include "bundle/manifest/manifest.h"
+
+#include <set>
+
+#include "base/json_place.h"
+#include "base/json_reader.h"
+#include "base/json_schema.h"
+#include "base/json_text.h"
+#include "base/yaml.h"
+#include "bundle/manifest/paused_page.h"
+
+namespace sluice::bundle {
+
+namespace {
+
+constexpr uint32_t kMaxReplicas = 1'000;
+constexpr auto kLongestDrain = std::chrono::hours(1);
+constexpr std::chrono::milliseconds kLongestSticky = std::chrono::days(400);  // as browsers keep no cookie for longer
+constexpr std::chrono::milliseconds kLongestWait = std::chrono::days(1);
+
+// Finds the first rule that does not hold.
+class Rules {
+ public:
+  explicit Rules(const Manifest& manifest) : manifest_(manifest) {}
+
+  std::optional<Error> first_broken() {
+    program();
+    health();
+    requests();
+    variables();
+    questions();
+    storages();
+    amounts();
+    return std::move(error_);
+  }
+
+ private:
+  void refuse(const std::string& pointer, std::string message) {
+    if (!error_) error_ = Error{.code = Code::invalid, .message = std::move(message), .path = pointer};
+  }
+
+  void program() {
+    if (manifest_.run.empty() && !manifest_.image) {
+      refuse("", "it says neither how the bundle is run (\"run\") nor its image (\"image\")");
+    }
+    if (!manifest_.run.empty() && manifest_.image) refuse("/image", "a bundle has \"run\" or \"image\", not both");
+    if (manifest_.image && manifest_.image->empty()) refuse("/image", "an image has a name");
+    arguments("/run", manifest_.run);
+    arguments("/build", manifest_.build);
+    if (manifest_.include.empty()) refuse("/include", "nothing would be packed: name at least one glob");
+  }
+
+  void arguments(const std::string& pointer, const std::vector<std::string>& words) {
+    if (!words.empty() && words.front().empty()) refuse(pointer + "/0", "the program has no name");
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i].find('\0') != std::string::npos) {
+        refuse(pointer + "/" + std::to_string(i), "an argument cannot have a NUL in it");
+      }
+    }
+  }
+
+  void health() {
+    const Health& health = manifest_.health;
+    bool has_command = !health.command.empty();
+    if (health.by == HealthBy::command && !has_command) refuse("/health", "health by command needs a \"command\"");
+    if (health.by != HealthBy::command && has_command) {
+      refuse("/health/command", "a command is run only with \"by: command\"");
+    }
+    arguments("/health/command", health.command);
+    if (health.interval.length.count() == 0) refuse("/health/interval", "it must be longer than nothing");
+    if (health.timeout.length.count() == 0) refuse("/health/timeout", "it must be longer than nothing");
+    if (health.healthy_after == 0) refuse("/health/healthy_after", "it must be at least 1");
+    if (health.unhealthy_after == 0) refuse("/health/unhealthy_after", "it must be at least 1");
+  }
+
+  // How the router treats what comes in.
+  void requests() {
+    const Stickiness& stickiness = manifest_.stickiness;
+    if (stickiness.key) {
+      const std::string pointer = "/stickiness/key";
+      if (!stickiness.key->header && !stickiness.key->cookie) {
+        refuse(pointer, "it names neither a \"header\" nor a \"cookie\"");
+      }
+      if (stickiness.key->header && stickiness.key->cookie) {
+        refuse(pointer + "/cookie", "a session's key is in a \"header\" or in a \"cookie\", not in both");
+      }
+      if (stickiness.mode == StickyMode::none) refuse(pointer, "with \"mode: none\" nobody is kept anywhere");
+    }
+    if (!is_seconds(stickiness.ttl, 1, kLongestSticky)) refuse("/stickiness/ttl", "whole seconds, from 1s to 400d");
+    if (!is_seconds(manifest_.paused.retry_after, 0, kLongestWait)) {
+      refuse("/paused/retry_after", "whole seconds, from 0s to 1d");
+    }
+    if (manifest_.paused.page && page_type(manifest_.paused.page->text).empty()) {
+      refuse("/paused/page", "a page is a file that ends in .html, .txt or .json");
+    }
+    const Timeouts& timeouts = manifest_.timeouts;
+    const std::pair<const char*, const Duration*> waits[] = {{"/timeouts/connect", &timeouts.connect},
+                                                             {"/timeouts/first_byte", &timeouts.first_byte},
+                                                             {"/timeouts/idle", &timeouts.idle},
+                                                             {"/timeouts/stream_idle", &timeouts.stream_idle}};
+    for (const auto& [pointer, wait] : waits) {
+      if (wait->length.count() < 1 || wait->length > kLongestWait) refuse(pointer, "from 1ms to 1d");
+    }
+  }
+
+  static bool is_seconds(const Duration& duration, int64_t least, std::chrono::milliseconds most) {
+    return duration.length.count() % 1000 == 0 && duration.length >= std::chrono::seconds(least) &&
+           duration.length <= most;
+  }
+
+  void variables() {
+    std::set<std::string> names;
+    for (const auto& [name, value] : manifest_.env) {
+      std::string pointer = "/env";
+      append_pointer_token(pointer, name);
+      auto sound = JsonScalar<VariableName>::parse(name);
+      if (!sound) refuse(pointer, sound.error().message);
+      if (value.find('\0') != std::string::npos) refuse(pointer, "a variable cannot have a NUL in it");
+      names.insert(name);
+    }
+    for (size_t i = 0; i < manifest_.secrets.size(); ++i) {
+      const std::string& name = manifest_.secrets[i].text;
+      if (!names.insert(name).second) {
+        refuse("/secrets/" + std::to_string(i), json_quoted(name) + " is named twice in \"env\" and \"secrets\"");
+      }
+    }
+    if (manifest_.migrations) {
+      const VariableName& wanted = manifest_.migrations->database;
+      bool found = false;
+      for (const VariableName& secret : manifest_.secrets) found = found || secret == wanted;
+      if (!found) refuse("/migrations/database", json_quoted(wanted.text) + " is not one of the \"secrets\"");
+    }
+  }
+
+  void questions() {
+    std::set<Name> names;
+    for (size_t i = 0; i < manifest_.config.size(); ++i) {
+      const Question& question = manifest_.config[i];
+      const std::string pointer = "/config/" + std::to_string(i);
+      const std::string type(boost::describe::enum_to_string(question.type, ""));
+      if (!names.insert(question.name).second) {
+        refuse(pointer + "/name", json_quoted(question.name.text) + " is asked twice");
+      }
+      if (question.question.empty()) refuse(pointer + "/question", "a question has words");
+      bool is_choice = question.choices.empty();
+      for (size_t j = 0; j < question.choices.size(); ++j) {
+        if (!is_of(question.type, question.choices[j])) {
+          refuse(pointer + "/choices/" + std::to_string(j), "this choice is not of the question's type, " + type);
+        }
+        is_choice = is_choice || (question.default_ && question.choices[j] == *question.default_);
+      }
+      if (!question.default_) continue;
+      if (!is_of(question.type, *question.default_)) {
+        refuse(pointer + "/default", "the default is not of the question's type, " + type);
+      }
+      if (!is_choice) refuse(pointer + "/default", "the default is not one of the choices");
+    }
+  }
+
+  void storages() {
+    std::set<Name> names;
+    for (size_t i = 0; i < manifest_.storage.size(); ++i) {
+      if (!names.insert(manifest_.storage[i].name).second) {
+        refuse("/storage/" + std::to_string(i) + "/name",
+               json_quoted(manifest_.storage[i].name.text) + " occurs twice");
+      }
+    }
+  }
+
+  void amounts() {
+    if (manifest_.drain.length > kLongestDrain) refuse("/drain", "at most 1h");
+    if (manifest_.replicas == 0 || manifest_.replicas > kMaxReplicas) {
+      refuse("/replicas", "from 1 to " + std::to_string(kMaxReplicas));
+    }
+    if (!(manifest_.resources.cpu > 0 && manifest_.resources.cpu <= 1024)) {
+      refuse("/resources/cpu", "more than 0 and at most 1024 processors");
+    }
+    if (manifest_.resources.processes == 0) refuse("/resources/processes", "at least 1");
+    if (manifest_.resources.files < 16) refuse("/resources/files", "at least 16");
+    if (manifest_.user == 0) refuse("/user", "a bundle does not run as root");
+    if (manifest_.concept_ && manifest_.concept_->empty()) refuse("/concept", "a concept has a name");
+  }
+
+  const Manifest& manifest_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+bool is_of(AnswerType type, const json::value& value) {
+  switch (type) {
+    case AnswerType::string:
+      return value.is_string();
+    case AnswerType::integer:
+      return value.is_int64() || value.is_uint64();
+    case AnswerType::number:
+      return value.is_number();
+    case AnswerType::boolean:
+      return value.is_bool();
+  }
+  return false;
+}
+
+Result<Manifest> parse_manifest(std::string_view text, const std::string& file) {
+  auto document = parse_yaml(text, file, {.max_bytes = kMaxManifestBytes});
+  if (!document) return document.error();
+  if (document->root.is_null()) {
+    return Error{.code = Code::invalid,
+                 .message = "the manifest is empty",
+                 .next = "sluice init writes one",
+                 .position = Position{file, 1, 1}};
+  }
+  auto manifest = read<Manifest>(*document);
+  if (!manifest) return manifest;
+  if (auto broken = Rules(*manifest).first_broken()) {
+    broken->position = document->position_of(broken->path);
+    return *std::move(broken);
+  }
+  return manifest;
+}
+
+Error placed_in_manifest(Error error, std::string_view text, const std::string& file) {
+  if (auto document = parse_yaml(text, file, {.max_bytes = kMaxManifestBytes})) {
+    error.position = document->position_of(error.path);
+  }
+  return error;
+}
+
+json::value manifest_schema() {
+  json::value schema = json_schema<Manifest>("A bundle's manifest", "urn:sluice:schema:bundle");
+  // One of the two, as the rules above have it, which no field says by itself.
+  json::object& run = schema.at("properties").at("run").as_object();
+  run["minItems"] = 1;
+  run.erase("default");
+  auto has = [](const char* field) { return json::object{{"required", json::array{field}}}; };
+  schema.as_object()["oneOf"] = json::array{has("run"), has("image")};
+  schema.at("$defs").at("bundle.SessionKey").as_object()["oneOf"] = json::array{has("header"), has("cookie")};
+  return schema;
+}
+
+}  // namespace sluice::bundle

@@ -1,0 +1,192 @@
+// Manifest is a bundle.yaml: what a bundle is called, how it is built and run, and what it needs. Only its name, its
+// version and one of `run` and `image` are required; the defaults stand below and in the JSON Schema.
+//
+//   auto manifest = parse_manifest(text, "shop/bundle.yaml");   // shop/bundle.yaml:3:1: /prot: unknown field …
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_fields.h"
+#include "base/result.h"
+#include "bundle/manifest/manifest_values.h"
+
+namespace sluice::bundle {
+
+constexpr std::string_view kManifestName = "bundle.yaml";
+constexpr size_t kMaxManifestBytes = 1 << 20;
+
+// How the program is reached: a TCP port that it finds in PORT, or a Unix socket whose path is in SLUICE_SOCKET.
+enum class Listen { port, unix };
+BOOST_DESCRIBE_ENUM(Listen, port, unix)
+
+enum class Transport { http, http2, tcp };
+BOOST_DESCRIBE_ENUM(Transport, http, http2, tcp)
+
+enum class HealthBy { http, tcp, command };
+BOOST_DESCRIBE_ENUM(HealthBy, http, tcp, command)
+
+struct Health {
+  HealthBy by = HealthBy::http;
+  UrlPath path{"/health"};           // by http: any status from 200 to 399 is healthy
+  std::vector<std::string> command;  // by command: exit code 0 is healthy
+  Duration interval{std::chrono::seconds(5)};
+  Duration timeout{std::chrono::seconds(2)};
+  Duration start_within{std::chrono::seconds(30)};  // until it must be healthy for the first time
+  uint32_t healthy_after = 1;                       // good answers in a row
+  uint32_t unhealthy_after = 3;                     // bad ones
+  static constexpr std::string_view kDefaulted[] = {"by",      "path",         "command",       "interval",
+                                                    "timeout", "start_within", "healthy_after", "unhealthy_after"};
+  bool operator==(const Health&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Health, (), (by, path, command, interval, timeout, start_within, healthy_after, unhealthy_after))
+
+struct Route {
+  std::optional<HostName> host;  // any host if it is left out
+  UrlPath path{"/"};             // this path and what is below it
+  static constexpr std::string_view kDefaulted[] = {"path"};
+  bool operator==(const Route&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Route, (), (host, path))
+
+// Where a visitor stays while several revisions share the requests: with the first one, at a point of the shares, or
+// nowhere.
+enum class StickyMode { session, bucket, none };
+BOOST_DESCRIBE_ENUM(StickyMode, session, bucket, none)
+
+// What tells visitors apart beside the router's own cookie: a header or a cookie of the application.
+struct SessionKey {
+  std::optional<HeaderName> header;
+  std::optional<HeaderName> cookie;
+  bool operator==(const SessionKey&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SessionKey, (), (header, cookie))
+
+struct Stickiness {
+  StickyMode mode = StickyMode::session;
+  std::optional<SessionKey> key;
+  Duration ttl{std::chrono::hours(1)};  // from the last time that the visitor was seen
+  static constexpr std::string_view kDefaulted[] = {"mode", "ttl"};
+  bool operator==(const Stickiness&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Stickiness, (), (mode, key, ttl))
+
+// What the router answers while the deployment is paused.
+struct Paused {
+  std::optional<InnerPath> page;  // a file of the bundle (bundle/manifest/paused_page.h); else the router's own words
+  Duration retry_after{std::chrono::seconds(30)};
+  static constexpr std::string_view kDefaulted[] = {"retry_after"};
+  bool operator==(const Paused&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Paused, (), (page, retry_after))
+
+// How long the router waits for the program.
+struct Timeouts {
+  Duration connect{std::chrono::seconds(2)};
+  Duration first_byte{std::chrono::minutes(1)};   // of an answer
+  Duration idle{std::chrono::minutes(1)};         // between two pieces of a body
+  Duration stream_idle{std::chrono::minutes(5)};  // the same of WebSockets and event streams
+  static constexpr std::string_view kDefaulted[] = {"connect", "first_byte", "idle", "stream_idle"};
+  bool operator==(const Timeouts&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Timeouts, (), (connect, first_byte, idle, stream_idle))
+
+enum class AnswerType { string, integer, number, boolean };
+BOOST_DESCRIBE_ENUM(AnswerType, string, integer, number, boolean)
+bool is_of(AnswerType type, const json::value& value);
+
+// What is asked when the bundle is set up in an environment. Secrets are no answers; they have their own list.
+struct Question {
+  Name name;
+  std::string question;
+  AnswerType type = AnswerType::string;
+  std::optional<json::value> default_;  // of the type; without one an answer is required
+  std::vector<json::value> choices;     // of the type; any answer if there are none
+  static constexpr std::string_view kDefaulted[] = {"type", "choices"};
+  bool operator==(const Question&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Question, (), (name, question, type, default_, choices))
+
+// How the program gets its secrets: as variables, or as a file in memory whose path is in the variable.
+enum class SecretsAs { env, file };
+BOOST_DESCRIBE_ENUM(SecretsAs, env, file)
+
+// A folder that outlives revisions; its path is in the variable SLUICE_STORAGE_<NAME>.
+struct Storage {
+  Name name;
+  ByteCount size{uint64_t{1} << 30};
+  static constexpr std::string_view kDefaulted[] = {"size"};
+  bool operator==(const Storage&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Storage, (), (name, size))
+
+struct Migrations {
+  InnerPath folder{"migrations"};
+  VariableName database;  // the secret that holds the database's address
+  static constexpr std::string_view kDefaulted[] = {"folder"};
+  bool operator==(const Migrations&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Migrations, (), (folder, database))
+
+struct Resources {
+  double cpu = 1;  // processors
+  ByteCount memory{uint64_t{512} << 20};
+  uint32_t processes = 512;
+  uint32_t files = 4096;  // open at once
+  static constexpr std::string_view kDefaulted[] = {"cpu", "memory", "processes", "files"};
+  bool operator==(const Resources&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Resources, (), (cpu, memory, processes, files))
+
+struct Manifest {
+  Name name;
+  Version version;
+  std::vector<std::string> run;      // the program and its arguments, started in the bundle's folder
+  std::optional<std::string> image;  // or a container image
+  std::vector<std::string> build;    // run first, in a clean copy; nothing by default
+  std::vector<InnerPath> include = {{"**"}};
+  Listen listen = Listen::port;
+  Health health;
+  std::vector<Route> routes;
+  Stickiness stickiness;
+  Paused paused;
+  Timeouts timeouts;
+  std::map<std::string, std::string> env;
+  std::vector<Question> config;
+  std::vector<VariableName> secrets;
+  SecretsAs secrets_as = SecretsAs::env;
+  std::vector<Storage> storage;
+  std::optional<Migrations> migrations;
+  Duration drain{std::chrono::seconds(30)};
+  uint32_t replicas = 1;
+  Resources resources;
+  uint32_t user = 65532;  // the user id it runs as, where Sluice may choose
+  Transport transport = Transport::http;
+  std::optional<std::string> concept_;       // the concept that this bundle implements
+  std::vector<FindingHash> allowed_secrets;  // findings of the secrets doctor that are none
+
+  static constexpr std::string_view kDefaulted[] = {
+      "run",      "build",     "include", "listen",    "health",          "routes",    "stickiness",
+      "paused",   "timeouts",  "env",     "config",    "secrets",         "storage",   "drain",
+      "replicas", "resources", "user",    "transport", "allowed_secrets", "secrets_as"};
+  bool operator==(const Manifest&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Manifest, (),
+                      (name, version, run, image, build, include, listen, health, routes, stickiness, paused, timeouts,
+                       env, config, secrets, secrets_as, storage, migrations, drain, replicas, resources, user,
+                       transport, concept_, allowed_secrets))
+
+// Errors carry the position in the file.
+Result<Manifest> parse_manifest(std::string_view text, const std::string& file = std::string(kManifestName));
+
+// An error of the field that it names by its path, with the place of that field in the manifest's text.
+Error placed_in_manifest(Error error, std::string_view text, const std::string& file);
+
+// The JSON Schema (draft 2020-12) of bundle.yaml.
+json::value manifest_schema();
+
+}  // namespace sluice::bundle
