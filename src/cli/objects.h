@@ -19,7 +19,9 @@
 #include "cli/deploy_home.h"
 #include "cli/home_store.h"
 #include "deploy/views/states.h"
+#include "deployment.gen.h"
 #include "engine/committed_rows.h"
+#include "env.gen.h"
 
 namespace sluice::cli {
 

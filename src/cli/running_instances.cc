@@ -8,6 +8,10 @@
 #include "cli/loaded_concepts.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/views/names.h"
+#include "env.gen.h"
+#include "local_runtime.gen.h"
+#include "revision.gen.h"
+#include "runtime.gen.h"
 
 namespace sluice::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/running_instances.h"
+#include "runtime.gen.h"
 
 namespace sluice::cli {
 namespace runtime_commands {

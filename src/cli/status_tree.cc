@@ -10,7 +10,11 @@
 #include "cli/running_instances.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/views/documents.h"
+#include "local_runtime.gen.h"
+#include "router.gen.h"
 #include "router/control_client.h"
+#include "runtime.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::cli {
 namespace {

@@ -15,6 +15,7 @@
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
 #include "router/debug_token.h"
+#include "traffic.gen.h"
 
 namespace sluice::cli {
 namespace traffic_commands {

@@ -32,7 +32,11 @@
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
+#include "local_runtime.gen.h"
+#include "router.gen.h"
 #include "router/control_client.h"
+#include "runtime.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::cli {
 namespace up_commands {

@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "config.gen.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
+#include "traffic.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

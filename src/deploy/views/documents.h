@@ -4,6 +4,9 @@
 
 #include "base/document.h"
 #include "deploy/views/states.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 

@@ -6,12 +6,14 @@
 #include <set>
 
 #include "base/json.h"
+#include "config.gen.h"
 #include "deploy/environment_rules.h"
 #include "deploy/host_config.h"
 #include "deploy/packs.h"
 #include "deploy/views/bundles_plan.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/file_fields.h"
+#include "deployment.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/yaml.h"
+#include "config.gen.h"
 #include "deploy/testing_views.h"
 #include "deploy/views/documents.h"
 
