@@ -12,6 +12,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       COMMENT "embed ${target}"
       VERBATIM)
     target_sources(${target} PRIVATE ${out})
+    # By itself: whoever edits a text of the kit is not to wait for sources that stand beside it by chance.
+    set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endfunction()
   return()
 endif()

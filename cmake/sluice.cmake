@@ -150,12 +150,24 @@ function(sluice_test name library)
                        PROPERTIES TIMEOUT 300 ${SLUICE_TEST_PROPERTIES})
 endfunction()
 
-# sluice_root(TARGET FOLDER): gives TARGET the include root in which FOLDER's name leads to FOLDER.
+# sluice_root(TARGET FOLDER): gives TARGET the include root in which FOLDER, named from src/, leads to FOLDER.
 function(sluice_root target folder)
-  set(root ${CMAKE_BINARY_DIR}/roots/${folder})
-  file(MAKE_DIRECTORY ${root})
+  string(REPLACE "/" "." name ${folder})
+  set(root ${CMAKE_BINARY_DIR}/roots/${name})
+  get_filename_component(above ${root}/${folder} DIRECTORY)
+  file(MAKE_DIRECTORY ${above})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${folder} ${root}/${folder} SYMBOLIC)
   target_include_directories(${target} PUBLIC ${root})
+endfunction()
+
+# sluice_compile_as_product(TARGET [COLD]): for code that is shipped. What runs once a command or a call (COLD) is compiled
+# in two thirds of the time, and is not slower to anybody's eye.
+function(sluice_compile_as_product target)
+  target_precompile_headers(${target} REUSE_FROM common_headers)
+  if("COLD" IN_LIST ARGN AND NOT SLUICE_SANITIZE AND NOT SLUICE_COVERAGE)
+    # With less of it gcc takes optionals for uninitialised that are not.
+    target_compile_options(${target} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  endif()
 endfunction()
 
 # sluice_testing(NAME [SOURCE…]): the library `NAME_testing`, which brings the ones of the inner folders along. It is there
@@ -186,7 +198,7 @@ endfunction()
 add_custom_target(headers)
 function(sluice_headers name)
   foreach(header ${ARGN})
-    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${CMAKE_BINARY_DIR}/roots/${name}/${name})
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     cmake_path(REPLACE_EXTENSION header cc OUTPUT_VARIABLE source)
     set(source ${CMAKE_BINARY_DIR}/alone/${name}/${source})
     file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${name}/${header}\"\n")
@@ -202,16 +214,16 @@ function(sluice_headers name)
   add_dependencies(headers ${name}_headers)
 endfunction()
 
-# sluice_folder(NAME [COLD] [PARTS folder…] [LINK target…]): src/NAME, with the sub-folders that PARTS names, as a library
-# `NAME` of all its .cc files, its *_test.cc files as one test program `NAME_test`, and what its tests share with those of
-# outer folders, its testing_*.cc files, as `NAME_testing`, which nothing that is shipped links. Every header is also
-# compiled alone (target `headers`).
+# sluice_folder(NAME [COLD] [KIT] [PARTS folder…] [LINK target…]): src/NAME, with the sub-folders that PARTS names, as a
+# library `NAME` of all its .cc files, its *_test.cc files as one test program `NAME_test`, and what its tests share with
+# those of outer folders, its testing_*.cc files, as `NAME_testing`, which nothing that is shipped links. Every header is
+# also compiled alone (target `headers`). A KIT has concepts besides, which get include roots of their own: sluice_kit.
 function(sluice_folder name)
-  cmake_parse_arguments(arg "COLD" "" "PARTS;LINK" ${ARGN})
-  set(header_places ${CMAKE_BINARY_DIR}/roots/${name}/${name}/*.h)
+  cmake_parse_arguments(arg "COLD;KIT" "" "PARTS;LINK" ${ARGN})
+  set(header_places *.h)
   set(source_places *.cc)
   foreach(part ${arg_PARTS})
-    list(APPEND header_places ${CMAKE_BINARY_DIR}/roots/${name}/${name}/${part}/*.h)
+    list(APPEND header_places ${part}/*.h)
     list(APPEND source_places ${part}/*.cc)
   endforeach()
   file(GLOB sources CONFIGURE_DEPENDS ${source_places})
@@ -221,15 +233,12 @@ function(sluice_folder name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER testing INCLUDE REGEX "/testing_[^/]*$")
   add_library(${name} STATIC ${sources})
-  sluice_root(${name} ${name})
+  if(NOT arg_KIT)
+    sluice_root(${name} ${name})
+  endif()
   file(GLOB headers CONFIGURE_DEPENDS ${header_places})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
-  target_precompile_headers(${name} REUSE_FROM common_headers)
-  # What runs once a command or a call is compiled in two thirds of the time, and is not slower to anybody's eye.
-  if(arg_COLD AND NOT SLUICE_SANITIZE AND NOT SLUICE_COVERAGE)
-    # With less of it gcc takes optionals for uninitialised that are not.
-    target_compile_options(${name} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  endif()
+  sluice_compile_as_product(${name} ${ARGN})
   if(headers AND SLUICE_TESTS)
     sluice_headers(${name} ${headers})
   endif()

@@ -11,6 +11,7 @@
 #include "deploy/views/answers.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
+#include "router.gen.h"
 
 namespace sluice::cli {
 namespace config_commands {

@@ -8,6 +8,7 @@
 #include "cli/all_commands.h"
 #include "cli/losing.h"
 #include "cli/objects.h"
+#include "config.gen.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
 

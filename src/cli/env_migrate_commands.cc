@@ -11,6 +11,7 @@
 #include "deploy/views/name_search.h"
 #include "engine/record_reader.h"
 #include "engine/step.h"
+#include "env.gen.h"
 #include "host/home.h"
 
 namespace sluice::cli {

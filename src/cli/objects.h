@@ -18,7 +18,9 @@
 #include "cli/context.h"
 #include "cli/deploy_home.h"
 #include "deploy/views/states.h"
+#include "deployment.gen.h"
 #include "engine/committed_rows.h"
+#include "env.gen.h"
 #include "host/home_store.h"
 
 namespace sluice::cli {

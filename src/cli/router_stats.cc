@@ -16,6 +16,7 @@
 #include "cli/objects.h"
 #include "deploy/views/documents.h"
 #include "host/kit_watch.h"
+#include "router.gen.h"
 #include "router/report.h"
 
 namespace sluice::cli {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "router.gen.h"
+
 namespace sluice::cli {
 
 namespace {

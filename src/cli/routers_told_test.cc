@@ -5,6 +5,7 @@
 
 #include "cli/testing_context.h"
 #include "deploy/testing_views.h"
+#include "router.gen.h"
 
 namespace sluice::cli {
 namespace routers_told_test {

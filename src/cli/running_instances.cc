@@ -7,7 +7,11 @@
 
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/views/names.h"
+#include "env.gen.h"
 #include "host/loaded_concepts.h"
+#include "local_runtime.gen.h"
+#include "revision.gen.h"
+#include "runtime.gen.h"
 
 namespace sluice::cli {
 namespace {

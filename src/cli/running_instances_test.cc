@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "deploy/testing_views.h"
+#include "local_runtime.gen.h"
+#include "runtime.gen.h"
 
 namespace sluice::cli {
 namespace running_instances_test {

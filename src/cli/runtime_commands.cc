@@ -10,6 +10,7 @@
 #include "cli/opening.h"
 #include "cli/running_instances.h"
 #include "host/background.h"
+#include "runtime.gen.h"
 
 namespace sluice::cli {
 namespace runtime_commands {

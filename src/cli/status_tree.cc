@@ -11,7 +11,11 @@
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/views/documents.h"
 #include "host/background.h"
+#include "local_runtime.gen.h"
+#include "router.gen.h"
 #include "router/control_client.h"
+#include "runtime.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::cli {
 namespace {

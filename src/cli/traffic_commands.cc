@@ -13,6 +13,7 @@
 #include "cli/traffic_split.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "router/debug_token.h"
+#include "traffic.gen.h"
 
 namespace sluice::cli {
 namespace traffic_commands {

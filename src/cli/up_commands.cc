@@ -33,7 +33,11 @@
 #include "deploy/views/names.h"
 #include "host/background.h"
 #include "host/kit_watch.h"
+#include "local_runtime.gen.h"
+#include "router.gen.h"
 #include "router/control_client.h"
+#include "runtime.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::cli {
 namespace up_commands {

@@ -6,6 +6,7 @@
 
 #include "bundle/manifest/manifest.h"
 #include "cli/objects.h"
+#include "deployment.gen.h"
 
 namespace sluice::cli {
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "deploy/views/documents.h"
+#include "traffic.gen.h"
 
 namespace sluice::cli {
 namespace {

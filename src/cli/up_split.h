@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "deploy/views/states.h"
+#include "revision.gen.h"
 
 namespace sluice::cli {
 

@@ -14,7 +14,8 @@ namespace sluice::deploy {
 inline constexpr std::string_view kKitName = "deploy";
 inline constexpr std::string_view kKitFolder = "built-in:deploy";
 
-// In the order of suite.yaml, with the rules of admission.h.
+// In the order of suite.yaml; concepts() with the rules of admission.h.
+std::vector<const lang::ConceptBinding*> registered();
 std::vector<const lang::ConceptBinding*> concepts();
 
 struct KitFile {

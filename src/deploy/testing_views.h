@@ -5,7 +5,11 @@
 #include <string_view>
 
 #include "deploy/views/states.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
 #include "lang/run/memory_rows.h"
+#include "revision.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::deploy {
 

@@ -53,6 +53,13 @@ def test_sources_are_formatted(root):
     ("src/lang/a.cc", PURPOSE + '#include "router/x.h"\n', "lang may not include router/x.h"),
     ("src/router/a.cc", PURPOSE + '#include "engine/x.h"\n', "router may not include engine/x.h"),
     ("src/engine/a.cc", PURPOSE + '#include "cli/x.h"\n', "engine may not include cli/x.h"),
+    ("src/deploy/a.cc", PURPOSE + '#include "host/x.h"\n', "deploy may not include host/x.h"),
+    ("src/host/a.cc", PURPOSE + '#include "api/x.h"\n', "host may not include api/x.h"),
+    *[(f"src/deploy/concepts/traffic/{name}", PURPOSE + f'#include "{other}"\n',
+       f"a concept may not include another one's header: {other}") for name, other in [
+        ("traffic.cc", "revision.gen.h"), ("traffic_test.cc", "revision.gen.h"),
+        ("traffic.cc", "deploy/concepts/revision/lifecycle.h"),
+        ("traffic.cc", "deploy/providers/runtime/local/local_host.h")]],
     ("src/lang/a.cc", PURPOSE + '#include "../base/x.h"\n', "includes start with the folder's name"),
     ("src/lang/a.cc", PURPOSE + '#include "ast.h"\n', "includes start with the folder's name"),
     ("src/newfolder/a.cc", PURPOSE + '#include "base/x.h"\n', "has no ring"),
@@ -75,6 +82,11 @@ def test_each_rule_refuses_what_it_is_for(root, path, text, finding):
     ("src/base/a.cc", PURPOSE + "#include <fstream>\nstd::ifstream in(path);\n"),
     ("src/base/a.cc", PURPOSE + "#include <filesystem>\nResult<void> rename(Path to);\nvoid Disk::rename(Path to) {}\n"),
     ("src/engine/a.cc", PURPOSE + '#include "lang/ast.h"\n#include "base/result.h"\n'),
+    ("src/cli/a.cc", PURPOSE + '#include "host/x.h"\n#include "deploy/x.h"\n'),
+    ("src/host/a.cc", PURPOSE + '#include "deploy/x.h"\n#include "router/x.h"\n'),
+    ("src/deploy/concepts/revision/a.cc", PURPOSE + '#include "deploy/concepts/revision/lifecycle.h"\n'
+                                          '#include "deploy/packs.h"\n#include "revision.gen.h"\n'),
+    ("src/deploy/views/a.cc", PURPOSE + '#include "deploy/concepts/revision/lifecycle.h"\n#include "traffic.gen.h"\n'),
     ("src/base/a.h", PURPOSE + "#include <string>\nstd::string name();  // std::vector\n"),
     ("src/engine/a.h", PURPOSE + '#include "base/result.h"\nResult<std::string> name();\n'),
 ])

@@ -7,9 +7,10 @@ from pathlib import Path
 
 # Ring of each folder of src/; a folder uses only rings further in. Within ring 2 the machine and the tools stand side
 # by side and do not use each other.
-RINGS = {"base": 1, "crypto": 1, "deploy": 3, "api": 4, "cli": 4, "console": 4}
+RINGS = {"base": 1, "crypto": 1, "deploy": 3, "host": 4, "api": 5, "mcp": 5, "cli": 5, "console": 5}
 MACHINE = ["lang", "store", "engine"]
-TOOLS = ["bundle", "process", "judge", "render", "kube", "mesh", "http", "git", "router"]
+TOOLS = ["bundle", "process", "container", "oci", "judge", "render", "kube", "mesh", "migrate", "acme", "http", "git",
+         "router"]
 RINGS.update({name: 2 for name in MACHINE + TOOLS})
 
 # The only files that touch the real disk, clock, randomness and processes: the seams.
@@ -132,6 +133,21 @@ def includes(path, text):
             yield f"{path}:{number}: {folder} may not include {target}: {top} is not further in"
 
 
+def concepts(root, path, text):
+    """No concept includes another one's header; the build would not find it."""
+    folder = Path(path).parent
+    if Path(path).suffix not in SOURCE or not any((root / folder).glob("*.concept")):
+        return
+    own = {found.stem.replace("-", "_") for found in (root / folder).glob("*.concept")}
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'\s*#include\s+"([^"]+)"', line)
+        target = found.group(1) if found else ""
+        made = target.removesuffix(".gen.h")
+        elsewhere = target.count("/") and any((root / "src" / target).parent.glob("*.concept"))
+        if made != target and made not in own or elsewhere and Path("src", target).parent != folder:
+            yield f"{path}:{number}: a concept may not include another one's header: {target}"
+
+
 # The names of the standard library that headers use, by the header that brings them. Headers are compiled over a
 # precompiled one that has most of these, so the compiler does not miss them.
 BRINGS = {
@@ -226,11 +242,12 @@ def missing_tests(files):
 
 
 TEXT_RULES = [purpose, leftovers, seams, macros, includes]
+TREE_RULES = [links, concepts, lone_headers]  # these look at other files as well
 
 
 def check_text(root, path, text):
     findings = [finding for rule in TEXT_RULES for finding in rule(path, text)]
-    return findings + list(links(root, path, text)) + list(lone_headers(root, path, text))
+    return findings + [finding for rule in TREE_RULES for finding in rule(root, path, text)]
 
 
 def check_tree(root):

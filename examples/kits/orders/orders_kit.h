@@ -7,6 +7,7 @@
 
 namespace sluice::orders {
 
+// In the order of suite.yaml, from which the build makes it.
 std::vector<const lang::ConceptBinding*> concepts();
 
 }  // namespace sluice::orders

@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/yaml.h"
 #include "deploy/views/states.h"
+#include "env.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

@@ -12,6 +12,7 @@
 #include "deploy/routes.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/file_fields.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "deploy/views/environment_plan.h"
 #include "deploy/views/states.h"
+#include "deployment.gen.h"
 
 namespace sluice::deploy::views {
 

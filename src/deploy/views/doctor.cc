@@ -9,6 +9,10 @@
 #include "deploy/packs.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/snapshot.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
+#include "revision.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
+#include "config.gen.h"
 #include "deploy/packs.h"
 #include "deploy/testing_views.h"
 

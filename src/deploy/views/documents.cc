@@ -4,8 +4,11 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/json_writer.h"
+#include "config.gen.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
+#include "traffic.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

@@ -12,7 +12,10 @@
 #include "base/document.h"
 #include "base/json_fields.h"
 #include "deploy/views/states.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
 #include "lang/run/values.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 

@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 
+#include "config.gen.h"
 #include "deploy/testing_views.h"
 
 namespace sluice::deploy::views {

@@ -7,12 +7,14 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "config.gen.h"
 #include "deploy/environment_rules.h"
 #include "deploy/host_config.h"
 #include "deploy/packs.h"
 #include "deploy/views/bundles_plan.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/file_fields.h"
+#include "deployment.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

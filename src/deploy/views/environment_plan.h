@@ -11,6 +11,7 @@
 #include "base/document.h"
 #include "base/result.h"
 #include "deploy/views/states.h"
+#include "env.gen.h"
 
 namespace sluice::deploy::views {
 

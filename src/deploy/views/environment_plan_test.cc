@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/yaml.h"
+#include "config.gen.h"
 #include "deploy/testing_views.h"
 #include "deploy/views/documents.h"
 

@@ -8,8 +8,12 @@
 #include "base/json.h"
 #include "base/terminal.h"
 #include "bundle/archive/inspect.h"
+#include "config.gen.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/views/answers.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "bundle/archive/pack.h"
+#include "config.gen.h"
 #include "deploy/testing_views.h"
 
 namespace sluice::deploy::views {

@@ -9,6 +9,9 @@
 
 #include "base/result.h"
 #include "deploy/views/states.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 

@@ -5,6 +5,8 @@
 
 #include "deploy/views/all_views.h"
 #include "deploy/views/names.h"
+#include "deployment.gen.h"
+#include "router.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

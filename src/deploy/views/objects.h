@@ -9,7 +9,9 @@
 #include "base/json_fields.h"
 #include "base/result.h"
 #include "deploy/views/documents.h"
+#include "env.gen.h"
 #include "lang/run/view.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 

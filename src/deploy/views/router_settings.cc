@@ -2,6 +2,7 @@
 #include "deploy/views/router_settings.h"
 
 #include "base/basis_points.h"
+#include "config.gen.h"
 #include "deploy/host_config.h"
 
 namespace sluice::deploy::views {

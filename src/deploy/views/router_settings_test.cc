@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config.gen.h"
 #include "deploy/testing_views.h"
 
 namespace sluice::deploy::views {

@@ -5,8 +5,15 @@
 #include <algorithm>
 #include <map>
 
+#include "config.gen.h"
 #include "deploy/packs.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
+#include "local_runtime.gen.h"
+#include "revision.gen.h"
 #include "router/redis_url.h"
+#include "runtime.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::deploy::views {
 namespace {

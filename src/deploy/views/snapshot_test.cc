@@ -8,7 +8,10 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "config.gen.h"
 #include "deploy/testing_views.h"
+#include "local_runtime.gen.h"
+#include "runtime.gen.h"
 
 namespace sluice::deploy::views {
 namespace snapshot_test {

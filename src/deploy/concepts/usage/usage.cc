@@ -6,7 +6,7 @@
 
 #include "deploy/concepts/usage/usage_work.h"
 #include "deploy/router_fleet.h"
-#include "deploy/views/states.h"
+#include "deploy/views/known_routers.h"
 
 namespace sluice::deploy::usage {
 namespace {
@@ -117,16 +117,13 @@ std::vector<Series> series_of(const json::object& answer) {
 Collect::Begun Usage::begin_collect(const Collect&, State&) { return CollectWork{}; }
 
 Collect::Performed Usage::perform_collect(const CollectWork&, Effect& effect) {
-  const views::States states(effect.read());
   lang::ReadOnlyRows rows(effect.read().rows_of("Usage"));
   const State counted(rows);
   std::vector<RouterFleet::Member> members;
   std::map<std::string, std::string> environments;  // by router
-  for (const auto& table : states.router().all()) {
-    for (const auto& each : states.router().members(table.id).values()) {
-      members.push_back({.router = each.router, .name = each.name, .control = each.control});
-      environments[each.router] = table.id.text();
-    }
+  for (views::KnownRouter& each : views::known_routers(effect.read())) {
+    environments[each.member.router] = each.environment;
+    members.push_back(std::move(each.member));
   }
   Collect::Ok ok;
   for (const json::object& answer : effect.tool<RouterFleet>().usage(members)) {
