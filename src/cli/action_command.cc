@@ -109,7 +109,9 @@ std::vector<Option> options_of(const ActionCommand& command) {
   return options;
 }
 
-Result<views::MeantNames> meant_by(Context& context, CommandDoor& door, const ActionCommand& command) {
+// `missing` is set if what is named is gone, which this very command may have done before, under its key.
+Result<views::MeantNames> meant_by(Context& context, CommandDoor& door, const ActionCommand& command,
+                                   std::optional<Error>& missing) {
   views::MeantNames meant;
   if (command.about == About::nothing) return meant;
   views::NamesQuery query{.environment = context.given.text("env")};
@@ -130,6 +132,12 @@ Result<views::MeantNames> meant_by(Context& context, CommandDoor& door, const Ac
     std::ranges::move(*more, std::back_inserter(query.revisions));
   }
   auto read = door.read<views::MeantNames>("names", to_json(query).as_object());
+  if (!read && read.error().code == Code::not_found && command.about == About::environment &&
+      context.given.has("idempotency-key")) {
+    missing = read.error();
+    meant.environment = query.environment;
+    return meant;
+  }
   if (read && read->warning) context.output.warn(*read->warning);
   return read;
 }
@@ -170,11 +178,21 @@ Result<json::object> input_of(Context& context, const ActionCommand& command, co
   return with_answers(context, std::move(input));
 }
 
+// "shop@2 (01J…)", "shop (01J…)", "staging"
+std::string title_of(const ActionCommand& command, const views::MeantNames& meant) {
+  if (command.about == About::revision) {
+    return meant.revisions.front().name + " (" + meant.revisions.front().revision + ")";
+  }
+  if (command.about == About::deployment) return meant.bundle + " (" + meant.deployment + ")";
+  return meant.environment;
+}
+
 Result<Code> run(const ActionCommand& command, Context& context) {
   if (wants_schema(context)) return print_schema(context, command.action);
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
-  auto meant = meant_by(context, **door, command);
+  std::optional<Error> missing;
+  auto meant = meant_by(context, **door, command, missing);
   if (!meant) return meant.error();
   auto input = input_of(context, command, *meant);
   if (!input) return input.error();
@@ -191,11 +209,23 @@ Result<Code> run(const ActionCommand& command, Context& context) {
     if (!sure) return sure.error();
     if (!*sure) return Code::ok;
   }
+  std::shared_ptr<void> meanwhile = command.meanwhile ? command.meanwhile(context, *meant) : nullptr;
   auto answer = (*door)->call(command.action, *input, command.wait ? command.wait(context) : host::WaitFor::answer);
+  meanwhile.reset();
+  if (missing && (!answer || answer->code != Code::ok)) return *missing;
   if (!answer) return answer.error();
+  if (answer->code != Code::ok) {
+    Error error = refusal_in_words(context, *answer);
+    if (std::string next = command.next ? command.next(context, *meant, *answer) : ""; !next.empty()) error.next = next;
+    return error;
+  }
   if (command.tell) return command.tell(context, **door, *meant, *answer);
-  if (answer->code != Code::ok) return refusal_in_words(context, *answer);
-  print_answer(context, *answer);
+  if (command.done.empty()) {
+    print_answer(context, *answer);
+  } else {
+    print_done(context, *answer, command.done,
+               command.what ? command.what(*meant, *answer) : title_of(command, *meant));
+  }
   return Code::ok;
 }
 

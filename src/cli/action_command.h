@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,14 @@ struct ActionCommand {
   std::function<Result<Loss>(Context&, CommandDoor&, const deploy::views::MeantNames&)> loses = {};
   // How far to wait; the answer alone by default.
   std::function<host::WaitFor(const Context&)> wait = {};
-  // What is printed besides or instead of `ok key=value …`.
+  // What goes on while it is waited for; ends with what it returns.
+  std::function<std::shared_ptr<void>(Context&, const deploy::views::MeantNames&)> meanwhile = {};
+  // What was done, as in "created  staging", and what it was done to; else `ok key=value …` is printed.
+  std::string done = {};
+  std::function<std::string(const deploy::views::MeantNames&, const host::Answer&)> what = {};
+  // What to do about a refusal, where that is not what the refusal says; may be empty.
+  std::function<std::string(Context&, const deploy::views::MeantNames&, const host::Answer&)> next = {};
+  // All that is printed, where that is more than a line.
   std::function<Result<Code>(Context&, CommandDoor&, const deploy::views::MeantNames&, const host::Answer&)> tell = {};
 };
 

@@ -16,6 +16,8 @@
 namespace sluice::cli {
 namespace {
 
+constexpr std::string_view kLocal = "local";
+
 bool takes(const Context& context, std::string_view option) {
   const auto& options = context.given.command->options;
   return std::ranges::find(options, option, &Option::name) != options.end();
@@ -53,6 +55,19 @@ Result<std::unique_ptr<CommandDoor>> CommandDoor::open(Context& context) {
 }
 
 Result<host::ViewAnswer> CommandDoor::view(const std::string& name, const json::object& query) {
+  auto answer = door_.view(name, query);
+  const json::value* environment = query.if_contains("environment");
+  const bool missing =
+      answer ? name == "environments" && answer->document.as_array().empty()
+             : answer.error().code == Code::not_found && environment != nullptr && *environment == json::value(kLocal);
+  if (!missing || opened_local_) return answer;
+  // The environment local is made when somebody first looks for it.
+  opened_local_ = true;
+  auto opened = door_.call({.action = "Env/open"});
+  if (!opened) return opened.error();
+  if (opened->fields.contains("created") && opened->fields.at("created") == json::value(true)) {
+    context_.output.note("made the environment local with five packs");
+  }
   return door_.view(name, query);
 }
 

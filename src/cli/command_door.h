@@ -22,6 +22,7 @@ class CommandDoor {
   // Sluice's own kit. The context must outlive it.
   static Result<std::unique_ptr<CommandDoor>> open(Context& context);
 
+  // The environment local is made, with a note, when a view first looks for it.
   Result<host::ViewAnswer> view(const std::string& name, const json::object& query = {});
   // The same as the view's own type.
   template <class View>
@@ -49,6 +50,7 @@ class CommandDoor {
   host::HomeDoor door_;
   std::optional<host::StopSignal> stop_;
   std::string key_;
+  bool opened_local_ = false;
 };
 
 // What an answer other than ok is to a person: what it says, what it left as it was, and what to do next.

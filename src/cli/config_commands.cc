@@ -4,68 +4,47 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/table.h"
+#include "cli/action_command.h"
 #include "cli/all_commands.h"
 #include "cli/objects.h"
 #include "cli/routers_told.h"
 #include "deploy/host_config.h"
-#include "deploy/views/answers.h"
-#include "deploy/views/documents.h"
-#include "deploy/views/names.h"
-#include "router.gen.h"
 
 namespace sluice::cli {
 namespace config_commands {
 
 namespace views = deploy::views;
-
-// What packs were set up with. Answers that cannot be read are told of, and are none.
-json::array setup_of(Context& context, const Objects& objects, const std::string& environment) {
-  json::array all;
-  for (const views::PackAnswers& each : views::pack_answers(objects.snapshot(), environment)) {
-    auto answers = views::read_answers(context.disk, each.file);
-    if (!answers) context.output.warn("the answers of " + each.kind + " cannot be read: " + to_string(answers.error()));
-    all.push_back(json::object{{"slot", each.slot},
-                               {"kind", each.kind},
-                               {"answers_ref", each.file},
-                               {"answers", answers ? answers->root.get_object() : json::object()}});
-  }
-  return all;
-}
+using views::MeantNames;
 
 Result<Code> show(Context& context) {
-  auto objects = Objects::to_read(context);
-  if (!objects) return objects.error();
-  auto found = (*objects)->environment();
-  if (!found) return found.error();
-  json::object document = to_json(views::config_document((*objects)->states(), found->id.text())).as_object();
-  document["setup"] = setup_of(context, **objects, found->id.text());
-  context.output.print(document, [&](const Terminal& terminal) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto document = (*door)->read<views::ConfigDocument>("config", {{"environment", context.given.text("env")}});
+  if (!document) return document.error();
+  for (const auto& each : document->setup) {
+    if (each.problem) context.output.warn("the answers of " + each.kind + " cannot be read: " + *each.problem);
+  }
+  context.output.print(to_json(*document), [&](const Terminal& terminal) {
     Table table{.columns = {{"KEY"}, {"VALUE"}, {"OF"}}, .empty = "Nothing is configured."};
-    for (const auto& each : document.at("host_config").as_object()) {
-      if (each.key() == "env_id") continue;
-      table.rows.push_back({{std::string(each.key())}, {std::string(each.value().as_string())}, {"operator"}});
+    for (const auto& [key, value] : document->host_config) {
+      if (key != "env_id") table.rows.push_back({{key}, {value}, {"operator"}});
     }
-    for (const json::value& each : document.at("setup").as_array()) {
-      const std::string slot(each.at("slot").as_string()), kind(each.at("kind").as_string());
-      for (const auto& one : each.at("answers").as_object()) {
-        table.rows.push_back({{slot + "." + std::string(one.key())},
+    for (const auto& each : document->setup) {
+      for (const auto& one : each.answers.as_object()) {
+        table.rows.push_back({{each.slot + "." + std::string(one.key())},
                               {one.value().is_string() ? std::string(one.value().as_string()) : write(one.value())},
-                              {"setup of " + kind}});
+                              {"setup of " + each.kind}});
       }
     }
-    for (const json::value& each : document.at("runtime").at("produced").as_array()) {
-      std::string key(each.at("key").as_string());
-      table.rows.push_back({{key},
-                            {std::string(document.at("runtime").at("discovered").at(key).as_string())},
-                            {std::string(each.at("generated_by").as_string())}});
+    for (const auto& each : document->runtime.produced) {
+      table.rows.push_back({{each.key}, {document->runtime.discovered[each.key]}, {each.generated_by}});
     }
     return render(table, terminal);
   });
   return Code::ok;
 }
 
-Result<Code> set(Context& context) {
-  if (wants_schema(context)) return print_schema(context, "Config/set");
+Result<json::object> key_values(Context& context, const MeantNames&) {
   json::array values;
   for (const std::string& each : context.given.texts("values")) {
     size_t equals = each.find('=');
@@ -81,21 +60,14 @@ Result<Code> set(Context& context) {
                  .message = "say what to set, as key=value",
                  .next = "sluice config set local region=eu-west"};
   }
-  auto objects = Objects::to_change(context);
-  if (!objects) return objects.error();
-  auto found = (*objects)->environment();
-  if (!found) return found.error();
-  auto input = with_answers(context, {{"environment", found->id.text()}, {"values", std::move(values)}});
-  if (!input) return input.error();
-  auto answer = (*objects)->change("Config/set", *input);
-  if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_in_words(*answer, "sluice config set --help");
-  if (auto settled = (*objects)->settle(); !settled) return settled.error();
-  print_done(context, *answer, "set", found->id.text() + ", generation " + write(answer->fields.at("generation")));
-  const std::string environment = found->id.text();
-  if (!(*objects)->states().router().members(deploy::router::RouterId(environment)).empty()) {
-    tell_of_routers(context, (*objects)->states(), environment);
-  }
+  return json::object{{"values", std::move(values)}};
+}
+
+Result<Code> tell_set(Context& context, CommandDoor& door, const MeantNames& meant, const host::Answer& answer) {
+  print_done(context, answer, "set", meant.environment + ", generation " + write(answer.fields.at("generation")));
+  auto routers = door.read<views::RoutersView>("routers", {{"environment", meant.environment}});
+  if (!routers) return routers.error();
+  if (!routers->members.empty()) tell_of_routers(context, *routers);
   return Code::ok;
 }
 
@@ -113,17 +85,21 @@ void add_config_commands(Commands& commands) {
                 .run = show});
   std::string keys;
   for (std::string_view each : deploy::host_keys()) keys += (keys.empty() ? "" : ", ") + std::string(each);
-  commands.add({.name = "config set",
-                .summary = "Say what the environment's host is like",
-                .details = "The keys are " + keys +
-                           ". An empty value takes one away. Routers believe the proxies that trusted_proxies names, "
-                           "as 10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many "
-                           "requests they log, as 1%.",
-                .args = {environment_arg(),
-                         {.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
-                .options = changing_options(),
-                .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
-                .run = set});
+  commands.add(command_of(
+      {.name = "config set",
+       .action = "Config/set",
+       .about = About::environment,
+       .summary = "Say what the environment's host is like",
+       .details = "The keys are " + keys +
+                  ". An empty value removes one. Routers believe the proxies that trusted_proxies names, as "
+                  "10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many requests they "
+                  "log, as 1%.",
+       .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
+       .args = {{.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
+       .fill = key_values,
+       .wait = [](const Context&) { return host::WaitFor::all; },
+       .next = [](Context&, const MeantNames&, const host::Answer&) { return std::string("sluice config set --help"); },
+       .tell = tell_set}));
 }
 
 }  // namespace sluice::cli

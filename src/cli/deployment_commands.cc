@@ -6,11 +6,13 @@
 #include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
+#include "cli/command_door.h"
 #include "cli/losing.h"
 #include "cli/objects.h"
 #include "cli/staging.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/names.h"
+#include "deploy/views/objects.h"
 
 namespace sluice::cli {
 namespace deployment_commands {
@@ -224,36 +226,31 @@ Result<Code> remove(Context& context) {
   return Code::ok;
 }
 
-Result<Code> list(Context& context) {
-  auto objects = Objects::to_read(context);
-  if (!objects) return objects.error();
-  const views::States& states = (*objects)->states();
-  auto environment = (*objects)->environment();
-  if (!environment) return environment.error();
-  json::array all;
-  for (const auto& each : states.deployment().find_by_environment(environment->id.text())) {
-    all.push_back(to_json(views::deployment_document(states, each)));
+std::string routes_text(const views::RouteDocument& route) {
+  std::string routes;
+  for (const auto& part : {route.hosts, route.path_prefixes}) {
+    for (const std::string& one : part) routes += (routes.empty() ? "" : " ") + one;
   }
-  context.output.print(all, [&](const Terminal& terminal) {
+  if (route.tenant_selector.tenant) routes += " tenant:" + *route.tenant_selector.tenant;
+  if (route.tenant_selector.team) routes += " team:" + *route.tenant_selector.team;
+  return routes;
+}
+
+Result<Code> list(Context& context) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto all = (*door)->read<std::vector<views::DeploymentDocument>>("deployments",
+                                                                   {{"environment", context.given.text("env")}});
+  if (!all) return all.error();
+  context.output.print(to_json(*all), [&](const Terminal& terminal) {
     Table table{.columns = {{.title = "DEPLOYMENT", .whole = true}, {"BUNDLE"}, {"CUSTOMER"}, {"STATUS"}, {"ROUTES"}},
                 .empty = "Nothing is deployed here."};
-    for (const json::value& each : all) {
-      auto text = [&](const char* name) { return std::string(each.at(name).as_string()); };
-      std::string routes;
-      const json::value& binding = each.at("route_binding");
-      for (const char* part : {"hosts", "path_prefixes"}) {
-        for (const json::value& one : binding.at(part).as_array()) {
-          routes += (routes.empty() ? "" : " ") + std::string(one.as_string());
-        }
-      }
-      const json::value& selector = binding.at("tenant_selector");
-      for (const char* part : {"tenant", "team"}) {
-        if (selector.at(part).is_string()) {
-          routes += " " + std::string(part) + ":" + std::string(selector.at(part).as_string());
-        }
-      }
-      table.rows.push_back(
-          {{text("deployment_id")}, {text("bundle_id")}, {text("customer_id")}, {text("status")}, {routes}});
+    for (const views::DeploymentDocument& each : *all) {
+      table.rows.push_back({{each.deployment_id},
+                            {each.bundle_id},
+                            {each.customer_id},
+                            {std::string(to_json(each.status).as_string())},
+                            {routes_text(each.route_binding)}});
     }
     return render(table, terminal);
   });

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 TEST(EnvCommands, MakeLocalOnceAndAgainAfterItIsDestroyed) {
   ObjectsHome home;
-  EXPECT_EQ(home.run({"env", "list"}).err, "made the environment local with five packs\n");
+  EXPECT_EQ(home.data({"env", "list"}).as_array().size(), 1U);
   EXPECT_EQ(home.run({"env", "list"}).err, "");
   EXPECT_EQ(home.run({"env", "destroy", "local"}).exit, 2);
   EXPECT_EQ(home.run({"env", "destroy", "local", "--dry-run"}).out,

@@ -5,18 +5,17 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/table.h"
+#include "cli/action_command.h"
 #include "cli/all_commands.h"
-#include "cli/losing.h"
 #include "cli/objects.h"
 #include "deploy/packs.h"
 #include "deploy/views/answers.h"
-#include "deploy/views/documents.h"
-#include "deploy/views/names.h"
 
 namespace sluice::cli {
 namespace env_packs_commands {
 
 namespace views = deploy::views;
+using views::MeantNames;
 
 // The slot that was named, or the one that is a word of the pack's path: telemetry of sluice.telemetry.otlp@1.0.0.
 std::string slot_of(const Context& context) {
@@ -28,36 +27,8 @@ std::string slot_of(const Context& context) {
   return "";
 }
 
-Result<Code> tell(Context& context, const Answer& answer, const std::string& environment, const std::string& done) {
-  if (answer.code != Code::ok) {
-    return refusal_in_words(answer, answer.variant == "bound"
-                                        ? "sluice env-packs update " + environment + " " + context.given.text("kind")
-                                        : "sluice env-packs list " + environment);
-  }
-  const json::value* generation = answer.fields.if_contains("generation");
-  print_done(context, answer, done,
-             answer.text("slot") + "  " + answer.text("kind") +
-                 (generation != nullptr ? ", generation " + write(*generation) : ""));
-  return Code::ok;
-}
-
-Result<Code> act(Context& context, const std::string& action, json::object input, const std::string& done) {
-  auto objects = Objects::to_change(context);
-  if (!objects) return objects.error();
-  auto found = (*objects)->environment();
-  if (!found) return found.error();
-  input["environment"] = found->id.text();
-  auto full = with_answers(context, std::move(input));
-  if (!full) return full.error();
-  auto answer = (*objects)->change(action, *full);
-  if (!answer) return answer.error();
-  return tell(context, *answer, found->id.text(), done);
-}
-
-Result<json::object> pack_input(Context& context) {
-  json::object input{{"slot", slot_of(context)}};
-  if (context.given.has("kind")) input["kind"] = context.given.text("kind");
-  if (context.given.has("pack-ref")) input["packRef"] = context.given.text("pack-ref");
+Result<json::object> pack_input(Context& context, const MeantNames&) {
+  json::object input{{"slot", slot_of(context)}, {"kind", context.given.text("kind")}};
   if (context.given.has("answers-ref")) {
     const std::string file = context.given.text("answers-ref");
     if (auto answers = views::read_answers(context.disk, file); !answers) return answers.error();
@@ -71,61 +42,47 @@ Result<json::object> pack_input(Context& context) {
   return input;
 }
 
-Result<Code> add(Context& context) {
-  if (wants_schema(context)) return print_schema(context, "Env/bind");
-  auto input = pack_input(context);
-  if (!input) return input.error();
-  return act(context, "Env/bind", *input, "bound");
+Result<json::object> slot_input(Context& context, const MeantNames&) {
+  return json::object{{"slot", context.given.text("slot")}};
 }
 
-Result<Code> update(Context& context) {
-  if (wants_schema(context)) return print_schema(context, "Env/rebind");
-  auto input = pack_input(context);
-  if (!input) return input.error();
-  return act(context, "Env/rebind", *input, "bound");
+std::string bound_pack(const MeantNames&, const host::Answer& answer) {
+  return answer.text("slot") + "  " + answer.text("kind") +
+         (answer.generation ? ", generation " + std::to_string(*answer.generation) : "");
 }
 
-Result<Code> remove(Context& context) {
-  if (wants_schema(context)) return print_schema(context, "Env/unbind");
-  auto objects = Objects::to_change(context);
-  if (!objects) return objects.error();
-  auto found = (*objects)->environment();
-  if (!found) return found.error();
+std::string after_refusal(Context& context, const MeantNames& meant, const host::Answer& answer) {
+  return answer.variant == "bound" ? "sluice env-packs update " + meant.environment + " " + context.given.text("kind")
+                                   : "sluice env-packs list " + meant.environment;
+}
+
+Result<std::vector<views::PackDocument>> packs_of(CommandDoor& door, const std::string& environment) {
+  auto document = door.read<views::EnvironmentDocument>("environment", {{"environment", environment}});
+  if (!document) return document.error();
+  return document->packs;
+}
+
+Result<ActionCommand::Loss> the_pack(Context& context, CommandDoor& door, const MeantNames& meant) {
   const std::string slot = context.given.text("slot");
-  std::vector<std::string> loses;
-  for (const auto& each : (*objects)->states().env().packs(found->id).values()) {
-    if (each.slot == slot) loses.push_back(each.kind);
+  auto packs = packs_of(door, meant.environment);
+  if (!packs) return packs.error();
+  ActionCommand::Loss loss{.what = "leave the slot " + slot + " of " + meant.environment + " without a pack"};
+  for (const views::PackDocument& each : *packs) {
+    if (each.slot == slot) loss.loses.push_back(each.kind);
   }
-  auto answer = lose(context, **objects,
-                     {.action = "Env/unbind",
-                      .input = {{"environment", found->id.text()}, {"slot", slot}},
-                      .what = "leave the slot " + slot + " of " + found->id.text() + " without a pack",
-                      .loses = std::move(loses)});
-  if (!answer) return answer.error();
-  if (!*answer) return Code::ok;
-  return tell(context, **answer, found->id.text(), "unbound");
-}
-
-Result<Code> rollback(Context& context) {
-  if (wants_schema(context)) return print_schema(context, "Env/rollback");
-  return act(context, "Env/rollback",
-             {{"slot", context.given.text("slot")}, {"steps", context.given.number("steps").value_or(1)}}, "bound");
+  return loss;
 }
 
 Result<Code> list(Context& context) {
-  auto objects = Objects::to_read(context);
-  if (!objects) return objects.error();
-  auto found = (*objects)->environment();
-  if (!found) return found.error();
-  json::array packs = to_json(views::environment_document((*objects)->states(), *found).packs).as_array();
-  context.output.print(packs, [&](const Terminal& terminal) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto packs = packs_of(**door, context.given.text("env"));
+  if (!packs) return packs.error();
+  context.output.print(to_json(*packs), [&](const Terminal& terminal) {
     Table table{.columns = {{"SLOT"}, {"PACK"}, {"GENERATION", Align::right}, {"BEFORE"}}, .empty = "No packs."};
-    for (const json::value& each : packs) {
-      const json::value& before = each.at("previous_binding_ref");
-      table.rows.push_back({{std::string(each.at("slot").as_string())},
-                            {std::string(each.at("kind").as_string())},
-                            {write(each.at("generation"))},
-                            {before.is_null() ? "" : std::string(before.as_string())}});
+    for (const views::PackDocument& each : *packs) {
+      table.rows.push_back(
+          {{each.slot}, {each.kind}, {std::to_string(each.generation)}, {each.previous_binding_ref.value_or("")}});
     }
     return render(table, terminal);
   });
@@ -138,14 +95,22 @@ Arg slot_arg() {
   return arg;
 }
 
-std::vector<Option> pack_options(bool kind) {
-  std::vector<Option> options = {{.name = "pack-ref", .value = "REF", .help = "where the pack is; else its path"},
-                                 {.name = "answers-ref",
-                                  .value = "FILE",
-                                  .help = "the answers that it is set up with, plain values by name",
-                                  .kind = Kind::path}};
-  if (kind) options.insert(options.begin(), {.name = "slot", .value = "SLOT", .help = "the slot; else as in its path"});
-  return options;
+ActionCommand binding_command(const std::string& name, const std::string& action) {
+  return {.name = name,
+          .action = action,
+          .about = About::environment,
+          .summary = {},
+          .words = {{.param = "packRef", .value = "REF", .help = "where the pack is; else its path"}},
+          .args = {{.name = "kind", .help = "the pack, as sluice.telemetry.stdout@1.0.0"}},
+          .options = {{.name = "slot", .value = "SLOT", .help = "the slot; else as in its path"},
+                      {.name = "answers-ref",
+                       .value = "FILE",
+                       .help = "the answers that it is set up with, plain values by name",
+                       .kind = Kind::path}},
+          .fill = pack_input,
+          .done = "bound",
+          .what = bound_pack,
+          .next = after_refusal};
 }
 
 }  // namespace env_packs_commands
@@ -154,44 +119,44 @@ void add_env_packs_commands(Commands& commands) {
   using namespace env_packs_commands;
   commands.add_noun(
       {.name = "env-packs", .group = Group::operate, .summary = "Say which pack serves which slot of an environment"});
-  const Arg kind{.name = "kind", .help = "the pack, as sluice.telemetry.stdout@1.0.0"};
   commands.add({.name = "env-packs list",
                 .summary = "List the packs of an environment",
                 .args = {environment_arg()},
                 .options = reading_options(),
                 .example = "sluice env-packs list local",
                 .run = list});
-  commands.add({.name = "env-packs add",
-                .summary = "Have a pack serve a slot that is empty",
-                .args = {environment_arg(), kind},
-                .options = changing_options(pack_options(true)),
-                .example = "sluice env-packs add local sluice.gitops.flux@1.0.0",
-                .run = add});
-  commands.add({.name = "env-packs update",
-                .summary = "Put a pack in the place of another",
-                .details = "Nothing that runs is restarted. The pack before is kept, and env-packs rollback brings it "
-                           "back.",
-                .args = {environment_arg(), kind},
-                .options = changing_options(pack_options(true)),
-                .example = "sluice env-packs update local sluice.telemetry.otlp@1.0.0",
-                .run = update});
-  commands.add({.name = "env-packs rollback",
-                .summary = "Bring back the pack that served a slot before",
-                .args = {environment_arg(), slot_arg()},
-                .options = changing_options({{.name = "steps",
-                                              .value = "N",
-                                              .help = "how many changes to go back",
-                                              .kind = Kind::count,
-                                              .fallback = "1"}}),
-                .example = "sluice env-packs rollback local telemetry",
-                .run = rollback});
-  commands.add({.name = "env-packs remove",
-                .summary = "Leave a slot without a pack",
-                .details = "In local a default pack takes its place when the environment is next used.",
-                .args = {environment_arg(), slot_arg()},
-                .options = losing_options(),
-                .example = "sluice env-packs remove local gitops --dry-run",
-                .run = remove});
+  ActionCommand add = binding_command("env-packs add", "Env/bind");
+  add.summary = "Have a pack serve a slot that is empty";
+  add.example = "sluice env-packs add local sluice.gitops.flux@1.0.0";
+  commands.add(command_of(std::move(add)));
+  ActionCommand update = binding_command("env-packs update", "Env/rebind");
+  update.summary = "Replace the pack that serves a slot";
+  update.details = "Nothing that runs is restarted. The pack before is kept, and env-packs rollback brings it back.";
+  update.example = "sluice env-packs update local sluice.telemetry.otlp@1.0.0";
+  commands.add(command_of(std::move(update)));
+  commands.add(command_of({.name = "env-packs rollback",
+                           .action = "Env/rollback",
+                           .about = About::environment,
+                           .summary = "Bring back the pack that served a slot before",
+                           .example = "sluice env-packs rollback local telemetry",
+                           .words = {{.param = "steps", .help = "how many changes to go back", .fallback = "1"}},
+                           .args = {slot_arg()},
+                           .fill = slot_input,
+                           .done = "bound",
+                           .what = bound_pack,
+                           .next = after_refusal}));
+  commands.add(command_of({.name = "env-packs remove",
+                           .action = "Env/unbind",
+                           .about = About::environment,
+                           .summary = "Leave a slot without a pack",
+                           .details = "In local a default pack takes its place at once.",
+                           .example = "sluice env-packs remove local gitops --dry-run",
+                           .args = {slot_arg()},
+                           .fill = slot_input,
+                           .loses = the_pack,
+                           .done = "unbound",
+                           .what = bound_pack,
+                           .next = after_refusal}));
 }
 
 }  // namespace sluice::cli

@@ -57,6 +57,7 @@ int main(int count, char** words) {
   sluice::deploy::local_runtime::LocalHost host(
       disk, replicas,
       {.home = home ? home->root().string() : "", .bundles = runtime + "/bundles", .storage = runtime + "/storage"});
+  loaded.first_action = sluice::deploy::kFirstAction;
   loaded.tools.add(host);
   sluice::deploy::local_runtime::LocalWatch watch(replicas, clock);
   loaded.observers.push_back(&watch);

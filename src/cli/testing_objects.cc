@@ -12,6 +12,7 @@ namespace sluice::cli {
 
 ObjectsHome::ObjectsHome() {
   loaded_.concepts = deploy::concepts();
+  loaded_.first_action = deploy::kFirstAction;
   loaded_.tools.add(seal_);
   loaded_.tools.add(shelf_);
   loaded_.tools.add<Disk>(disk_);

@@ -9,6 +9,7 @@
 #include "cli/action_command.h"
 #include "cli/all_commands.h"
 #include "cli/objects.h"
+#include "cli/routers_told.h"
 #include "cli/signing_key.h"
 #include "cli/traffic_split.h"
 #include "deploy/concepts/revision/lifecycle.h"
@@ -71,33 +72,12 @@ std::vector<views::EntryDocument> entries_in(const json::object& fields) {
   return entries;
 }
 
-// Says that the routers obey, which of them do not, or that there is none.
-void tell_of_routers(Context& context, const views::RoutersView& routers) {
-  if (routers.members.empty()) {
-    context.output.note("no router serves " + routers.environment + " yet; next: sluice router run" +
-                        (routers.environment == "local" ? "" : " --name " + routers.environment));
-    return;
-  }
-  std::string obey;
-  for (const views::RouterMemberView& each : routers.members) {
-    if (each.obeys) {
-      obey += (obey.empty() ? "" : ", ") + each.name;
-    } else {
-      context.output.warn("the router " + each.name + " does not obey it yet" +
-                          (each.trouble.empty() ? "" : ": " + each.trouble));
-    }
-  }
-  if (!obey.empty()) context.output.note("obeyed by the router " + obey);
+std::string after_refusal(Context&, const MeantNames& meant, const host::Answer& answer) {
+  const bool nowhere = answer.variant == "noPast" || answer.variant == "noFuture" || answer.variant == "noSplit";
+  return nowhere ? "sluice traffic history " + meant.environment + " --deployment " + meant.deployment : "";
 }
 
 Result<Code> tell_shift(Context& context, CommandDoor& door, const MeantNames& meant, const host::Answer& answer) {
-  if (answer.code != Code::ok) {
-    Error error = refusal_in_words(context, answer);
-    if (answer.variant == "noPast" || answer.variant == "noFuture" || answer.variant == "noSplit") {
-      error.next = "sluice traffic history " + meant.environment + " --deployment " + meant.deployment;
-    }
-    return error;
-  }
   auto entries = entries_in(answer.fields);
   Revisions revisions;
   if (context.output.settings().format == Format::table && !entries.empty()) {
@@ -284,6 +264,7 @@ void add_traffic_commands(Commands& commands) {
        .fill = weighed_entries,
        .revisions = weighed_revisions,
        .wait = wait_for_routers,
+       .next = after_refusal,
        .tell = tell_shift}));
   commands.add(command_of({.name = "traffic rollback",
                            .action = "Traffic/rollback",
@@ -293,6 +274,7 @@ void add_traffic_commands(Commands& commands) {
                            .words = {{.param = "steps", .help = "how many changes to go back", .fallback = "1"}},
                            .options = {kNoWait},
                            .wait = wait_for_routers,
+                           .next = after_refusal,
                            .tell = tell_shift}));
   commands.add(command_of({.name = "traffic forward",
                            .action = "Traffic/forward",
@@ -302,6 +284,7 @@ void add_traffic_commands(Commands& commands) {
                            .words = {{.param = "steps", .help = "how many rollbacks to undo", .fallback = "1"}},
                            .options = {kNoWait},
                            .wait = wait_for_routers,
+                           .next = after_refusal,
                            .tell = tell_shift}));
   commands.add(command_of({.name = "traffic clear",
                            .action = "Traffic/clear",
@@ -312,6 +295,7 @@ void add_traffic_commands(Commands& commands) {
                            .options = {kNoWait},
                            .loses = all_shares,
                            .wait = wait_for_routers,
+                           .next = after_refusal,
                            .tell = tell_shift}));
   std::vector<Option> token_options = {
       {.name = "revision", .value = "REVISION", .help = "its id or BUNDLE@SEQUENCE; * is any of them", .fallback = "*"},

@@ -18,6 +18,9 @@ inline constexpr std::string_view kKitFolder = "built-in:deploy";
 std::vector<const lang::ConceptBinding*> registered();
 std::vector<const lang::ConceptBinding*> concepts();
 
+// What makes a new home usable: the environment local.
+inline constexpr std::string_view kFirstAction = "Env/open";
+
 struct KitFile {
   std::string_view path;  // from the kit's folder: "concepts/trust/trust.concept"
   std::string_view text;

@@ -169,6 +169,12 @@ Result<void> HomeEngine::start_here(const Opening& opening, const std::shared_pt
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
   kit_ = kit;
+  if (const std::string& first = opening.concepts.first_action;
+      engine_->position() == 0 && !first.empty() && kit->symbols().find_action(first) && may(caller_)) {
+    if (auto begun = engine_->start({.action = first, .caller = caller_}); !begun) {
+      return begun.error();
+    }
+  }
   if (!observers.empty()) observing_ = std::make_unique<Observing>(*engine_, std::move(observers));
   door_ = std::make_unique<LocalLink>(*engine_, *home_->store, kit);
   return {};

@@ -19,6 +19,8 @@ struct LoadedConcepts {
   lang::Tools tools;
   std::vector<lang::Observer*> observers;  // that look at the world while a kit with their concept runs
 
+  std::string first_action;  // called once in a home in which nothing has run yet, if the kit has it
+
   const lang::ConceptBinding* find(std::string_view name) const;
 };
 

@@ -221,8 +221,9 @@ struct AnsweredPackDocument {
   std::string kind;
   std::string answers_ref;
   json::value answers;
+  OrNull<std::string> problem;  // why they cannot be read
 };
-BOOST_DESCRIBE_STRUCT(AnsweredPackDocument, (), (slot, kind, answers_ref, answers))
+BOOST_DESCRIBE_STRUCT(AnsweredPackDocument, (), (slot, kind, answers_ref, answers, problem))
 
 struct ConfigDocument {
   std::map<std::string, std::string> host_config;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/disk.h"
 #include "deploy/views/all_views.h"
+#include "deploy/views/answers.h"
 #include "deploy/views/names.h"
 #include "deployment.gen.h"
 #include "router.gen.h"
@@ -121,6 +123,28 @@ Result<MeantNames> read_names(const lang::Reading& reading, const NamesQuery& qu
   return meant;
 }
 
+// Host, setup and runtime: what the operator set, packs were set up with, and the deployer found out.
+Result<ConfigDocument> read_config(const lang::Reading& reading, const EnvironmentQuery& query) {
+  const States states(reading.rows);
+  auto environment = find_environment(states, query.environment);
+  if (!environment) return environment.error();
+  ConfigDocument document = config_document(states, environment->id.text());
+  Disk* disk = reading.tools.find<Disk>();
+  for (const PackAnswers& each : pack_answers(reading.rows, environment->id.text())) {
+    AnsweredPackDocument pack{
+        .slot = each.slot, .kind = each.kind, .answers_ref = each.file, .answers = json::object()};
+    auto answers =
+        disk != nullptr ? read_answers(*disk, each.file) : Result<Document>(Error{.message = "there is no disk"});
+    if (answers) {
+      pack.answers = answers->root;
+    } else {
+      pack.problem = to_string(answers.error());
+    }
+    document.setup.push_back(std::move(pack));
+  }
+  return document;
+}
+
 Result<RoutersView> read_routers(const lang::Reading& reading, const EnvironmentQuery& query) {
   const States states(reading.rows);
   auto environment = find_environment(states, query.environment);
@@ -147,6 +171,7 @@ std::vector<lang::View> object_views() {
           lang::make_view("revisions", "Revisions of an environment or of one deployment", read_revisions),
           lang::make_view("traffic", "Which revision of a deployment gets which share", read_traffic),
           lang::make_view("traffic-history", "The splits before and after the one that counts", read_traffic_history),
+          lang::make_view("config", "What was set, set up, and found out about an environment", read_config),
           lang::make_view("names", "What the names of a deployment and of revisions mean", read_names),
           lang::make_view("routers", "How far the routers of an environment are with the newest table", read_routers)};
 }

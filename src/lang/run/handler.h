@@ -84,12 +84,18 @@ class Tools {
     tools_[std::type_index(typeid(Tool))] = &tool;
   }
 
-  // The tool of this type. A missing one is a bug in the program and throws std::logic_error.
+  // The tool of this type; null if there is none.
+  template <class Tool>
+  Tool* find() const {
+    auto found = tools_.find(std::type_index(typeid(Tool)));
+    return found == tools_.end() ? nullptr : static_cast<Tool*>(found->second);
+  }
+  // The same where a missing one is a bug in the program: it throws std::logic_error.
   template <class Tool>
   Tool& get() const {
-    auto found = tools_.find(std::type_index(typeid(Tool)));
-    if (found == tools_.end()) throw std::logic_error(std::string("no tool of type ") + typeid(Tool).name());
-    return *static_cast<Tool*>(found->second);
+    Tool* found = find<Tool>();
+    if (found == nullptr) throw std::logic_error(std::string("no tool of type ") + typeid(Tool).name());
+    return *found;
   }
 
  private:
