@@ -36,7 +36,7 @@ size_t Buckets::end_at(double latency_us) const {
 
 double Buckets::step_at(size_t end) const { return end + 1 < ends_us_.size() ? ends_us_[end + 1] / ends_us_[end] : 0; }
 
-Tails::Tails(const std::vector<double>& latencies, size_t buckets) : above_(buckets) {
+Tails::Tails(const std::vector<double>& latencies, size_t buckets) : buckets_(buckets) {
   for (size_t i = buckets; i-- > 0;) {
     above_[i] = all_;
     if (i < latencies.size()) all_ += latencies[i];
@@ -44,8 +44,9 @@ Tails::Tails(const std::vector<double>& latencies, size_t buckets) : above_(buck
 }
 
 size_t Tails::end_of_tail(double share) const {
-  return static_cast<size_t>(std::ranges::find_if(above_, [&](double above) { return above <= share * all_; }) -
-                             above_.begin());
+  size_t end = 0;
+  while (end < buckets_ && above_[end] > share * all_) ++end;
+  return end;
 }
 
 }  // namespace sluice::judge

@@ -3,6 +3,7 @@
 // before.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -36,13 +37,14 @@ class Tails {
   Tails(const std::vector<double>& latencies, size_t buckets);
 
   double all() const { return all_; }
-  double above(size_t end) const { return end < above_.size() ? above_[end] : 0; }
+  double above(size_t end) const { return end < buckets_ ? above_[end] : 0; }
   // The first end that at most this share of all lies above.
   size_t end_of_tail(double share) const;
 
  private:
+  size_t buckets_;
   double all_ = 0;
-  std::vector<double> above_;
+  std::array<double, kMostBuckets> above_;
 };
 
 }  // namespace sluice::judge

@@ -1,4 +1,5 @@
-// A count beyond kMost is taken for a fault of its source, which also keeps every sum far from infinity.
+// A count beyond kMost, or a part of a request that is less than kLeast, is taken for a fault of its source. That also
+// keeps every sum and every ratio far from infinity. Parts of requests come from sources that extrapolate.
 #include "judge/counts.h"
 
 #include <algorithm>
@@ -7,8 +8,9 @@ namespace sluice::judge {
 namespace {
 
 constexpr double kMost = 1e12;
+constexpr double kLeast = 1e-3;
 
-bool is_count(double number) { return number >= 0 && number <= kMost; }  // not so for NaN
+bool is_count(double number) { return number == 0 || (number >= kLeast && number <= kMost); }  // NaN is none
 
 double at(const std::vector<double>& counts, size_t bucket) { return bucket < counts.size() ? counts[bucket] : 0; }
 

@@ -13,6 +13,9 @@ TEST(Counts, NumbersThatCannotBeCountsAreNotSound) {
   EXPECT_TRUE(is_sound({.requests = 2, .failed = 2, .latencies = {0, 1}}));
   EXPECT_FALSE(is_sound({.requests = -1}));
   EXPECT_FALSE(is_sound({.requests = 1, .failed = 2}));
+  EXPECT_TRUE(is_sound({.requests = 0.97, .failed = 0.5}));
+  EXPECT_FALSE(is_sound({.requests = 1e-300}));
+  EXPECT_FALSE(is_sound({.requests = 1e13}));
   EXPECT_FALSE(is_sound({.requests = std::numeric_limits<double>::quiet_NaN()}));
   EXPECT_FALSE(is_sound({.requests = std::numeric_limits<double>::infinity()}));
   EXPECT_FALSE(is_sound({.requests = 1, .latencies = {0, -1}}));

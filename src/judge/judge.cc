@@ -173,6 +173,9 @@ void Judge::add(const Window& window) {
     state_.dropped++;
     return;
   }
+  bool complete = window.canary.requests > 0 && (window.baseline.requests > 0 || settings_.alone);
+  if (complete && pending.seconds == 0 && pending.canary.requests + pending.baseline.requests == 0)
+    return fold(window, cold);
   pending.seconds += window.seconds;
   judge::add(pending.baseline, window.baseline);
   judge::add(pending.canary, window.canary);

@@ -126,10 +126,8 @@ std::string share_text(double share) {
   double percent = share * 100;
   if (percent <= 0) return "0 %";
   if (percent >= 9.95) return plain("%.0f %%", percent);
-  int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(percent * 1.0000001))), 0, 6);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f %%", digits, percent);
-  return text;
+  if (percent < 0.0001) return "below 0.0001 %";
+  return plain("%#.2g %%", percent);
 }
 
 std::string latency_text(double ms) {

@@ -100,6 +100,8 @@ TEST(Sentence, WritesNumbersForPeople) {
   EXPECT_EQ(count_text(12'345'678), "12,345,678");
   EXPECT_EQ(share_text(0), "0 %");
   EXPECT_EQ(share_text(0.0011), "0.11 %");
+  EXPECT_EQ(share_text(0.000998), "0.10 %");
+  EXPECT_EQ(share_text(1e-9), "below 0.0001 %");
   EXPECT_EQ(share_text(0.06), "6.0 %");
   EXPECT_EQ(share_text(0.1), "10 %");
   EXPECT_EQ(share_text(1), "100 %");

@@ -93,7 +93,7 @@ const std::vector<Scenario>& scenarios() {
 }
 
 const Fates& Run::fates(const Version& version) {
-  std::vector<double> key = {version.error_rate, version.median_ms, version.sigma, version.at_once};
+  std::array<double, 4> key = {version.error_rate, version.median_ms, version.sigma, version.at_once};
   return known_.try_emplace(key, version, scenario_.buckets).first->second;
 }
 

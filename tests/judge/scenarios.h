@@ -2,6 +2,7 @@
 // they hide it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -42,7 +43,7 @@ const std::vector<Scenario>& scenarios();
 // One run of a scenario, window by window. Versions that occurred before are kept in `known`, which runs may share.
 class Run {
  public:
-  using Known = std::map<std::vector<double>, Fates>;
+  using Known = std::map<std::array<double, 4>, Fates>;
 
   Run(const Scenario& scenario, uint64_t seed, Known& known) : scenario_(scenario), dice_(seed), known_(known) {}
 

@@ -55,38 +55,36 @@ Fates::Fates(const Version& version, const Buckets& buckets) : keep_(buckets.siz
   chance.back() = version.error_rate;
   // Walker's tables: what is short of the mean is filled up by what is beyond it.
   std::vector<size_t> small, large;
-  for (size_t i = 0; i < keep_.size(); ++i) {
-    keep_[i] = chance[i] * static_cast<double>(keep_.size());
+  for (size_t i = 0; i < chance.size(); ++i) {
+    chance[i] *= static_cast<double>(chance.size());
     other_[i] = static_cast<uint8_t>(i);
-    (keep_[i] < 1 ? small : large).push_back(i);
+    (chance[i] < 1 ? small : large).push_back(i);
   }
   while (!small.empty() && !large.empty()) {
     size_t less = small.back(), more = large.back();
     small.pop_back();
     other_[less] = static_cast<uint8_t>(more);
-    keep_[more] -= 1 - keep_[less];
-    if (keep_[more] < 1) {
+    chance[more] -= 1 - chance[less];
+    if (chance[more] < 1) {
       large.pop_back();
       small.push_back(more);
     }
   }
-  for (size_t each : small) keep_[each] = 1;
+  for (size_t each : small) chance[each] = 1;
+  for (size_t i = 0; i < chance.size(); ++i) keep_[i] = static_cast<uint64_t>(std::min(chance[i], 1.0) * 0x1p32);
 }
 
 void Fates::draw(Dice& dice, double requests, Counts& into) const {
-  const size_t fates = keep_.size();
+  std::array<uint32_t, kMostBuckets + 1> drawn{};
+  const uint64_t fates = keep_.size();
+  for (auto left = static_cast<int64_t>(requests); left > 0; --left) {
+    uint64_t bits = dice.bits(), column = ((bits & 0xffffffff) * fates) >> 32;
+    drawn[(bits >> 32) < keep_[column] ? column : other_[column]]++;
+  }
   into.latencies.resize(fates - 1);
   into.requests += requests;
-  for (auto left = static_cast<int64_t>(requests); left > 0; --left) {
-    double at = dice.uniform() * static_cast<double>(fates);
-    auto column = static_cast<size_t>(at);
-    size_t fate = at - static_cast<double>(column) < keep_[column] ? column : other_[column];
-    if (fate == fates - 1) {
-      into.failed += 1;
-    } else {
-      into.latencies[fate] += 1;
-    }
-  }
+  into.failed += drawn[fates - 1];
+  for (size_t i = 0; i + 1 < fates; ++i) into.latencies[i] += drawn[i];
 }
 
 }  // namespace sluice::judge::simulation

@@ -40,7 +40,7 @@ class Fates {
   void draw(Dice& dice, double requests, Counts& into) const;
 
  private:
-  std::vector<double> keep_;
+  std::vector<uint64_t> keep_;  // of 2^32
   std::vector<uint8_t> other_;
 };
 
