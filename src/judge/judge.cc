@@ -2,7 +2,6 @@
 #include "judge/judge.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -17,6 +16,9 @@ constexpr double kForgetKnown = 0.98;
 constexpr double kRestartPerSecond = 1.0 / 172'800;
 constexpr double kTenSeconds = 10;
 constexpr double kMostKnown = 0.99;
+// Places among the streams, as add_streams has them.
+constexpr size_t kErrors = 0;
+constexpr size_t kP99 = 3;
 
 void add_to(Tally& tally, const Sample& sample, double seconds) {
   tally.canary += sample.canary;
@@ -77,7 +79,7 @@ void Judge::add_streams() {
                       .kind = latency ? Kind::latency_limit : Kind::error_limit,
                       .end = latency ? buckets_.end_at(*limit.over_ms * 1'000) : 0,
                       .bounds = {0, limit.share, 0, limit.share},
-                      .grouped_as = latency ? size_t{3} : size_t{0}});
+                      .grouped_as = latency ? kP99 : kErrors});
   }
 }
 
@@ -158,6 +160,7 @@ void Judge::add(const Window& window) {
       // What is left over was counted at other weights, so that it compares with nothing.
       if (pending.baseline.requests > 0) learn(pending.baseline);
       pending = {.seconds = 0};
+      state_.pending_cold = false;
       if (*window.canary_weight_bps > *state_.weight_bps) state_.since_rise_s = 0;
       begin_step();
     } else {
@@ -173,14 +176,16 @@ void Judge::add(const Window& window) {
     state_.dropped++;
     return;
   }
-  bool complete = window.canary.requests > 0 && (window.baseline.requests > 0 || settings_.alone);
-  if (complete && pending.seconds == 0 && pending.canary.requests + pending.baseline.requests == 0)
-    return fold(window, cold);
+  auto complete = [&](const Window& each) {
+    return each.canary.requests > 0 && (each.baseline.requests > 0 || settings_.alone);
+  };
+  bool is_first = pending.seconds == 0 && pending.canary.requests == 0 && pending.baseline.requests == 0;
+  if (is_first && complete(window)) return fold(window, cold);
   pending.seconds += window.seconds;
   judge::add(pending.baseline, window.baseline);
   judge::add(pending.canary, window.canary);
   state_.pending_cold = state_.pending_cold || cold;
-  if (pending.canary.requests <= 0 || (pending.baseline.requests <= 0 && !settings_.alone)) return;
+  if (!complete(pending)) return;
   Window whole = std::exchange(pending, {.seconds = 0});
   fold(whole, std::exchange(state_.pending_cold, false));
 }

@@ -136,6 +136,13 @@ TEST(Judge, WhatIsLeftOverAtAChangeOfWeightIsOnlyLearnt) {
   EXPECT_EQ(judge.state().pending.baseline.requests, 0);
 }
 
+TEST(Judge, WhatIsLeftOverOfAColdSpellDoesNotMakeTheNextStepCold) {
+  Judge judge = fresh({.warm_up_s = 10, .settle_s = 0});
+  judge.add({.canary_weight_bps = 100, .baseline = old_version()});
+  judge.add({.canary_weight_bps = 200, .baseline = old_version(), .canary = new_version()});
+  EXPECT_EQ(judge.verdict("v1", "v2").metrics[1].canary_requests, 50);
+}
+
 TEST(Judge, CountsThatCannotBeAreDropped) {
   Judge judge = fresh(), clean = fresh();
   judge.add(window(new_version()));
