@@ -22,6 +22,7 @@ Commands all_commands() {
   add_revisions_commands(commands);
   add_traffic_commands(commands);
   add_router_commands(commands);
+  add_judge_commands(commands);
   add_usage_commands(commands);
   add_do_commands(commands);
   add_flow_commands(commands);

@@ -13,6 +13,7 @@ void add_runtime_commands(Commands& commands);
 void add_logs_commands(Commands& commands);
 void add_serve_commands(Commands& commands);
 void add_up_commands(Commands& commands);
+void add_judge_commands(Commands& commands);
 void add_usage_commands(Commands& commands);
 void add_deployment_commands(Commands& commands);  // after those of bundles, whose noun they share
 void add_env_commands(Commands& commands);

@@ -197,6 +197,14 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "pins: { redis: 'none' | 'connected' | 'down', error: text, lookups: int, hits: int, misses: int, timeouts: int, "
      "failures: int, writes: int }, "
      "deployments: [{ id: text, generation: int, status: 'active' | 'paused', revisions: [@routed-revision] }] }"},
+    {"judge",
+     "{ schema: 'sluice.verdict.v1', verdict: 'healthy' | 'unhealthy' | 'insufficientData', sentence: text, "
+     "metric: text, against: number, alpha: number, beta: number, seconds: number, canary_requests: number, "
+     "canary_failed: number, baseline_requests: number, baseline_failed: number, windows: int, dropped_windows: int, "
+     "requests_needed?: number, seconds_needed?: number, margin_latency_ratio: number, metrics: [{ name: text, "
+     "over_ms?: number, limit?: number, canary_requests: number, canary_bad: number, baseline_requests: number, "
+     "baseline_bad: number, seconds: number, against: number, for: number, grouping: number, "
+     "requests_needed?: number, smallest_noticed?: number }] }"},
     {"usage show",
      "[{ environment?: text, deployment?: text, bundle?: text, revision?: text, tenant?: text, team?: text, "
      "customer?: text, requests: int, bytes_in: int, bytes_out: int, warm_seconds: int }]"},

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = "run test build bench fmt tidy fuzz asan tsan coverage fresh clean".split()
+COMMANDS = "run test build bench fmt tidy fuzz asan tsan coverage soak fresh clean".split()
 
 
 def program(folder, name, text):
@@ -125,6 +125,12 @@ def test_bench_fails_after_the_last_table_if_a_goal_was_missed(tree):
     assert (run.returncode, run.stdout) == (1, "a: MISSED\nb: met\n")
     assert run.stderr.endswith("dev: goals were missed in: a\n")
     assert dev(tree, "bench", "b").returncode == 0
+
+
+def test_soak_makes_many_runs_of_what_the_tests_do_briefly(tree):
+    program(tree / "build" / "release", "judge_simulation_test", 'echo "$SLUICE_RUNS runs"; exit 3\n')
+    run = dev(tree, "soak")
+    assert (run.returncode, run.stdout) == (3, "10000 runs\n")
 
 
 @pytest.fixture
