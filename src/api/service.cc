@@ -298,6 +298,7 @@ http::Response Service::act(const Call& call) {
   shown["variant"] = end.variant;
   shown["fields"] = end.fields;
   shown["maybeDone"] = end.maybe_done;
+  if (!end.next.empty()) shown["next"] = end.next;
   shown["position"] = flow.ended()->position;
   int64_t took_us = (parts_.clock->monotonic_ns() - began_ns) / 1000;
   log(caller.name + " " + name + " => " + end.variant + " in " + std::to_string(took_us / 1000) + "." +
