@@ -322,7 +322,7 @@ http::Response Service::answered(const Call&, const host::Answer& answer) {
   const std::string message = answer.text("message");
   return refused({.code = answer.code,
                   .message = message.empty() ? answer.action + " ended in " + answer.variant : message,
-                  .next = answer.flow ? "sluice flow trace " + to_string(*answer.flow) : ""},
+                  .next = answer.flow && answer.next.empty() ? "sluice flow trace " + to_string(*answer.flow) : ""},
                  std::move(shown));
 }
 

@@ -12,6 +12,7 @@
 #include "crypto/sha256.h"
 #include "deploy/deploy_kit.h"
 #include "engine/caller_words.h"
+#include "engine/next_steps.h"
 
 namespace sluice::cli {
 namespace {
@@ -147,6 +148,7 @@ Error refusal_in_words(const Context& context, const host::Answer& answer) {
     if (!answer.fields.empty()) error.message += " " + write(answer.fields);
   }
   if (answer.flow) error.next = "sluice flow trace " + to_string(*answer.flow);
+  if (!answer.next.empty()) error.next = engine::next_text(answer.next[0]);
   // What was given is wrong: how it was done tells nothing more.
   if (answer.code == Code::invalid) error.next = "sluice " + context.given.command->name + " --help";
   const json::value* expected = answer.fields.if_contains("expected");

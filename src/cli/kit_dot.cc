@@ -55,7 +55,7 @@ Drawn drawn(const CheckedKit& checked, const lang::SyncSymbol& symbol) {
   const lang::Sync& sync = checked.kit().syncs[symbol.sync].tree;
   Drawn rule("sync", sync.name.text, "plain");
   for (const Pattern& pattern : sync.when) {
-    rule.from(pattern.concept_.text, pattern.action.text + " " + outcome_text(pattern),
+    rule.from(pattern.concept_.text, pattern.action_text() + " " + outcome_text(pattern),
               pattern.link == Pattern::Link::plain ? "" : "dotted");
   }
   for (size_t e = 0; e < symbol.then.size(); ++e) {
@@ -75,7 +75,7 @@ Drawn drawn(const CheckedKit& checked, const lang::SyncSymbol& symbol) {
 Drawn drawn(const CheckedKit& checked, const lang::GuardSymbol& symbol) {
   const lang::Guard& guard = checked.kit().guards[symbol.guard].tree;
   Drawn rule("guard", guard.name.text, "octagon");
-  if (guard.before) rule.to(guard.before->concept_.text, "before " + guard.before->action.text, "");
+  if (guard.before) rule.to(guard.before->concept_.text, "before " + guard.before->action_text(), "");
   if (guard.over)
     rule.to(guard.over->concept_.text, "over " + (guard.over->relation ? guard.over->relation->text : "rows"), "");
   for (const auto* conditions : {&guard.where, &guard.require}) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/table.h"
+#include "lang/format/format.h"
 
 namespace sluice::cli {
 namespace {
@@ -21,7 +22,7 @@ std::string pattern_text(const Pattern& pattern) {
   std::string link = pattern.link == Pattern::Link::caused_by ? "caused by "
                      : pattern.link == Pattern::Link::latest  ? "latest "
                                                               : "";
-  return link + pattern.concept_.text + "/" + pattern.action.text + " => " + outcome_text(pattern);
+  return link + pattern.concept_.text + "/" + pattern.action_text() + " => " + outcome_text(pattern);
 }
 
 // What an effect starts or answers, one line each.
@@ -40,13 +41,18 @@ struct Users {
   std::vector<std::string> matched, started, answered, guarded;
 };
 
+bool binds(const lang::PatternSymbol& pattern, ActionRef ref) {
+  std::vector<ActionRef> bound = pattern.bound();
+  return std::ranges::find(bound, ref) != bound.end();
+}
+
 Users users_of(const CheckedKit& kit, ActionRef ref) {
   Users users;
   for (const SyncSymbol& symbol : kit.syncs()) {
     const Sync& sync = kit.kit().syncs[symbol.sync].tree;
     for (size_t p = 0; p < symbol.when.size(); ++p) {
       // `caused by` and `latest` look; they are not triggered.
-      if (symbol.when[p].ref() != ref || sync.when[p].link != Pattern::Link::plain) continue;
+      if (!binds(symbol.when[p], ref) || sync.when[p].link != Pattern::Link::plain) continue;
       users.matched.push_back(sync.name.text + " (" + outcome_text(sync.when[p]) + ")");
     }
     for (size_t e = 0; e < symbol.then.size(); ++e) {
@@ -58,7 +64,7 @@ Users users_of(const CheckedKit& kit, ActionRef ref) {
     }
   }
   for (const lang::GuardSymbol& symbol : kit.guards()) {
-    if (symbol.before && symbol.before->ref() == ref)
+    if (symbol.before && binds(*symbol.before, ref))
       users.guarded.push_back(kit.kit().guards[symbol.guard].tree.name.text);
   }
   return users;
@@ -66,7 +72,7 @@ Users users_of(const CheckedKit& kit, ActionRef ref) {
 
 // What a guard stands before, or watches over.
 std::string bound_text(const lang::Guard& guard) {
-  if (guard.before) return "before " + guard.before->concept_.text + "/" + guard.before->action.text;
+  if (guard.before) return "before " + guard.before->concept_.text + "/" + guard.before->action_text();
   if (!guard.over) return "";
   return "over " + guard.over->concept_.text + (guard.over->relation ? "." + guard.over->relation->text : "");
 }
@@ -161,13 +167,13 @@ std::string rule_text(const CheckedKit& kit, const std::string& file, const lang
 std::string outcome_text(const Pattern& pattern) {
   switch (pattern.outcome) {
     case Pattern::Outcome::variant:
-      return pattern.variant.text;
+      return pattern.variant_text();
     case Pattern::Outcome::any:
       return "[…]";
     case Pattern::Outcome::requested:
       return "requested";
     case Pattern::Outcome::engine:
-      return "engine." + pattern.variant.text;
+      return "engine." + pattern.variant_text();
   }
   return "";
 }
@@ -200,6 +206,7 @@ std::string show_kit(const CheckedKit& checked, const Terminal& terminal) {
                           {each.alias == each.tree.name.text ? "" : each.alias, style},
                           {std::string(tier_name(each.tier)), style},
                           {!each.active()          ? "inactive: " + each.inactive
+                           : each.derived          ? "active, from provides"
                            : each.replaces.empty() ? "active"
                                                    : "active, replaces the one at " + each.replaces,
                            each.active() ? Style::good : Style::faint}});
@@ -347,7 +354,12 @@ std::string show_sync(const CheckedKit& checked, size_t index, const Terminal& t
   if (!each.replaces.empty()) text += ", from " + each.tree.file + ", replaces the one at " + each.replaces;
   text += each.active() ? "\n" : terminal.paint(Style::warning, ", inactive: " + each.inactive) + "\n";
   if (!each.tree.purpose.empty()) text += wrap_text(printable(each.tree.purpose), terminal.width) + "\n";
-  text += "\n" + printable(rule_text(checked, each.tree.file, each.tree.at), true);
+  if (each.derived) {
+    text += "It follows from `provides` at " + each.tree.file + ":" + std::to_string(each.tree.at.line) + ".\n";
+  }
+  text += "\n" + printable(each.derived ? lang::format(lang::SyncFile{.rules = {each.tree}})
+                                        : rule_text(checked, each.tree.file, each.tree.at),
+                           true);
   const SyncSymbol* symbol = symbol_of(checked, index);
   if (symbol == nullptr) return text;
   text += section(terminal, "Waits for");
@@ -367,6 +379,7 @@ json::value sync_json(const CheckedKit& checked, size_t index) {
                     {"eventual", each.tree.eventual}, {"active", each.active()}};
   if (!each.active()) root["why"] = each.inactive;
   if (!each.replaces.empty()) root["replaces"] = each.replaces;
+  if (each.derived) root["derived"] = true;
   json::array waits, starts;
   for (const Pattern& pattern : each.tree.when) waits.emplace_back(pattern_text(pattern));
   if (const SyncSymbol* symbol = symbol_of(checked, index)) {

@@ -47,6 +47,31 @@ TEST_F(KitShow, TheKitListsConceptsSyncsAndGuards) {
   EXPECT_THAT(text, HasSubstr("Known  before Order/pay  active\n"));
 }
 
+TEST_F(KitShow, ASyncThatFollowsFromProvidesIsShownLikeAWrittenOne) {
+  lang::Checked provided = lang::check(lang::kit_of(
+      {"concept A [T] { routed by: kind actions { action ask(kind: String) { runs: answered -> ok } } }",
+       "concept B [T] { kind: \"b\" actions { action work() { -> ok } }\nprovides A { ask -> work { ok } } }"},
+      ""));
+  ASSERT_TRUE(provided.kit);
+  EXPECT_THAT(show_kit(*provided.kit, plain), HasSubstr("B.ask            integration  active, from provides\n"));
+  EXPECT_EQ(show_sync(*provided.kit, 1, plain), R"(B.ask.ok  integration
+It follows from `provides` at 1.concept:2.
+
+sync B.ask.ok [eager]
+  when { B/work: [] => ok[]
+         caused by A/ask: [] => requested as ?ask }
+  then { answer ?ask => ok[] }
+
+Waits for
+  B/work => ok
+  caused by A/ask => requested
+
+Starts
+  answer A/ask => ok
+)");
+  EXPECT_EQ(sync_json(*provided.kit, 0).at("derived"), true);
+}
+
 TEST_F(KitShow, AVersionReachesNoTerminalAsItIs) {
   lang::Kit kit = lang::kit_of({lang::kOrder}, "");
   kit.suite.name = "shop";

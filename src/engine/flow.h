@@ -106,13 +106,15 @@ struct Finish {  // what came from outside, or what the engine itself ends
   Ulid invocation;
   lang::Ending ending;
   std::string by;
-  Caller caller;  // by an operator
+  Caller caller;            // by an operator
+  bool maybe_done = false;  // an answer to what the engine gave up, whose work may have happened
 };
 struct Answer {
   Ulid request;
   Ulid from;  // the flow that answers
   std::string variant;
   json::object fields;
+  bool maybe_done = false;
 };
 struct Dispatch {};     // a child flow's where
 struct RepeatChild {};  // a child flow's first actions have ended, and not all did what they should

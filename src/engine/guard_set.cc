@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 #include <map>
 
+#include "engine/next_steps.h"
 #include "engine/patterns.h"
 #include "engine/rules.h"
 #include "engine/where.h"
@@ -23,6 +24,7 @@ struct CompiledGuard {
   bool engine = false;
   std::string variant;
   std::vector<CompiledArgument> arguments;
+  std::vector<CompiledNext> next;
 };
 
 CompiledGuard compile_guard(const lang::Guard& source, const lang::GuardSymbol& symbol, const lang::Symbols& symbols) {
@@ -44,6 +46,7 @@ CompiledGuard compile_guard(const lang::Guard& source, const lang::GuardSymbol& 
   guard.where = compile_conditions(source.where, symbol.where, symbols, slots);
   guard.require = compile_conditions(source.require, symbol.require, symbols, slots);
   guard.arguments = compile_arguments(source.arguments, slots);
+  guard.next = compile_next(source.next, slots);
   guard.slots = slots.size();
   return guard;
 }
@@ -82,7 +85,10 @@ std::optional<Refusal> judge(const CompiledGuard& guard, Bindings start, const l
   for (const Bindings& row : *rows) {
     auto found = solve(guard.require, row, state, moment, guard.title);
     if (!found) return refuse(guard, found.error());
-    if (found->empty()) return refuse(guard, action, evaluate(guard.arguments, row, moment));
+    if (!found->empty()) continue;
+    Refusal refusal = refuse(guard, action, evaluate(guard.arguments, row, moment));
+    refusal.next = next_steps(guard.next, row, moment);
+    return refusal;
   }
   return std::nullopt;
 }

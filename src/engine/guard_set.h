@@ -20,6 +20,7 @@ struct Refusal {
   std::optional<size_t> variant;  // of the invoked action; none: engine.refused
   json::object fields;            // `message` in engine.refused
   std::vector<std::string> also;  // further guards that failed
+  json::array next;               // what to do about it, as in engine/next_steps.h
 
   bool operator==(const Refusal&) const = default;
 };

@@ -110,6 +110,19 @@ TEST_F(Guards, BeforeJudgesTheArguments) {
             (Refusal{.guard = "RoutedRevisionStays", .variant = 1, .fields = object(R"({"revision":"v1"})")}));
 }
 
+TEST_F(Guards, BeforeBindsEachAlternative) {
+  load(R"(guard Frozen before { Traffic/{set, forward}: [ deployment: ?d ] } require { no Traffic: { ?d frozen: true } }
+          else notReady[ revision: "-"; message: "{{d}} is frozen" ])");
+  state.add("Traffic", "d", R"({"frozen":true})");
+  for (const char* name : {"Traffic/set", "Traffic/forward"}) {
+    auto refusal = guards->before(action(name), object(R"({"deployment":"d"})"), state);
+    ASSERT_TRUE(refusal) << name;
+    EXPECT_EQ(refusal->variant, 1);
+    EXPECT_EQ(refusal->fields, object(R"({"revision":"-","message":"d is frozen"})"));
+  }
+  EXPECT_EQ(guards->before(action("Traffic/clear"), object(R"({"deployment":"d"})"), state), std::nullopt);
+}
+
 TEST_F(Guards, EveryElementOfAnArgumentIsJudgedInOrder) {
   load(R"(guard Ready before { Traffic/set: [ deployment: ?d; entries: ?es ] } where { each(?es as { revision: ?v }) }
           require { Revision: { ?v deployment: ?d; lifecycle: "ready" } } else notReady[ revision: ?v; message: "no" ])");

@@ -56,6 +56,7 @@ Result<std::shared_ptr<const SyncSet>> kept_set(store::Snapshot& snapshot, const
   lang::Diagnostics found;
   auto file = lang::parse_sync(**text, "sync set " + hash.substr(0, 12), found);
   if (!file) return Error{.code = Code::invalid, .message = "its sync set " + hash + " cannot be read any more"};
+  kit.derives = false;
   kit.syncs.clear();
   kit.guards.clear();
   for (auto& rule : file->rules) {

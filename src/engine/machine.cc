@@ -77,6 +77,7 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   kit_ = std::move(kit);
   set_ = *std::move(set);
   guards_ = *std::move(guards);
+  next_steps_.emplace(*kit_);
 
   bindings_.clear();
   action_names_.clear();

@@ -32,6 +32,7 @@
 #include "engine/effects.h"
 #include "engine/flow.h"
 #include "engine/guard_set.h"
+#include "engine/next_steps.h"
 #include "engine/sealed.h"
 #include "engine/step.h"
 #include "engine/sync_set.h"
@@ -240,7 +241,7 @@ class Machine {
   void apply_end(Flow& flow, Invocation& invocation, const Step& step, const RecordRef& record);
   void apply_cancel(Flow& flow, const Step& step);
   Invocation* invoke(Flow& flow, Planned& planned, Invocation* beneath, Causes causes, Origin origin);
-  void queue_answer(Flow& flow, const Origin& origin, Planned& planned);
+  void queue_answer(Flow& flow, const Origin& origin, Planned& planned, bool maybe_done);
   void supersede(Flow& flow, Invocation& timer);
   void cancel_beneath(Flow& flow, Invocation& request);
   void check_answerable(Flow& flow, Invocation* request, const Origin& origin);
@@ -357,6 +358,7 @@ class Machine {
   std::shared_ptr<const lang::CheckedKit> kit_;
   std::shared_ptr<const SyncSet> set_;
   std::shared_ptr<const GuardSet> guards_;
+  std::optional<NextSteps> next_steps_;
   std::vector<std::vector<const lang::ActionBinding*>> bindings_;  // by concept and action; null: not loaded
   std::vector<std::vector<const std::string*>> action_names_;      // likewise: "Concept/action"
   std::set<std::string> all_action_names_;                         // only grows, so that others may look

@@ -210,9 +210,11 @@ void Machine::apply_firings(Flow& flow, Invocation* from, Step& step, const Reco
       if (!origin.cascade->seen.insert(firing).second) invocation->cycle = cycle_in(*origin.path);
     }
   }
+  // Who answers for what the engine gave up hands on that it may have been done, so that it is still undone.
+  bool maybe_done = step.end && step.end->maybe_done && step.end->variant.starts_with("engine.");
   for (Fired& fired : step.fired) {
     for (Planned& planned : fired.then) {
-      if (planned.kind == Planned::Kind::answer) queue_answer(flow, from->origin, planned);
+      if (planned.kind == Planned::Kind::answer) queue_answer(flow, from->origin, planned, maybe_done);
     }
   }
 }
@@ -237,14 +239,15 @@ Invocation* Machine::invoke(Flow& flow, Planned& planned, Invocation* beneath, C
 }
 
 // An answer to another flow's request is that flow's work; this one stays open until it is done.
-void Machine::queue_answer(Flow& flow, const Origin& origin, Planned& planned) {
+void Machine::queue_answer(Flow& flow, const Origin& origin, Planned& planned, bool maybe_done) {
   Flow* target = planned.flow ? find_flow(*planned.flow) : &flow;
   if (target == nullptr) return;  // read back: the other flow has settled, so that it has had its step
   if (target != &flow) ++flow.answers_out;
   if (Invocation* request = target->find(planned.id)) {
     request->answers.push_back(target == &flow ? origin : Origin::outside());
   }
-  target->work.emplace_back(Answer{planned.id, flow.id, std::move(planned.variant), std::move(planned.fields)});
+  target->work.emplace_back(
+      Answer{planned.id, flow.id, std::move(planned.variant), std::move(planned.fields), maybe_done});
   touch(*target);
 }
 

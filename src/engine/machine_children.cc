@@ -148,7 +148,7 @@ void Machine::apply_dispatch(Flow& flow, Step& step) {
     ++child.firsts_open;
   }
   for (Planned& planned : step.fired.front().then) {
-    if (planned.kind == Planned::Kind::answer) queue_answer(flow, origin, planned);
+    if (planned.kind == Planned::Kind::answer) queue_answer(flow, origin, planned, false);
   }
 }
 

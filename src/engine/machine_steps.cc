@@ -215,7 +215,8 @@ void Machine::run(Flow& flow, const Ulid& id) {
     state_->drop_step();
     step.guards = {refusal.guard};
     step.guards.insert(step.guards.end(), refusal.also.begin(), refusal.also.end());
-    End end{refusal.variant ? action.variants[*refusal.variant].name : "engine.refused", refusal.fields, false};
+    End end{refusal.variant ? action.variants[*refusal.variant].name : "engine.refused", refusal.fields, false,
+            refusal.next};
     complete(flow, *invocation, std::move(step), std::move(end));
   };
   if (auto refusal = guards_->before(invocation->action, invocation->input, *state_)) return refuse(*refusal);
@@ -284,6 +285,10 @@ void Machine::complete(Flow& flow, Invocation& invocation, Step step, End end) {
     const lang::ConceptSymbol& owner = symbols().concepts[stored->first];
     batch_.meta.emplace_back("version." + owner.name, std::to_string(owner.source->version.value_or(0)));
     outdated_.erase(stored);
+  }
+  auto variant = lang::find_variant(symbols().action(invocation.action), step.end->variant);
+  if (variant && step.end->next.empty()) {
+    step.end->next = next_steps_->of(invocation.action, *variant, invocation.input, step.end->fields, now_ms_);
   }
   RecordRef record = record_of(invocation, step);
   Matched matched = fire(flow, record, step);
@@ -368,7 +373,7 @@ void Machine::answer(Flow& flow, const Answer& work) {
   if (request == nullptr || request->phase != Invocation::Phase::open) {
     Step step = new_step(flow, work.request, Step::Kind::late);
     step.by = by;
-    step.end = End{work.variant, work.fields, false};
+    step.end = End{work.variant, work.fields, work.maybe_done};
     return append(flow, std::move(step));
   }
   if (!lang::find_variant(symbols().action(request->action), work.variant)) {
@@ -379,7 +384,7 @@ void Machine::answer(Flow& flow, const Answer& work) {
                by,
                {}});
   }
-  finish(flow, {request->id, lang::Completion{work.variant, work.fields}, by, {}});
+  finish(flow, {request->id, lang::Completion{work.variant, work.fields}, by, {}, work.maybe_done});
 }
 
 void Machine::finish(Flow& flow, const Finish& work) {
@@ -397,7 +402,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
   step.caller = work.caller;
   state_->begin_step(work.invocation, step.seq, now_ms_, true);
   lang::Ending ending = work.ending;
-  bool maybe_done = false;
+  bool maybe_done = work.maybe_done;
   if (auto* end = std::get_if<lang::EngineEnd>(&ending)) {
     maybe_done = end->maybe_done;
     if (end->outcome == EngineOutcome::unanswered) end->message = unanswered_cause(flow, *invocation);

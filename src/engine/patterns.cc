@@ -27,21 +27,37 @@ void sort_unique(std::vector<size_t>& numbers) {
 }
 
 RecordClass class_of(const lang::Pattern& source, const lang::PatternSymbol& symbol) {
-  RecordClass found{.outcome = source.outcome, .concept_ = symbol.concept_, .action = symbol.action};
-  if (symbol.ref()) {
-    found.variants = symbol.variants;
-    std::ranges::sort(found.variants);
-    // `=> [ … ]` and a single variant with the same records are the same class.
-    if (found.outcome == PatternOutcome::any) found.outcome = PatternOutcome::variant;
-  } else {
-    if (!is_variable(source.action)) found.action_name = source.action.text;
-    if (source.outcome == PatternOutcome::variant) found.variant = source.variant.text;
+  RecordClass found{.outcome = source.outcome, .concept_ = symbol.concept_};
+  for (lang::ActionRef each : symbol.bound()) found.actions.push_back(each.action);
+  std::ranges::sort(found.actions);
+  for (size_t action : found.actions) {
+    auto& variants = found.variants.emplace_back();
+    if (symbol.ref()) variants = symbol.variants;
+    for (const auto& [ref, variant] : symbol.open) {
+      if (ref.action == action && variant) variants.push_back(*variant);
+    }
+    std::ranges::sort(variants);
+  }
+  // `=> [ … ]` and a single variant with the same records are the same class.
+  if (!found.actions.empty() && found.outcome == PatternOutcome::any) found.outcome = PatternOutcome::variant;
+  if (found.actions.empty()) {
+    auto texts = [](const std::vector<lang::Name>& names) {
+      std::vector<std::string> texts;
+      for (const lang::Name& name : names) texts.push_back(name.text);
+      std::ranges::sort(texts);
+      return texts;
+    };
+    if (!is_variable(source.action)) found.action_names = texts(source.actions());
+    if (source.outcome == PatternOutcome::variant) found.variant_names = texts(source.variants());
     if (source.outcome == PatternOutcome::any) {
       for (const lang::FieldPattern& each : source.output) found.having.push_back(each.field);
       std::ranges::sort(found.having);
     }
   }
-  if (source.outcome == PatternOutcome::engine) found.engine = lang::engine_outcome_named(source.variant.text);
+  if (source.outcome == PatternOutcome::engine) {
+    for (const lang::Name& name : source.variants()) found.engine.push_back(*lang::engine_outcome_named(name.text));
+    std::ranges::sort(found.engine);
+  }
   return found;
 }
 
@@ -49,18 +65,21 @@ RecordClass class_of(const lang::Pattern& source, const lang::PatternSymbol& sym
 
 bool RecordClass::names(lang::ActionRef ref, const lang::Symbols& symbols) const {
   if (concept_ && *concept_ != ref.concept_) return false;
-  if (action && *action != ref.action) return false;
-  return action_name.empty() || symbols.action(ref).name == action_name;
+  if (!actions.empty()) return std::ranges::binary_search(actions, ref.action);
+  return action_names.empty() || std::ranges::binary_search(action_names, symbols.action(ref).name);
 }
 
 bool RecordClass::has_outcome(const Record& record, const lang::Symbols& symbols) const {
   if (outcome == PatternOutcome::requested) return record.kind == RecordKind::request;
   if (record.kind != RecordKind::completion) return false;
-  if (outcome == PatternOutcome::engine) return record.engine && record.engine == engine;
+  if (outcome == PatternOutcome::engine) return record.engine && std::ranges::binary_search(engine, *record.engine);
   if (record.engine || !record.variant) return false;
-  if (concept_ && action) return std::ranges::binary_search(variants, *record.variant);
+  if (!actions.empty()) {
+    auto place = std::ranges::lower_bound(actions, record.action.action) - actions.begin();
+    return std::ranges::binary_search(variants[static_cast<size_t>(place)], *record.variant);
+  }
   const lang::VariantSymbol& ended = symbols.action(record.action).variants[*record.variant];
-  if (outcome == PatternOutcome::variant) return ended.name == variant;
+  if (outcome == PatternOutcome::variant) return std::ranges::binary_search(variant_names, ended.name);
   return std::ranges::all_of(
       having, [&](const std::string& field) { return lang::find_field(ended.fields, field).has_value(); });
 }

@@ -16,12 +16,13 @@ namespace sluice::engine {
 // them. Equal classes of `caused by` patterns share a number.
 struct RecordClass {
   lang::Pattern::Outcome outcome = lang::Pattern::Outcome::variant;
-  std::optional<size_t> concept_, action;
-  std::string action_name;          // of `?c/act`; empty: any
-  std::vector<size_t> variants;     // of a named action
-  std::string variant;              // of any other, with Outcome::variant
-  std::vector<std::string> having;  // of any other, with Outcome::any: fields that the variant must declare
-  std::optional<lang::EngineOutcome> engine;
+  std::optional<size_t> concept_;
+  std::vector<size_t> actions;                // of a named concept, sorted; empty: any
+  std::vector<std::vector<size_t>> variants;  // of each of `actions`, sorted
+  std::vector<std::string> action_names;      // of `?c/act`; empty: any
+  std::vector<std::string> variant_names;     // without `actions`, with Outcome::variant
+  std::vector<std::string> having;            // without `actions`, with Outcome::any: fields that it must declare
+  std::vector<lang::EngineOutcome> engine;
 
   bool operator==(const RecordClass&) const = default;
 

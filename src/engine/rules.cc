@@ -202,6 +202,7 @@ Matcher::Matcher(const lang::Expr& source, Slots& slots) {
     case Op::variable:
       kind_ = Kind::variable;
       slot_ = slots.slot(source.name);
+      maybe_ = source.maybe;
       break;
     case Op::record:
       kind_ = Kind::record;
@@ -227,10 +228,11 @@ bool Matcher::fits(const json::value* value, Bindings& bindings, std::vector<siz
     case Kind::literal:
       return is(value);
     case Kind::variable: {
-      if (value == nullptr || value->is_null()) return false;
+      bool there = value != nullptr && !value->is_null();
+      if (!there && !maybe_) return false;
       Value& slot = bindings[slot_];
-      if (slot) return equal(*slot, *value);
-      slot = *value;
+      if (slot) return there ? equal(*slot, *value) : slot->is_null();
+      slot = there ? *value : json::value();
       bound.push_back(slot_);
       return true;
     }

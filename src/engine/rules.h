@@ -2,8 +2,9 @@
 // fields stay names (a look-up in a small object), everything else is decided beforehand.
 //
 // What is not there: a field that is null or missing is not there. `?v` and literals need a value that is there, `_`
-// takes either, `null` only what is not there. In expressions a missing value counts as null, has no order, and shows
-// as nothing in a text.
+// and
+// `?v?` take either, `null` only what is not there. In expressions a missing value counts as null, has no order, and
+// shows as nothing in a text.
 #pragma once
 
 #include <functional>
@@ -19,8 +20,8 @@
 
 namespace sluice::engine {
 
-// Values of a rule's variables by slot. A slot without a value is not bound yet; one with null is bound by a `bind` to
-// what is not there, and fits nothing.
+// Values of a rule's variables by slot. A slot without a value is not bound yet; one with null is bound to what is
+// not there, by a `bind` or by `?v?`, and fits nothing.
 using Bindings = std::vector<Value>;
 
 // The slots of one rule's variables, by name.
@@ -98,6 +99,7 @@ class Matcher {
   Kind kind_ = Kind::wildcard;
   json::value literal_;
   size_t slot_ = 0;
+  bool maybe_ = false;  // a variable that also takes what is not there
   std::vector<std::pair<std::string, Matcher>> fields_;
 };
 

@@ -134,6 +134,10 @@ void append(TextBuffer& out, const End& end) {
     append_name(out, "maybe");
     out.append("true");
   }
+  if (!end.next.empty()) {
+    append_name(out, "next");
+    append_json_value(out, end.next);
+  }
   out.append('}');
 }
 
@@ -333,6 +337,7 @@ End read_end(json::value& value, const Place& place, std::optional<Error>& error
   members.read("variant", end.variant, true);
   members.read("fields", end.fields);
   members.read("maybe", end.maybe_done);
+  members.read("next", end.next);
   members.end();
   return end;
 }

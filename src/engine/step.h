@@ -54,6 +54,7 @@ struct End {
   std::string variant;  // "ok", or "engine.fault"
   json::object fields;
   bool maybe_done = false;
+  json::array next;  // what can be done about it, as in engine/next_steps.h
 
   bool operator==(const End&) const = default;
 };

@@ -229,7 +229,7 @@ TEST(Step, ReadingSaysWhichRecordIsWrongAndWhere) {
   EXPECT_EQ(error_of(spoilt(R"("at":1700000000000,)", "")),
             "journal record 8: /at: missing field, expected an integer");
   EXPECT_EQ(error_of(spoilt(R"({"variant":"ok"})", R"({"variant":"ok","more":1})")),
-            "journal record 8: /end/more: unknown field, expected one of variant, fields, maybe");
+            "journal record 8: /end/more: unknown field, expected one of variant, fields, maybe, next");
   EXPECT_EQ(error_of(spoilt(R"({"variant":"ok"})", R"({})")),
             "journal record 8: /end/variant: missing field, expected a string");
   EXPECT_EQ(error_of(spoilt(R"({"variant":"ok"})", R"("ok")")),

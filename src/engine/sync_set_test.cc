@@ -77,6 +77,37 @@ TEST(SyncSet, KnowsWhatIsEventualAndWhatRepeatsIt) {
   EXPECT_FALSE(set->is_eventual(1));
 }
 
+TEST(SyncSet, AnAlternationFiresOnceACompletion) {
+  auto set = set_of(kSmallKit,
+                    "sync S when { A/{go, back}: [ k: ?k ] => {ok, bad}[] } then { Sink/put: [ k: ?k ] }\n"
+                    "sync T when { A/go: [ k: ?k ] => engine.{fault, timeout}[] } then { Sink/put: [ k: ?k ] }");
+  EXPECT_EQ(set_of(kSmallKit, set->text())->hash(), set->hash());
+  RecordOf record{*set};
+  auto memory = set->new_memory();
+  EXPECT_THAT(texts_of(*set, memory->add(record("A/go", R"({"k": "1"})", "ok"))), ElementsAre("S(1)"));
+  EXPECT_THAT(texts_of(*set, memory->add(record("A/go", R"({"k": "1"})", "bad"))), ElementsAre("S(2)"));
+  EXPECT_THAT(texts_of(*set, memory->add(record("A/back", R"({"k": "1"})", "ok"))), ElementsAre("S(3)"));
+  EXPECT_THAT(texts_of(*set, memory->add(record("A/go", R"({"k": "1"})", "engine.timeout"))), ElementsAre("T(4)"));
+  EXPECT_THAT(texts_of(*set, memory->add(record("A/go", R"({"k": "1"})", "engine.denied"))), IsEmpty());
+  EXPECT_THAT(texts_of(*set, memory->add(record("B/go", R"({"k": "1"})", "ok"))), IsEmpty());
+}
+
+TEST(SyncSet, WhatMayBeNothingIsPassedOnAsItIs) {
+  auto set = set_of(kSmallKit, "sync S when { Sink/put: [ name: ?t? ] => ok[] } then { Sink/put: [ name: ?t ] }");
+  RecordOf record{*set};
+  StateInMemory state;
+  auto follow = [&](const std::string& input) {
+    auto matches = set->new_memory()->add(record("Sink/put", input, "ok"));
+    EXPECT_THAT(matches, SizeIs(1));
+    auto found = set->follow_ups(matches[0], state, nullptr);
+    EXPECT_TRUE(found);
+    return texts_of(*set, *found);
+  };
+  EXPECT_THAT(follow(R"({"name": "a"})"), ElementsAre(R"(Sink/put {"name":"a"})"));
+  EXPECT_THAT(follow("{}"), ElementsAre("Sink/put {}"));
+  EXPECT_THAT(follow(R"({"name": null})"), ElementsAre("Sink/put {}"));
+}
+
 // ------------------------------------------------------------------------------------------------------ causes
 
 class CausesOf : public testing::Test {
@@ -99,6 +130,19 @@ TEST_F(CausesOf, AreTheMatchedRecordsElseWhatTheyHave) {
   EXPECT_EQ(set->causes_of({between}, nullptr), causes);  // shared, not only equal
   auto failed = record("A/go", "{}", "bad", "{}", causes);
   EXPECT_EQ(set->causes_of({failed}, nullptr), causes);
+}
+
+TEST(SyncSet, TheNearestCauseOfAnAlternation) {
+  auto set = set_of(kSmallKit,
+                    "sync S when { C/go: [] => ok[]  caused by A/{go, back}: [ k: ?k ] => ok[] } then { Sink/put: [ k: "
+                    "?k ] }");
+  RecordOf record{*set};
+  auto go = record("A/go", R"({"k": "1"})", "ok");
+  auto back = record("A/back", R"({"k": "2"})", "ok", "{}", set->causes_of({go}, nullptr));
+  auto failed = record("A/go", R"({"k": "3"})", "bad", "{}", set->causes_of({back}, nullptr));
+  auto last = record("C/go", "{}", "ok", "{}", set->causes_of({failed}, nullptr));
+  auto matches = set->new_memory()->add(last);
+  ASSERT_THAT(texts_of(*set, matches), ElementsAre("S(4, 2)"));
 }
 
 TEST_F(CausesOf, OfSeveralTheNewest) {

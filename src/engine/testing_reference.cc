@@ -167,15 +167,18 @@ bool Reference::is_of_class(const lang::Pattern& pattern, const Record& record) 
     return name.text.starts_with('?') || name.text == real;
   };
   if (!named(pattern.concept_, symbols_.concepts[record.action.concept_].name)) return false;
-  if (!named(pattern.action, action.name)) return false;
+  auto any_of = [&](const std::vector<lang::Name>& names, std::string_view real) {
+    return std::ranges::any_of(names, [&](const lang::Name& name) { return named(name, std::string(real)); });
+  };
+  if (!any_of(pattern.actions(), action.name)) return false;
   bool is_request = record.kind == RecordKind::request;
   switch (pattern.outcome) {
     case Outcome::requested:
       return is_request;
     case Outcome::engine:
-      return !is_request && record.engine && lang::name_of(*record.engine) == pattern.variant.text;
+      return !is_request && record.engine && any_of(pattern.variants(), lang::name_of(*record.engine));
     case Outcome::variant:
-      return !is_request && record.variant && action.variants[*record.variant].name == pattern.variant.text;
+      return !is_request && record.variant && any_of(pattern.variants(), action.variants[*record.variant].name);
     case Outcome::any:
       return !is_request && record.variant && std::ranges::all_of(pattern.output, [&](const lang::FieldPattern& field) {
         return lang::find_field(action.variants[*record.variant].fields, field.field).has_value();
@@ -192,9 +195,9 @@ bool Reference::match(const lang::Expr& expr, const json::value* value, Bound& b
   };
   if (expr.op == lang::Expr::Op::wildcard) return true;
   if (expr.op == lang::Expr::Op::literal) return there ? same(expr.value, *value) : expr.value.is_null();
-  if (!there) return false;
-  auto [known, fresh] = bound.try_emplace(expr.name, *value);
-  return fresh || same(known->second, *value);
+  if (!there && !expr.maybe) return false;
+  auto [known, fresh] = bound.try_emplace(expr.name, there ? *value : json::value());
+  return fresh || (there ? same(known->second, *value) : known->second.is_null());
 }
 
 bool Reference::fits(const lang::Pattern& pattern, const Record& record, Bound& bound) const {

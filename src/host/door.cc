@@ -67,6 +67,7 @@ json::object to_json(const Answer& answer) {
       object["followUpsPending"] = answer.follow_ups_pending;
     }
     if (answer.generation) object["generation"] = *answer.generation;
+    if (!answer.next.empty()) object["next"] = answer.next;
   } else {
     object["waitsFor"] = answer.waits_for;
   }
@@ -90,6 +91,9 @@ Result<Answer> read_answer(const json::value& value) {
   }
   answer.position = number_in(object, "position");
   if (object.contains("generation")) answer.generation = number_in(object, "generation");
+  if (const json::value* next = object.if_contains("next"); next != nullptr && next->is_array()) {
+    answer.next = next->get_array();
+  }
   answer.state = state_named(text_in(object, "state"));
   answer.follow_ups_pending = number_in(object, "followUpsPending");
   answer.waits_for = text_in(object, "waitsFor");

@@ -60,6 +60,7 @@ struct Answer {
   std::optional<uint64_t> generation = {};      // of what it changed, if its answer says so
   std::optional<store::FlowStatus> state = {};  // of the flow when this was answered
   uint64_t follow_ups_pending = 0;              // likewise: flows that follow from it and are not done
+  json::array next = {};                        // what can be done about it (engine/next_steps.h)
   std::string waits_for = {};                   // what is open in the flow; empty if nothing is
   std::optional<Error> trouble = {};            // why nothing can be committed now
 

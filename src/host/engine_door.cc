@@ -103,7 +103,8 @@ Result<Answer> EngineDoor::try_out(const Call& call) {
                 .variant = tried->end.variant,
                 .fields = tried->end.fields,
                 .code = tried->code,
-                .position = (*snapshot)->position()};
+                .position = (*snapshot)->position(),
+                .next = tried->end.next};
 }
 
 Result<Answer> EngineDoor::answer_of(const Ulid& flow, WaitFor wait, const Waiting& waiting) {
@@ -138,6 +139,7 @@ Result<Answer> EngineDoor::await(const Ulid& flow, const std::string& action, Wa
   answer.variant = end.variant;
   answer.fields = end.fields;
   answer.maybe_done = end.maybe_done;
+  answer.next = end.next;
   answer.position = running.ended()->position;
   answer.generation = generation_in(end.fields);
   auto symbol = callable(*parts_.kit, action);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
+#include "engine/next_steps.h"
 
 namespace sluice::host {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 std::string text_in(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+std::string next_in(const json::object& object) {
+  const json::value* next = object.if_contains("next");
+  if (next == nullptr || !next->is_array()) return text_in(object, "next");
+  return next->get_array().empty() ? "" : engine::next_text(next->get_array()[0]);
 }
 
 uint32_t number_in(const json::object& object, std::string_view name) {
@@ -47,10 +54,8 @@ Error error_in(const json::value& problem) {
   if (!code || *code == Code::ok) {
     return {.code = Code::failed, .message = "the server said something unknown: " + write(problem).substr(0, 200)};
   }
-  Error error{.code = *code,
-              .message = text_in(*object, "detail"),
-              .next = text_in(*object, "next"),
-              .path = text_in(*object, "path")};
+  Error error{
+      .code = *code, .message = text_in(*object, "detail"), .next = next_in(*object), .path = text_in(*object, "path")};
   const json::value* position = object->if_contains("position");
   if (position != nullptr && position->is_object()) {
     const json::object& at = position->get_object();

@@ -15,7 +15,8 @@ inline constexpr std::string_view kProblemType = "application/problem+json";
 // type, title, status, detail, and as extensions code, next, path and position where the error has them.
 json::object problem(const Error& error);
 
-// What problem() has said. Other things give an error of their own, which says what was found.
+// What problem() has said; of several next steps, as a completion's problem has them, the first. Other things give an
+// error of their own, which says what was found.
 Error error_in(const json::value& problem);
 
 }  // namespace sluice::host

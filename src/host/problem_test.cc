@@ -27,6 +27,14 @@ TEST(Problem, EveryCodeReadsBack) {
   }
 }
 
+TEST(Problem, OfSeveralNextStepsTheFirstIsRead) {
+  json::object object = problem({.code = Code::conflict, .message = "it is cold"});
+  object["next"] = json::parse(R"([{"action":"Revision/warm","input":{"revision":"r1"}},{"text":"wait"}])");
+  EXPECT_EQ(error_in(object).next, "Revision/warm revision=r1");
+  object["next"] = json::array();
+  EXPECT_EQ(error_in(object).next, "");
+}
+
 TEST(Problem, SaysWhatItDoesNotKnow) {
   for (const char* text : {"null", "{}", R"({"code":"ok"})", R"({"code":7,"detail":1})", "[]"}) {
     Error error = error_in(json::parse(text));

@@ -13,9 +13,9 @@ import pytest
 CONCEPT_WORDS = set("""concept purpose state actions action capabilities requires parallel invariant example forall
     always never eventually scenario description runs retry deadline callers syncs reversal fixture pure query effect
     answered outside safe probe none code version gate category visibility after then and or not in where exists given when settlement
-    sync timeoutMs anchor ensures set list option true false null""".split())
+    sync timeoutMs anchor ensures set list option true false null kind routed by provides else next view if""".split())
 SYNC_WORDS = set("""sync guard purpose when where then caused by latest requested engine as no filter any bind each in
-    and or not forall exists answer before over require else eager eventual loop retry true false null none""".split())
+    and or not forall exists answer before over require else eager eventual loop retry true false null none next view if""".split())
 IDLE_ANNOTATIONS = set("idempotent local lazy required recommended optional integration".split())
 TYPES = set("String Int Float Bool Bytes DateTime ID Request Sealed".split())
 CONCEPT_FUNCTIONS = {"count", "now", "concat"}
@@ -27,7 +27,8 @@ CONCEPT = r'''
 concept Parcel [P] {
   @visibility("public")
   purpose { never { runs: in } prose }
-  parallel: 8
+  parallel: 8  kind: "van"
+  routed by: carrier
   state { parcels: set P  stops: P -> list { place: String, at: DateTime }  size: P -> option Int  w: P -> Float
           b: P -> Bool  c: P -> Bytes  d: P -> ID  e: P -> option Request  f: P -> Sealed }
   capabilities { requires full-compute }
@@ -37,6 +38,8 @@ concept Parcel [P] {
       runs: effect  retry: probe  deadline: 90s  reversal: recall (lost)
       -> ok(parcel: P) @code(ok) { then it is there }
       -> lost { after all }
+      next: Parcel/ship [ parcel: parcel ] if retry < 3
+      next: view "parcels"
       fixture first { parcel: "a\n", retry: 1 } -> ok
       fixture second { parcel: $first.parcel, retry: -2 } after first
     }
@@ -45,6 +48,7 @@ concept Parcel [P] {
     action c() { runs: answered callers: syncs -> ok }
     action d() { runs: answered outside -> ok }
   }
+  provides Carrier { carry -> ship [ parcel: row ] { ok; lost -> gone[ why: "{{parcel}}" ]; else -> gone } }
   invariant { named { after ship(parcel: p) -> ok(parcel: q) then p = q and 0 = count(stops) } }
   example "one" { after a() -> ok then null != now() }
   forall "all" { given p in parcels where p.size > 1 or not (p.b = true) then b() -> ok }
@@ -64,6 +68,8 @@ sync Route [eager] [loop]
   when { Parcel/ship: [ parcel: ?p; no: "local"; where: _ ] => requested as ?ask
          caused by Parcel/pack: [] => ok[ parcel: ?p ]
          latest Parcel/look: [] => [ size: ?s ]
+         Parcel/{ship, pack}: [ note: ?n? ] => {ok, lost}[]
+         Parcel/pack: [] => engine.{fault, timeout}[]
          ?c/?a: [] => engine.fault[ message: ?m ] }
   where { Parcel: { ?p size: ?s; limit.grams: 20 as ?g }  no Parcel.stops: { ?p place: "x" }
           filter(?s < 2 and not ?s = 1 or ?s in [1, 2.5]) guard(?s != 3) any(?s = 4; ?s = 5)
@@ -76,6 +82,8 @@ sync Tell [eventual retry(away) idempotent local lazy required recommended optio
   purpose { when { then } prose }
   when { Parcel/ship: [] => [lost; parcel: ?p] } then { Parcel/look: [ parcel: ?p ] } }
 guard Small before { Parcel/ship: [ parcel: ?p ] } require { Parcel: { ?p size: 1 } } else tooLarge[ parcel: ?p ]
+  next: Parcel/split [ parcel: ?p ] if ?p != 1
+  next: view "parcels"
 guard Kept over { Parcel.stops: { ?p place: ?x } } where { } require { no Parcel: { ?p } }
   else engine.refused[ message: "no" ]
 '''
@@ -100,13 +108,13 @@ def parser_words(root, names):
 
 
 def test_the_lists_are_what_the_concept_parsers_ask_for(root):
-    asked = parser_words(root, ["concept", "invariant", "type"]) | parser_words(root, ["expression"])
+    asked = parser_words(root, ["concept", "invariant", "next", "provides", "type"]) | parser_words(root, ["expression"])
     assert asked - CONCEPT_WORDS == set()
 
 
 def test_the_lists_are_what_the_sync_parser_asks_for(root):
     # `for each` is recognised in order to be refused.
-    assert parser_words(root, ["sync", "pattern", "where"]) - SYNC_WORDS - IDLE_ANNOTATIONS == {"for"}
+    assert parser_words(root, ["sync", "next", "pattern", "where"]) - SYNC_WORDS - IDLE_ANNOTATIONS == {"for"}
 
 
 def test_the_lists_have_every_type_and_function(root):

@@ -12,7 +12,7 @@ PLAIN = {"alignment", "cycle", "duplicate", "nesting", "overlay", "reversal", "s
 def rules_of_the_code(root):
     found = set()
     for path in (root / "src/lang").glob("*/*.cc"):
-        if path.name.endswith("_test.cc") or not re.match(r"check|cursor|cycles|diagnostic|kit|text|\w+_parser", path.name):
+        if path.name.endswith("_test.cc") or not re.match(r"check|cursor|cycles|diagnostic|kit|provided|text|\w+_parser", path.name):
             continue
         found |= set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', path.read_text()))
     return {name for name in found if "-" in name} - OTHERS | found & PLAIN
@@ -29,7 +29,7 @@ def test_every_rule_is_explained_and_nothing_else(root):
 def test_warnings_are_marked_as_warnings(root):
     text = (root / "docs/internals/language.md").read_text()
     code = "".join(path.read_text() for path in sorted((root / "src/lang").glob("*/*.cc"))
-                   if re.match(r"(check|kit)\w*\.cc", path.name) and not path.name.endswith("_test.cc"))
+                   if re.match(r"(check|kit|provided)\w*\.cc", path.name) and not path.name.endswith("_test.cc"))
     warned = set(re.findall(r'warning\((?:[^;"]|\n)*?"([a-z-]+)"', code))
     failed = set(re.findall(r'error\((?:[^;"]|\n)*?"([a-z-]+)"', code))
     for rule in warned - failed:

@@ -26,7 +26,13 @@ syn match sluiceKind "\<\%(pure\|query\|effect\|answered\|outside\|safe\|probe\|
 syn match sluiceClause "\<\%(runs\|retry\|callers\|settlement\)\s*:\%(\s*\l\+\%(\s\+outside\>\)\?\)\?" contains=sluiceClauseWord,sluiceKind
 syn match sluiceClause "\<reversal\s*:\%(\s*none\>\)\?" contains=sluiceClauseWord,sluiceKind
 syn match sluiceClauseWord "\<\%(runs\|retry\|callers\|settlement\|reversal\)\>" contained
-syn match sluiceKeyword "\<\%(deadline\|parallel\|requires\|timeoutMs\|anchor\)\>"
+syn match sluiceKeyword "\<\%(deadline\|parallel\|requires\|timeoutMs\|anchor\|kind\|next\)\>"
+syn match sluiceKeyword "\<routed\s\+by\>\ze\s*:"
+syn match sluiceKeyword "\<else\>\ze\s*->"
+syn match sluiceKeyword "\<if\>\%(\s*:\)\@!"
+syn match sluiceKeyword "\<view\>\ze\s*\""
+syn match sluiceHead "\<provides\s\+\h\w*" contains=sluiceProvidesWord,sluiceName
+syn match sluiceProvidesWord "\<provides\>" contained
 syn match sluiceEnsures "\<ensures\>\s*\%(\h\w*\)\?" contains=sluiceEnsuresWord,sluiceName
 syn match sluiceEnsuresWord "\<ensures\>" contained
 syn match sluiceAnnotation "@\s*\%(version\|gate\|category\|visibility\|code\)\>"
@@ -55,6 +61,7 @@ hi def link sluiceLiteral Constant
 hi def link sluiceKeyword Keyword
 hi def link sluiceWord Keyword
 hi def link sluiceClauseWord Keyword
+hi def link sluiceProvidesWord Keyword
 hi def link sluiceEnsuresWord Keyword
 hi def link sluiceKind StorageClass
 hi def link sluiceWordOperator Operator

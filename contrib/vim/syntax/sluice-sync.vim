@@ -15,24 +15,31 @@ syn match sluiceConcept "\<\u\w*\>"
 syn match sluiceField "\<\h\w*\%(\.\h\w*\)*\ze\s*:"
 syn match sluiceConcept "\<\u\w*\%(\.\h\w*\)\?\ze\s*:\s*{"
 syn match sluiceAction "/\s*\h\w*\ze\s*:" contains=sluiceActionName
+syn match sluiceAction "/\s*{[^}]*}\ze\s*:" contains=sluiceActionName
 syn match sluiceActionName "\h\w*" contained
-syn match sluiceVariable "?\h\w*\%(\.\h\w*\)*"
+syn match sluiceVariable "?\h\w*\%(\.\h\w*\)*?\?"
 syn match sluiceKeyword "\<\%(filter\|guard\|any\|bind\|each\)\>\ze\s*("
 syn match sluiceKeyword "\<answer\>\ze\s*?"
+syn match sluiceKeyword "\<next\>\ze\s*:"
+syn match sluiceKeyword "\<view\>\ze\s*\""
+syn match sluiceKeyword "\<if\>\%(\s*:\)\@!"
+syn match sluiceNextAction "/\s*\h\w*\ze\s*\%(\[\|$\|\<if\>\)" contains=sluiceActionName
 syn match sluiceError "\<for\s\+each\>"
 
 syn match sluiceVariantName "\h\w*" contained
 syn match sluiceOutcome "=>\s*\%(\[\s*\)\?\h\w*\>\%(\s*:\)\@!" contains=sluiceOperator,sluiceVariantName,sluiceRequested
+syn match sluiceOutcome "=>\s*{[^}]*}" contains=sluiceOperator,sluiceVariantName
 syn match sluiceRequested "\<requested\>" contained
 syn match sluiceOutcome "\<else\s\+\h\w*" contains=sluiceElse,sluiceVariantName
 syn match sluiceElse "\<else\>" contained
 syn match sluiceEngine "\%(=>\|\<else\)\s*engine\s*\.\s*\h\w*" contains=sluiceOperator,sluiceElse,sluiceEngineWord,sluiceVariantName
+syn match sluiceEngine "=>\s*engine\s*\.\s*{[^}]*}" contains=sluiceOperator,sluiceEngineWord,sluiceVariantName
 syn match sluiceEngineWord "\<engine\>" contained
 
 syn match sluiceName "\h\w*" contained
 syn match sluiceWord "\<\%(sync\|guard\)\>" contained
 syn match sluiceHead "\<guard\s\+\h\w*" contains=sluiceWord,sluiceName
-syn match sluiceHead "\<sync\s\+\h\w*" contains=sluiceWord,sluiceName nextgroup=sluiceAnnotations skipwhite
+syn match sluiceHead "\<sync\s\+\h\w*\%(\.\h\w*\)*" contains=sluiceWord,sluiceName nextgroup=sluiceAnnotations skipwhite
 syn region sluiceAnnotations start="\[" end="\]" contained contains=sluiceAnnotation,sluiceNoEffect,sluiceComment nextgroup=sluiceAnnotations skipwhite
 syn match sluiceAnnotation "\<\%(eager\|eventual\|loop\|retry\)\>" contained
 syn match sluiceNoEffect "\<\%(idempotent\|local\|lazy\|required\|recommended\|optional\|integration\)\>" contained

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "lang/check/check_kinds.h"
 #include "lang/check/check_parts.h"
+#include "lang/check/provided_rules.h"
 #include "lang/syntax/concept_parser.h"
 
 namespace sluice::lang {
@@ -238,7 +239,8 @@ bool is_resolved(const Sync& sync, const SyncSymbol& symbol) {
   for (size_t p = 0; p < sync.when.size(); ++p) {
     const Pattern& pattern = sync.when[p];
     const PatternSymbol& found = symbol.when[p];
-    if ((named(pattern.concept_) && !found.concept_) || (named(pattern.action) && !found.ref() && found.open.empty())) {
+    if ((named(pattern.concept_) && !found.concept_) ||
+        (named(pattern.action) && found.bound().empty() && found.open.empty())) {
       return false;
     }
     bool variants = pattern.outcome == Pattern::Outcome::variant || pattern.outcome == Pattern::Outcome::any;
@@ -252,17 +254,20 @@ bool is_resolved(const Sync& sync, const SyncSymbol& symbol) {
 struct Checker {
   static Checked run(Kit given, const CheckOptions& options) {
     CheckedKit checked;
-    checked.kit_ = std::make_unique<const Kit>(std::move(given));
-    const Kit& kit = *checked.kit_;
-    Report report(options.strict, kit.sources);
-    report.found = kit.found;
+    auto whole_kit = std::make_unique<Kit>(std::move(given));
+    Report report(options.strict, whole_kit->sources);
+    report.found = whole_kit->found;
 
-    checked.symbols_ = declare(kit, report);
-    check_concepts(kit, checked.symbols_, report);
-    check_suite(kit, checked.symbols_, report);
+    checked.symbols_ = declare(*whole_kit, report);
+    check_concepts(*whole_kit, checked.symbols_, report);
+    check_suite(*whole_kit, checked.symbols_, report);
+    if (std::exchange(whole_kit->derives, false)) add_provided_rules(*whole_kit, checked.symbols_, report);
+    checked.kit_ = std::move(whole_kit);
+    const Kit& kit = *checked.kit_;
 
     std::unordered_set<std::string> absent, broken(kit.broken.begin(), kit.broken.end());
     for (const AbsentConcept& each : kit.absent) absent.insert(each.name);
+    check_next_of_variants(kit, checked.symbols_, absent, report);
     // What a sync that did not load or resolve would lead to, would be told as missing.
     bool whole = !kit.incomplete;
     for (size_t i = 0; i < kit.syncs.size(); ++i) {

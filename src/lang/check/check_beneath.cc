@@ -24,12 +24,13 @@ Requests::Requests(const FlowIndex& flow)
       const Pattern& pattern = flow.tree(s).when[p];
       auto ref = flow.syncs[s].when[p].ref();
       bool requested = pattern.outcome == Pattern::Outcome::requested;
-      if (!ref || (pattern.link != Pattern::Link::plain && !requested)) continue;
-      size_t action = flow.number(*ref);
-      if (requested) tied_[action].push_back(s);
-      if (std::ranges::find(where_[s], action) != where_[s].end()) continue;
-      where_[s].push_back(action);
-      there_[action].push_back(s);
+      if (pattern.link != Pattern::Link::plain && !requested) continue;
+      if (requested && ref) tied_[flow.number(*ref)].push_back(s);
+      std::vector<size_t> any;
+      for (ActionRef each : flow.syncs[s].when[p].bound()) any.push_back(flow.number(each));
+      if (any.empty() || std::ranges::find(where_[s], any) != where_[s].end()) continue;
+      for (size_t action : any) there_[action].push_back({s, where_[s].size()});
+      where_[s].push_back(std::move(any));
     }
   }
 }
@@ -41,6 +42,7 @@ const std::vector<bool>& Requests::beneath(size_t above) {
   std::vector<bool>& found = place->second;
   found.assign(flow_.kinds.actions.size(), true);
   std::vector<size_t> left(flow_.syncs.size()), queue;
+  std::vector<std::vector<bool>> met(flow_.syncs.size());
   std::vector<bool> tied(flow_.syncs.size());
   for (size_t sync : tied_[above]) tied[sync] = true;
   auto elsewhere = [&](size_t action) {
@@ -50,6 +52,7 @@ const std::vector<bool>& Requests::beneath(size_t above) {
   };
   for (size_t s = 0; s < left.size(); ++s) {
     left[s] = where_[s].size();
+    met[s].resize(where_[s].size());
     if (left[s] > 0 || tied[s]) continue;
     for (size_t kind : flow_.invokes[s]) elsewhere(flow_.kinds.all[kind].action);
   }
@@ -59,7 +62,9 @@ const std::vector<bool>& Requests::beneath(size_t above) {
   while (!queue.empty()) {
     size_t action = queue.back();
     queue.pop_back();
-    for (size_t sync : there_[action]) {
+    for (const auto& [sync, pattern] : there_[action]) {
+      if (met[sync][pattern]) continue;
+      met[sync][pattern] = true;
       if (--left[sync] > 0 || tied[sync]) continue;
       for (size_t kind : flow_.invokes[sync]) elsewhere(flow_.kinds.all[kind].action);
     }

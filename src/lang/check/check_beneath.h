@@ -35,9 +35,10 @@ class Requests {
   const FlowIndex& flow_;
   std::vector<bool> reversals_;                // actions that the engine starts to undo others
   std::vector<std::vector<size_t>> starters_;  // by action: the syncs that start it
-  std::vector<std::vector<size_t>> where_;     // by sync: the actions that say where it fires, each once
-  std::vector<std::vector<size_t>> there_;     // by action: the syncs that fire where it is
-  std::vector<std::vector<size_t>> tied_;      // by action: the syncs that fire beneath its request
+  // By sync: the actions that say where it fires; of an alternation each may be the one.
+  std::vector<std::vector<std::vector<size_t>>> where_;
+  std::vector<std::vector<std::pair<size_t, size_t>>> there_;  // by action: sync and place in where_
+  std::vector<std::vector<size_t>> tied_;                      // by action: the syncs that fire beneath its request
   std::unordered_map<size_t, std::vector<bool>> beneath_, before_;
 };
 

@@ -24,9 +24,9 @@ namespace {
 std::string outcome_of(const Pattern& pattern, std::string_view brackets) {
   switch (pattern.outcome) {
     case Pattern::Outcome::variant:
-      return " => " + pattern.variant.text + std::string(brackets);
+      return " => " + pattern.variant_text() + std::string(brackets);
     case Pattern::Outcome::engine:
-      return " => engine." + pattern.variant.text + std::string(brackets);
+      return " => engine." + pattern.variant_text() + std::string(brackets);
     case Pattern::Outcome::requested:
       return " => requested";
     case Pattern::Outcome::any:
@@ -116,7 +116,7 @@ class Causes {
     const Sync& sync = tree(s);
     for (size_t p = 0; p < sync.when.size(); ++p) {
       if (sync.when[p].link == Pattern::Link::caused_by) continue;
-      if (!syncs_[s].when[p].ref()) graph_[everything()].push_back(s);
+      if (syncs_[s].when[p].bound().empty()) graph_[everything()].push_back(s);
       for (uint32_t record : records(s, p)) graph_[record].push_back(s);
     }
     for (size_t e = 0; e < sync.then.size(); ++e) {
@@ -129,6 +129,13 @@ class Causes {
   // The records that a pattern takes, of all kinds or of one.
   std::vector<uint32_t> records(size_t sync, size_t pattern) const {
     std::vector<uint32_t> found;
+    const PatternSymbol& symbol = syncs_[sync].when[pattern];
+    for (size_t i = 0; !symbol.actions.empty() && i < symbol.open.size(); ++i) {
+      for (size_t kind : kinds_.taken(sync, pattern, i)) {
+        const auto& variant = symbol.open[i].second;
+        found.push_back(variant ? this->variant(kind, *variant) : other(kind, kRequested));
+      }
+    }
     for (size_t kind : kinds_.taken(sync, pattern)) {
       std::vector<uint32_t> more = records(sync, pattern, kind);
       found.insert(found.end(), more.begin(), more.end());

@@ -137,8 +137,9 @@ class Flow {
     size_t sync = flow_.matched[flow_.first[kind] + v][0];
     const Sync& rule = flow_.tree(sync);
     for (size_t p = 0; p < rule.when.size(); ++p) {
-      auto ref = flow_.syncs[sync].when[p].ref();
-      if (!ref || flow_.number(*ref) != kind || rule.when[p].link != Pattern::Link::plain) continue;
+      std::vector<ActionRef> bound = flow_.syncs[sync].when[p].bound();
+      bool takes = std::ranges::any_of(bound, [&](ActionRef ref) { return flow_.number(ref) == kind; });
+      if (!takes || rule.when[p].link != Pattern::Link::plain) continue;
       report_.warning({rule.file, rule.when[p].concept_.at, flow_.name(kind).size()}, "leads-nowhere",
                       quoted(flow_.name(kind) + " => ok") + " leads nowhere: no sync takes its " + join(made) +
                           ", though one goes on after " + join(siblings, "or"),

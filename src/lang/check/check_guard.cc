@@ -1,9 +1,9 @@
 // One guard: what it looks at, what it requires, and whether the variant with which it refuses is one that the actions
 // it binds can end in.
 //
-// A guard `before` binds one action, which must declare the variant. A guard `over` a relation binds whatever action of
-// that concept writes the relation: at least one action must declare the variant; for those that do not, the engine
-// refuses with engine.refused.
+// A guard `before` binds one action, or each of an alternation, which must declare the variant. A guard `over` a
+// relation binds whatever action of that concept writes the relation: at least one action must declare the variant; for
+// those that do not, the engine refuses with engine.refused.
 #include <algorithm>
 
 #include "lang/check/check_parts.h"
@@ -49,10 +49,13 @@ std::vector<Refusal> refusals(const Guard& guard, const GuardSymbol& symbol, con
     }
   };
   std::string nobody;
-  if (symbol.before && symbol.before->ref()) {
-    std::string name = symbols.name(*symbol.before->ref());
-    look_at(symbols.action(*symbol.before->ref()), name);
-    nobody = quoted(name) + " has no variant ";
+  for (ActionRef action : symbol.before ? symbol.before->bound() : std::vector<ActionRef>{}) {
+    size_t before = found.size();
+    look_at(symbols.action(action), symbols.name(action));
+    if (found.size() > before) continue;
+    found.clear();
+    nobody = quoted(symbols.name(action)) + " has no variant ";
+    break;
   }
   if (symbol.over) {
     const ConceptSymbol& owner = symbols.concepts[symbol.over->concept_];
@@ -126,6 +129,7 @@ GuardSymbol check_guard(const Kit& kit, size_t index, Symbols& symbols, const st
   if (all.empty()) {
     for (const Argument& argument : guard.arguments) otherwise.type_of(argument.value, Rule::In::then);
   }
+  for (const Next& next : guard.next) check_next(next, kit, otherwise);
   if (report.found.errors() == errors) check_unused(guard, report);  // else a misspelt name is told of twice
   return result;
 }

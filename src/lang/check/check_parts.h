@@ -131,6 +131,8 @@ class Rule {
   bool is_bound(const std::string& name) const { return bound_.contains(name); }
   // The requests that a bound variable may stand for, for `answer`.
   const std::vector<ActionRef>* requests(const std::string& name) const;
+  // Whether it stands for each of them, so that an answer must suit all.
+  bool is_each_answered(const std::string& name) const { return each_answered_.contains(name); }
   TypeId variable_type(const std::string& name) const;
   // `answers`: the variant with which a request is answered, when the variable is the answer's target.
   void unbound(const Place& place, const std::string& name, TypeId wanted, std::string_view field,
@@ -158,9 +160,11 @@ class Rule {
   std::vector<std::string> request_binders(const std::string& name, std::string_view answers) const;
   std::vector<ActionRef> answered_actions(std::optional<size_t> concept_) const;
   std::vector<ActionRef> candidates(const Pattern& tree, PatternSymbol& symbol);
+  bool alternatives(const Pattern& tree, const std::vector<ActionRef>& actions);
   void bind_unjudged(const Pattern& tree);
 
   std::unordered_map<std::string, Bound> bound_;
+  std::unordered_set<std::string> each_answered_;
   std::unordered_map<std::string, TypeId> any_;  // variables that a `no` query has to itself
 };
 
@@ -188,6 +192,10 @@ SyncSymbol check_sync(const Kit& kit, size_t index, Symbols& symbols, const std:
                       Report& report);
 GuardSymbol check_guard(const Kit& kit, size_t index, Symbols& symbols, const std::unordered_set<std::string>& absent,
                         Report& report);
+// check_next.cc: one next step, and those of all variants
+void check_next(const Next& next, const Kit& kit, Rule& rule);
+void check_next_of_variants(const Kit& kit, Symbols& symbols, const std::unordered_set<std::string>& absent,
+                            Report& report);
 // check_unused.cc
 void check_unused(const Sync& sync, Report& report);
 void check_unused(const Guard& guard, Report& report);

@@ -48,7 +48,7 @@ void check_reversal(ConceptSymbol& owner, ActionSymbol& action, const Symbols& s
     }
   }
   for (const FieldSymbol& param : found->params) {
-    bool optional = symbols.types[param.type].kind == Kind::option;
+    bool optional = symbols.types[param.type].kind == Shape::Kind::option;
     auto request = find_field(action.params, param.name);
     for (const VariantSymbol* variant : compensated) {
       auto completion = find_field(variant->fields, param.name);

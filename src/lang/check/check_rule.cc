@@ -241,6 +241,11 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
     }
     case Expr::Op::variable: {
       TypeId before = variable_type(match.name);
+      if (match.maybe && is_bound(match.name)) {
+        report.error(place_of(file, match), "duplicate", quoted("?" + match.name) + " is bound already",
+                     "write " + quoted("?" + match.name + "?") + " where it is bound, once, or choose another name");
+        return;
+      }
       if (!is_bound(match.name) && negated) {
         // A variable of its own: any value, but the same wherever it stands.
         auto [own, fresh] = any_.try_emplace(match.name, types.present(type));
@@ -248,6 +253,7 @@ void Rule::match(const Expr& match, TypeId type, const std::string& what, In in,
         before = own->second;
       } else if (!is_bound(match.name)) {
         TypeId present = types.present(type);
+        if (match.maybe && types[type].kind == Kind::option) present = type;
         std::vector<ActionRef> requests;
         if (types[present].kind == Kind::request)
           requests = answered_actions(in == In::where ? std::optional(owner) : std::nullopt);

@@ -60,8 +60,8 @@ void check_joins(const Sync& sync, Report& report) {
     if (sync.when[i].link != Pattern::Link::plain || root(i) == root(0)) continue;
     const Pattern& first = sync.when[0];
     const Pattern& second = sync.when[i];
-    std::string one = first.concept_.text + "/" + first.action.text;
-    std::string other = second.concept_.text + "/" + second.action.text;
+    std::string one = first.concept_.text + "/" + first.action_text();
+    std::string other = second.concept_.text + "/" + second.action_text();
     report.warning({sync.file, second.at, other.size()}, "join-without-key",
                    "sync " + quoted(sync.name.text) + " joins " + quoted(one) + " with every " + quoted(other) +
                        " of the flow: they share no variable and neither causes the other",
@@ -281,8 +281,11 @@ std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
     const ActionSymbol& action = symbols.action(ref);
     for (const VariantSymbol& variant : action.variants) variants.push_back(variant.name);
     auto variant = find_variant(action, effect.variant.text);
-    if (!variant) continue;
-    targets.push_back({.action = ref, .variant = *variant});
+    if (variant) targets.push_back({.action = ref, .variant = *variant});
+    if (variant || !rule.is_each_answered(name)) continue;
+    rule.report.error(place_of(rule.file, effect.variant), "unknown-variant",
+                      quoted(symbols.name(ref)) + " has no variant " + quoted(effect.variant.text),
+                      did_you_mean(effect.variant.text, names_of(action.variants)));
   }
   if (targets.empty()) {
     if (!asked.empty()) {
@@ -305,7 +308,7 @@ std::vector<TargetSymbol> check_answer(const Effect& effect, Rule& rule) {
     return std::ranges::all_of(effect.arguments,
                                [&](const Argument& each) { return find_field(fields, each.name).has_value(); });
   };
-  if (std::ranges::any_of(targets, has_all))
+  if (!rule.is_each_answered(name) && std::ranges::any_of(targets, has_all))
     std::erase_if(targets, [&](const TargetSymbol& each) { return !has_all(each); });
   for (TargetSymbol& target : targets) {
     const VariantSymbol& variant = symbols.action(target.action).variants[target.variant];

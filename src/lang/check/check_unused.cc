@@ -40,6 +40,10 @@ class BoundNames {
   }
 
   void used(std::string_view name) { ++times_[std::string(name)]; }
+  void used(const Expr& expr) {
+    if (expr.op == Expr::Op::variable) ++times_[expr.name];
+    for (const Expr& part : expr.args) used(part);
+  }
 
   void tell(const std::string& label, Report& report) const {
     for (const Binding& each : bindings_) {
@@ -78,11 +82,6 @@ class BoundNames {
     bindings_.push_back({name.text, place, std::move(hint)});
   }
 
-  void used(const Expr& expr) {
-    if (expr.op == Expr::Op::variable) ++times_[expr.name];
-    for (const Expr& part : expr.args) used(part);
-  }
-
   std::string_view file_;
   std::unordered_map<std::string, size_t> times_;
   std::vector<Binding> bindings_;
@@ -109,6 +108,11 @@ void check_unused(const Guard& guard, Report& report) {
   names.conditions(guard.where);
   names.conditions(guard.require);
   names.arguments(guard.arguments);
+  for (const Next& next : guard.next) {
+    names.arguments(next.arguments);
+    if (next.text) names.used(*next.text);
+    if (next.condition) names.used(*next.condition);
+  }
   names.tell("guard " + quoted(guard.name.text), report);
 }
 

@@ -93,18 +93,26 @@ struct VariableSymbol {
   TypeId type = kUnknownType;
 };
 
-// A Pattern. Concept and action are missing where the pattern has a variable there.
+// A Pattern. Concept and action are missing where the pattern has a variable there, the action in an alternation too.
 struct PatternSymbol {
   std::optional<size_t> concept_, action;
+  std::vector<size_t> actions;              // of an alternation
   std::vector<size_t> variants;             // declared variants that match
   std::vector<size_t> input;                // parameter of each Pattern::input
   std::vector<std::vector<size_t>> output;  // for each of `variants`: the field of each Pattern::output
-  // Of a pattern that leaves its concept or action open: the records that it takes, requests without a variant.
+  // Of a pattern that takes several actions: the records that it takes, requests without a variant.
   std::vector<std::pair<ActionRef, std::optional<size_t>>> open;
 
   std::optional<ActionRef> ref() const {
     if (!concept_ || !action) return std::nullopt;
     return ActionRef{*concept_, *action};
+  }
+  // The actions that it names; none if a variable stands for them.
+  std::vector<ActionRef> bound() const {
+    if (ref()) return {*ref()};
+    std::vector<ActionRef> found;
+    for (size_t each : actions) found.push_back({*concept_, each});
+    return found;
   }
   // The actions whose requests it takes, if it takes any.
   std::vector<ActionRef> requests() const {

@@ -27,7 +27,9 @@ void add_marks(std::vector<Mark>& marks, const std::vector<Node>& nodes) {
 
 std::vector<Mark> marks_of(const Pattern& pattern) {
   std::vector<Mark> marks;
+  if (!pattern.other_actions.empty()) marks.push_back(pattern.action.at);  // `{a, b}` is one item
   add_marks(marks, pattern.input);
+  if (!pattern.other_variants.empty()) marks.push_back(pattern.variant.at);
   add_marks(marks, pattern.output);
   return marks;
 }
@@ -82,6 +84,10 @@ Block compact(Mark anchor, std::string head, const std::vector<Node>& nodes) {
   return block;
 }
 
+Block next_line(const Next& next, Dialect dialect) {
+  return line(next.at, print(next, dialect), marks_of(next.arguments));
+}
+
 // ---------------------------------------------------------------------------------------------------------- sync
 
 std::string sync_head(const Sync& sync) {
@@ -109,9 +115,8 @@ Block rule(const Guard& guard) {
   Block block{.shape = Block::Shape::indented, .anchor = guard.at, .head = "guard " + guard.name.text};
   if (!guard.purpose.empty()) block.children.push_back(line(guard.purpose_at, "purpose: " + quote(guard.purpose)));
   Block target{.shape = Block::Shape::compact, .anchor = guard.before_at, .head = guard.before ? "before" : "over"};
-  target.children.push_back(guard.before
-                                ? line(guard.before->at, print(*guard.before, false), marks_of(guard.before->input))
-                                : line(guard.over->at, print(*guard.over), marks_of(*guard.over)));
+  target.children.push_back(guard.before ? line(guard.before->at, print(*guard.before, false), marks_of(*guard.before))
+                                         : line(guard.over->at, print(*guard.over), marks_of(*guard.over)));
   block.children.push_back(std::move(target));
   if (!guard.where.empty()) block.children.push_back(compact(guard.where_at, "where", guard.where));
   block.children.push_back(compact(guard.require_at, "require", guard.require));
@@ -119,6 +124,7 @@ Block rule(const Guard& guard) {
                                 "else " + std::string(guard.engine ? "engine." : "") + guard.variant.text +
                                     print(guard.arguments, Dialect::sync, "[", ";", "]"),
                                 marks_of(guard.arguments)));
+  for (const Next& next : guard.next) block.children.push_back(next_line(next, Dialect::sync));
   return block;
 }
 
@@ -198,9 +204,30 @@ Block action_block(const Action& action) {
     clauses.push_back(prose(variant.at, head, variant.prose));
     clauses.back().items = marks_of(variant.fields);
     if (variant.code) clauses.back().items.push_back(variant.code->at);
+    for (const Next& next : variant.next) clauses.push_back(next_line(next, Dialect::field));
   }
   for (const auto& fixture : action.fixtures) {
     clauses.push_back(line(fixture.at, print(fixture), marks_of(fixture.input)));
+  }
+  return block;
+}
+
+Block provides_block(const Provides& provides) {
+  Block block{.shape = Block::Shape::braces,
+              .anchor = provides.at,
+              .head = "provides " + provides.concept_.text,
+              .blanks = Blanks::kept};
+  for (const ProvidedAction& each : provides.actions) {
+    std::string head = each.action.text + " -> " + each.target.text;
+    if (!each.arguments.empty()) head += " " + print(each.arguments, Dialect::field, "[", ";", "]");
+    Block action = line(each.at, head, marks_of(each.arguments));
+    if (!each.at_once) {
+      action.shape = Block::Shape::braces;
+      for (const ProvidedVariant& mapping : each.variants) {
+        action.children.push_back(line(mapping.at, print(mapping), marks_of(mapping.fields)));
+      }
+    }
+    block.children.push_back(std::move(action));
   }
   return block;
 }
@@ -269,6 +296,8 @@ std::string format(const Concept& source) {
   auto& sections = block.children;
   if (!source.purpose.empty()) sections.push_back(prose(source.purpose_at, "purpose", source.purpose));
   if (source.parallel_at) sections.push_back(line(*source.parallel_at, "parallel: " + std::to_string(source.parallel)));
+  if (!source.kind.empty()) sections.push_back(line(source.kind_at, "kind: " + quote(source.kind)));
+  if (source.routed_by) sections.push_back(line(source.routed_by_at, "routed by: " + source.routed_by->text));
   if (!source.state.empty()) sections.push_back(state_block(source));
   if (!source.actions.empty()) {
     Block actions{
@@ -276,6 +305,7 @@ std::string format(const Concept& source) {
     for (const auto& action : source.actions) actions.children.push_back(action_block(action));
     sections.push_back(std::move(actions));
   }
+  for (const Provides& provides : source.provides) sections.push_back(provides_block(provides));
   if (!source.capabilities.empty()) {
     Block capabilities{.shape = Block::Shape::braces, .anchor = source.capabilities_at, .head = "capabilities"};
     for (const auto& name : source.capabilities)

@@ -95,11 +95,18 @@ std::string print_record(const Expr& expr, Dialect dialect) {
   return enclose("{", join(items, ","), "}");
 }
 
+std::string print_match(const Expr& match) {
+  if (match.op == Op::variable) return "?" + match.name + (match.maybe ? "?" : "");
+  if (match.op != Op::record) return print_value(match, Dialect::sync);
+  std::vector<std::string> items;
+  for (size_t i = 0; i < match.args.size(); ++i) items.push_back(match.keys[i] + ": " + print_match(match.args[i]));
+  return enclose("{", join(items, ","), "}");
+}
+
 std::string print_fields(const std::vector<FieldPattern>& fields, std::string_view separator) {
   std::vector<std::string> items;
   for (const auto& field : fields) {
-    items.push_back(field.field + ": " + print_value(field.match, Dialect::sync) +
-                    (field.as ? " as ?" + field.as->text : ""));
+    items.push_back(field.field + ": " + print_match(field.match) + (field.as ? " as ?" + field.as->text : ""));
   }
   return join(items, separator);
 }
@@ -233,14 +240,14 @@ std::string print(const Pattern& pattern, bool with_outcome) {
                      : pattern.link == Pattern::Link::latest  ? "latest "
                                                               : "";
   text +=
-      pattern.concept_.text + "/" + pattern.action.text + ": " + enclose("[", print_fields(pattern.input, ";"), "]");
+      pattern.concept_.text + "/" + pattern.action_text() + ": " + enclose("[", print_fields(pattern.input, ";"), "]");
   if (!with_outcome) return text;
   text += kStrongBreak + std::string("=> ");
   if (pattern.outcome == Pattern::Outcome::requested) {
     text += "requested";
   } else {
     if (pattern.outcome == Pattern::Outcome::engine) text += "engine.";
-    if (pattern.outcome != Pattern::Outcome::any) text += pattern.variant.text;
+    if (pattern.outcome != Pattern::Outcome::any) text += pattern.variant_text();
     text += enclose("[", print_fields(pattern.output, ";"), "]");
   }
   if (pattern.as) text += " as ?" + pattern.as->text;
@@ -288,6 +295,24 @@ std::string print(const Step& step) {
   std::string text = step.concept_.empty() ? step.action : step.concept_ + "/" + step.action;
   text += print(step.input, Dialect::invariant, "(", ",", ")") + " -> " + step.variant;
   return step.output.empty() ? text : text + print(step.output, Dialect::invariant, "(", ",", ")");
+}
+
+std::string print(const Next& next, Dialect dialect) {
+  std::string text = "next: ";
+  if (next.text) {
+    text += print_value(*next.text, dialect);
+  } else {
+    text += next.view.text.empty() ? next.concept_.text + "/" + next.action.text : "view " + quote(next.view.text);
+    if (!next.arguments.empty()) text += " " + print(next.arguments, dialect, "[", ";", "]");
+  }
+  return next.condition ? text + kSoftBreak + "if " + print_condition(*next.condition, dialect) : text;
+}
+
+std::string print(const ProvidedVariant& mapping) {
+  std::string text = mapping.from.empty() ? "else" : print_names(mapping.from, ", ");
+  if (!mapping.to) return text;
+  text += " -> " + mapping.to->text;
+  return mapping.fields.empty() ? text : text + print(mapping.fields, Dialect::field, "[", ";", "]");
 }
 
 std::string print(const Fixture& fixture) {

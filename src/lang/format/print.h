@@ -31,5 +31,7 @@ std::string print(const Condition& condition);
 std::string print(const Effect& effect);
 std::string print(const Step& step);
 std::string print(const Fixture& fixture);
+std::string print(const Next& next, Dialect dialect);
+std::string print(const ProvidedVariant& mapping);
 
 }  // namespace sluice::lang

@@ -10,7 +10,25 @@ namespace {
 constexpr std::array<std::string_view, 9> kPrimitives = {"String",   "Int", "Float",   "Bool",  "Bytes",
                                                          "DateTime", "ID",  "Request", "Sealed"};
 
+std::vector<Name> all_of(const Name& first, const std::vector<Name>& others) {
+  std::vector<Name> all = {first};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+std::string text_of(const Name& first, const std::vector<Name>& others) {
+  if (others.empty()) return first.text;
+  std::string text = "{" + first.text;
+  for (const Name& each : others) text += ", " + each.text;
+  return text + "}";
+}
+
 }  // namespace
+
+std::vector<Name> Pattern::actions() const { return all_of(action, other_actions); }
+std::vector<Name> Pattern::variants() const { return all_of(variant, other_variants); }
+std::string Pattern::action_text() const { return text_of(action, other_actions); }
+std::string Pattern::variant_text() const { return text_of(variant, other_variants); }
 
 bool is_primitive(std::string_view name) { return std::ranges::find(kPrimitives, name) != kPrimitives.end(); }
 
@@ -46,7 +64,8 @@ bool Concept::operator==(const Concept& other) const {
   return name == other.name && params == other.params && version == other.version && gate == other.gate &&
          category == other.category && visibility == other.visibility && purpose == other.purpose &&
          state == other.state && actions == other.actions && capabilities == other.capabilities &&
-         invariants == other.invariants && parallel == other.parallel;
+         invariants == other.invariants && parallel == other.parallel && kind == other.kind &&
+         routed_by == other.routed_by && provides == other.provides;
 }
 
 bool Sync::operator==(const Sync& other) const {
@@ -58,7 +77,7 @@ bool Sync::operator==(const Sync& other) const {
 bool Guard::operator==(const Guard& other) const {
   return name == other.name && purpose == other.purpose && before == other.before && over == other.over &&
          where == other.where && require == other.require && engine == other.engine && variant == other.variant &&
-         arguments == other.arguments;
+         arguments == other.arguments && next == other.next;
 }
 
 }  // namespace sluice::lang

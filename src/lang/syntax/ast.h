@@ -131,6 +131,7 @@ struct Expr {
   std::vector<std::string> keys;
   std::vector<std::string> parts;
   std::vector<Expr> args;
+  bool maybe = false;  // a variable in a pattern, `?x?`: it also takes what is not there
 
   bool operator==(const Expr&) const = default;
 };
@@ -142,6 +143,20 @@ struct Argument {
   Expr value;
 
   bool operator==(const Argument&) const = default;
+};
+
+// `next: Revision/warm [ revision: ?v ] if ?l = "staged"`, `next: view "doctor"` or `next: "a sentence"`: what whoever
+// was refused, or got this variant, can do about it. Exactly one of action, view and text is there. An argument that is
+// left out stays open.
+struct Next {
+  At at;
+  Name concept_, action;
+  Name view;
+  std::optional<Expr> text;  // a string or a template
+  std::vector<Argument> arguments;
+  std::optional<Expr> condition;
+
+  bool operator==(const Next&) const = default;
 };
 
 // ------------------------------------------------------------------------------------------------------ concept
@@ -158,6 +173,7 @@ struct Variant {
   std::vector<FieldDecl> fields;
   std::string prose;
   std::optional<Name> code;  // @code(name), a name of base's code table
+  std::vector<Next> next;    // names are its fields, then the action's arguments
 
   bool operator==(const Variant&) const = default;
 };
@@ -265,6 +281,39 @@ struct Invariant {
   bool operator==(const Invariant&) const = default;
 };
 
+// `portInUse -> provisionFailed[ reason: "port {{port}} is in use" ]` in a `provides`: how variants of the provider's
+// action stand for one of the coordination action.
+struct ProvidedVariant {
+  At at;
+  std::vector<Name> from;  // none: `else`, the engine outcomes
+  std::optional<Name> to;  // none: a variant of the same name
+  std::vector<Argument> fields;
+
+  bool operator==(const ProvidedVariant&) const = default;
+};
+
+// `provision -> provision [ instance: row ] { … }`: what does the work of a coordination action; or, without braces,
+// the variant with which the request is answered at once.
+struct ProvidedAction {
+  At at;
+  Name action;  // of the coordination concept
+  Name target;  // of the provider; at once: a variant of the coordination action
+  bool at_once = false;
+  std::vector<Argument> arguments;
+  std::vector<ProvidedVariant> variants;
+
+  bool operator==(const ProvidedAction&) const = default;
+};
+
+// `provides Runtime { … }`, from which routing and answering rules follow (lang/check/provided_rules.h).
+struct Provides {
+  At at;
+  Name concept_;
+  std::vector<ProvidedAction> actions;
+
+  bool operator==(const Provides&) const = default;
+};
+
 struct Concept {
   std::string file;
   At at;
@@ -280,6 +329,10 @@ struct Concept {
   std::vector<Invariant> invariants;
   int64_t parallel = 32;
   std::optional<At> parallel_at;
+  std::string kind;               // of a provider: the value of `routed by` that leads to it
+  std::optional<Name> routed_by;  // of a coordination concept: the argument or field that names a provider's kind
+  std::vector<Provides> provides;
+  At kind_at, routed_by_at;
   At version_at, gate_at, category_at, visibility_at;
   At purpose_at, state_at, actions_at, capabilities_at;
   std::vector<Comment> comments;
@@ -300,7 +353,8 @@ struct FieldPattern {
   bool operator==(const FieldPattern&) const = default;
 };
 
-// `Concept/action: [ … ] => outcome`. Concept and action may be variables (`?c/?a`), which then match and bind any.
+// `Concept/action: [ … ] => outcome`. Concept and action may be variables (`?c/?a`), which then match and bind any. Of
+// an alternation, `Concept/{a, b}: [ … ] => {ok, partial}[ … ]`, the names behind the first are apart.
 struct Pattern {
   enum class Link { plain, caused_by, latest };
   enum class Outcome {
@@ -312,12 +366,18 @@ struct Pattern {
   At at;
   Link link = Link::plain;
   Name concept_, action;  // a variable keeps its `?` in text
+  std::vector<Name> other_actions;
   std::vector<FieldPattern> input;
   Outcome outcome = Outcome::variant;
   Name variant;
+  std::vector<Name> other_variants;
   std::vector<FieldPattern> output;
   std::optional<Name> as;  // `as ?ask`, without the `?`
 
+  std::vector<Name> actions() const;   // all of them
+  std::vector<Name> variants() const;  // likewise
+  std::string action_text() const;     // as it is written: `a`, `{a, b}`
+  std::string variant_text() const;    // without `engine.`
   bool operator==(const Pattern&) const = default;
 };
 
@@ -395,6 +455,7 @@ struct Guard {
   bool engine = false;  // else engine.refused[ … ]
   Name variant;
   std::vector<Argument> arguments;
+  std::vector<Next> next;
   At purpose_at, before_at, where_at, require_at, else_at;  // before_at: of `before` or `over`
 
   bool operator==(const Guard& other) const;  // all but file

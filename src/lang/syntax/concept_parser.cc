@@ -9,15 +9,17 @@
 #include "lang/syntax/cursor.h"
 #include "lang/syntax/expression_parser.h"
 #include "lang/syntax/invariant_parser.h"
+#include "lang/syntax/next_parser.h"
+#include "lang/syntax/provides_parser.h"
 #include "lang/syntax/text.h"
 #include "lang/syntax/type_parser.h"
 
 namespace sluice::lang {
 namespace {
 
-constexpr std::array<std::string_view, 13> kSections = {
-    "purpose", "state",  "actions", "capabilities", "invariant", "parallel", "example",
-    "forall",  "always", "never",   "eventually",   "scenario",  "action"};
+constexpr std::array<std::string_view, 16> kSections = {
+    "purpose", "state", "actions",    "capabilities", "invariant", "parallel", "example",   "forall",
+    "always",  "never", "eventually", "scenario",     "action",    "kind",     "routed by", "provides"};
 constexpr std::array<std::string_view, 4> kConceptAnnotations = {"version", "gate", "category", "visibility"};
 constexpr std::array<std::string_view, 8> kActionClauses = {"description", "runs",     "retry",   "deadline",
                                                             "callers",     "reversal", "fixture", "-> variant"};
@@ -70,7 +72,7 @@ class ConceptParser {
  private:
   void resume_at_section() {
     cursor_.recover(kSectionDepth, {"purpose", "state", "actions", "capabilities", "invariant", "example", "always",
-                                    "never", "eventually", "scenario", "parallel"});
+                                    "never", "eventually", "scenario", "parallel", "kind", "routed", "provides"});
   }
 
   // True if this is the first `what` of the concept; otherwise reports.
@@ -148,12 +150,29 @@ class ConceptParser {
     } else if (word.is("parallel")) {
       once(word, "parallel");
       parse_parallel();
+    } else if (word.is("kind")) {
+      once(word, "kind");
+      concept_.kind_at = cursor_.take().at;
+      cursor_.expect(":", "after `kind`");
+      concept_.kind = cursor_.expect_string("the kind as a string");
+    } else if (word.is("routed")) {
+      once(word, "routed by");
+      concept_.routed_by_at = cursor_.take().at;
+      cursor_.expect("by", "after `routed`");
+      cursor_.expect(":", "after `routed by`");
+      concept_.routed_by = cursor_.expect_name("an argument's or a field's name");
+    } else if (word.is("provides")) {
+      const size_t before = cursor_.errors();
+      Provides provides = parse_provides(cursor_);
+      if (cursor_.errors() == before) concept_.provides.push_back(std::move(provides));
     } else {
       auto near = nearest(word.text, kSections);
-      cursor_.fail(word, "unknown section `" + word.text + "`",
-                   !near ? "sections are purpose, state, actions, capabilities, parallel and invariant"
-                         : "write `" + *near + "`",
-                   "unknown-section");
+      cursor_.fail(
+          word, "unknown section `" + word.text + "`",
+          !near
+              ? "sections are purpose, state, actions, capabilities, parallel, kind, routed by, provides and invariant"
+              : "write `" + *near + "`",
+          "unknown-section");
     }
   }
 
@@ -365,6 +384,7 @@ class ConceptParser {
       cursor_.expect(")", "after the code's name");
     }
     if (cursor_.at("{")) variant.prose = cursor_.expect_prose("the variant");
+    variant.next = parse_next_steps(cursor_, Dialect::field);
     action.variants.push_back(std::move(variant));
   }
 

@@ -42,7 +42,7 @@ Expr make_path(const At& at, std::string_view dotted) {
 
 Expr parse_string(Cursor& cursor, Dialect dialect) {
   Token token = cursor.take();
-  if (dialect != Dialect::sync) return make_literal(token, json::string(token.text));
+  if (dialect != Dialect::sync && dialect != Dialect::field) return make_literal(token, json::string(token.text));
   auto split = split_template(token);
   if (!split) {
     cursor.fail(token, "a malformed {{…}} in a string", "write {{name}} or {{name.field}}; two plain braces are \\{{");
@@ -129,7 +129,8 @@ Expr parse_word(Cursor& cursor, Dialect dialect) {
     cursor.expect(")", "after the arguments of " + word.text);
     return call;
   }
-  if (dialect == Dialect::invariant && std::ranges::find(kReserved, word.text) != kReserved.end()) {
+  bool bare = dialect == Dialect::invariant || dialect == Dialect::field;
+  if (bare && std::ranges::find(kReserved, word.text) != kReserved.end()) {
     cursor.fail(word, "expected a value, found `" + word.text + "`", "write a value here");
   } else if (dialect == Dialect::sync) {
     cursor.fail(word, "`" + word.text + "` is not a value",

@@ -24,6 +24,7 @@ enum class Dialect {
   invariant,  // bare names are variables
   fixture,    // literals and `$fixture.field` only
   sync,       // `?x` are variables, and a string may hold `{{x}}`
+  field,      // bare names are fields, and a string may hold `{{x}}`: in a `.concept`'s `provides` and `next`
 };
 
 Expr parse_condition(Cursor& cursor, Dialect dialect);

@@ -55,6 +55,7 @@ struct KitSync {
   bool replaced = false;  // by another of `overrides`
   std::string replaces;   // the file and line of the one that it replaces
   bool again = false;     // a suite lists it a second time
+  bool derived = false;   // it follows from a provider's `provides`, which the checker adds
 
   bool active() const { return inactive.empty(); }
   // Whether it is a sync of the kit: neither one whose file is missing, nor the one that another replaces.
@@ -85,6 +86,7 @@ struct Kit {
   std::vector<std::string> broken;  // concepts whose file has errors: rules that name them are not judged
   bool incomplete = false;          // a file has errors, so what follows from what is not judged
   std::vector<KitSync> syncs;
+  bool derives = true;  // rules are to follow from `provides`; a set of syncs that was kept has them already
   std::vector<KitGuard> guards;
   std::vector<OverlayChange> overlaid;
   std::map<std::string, std::string> sources;  // text by file, for messages

@@ -117,6 +117,11 @@ Token Lexer::next() {
     advance();
     token = identifier();
     if (token.kind == Token::Kind::identifier) token.kind = Token::Kind::variable;
+    variable_end_ = at_;
+  } else if (here() == '?' && at_ == variable_end_) {
+    advance();
+    token.kind = Token::Kind::symbol;
+    token.text = "?";
   } else if (is_digit(here()) || (here() == '-' && is_digit(here(1)))) {
     token = number();
   } else if (here() == '"') {

@@ -91,6 +91,7 @@ class Lexer {
 
   std::string_view text_;
   size_t at_ = 0;
+  size_t variable_end_ = std::string_view::npos;  // of the last variable: a `?` here belongs to it
   Mark mark_{1, 1};
   bool first_on_line_ = true;
   uint32_t depth_ = 0;     // braces

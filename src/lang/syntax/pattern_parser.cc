@@ -36,6 +36,7 @@ Expr parse_match(Cursor& cursor) {
     return match;
   }
   match = parse_value(cursor, Dialect::sync);
+  if (match.op == Expr::Op::variable) match.maybe = cursor.accept("?");
   if (match.op != Expr::Op::literal && match.op != Expr::Op::variable && match.op != Expr::Op::wildcard) {
     cursor.fail(here, "a pattern matches a variable, a literal, `_` or `{ … }`",
                 "bind a variable here and compare it with filter(…) in `where`");
@@ -43,7 +44,23 @@ Expr parse_match(Cursor& cursor) {
   return match;
 }
 
-// requested · engine.fault[…] · ok[…] · ok(…) · ok · […] · [ok] · [ok(…)] · [ok; field: ?v]
+// `name`, or `{a, b}`.
+void parse_alternatives(Cursor& cursor, Name& first, std::vector<Name>& others, std::string_view what) {
+  if (!cursor.accept("{")) {
+    first = cursor.expect_name(what);
+    return;
+  }
+  cursor.skip_separators();
+  first = cursor.expect_name(what);
+  cursor.skip_separators();
+  while (!cursor.at("}") && !cursor.ended() && !cursor.stopped()) {
+    others.push_back(cursor.expect_name(what));
+    cursor.skip_separators();
+  }
+  cursor.expect("}", "to close the alternatives");
+}
+
+// requested · engine.fault[…] · ok[…] · {ok, partial}[…] · ok(…) · ok · […] · [ok] · [ok(…)] · [ok; field: ?v]
 void parse_outcome(Cursor& cursor, Pattern& pattern) {
   if (cursor.at("[")) {
     cursor.take();
@@ -67,9 +84,10 @@ void parse_outcome(Cursor& cursor, Pattern& pattern) {
     cursor.take();
     cursor.take();
     pattern.outcome = Pattern::Outcome::engine;
-    pattern.variant = cursor.expect_name("an engine outcome after `engine.`");
+    parse_alternatives(cursor, pattern.variant, pattern.other_variants, "an engine outcome after `engine.`");
   } else {
-    pattern.variant = cursor.expect_name("an outcome: a variant, `requested`, `engine.…` or `[ … ]`");
+    parse_alternatives(cursor, pattern.variant, pattern.other_variants,
+                       "an outcome: a variant, `requested`, `engine.…` or `[ … ]`");
   }
   if (cursor.accept("[")) {
     pattern.output = parse_field_patterns(cursor, "]", false);
@@ -106,22 +124,29 @@ void parse_when(Cursor& cursor, std::vector<Pattern>& when) {
 }
 
 void parse_pattern(Cursor& cursor, Pattern& pattern) {
-  parse_target(cursor, pattern.concept_, pattern.action, true);
-  pattern.input = parse_bracketed_patterns(cursor, "the action");
+  parse_pattern_input(cursor, pattern);
   cursor.expect("=>", "after the action's arguments");
   parse_outcome(cursor, pattern);
   if (cursor.accept("as")) pattern.as = cursor.expect_variable("a variable after `as`");
 }
 
-void parse_target(Cursor& cursor, Name& concept_name, Name& action, bool variable_action) {
+void parse_pattern_input(Cursor& cursor, Pattern& pattern) {
+  pattern.concept_ = parse_concept_name(cursor);
+  cursor.expect("/", "between concept and action");
+  if (cursor.at(Token::Kind::variable)) {
+    Token token = cursor.take();
+    pattern.action = {token.at, "?" + token.text};
+  } else {
+    parse_alternatives(cursor, pattern.action, pattern.other_actions, "an action's name");
+  }
+  cursor.expect(":", "after the action's name");
+  pattern.input = parse_bracketed_patterns(cursor, "the action");
+}
+
+void parse_target(Cursor& cursor, Name& concept_name, Name& action) {
   concept_name = parse_concept_name(cursor);
   cursor.expect("/", "between concept and action");
-  if (variable_action && cursor.at(Token::Kind::variable)) {
-    Token token = cursor.take();
-    action = {token.at, "?" + token.text};
-  } else {
-    action = cursor.expect_name("an action's name");
-  }
+  action = cursor.expect_name("an action's name");
   cursor.expect(":", "after the action's name");
 }
 

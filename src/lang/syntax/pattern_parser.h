@@ -14,8 +14,12 @@ void parse_when(Cursor& cursor, std::vector<Pattern>& when);
 // `Concept/action: [ … ] => outcome as ?r`, after its `caused by` or `latest`.
 void parse_pattern(Cursor& cursor, Pattern& pattern);
 
-// `Concept/action:`; either may be a variable, whose text keeps its sign.
-void parse_target(Cursor& cursor, Name& concept_name, Name& action, bool variable_action);
+// `Concept/action: [ … ]`; concept and action may be variables, whose text keeps its sign, and `{a, b}` names several
+// actions.
+void parse_pattern_input(Cursor& cursor, Pattern& pattern);
+
+// `Concept/action:` of what is started.
+void parse_target(Cursor& cursor, Name& concept_name, Name& action);
 Name parse_concept_name(Cursor& cursor);
 
 // `[ field: match … ]`

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "lang/syntax/cursor.h"
 #include "lang/syntax/expression_parser.h"
+#include "lang/syntax/next_parser.h"
 #include "lang/syntax/pattern_parser.h"
 #include "lang/syntax/text.h"
 #include "lang/syntax/where_parser.h"
@@ -60,6 +61,8 @@ class SyncParser {
     Token word = cursor_.take();
     sync.at = word.at;
     sync.name = cursor_.expect_name("the sync's name");
+    // Those that follow from a `provides` are called `Provider.action.variant`; a set that is kept has them as text.
+    while (cursor_.accept(".")) sync.name.text += "." + cursor_.expect_name("the rest of the sync's name").text;
     while (cursor_.at("[")) parse_annotations(sync);
     check_annotations(sync);
     bool braces = cursor_.accept("{");
@@ -91,8 +94,7 @@ class SyncParser {
       cursor_.expect("{", "after `before`");
       Pattern pattern;
       pattern.at = cursor_.peek().at;
-      parse_target(cursor_, pattern.concept_, pattern.action, true);
-      pattern.input = parse_bracketed_patterns(cursor_, "the action");
+      parse_pattern_input(cursor_, pattern);
       if (cursor_.at("=>")) {
         cursor_.fail_here("`}`", "a guard runs before its action, which has no outcome yet");
       }
@@ -113,6 +115,8 @@ class SyncParser {
     guard.else_at = cursor_.peek().at;
     cursor_.expect("else", "after `require { … }`");
     parse_refusal(guard);
+    cursor_.skip_separators();
+    guard.next = parse_next_steps(cursor_, Dialect::sync);
     if (braces) close_braces(guard.at, "to close the guard");
     check_rule_end("guard");
     if (found_.errors() == errors) file_.rules.emplace_back(std::move(guard));
@@ -237,7 +241,7 @@ class SyncParser {
       cursor_.fail(variable, "a variable as the target needs its candidates",
                    "write `?" + variable.text + " in {A, B}/action: [ … ]`", "target-candidates");
     } else {
-      parse_target(cursor_, effect.concept_, effect.action, false);
+      parse_target(cursor_, effect.concept_, effect.action);
     }
     cursor_.expect("[", "before the arguments");
     effect.arguments = parse_arguments(cursor_, Dialect::sync, "]");
