@@ -67,13 +67,14 @@ struct Client : Endpoint {
 
 struct Upstream : Endpoint {
   bool connecting = false;
-  bool reused = false;  // it has served a request before
+  bool reused = false;    // it has served a request before
+  bool settling = false;  // kept, and not used before it has stayed silent for a while
   Exchange* exchange = nullptr;
   Replica* replica = nullptr;
   Buffer* in = nullptr;   // a part of an answer's head
   Buffer* out = nullptr;  // to be written, behind the exchange's `sent`
   int64_t idle_since_ms = 0;
-  Upstream* prev = nullptr;  // of the replica's idle ones
+  Upstream* prev = nullptr;  // of the replica's idle or settling ones
   Upstream* next = nullptr;
 };
 

@@ -115,9 +115,7 @@ void Proxy::cut_all() {
   while (all_clients_ != nullptr) close(*all_clients_);
   for (auto& pool : pools_) {
     if (!pool) continue;
-    for (const auto& replica : pool->replicas()) {
-      while (replica->idle != nullptr) close(*replica->idle);
-    }
+    for (const auto& replica : pool->replicas()) close_idle(*replica);
   }
   queue_.clear();
 }

@@ -128,11 +128,18 @@ class Proxy {
   bool flush_request(Exchange& exchange);
   size_t forward_body(Exchange& exchange, std::string_view bytes);
   bool request_waits(const Exchange& exchange) const;
-  RevisionPool& pool_of(const Deployment& deployment, const Revision& revision);
-  void close_unlisted(RevisionPool& pool);
-  void renew_pool(uint32_t number, const Table& table);
   void begin_trace(Exchange& exchange, std::string_view given, char* span);
   void write_new_trace(char* trace);
+
+  // proxy_pools.cc
+  RevisionPool& pool_of(const Deployment& deployment, const Revision& revision);
+  void renew_pool(uint32_t number, const Table& table);
+  Upstream* take_kept(const Exchange& exchange, Replica& replica);
+  void detach(Exchange& exchange, bool reuse);
+  void make_idle(Upstream& upstream);
+  void close_idle(Replica& replica);
+  void spoke_unasked(Upstream& upstream);
+  void close(Upstream& upstream);
 
   // proxy_pins.cc
   void ask_pins(Client& client, const Dispatched& done);
@@ -152,9 +159,6 @@ class Proxy {
   void finish_response(Exchange& exchange, bool leftover);
   void fail(Exchange& exchange, UpstreamFault fault);
   void fire(Upstream& upstream);
-  void close(Upstream& upstream);
-  void detach(Exchange& exchange, bool reuse);
-  void make_idle(Upstream& upstream);
 
   // proxy_answers.cc
   void refuse(Client& client, uint16_t status, const char* why);

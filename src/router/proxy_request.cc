@@ -7,8 +7,6 @@
 namespace sluice::router {
 namespace {
 
-constexpr int64_t kFreshForUnsafe_ms = 1'000;
-
 bool is_idempotent(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" || method == "OPTIONS" ||
          method == "TRACE";
@@ -196,88 +194,6 @@ void Proxy::route(Exchange& exchange, const Dispatched& done) {
   counters_.gauge(lane_, exchange.series).in_flight.fetch_add(1, std::memory_order_relaxed);
 }
 
-// ------------------------------------------------------------------------------------------------------------- pools
-
-RevisionPool& Proxy::pool_of(const Deployment& deployment, const Revision& revision) {
-  uint32_t number = revision.memory->number;
-  if (pools_.size() <= number) pools_.resize(number + 1);
-  auto& pool = pools_[number];
-  if (!pool) {
-    pool = std::make_unique<RevisionPool>(revision, deployment.shared_from_this());
-  } else if (pool->stamp() != revision.stamp) {
-    pool->update(revision, deployment.shared_from_this());
-    close_unlisted(*pool);
-  }
-  return *pool;
-}
-
-void Proxy::close_unlisted(RevisionPool& pool) {
-  for (const auto& replica : pool.replicas()) {
-    while (!replica->listed && replica->idle != nullptr) close(*replica->idle);
-  }
-}
-
-// The pool as the table has its revision; without it, it goes as soon as nothing is under way.
-void Proxy::renew_pool(uint32_t number, const Table& table) {
-  RevisionPool* pool = number < pools_.size() ? pools_[number].get() : nullptr;
-  if (pool == nullptr) return;
-  const auto* deployment = table.named(pool->deployment().id);
-  const Revision* revision = deployment != nullptr ? (*deployment)->named(pool->revision().id) : nullptr;
-  if (revision != nullptr && revision->memory->number == number) {
-    pool_of(**deployment, *revision);
-    draining_ = draining_ || revision->draining();
-    return;
-  }
-  for (const auto& replica : pool->replicas()) {
-    while (replica->idle != nullptr) close(*replica->idle);
-  }
-  if (pool->is_unused()) pools_[number] = nullptr;
-}
-
-void Proxy::catch_up() {
-  const Table* before = caught_up();
-  const Table* table = this->table();
-  if (table == before) return;
-  pins_.use(table != nullptr ? table->settings.get() : nullptr);
-  // A patch says what it has touched; after a load, or if a patch was missed, it may be anything.
-  bool next = table != nullptr && before != nullptr && table->generation == before->generation + 1;
-  if (next && !table->touched.empty()) {
-    for (const Table* each : {before, table}) {
-      const auto* deployment = each->named(table->touched);
-      if (deployment == nullptr) continue;
-      for (const Revision& revision : (*deployment)->revisions) renew_pool(revision.memory->number, *table);
-    }
-  } else if (table != nullptr) {
-    for (uint32_t number = 0; number < pools_.size(); ++number) renew_pool(number, *table);
-  }
-  release_held();
-  if (draining_) drain();
-  caught_up_.store(table, std::memory_order_release);
-}
-
-void Proxy::drain() {
-  draining_ = false;
-  drained_ms_ = now_.monotonic_ms();
-  for (auto& pool : pools_) {
-    if (!pool || !pool->revision().draining()) continue;
-    int64_t cut_at_ms = pool->revision().memory->cut_at_ms.load(std::memory_order_relaxed);
-    for (Exchange* exchange = pool->exchanges(); exchange != nullptr;) {
-      Exchange* next = exchange->next;
-      draining_ = true;
-      if (cut_at_ms != 0 && now_.monotonic_ms() >= cut_at_ms) {
-        exchange->error = "the revision's time to drain was over";
-        close(*exchange->client);
-      } else if (exchange->is_websocket && exchange->tunnel) {
-        close_websocket(*exchange);
-      }
-      exchange = next;
-    }
-    for (const auto& replica : pool->replicas()) {
-      while (replica->idle != nullptr) close(*replica->idle);
-    }
-  }
-}
-
 // -------------------------------------------------------------------------------------------------------------- send
 
 void Proxy::send(Exchange& exchange) {
@@ -292,17 +208,8 @@ void Proxy::send(Exchange& exchange) {
     if (exchange.attempts++ > 0) add(counters_.of(lane_, exchange.series).retries, 1);
     exchange.tried |= uint64_t{1} << replica->place;
     exchange.replica = replica;
-    // What cannot be sent twice goes only where it can be seen that nobody has just closed.
-    while (!exchange.idempotent && replica->idle != nullptr && !wire_.is_quiet(replica->idle->fd))
-      close(*replica->idle);
-    Upstream* upstream = replica->idle;
-    int64_t fresh_ms = now_.monotonic_ms() - kFreshForUnsafe_ms;
-    // After a kept connection that had ended, a new one: the others may have, too.
-    bool first = exchange.attempts == 1;
-    if (upstream != nullptr && first && (exchange.idempotent || upstream->idle_since_ms >= fresh_ms)) {
-      pool.remove_idle(*replica, *upstream);
-      upstream->reused = true;
-    } else {
+    Upstream* upstream = take_kept(exchange, *replica);
+    if (upstream == nullptr) {
       upstream = upstreams_.take();
       upstream->kind = Endpoint::Kind::upstream;
       upstream->replica = replica;

@@ -89,9 +89,11 @@ bool SocketWire::has_connected(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-bool SocketWire::is_quiet(int fd) {
+Look SocketWire::look(int fd) {
   char byte;
-  return ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  ssize_t size = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size > 0) return Look::speaks;
+  return size < 0 && errno == EAGAIN ? Look::quiet : Look::ended;
 }
 
 void SocketWire::shut_write(int fd) { ::shutdown(fd, SHUT_WR); }

@@ -54,7 +54,10 @@ int TestingWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
 
 bool TestingWire::has_connected(int fd) { return !at(fd).refuses; }
 
-bool TestingWire::is_quiet(int fd) { return at(fd).incoming.empty() && !at(fd).ends && !at(fd).broken; }
+Look TestingWire::look(int fd) {
+  if (!at(fd).incoming.empty()) return Look::speaks;
+  return at(fd).ends || at(fd).broken ? Look::ended : Look::quiet;
+}
 
 void TestingWire::shut_write(int fd) { at(fd).shut = true; }
 

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "router/address.h"
 
@@ -24,6 +25,13 @@ struct Happened {
   bool broken = false;  // nothing more will go either way
 };
 
+// What a look at a kept connection finds. It takes nothing away.
+enum class Look : uint8_t {
+  quiet,   // open, and nothing has come
+  speaks,  // something has come
+  ended,   // its other end has closed
+};
+
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -34,8 +42,7 @@ class Wire {
   // Begins to connect; what happens is told to the endpoint. The new fd, or -1. `at_once`: it is connected already.
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
   virtual bool has_connected(int fd) = 0;
-  // Whether the other end of a kept connection has neither closed nor said anything.
-  virtual bool is_quiet(int fd) = 0;
+  virtual Look look(int fd) = 0;
   virtual void shut_write(int fd) = 0;
   virtual void close(int fd) = 0;
   // So that the other end learns that what it has is not all.
