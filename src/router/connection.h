@@ -128,6 +128,8 @@ struct Exchange {
   uint64_t tried = 0;   // replicas, by their place
   int64_t generation = 0;
   int64_t begun_us = 0;
+  int64_t body_awaited_ms = 0;  // since when; 0: it is not
+  int64_t body_waited_ms = 0;   // before that, for the client alone
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   const char* error = "";

@@ -7,9 +7,30 @@
 namespace sluice::router {
 namespace {
 
+constexpr int64_t kLeastBodyBytesPerSecond = 128;
+
 bool is_idempotent(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" || method == "OPTIONS" ||
          method == "TRACE";
+}
+
+// Whether what a request wants to upgrade to may be passed on: one line of protocols, none of which is HTTP again. h2c
+// would let its requests reach the application past the router.
+bool may_upgrade(const HeaderBlock& headers) {
+  std::string_view protocols, protocol;
+  for (uint32_t i = 0; i < headers.count; ++i) {
+    if (headers.lines[i].field != Field::upgrade) continue;
+    if (!protocols.empty()) return false;
+    protocols = headers.lines[i].value;
+  }
+  bool any = false;
+  while (next_element(protocols, protocol)) {
+    std::string_view name = protocol.substr(0, protocol.find('/'));
+    bool is_http = equal_ignoring_case(name.substr(0, 2), "h2") || equal_ignoring_case(name.substr(0, 4), "http");
+    if (is_http || !is_token(name)) return false;
+    any = true;
+  }
+  return any;
 }
 
 uint64_t next_random(uint64_t& state) {
@@ -127,8 +148,8 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   if (done.new_pin || done.renew_pin) share_pin(client, done);
   if (done.outcome == Outcome::routed) {
     std::string_view upgrade = head.framing.upgrade ? head.headers.value_of(Field::upgrade) : std::string_view();
-    exchange.asks_upgrade = head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 &&
-                            !equal_ignoring_case(upgrade.substr(0, 3), "h2c");
+    exchange.asks_upgrade =
+        head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 && may_upgrade(head.headers);
     exchange.is_websocket = exchange.asks_upgrade && equal_ignoring_case(upgrade, "websocket");
     Forwarding forwarding{
         .peer = client.peer(), .port = client.port, .trusted = trusted, .upgrade = exchange.asks_upgrade};
@@ -279,7 +300,8 @@ void Proxy::write_request(Exchange& exchange) {
 
 // One of both is waited for, and it alone can be late: the client while it does not read, or more of its body is to
 // come; else the upstream, be it that it does not take what there is or that it has all. Who waits for 100-continue is
-// not slow.
+// not slow. A body must come at a least rate, or one byte now and then would hold a request for ever: a client may make
+// wait for it as long as for one byte, and longer by what it has sent.
 void Proxy::await(Exchange& exchange) {
   Client& client = *exchange.client;
   Timer& upstream = exchange.upstream->timer;
@@ -288,7 +310,14 @@ void Proxy::await(Exchange& exchange) {
   const uint32_t idle_ms = exchange.streams ? timeouts.stream_idle_ms : timeouts.idle_ms;
   bool body_comes = !exchange.request.done && !exchange.expects && !request_waits(exchange);
   if (client.out != nullptr || body_comes) {
-    timers_.set(client.timer, now_ms + idle_ms);
+    int64_t wait_ms = idle_ms;
+    if (body_comes && client.out == nullptr) {
+      if (exchange.body_awaited_ms == 0) exchange.body_awaited_ms = now_ms;
+      int64_t earned_ms = static_cast<int64_t>(exchange.bytes_in) * 1'000 / kLeastBodyBytesPerSecond;
+      int64_t end_ms = exchange.body_awaited_ms + idle_ms + earned_ms - exchange.body_waited_ms;
+      wait_ms = std::clamp<int64_t>(end_ms - now_ms, 1, idle_ms);
+    }
+    timers_.set(client.timer, now_ms + wait_ms);
     timers_.clear(upstream);
   } else {
     timers_.clear(client.timer);
@@ -328,6 +357,8 @@ size_t Proxy::forward_body(Exchange& exchange, std::string_view bytes) {
     return bytes.size();
   }
   exchange.bytes_in += taken;
+  if (exchange.body_awaited_ms != 0) exchange.body_waited_ms += now_.monotonic_ms() - exchange.body_awaited_ms;
+  exchange.body_awaited_ms = 0;
   exchange.replayable = false;
   exchange.expects = false;  // or it did not wait for it
   write_upstream(exchange, bytes.substr(0, taken));
