@@ -152,7 +152,7 @@ void write_request_head(const RequestHead& head, const Forwarding& forwarding, B
 }
 
 size_t response_head_room(const ResponseHead& head, const Answering& answering) {
-  return head.size + answering.set_cookie.size() + 128;
+  return head.size + answering.set_cookie.size() + answering.deployment.size() + answering.revision.size() + 192;
 }
 
 size_t write_response_head(const ResponseHead& head, const Answering& answering, char* at) {
@@ -167,6 +167,9 @@ size_t write_response_head(const ResponseHead& head, const Answering& answering,
         return false;
       case Field::upgrade:
         return answering.upgrade;
+      case Field::sluice_deployment:
+      case Field::sluice_revision:
+        return answering.revision.empty();
       case Field::content_length:
         return has_length;
       case Field::transfer_encoding:
@@ -180,6 +183,9 @@ size_t write_response_head(const ResponseHead& head, const Answering& answering,
     }
   });
   out << answering.set_cookie;
+  if (!answering.revision.empty()) {
+    out << "X-Sluice-Deployment: " << answering.deployment << "\r\nX-Sluice-Revision: " << answering.revision << "\r\n";
+  }
   if (answering.upgrade) {
     out << "Connection: upgrade\r\n";
   } else if (!answering.keep_alive) {

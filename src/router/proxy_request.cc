@@ -182,6 +182,9 @@ void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) 
     case Outcome::held:
       answer(exchange, 503, "the deployment was held for too long", done.deployment);
       return;
+    case Outcome::denied:
+      answer(exchange, 403, done.why);
+      return;
     case Outcome::asks:  // it was parked
     case Outcome::routed:
       break;

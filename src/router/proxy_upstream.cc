@@ -70,18 +70,22 @@ void Proxy::read(Upstream& upstream) {
     }
     if (static_cast<size_t>(size) < kReadBytes && !upstream.end_near) upstream.readable = false;
     std::string_view bytes(input_.get(), static_cast<size_t>(size));
+    // What is kept may have to grow while it is read from; it is only ever a part of a head.
+    Buffer* whole = nullptr;
     if (upstream.in != nullptr) {
       buffers_.append(upstream.in, bytes);
-      // What is kept may have to grow while it is read from; it is only ever a part of a head.
-      Buffer* whole = std::exchange(upstream.in, nullptr);
+      whole = std::exchange(upstream.in, nullptr);
       bytes = whole->view();
-      size_t used = take_response(exchange, bytes);
-      if (upstream.fd >= 0 && used < bytes.size()) buffers_.append(upstream.in, bytes.substr(used));
-      buffers_.give(whole);
-      continue;
     }
     size_t used = take_response(exchange, bytes);
     if (upstream.fd >= 0 && used < bytes.size()) buffers_.append(upstream.in, bytes.substr(used));
+    buffers_.give_up(whole);
+    // The rest may wait for an acknowledgement, which the kernel delays by 40 ms: an application that writes its answer
+    // in two pieces waits for that of the first (Nagle's algorithm).
+    bool incomplete = upstream.fd >= 0 && upstream.exchange != nullptr && !upstream.exchange->tunnel;
+    if (incomplete && !upstream.readable && upstream.replica->address.family() != AF_UNIX) {
+      wire_.acknowledge(upstream.fd);
+    }
   }
   if (upstream.fd >= 0 && upstream.readable) wake(upstream);
 }
@@ -137,6 +141,10 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
   exchange.reusable = (head.minor == 1 ? !head.framing.close : head.framing.keep_alive) && sent_whole;
   Answering answering{.old_client = exchange.old_client, .keep_alive = exchange.keep_alive};
   if (exchange.cookie != nullptr) answering.set_cookie = exchange.cookie->view();
+  if (exchange.reason == Reason::token) {
+    answering.deployment = pool.deployment().id;
+    answering.revision = pool.revision().id;
+  }
   if (head.status == 101) {
     if (!exchange.asks_upgrade || !head.headers.has(Field::upgrade)) {
       fail(exchange, UpstreamFault::garbage);

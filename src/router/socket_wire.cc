@@ -96,6 +96,11 @@ Look SocketWire::look(int fd) {
   return size < 0 && errno == EAGAIN ? Look::quiet : Look::ended;
 }
 
+void SocketWire::acknowledge(int fd) {
+  int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
 void SocketWire::shut_write(int fd) { ::shutdown(fd, SHUT_WR); }
 
 void SocketWire::close(int fd) { ::close(fd); }

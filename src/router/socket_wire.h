@@ -23,6 +23,7 @@ class SocketWire final : public Wire {
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
   Look look(int fd) override;
+  void acknowledge(int fd) override;
   void shut_write(int fd) override;
   void close(int fd) override;
   void reset(int fd) override;

@@ -59,6 +59,8 @@ Look TestingWire::look(int fd) {
   return at(fd).ends || at(fd).broken ? Look::ended : Look::quiet;
 }
 
+void TestingWire::acknowledge(int fd) { ++at(fd).acknowledged; }
+
 void TestingWire::shut_write(int fd) { at(fd).shut = true; }
 
 void TestingWire::close(int fd) {

@@ -28,9 +28,10 @@ struct TestingSocket {
   size_t room = SIZE_MAX;  // how much more it may write
   bool ends = false;       // after what is incoming
   bool broken = false;
-  bool shut = false;       // the proxy writes no more
-  bool closed = false;     // by the proxy
-  bool was_reset = false;  // and that rudely
+  bool shut = false;        // the proxy writes no more
+  size_t acknowledged = 0;  // how often
+  bool closed = false;      // by the proxy
+  bool was_reset = false;   // and that rudely
   bool connecting = false;
   bool refuses = false;          // the connect fails when it is decided
   std::string to;                // of one that the proxy has connected
@@ -44,6 +45,7 @@ class TestingWire final : public Wire {
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
   Look look(int fd) override;
+  void acknowledge(int fd) override;
   void shut_write(int fd) override;
   void close(int fd) override;
   void reset(int fd) override;

@@ -43,6 +43,8 @@ class Wire {
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
   virtual bool has_connected(int fd) = 0;
   virtual Look look(int fd) = 0;
+  // Tells the other end at once that what it has sent so far has come.
+  virtual void acknowledge(int fd) = 0;
   virtual void shut_write(int fd) = 0;
   virtual void close(int fd) = 0;
   // So that the other end learns that what it has is not all.
