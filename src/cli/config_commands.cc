@@ -111,17 +111,19 @@ void add_config_commands(Commands& commands) {
                 .run = show});
   std::string keys;
   for (std::string_view each : deploy::host_keys()) keys += (keys.empty() ? "" : ", ") + std::string(each);
-  commands.add({.name = "config set",
-                .summary = "Say what the environment's host is like",
-                .details = "The keys are " + keys +
-                           ". An empty value takes one away. Routers believe the proxies that trusted_proxies names, "
-                           "as 10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many "
-                           "requests they log, as 1%.",
-                .args = {environment_arg(),
-                         {.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
-                .options = changing_options(),
-                .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
-                .run = set});
+  commands.add(
+      {.name = "config set",
+       .summary = "Say what the environment's host is like",
+       .details = "The keys are " + keys +
+                  ". An empty value takes one away. Routers believe the proxies that trusted_proxies names, "
+                  "as 10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many "
+                  "requests they log, as 1%; connections_per_address is how many connections they take from one "
+                  "address, which is half of all that they may have unless it is set.",
+       .args = {environment_arg(),
+                {.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
+       .options = changing_options(),
+       .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
+       .run = set});
 }
 
 }  // namespace sluice::cli

@@ -27,8 +27,11 @@ struct Endpoint {
   Kind kind = Kind::client;
   bool readable = false;
   bool writable = true;
-  bool queued = false;    // to be looked at again
-  bool end_near = false;  // the other end has closed: the end is told once, and must be read up to
+  bool queued = false;        // to be looked at again
+  bool end_near = false;      // the other end has closed: the end is told once, and must be read up to
+  bool spare = false;         // it has nothing to do, and is closed where room is needed
+  Endpoint* older = nullptr;  // the neighbours among those
+  Endpoint* newer = nullptr;
   Timer timer;
 };
 
@@ -48,6 +51,7 @@ struct Client : Endpoint {
   bool hold_over = false;  // it has waited as long as it may
   bool cut = false;        // what was written is not all: it must not look as if it were
   bool trusted = false;
+  bool counted = false;  // among those of its address
   bool at_unix = false;
   PinElsewhere elsewhere = PinElsewhere::not_asked;  // what it was told of its session
   uint8_t peer_size = 0;

@@ -97,6 +97,7 @@ Upstream* Proxy::take_kept(const Exchange& exchange, Replica& replica) {
     switch (wire_.look(upstream->fd)) {
       case Look::quiet:
         replica.pool->remove_idle(replica, *upstream);
+        remove_spare(*upstream);
         upstream->reused = true;
         return upstream;
       case Look::speaks:
@@ -108,6 +109,27 @@ Upstream* Proxy::take_kept(const Exchange& exchange, Replica& replica) {
     }
   }
   return nullptr;
+}
+
+// A new connection; nothing if nobody is there. `no_file`: it is the router that can open none.
+Upstream* Proxy::connect(Replica& replica, bool& no_file) {
+  no_file = !make_room();
+  if (no_file) return nullptr;
+  Upstream* upstream = upstreams_.take();
+  upstream->kind = Endpoint::Kind::upstream;
+  upstream->replica = &replica;
+  bool at_once = false;
+  upstream->fd = wire_.connect(replica.address, *upstream, at_once);
+  // Once: what is missing may be something else than what a closed connection gives back.
+  if (upstream->fd == kNoFile && evict()) upstream->fd = wire_.connect(replica.address, *upstream, at_once);
+  if (upstream->fd < 0) {
+    no_file = upstream->fd == kNoFile;
+    upstreams_.give(upstream);
+    return nullptr;
+  }
+  upstream->connecting = !at_once;
+  upstream->writable = at_once;
+  return upstream;
 }
 
 // Parts the exchange from its connection, which is kept for others or closed.
@@ -133,6 +155,7 @@ void Proxy::detach(Exchange& exchange, bool reuse) {
 void Proxy::make_idle(Upstream& upstream) {
   upstream.idle_since_ms = now_.monotonic_ms();
   upstream.replica->pool->add_idle(*upstream.replica, upstream);
+  add_spare(upstream);
   timers_.set(upstream.timer, upstream.idle_since_ms + (upstream.settling ? kSettle_ms : kUpstreamIdle_ms));
 }
 
@@ -155,6 +178,7 @@ void Proxy::close(Upstream& upstream) {
   Replica& replica = *upstream.replica;
   bool kept = upstream.prev != nullptr || replica.idle == &upstream || replica.settling == &upstream;
   if (kept && upstream.exchange == nullptr) replica.pool->remove_idle(replica, upstream);
+  remove_spare(upstream);
   wire_.close(upstream.fd);
   upstream.fd = -1;
   timers_.remove(upstream.timer);

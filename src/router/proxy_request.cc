@@ -87,6 +87,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   RequestHead& head = request_head_;
   Exchange& exchange = *exchanges_.take();
   timers_.clear(client.timer);
+  remove_spare(client);
   client.exchange = &exchange;
   client.phase = Client::Phase::busy;
   exchange.client = &client;
@@ -234,19 +235,18 @@ void Proxy::send(Exchange& exchange) {
     exchange.replica = replica;
     Upstream* upstream = take_kept(exchange, *replica);
     if (upstream == nullptr) {
-      upstream = upstreams_.take();
-      upstream->kind = Endpoint::Kind::upstream;
-      upstream->replica = replica;
-      bool at_once = false;
-      upstream->fd = wire_.connect(replica->address, *upstream, at_once);
-      if (upstream->fd < 0) {
-        upstreams_.give(upstream);
+      bool no_file = false;
+      upstream = connect(*replica, no_file);
+      if (no_file) {
+        replica->probing = false;
+        answer(exchange, 503, "the router can open no more connections");
+        return;
+      }
+      if (upstream == nullptr) {
         add(counters_.of(lane_, exchange.series).failures, 1);
         pool.failed(*replica, now_.monotonic_ms());
         continue;
       }
-      upstream->connecting = !at_once;
-      upstream->writable = at_once;
     }
     ++replica->pending;
     upstream->exchange = &exchange;

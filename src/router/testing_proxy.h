@@ -52,10 +52,12 @@ class TestingWire final : public Wire {
 
   int add();
   TestingSocket& at(int fd) { return sockets_.at(fd); }
+  size_t open() const;
   bool has(int fd) const { return sockets_.contains(fd); }
 
   std::vector<int> connected;         // fds that the proxy made, in order
   std::vector<std::string> refusing;  // addresses where nobody listens
+  size_t files = SIZE_MAX;            // as many may be open at once
   bool slow_connects = false;         // connects are decided by proxy.decide()
   size_t piece = SIZE_MAX;            // at most so much is read or written at once
   size_t reads = 0, writes = 0;       // how many calls there were
@@ -72,7 +74,7 @@ class TestingProxy {
 
   void load(const TableDocument& table);
 
-  int connect(const std::string& peer = "192.0.2.7:40000");
+  int connect(const std::string& peer = "192.0.2.7:40000");  // -1: it is not admitted
   void send(int fd, std::string_view bytes);
   void end(int fd);
   void break_off(int fd);
@@ -97,6 +99,7 @@ class TestingProxy {
   std::unique_ptr<TableCompiler> compiler;
   std::shared_ptr<const Table> table;
   LogExchange log;
+  AddressCounts addresses;
   Now now{.monotonic_us = 1'000'000'000, .wall_ms = 1'700'000'000'000};
   std::unique_ptr<Proxy> proxy;
 

@@ -16,6 +16,9 @@ struct Endpoint;
 // What read and write say instead of a count.
 inline constexpr ssize_t kWouldBlock = -1;
 inline constexpr ssize_t kBroken = -2;
+// What connect says instead of a file: nobody is there, or this process may open no more.
+inline constexpr int kNobody = -1;
+inline constexpr int kNoFile = -2;
 
 // What has happened at an endpoint; each is told once, when it becomes so.
 struct Happened {
@@ -39,7 +42,8 @@ class Wire {
   // How many bytes, 0 at the end, or kWouldBlock or kBroken.
   virtual ssize_t read(int fd, char* into, size_t size) = 0;
   virtual ssize_t write(int fd, const iovec* parts, int count) = 0;
-  // Begins to connect; what happens is told to the endpoint. The new fd, or -1. `at_once`: it is connected already.
+  // Begins to connect; what happens is told to the endpoint. The new fd, or kNobody or kNoFile. `at_once`: it is
+  // connected already.
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
   virtual bool has_connected(int fd) = 0;
   virtual Look look(int fd) = 0;
