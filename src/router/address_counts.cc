@@ -2,6 +2,7 @@
 #include "router/address_counts.h"
 
 #include <algorithm>
+#include <array>
 
 namespace sluice::router {
 namespace {
@@ -9,9 +10,11 @@ namespace {
 constexpr size_t kV6Network = 8;
 constexpr std::array<uint8_t, 12> kV4Prefix = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
+// Four bytes or eight, so that neither takes memory of its own.
 std::string key_of(const IpBytes& ip) {
   bool is_v4 = std::equal(kV4Prefix.begin(), kV4Prefix.end(), ip.begin());
-  return {reinterpret_cast<const char*>(ip.data()), is_v4 ? ip.size() : kV6Network};
+  const char* bytes = reinterpret_cast<const char*>(ip.data());
+  return is_v4 ? std::string(bytes + kV4Prefix.size(), 4) : std::string(bytes, kV6Network);
 }
 
 }  // namespace
