@@ -1,5 +1,6 @@
 // What a request costs through the router, beside HAProxy, nginx and Caddy with the same function (their settings are
-// in bench/router/) and beside a bare forwarder of bytes; idle connections; tables and changes under load. Run from the
+// in bench/router/) and beside a bare forwarder of bytes; idle connections; naive applications behind each of them;
+// tables and changes under load. Run from the
 // repository's folder, on two quiet cores: router_bench [ROUNDS]. Whoever is not installed is left out with a line.
 #include <sys/resource.h>
 
@@ -14,6 +15,7 @@
 #include "bench/bench.h"
 #include "bench/folder.h"
 #include "bench/router_control.h"
+#include "bench/router_proxies.h"
 #include "bench/router_servers.h"
 #include "bench/router_stage.h"
 
@@ -33,17 +35,9 @@ double percentile_of(std::vector<double> series, double share) {
   return series[std::min(series.size() - 1, static_cast<size_t>(static_cast<double>(series.size()) * share))];
 }
 
-struct Proxy {
-  std::string name;
-  int port;
-  Child process;
-  std::string control;  // of a router
-  std::vector<double> cost_us, p99_us, rate;
-};
-
 class Bench {
  public:
-  Bench(int rounds, rlim_t files) : rounds_(rounds), files_(files) {}
+  Bench(int rounds, rlim_t files) : rounds_(rounds), stage_(files) {}
 
   int run() {
     start_upstream();
@@ -54,6 +48,7 @@ class Bench {
       start_router("router over Unix", local_);
       measure_requests();
       measure_idle();
+      measure_applications(report_, stage_, key_, strangers_);
     }
     if (Proxy* router = find("router")) {
       measure_tables(*router);
@@ -67,7 +62,7 @@ class Bench {
 
   void start_upstream() {
     for (int i = 0; i < 2; ++i) tcp_.push_back("127.0.0.1:" + std::to_string(free_port()));
-    for (int i = 0; i < 2; ++i) local_.push_back("unix:" + folder_.path("r" + std::to_string(i + 1)));
+    for (int i = 0; i < 2; ++i) local_.push_back("unix:" + stage_.path("r" + std::to_string(i + 1)));
     std::vector<std::string> all = tcp_;
     all.insert(all.end(), local_.begin(), local_.end());
     std::vector<int> listeners = listeners_at(all);
@@ -86,69 +81,21 @@ class Bench {
   void start_forwarder() {
     int port = free_port();
     int listener = listeners_at({"127.0.0.1:" + std::to_string(port)})[0];
-    add("forwarder", port, Child::of_function(kProxyCore, [&] { forward_for_ever(listener, tcp_[0]); }));
-  }
-
-  void add(const std::string& name, int port, Child process, std::string control = "") {
-    proxies_.push_back(std::make_unique<Proxy>(Proxy{name, port, std::move(process), std::move(control), {}, {}, {}}));
+    take("forwarder",
+         std::make_unique<Proxy>(port, Child::of_function(kProxyCore, [&] { forward_for_ever(listener, tcp_[0]); })));
   }
 
   void start_peer(const std::string& name, const std::string& settings, std::vector<std::string> words,
                   const std::vector<std::string>& upstreams) {
-    if (std::system(("command -v " + words[0] + " >/dev/null").c_str()) != 0) {
-      std::printf("%s: left out: it is not installed\n", name.c_str());
-      return;
-    }
-    int port = free_port();
-    std::string text = text_of("bench/router/" + settings);
-    must(!text.empty(), "run the bench in the repository's folder, which has bench/router/" + settings);
-    const std::vector<std::pair<std::string, std::string>> filled = {{"@PORT@", std::to_string(port)},
-                                                                     {"@R1@", upstreams[0]},
-                                                                     {"@R2@", upstreams[1]},
-                                                                     {"@DIR@", folder_.path("")},
-                                                                     {"@FILES@", std::to_string(files_)},
-                                                                     {"@CONNECTIONS@", std::to_string(connections_)}};
-    for (const auto& [mark, value] : filled) {
-      for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size()) {
-        text.replace(at, mark.size(), value);
-      }
-    }
-    std::string file = folder_.path(std::to_string(proxies_.size()) + "-" + settings);
-    write_text(file, text);
-    words.push_back(file);
-    Child process = Child::of_program(kProxyCore, std::move(words), file + ".log");
-    await_port(port, file + ".log");
-    add(name, port, std::move(process));
+    take(name, stage_.peer(settings, std::move(words), upstreams));
   }
-
   void start_router(const std::string& name, const std::vector<std::string>& upstreams) {
-    std::string place = folder_.path("router" + std::to_string(proxies_.size()));
-    std::filesystem::create_directories(place + "/home");
-    std::filesystem::permissions(place + "/home", std::filesystem::perms::owner_all);
-    write_text(place + "/trust.pem", key_.public_key().to_pem());
-    write_text(place + "/table.json", table_text(1, deployment_text(upstreams)));
-    std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sluice";
-    std::string log = place + "/log";
-    Child process = Child::of_program(
-        kProxyCore,
-        {"env", "SLUICE_HOME=" + place + "/home", program, "router", "run", "--listen", "127.0.0.1:0", "--threads", "1",
-         "--table", place + "/table.json", "--trust", place + "/trust.pem", "--access-log", "none"},
-        log);
-    // The first line that it prints says where it listens.
-    std::string said;
-    eventually([&] {
-      said = text_of(log);
-      return said.find('\n') != std::string::npos;
-    });
-    boost::system::error_code bad;
-    boost::json::value facts = boost::json::parse(said.substr(0, said.find('\n')), bad);
-    if (bad || !facts.is_object()) {
-      std::printf("%s: left out: %s\n", name.c_str(), said.c_str());
-      return;
-    }
-    std::string listen(facts.at("listen").at(0).as_string());
-    add(name, std::atoi(listen.c_str() + listen.rfind(':') + 1), std::move(process),
-        std::string(facts.at("control").as_string()));
+    take(name, stage_.router(key_, upstreams));
+  }
+  void take(const std::string& name, std::unique_ptr<Proxy> proxy) {
+    if (proxy == nullptr) return;
+    proxy->name = name;
+    proxies_.push_back(std::move(proxy));
   }
 
   Proxy* find(const std::string& name) {
@@ -350,14 +297,11 @@ class Bench {
   }
 
   int rounds_;
-  rlim_t files_;  // that a process may have open
-  // Which HAProxy takes, by its own account: two files for each.
-  int connections_ = static_cast<int>(std::min<rlim_t>(10'500, (files_ - 100) / 2));
-  int idle_ = std::min(10'000, connections_ - 100);
+  ProxyStage stage_;
+  int idle_ = std::min(10'000, stage_.connections() - 100);
   Report report_;
-  DiskFolder folder_;
-  std::string cookies_ = folder_.path("cookies");
-  std::string strangers_ = folder_.path("strangers");
+  std::string cookies_ = stage_.path("cookies");
+  std::string strangers_ = stage_.path("strangers");
   crypto::PrivateKey key_ = crypto::PrivateKey::generate();
   int generation_ = 1;
   std::vector<std::string> tcp_, local_;

@@ -51,6 +51,38 @@ void send_at_once(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+[[noreturn]] void answer(const std::vector<int>& listeners, bool in_two) {
+  std::string head =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " + std::to_string(kBodyBytes) + "\r\n\r\n";
+  std::string answer = head + std::string(kBodyBytes, 'b');
+  int poll = ::epoll_create1(0);
+  std::set<int> doors(listeners.begin(), listeners.end());
+  for (int fd : listeners) poll_for_input(poll, fd);
+  std::array<epoll_event, 256> events{};
+  std::array<char, 16384> piece{};
+  while (true) {
+    int count = ::epoll_wait(poll, events.data(), events.size(), -1);
+    for (int i = 0; i < count; ++i) {
+      int fd = events[static_cast<size_t>(i)].data.fd;
+      if (doors.contains(fd)) {
+        for (int one = 0; (one = ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK)) >= 0;) {
+          if (!in_two) send_at_once(one);
+          poll_for_input(poll, one);
+        }
+        continue;
+      }
+      // Every request is small and comes whole: what ends it is all that is looked at.
+      ssize_t got = ::recv(fd, piece.data(), piece.size(), 0);
+      if (got <= 0 && !(got < 0 && errno == EAGAIN)) ::close(fd);
+      if (got >= 4 && std::memcmp(piece.data() + got - 4, "\r\n\r\n", 4) == 0) {
+        size_t first = in_two ? head.size() : answer.size();
+        ::send(fd, answer.data(), first, MSG_NOSIGNAL);
+        if (in_two) ::send(fd, answer.data() + first, answer.size() - first, MSG_NOSIGNAL);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<int> listeners_at(const std::vector<std::string>& endpoints) {
@@ -67,34 +99,9 @@ std::vector<int> listeners_at(const std::vector<std::string>& endpoints) {
   return listeners;
 }
 
-void answer_for_ever(const std::vector<int>& listeners) {
-  std::string answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " + std::to_string(kBodyBytes) +
-                       "\r\n\r\n" + std::string(kBodyBytes, 'b');
-  int poll = ::epoll_create1(0);
-  std::set<int> doors(listeners.begin(), listeners.end());
-  for (int fd : listeners) poll_for_input(poll, fd);
-  std::array<epoll_event, 256> events{};
-  std::array<char, 16384> piece{};
-  while (true) {
-    int count = ::epoll_wait(poll, events.data(), events.size(), -1);
-    for (int i = 0; i < count; ++i) {
-      int fd = events[static_cast<size_t>(i)].data.fd;
-      if (doors.contains(fd)) {
-        for (int one = 0; (one = ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK)) >= 0;) {
-          send_at_once(one);
-          poll_for_input(poll, one);
-        }
-        continue;
-      }
-      // Every request is small and comes whole: what ends it is all that is looked at.
-      ssize_t got = ::recv(fd, piece.data(), piece.size(), 0);
-      if (got <= 0 && !(got < 0 && errno == EAGAIN)) ::close(fd);
-      if (got >= 4 && std::memcmp(piece.data() + got - 4, "\r\n\r\n", 4) == 0) {
-        ::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL);
-      }
-    }
-  }
-}
+void answer_for_ever(const std::vector<int>& listeners) { answer(listeners, false); }
+
+void answer_in_two_writes(int listener) { answer({listener}, true); }
 
 void forward_for_ever(int listener, const std::string& upstream) {
   Place place = place_of(upstream);

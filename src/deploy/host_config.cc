@@ -19,9 +19,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::array kKeys = {"region"sv,          "cluster_endpoint"sv, "public_hostname"sv,
-                              "tenant_org_id"sv,   "redis_url"sv,        "listen_addr"sv,
-                              "public_base_url"sv, kTrustedProxies,      kAccessLogShare};
+constexpr std::array kKeys = {"region"sv,      "cluster_endpoint"sv,  "public_hostname"sv, "tenant_org_id"sv,
+                              "redis_url"sv,   "listen_addr"sv,       "public_base_url"sv, kTrustedProxies,
+                              kAccessLogShare, kConnectionsPerAddress};
 constexpr size_t kMaxValue = 500;
 constexpr std::string_view kRuntimeScheme = "runtime://";
 constexpr std::string_view kDiscovered = "discovered/";
@@ -150,6 +150,8 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     }
   } else if (key == kAccessLogShare) {
     if (!parse_basis_points(value)) return refuse("a share of the requests, such as 1%");
+  } else if (key == kConnectionsPerAddress) {
+    if (!read_connections(value)) return refuse("a number of connections from 1 to 1000000, such as 200");
   } else if (key == "listen_addr") {
     size_t colon = value.rfind(':');
     std::string_view host = value.substr(0, colon == std::string_view::npos ? 0 : colon);
@@ -162,6 +164,13 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     return refuse("1 to 100 letters, digits, -, _ and .");
   }
   return std::string(value);
+}
+
+std::optional<int64_t> read_connections(std::string_view text) {
+  int64_t count = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  bool sound = error == std::errc() && end == text.data() + text.size() && count >= 1 && count <= 1'000'000;
+  return sound ? std::optional(count) : std::nullopt;
 }
 
 std::vector<std::string> split_list(std::string_view text) {

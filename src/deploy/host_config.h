@@ -1,6 +1,8 @@
 // What an operator may say of an environment's host, key by key, and what each value must be.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,14 +14,18 @@ namespace sluice::deploy {
 
 inline constexpr std::string_view kTrustedProxies = "trusted_proxies";   // "10.0.0.0/8,::1": networks and addresses
 inline constexpr std::string_view kAccessLogShare = "access_log_share";  // "1%", of the requests
+inline constexpr std::string_view kConnectionsPerAddress = "connections_per_address";  // "200", to a router
 
 // region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url trusted_proxies
-// access_log_share
+// access_log_share connections_per_address
 std::span<const std::string_view> host_keys();
 
 // The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which
 // takes one away, is always sound. `invalid` for keys that are none.
 Result<std::string> host_value(std::string_view key, std::string_view value);
+
+// "200" is 200; nothing if it is not from 1 to 1,000,000.
+std::optional<int64_t> read_connections(std::string_view text);
 
 // "a,b" is {"a", "b"}.
 std::vector<std::string> split_list(std::string_view text);

@@ -18,6 +18,7 @@ TEST(HostConfig, TakesWhatEachKeyMeans) {
   EXPECT_EQ(host_value("public_base_url", "http://shop.example:81/").value(), "http://shop.example:81");
   EXPECT_EQ(host_value("trusted_proxies", "10.0.0.0/8,::1,192.0.2.7").value(), "10.0.0.0/8,::1,192.0.2.7");
   EXPECT_EQ(host_value("access_log_share", "0.5%").value(), "0.5%");
+  EXPECT_EQ(host_value("connections_per_address", "200").value(), "200");
   for (std::string_view each : host_keys()) EXPECT_EQ(host_value(each, "").value(), "");
 }
 
@@ -35,6 +36,11 @@ TEST(HostConfig, RefusesWhatIsNot) {
   }
   EXPECT_EQ(host_value("access_log_share", "101%").error().message,
             "access_log_share is a share of the requests, such as 1%, not '101%'");
+  for (const char* count : {"0", "-1", "1000001", "many", "10 "}) {
+    EXPECT_EQ(host_value("connections_per_address", count).error().message,
+              "connections_per_address is a number of connections from 1 to 1000000, such as 200, not '" +
+                  std::string(count) + "'");
+  }
   EXPECT_EQ(host_value("region", "a/b").error().message, "region is 1 to 100 letters, digits, -, _ and ., not 'a/b'");
   EXPECT_EQ(host_value("public_hostname", "-a").error().message, "public_hostname is a host name, not '-a'");
   EXPECT_EQ(host_value("nothing", "x").error().message, "a host has no 'nothing'");

@@ -27,8 +27,11 @@ struct Endpoint {
   Kind kind = Kind::client;
   bool readable = false;
   bool writable = true;
-  bool queued = false;    // to be looked at again
-  bool end_near = false;  // the other end has closed: the end is told once, and must be read up to
+  bool queued = false;        // to be looked at again
+  bool end_near = false;      // the other end has closed: the end is told once, and must be read up to
+  bool spare = false;         // it has nothing to do, and is closed where room is needed
+  Endpoint* older = nullptr;  // the neighbours among those
+  Endpoint* newer = nullptr;
   Timer timer;
 };
 
@@ -48,6 +51,7 @@ struct Client : Endpoint {
   bool hold_over = false;  // it has waited as long as it may
   bool cut = false;        // what was written is not all: it must not look as if it were
   bool trusted = false;
+  bool counted = false;  // among those of its address
   bool at_unix = false;
   PinElsewhere elsewhere = PinElsewhere::not_asked;  // what it was told of its session
   uint8_t peer_size = 0;
@@ -67,13 +71,14 @@ struct Client : Endpoint {
 
 struct Upstream : Endpoint {
   bool connecting = false;
-  bool reused = false;  // it has served a request before
+  bool reused = false;    // it has served a request before
+  bool settling = false;  // kept, and not used before it has stayed silent for a while
   Exchange* exchange = nullptr;
   Replica* replica = nullptr;
   Buffer* in = nullptr;   // a part of an answer's head
   Buffer* out = nullptr;  // to be written, behind the exchange's `sent`
   int64_t idle_since_ms = 0;
-  Upstream* prev = nullptr;  // of the replica's idle ones
+  Upstream* prev = nullptr;  // of the replica's idle or settling ones
   Upstream* next = nullptr;
 };
 
@@ -127,6 +132,8 @@ struct Exchange {
   uint64_t tried = 0;   // replicas, by their place
   int64_t generation = 0;
   int64_t begun_us = 0;
+  int64_t body_awaited_ms = 0;  // since when; 0: it is not
+  int64_t body_waited_ms = 0;   // before that, for the client alone
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   const char* error = "";

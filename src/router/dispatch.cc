@@ -36,8 +36,8 @@ std::string_view reason_name(Reason reason) {
 
 Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, bool trusted_peer, const Moment& now,
                                 bool may_ask) {
+  if (head.headers.has(Field::sluice_token)) return by_token(table, head, now);
   Dispatched done;
-  if (head.headers.has(Field::sluice_token) && pinned_by_token(table, head, now, done)) return done;
   char host[kMaxHost];
   size_t size = head.host.size() <= kMaxHost ? head.host.size() : 0;
   for (size_t i = 0; i < size; ++i) {
@@ -66,8 +66,7 @@ Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, boo
 // -------------------------------------------------------------------------------------------------------------- token
 
 const Dispatcher::SeenToken* Dispatcher::believed_token(const TableSettings& settings, std::string_view text,
-                                                        const Moment& now) {
-  if (settings.debug_keys.empty() || text.size() > kMaxDebugTokenBytes) return nullptr;
+                                                        const Moment& now, const char*& why) {
   // With the stamp, so that a token of a key that is no longer in the table is not believed.
   uint64_t hash = keyed_hash({token_key_.first ^ settings.stamp, token_key_.second}, text);
   for (const SeenToken& seen : tokens_) {
@@ -77,31 +76,56 @@ const Dispatcher::SeenToken* Dispatcher::believed_token(const TableSettings& set
     tokens_second_ = now.wall_s;
     tokens_verified_ = 0;
   }
-  if (++tokens_verified_ > kTokensVerifiedPerSecond) return nullptr;
+  if (++tokens_verified_ > kTokensVerifiedPerSecond) {
+    why = "too many debug tokens came in this second; try again";
+    return nullptr;
+  }
   auto token = read_debug_token(text, settings.debug_keys);
-  if (!token || token->expires_s <= now.wall_s || token->environment != settings.environment) return nullptr;
-  if (tokens_.size() == kTokensSeen) tokens_.erase(tokens_.begin());
-  tokens_.push_back({hash, std::min(token->expires_s, now.wall_s + kTokenBelieved_s), std::move(token->deployment),
-                     std::move(token->revision)});
-  return &tokens_.back();
+  if (!token) {
+    token_fault_ = token.error().message;
+    why = token_fault_.c_str();
+  } else if (token->environment != settings.environment) {
+    why = "the debug token is for another environment";
+  } else if (token->expires_s <= now.wall_s) {
+    why = "the debug token has expired";
+  } else {
+    if (tokens_.size() == kTokensSeen) tokens_.erase(tokens_.begin());
+    tokens_.push_back({hash, std::min(token->expires_s, now.wall_s + kTokenBelieved_s), std::move(token->deployment),
+                       std::move(token->revision)});
+    return &tokens_.back();
+  }
+  return nullptr;
 }
 
-bool Dispatcher::pinned_by_token(const Table& table, const RequestHead& head, const Moment& now, Dispatched& done) {
-  if (!head.headers.has(Field::sluice_deployment) || !head.headers.has(Field::sluice_revision)) return false;
+// Whoever sends a token wants that revision and no other: an answer of another would pass for its answer.
+Dispatched Dispatcher::by_token(const Table& table, const RequestHead& head, const Moment& now) {
+  Dispatched done{.outcome = Outcome::denied};
+  if (!head.headers.has(Field::sluice_deployment) || !head.headers.has(Field::sluice_revision)) {
+    done.why = "a debug token needs X-Sluice-Deployment and X-Sluice-Revision beside it";
+    return done;
+  }
   std::string_view deployment = head.headers.value_of(Field::sluice_deployment);
   std::string_view revision = head.headers.value_of(Field::sluice_revision);
-  const SeenToken* token = believed_token(*table.settings, head.headers.value_of(Field::sluice_token), now);
-  if (token == nullptr || token->deployment != deployment) return false;
-  if (token->revision != "*" && token->revision != revision) return false;
+  const SeenToken* token = believed_token(*table.settings, head.headers.value_of(Field::sluice_token), now, done.why);
+  if (token == nullptr) return done;
   const auto* found = table.named(deployment);
   const Revision* pinned = found != nullptr ? (*found)->named(revision) : nullptr;
-  if (pinned == nullptr || pinned->draining()) return false;
-  done = {.outcome = Outcome::routed,
-          .reason = Reason::token,
-          .deployment = found->get(),
-          .revision = pinned,
-          .prefix = "/"};
-  return true;
+  if (token->deployment != deployment) {
+    done.why = "the debug token is for another deployment";
+  } else if (token->revision != "*" && token->revision != revision) {
+    done.why = "the debug token is for another revision";
+  } else if (pinned == nullptr) {
+    done.why = "the deployment has no such revision that runs";
+  } else if (pinned->draining()) {
+    done.why = "the revision is draining";
+  } else {
+    done = {.outcome = Outcome::routed,
+            .reason = Reason::token,
+            .deployment = found->get(),
+            .revision = pinned,
+            .prefix = "/"};
+  }
+  return done;
 }
 
 // ------------------------------------------------------------------------------------------------------------- choice

@@ -17,8 +17,8 @@ namespace sluice::router {
 enum class Reason : uint8_t { none, token, cookie, pin, bucket, weight };
 std::string_view reason_name(Reason reason);
 
-// asks: what is known of the session elsewhere is to be asked first.
-enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held, asks };
+// asks: what is known of the session elsewhere is to be asked first. denied: it has a debug token that does not hold.
+enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held, asks, denied };
 
 struct Dispatched {
   Outcome outcome = Outcome::no_route;
@@ -29,6 +29,7 @@ struct Dispatched {
   uint32_t bucket = 0;
   const Deployment* deployment = nullptr;
   const Revision* revision = nullptr;
+  const char* why = "";      // it is denied; until the next dispatch
   std::string_view prefix;   // of the route
   std::string_view session;  // the application's own key, if it is to be remembered
 };
@@ -59,8 +60,9 @@ class Dispatcher {
     std::string deployment, revision;
   };
 
-  const SeenToken* believed_token(const TableSettings& settings, std::string_view text, const Moment& now);
-  bool pinned_by_token(const Table& table, const RequestHead& head, const Moment& now, Dispatched& done);
+  const SeenToken* believed_token(const TableSettings& settings, std::string_view text, const Moment& now,
+                                  const char*& why);
+  Dispatched by_token(const Table& table, const RequestHead& head, const Moment& now);
   void choose(const TableSettings& settings, const RequestHead& head, const Moment& now, bool may_ask,
               Dispatched& done);
   bool by_cookie(const TableSettings& settings, const RequestHead& head, const Moment& now, Dispatched& done);
@@ -71,6 +73,7 @@ class Dispatcher {
   std::vector<SeenToken> tokens_;
   int64_t tokens_second_ = 0;
   int tokens_verified_ = 0;
+  std::string token_fault_;
 };
 
 template <class MayServe>

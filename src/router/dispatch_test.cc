@@ -158,7 +158,7 @@ TEST_F(Dispatch, BelievesAPinOnlyWithAToken) {
   for (int i = 0; i < 100; ++i) EXPECT_NE(ask(pin).revision->id, "r3");
   auto refused = [&](const DebugToken& claims, const crypto::PrivateKey& signer) {
     std::string text = write_debug_token(claims, signer);
-    return ask(pin + "X-Sluice-Debug-Token: " + text + "\r\n").reason != Reason::token;
+    return ask(pin + "X-Sluice-Debug-Token: " + text + "\r\n").outcome == Outcome::denied;
   };
   EXPECT_TRUE(refused({"test", "d1", "r3", kNow}, key));
   EXPECT_TRUE(refused({"other", "d1", "r3", kNow + 60}, key));
@@ -166,6 +166,53 @@ TEST_F(Dispatch, BelievesAPinOnlyWithAToken) {
   EXPECT_TRUE(refused({"test", "d1", "r2", kNow + 60}, key));
   EXPECT_TRUE(refused({"test", "d1", "r3", kNow + 60}, crypto::PrivateKey::generate()));
   EXPECT_FALSE(refused({"test", "d1", "*", kNow + 60}, key));
+}
+
+class FirstWeek14a : public Dispatch {
+ protected:
+  std::string denied(const std::string& token, const std::string& pin) {
+    Dispatched done = ask(pin + "X-Sluice-Debug-Token: " + token + "\r\n");
+    return done.outcome == Outcome::denied ? done.why : "";
+  }
+  std::string pin = "X-Sluice-Deployment: d1\r\nX-Sluice-Revision: r3\r\n";
+};
+
+TEST_F(FirstWeek14a, TokenThatDoesNotHoldIsDeniedWithTheReason) {
+  std::string good = write_debug_token({"test", "d1", "*", kNow + 60}, key);
+  EXPECT_EQ(denied(good, pin), "");
+  EXPECT_EQ(denied(write_debug_token({"test", "d1", "r3", kNow}, key), pin), "the debug token has expired");
+  EXPECT_EQ(denied(write_debug_token({"other", "d1", "r3", kNow + 60}, key), pin),
+            "the debug token is for another environment");
+  EXPECT_EQ(denied(write_debug_token({"test", "d2", "r3", kNow + 60}, key), pin),
+            "the debug token is for another deployment");
+  EXPECT_EQ(denied(write_debug_token({"test", "d1", "r2", kNow + 60}, key), pin),
+            "the debug token is for another revision");
+  EXPECT_EQ(denied(write_debug_token({"test", "d1", "r3", kNow + 60}, crypto::PrivateKey::generate()), pin),
+            "the debug token is not signed by a key of the table");
+  std::string tampered = good;
+  tampered[5] = tampered[5] == 'A' ? 'B' : 'A';
+  EXPECT_EQ(denied(tampered, pin), "the debug token is not signed by a key of the table");
+  EXPECT_EQ(denied("nonsense", pin), "the debug token is not one");
+  EXPECT_EQ(denied("", pin), "the debug token is not one");
+  EXPECT_EQ(denied(good, "X-Sluice-Deployment: d1\r\nX-Sluice-Revision: r9\r\n"),
+            "the deployment has no such revision that runs");
+}
+
+TEST_F(FirstWeek14a, TokenWithoutItsHeadersIsDenied) {
+  std::string good = write_debug_token({"test", "d1", "*", kNow + 60}, key);
+  for (const char* headers : {"", "X-Sluice-Deployment: d1\r\n", "X-Sluice-Revision: r3\r\n"}) {
+    EXPECT_EQ(denied(good, headers), "a debug token needs X-Sluice-Deployment and X-Sluice-Revision beside it");
+  }
+}
+
+TEST_F(FirstWeek14a, HeadersWithoutATokenStayIgnored) {
+  for (int i = 0; i < 100; ++i) EXPECT_NE(ask(pin).revision->id, "r3");
+}
+
+TEST_F(FirstWeek14a, TooManyTokensAreToldSo) {
+  for (int i = 0; i < 200; ++i) denied("nonsense" + std::to_string(i), pin);
+  EXPECT_EQ(denied(write_debug_token({"test", "d1", "*", kNow + 60}, key), pin),
+            "too many debug tokens came in this second; try again");
 }
 
 TEST_F(Dispatch, SaysWhenThereIsNothingToRouteTo) {

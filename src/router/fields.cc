@@ -71,6 +71,7 @@ Field field_named(std::string_view name) {
     case 7:
       return if_named(name, "upgrade", Field::upgrade);
     case 9:
+      if ((name[0] | 0x20) == 'x') return if_named(name, "x-real-ip", Field::x_real_ip);
       return if_named(name, "forwarded", Field::forwarded);
     case 10:
       if ((name[0] | 0x20) == 'c') return if_named(name, "connection", Field::connection);

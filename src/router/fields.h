@@ -22,6 +22,7 @@ enum class Field : uint8_t {
   x_forwarded_proto,
   x_forwarded_host,
   x_forwarded_port,
+  x_real_ip,
   forwarded,
   traceparent,
   tracestate,

@@ -66,9 +66,12 @@ bool stays_in_request(const RequestHead& head, const Forwarding& forwarding, con
     case Field::tracestate:  // says more of a trace, and nothing of the one that begins here
       if (!forwarding.trace.empty()) return false;
       [[fallthrough]];
-    case Field::other:
     case Field::accept:
     case Field::content_type:
+      return !head.framing.names_others || !is_named_by_connection(head.headers, line.name);
+    case Field::other:
+      // CGI and what descends from it cannot tell X_Forwarded_For from X-Forwarded-For.
+      if (line.name.find('_') != std::string_view::npos) return false;
       return !head.framing.names_others || !is_named_by_connection(head.headers, line.name);
     case Field::content_length:
     case Field::transfer_encoding:
@@ -83,6 +86,7 @@ bool stays_in_request(const RequestHead& head, const Forwarding& forwarding, con
     case Field::x_forwarded_proto:
     case Field::x_forwarded_host:
     case Field::x_forwarded_port:
+    case Field::x_real_ip:
       return forwarding.trusted;
     default:
       return false;
@@ -116,7 +120,7 @@ void write_forwarded(const RequestHead& head, const Forwarding& forwarding, Writ
 }  // namespace
 
 size_t request_head_room(const RequestHead& head, const Forwarding& forwarding) {
-  return head.size + 2 * forwarding.peer.size() + 3 * head.authority.size() + 512;
+  return head.size + 3 * forwarding.peer.size() + 3 * head.authority.size() + 512;
 }
 
 void write_request_head(const RequestHead& head, const Forwarding& forwarding, Buffer& buffer) {
@@ -130,6 +134,9 @@ void write_request_head(const RequestHead& head, const Forwarding& forwarding, B
     out << (forwarding.peer.empty() ? std::string_view("unknown") : forwarding.peer) << "\r\n";
   }
   bool keeps = forwarding.trusted;
+  if (!forwarding.peer.empty() && (!keeps || !head.headers.has(Field::x_real_ip))) {
+    out << "X-Real-IP: " << forwarding.peer << "\r\n";
+  }
   if (!keeps || !head.headers.has(Field::x_forwarded_proto)) out << "X-Forwarded-Proto: http\r\n";
   if (!keeps || !head.headers.has(Field::x_forwarded_host)) out << "X-Forwarded-Host: " << head.authority << "\r\n";
   if (!keeps || !head.headers.has(Field::x_forwarded_port)) {
@@ -145,11 +152,13 @@ void write_request_head(const RequestHead& head, const Forwarding& forwarding, B
 }
 
 size_t response_head_room(const ResponseHead& head, const Answering& answering) {
-  return head.size + answering.set_cookie.size() + 128;
+  return head.size + answering.set_cookie.size() + answering.deployment.size() + answering.revision.size() + 192;
 }
 
 size_t write_response_head(const ResponseHead& head, const Answering& answering, char* at) {
   Writer out(at);
+  // A length of what cannot have a body would be believed by whoever does not know that (RFC 9110, 8.6).
+  bool has_length = head.status >= 200 && head.status != 204;
   out << "HTTP/1.1 " << static_cast<unsigned>(head.status) << " " << head.reason << "\r\n";
   copy_runs(head.headers, out, [&](const HeaderLine& line) {
     switch (line.field) {
@@ -158,8 +167,13 @@ size_t write_response_head(const ResponseHead& head, const Answering& answering,
         return false;
       case Field::upgrade:
         return answering.upgrade;
+      case Field::sluice_deployment:
+      case Field::sluice_revision:
+        return answering.revision.empty();
+      case Field::content_length:
+        return has_length;
       case Field::transfer_encoding:
-        return !answering.old_client;
+        return has_length && !answering.old_client;
       case Field::other:
       case Field::accept:
       case Field::tracestate:
@@ -169,6 +183,9 @@ size_t write_response_head(const ResponseHead& head, const Answering& answering,
     }
   });
   out << answering.set_cookie;
+  if (!answering.revision.empty()) {
+    out << "X-Sluice-Deployment: " << answering.deployment << "\r\nX-Sluice-Revision: " << answering.revision << "\r\n";
+  }
   if (answering.upgrade) {
     out << "Connection: upgrade\r\n";
   } else if (!answering.keep_alive) {

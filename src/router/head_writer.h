@@ -29,6 +29,8 @@ struct Answering {
   bool keep_alive = true;
   bool upgrade = false;         // this is the 101
   std::string_view set_cookie;  // a line with CRLF
+  std::string_view deployment;  // and revision: whose answer it is, for a trusted caller
+  std::string_view revision;
 };
 
 size_t response_head_room(const ResponseHead& head, const Answering& answering);

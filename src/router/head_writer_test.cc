@@ -25,8 +25,9 @@ TEST(HeadWriter, ReplacesWhatAStrangerSaysOfItself) {
   EXPECT_EQ(passed_on("GET /a HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 1.1.1.1\r\nA: b\r\nX-Forwarded-Proto: https\r\n"
                       "Forwarded: for=1.1.1.1\r\nX-Sluice-Revision: r\r\nX-Sluice-Debug-Token: t\r\nC: d\r\n\r\n",
                       kStranger),
-            "GET /a HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: http\r\n"
-            "X-Forwarded-Host: h\r\nX-Forwarded-Port: 80\r\nForwarded: for=192.0.2.7;host=\"h\";proto=http\r\n\r\n");
+            "GET /a HTTP/1.1\r\nHost: h\r\nA: b\r\nC: d\r\nX-Forwarded-For: 192.0.2.7\r\nX-Real-IP: 192.0.2.7\r\n"
+            "X-Forwarded-Proto: http\r\nX-Forwarded-Host: h\r\nX-Forwarded-Port: 80\r\nForwarded: "
+            "for=192.0.2.7;host=\"h\";proto=http\r\n\r\n");
 }
 
 TEST(HeadWriter, AddsToWhatATrustedPeerSays) {
@@ -37,7 +38,8 @@ TEST(HeadWriter, AddsToWhatATrustedPeerSays) {
                       "x-forwarded-for: 2.2.2.2\r\nForwarded: for=1.1.1.1\r\n\r\n",
                       trusted),
             "GET /a HTTP/1.1\r\nHost: h\r\nX-Forwarded-Proto: https\r\n"
-            "X-Forwarded-For: 1.1.1.1, 2.2.2.2, 2001:db8::1\r\nX-Forwarded-Host: h\r\nX-Forwarded-Port: 80\r\n"
+            "X-Forwarded-For: 1.1.1.1, 2.2.2.2, 2001:db8::1\r\nX-Real-IP: 2001:db8::1\r\nX-Forwarded-Host: "
+            "h\r\nX-Forwarded-Port: 80\r\n"
             "Forwarded: for=1.1.1.1, for=\"[2001:db8::1]\";host=\"h\";proto=http\r\n\r\n");
 }
 
@@ -99,6 +101,44 @@ TEST(HeadWriter, WritesAnAnswersHead) {
             "HTTP/1.1 200 Fine\r\nSet-Cookie: a=b\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_EQ(std::string(out, write_response_head(head, {.keep_alive = false}, out)),
             "HTTP/1.1 200 Fine\r\nSet-Cookie: a=b\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n");
+}
+
+TEST(FirstWeek26, NamesWithAnUnderscoreReachNoApplication) {
+  Forwarding trusted = kStranger;
+  trusted.trusted = true;
+  for (const Forwarding& from : {kStranger, trusted}) {
+    std::string written = passed_on(
+        "GET /a HTTP/1.1\r\nHost: h\r\nX_Forwarded_For: 9.9.9.9\r\nX_Sluice_Tenant: evil\r\nA: b\r\n"
+        "Transfer_Encoding: chunked\r\nContent_Length: 9\r\nX-Real_IP: 9.9.9.9\r\n\r\n",
+        from);
+    EXPECT_TRUE(written.starts_with("GET /a HTTP/1.1\r\nHost: h\r\nA: b\r\nX-Forwarded-For")) << written;
+    EXPECT_EQ(written.find('_'), std::string::npos) << written;
+  }
+}
+
+TEST(FirstWeek26, XRealIpIsReplacedAndKeptFromATrustedPeer) {
+  std::string text = "GET /a HTTP/1.1\r\nHost: h\r\nX-Real-IP: 9.9.9.9\r\n\r\n";
+  std::string written = passed_on(text, kStranger);
+  EXPECT_NE(written.find("X-Real-IP: 192.0.2.7\r\n"), std::string::npos) << written;
+  EXPECT_EQ(written.find("9.9.9.9"), std::string::npos) << written;
+  Forwarding trusted = kStranger;
+  trusted.trusted = true;
+  written = passed_on(text, trusted);
+  EXPECT_NE(written.find("X-Real-IP: 9.9.9.9\r\n"), std::string::npos) << written;
+  EXPECT_EQ(written.find("X-Real-IP: 192.0.2.7\r\n"), std::string::npos) << written;
+}
+
+TEST(FirstWeek26, AnswersWithoutABodyHaveNoLength) {
+  for (const char* status : {"103 Early Hints", "204 No Content", "101 Switching Protocols"}) {
+    for (const char* line : {"Content-Length: 0\r\n", "Content-Length: 7\r\n", "Transfer-Encoding: chunked\r\n"}) {
+      std::string text = std::string("HTTP/1.1 ") + status + "\r\nA: b\r\n" + line + "C: d\r\n\r\n";
+      ResponseHead head;
+      ASSERT_EQ(parse_response_head(text, head), Parsed::complete);
+      char out[1'000];
+      EXPECT_EQ(std::string(out, write_response_head(head, {}, out)),
+                std::string("HTTP/1.1 ") + status + "\r\nA: b\r\nC: d\r\n\r\n");
+    }
+  }
 }
 
 }  // namespace head_writer_test

@@ -1,5 +1,6 @@
 // What the router itself answers: pages that tell a stranger the status and a number to ask for, and nothing else. The
-// operator finds the reason under that number in the access log.
+// operator finds the reason under that number in the access log. Only who has sent a debug token is told what is wrong
+// with it.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,13 @@ std::string_view status_text(uint16_t status);
 struct OwnAnswer {
   uint16_t status = 500;
   std::string_view trace;
+  std::string_view reason;  // for a caller who may know
   bool html = false;
   bool is_head = false;
   bool old_client = false;
   bool keep_alive = false;
+  std::string_view deployment;  // and revision: that answered a trusted caller
+  std::string_view revision;
   const Deployment* paused = nullptr;  // with its own page, and when to come again
 };
 

@@ -1,6 +1,7 @@
 // The machine as a whole: its queue, its timers, and its end.
 #include "router/proxy.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace sluice::router {
@@ -10,13 +11,15 @@ constexpr int64_t kLookAtDrains_ms = 100;
 
 }  // namespace
 
-Proxy::Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now)
+Proxy::Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now,
+             AddressCounts& addresses)
     : wire_(wire),
       counters_(counters),
       lane_(lane),
       log_(log),
       now_(now),
       timers_(now.monotonic_ms()),
+      addresses_(addresses),
       dispatcher_(random),
       pins_(wire),
       input_(std::make_unique_for_overwrite<char[]>(kReadBytes)),
@@ -85,6 +88,60 @@ bool Proxy::is_trusted(Client& client) {
   return client.trusted;
 }
 
+// --------------------------------------------------------------------------------------------------------------- room
+
+bool Proxy::admits(const Address& peer) {
+  IpBytes ip = ip_bytes(peer);
+  const Table* table = this->table();
+  uint64_t limit = std::max<size_t>(most_of_all_ / 2, 1);  // so that nobody takes all
+  if (table != nullptr && table->settings->connections_per_address != 0) {
+    limit = table->settings->connections_per_address;
+  }
+  // Whoever stands between the clients and the router has all of theirs.
+  bool trusted = table != nullptr && std::ranges::any_of(table->settings->trusted_proxies,
+                                                         [&](const Network& each) { return each.contains(ip); });
+  if (!addresses_.enter(ip, trusted ? UINT64_MAX : limit)) return false;
+  if (make_room()) return true;
+  addresses_.leave(ip);
+  return false;
+}
+
+bool Proxy::make_room() {
+  while (clients_.taken() + upstreams_.taken() >= most_) {
+    if (!evict()) return false;
+  }
+  return true;
+}
+
+bool Proxy::evict() {
+  if (oldest_spare_ == nullptr) return false;
+  if (oldest_spare_->kind == Endpoint::Kind::client) {
+    close(static_cast<Client&>(*oldest_spare_));
+  } else {
+    close(static_cast<Upstream&>(*oldest_spare_));
+  }
+  return true;
+}
+
+// It has nothing to do from now on, and may be closed without loss.
+void Proxy::add_spare(Endpoint& endpoint) {
+  remove_spare(endpoint);
+  endpoint.spare = true;
+  endpoint.older = newest_spare_;
+  (newest_spare_ != nullptr ? newest_spare_->newer : oldest_spare_) = &endpoint;
+  newest_spare_ = &endpoint;
+}
+
+void Proxy::remove_spare(Endpoint& endpoint) {
+  if (!endpoint.spare) return;
+  endpoint.spare = false;
+  (endpoint.older != nullptr ? endpoint.older->newer : oldest_spare_) = endpoint.newer;
+  (endpoint.newer != nullptr ? endpoint.newer->older : newest_spare_) = endpoint.older;
+  endpoint.older = endpoint.newer = nullptr;
+}
+
+// ------------------------------------------------------------------------------------------------------------- the end
+
 void Proxy::release_held() {
   for (Client* client : held_) {
     client->phase = Client::Phase::idle;
@@ -115,9 +172,7 @@ void Proxy::cut_all() {
   while (all_clients_ != nullptr) close(*all_clients_);
   for (auto& pool : pools_) {
     if (!pool) continue;
-    for (const auto& replica : pool->replicas()) {
-      while (replica->idle != nullptr) close(*replica->idle);
-    }
+    for (const auto& replica : pool->replicas()) close_idle(*replica);
   }
   queue_.clear();
 }

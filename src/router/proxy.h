@@ -19,6 +19,7 @@
 
 #include "base/random.h"
 #include "router/access_log.h"
+#include "router/address_counts.h"
 #include "router/buffers.h"
 #include "router/connection.h"
 #include "router/counters.h"
@@ -46,7 +47,8 @@ enum class UpstreamFault : uint8_t { connect, connect_timeout, closed, garbage, 
 
 class Proxy {
  public:
-  Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now);
+  Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now,
+        AddressCounts& addresses);
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
@@ -62,6 +64,18 @@ class Proxy {
   // What a new table means for what is already here: pools, drains, requests that are held.
   void catch_up();
   const Table* caught_up() const { return caught_up_.load(std::memory_order_acquire); }
+
+  // How many connections it may have, to clients and upstream. Where there is no room for another, the one that has had
+  // nothing to do for the longest time is closed.
+  void limit_connections(size_t mine, size_t of_all_threads) {
+    most_ = mine;
+    most_of_all_ = of_all_threads;
+  }
+  // Whether a connection of this peer can be taken, which makes room for it. Who is admitted must be accepted.
+  bool admits(const Address& peer);
+  bool admits_unix() { return make_room(); }
+  // Closes the connection that waits for the longest time; false: none does.
+  bool evict();
 
   // A new connection. `unix_peer`: it has no address and is trusted.
   Client* accept(int fd, const Address& peer, uint16_t port, bool unix_peer);
@@ -112,6 +126,9 @@ class Proxy {
   void fire(Client& client);
   void wake(Endpoint& endpoint);
   bool is_trusted(Client& client);
+  bool make_room();
+  void add_spare(Endpoint& endpoint);
+  void remove_spare(Endpoint& endpoint);
   const Table* table() const { return table_.load(std::memory_order_acquire); }
   std::string_view environment() const {
     return table() != nullptr ? std::string_view(table()->settings->environment) : "";
@@ -128,11 +145,19 @@ class Proxy {
   bool flush_request(Exchange& exchange);
   size_t forward_body(Exchange& exchange, std::string_view bytes);
   bool request_waits(const Exchange& exchange) const;
-  RevisionPool& pool_of(const Deployment& deployment, const Revision& revision);
-  void close_unlisted(RevisionPool& pool);
-  void renew_pool(uint32_t number, const Table& table);
   void begin_trace(Exchange& exchange, std::string_view given, char* span);
   void write_new_trace(char* trace);
+
+  // proxy_pools.cc
+  RevisionPool& pool_of(const Deployment& deployment, const Revision& revision);
+  void renew_pool(uint32_t number, const Table& table);
+  Upstream* take_kept(const Exchange& exchange, Replica& replica);
+  Upstream* connect(Replica& replica, bool& no_file);
+  void detach(Exchange& exchange, bool reuse);
+  void make_idle(Upstream& upstream);
+  void close_idle(Replica& replica);
+  void spoke_unasked(Upstream& upstream);
+  void close(Upstream& upstream);
 
   // proxy_pins.cc
   void ask_pins(Client& client, const Dispatched& done);
@@ -152,9 +177,6 @@ class Proxy {
   void finish_response(Exchange& exchange, bool leftover);
   void fail(Exchange& exchange, UpstreamFault fault);
   void fire(Upstream& upstream);
-  void close(Upstream& upstream);
-  void detach(Exchange& exchange, bool reuse);
-  void make_idle(Upstream& upstream);
 
   // proxy_answers.cc
   void refuse(Client& client, uint16_t status, const char* why);
@@ -194,6 +216,11 @@ class Proxy {
   Slab<Upstream> upstreams_;
   Slab<Exchange> exchanges_;
   Client* all_clients_ = nullptr;
+  Endpoint* oldest_spare_ = nullptr;  // of those that have nothing to do
+  Endpoint* newest_spare_ = nullptr;
+  size_t most_ = SIZE_MAX;
+  size_t most_of_all_ = SIZE_MAX;
+  AddressCounts& addresses_;
   std::vector<std::unique_ptr<RevisionPool>> pools_;  // by the revisions' numbers; many are nothing
   std::vector<Endpoint*> queue_, working_;
   std::vector<Client*> held_;

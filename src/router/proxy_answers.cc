@@ -64,13 +64,17 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
   exchange.error = why;
   exchange.begun = true;
   if (status < 500) exchange.logged = exchange.logged || is_refusal_logged();
+  bool trusted = exchange.reason == Reason::token && exchange.pool != nullptr;
   text_.clear();
   write_own_answer({.status = status,
                     .trace = {exchange.trace.data(), exchange.trace.size()},
+                    .reason = status == 403 ? why : "",
                     .html = exchange.wants_html,
                     .is_head = exchange.is_head,
                     .old_client = exchange.old_client,
                     .keep_alive = exchange.keep_alive,
+                    .deployment = trusted ? std::string_view(exchange.pool->deployment().id) : "",
+                    .revision = trusted ? std::string_view(exchange.pool->revision().id) : "",
                     .paused = of != nullptr && of->paused ? of : nullptr},
                    text_);
   if (!write(client, text_, {})) return;

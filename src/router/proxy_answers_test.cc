@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "crypto/base64.h"
+#include "router/debug_token.h"
 #include "router/testing_proxy.h"
 
 namespace sluice::router {
@@ -165,6 +167,49 @@ TEST(ProxyAnswers, GiveACookieOnceAndTakeItBack) {
     EXPECT_EQ(proxy.taken(client), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   }
   EXPECT_EQ(proxy.upstreams(), 1U);
+}
+
+struct Trusted : TestingProxy {
+  explicit Trusted(const crypto::PrivateKey& key = crypto::PrivateKey::generate()) : TestingProxy(table(key)) {
+    pin =
+        "GET / HTTP/1.1\r\nHost: shop.example\r\nX-Sluice-Deployment: d1\r\nX-Sluice-Revision: r1\r\n"
+        "X-Sluice-Debug-Token: ";
+    token = write_debug_token({"test", "d1", "r1", 1'700'000'060}, key);
+    client = connect();
+  }
+  static TableDocument table(const crypto::PrivateKey& key) {
+    TableDocument made = testing_table({testing_deployment()});
+    made.debug_keys = {crypto::to_base64(key.public_key().raw())};
+    return made;
+  }
+  std::string pin, token;
+  int client = -1;
+};
+
+TEST(FirstWeek14, EveryAnswerToATrustedCallerNamesDeploymentAndRevision) {
+  Trusted proxy;
+  proxy.send(proxy.client, proxy.pin + proxy.token + "\r\n\r\n");
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nX-Sluice-Revision: r9\r\nContent-Length: 2\r\n\r\nhi");
+  EXPECT_EQ(proxy.taken(proxy.client),
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Sluice-Deployment: d1\r\nX-Sluice-Revision: r1\r\n\r\nhi");
+  proxy.send(proxy.client, proxy.pin + proxy.token + "\r\n\r\n");
+  proxy.send(proxy.upstream(0), "garbage");
+  std::string answer = proxy.taken(proxy.client);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 502 Bad Gateway\r\n")) << answer;
+  EXPECT_NE(answer.find("X-Sluice-Deployment: d1\r\nX-Sluice-Revision: r1\r\n"), std::string::npos) << answer;
+  proxy.send(proxy.client, "GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+  proxy.send(proxy.wire.connected.back(), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+  EXPECT_EQ(proxy.taken(proxy.client), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+}
+
+TEST(FirstWeek14, TokenThatDoesNotHoldGets403WithTheReason) {
+  Trusted proxy;
+  proxy.send(proxy.client, proxy.pin + proxy.token + "x\r\n\r\n");
+  std::string answer = proxy.taken(proxy.client);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 403 Forbidden\r\n")) << answer;
+  EXPECT_NE(answer.find(": the debug token is not "), std::string::npos) << answer;
+  EXPECT_EQ(proxy.upstreams(), 0U);
+  EXPECT_NE(proxy.log_text().find("the debug token is not "), std::string::npos);
 }
 
 }  // namespace proxy_answers_test

@@ -27,11 +27,13 @@ Client* Proxy::accept(int fd, const Address& peer, uint16_t port, bool unix_peer
     client->peer_size = static_cast<uint8_t>(std::min(text.size(), client->peer_text.size()));
     std::memcpy(client->peer_text.data(), text.data(), client->peer_size);
     client->ip = ip_bytes(peer);
+    client->counted = true;
   }
   client->next = all_clients_;
   if (all_clients_ != nullptr) all_clients_->prev = client;
   all_clients_ = client;
   timers_.set(client->timer, now_.monotonic_ms() + kKeepAlive_ms);
+  add_spare(*client);
   wake(*client);
   return client;
 }
@@ -204,7 +206,11 @@ bool Proxy::flush(Client& client) {
     client.out->drop(static_cast<size_t>(size));
     if (client.out->size() == 0) {
       buffers_.give_up(client.out);
-      if (client.exchange != nullptr && !client.exchange->closing_1012) timers_.clear(client.timer);
+      if (client.exchange == nullptr) {
+        add_spare(client);
+      } else if (!client.exchange->closing_1012) {
+        timers_.clear(client.timer);
+      }
       return true;
     }
     if (client.exchange == nullptr) {
@@ -268,6 +274,7 @@ void Proxy::become_idle(Client& client) {
     return;
   }
   timers_.set(client.timer, now_.monotonic_ms() + kKeepAlive_ms);
+  if (client.out == nullptr) add_spare(client);
   if (client.in != nullptr || client.readable) wake(client);
 }
 
@@ -283,6 +290,7 @@ void Proxy::linger(Client& client) {
   wire_.shut_write(client.fd);
   client.phase = Client::Phase::lingering;
   timers_.set(client.timer, now_.monotonic_ms() + kLinger_ms);
+  add_spare(client);
   if (client.ended) {
     close(client);
   } else {
@@ -305,6 +313,8 @@ void Proxy::close(Client& client) {
   client.fd = -1;
   client.exchange = nullptr;
   timers_.remove(client.timer);
+  remove_spare(client);
+  if (client.counted) addresses_.leave(client.ip);
   buffers_.give_up(client.in);
   buffers_.give_up(client.out);
   if (client.phase == Client::Phase::held) std::erase(held_, &client);

@@ -7,11 +7,30 @@
 namespace sluice::router {
 namespace {
 
-constexpr int64_t kFreshForUnsafe_ms = 1'000;
+constexpr int64_t kLeastBodyBytesPerSecond = 128;
 
 bool is_idempotent(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE" || method == "OPTIONS" ||
          method == "TRACE";
+}
+
+// Whether what a request wants to upgrade to may be passed on: one line of protocols, none of which is HTTP again. h2c
+// would let its requests reach the application past the router.
+bool may_upgrade(const HeaderBlock& headers) {
+  std::string_view protocols, protocol;
+  for (uint32_t i = 0; i < headers.count; ++i) {
+    if (headers.lines[i].field != Field::upgrade) continue;
+    if (!protocols.empty()) return false;
+    protocols = headers.lines[i].value;
+  }
+  bool any = false;
+  while (next_element(protocols, protocol)) {
+    std::string_view name = protocol.substr(0, protocol.find('/'));
+    bool is_http = equal_ignoring_case(name.substr(0, 2), "h2") || equal_ignoring_case(name.substr(0, 4), "http");
+    if (is_http || !is_token(name)) return false;
+    any = true;
+  }
+  return any;
 }
 
 uint64_t next_random(uint64_t& state) {
@@ -68,6 +87,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   RequestHead& head = request_head_;
   Exchange& exchange = *exchanges_.take();
   timers_.clear(client.timer);
+  remove_spare(client);
   client.exchange = &exchange;
   client.phase = Client::Phase::busy;
   exchange.client = &client;
@@ -129,8 +149,8 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   if (done.new_pin || done.renew_pin) share_pin(client, done);
   if (done.outcome == Outcome::routed) {
     std::string_view upgrade = head.framing.upgrade ? head.headers.value_of(Field::upgrade) : std::string_view();
-    exchange.asks_upgrade = head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 &&
-                            !equal_ignoring_case(upgrade.substr(0, 3), "h2c");
+    exchange.asks_upgrade =
+        head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 && may_upgrade(head.headers);
     exchange.is_websocket = exchange.asks_upgrade && equal_ignoring_case(upgrade, "websocket");
     Forwarding forwarding{
         .peer = client.peer(), .port = client.port, .trusted = trusted, .upgrade = exchange.asks_upgrade};
@@ -162,6 +182,9 @@ void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) 
       return;
     case Outcome::held:
       answer(exchange, 503, "the deployment was held for too long", done.deployment);
+      return;
+    case Outcome::denied:
+      answer(exchange, 403, done.why);
       return;
     case Outcome::asks:  // it was parked
     case Outcome::routed:
@@ -196,88 +219,6 @@ void Proxy::route(Exchange& exchange, const Dispatched& done) {
   counters_.gauge(lane_, exchange.series).in_flight.fetch_add(1, std::memory_order_relaxed);
 }
 
-// ------------------------------------------------------------------------------------------------------------- pools
-
-RevisionPool& Proxy::pool_of(const Deployment& deployment, const Revision& revision) {
-  uint32_t number = revision.memory->number;
-  if (pools_.size() <= number) pools_.resize(number + 1);
-  auto& pool = pools_[number];
-  if (!pool) {
-    pool = std::make_unique<RevisionPool>(revision, deployment.shared_from_this());
-  } else if (pool->stamp() != revision.stamp) {
-    pool->update(revision, deployment.shared_from_this());
-    close_unlisted(*pool);
-  }
-  return *pool;
-}
-
-void Proxy::close_unlisted(RevisionPool& pool) {
-  for (const auto& replica : pool.replicas()) {
-    while (!replica->listed && replica->idle != nullptr) close(*replica->idle);
-  }
-}
-
-// The pool as the table has its revision; without it, it goes as soon as nothing is under way.
-void Proxy::renew_pool(uint32_t number, const Table& table) {
-  RevisionPool* pool = number < pools_.size() ? pools_[number].get() : nullptr;
-  if (pool == nullptr) return;
-  const auto* deployment = table.named(pool->deployment().id);
-  const Revision* revision = deployment != nullptr ? (*deployment)->named(pool->revision().id) : nullptr;
-  if (revision != nullptr && revision->memory->number == number) {
-    pool_of(**deployment, *revision);
-    draining_ = draining_ || revision->draining();
-    return;
-  }
-  for (const auto& replica : pool->replicas()) {
-    while (replica->idle != nullptr) close(*replica->idle);
-  }
-  if (pool->is_unused()) pools_[number] = nullptr;
-}
-
-void Proxy::catch_up() {
-  const Table* before = caught_up();
-  const Table* table = this->table();
-  if (table == before) return;
-  pins_.use(table != nullptr ? table->settings.get() : nullptr);
-  // A patch says what it has touched; after a load, or if a patch was missed, it may be anything.
-  bool next = table != nullptr && before != nullptr && table->generation == before->generation + 1;
-  if (next && !table->touched.empty()) {
-    for (const Table* each : {before, table}) {
-      const auto* deployment = each->named(table->touched);
-      if (deployment == nullptr) continue;
-      for (const Revision& revision : (*deployment)->revisions) renew_pool(revision.memory->number, *table);
-    }
-  } else if (table != nullptr) {
-    for (uint32_t number = 0; number < pools_.size(); ++number) renew_pool(number, *table);
-  }
-  release_held();
-  if (draining_) drain();
-  caught_up_.store(table, std::memory_order_release);
-}
-
-void Proxy::drain() {
-  draining_ = false;
-  drained_ms_ = now_.monotonic_ms();
-  for (auto& pool : pools_) {
-    if (!pool || !pool->revision().draining()) continue;
-    int64_t cut_at_ms = pool->revision().memory->cut_at_ms.load(std::memory_order_relaxed);
-    for (Exchange* exchange = pool->exchanges(); exchange != nullptr;) {
-      Exchange* next = exchange->next;
-      draining_ = true;
-      if (cut_at_ms != 0 && now_.monotonic_ms() >= cut_at_ms) {
-        exchange->error = "the revision's time to drain was over";
-        close(*exchange->client);
-      } else if (exchange->is_websocket && exchange->tunnel) {
-        close_websocket(*exchange);
-      }
-      exchange = next;
-    }
-    for (const auto& replica : pool->replicas()) {
-      while (replica->idle != nullptr) close(*replica->idle);
-    }
-  }
-}
-
 // -------------------------------------------------------------------------------------------------------------- send
 
 void Proxy::send(Exchange& exchange) {
@@ -292,30 +233,20 @@ void Proxy::send(Exchange& exchange) {
     if (exchange.attempts++ > 0) add(counters_.of(lane_, exchange.series).retries, 1);
     exchange.tried |= uint64_t{1} << replica->place;
     exchange.replica = replica;
-    // What cannot be sent twice goes only where it can be seen that nobody has just closed.
-    while (!exchange.idempotent && replica->idle != nullptr && !wire_.is_quiet(replica->idle->fd))
-      close(*replica->idle);
-    Upstream* upstream = replica->idle;
-    int64_t fresh_ms = now_.monotonic_ms() - kFreshForUnsafe_ms;
-    // After a kept connection that had ended, a new one: the others may have, too.
-    bool first = exchange.attempts == 1;
-    if (upstream != nullptr && first && (exchange.idempotent || upstream->idle_since_ms >= fresh_ms)) {
-      pool.remove_idle(*replica, *upstream);
-      upstream->reused = true;
-    } else {
-      upstream = upstreams_.take();
-      upstream->kind = Endpoint::Kind::upstream;
-      upstream->replica = replica;
-      bool at_once = false;
-      upstream->fd = wire_.connect(replica->address, *upstream, at_once);
-      if (upstream->fd < 0) {
-        upstreams_.give(upstream);
+    Upstream* upstream = take_kept(exchange, *replica);
+    if (upstream == nullptr) {
+      bool no_file = false;
+      upstream = connect(*replica, no_file);
+      if (no_file) {
+        replica->probing = false;
+        answer(exchange, 503, "the router can open no more connections");
+        return;
+      }
+      if (upstream == nullptr) {
         add(counters_.of(lane_, exchange.series).failures, 1);
         pool.failed(*replica, now_.monotonic_ms());
         continue;
       }
-      upstream->connecting = !at_once;
-      upstream->writable = at_once;
     }
     ++replica->pending;
     upstream->exchange = &exchange;
@@ -372,7 +303,8 @@ void Proxy::write_request(Exchange& exchange) {
 
 // One of both is waited for, and it alone can be late: the client while it does not read, or more of its body is to
 // come; else the upstream, be it that it does not take what there is or that it has all. Who waits for 100-continue is
-// not slow.
+// not slow. A body must come at a least rate, or one byte now and then would hold a request for ever: a client may make
+// wait for it as long as for one byte, and longer by what it has sent.
 void Proxy::await(Exchange& exchange) {
   Client& client = *exchange.client;
   Timer& upstream = exchange.upstream->timer;
@@ -381,7 +313,14 @@ void Proxy::await(Exchange& exchange) {
   const uint32_t idle_ms = exchange.streams ? timeouts.stream_idle_ms : timeouts.idle_ms;
   bool body_comes = !exchange.request.done && !exchange.expects && !request_waits(exchange);
   if (client.out != nullptr || body_comes) {
-    timers_.set(client.timer, now_ms + idle_ms);
+    int64_t wait_ms = idle_ms;
+    if (body_comes && client.out == nullptr) {
+      if (exchange.body_awaited_ms == 0) exchange.body_awaited_ms = now_ms;
+      int64_t earned_ms = static_cast<int64_t>(exchange.bytes_in) * 1'000 / kLeastBodyBytesPerSecond;
+      int64_t end_ms = exchange.body_awaited_ms + idle_ms + earned_ms - exchange.body_waited_ms;
+      wait_ms = std::clamp<int64_t>(end_ms - now_ms, 1, idle_ms);
+    }
+    timers_.set(client.timer, now_ms + wait_ms);
     timers_.clear(upstream);
   } else {
     timers_.clear(client.timer);
@@ -421,6 +360,8 @@ size_t Proxy::forward_body(Exchange& exchange, std::string_view bytes) {
     return bytes.size();
   }
   exchange.bytes_in += taken;
+  if (exchange.body_awaited_ms != 0) exchange.body_waited_ms += now_.monotonic_ms() - exchange.body_awaited_ms;
+  exchange.body_awaited_ms = 0;
   exchange.replayable = false;
   exchange.expects = false;  // or it did not wait for it
   write_upstream(exchange, bytes.substr(0, taken));

@@ -227,5 +227,74 @@ TEST(ProxyRequest, GoesToAnotherRevisionIfAllReplicasOfOneAreEjected) {
   EXPECT_EQ(failed, 1);
 }
 
+TEST(FirstWeek26, H2cIsNotPassedOnHoweverItIsWritten) {
+  for (const char* upgrade : {"h2c", "H2C", "foo, h2c", "websocket,h2c", "h2c, websocket", "h2c/1.0", "foo,\th2c;q=1",
+                              "\"h2c\"", "h2", "HTTP/2.0", "websocket\r\nUpgrade: h2c", ","}) {
+    TestingProxy proxy(testing_table({testing_deployment()}));
+    proxy.send(proxy.connect(),
+               std::string("GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                           "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\nUpgrade: ") +
+                   upgrade + "\r\n\r\n");
+    std::string sent = proxy.taken(proxy.upstream(0));
+    EXPECT_TRUE(sent.starts_with("GET / HTTP/1.1\r\n")) << upgrade;
+    EXPECT_EQ(sent.find("pgrade"), std::string::npos) << upgrade << ": " << sent;
+    EXPECT_EQ(sent.find("HTTP2"), std::string::npos) << upgrade << ": " << sent;
+  }
+}
+
+TEST(FirstWeek26, OtherUpgradesArePassedOn) {
+  for (const char* upgrade : {"websocket", "WebSocket", "SPDY/3.1", "tcp", "websocket, other/1"}) {
+    TestingProxy proxy(testing_table({testing_deployment()}));
+    proxy.send(
+        proxy.connect(),
+        std::string("GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: ") + upgrade + "\r\n\r\n");
+    EXPECT_NE(proxy.taken(proxy.upstream(0)).find(std::string("Upgrade: ") + upgrade + "\r\n"), std::string::npos);
+  }
+}
+
+TEST(FirstWeek26, BodyThatTricklesHoldsNoRequestForEver) {
+  TestingProxy proxy(testing_table({testing_deployment()}));
+  int client = proxy.connect();
+  proxy.send(client, "POST / HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1000000\r\n\r\n");
+  int bytes = 0;
+  for (; bytes < 1'000 && proxy.wire.at(client).written.empty(); ++bytes) {
+    proxy.advance_ms(2'400);
+    if (proxy.wire.at(client).written.empty()) proxy.send(client, "x");
+  }
+  EXPECT_TRUE(proxy.taken(client).starts_with("HTTP/1.1 408 Request Timeout\r\n"));
+  EXPECT_LT(bytes, 30);
+  EXPECT_EQ(proxy.counts("d1", "r1").failures, 0U);
+}
+
+TEST(FirstWeek26, BodyAtALeastRateMayTakeAnyTime) {
+  TestingProxy proxy(testing_table({testing_deployment()}));
+  int client = proxy.connect();
+  proxy.send(client, "POST / HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 2000000\r\n\r\n");
+  for (int i = 0; i < 1'000; ++i) {
+    proxy.advance_ms(10'000);
+    proxy.send(client, std::string(2'000, 'x'));
+    proxy.taken(proxy.upstream(0));
+  }
+  EXPECT_EQ(proxy.taken(client), "");
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+  EXPECT_EQ(proxy.taken(client), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+}
+
+TEST(FirstWeek26, ClientIsNotSlowWhileTheReplicaTakesNothing) {
+  DeploymentDocument deployment = testing_deployment();
+  deployment.timeouts.first_byte_ms = 500'000;
+  TestingProxy proxy(testing_table({deployment}));
+  int client = proxy.connect();
+  proxy.send(client, "POST / HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 4\r\n\r\na");
+  proxy.wire.at(proxy.upstream(0)).room = 0;
+  proxy.send(client, "b");
+  proxy.advance_ms(300'000);
+  proxy.make_room(proxy.upstream(0), SIZE_MAX);
+  proxy.advance_ms(40'000);
+  proxy.send(client, "cd");
+  EXPECT_EQ(proxy.taken(client), "");
+  EXPECT_TRUE(proxy.taken(proxy.upstream(0)).ends_with("abcd"));
+}
+
 }  // namespace proxy_request_test
 }  // namespace sluice::router

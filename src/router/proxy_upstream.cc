@@ -6,7 +6,6 @@
 namespace sluice::router {
 namespace {
 
-constexpr int64_t kUpstreamIdle_ms = 60'000;
 constexpr int kUpstreamReadsInATurn = 8;
 
 }  // namespace
@@ -18,8 +17,12 @@ void Proxy::happened(Upstream& upstream, const Happened& what) {
   upstream.end_near = upstream.end_near || what.ended || what.broken;
   upstream.writable = upstream.writable || what.writable;
   if (upstream.exchange == nullptr) {
-    // Kept, and it ended, or said something that nobody asked for.
-    if (what.readable || what.broken) close(upstream);
+    if (!what.readable && !what.broken) return;
+    if (wire_.look(upstream.fd) == Look::speaks) {
+      spoke_unasked(upstream);
+    } else {
+      close(upstream);
+    }
     return;
   }
   if (upstream.connecting && (what.writable || what.broken)) {
@@ -67,18 +70,22 @@ void Proxy::read(Upstream& upstream) {
     }
     if (static_cast<size_t>(size) < kReadBytes && !upstream.end_near) upstream.readable = false;
     std::string_view bytes(input_.get(), static_cast<size_t>(size));
+    // What is kept may have to grow while it is read from; it is only ever a part of a head.
+    Buffer* whole = nullptr;
     if (upstream.in != nullptr) {
       buffers_.append(upstream.in, bytes);
-      // What is kept may have to grow while it is read from; it is only ever a part of a head.
-      Buffer* whole = std::exchange(upstream.in, nullptr);
+      whole = std::exchange(upstream.in, nullptr);
       bytes = whole->view();
-      size_t used = take_response(exchange, bytes);
-      if (upstream.fd >= 0 && used < bytes.size()) buffers_.append(upstream.in, bytes.substr(used));
-      buffers_.give(whole);
-      continue;
     }
     size_t used = take_response(exchange, bytes);
     if (upstream.fd >= 0 && used < bytes.size()) buffers_.append(upstream.in, bytes.substr(used));
+    buffers_.give_up(whole);
+    // The rest may wait for an acknowledgement, which the kernel delays by 40 ms: an application that writes its answer
+    // in two pieces waits for that of the first (Nagle's algorithm).
+    bool incomplete = upstream.fd >= 0 && upstream.exchange != nullptr && !upstream.exchange->tunnel;
+    if (incomplete && !upstream.readable && upstream.replica->address.family() != AF_UNIX) {
+      wire_.acknowledge(upstream.fd);
+    }
   }
   if (upstream.fd >= 0 && upstream.readable) wake(upstream);
 }
@@ -134,6 +141,10 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
   exchange.reusable = (head.minor == 1 ? !head.framing.close : head.framing.keep_alive) && sent_whole;
   Answering answering{.old_client = exchange.old_client, .keep_alive = exchange.keep_alive};
   if (exchange.cookie != nullptr) answering.set_cookie = exchange.cookie->view();
+  if (exchange.reason == Reason::token) {
+    answering.deployment = pool.deployment().id;
+    answering.revision = pool.revision().id;
+  }
   if (head.status == 101) {
     if (!exchange.asks_upgrade || !head.headers.has(Field::upgrade)) {
       fail(exchange, UpstreamFault::garbage);
@@ -147,6 +158,9 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
   Body& body = exchange.response;
   if (exchange.is_head || head.status == 204 || head.status == 304) {
     body = {};
+    // An application that answers HEAD as it does GET sends the body all the same, as late as it likes.
+    bool announced = head.status == 204 && (head.framing.chunked || head.framing.length > 0);
+    if (exchange.is_head || announced) exchange.reusable = false;
   } else if (head.framing.chunked) {
     body = {.kind = BodyKind::chunked, .done = false};
     if (exchange.old_client) exchange.keep_alive = false;
@@ -236,6 +250,7 @@ size_t Proxy::forward_unchunked(Exchange& exchange, std::string_view head, std::
 
 void Proxy::finish_response(Exchange& exchange, bool leftover) {
   Client& client = *exchange.client;
+  if (leftover && !exchange.is_head) exchange.replica->unruly_until_ms = now_.monotonic_ms() + kUnruly_ms;
   bool keep_alive = exchange.keep_alive && exchange.request.done;
   detach(exchange, exchange.reusable && exchange.request.done && !leftover);
   finish(exchange);
@@ -309,6 +324,12 @@ void Proxy::fail(Exchange& exchange, UpstreamFault fault) {
 }
 
 void Proxy::fire(Upstream& upstream) {
+  if (upstream.exchange == nullptr && upstream.settling) {
+    upstream.replica->pool->remove_idle(*upstream.replica, upstream);
+    upstream.settling = false;
+    make_idle(upstream);
+    return;
+  }
   if (upstream.exchange == nullptr) {
     close(upstream);
     return;
@@ -320,41 +341,6 @@ void Proxy::fire(Upstream& upstream) {
   } else {
     fail(exchange, upstream.connecting ? UpstreamFault::connect_timeout : UpstreamFault::timeout);
   }
-}
-
-// Parts the exchange from its connection, which is kept for others or closed.
-void Proxy::detach(Exchange& exchange, bool reuse) {
-  Upstream* upstream = exchange.upstream;
-  if (upstream == nullptr) return;
-  exchange.upstream = nullptr;
-  upstream->exchange = nullptr;
-  --upstream->replica->pending;
-  upstream->replica->probing = false;
-  bool sound = upstream->in == nullptr && upstream->out == nullptr && !upstream->connecting && !upstream->readable;
-  if (reuse && sound && upstream->replica->listed && upstream->replica->idle_count < kMaxIdleUpstreams && !stopping_) {
-    make_idle(*upstream);
-  } else {
-    close(*upstream);
-  }
-}
-
-void Proxy::make_idle(Upstream& upstream) {
-  upstream.idle_since_ms = now_.monotonic_ms();
-  upstream.replica->pool->add_idle(*upstream.replica, upstream);
-  timers_.set(upstream.timer, upstream.idle_since_ms + kUpstreamIdle_ms);
-}
-
-void Proxy::close(Upstream& upstream) {
-  if (upstream.fd < 0) return;
-  if (upstream.exchange == nullptr && (upstream.prev != nullptr || upstream.replica->idle == &upstream)) {
-    upstream.replica->pool->remove_idle(*upstream.replica, upstream);
-  }
-  wire_.close(upstream.fd);
-  upstream.fd = -1;
-  timers_.remove(upstream.timer);
-  buffers_.give_up(upstream.in);
-  buffers_.give_up(upstream.out);
-  upstreams_.give(&upstream);
 }
 
 }  // namespace sluice::router

@@ -64,7 +64,7 @@ TEST(ProxyUpstream, HasNoBodyForHead) {
   proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
   EXPECT_EQ(proxy.taken(proxy.client), "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
   EXPECT_EQ(proxy.proxy->exchanges(), 0U);
-  EXPECT_FALSE(proxy.is_closed(proxy.upstream(0)));
+  EXPECT_EQ(proxy.counts("d1", "r1").failures, 0U);
 }
 
 TEST(ProxyUpstream, PassesOn100ContinueAndThenTheBody) {
@@ -251,6 +251,25 @@ TEST(ProxyUpstream, GivesASlowReaderOfTheLastBytesItsTime) {
   }
   EXPECT_TRUE(got.ends_with(std::string(1'000, 'b')));
   EXPECT_FALSE(proxy.wire.at(proxy.client).was_reset);
+}
+
+TEST(FirstWeek19, AnswerThatIsIncompleteIsAcknowledgedAtOnce) {
+  Answered proxy;
+  TestingSocket& upstream = proxy.wire.at(proxy.upstream(0));
+  proxy.send(proxy.upstream(0), "HTTP/1.1 200 OK\r\nContent-Le");
+  EXPECT_EQ(upstream.acknowledged, 1U);
+  proxy.send(proxy.upstream(0), "ngth: 4\r\n\r\n");
+  EXPECT_EQ(upstream.acknowledged, 2U);
+  proxy.send(proxy.upstream(0), "ab");
+  EXPECT_EQ(upstream.acknowledged, 3U);
+  proxy.send(proxy.upstream(0), "cd");
+  EXPECT_EQ(upstream.acknowledged, 3U) << "it is complete";
+}
+
+TEST(FirstWeek19, AnswerInOnePieceCostsNoCall) {
+  Answered proxy;
+  proxy.send(proxy.upstream(0), kOk);
+  EXPECT_EQ(proxy.wire.at(proxy.upstream(0)).acknowledged, 0U);
 }
 
 }  // namespace proxy_upstream_test

@@ -66,7 +66,7 @@ void SocketWire::await_room(int fd) {
 
 int SocketWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
   int fd = ::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
+  if (fd < 0) return kNoFile;
   if (to.family() != AF_UNIX) {
     int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -76,9 +76,15 @@ int SocketWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
     result = ::connect(fd, to.raw(), to.size);
   } while (result != 0 && errno == EINTR);
   at_once = result == 0;
-  if ((result != 0 && errno != EINPROGRESS) || !watch(fd, endpoint, to.family() == AF_UNIX && at_once)) {
+  if (result != 0 && errno != EINPROGRESS) {
+    // No port, or no memory for it, is nothing that the other end could help.
+    bool ours = errno == EADDRNOTAVAIL || errno == ENOBUFS || errno == ENOMEM;
     ::close(fd);
-    return -1;
+    return ours ? kNoFile : kNobody;
+  }
+  if (!watch(fd, endpoint, to.family() == AF_UNIX && at_once)) {
+    ::close(fd);
+    return kNoFile;
   }
   return fd;
 }
@@ -89,9 +95,16 @@ bool SocketWire::has_connected(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-bool SocketWire::is_quiet(int fd) {
+Look SocketWire::look(int fd) {
   char byte;
-  return ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  ssize_t size = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size > 0) return Look::speaks;
+  return size < 0 && errno == EAGAIN ? Look::quiet : Look::ended;
+}
+
+void SocketWire::acknowledge(int fd) {
+  int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
 void SocketWire::shut_write(int fd) { ::shutdown(fd, SHUT_WR); }

@@ -22,7 +22,8 @@ class SocketWire final : public Wire {
   ssize_t write(int fd, const iovec* parts, int count) override;
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
-  bool is_quiet(int fd) override;
+  Look look(int fd) override;
+  void acknowledge(int fd) override;
   void shut_write(int fd) override;
   void close(int fd) override;
   void reset(int fd) override;

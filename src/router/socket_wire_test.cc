@@ -57,9 +57,13 @@ TEST(SocketWire, SaysWhenAKeptConnectionIsQuiet) {
   auto wire = *SocketWire::open();
   int pair[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-  EXPECT_TRUE(wire->is_quiet(pair[0]));
+  EXPECT_EQ(wire->look(pair[0]), Look::quiet);
+  ASSERT_EQ(::send(pair[1], "x", 1, 0), 1);
+  EXPECT_EQ(wire->look(pair[0]), Look::speaks);
+  char byte = 0;
+  EXPECT_EQ(wire->read(pair[0], &byte, 1), 1) << "looking takes nothing";
   ::close(pair[1]);
-  EXPECT_FALSE(wire->is_quiet(pair[0]));
+  EXPECT_EQ(wire->look(pair[0]), Look::ended);
   wire->reset(pair[0]);
 }
 

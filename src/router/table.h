@@ -105,8 +105,9 @@ struct TableSettings {
   std::vector<crypto::PublicKey> debug_keys;
   std::vector<Network> trusted_proxies;
   uint32_t access_log_bps = 0;
-  std::optional<RedisPlace> redis;  // where session pins are kept besides the memory
-  uint64_t stamp = 0;               // another for each load
+  uint64_t connections_per_address = 0;  // 0: half of all
+  std::optional<RedisPlace> redis;       // where session pins are kept besides the memory
+  uint64_t stamp = 0;                    // another for each load
 };
 
 struct RouteQuery {

@@ -120,6 +120,7 @@ Result<std::shared_ptr<TableSettings>> compile_settings(const TableDocument& doc
   auto settings = std::make_shared<TableSettings>();
   settings->environment = document.environment;
   settings->access_log_bps = static_cast<uint32_t>(document.access_log_bps);
+  settings->connections_per_address = static_cast<uint64_t>(document.connections_per_address.value_or(0));
   settings->stamp = stamp;
   if (document.cookie_keys.size() > kMaxKeys || document.debug_keys.size() > kMaxKeys) {
     return fault("", "at most 8 keys of a kind");

@@ -124,6 +124,9 @@ Result<ReadTable> read_head(const json::value& root) {
   if (document->access_log_bps < 0 || document->access_log_bps > 10'000) {
     return Error{.code = Code::invalid, .message = "expected 0 to 10000 basis points", .path = "/access_log_bps"};
   }
+  if (document->connections_per_address && *document->connections_per_address < 1) {
+    return Error{.code = Code::invalid, .message = "expected at least 1", .path = "/connections_per_address"};
+  }
   return ReadTable{.document = *std::move(document)};
 }
 

@@ -116,14 +116,15 @@ struct TableDocument {
   std::vector<std::string> debug_keys;
   std::vector<std::string> trusted_proxies;
   int64_t access_log_bps = 100;
-  std::optional<PinsDocument> pins;  // nothing: they are in the routers' memory alone
+  std::optional<int64_t> connections_per_address;  // nothing: half of all that the router may have
+  std::optional<PinsDocument> pins;                // nothing: they are in the routers' memory alone
   std::vector<DeploymentDocument> deployments;
   static constexpr std::string_view kDefaulted[] = {"cookie_keys", "debug_keys", "trusted_proxies", "access_log_bps",
                                                     "deployments"};
 };
 BOOST_DESCRIBE_STRUCT(TableDocument, (),
-                      (schema, environment, generation, cookie_keys, debug_keys, trusted_proxies, access_log_bps, pins,
-                       deployments))
+                      (schema, environment, generation, cookie_keys, debug_keys, trusted_proxies, access_log_bps,
+                       connections_per_address, pins, deployments))
 
 struct PatchDocument {
   std::string schema = std::string(kPatchSchema);

@@ -13,6 +13,10 @@ int TestingWire::add() {
   return next_;
 }
 
+size_t TestingWire::open() const {
+  return static_cast<size_t>(std::ranges::count_if(sockets_, [](const auto& each) { return !each.second.closed; }));
+}
+
 ssize_t TestingWire::read(int fd, char* into, size_t size) {
   ++reads;
   TestingSocket& socket = at(fd);
@@ -41,7 +45,8 @@ ssize_t TestingWire::write(int fd, const iovec* parts, int count) {
 
 int TestingWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
   std::string text = to_string(to);
-  if (std::ranges::find(refusing, text) != refusing.end()) return -1;
+  if (std::ranges::find(refusing, text) != refusing.end()) return kNobody;
+  if (open() >= files) return kNoFile;
   int fd = add();
   TestingSocket& socket = at(fd);
   socket.to = text;
@@ -54,7 +59,12 @@ int TestingWire::connect(const Address& to, Endpoint& endpoint, bool& at_once) {
 
 bool TestingWire::has_connected(int fd) { return !at(fd).refuses; }
 
-bool TestingWire::is_quiet(int fd) { return at(fd).incoming.empty() && !at(fd).ends && !at(fd).broken; }
+Look TestingWire::look(int fd) {
+  if (!at(fd).incoming.empty()) return Look::speaks;
+  return at(fd).ends || at(fd).broken ? Look::ended : Look::quiet;
+}
+
+void TestingWire::acknowledge(int fd) { ++at(fd).acknowledged; }
 
 void TestingWire::shut_write(int fd) { at(fd).shut = true; }
 
@@ -75,7 +85,7 @@ TestingProxy::TestingProxy(const TableDocument& document) {
   counters = *std::move(opened);
   compiler =
       std::make_unique<TableCompiler>(random, [this](const SeriesName& name) { return counters->series_of(name); });
-  proxy = std::make_unique<Proxy>(wire, random, *counters, 0, log, now);
+  proxy = std::make_unique<Proxy>(wire, random, *counters, 0, log, now, addresses);
   load(document);
 }
 
@@ -91,8 +101,10 @@ void TestingProxy::load(const TableDocument& document) {
 }
 
 int TestingProxy::connect(const std::string& peer) {
+  Address address = *parse_address(peer);
+  if (!proxy->admits(address)) return -1;
   int fd = wire.add();
-  Client* client = proxy->accept(fd, *parse_address(peer), 8080, false);
+  Client* client = proxy->accept(fd, address, 8080, false);
   wire.at(fd).endpoint = client;
   settle();
   return fd;

@@ -28,9 +28,10 @@ struct TestingSocket {
   size_t room = SIZE_MAX;  // how much more it may write
   bool ends = false;       // after what is incoming
   bool broken = false;
-  bool shut = false;       // the proxy writes no more
-  bool closed = false;     // by the proxy
-  bool was_reset = false;  // and that rudely
+  bool shut = false;        // the proxy writes no more
+  size_t acknowledged = 0;  // how often
+  bool closed = false;      // by the proxy
+  bool was_reset = false;   // and that rudely
   bool connecting = false;
   bool refuses = false;          // the connect fails when it is decided
   std::string to;                // of one that the proxy has connected
@@ -43,17 +44,20 @@ class TestingWire final : public Wire {
   ssize_t write(int fd, const iovec* parts, int count) override;
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
-  bool is_quiet(int fd) override;
+  Look look(int fd) override;
+  void acknowledge(int fd) override;
   void shut_write(int fd) override;
   void close(int fd) override;
   void reset(int fd) override;
 
   int add();
   TestingSocket& at(int fd) { return sockets_.at(fd); }
+  size_t open() const;
   bool has(int fd) const { return sockets_.contains(fd); }
 
   std::vector<int> connected;         // fds that the proxy made, in order
   std::vector<std::string> refusing;  // addresses where nobody listens
+  size_t files = SIZE_MAX;            // as many may be open at once
   bool slow_connects = false;         // connects are decided by proxy.decide()
   size_t piece = SIZE_MAX;            // at most so much is read or written at once
   size_t reads = 0, writes = 0;       // how many calls there were
@@ -70,7 +74,7 @@ class TestingProxy {
 
   void load(const TableDocument& table);
 
-  int connect(const std::string& peer = "192.0.2.7:40000");
+  int connect(const std::string& peer = "192.0.2.7:40000");  // -1: it is not admitted
   void send(int fd, std::string_view bytes);
   void end(int fd);
   void break_off(int fd);
@@ -95,6 +99,7 @@ class TestingProxy {
   std::unique_ptr<TableCompiler> compiler;
   std::shared_ptr<const Table> table;
   LogExchange log;
+  AddressCounts addresses;
   Now now{.monotonic_us = 1'000'000'000, .wall_ms = 1'700'000'000'000};
   std::unique_ptr<Proxy> proxy;
 

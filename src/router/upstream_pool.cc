@@ -47,7 +47,7 @@ void RevisionPool::update(const Revision& revision, std::shared_ptr<const Deploy
     replicas_.push_back(std::make_unique<Replica>(Replica{.address = address, .pool = this}));
   }
   std::erase_if(replicas_,
-                [](const auto& each) { return !each->listed && each->pending == 0 && each->idle == nullptr; });
+                [](const auto& each) { return !each->listed && each->pending == 0 && each->idle_count == 0; });
   for (size_t i = 0; i < replicas_.size(); ++i) replicas_[i]->place = static_cast<uint8_t>(std::min<size_t>(i, 63));
   revision_ = &revision;
   deployment_ = std::move(deployment);
@@ -101,17 +101,19 @@ void RevisionPool::succeeded(Replica& replica, int64_t now_ms) {
 }
 
 void RevisionPool::add_idle(Replica& replica, Upstream& upstream) {
+  Upstream*& first = upstream.settling ? replica.settling : replica.idle;
   upstream.prev = nullptr;
-  upstream.next = replica.idle;
-  if (replica.idle != nullptr) replica.idle->prev = &upstream;
-  replica.idle = &upstream;
+  upstream.next = first;
+  if (first != nullptr) first->prev = &upstream;
+  first = &upstream;
   ++replica.idle_count;
 }
 
 void RevisionPool::remove_idle(Replica& replica, Upstream& upstream) {
   if (upstream.prev != nullptr) upstream.prev->next = upstream.next;
   if (upstream.next != nullptr) upstream.next->prev = upstream.prev;
-  if (replica.idle == &upstream) replica.idle = upstream.next;
+  Upstream*& first = upstream.settling ? replica.settling : replica.idle;
+  if (first == &upstream) first = upstream.next;
   upstream.prev = upstream.next = nullptr;
   --replica.idle_count;
 }
@@ -134,7 +136,7 @@ void RevisionPool::remove_exchange(Exchange& exchange) {
 
 bool RevisionPool::is_unused() const {
   return exchanges_ == nullptr &&
-         std::ranges::all_of(replicas_, [](const auto& each) { return each->pending == 0 && each->idle == nullptr; });
+         std::ranges::all_of(replicas_, [](const auto& each) { return each->pending == 0 && each->idle_count == 0; });
 }
 
 }  // namespace sluice::router

@@ -13,6 +13,7 @@
 namespace sluice::router {
 
 inline constexpr uint32_t kMaxIdleUpstreams = 256;
+inline constexpr int64_t kUnruly_ms = 60'000;
 
 struct Replica {
   Address address;
@@ -23,8 +24,10 @@ struct Replica {
   uint8_t failures = 0;   // in a row
   uint8_t ejections = 0;  // in a row
   uint32_t pending = 0;
-  uint32_t idle_count = 0;
+  uint32_t idle_count = 0;       // with those that settle
   Upstream* idle = nullptr;      // the one that was used last first
+  Upstream* settling = nullptr;  // the same
+  int64_t unruly_until_ms = 0;   // it has spoken unasked: until then none of its connections is kept
   int64_t ejected_until_ms = 0;  // 0: not ejected
   int64_t recovered_ms = 0;      // its share grows from then on; 0: it is full
 };

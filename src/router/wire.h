@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "router/address.h"
 
@@ -15,6 +16,9 @@ struct Endpoint;
 // What read and write say instead of a count.
 inline constexpr ssize_t kWouldBlock = -1;
 inline constexpr ssize_t kBroken = -2;
+// What connect says instead of a file: nobody is there, or this process may open no more.
+inline constexpr int kNobody = -1;
+inline constexpr int kNoFile = -2;
 
 // What has happened at an endpoint; each is told once, when it becomes so.
 struct Happened {
@@ -24,6 +28,13 @@ struct Happened {
   bool broken = false;  // nothing more will go either way
 };
 
+// What a look at a kept connection finds. It takes nothing away.
+enum class Look : uint8_t {
+  quiet,   // open, and nothing has come
+  speaks,  // something has come
+  ended,   // its other end has closed
+};
+
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -31,11 +42,13 @@ class Wire {
   // How many bytes, 0 at the end, or kWouldBlock or kBroken.
   virtual ssize_t read(int fd, char* into, size_t size) = 0;
   virtual ssize_t write(int fd, const iovec* parts, int count) = 0;
-  // Begins to connect; what happens is told to the endpoint. The new fd, or -1. `at_once`: it is connected already.
+  // Begins to connect; what happens is told to the endpoint. The new fd, or kNobody or kNoFile. `at_once`: it is
+  // connected already.
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
   virtual bool has_connected(int fd) = 0;
-  // Whether the other end of a kept connection has neither closed nor said anything.
-  virtual bool is_quiet(int fd) = 0;
+  virtual Look look(int fd) = 0;
+  // Tells the other end at once that what it has sent so far has come.
+  virtual void acknowledge(int fd) = 0;
   virtual void shut_write(int fd) = 0;
   virtual void close(int fd) = 0;
   // So that the other end learns that what it has is not all.

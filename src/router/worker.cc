@@ -84,6 +84,7 @@ class Worker {
   RealRandom random_;
   StateFiles state_;
   LogExchange log_;
+  AddressCounts addresses_;
   LogWriter log_writer_;
   std::unique_ptr<Counters> counters_;
   std::optional<TableCompiler> compiler_;
@@ -107,15 +108,16 @@ Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
       });
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
-  // A client that is served needs a connection upstream, too.
+  // Of both sides: a client that is served needs a connection upstream, too.
   size_t most = std::max<size_t>(static_cast<size_t>(files.rlim_cur), kSpareFiles * 2) - kSpareFiles;
   for (size_t i = 0; i < plan_.threads; ++i) {
     std::vector<Listener> listeners;
     for (const ListeningPlace& place : places) {
       listeners.push_back({place.fds[i], place.address.port(), place.address.family() == AF_UNIX});
     }
-    auto thread = WorkerThread::make(i, std::move(listeners), most / plan_.threads, clock_, random_, *counters_, log_);
+    auto thread = WorkerThread::make(i, std::move(listeners), clock_, random_, *counters_, log_, addresses_);
     if (!thread) return thread.error();
+    (*thread)->limit_connections(most / plan_.threads, most);
     threads_.push_back(*std::move(thread));
   }
   // Before the threads run: the first request finds a table, and nobody is waited for.

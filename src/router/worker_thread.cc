@@ -26,24 +26,23 @@ constexpr int kQueueRounds = 4;
 }  // namespace
 
 Result<std::unique_ptr<WorkerThread>> WorkerThread::make(size_t lane, std::vector<Listener> listeners,
-                                                         size_t max_clients, const Clock& clock, Random& random,
-                                                         Counters& counters, LogExchange& log) {
+                                                         const Clock& clock, Random& random, Counters& counters,
+                                                         LogExchange& log, AddressCounts& addresses) {
   auto wire = SocketWire::open();
   if (!wire) return wire.error();
   int wakeup = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wakeup < 0) return error_from(errno, "make", "an eventfd");
-  return std::unique_ptr<WorkerThread>(new WorkerThread(lane, std::move(listeners), max_clients, *std::move(wire),
-                                                        wakeup, clock, random, counters, log));
+  return std::unique_ptr<WorkerThread>(
+      new WorkerThread(lane, std::move(listeners), *std::move(wire), wakeup, clock, random, counters, log, addresses));
 }
 
-WorkerThread::WorkerThread(size_t lane, std::vector<Listener> listeners, size_t max_clients,
-                           std::unique_ptr<SocketWire> wire, int wakeup, const Clock& clock, Random& random,
-                           Counters& counters, LogExchange& log)
+WorkerThread::WorkerThread(size_t lane, std::vector<Listener> listeners, std::unique_ptr<SocketWire> wire, int wakeup,
+                           const Clock& clock, Random& random, Counters& counters, LogExchange& log,
+                           AddressCounts& addresses)
     : lane_(lane),
       clock_(clock),
       wire_(std::move(wire)),
-      proxy_(*wire_, random, counters, lane, log, now()),
-      max_clients_(max_clients) {
+      proxy_(*wire_, random, counters, lane, log, now(), addresses) {
   wakeup_.fd = wakeup;
   wakeup_.kind = Endpoint::Kind::wakeup;
   wire_->watch_level(wakeup, wakeup_);
@@ -194,11 +193,12 @@ void WorkerThread::accept_from(ListeningEndpoint& listener) {
         ::accept4(listener.fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+      if (proxy_.evict()) continue;
       wire_->forget(listener.fd);
       listener.waits = true;
     }
     if (fd < 0) return;
-    if (proxy_.clients() >= max_clients_) {
+    if (!(listener.listener.at_unix ? proxy_.admits_unix() : proxy_.admits(peer))) {
       ::close(fd);
       continue;
     }

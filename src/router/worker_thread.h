@@ -25,11 +25,13 @@ struct Listener {
 
 class WorkerThread {
  public:
-  static Result<std::unique_ptr<WorkerThread>> make(size_t lane, std::vector<Listener> listeners, size_t max_clients,
-                                                    const Clock& clock, Random& random, Counters& counters,
-                                                    LogExchange& log);
+  static Result<std::unique_ptr<WorkerThread>> make(size_t lane, std::vector<Listener> listeners, const Clock& clock,
+                                                    Random& random, Counters& counters, LogExchange& log,
+                                                    AddressCounts& addresses);
   ~WorkerThread();  // stops it, and cuts what is under way
 
+  // Before it starts: how many connections it may have, and all threads together.
+  void limit_connections(size_t mine, size_t of_all_threads) { proxy_.limit_connections(mine, of_all_threads); }
   void start();
 
   // Requests are looked up in it from now on. The one before must stay until the thread has caught up.
@@ -58,8 +60,8 @@ class WorkerThread {
     bool waits = false;  // there were no more files; it is looked at again with the next tick
   };
 
-  WorkerThread(size_t lane, std::vector<Listener> listeners, size_t max_clients, std::unique_ptr<SocketWire> wire,
-               int wakeup, const Clock& clock, Random& random, Counters& counters, LogExchange& log);
+  WorkerThread(size_t lane, std::vector<Listener> listeners, std::unique_ptr<SocketWire> wire, int wakeup,
+               const Clock& clock, Random& random, Counters& counters, LogExchange& log, AddressCounts& addresses);
   void run();
   void turn();
   void accept_from(ListeningEndpoint& listener);
@@ -73,7 +75,6 @@ class WorkerThread {
   Proxy proxy_;
   std::vector<std::unique_ptr<ListeningEndpoint>> listeners_;
   Endpoint wakeup_;
-  size_t max_clients_;
   int64_t timers_ms_ = 0;
   int64_t log_ms_ = 0;
   bool more_ = false;  // there is something to go on with without waiting

@@ -15,7 +15,8 @@ TEST(WorkerThread, ObeysTablesRunsTasksAndEnds) {
   SeededRandom random{1};
   auto counters = *Counters::open(folder.path("counters"), "R", "E", 1);
   LogExchange log;
-  auto thread = *WorkerThread::make(0, {}, 10, clock, random, *counters, log);
+  AddressCounts addresses;
+  auto thread = *WorkerThread::make(0, {}, clock, random, *counters, log, addresses);
   thread->start();
   Table table({1, 2});
   table.settings = std::make_shared<TableSettings>();

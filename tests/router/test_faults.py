@@ -358,7 +358,7 @@ def test_slow_clients_do_not_slow_the_others(router, upstream, eventually):
     many = min(10_000, hard - 1000)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, many + 500)), hard))
     behind = upstream(honest)
-    running = router(one(behind.address))
+    running = router(table(deployment(revision("r1", 10000, behind.address)), connections_per_address=2 * many))
     slow = []
     try:
         for n in range(many):

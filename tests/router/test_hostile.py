@@ -19,7 +19,8 @@ ANY_HOST = {"hosts": ()}
 
 # Fields that belong to one connection, or that a proxy adds.
 OWN = {"connection", "keep-alive", "proxy-connection", "te", "upgrade", "transfer-encoding", "content-length", "expect",
-       "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port", "forwarded", "traceparent"}
+       "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port", "x-real-ip", "forwarded",
+       "traceparent"}
 
 
 def index(folder):
@@ -102,7 +103,7 @@ def passed_on(requests, arrived=False):
         dropped = OWN if arrived else OWN | {option.strip().lower() for value in one.all("Connection") for option in value.split(",")}
         fields = {}
         for name, value in one.headers:
-            if name.lower() not in dropped:
+            if name.lower() not in dropped and (arrived or "_" not in name):  # which CGI takes for a dash
                 fields.setdefault(name.lower(), []).append(value)
         # Several Cookie fields are one with semicolons, and Host has no capitals that count.
         if "cookie" in fields:

@@ -19,13 +19,16 @@ TEST(RouterSettings, AreWhatTheHostConfigSays) {
   put_router_settings(States(rows), "local", table);
   EXPECT_THAT(table.trusted_proxies, IsEmpty()) << "nobody is believed unless somebody says so";
   EXPECT_EQ(table.access_log_bps, 100);
+  EXPECT_FALSE(table.connections_per_address);
   config::State state(rows.rows);
   state.put(config::ConfigId("local"), {.generation = 1});
   state.values(config::ConfigId("local")).push({"trusted_proxies", "10.0.0.0/8,::1"});
   state.values(config::ConfigId("local")).push({"access_log_share", "12.5%"});
+  state.values(config::ConfigId("local")).push({"connections_per_address", "200"});
   put_router_settings(States(rows), "local", table);
   EXPECT_THAT(table.trusted_proxies, ElementsAre("10.0.0.0/8", "::1"));
   EXPECT_EQ(table.access_log_bps, 1'250);
+  EXPECT_EQ(table.connections_per_address, 200);
 }
 
 }  // namespace router_settings_test
