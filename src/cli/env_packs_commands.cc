@@ -17,7 +17,7 @@ namespace env_packs_commands {
 
 namespace views = deploy::views;
 
-// The slot that was named, or the one that is a word of the pack's path: telemetry of sluice.telemetry.otlp@1.0.0.
+// The slot that was named, or the one that is a word of the pack's path: telemetry of sluice.telemetry.stdout@1.0.0.
 std::string slot_of(const Context& context) {
   if (context.given.has("slot")) return context.given.text("slot");
   std::string kind = context.given.text("kind");
@@ -164,7 +164,7 @@ void add_env_packs_commands(Commands& commands) {
                 .summary = "Have a pack serve a slot that is empty",
                 .args = {environment_arg(), kind},
                 .options = changing_options(pack_options(true)),
-                .example = "sluice env-packs add local sluice.gitops.flux@1.0.0",
+                .example = "sluice env-packs add staging sluice.state.memory@1.0.0",
                 .run = add});
   commands.add({.name = "env-packs update",
                 .summary = "Put a pack in the place of another",
@@ -172,7 +172,7 @@ void add_env_packs_commands(Commands& commands) {
                            "back.",
                 .args = {environment_arg(), kind},
                 .options = changing_options(pack_options(true)),
-                .example = "sluice env-packs update local sluice.telemetry.otlp@1.0.0",
+                .example = "sluice env-packs update local sluice.sessions.redis@1.0.0",
                 .run = update});
   commands.add({.name = "env-packs rollback",
                 .summary = "Bring back the pack that served a slot before",

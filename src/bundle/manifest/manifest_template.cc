@@ -65,14 +65,10 @@ std::string manifest_template(const InitAnswers& answers) {
 # Folders that outlive revisions. For example:
 # storage: [{name: uploads, size: 1GB}]
 #
-# Changes to a database, and the secret with its address. For example:
-# migrations: {folder: migrations, database: DATABASE_URL}
-#
 # drain: 30s
 # replicas: 1
 # resources: {cpu: 1, memory: 512MB, processes: 512, files: 4096}
 # user: 65532
-# transport: http
 #
 # The concept that it implements. For example:
 # concept: Catalogue

@@ -175,9 +175,6 @@ Result<Bundle> LocalHost::read(std::string root, std::string hash, Hold hold) {
   if (!text) return text.error();
   auto manifest = bundle::parse_manifest(*text, path);
   if (!manifest) return manifest.error();
-  if (manifest->run.empty()) {
-    return Error{.code = Code::invalid, .message = "it is a container image, which does not run as a process"};
-  }
   return Bundle{
       .root = std::move(root), .manifest = std::move(*manifest), .hash = std::move(hash), .hold = std::move(hold)};
 }
