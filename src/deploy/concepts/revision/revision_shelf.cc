@@ -87,7 +87,13 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
     auto revoked = revocation(effect.tool<Disk>(), work.revocation_list, shelved->archive, shelved->tree);
     if (!revoked.empty()) return Fetch::Revoked{.revision = id, .message = revoked};
   }
-  json::object runtime{{"replicas", manifest.replicas}, {"config", config->non_secret}};
+  // Who it is, for what it logs and measures.
+  json::object runtime{{"replicas", manifest.replicas},
+                       {"config", config->non_secret},
+                       {"variables", json::object{{"SLUICE_REVISION", work.revision},
+                                                  {"SLUICE_VERSION", manifest.version.text},
+                                                  {"SLUICE_DEPLOYMENT", work.deployment},
+                                                  {"SLUICE_ENVIRONMENT", work.environment}}}};
   // What is stored outlives a revision: those of one deployment share it.
   if (!manifest.storage.empty()) runtime["storage"] = "d-" + lowercase(work.deployment);
   Fetch::Ok ok{.revision = id,

@@ -214,6 +214,7 @@ process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& give
   workload.user = manifest.user;
   workload.grace_ms = manifest.drain.length.count();
   workload.hidden = place_.home;
+  for (const auto& [variable, text] : given.variables) workload.environment[variable] = text;
   for (auto& [variable, folder] : storage_of(bundle, given)) {
     workload.environment[variable] = folder;
     workload.writable.push_back(folder);
