@@ -117,7 +117,7 @@ Topic bundle_yaml() {
                {"include", "**", "globs of what is packed"},
                {"listen", "port", "port: on $PORT; unix: on the socket at $SLUICE_SOCKET"},
                {"health", "GET /health", "how Sluice knows that it is well: by http, tcp or command"},
-               {"routes", "none", "hosts and paths whose requests it gets"},
+               {"routes", "none", "hosts and paths whose requests it gets; with strip it does not see the path"},
                {"stickiness", "session, 1h", "who stays on a revision: mode session, bucket or none, key, ttl"},
                {"paused", "a page of the router's", "what is answered while it is paused: page and retry_after"},
                {"timeouts", "2s, 1m, 1m, 5m", "of the router: connect, first_byte, idle and stream_idle"},

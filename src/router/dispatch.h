@@ -30,6 +30,7 @@ struct Dispatched {
   const Deployment* deployment = nullptr;
   const Revision* revision = nullptr;
   std::string_view prefix;   // of the route
+  uint32_t strip = 0;        // so many bytes of the path the application does not get to see
   std::string_view session;  // the application's own key, if it is to be remembered
 };
 

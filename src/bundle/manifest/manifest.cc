@@ -104,6 +104,11 @@ class Rules {
 
   // How the router treats what comes in.
   void requests() {
+    for (size_t i = 0; i < manifest_.routes.size(); ++i) {
+      if (manifest_.routes[i].strip && manifest_.routes[i].path.text == "/") {
+        refuse("/routes/" + std::to_string(i) + "/strip", "the path / leaves nothing to strip");
+      }
+    }
     const Stickiness& stickiness = manifest_.stickiness;
     if (stickiness.key) {
       const std::string pointer = "/stickiness/key";

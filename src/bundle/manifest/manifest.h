@@ -49,10 +49,11 @@ BOOST_DESCRIBE_STRUCT(Health, (), (by, path, command, interval, timeout, start_w
 struct Route {
   std::optional<HostName> host;  // any host if it is left out
   UrlPath path{"/"};             // this path and what is below it
-  static constexpr std::string_view kDefaulted[] = {"path"};
+  bool strip = false;            // the program gets what is below the path as if that were all of it
+  static constexpr std::string_view kDefaulted[] = {"path", "strip"};
   bool operator==(const Route&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Route, (), (host, path))
+BOOST_DESCRIBE_STRUCT(Route, (), (host, path, strip))
 
 // Where a visitor stays while several revisions share the requests: with the first one, at a point of the shares, or
 // nowhere.

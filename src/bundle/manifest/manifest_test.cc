@@ -125,6 +125,13 @@ TEST(Manifest, HoldsItsRules) {
   EXPECT_EQ(rule("storage: [{name: a}, {name: a}]\n"), "/storage/1/name: \"a\" occurs twice");
 }
 
+TEST(FirstWeek20, ARouteMayHaveItsPathStripped) {
+  EXPECT_TRUE(parse_manifest(with("routes: [{path: /api, strip: true}]\n"))->routes[0].strip);
+  EXPECT_FALSE(parse_manifest(with("routes: [{path: /api}]\n"))->routes[0].strip);
+  EXPECT_EQ(refusal(with("routes: [{strip: true}]\n")),
+            "bundle.yaml:4:11: /routes/0/strip: the path / leaves nothing to strip");
+}
+
 TEST(Manifest, HoldsTheRulesOfRequests) {
   EXPECT_EQ(refusal(with("stickiness:\n  mode: session\n  key: {}\n")),
             "bundle.yaml:6:3: /stickiness/key: it names neither a \"header\" nor a \"cookie\"");

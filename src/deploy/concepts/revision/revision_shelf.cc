@@ -38,6 +38,13 @@ RevisionServing serving_of(const bundle::Manifest& manifest) {
     if (key->header) serving.stickiness.keyHeader = key->header->text;
     if (key->cookie) serving.stickiness.keyCookie = key->cookie->text;
   }
+  for (const bundle::Route& each : manifest.routes) {
+    if (!each.strip) continue;
+    if (!serving.stripPrefixes) serving.stripPrefixes.emplace();
+    // As deployments know it.
+    const std::string& path = each.path.text;
+    serving.stripPrefixes->push_back(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
+  }
   return serving;
 }
 
