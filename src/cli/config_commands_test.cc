@@ -57,15 +57,15 @@ TEST(ConfigCommands, ShowWhatPacksAreSetUpWith) {
   ObjectsHome home;
   RealDisk disk;
   const std::string file = home.folder.path("otlp.yaml");
-  EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.telemetry.otlp@1.0.0", "--answers-ref", file}).exit, 5);
+  EXPECT_EQ(home.run({"env-packs", "update", "local", "acme.telemetry.otlp@1.0.0", "--answers-ref", file}).exit, 5);
   ASSERT_TRUE(write_atomically(disk, file, "endpoint: http://otel.example\nrate: 0.5\n", 0644));
-  EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.telemetry.otlp@1.0.0", "--answers-ref", file}).exit, 0);
+  EXPECT_EQ(home.run({"env-packs", "update", "local", "acme.telemetry.otlp@1.0.0", "--answers-ref", file}).exit, 0);
   EXPECT_EQ(home.data({"config", "show", "local"}).at("setup").as_array()[0].at("answers").at("endpoint"),
             json::value("http://otel.example"));
   EXPECT_THAT(home.run({"config", "show", "local"}).out, HasSubstr("telemetry.rate"));
   ASSERT_TRUE(disk.remove(file));
-  EXPECT_THAT(home.run({"config", "show", "local"}).err, HasSubstr("warning: the answers of sluice.telemetry.otlp"));
-  EXPECT_THAT(home.run({"env", "doctor", "local"}).err, HasSubstr("the answers of sluice.telemetry.otlp@1.0.0 cannot"));
+  EXPECT_THAT(home.run({"config", "show", "local"}).err, HasSubstr("warning: the answers of acme.telemetry.otlp"));
+  EXPECT_THAT(home.run({"env", "doctor", "local"}).err, HasSubstr("the answers of acme.telemetry.otlp@1.0.0 cannot"));
 }
 
 }  // namespace config_commands_test

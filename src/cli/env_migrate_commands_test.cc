@@ -25,7 +25,7 @@ TEST(EnvMigrateDev, MovesWhatACleanDevHas) {
   ObjectsHome home;
   home.run({"env", "create", "dev"});
   EXPECT_EQ(home.run({"env", "migrate-dev", "dev", "--check"}).exit, 2);
-  home.run({"env-packs", "add", "dev", "sluice.gitops.flux@1.0.0"});
+  home.run({"env-packs", "add", "dev", "acme.gitops.flux@1.0.0"});
   home.run({"config", "set", "dev", "region=eu"});
   Ran checked = home.run({"env", "migrate-dev", "local", "--check"});
   EXPECT_EQ(checked.exit, 0);

@@ -17,7 +17,7 @@ namespace env_packs_commands {
 namespace views = deploy::views;
 using views::MeantNames;
 
-// The slot that was named, or the one that is a word of the pack's path: telemetry of sluice.telemetry.otlp@1.0.0.
+// The slot that was named, or the one that is a word of the pack's path: telemetry of sluice.telemetry.stdout@1.0.0.
 std::string slot_of(const Context& context) {
   if (context.given.has("slot")) return context.given.text("slot");
   std::string kind = context.given.text("kind");
@@ -127,12 +127,12 @@ void add_env_packs_commands(Commands& commands) {
                 .run = list});
   ActionCommand add = binding_command("env-packs add", "Env/bind");
   add.summary = "Have a pack serve a slot that is empty";
-  add.example = "sluice env-packs add local sluice.gitops.flux@1.0.0";
+  add.example = "sluice env-packs add staging sluice.state.memory@1.0.0";
   commands.add(command_of(std::move(add)));
   ActionCommand update = binding_command("env-packs update", "Env/rebind");
   update.summary = "Replace the pack that serves a slot";
   update.details = "Nothing that runs is restarted. The pack before is kept, and env-packs rollback brings it back.";
-  update.example = "sluice env-packs update local sluice.telemetry.otlp@1.0.0";
+  update.example = "sluice env-packs update local sluice.sessions.redis@1.0.0";
   commands.add(command_of(std::move(update)));
   commands.add(command_of({.name = "env-packs rollback",
                            .action = "Env/rollback",

@@ -13,14 +13,14 @@ using testing::HasSubstr;
 
 TEST(EnvPacks, AreBoundReplacedAndBroughtBack) {
   ObjectsHome home;
-  EXPECT_EQ(home.run({"env-packs", "add", "local", "sluice.gitops.flux@1.0.0"}).out,
-            "bound  gitops  sluice.gitops.flux@1.0.0, generation 0\n");
-  const auto taken = home.run({"env-packs", "add", "local", "sluice.gitops.argo@1.0.0"});
+  EXPECT_EQ(home.run({"env-packs", "add", "local", "acme.gitops.flux@1.0.0"}).out,
+            "bound  gitops  acme.gitops.flux@1.0.0, generation 0\n");
+  const auto taken = home.run({"env-packs", "add", "local", "acme.gitops.argo@1.0.0"});
   EXPECT_EQ(taken.exit, 6);
-  EXPECT_THAT(taken.err, HasSubstr("next:  sluice env-packs update local sluice.gitops.argo@1.0.0\n"));
-  EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.gitops.argo@1.0.0"}).exit, 0);
+  EXPECT_THAT(taken.err, HasSubstr("next:  sluice env-packs update local acme.gitops.argo@1.0.0\n"));
+  EXPECT_EQ(home.run({"env-packs", "update", "local", "acme.gitops.argo@1.0.0"}).exit, 0);
   EXPECT_EQ(home.run({"env-packs", "rollback", "local", "gitops"}).out,
-            "bound  gitops  sluice.gitops.flux@1.0.0, generation 2\n");
+            "bound  gitops  acme.gitops.flux@1.0.0, generation 2\n");
   EXPECT_EQ(home.run({"env-packs", "rollback", "local", "gitops", "--steps", "5"}).exit, 6);
   EXPECT_EQ(home.data({"env-packs", "list", "local"}).as_array().size(), 6U);
 }

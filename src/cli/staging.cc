@@ -121,7 +121,7 @@ Result<Code> stage_archive(Context& context, Objects& objects, const deploy::dep
            deployment.id.text() + "\n";
   });
   if (answer->text("signature") != "verified") {
-    context.output.note("not verified: " + answer->text("signature"));
+    context.output.warn(name + " is not verified: " + answer->text("signature"));
   }
   const bool unique = deploy::views::find_revision(objects.states(), environment, name).has_value();
   context.output.note("next: sluice revisions warm " + environment + " " + (unique ? name : answer->text("revision")));

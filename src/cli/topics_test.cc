@@ -40,6 +40,14 @@ TEST(Topics, OnBundleYamlNameEverySettingOfItsSchema) {
   EXPECT_EQ(named, known);
 }
 
+// Help speaks of what is there.
+TEST(FirstWeek15, TheGlossaryPromisesNothingThatThisVersionLacks) {
+  for (const auto& row : find_topic("glossary")->rows) {
+    EXPECT_EQ(row[1].find("k8s"), std::string::npos) << row[1];
+    for (const char* missing : {"release", "pin", "plan"}) EXPECT_NE(row[0], missing);
+  }
+}
+
 TEST(Topics, HaveRowsAsWideAsTheirColumns) {
   for (const Topic& topic : topics()) {
     for (const auto& row : topic.rows) EXPECT_EQ(row.size(), topic.columns.size()) << topic.name;

@@ -174,6 +174,14 @@ Result<RevisionFound> staged_and_warm(Context& context, Objects& objects, const 
   return RevisionFound{id, *record};
 }
 
+// In local what is not verified gets traffic all the same, but not without a word.
+void warn_unverified(Context& context, const RevisionFound& revision) {
+  const std::string& signature = revision.record.signature;
+  if (signature == "verified") return;
+  context.output.warn(revision.record.bundle + "@" + std::to_string(revision.record.sequence) +
+                      " is not verified: " + signature + "; local runs it, every other environment would refuse it");
+}
+
 // --------------------------------------------------------------------------------------------------------- the rest
 
 std::vector<std::string> urls_of(const host::RunningRouter& router, const DeploymentFound& deployment) {
@@ -303,6 +311,7 @@ Result<Raised> raise(Context& context, const host::Home& home, const ArchiveToSt
     raised.revision = *std::move(made);
     raised.changed = true;
   }
+  warn_unverified(context, raised.revision);
   const Weights now = split_of((*objects)->states(), id);
   raised.weights = wanted_split(now, raised.revision.id.text(), canary_bps);
   if (!is_same_split(now, raised.weights)) {

@@ -1,11 +1,12 @@
 // Version and commit come from the build.
 #include "cli/version.h"
 
+#include "base/version.h"
 #include "commit.gen.h"
 
 namespace sluice::cli {
 
-Version version() { return {SLUICE_VERSION, kCommit}; }
+Version version() { return {std::string(version_number()), kCommit}; }
 
 std::string version_line() { return "sluice " + version().number + " (" + version().commit + ")"; }
 

@@ -146,7 +146,14 @@ PrivateKey PrivateKey::from_seed(std::span<const uint8_t, kSeedBytes> seed) {
 
 Result<PrivateKey> PrivateKey::from_pem(std::string_view text) {
   auto block = parse_pem(text);
-  if (!block) return block.error();
+  if (!block) {
+    Error error = block.error();
+    if (!error.next.empty()) return error;
+    return Error{.code = error.code,
+                 .message = "this is not an Ed25519 private key: " + error.message,
+                 .next = std::string(kMakePrivate),
+                 .position = error.position};
+  }
   if (block->label != kPrivateLabel) return wrong_label(kPrivateLabel, block->label);
 
   const std::string_view der = block->der.reveal();

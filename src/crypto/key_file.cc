@@ -1,4 +1,5 @@
-// The checks of a key file stand in the order in which a person would repair them: path, kind, owner, mode, contents.
+// The checks of a key file stand in the order in which a person would repair them: path, kind, contents, owner, mode.
+// Whoever names a file that is no key is not told to change its owner or mode.
 #include "crypto/key_file.h"
 
 #include <unistd.h>
@@ -58,7 +59,7 @@ Result<void> check_folders(Disk& disk, const std::string& path) {
   return {};
 }
 
-Result<void> check_file(const FileStat& stat, const std::string& path, uint32_t user) {
+Result<void> check_kind(const FileStat& stat, const std::string& path) {
   if (stat.kind == FileKind::symlink) {
     return Error{.code = Code::denied,
                  .message = "the key " + path + " is a symlink, expected a file",
@@ -71,6 +72,16 @@ Result<void> check_file(const FileStat& stat, const std::string& path, uint32_t 
                             ", expected a file",
                  .next = "give the path of the file that holds the key"};
   }
+  if (stat.size > kMaxPemBytes) {
+    return Error{.code = Code::limit,
+                 .message = "the key " + path + " is " + std::to_string(stat.size) +
+                            " bytes long; a PEM key has at most " + std::to_string(kMaxPemBytes),
+                 .next = "give the file of one key"};
+  }
+  return {};
+}
+
+Result<void> check_closed(const FileStat& stat, const std::string& path, uint32_t user) {
   if (stat.owner != user && stat.owner != 0) {
     const std::string owner = std::to_string(user);
     return Error{.code = Code::denied,
@@ -83,12 +94,6 @@ Result<void> check_file(const FileStat& stat, const std::string& path, uint32_t 
         .code = Code::denied,
         .message = "the key " + path + " is open to others (mode " + octal(stat.mode) + "), expected mode 0600",
         .next = "chmod 600 " + shell_word(path)};
-  }
-  if (stat.size > kMaxPemBytes) {
-    return Error{.code = Code::limit,
-                 .message = "the key " + path + " is " + std::to_string(stat.size) +
-                            " bytes long; a PEM key has at most " + std::to_string(kMaxPemBytes),
-                 .next = "give the file of one key"};
   }
   return {};
 }
@@ -107,14 +112,17 @@ Result<PrivateKey> load_private_key(Disk& disk, const std::string& path, uint32_
   if (auto sound = check_folders(disk, path); !sound) return sound.error();
   auto before = disk.stat(path, FollowLinks::no);
   if (!before) return before.error();
-  if (auto sound = check_file(*before, path, user); !sound) return sound.error();
+  if (auto sound = check_kind(*before, path); !sound) return sound.error();
 
   auto file = disk.open(path, {.follow = false});
-  if (!file) return file.error();
+  if (!file) {
+    auto closed = check_closed(*before, path, user);
+    return closed ? file.error() : closed.error();
+  }
   // The file that is open is the one that counts; the path may lead to another by now.
   auto opened = (*file)->stat();
   if (!opened) return opened.error();
-  if (auto sound = check_file(*opened, path, user); !sound) return sound.error();
+  if (auto sound = check_kind(*opened, path); !sound) return sound.error();
   if (opened->inode != before->inode) {
     return Error{.code = Code::conflict,
                  .message = "the key " + path + " was replaced while it was opened",
@@ -126,14 +134,17 @@ Result<PrivateKey> load_private_key(Disk& disk, const std::string& path, uint32_
   auto size = (*file)->read_at(0, std::span(reinterpret_cast<char*>(room.data()), room.size()));
   if (!size) return size.error();
   auto key = PrivateKey::from_pem(text.reveal().substr(0, *size));
-  if (key) return key;
-  Error error = std::move(key).error();
-  if (error.position) {
-    error.position->file = path;
-  } else {
-    error.message = path + ": " + error.message;
+  if (!key) {
+    Error error = std::move(key).error();
+    if (error.position) {
+      error.position->file = path;
+    } else {
+      error.message = path + ": " + error.message;
+    }
+    return error;
   }
-  return error;
+  if (auto sound = check_closed(*opened, path, user); !sound) return sound.error();
+  return key;
 }
 
 Result<void> store_private_key(Disk& disk, const std::string& path, const PrivateKey& key) {

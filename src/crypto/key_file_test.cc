@@ -33,6 +33,7 @@ class KeyFile : public testing::Test {
   std::string root = std::filesystem::canonical(folder.path()).string();
   std::string path = root + "/key";
   PrivateKey key = PrivateKey::generate();
+  const std::string make_one = "make a key with: openssl genpkey -algorithm ed25519 -out KEY";
 };
 
 TEST_F(KeyFile, WhatIsStoredIsLoaded) {
@@ -138,12 +139,29 @@ TEST_F(KeyFile, SaysWhenThereIsNone) {
 
 TEST_F(KeyFile, RefusesOtherContentsByName) {
   write(path, "garbage");
-  EXPECT_EQ(refusal(path),
-            path + ":1:1: expected PEM, which begins with a line like \"-----BEGIN PRIVATE KEY-----\" | ");
+  EXPECT_EQ(refusal(path), path +
+                               ":1:1: this is not an Ed25519 private key: expected PEM, which begins with a line like "
+                               "\"-----BEGIN PRIVATE KEY-----\" | " +
+                               make_one);
   write(path, "");
-  EXPECT_EQ(refusal(path), path + ": there is nothing here; expected PEM, which begins with \"-----BEGIN \" | ");
+  EXPECT_EQ(refusal(path), path +
+                               ": this is not an Ed25519 private key: there is nothing here; expected PEM, which "
+                               "begins with \"-----BEGIN \" | " +
+                               make_one);
   write(path, key.public_key().to_pem());
-  EXPECT_EQ(load_private_key(disk, path).error().next, "make a key with: openssl genpkey -algorithm ed25519 -out KEY");
+  EXPECT_EQ(load_private_key(disk, path).error().next, make_one);
+}
+
+class FirstWeek13Key : public KeyFile {};
+
+// Its mode is right as it is.
+TEST_F(FirstWeek13Key, AFileThatIsNoKeyIsNotToBeClosed) {
+  write(path, "root:x:0:0:root:/root:/bin/sh\n");
+  ASSERT_TRUE(disk.chmod(path, 0644));
+  EXPECT_EQ(refusal(path), path +
+                               ":1:1: this is not an Ed25519 private key: expected PEM, which begins with a line like "
+                               "\"-----BEGIN PRIVATE KEY-----\" | " +
+                               make_one);
 }
 
 TEST_F(KeyFile, RefusesAHugeFileWithoutReadingIt) {

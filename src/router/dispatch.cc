@@ -1,6 +1,8 @@
 // Steps in the order of the document; the first that applies decides.
 #include "router/dispatch.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "router/debug_token.h"
 #include "router/points.h"
@@ -13,6 +15,13 @@ constexpr size_t kTokensSeen = 64;
 constexpr int64_t kTokenBelieved_s = 60;
 constexpr size_t kMaxHost = 255;
 constexpr size_t kMaxSessionKey = 512;
+
+// How much of a path that this route's prefix covers is stripped.
+uint32_t stripped_from(const RoutesDocument& routes, std::string_view prefix) {
+  if (!routes.strip_prefixes) return 0;
+  const bool is_stripped = std::ranges::find(*routes.strip_prefixes, prefix) != routes.strip_prefixes->end();
+  return is_stripped ? static_cast<uint32_t>(prefix.size()) : 0;
+}
 
 }  // namespace
 
@@ -53,6 +62,7 @@ Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, boo
   if (found.deployment == nullptr) return done;
   done.deployment = found.deployment;
   done.prefix = found.prefix;
+  done.strip = stripped_from(found.deployment->routes, found.prefix);
   if (found.deployment->paused) {
     done.outcome = Outcome::paused;
   } else if (found.deployment->memory->held_until_ms.load(std::memory_order_relaxed) > now.monotonic_ms) {
@@ -124,6 +134,14 @@ Dispatched Dispatcher::by_token(const Table& table, const RequestHead& head, con
             .deployment = found->get(),
             .revision = pinned,
             .prefix = "/"};
+    // By token no route was looked for; its own are, for what the application is to see of the path.
+    std::string_view longest;
+    for (const std::string& prefix : done.deployment->routes.path_prefixes) {
+      const bool covers =
+          head.path.starts_with(prefix) && (head.path.size() == prefix.size() || head.path[prefix.size()] == '/');
+      if (covers && prefix.size() > longest.size()) longest = prefix;
+    }
+    done.strip = stripped_from(done.deployment->routes, longest);
   }
   return done;
 }

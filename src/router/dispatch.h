@@ -31,6 +31,7 @@ struct Dispatched {
   const Revision* revision = nullptr;
   const char* why = "";      // it is denied; until the next dispatch
   std::string_view prefix;   // of the route
+  uint32_t strip = 0;        // so many bytes of the path the application does not get to see
   std::string_view session;  // the application's own key, if it is to be remembered
 };
 

@@ -227,6 +227,22 @@ TEST_F(Dispatch, SaysWhenThereIsNothingToRouteTo) {
   EXPECT_EQ(ask().outcome, Outcome::no_route);
 }
 
+class FirstWeek20Dispatch : public Dispatch {};
+
+TEST_F(FirstWeek20Dispatch, SaysHowMuchOfThePathIsStripped) {
+  document.routes.path_prefixes = {"/a", "/b"};
+  document.routes.strip_prefixes = {"/b"};
+  load();
+  EXPECT_EQ(ask().strip, 0u) << "/a is not";
+  document.routes.strip_prefixes = {"/a"};
+  load();
+  EXPECT_EQ(ask().strip, 2u);
+  Dispatched pinned = ask("X-Sluice-Deployment: d1\r\nX-Sluice-Revision: r3\r\nX-Sluice-Debug-Token: " +
+                          write_debug_token({"test", "d1", "r3", kNow + 60}, key) + "\r\n");
+  EXPECT_EQ(pinned.reason, Reason::token);
+  EXPECT_EQ(pinned.strip, 2u) << "also where a token names the revision";
+}
+
 TEST_F(Dispatch, BelievesATenantOnlyFromATrustedPeer) {
   document.routes.tenant = "t1";
   load();

@@ -125,7 +125,11 @@ size_t request_head_room(const RequestHead& head, const Forwarding& forwarding) 
 
 void write_request_head(const RequestHead& head, const Forwarding& forwarding, Buffer& buffer) {
   Writer out(buffer.bytes() + buffer.end);
-  out << head.method << (head.needs_slash ? " /" : " ") << head.target << " HTTP/1.1\r\n";
+  std::string_view target = head.target.substr(forwarding.strip);
+  // What is left of /api//host/ would be the address of another host to some.
+  while (forwarding.strip > 0 && target.starts_with("//")) target.remove_prefix(1);
+  const bool needs_slash = head.needs_slash || (forwarding.strip > 0 && !target.starts_with('/'));
+  out << head.method << (needs_slash ? " /" : " ") << target << " HTTP/1.1\r\n";
   if (head.absolute || !head.headers.has(Field::host)) out << "Host: " << head.authority << "\r\n";
   copy_runs(head.headers, out, [&](const HeaderLine& line) { return stays_in_request(head, forwarding, line); });
   if (!forwarding.peer.empty() || forwarding.trusted) {

@@ -15,6 +15,7 @@ struct Forwarding {
   uint16_t port = 0;       // on which it came
   bool trusted = false;    // what it says of those before it is believed
   bool upgrade = false;    // the upgrade is passed on
+  uint32_t strip = 0;      // so many bytes of the path are not
   std::string_view trace;  // 32 hex digits of a trace that begins here; empty: the request's own goes on
   std::string_view span;   // 16 hex digits
 };

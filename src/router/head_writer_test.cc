@@ -59,6 +59,21 @@ TEST(HeadWriter, WritesAnAbsoluteTargetAsAPathAndAHost) {
                   .starts_with("GET / HTTP/1.1\r\nHost: \r\nX-Forwarded-For"));
 }
 
+TEST(FirstWeek20, AStrippedPrefixIsNotPassedOn) {
+  Forwarding stripping = kStranger;
+  stripping.strip = 4;
+  auto target = [&](const std::string& asked) {
+    std::string line = passed_on("GET " + asked + " HTTP/1.1\r\nHost: h\r\n\r\n", stripping);
+    return line.substr(4, line.find(' ', 4) - 4);
+  };
+  EXPECT_EQ(target("/api/items?q=/api"), "/items?q=/api");
+  EXPECT_EQ(target("/api"), "/");
+  EXPECT_EQ(target("/api/"), "/");
+  EXPECT_EQ(target("/api?q"), "/?q");
+  EXPECT_EQ(target("http://h/api/x"), "/x");
+  EXPECT_EQ(target("/api//other.example/x"), "/other.example/x") << "not the address of another host";
+}
+
 TEST(HeadWriter, BeginsATraceOrPassesItOn) {
   std::string given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   std::string text = "GET / HTTP/1.1\r\nHost: h\r\ntraceparent: " + given + "\r\nTraceState: a=b\r\n\r\n";

@@ -152,8 +152,11 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
     exchange.asks_upgrade =
         head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 && may_upgrade(head.headers);
     exchange.is_websocket = exchange.asks_upgrade && equal_ignoring_case(upgrade, "websocket");
-    Forwarding forwarding{
-        .peer = client.peer(), .port = client.port, .trusted = trusted, .upgrade = exchange.asks_upgrade};
+    Forwarding forwarding{.peer = client.peer(),
+                          .port = client.port,
+                          .trusted = trusted,
+                          .upgrade = exchange.asks_upgrade,
+                          .strip = done.strip};
     if (trace.empty()) {
       forwarding.trace = {exchange.trace.data(), exchange.trace.size()};
       forwarding.span = {span, sizeof span};

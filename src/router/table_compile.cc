@@ -78,6 +78,11 @@ Result<void> check_routes(const RoutesDocument& routes) {
       return fault("/routes/path_prefixes", "'" + prefix + "' is no path without a slash at its end");
     }
   }
+  for (const std::string& prefix : routes.strip_prefixes.value_or(std::vector<std::string>())) {
+    if (!is_route_prefix(prefix) || prefix == "/") {
+      return fault("/routes/strip_prefixes", "'" + prefix + "' is no path without a slash at its end");
+    }
+  }
   if (routes.tenant.empty() && !routes.team.empty()) return fault("/routes/team", "a team needs its tenant");
   return {};
 }

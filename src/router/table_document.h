@@ -41,9 +41,12 @@ struct RoutesDocument {
   std::vector<std::string> path_prefixes;
   std::string tenant;
   std::string team;
+  // Of the prefixes those that the application does not get to see. Left out if there are none, as routers that run
+  // since before there were any know nothing of it.
+  std::optional<std::vector<std::string>> strip_prefixes;
   static constexpr std::string_view kDefaulted[] = {"hosts", "path_prefixes", "tenant", "team"};
 };
-BOOST_DESCRIBE_STRUCT(RoutesDocument, (), (hosts, path_prefixes, tenant, team))
+BOOST_DESCRIBE_STRUCT(RoutesDocument, (), (hosts, path_prefixes, tenant, team, strip_prefixes))
 
 struct StickinessDocument {
   StickyMode mode = StickyMode::session;

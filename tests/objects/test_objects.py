@@ -109,7 +109,7 @@ def test_from_a_bundle_to_traffic_and_back(home):
     assert {each["revision_id"]: each["weight_bps"] for each in shown["entries"]} == {first: 9900, second: 100}
     # A swap of a pack restarts nothing.
     before = home.replicas()
-    home.run("env-packs", "update", "local", "sluice.telemetry.otlp@1.0.0")
+    home.run("env-packs", "update", "local", "acme.telemetry.otlp@1.0.0")
     assert home.replicas() == before and get(endpoints[1]) == "hello 1.0.0\n"
     # Back, and forward again.
     assert home.json("traffic", "rollback", "local")["entries"] == [{"revision": first, "weightBps": 10000}]

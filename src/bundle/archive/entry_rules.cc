@@ -49,6 +49,20 @@ uint64_t most_by_ratio(uint64_t archive_bytes, const ArchiveLimits& limits) {
   return std::max(archive_bytes * limits.max_ratio, limits.ratio_free_bytes);
 }
 
+namespace {
+
+// The text as utf8proc maps it; as it is if it is not UTF-8.
+std::string mapped(std::string_view text, int options) {
+  utf8proc_uint8_t* bytes = nullptr;
+  utf8proc_ssize_t size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+                   &bytes, static_cast<utf8proc_option_t>(options | UTF8PROC_STABLE));
+  std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
+  return size < 0 ? std::string(text) : std::string(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+}
+
+}  // namespace
+
 std::string folded(std::string_view path) {
   bool ascii = std::all_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (ascii) {
@@ -58,13 +72,9 @@ std::string folded(std::string_view path) {
     }
     return lower;
   }
-  utf8proc_uint8_t* mapped = nullptr;
-  auto options = static_cast<utf8proc_option_t>(UTF8PROC_CASEFOLD | UTF8PROC_COMPOSE | UTF8PROC_STABLE);
-  utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(path.data()),
-                                       static_cast<utf8proc_ssize_t>(path.size()), &mapped, options);
-  std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-  if (size < 0) return std::string(path);
-  return {reinterpret_cast<const char*>(mapped), static_cast<size_t>(size)};
+  // Case is folded after the marks have their canonical order: an iota below a letter becomes a letter of its own,
+  // which an accent would otherwise be composed with.
+  return mapped(mapped(path, UTF8PROC_DECOMPOSE), UTF8PROC_CASEFOLD | UTF8PROC_COMPOSE);
 }
 
 EntryRules::EntryRules(std::string archive, uint64_t archive_bytes, ArchiveLimits limits)

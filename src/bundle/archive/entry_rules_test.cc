@@ -70,6 +70,13 @@ TEST(EntryRules, RefusesNamesThatAreTheSameElsewhere) {
             R"(app.tar: "a/y": it differs from what is in "A" only in case or accents)");
 }
 
+// An alpha with an iota below it and an accent: the accent stands apart in the first name and not in the second one.
+TEST(FirstWeek26, NamesThatDifferInHowAnIotaAndAnAccentAreComposedAreOneName) {
+  EXPECT_EQ(refusal({file("\u1fb3\u0301"), file("\u1fb4")}),
+            "app.tar: \"\u1fb4\": it differs from \"\u1fb3\u0301\" only in case or accents");
+  EXPECT_EQ(refusal({file("\u1fb3"), file("\u1fb4")}), "accepted") << "with and without an accent";
+}
+
 TEST(EntryRules, RefusesWhatIsNeitherFileNorFolderNorSymlink) {
   EXPECT_EQ(refusal({{.path = "x", .kind = Kind::hard_link, .target = "y"}}), R"(app.tar: "x": it is a hard link)");
   EXPECT_EQ(refusal({{.path = "x", .kind = Kind::device}}), R"(app.tar: "x": it is a device)");

@@ -112,6 +112,7 @@ struct ZipMember {
   uint32_t mode = 0100644;                      // with the type's bits
   std::optional<uint32_t> said_size;            // instead of the content's
   std::optional<std::string> listed_name = {};  // in the directory, instead of the name
+  bool sizes_behind = false;                    // its sum and sizes stand behind it, and zeros before it
 };
 
 inline uint32_t crc32_of(std::string_view bytes) {
@@ -135,13 +136,17 @@ inline std::string zip_of(const std::vector<ZipMember>& members) {
   for (const ZipMember& member : members) {
     uint32_t size = static_cast<uint32_t>(member.content.size());
     const std::string& listed = member.listed_name ? *member.listed_name : member.name;
-    auto common = [&](const std::string& name) {
-      return number(20, 2) + number(0x800, 2) + number(0, 2) + number(0, 4) + number(crc32_of(member.content), 4) +
-             number(size, 4) + number(member.said_size.value_or(size), 4) + number(name.size(), 2) + number(0, 2);
+    const std::string sizes =
+        number(crc32_of(member.content), 4) + number(size, 4) + number(member.said_size.value_or(size), 4);
+    auto common = [&](const std::string& name, const std::string& said) {
+      return number(20, 2) + number(member.sizes_behind ? 0x808 : 0x800, 2) + number(0, 2) + number(0, 4) + said +
+             number(name.size(), 2) + number(0, 2);
     };
-    directory += "PK\x01\x02" + number(3 << 8 | 20, 2) + common(listed) + number(0, 2) + number(0, 2) + number(0, 2) +
-                 number(static_cast<uint64_t>(member.mode) << 16, 4) + number(zip.size(), 4) + listed;
-    zip += "PK\x03\x04" + common(member.name) + member.name + member.content;
+    directory += "PK\x01\x02" + number(3 << 8 | 20, 2) + common(listed, sizes) + number(0, 2) + number(0, 2) +
+                 number(0, 2) + number(static_cast<uint64_t>(member.mode) << 16, 4) + number(zip.size(), 4) + listed;
+    zip += "PK\x03\x04" + common(member.name, member.sizes_behind ? std::string(12, '\0') : sizes) + member.name +
+           member.content;
+    if (member.sizes_behind) zip += "PK\x07\x08" + sizes;
   }
   uint64_t at = zip.size();
   return zip + directory + "PK\x05\x06" + number(0, 4) + number(members.size(), 2) + number(members.size(), 2) +

@@ -23,7 +23,8 @@ constexpr uint32_t kSymlink = 0120000;
 constexpr size_t kWindowBytes = 256 * 1024;
 constexpr uint64_t kEncrypted = 1;       // a flag
 constexpr uint64_t kHasSizesBehind = 8;  // likewise
-constexpr uint64_t kMaxSizesBehindBytes = 24;
+constexpr size_t kMaxSizesBehindBytes = 24;
+constexpr uint64_t kElsewhere = 0xFFFFFFFF;  // a size or offset that stands in a field behind the name
 constexpr size_t kMaxGaps = 16;
 
 uint64_t number_at(std::string_view bytes, size_t at, int size) {
@@ -148,7 +149,6 @@ class Directory {
 
 // Fields that stand behind the name: sizes and offsets above 4 GiB, and a name in UTF-8 beside one that is not.
 void read_extra(std::string_view extra, ZipListing& listing, uint64_t& packed_size) {
-  constexpr uint64_t kElsewhere = 0xFFFFFFFF;
   while (extra.size() >= 4) {
     const uint64_t id = number_at(extra, 0, 2);
     const size_t size = number_at(extra, 2, 2);
@@ -178,6 +178,7 @@ struct Listed {
   uint64_t packed_size = 0;
   uint64_t flags = 0;
   uint64_t method = 0;
+  uint64_t sum = 0;
   uint32_t type = 0;  // of a file, as Unix has it
 };
 
@@ -190,7 +191,8 @@ Result<Listed> listed_by(Directory& directory, const Directory::Record& record) 
                             .size = number_at(bytes, 24, 4)},
                 .packed_size = number_at(bytes, 20, 4),
                 .flags = number_at(bytes, 8, 2),
-                .method = number_at(bytes, 10, 2)};
+                .method = number_at(bytes, 10, 2),
+                .sum = number_at(bytes, 16, 4)};
   if (texts->size() > record.name_bytes) {
     read_extra(std::string_view(*texts).substr(record.name_bytes), listed.listing, listed.packed_size);
   }
@@ -204,6 +206,9 @@ Result<Listed> listed_by(Directory& directory, const Directory::Record& record) 
 struct LocalHeader {
   uint64_t flags = 0;
   uint64_t method = 0;
+  uint64_t sum = 0;
+  uint64_t packed_size = 0;
+  uint64_t size = 0;
   uint64_t content_at = 0;
 };
 Result<std::optional<LocalHeader>> local_header(ByteSource& source, uint64_t at) {
@@ -215,10 +220,31 @@ Result<std::optional<LocalHeader>> local_header(ByteSource& source, uint64_t at)
   return std::optional(
       LocalHeader{.flags = number_at(header, 6, 2),
                   .method = number_at(header, 8, 2),
+                  .sum = number_at(header, 14, 4),
+                  .packed_size = number_at(header, 18, 4),
+                  .size = number_at(header, 22, 4),
                   .content_at = at + kLocalBytes + number_at(header, 26, 2) + number_at(header, 28, 2)});
 }
 
-// Whether the directory tells the same of an entry as stands before it: others believe the one or the other.
+// Whether what stands behind an entry's content, its sum and sizes, is what the directory says. It begins with a
+// signature or not, and sizes above 4 GiB have eight bytes.
+Result<bool> same_behind(ByteSource& source, const Listed& listed, uint64_t at) {
+  std::string bytes(kMaxSizesBehindBytes, '\0');
+  auto got = source.read_at(at, bytes);
+  if (!got) return got.error();
+  bytes.resize(*got);
+  auto says = [&](std::string_view behind, int size_bytes) {
+    const auto step = static_cast<size_t>(size_bytes);
+    return behind.size() >= 4 + 2 * step && number_at(behind, 0, 4) == listed.sum &&
+           number_at(behind, 4, size_bytes) == listed.packed_size &&
+           number_at(behind, 4 + step, size_bytes) == listed.listing.size;
+  };
+  std::string_view behind = bytes;
+  if (behind.starts_with("PK\x07\x08")) behind.remove_prefix(4);
+  return says(behind, 4) || says(behind, 8) || says(bytes, 4) || says(bytes, 8);
+}
+
+// Whether the directory tells the same of an entry as stands before and behind it: others believe the one or the other.
 Result<void> same_before(ByteSource& source, const Listed& listed, uint64_t at) {
   auto local = local_header(source, at);
   if (!local) return local.error();
@@ -229,7 +255,22 @@ Result<void> same_before(ByteSource& source, const Listed& listed, uint64_t at) 
   if (!*local) return {};  // for libarchive to refuse
   if ((*local)->method != listed.method) return differs("how it is compressed");
   if (((*local)->flags & kEncrypted) != (listed.flags & kEncrypted)) return differs("whether it is encrypted");
-  return {};
+  const bool has_sizes_behind = ((*local)->flags & kHasSizesBehind) != 0;
+  if (has_sizes_behind != ((listed.flags & kHasSizesBehind) != 0)) return differs("whether its sizes stand behind it");
+  // Where they stand behind it, zeros stand before it.
+  auto same = [&](uint64_t before, uint64_t said) {
+    return before == said || before == kElsewhere || (has_sizes_behind && before == 0);
+  };
+  constexpr const char* kSizes = "how large it is, or what its sum is";
+  if (!same((*local)->sum, listed.sum) || !same((*local)->packed_size, listed.packed_size) ||
+      !same((*local)->size, listed.listing.size)) {
+    return differs(kSizes);
+  }
+  // What is larger than the archive is for libarchive to refuse.
+  if (!has_sizes_behind || listed.packed_size > source.size()) return {};
+  auto behind = same_behind(source, listed, (*local)->content_at + listed.packed_size);
+  if (!behind) return behind.error();
+  return *behind ? Result<void>() : differs(kSizes);
 }
 
 // The content of an entry that is not compressed; nothing if it is not there.

@@ -67,6 +67,29 @@ TEST(ZipDirectory, RefusesWhatIsToldInTwoWays) {
   }
 }
 
+TEST(FirstWeek26, ZipSizesBehindAnEntryThatContradictAreRefused) {
+  const std::string zip = zip_of({{.name = "a", .content = "12345", .sizes_behind = true}, {.name = "b"}});
+  EXPECT_EQ(verdict(zip), "sound");
+  const size_t behind = zip.find("PK\x07\x08");
+  // The sum, the packed size and the size.
+  for (size_t field : {4, 8, 12}) {
+    std::string lying = zip;
+    lying[behind + field] ^= 1;
+    EXPECT_EQ(verdict(lying), R"("a": its directory says otherwise how large it is, or what its sum is)") << field;
+  }
+  // The same where they stand before it.
+  const std::string plain = zip_of({{.name = "a", .content = "12345"}});
+  for (size_t field : {14, 18, 22}) {
+    std::string lying = plain;
+    lying[field] ^= 1;
+    EXPECT_EQ(verdict(lying), R"("a": its directory says otherwise how large it is, or what its sum is)") << field;
+  }
+  // Whether there are any.
+  std::string lying = zip;
+  lying[6] ^= 8;
+  EXPECT_EQ(verdict(lying), R"("a": its directory says otherwise whether its sizes stand behind it)");
+}
+
 std::vector<ByteRange> gaps(const std::string& zip) {
   auto source = source_of_view(zip);
   auto found = zip_gaps(*source, 100);

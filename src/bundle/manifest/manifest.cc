@@ -1,12 +1,14 @@
 // The rules of a manifest that stand between its fields; those of single fields are in their types.
 #include "bundle/manifest/manifest.h"
 
+#include <array>
 #include <set>
 
 #include "base/json_place.h"
 #include "base/json_reader.h"
 #include "base/json_schema.h"
 #include "base/json_text.h"
+#include "base/version.h"
 #include "base/yaml.h"
 #include "bundle/manifest/paused_page.h"
 
@@ -18,6 +20,36 @@ constexpr uint32_t kMaxReplicas = 1'000;
 constexpr auto kLongestDrain = std::chrono::hours(1);
 constexpr std::chrono::milliseconds kLongestSticky = std::chrono::days(400);  // as browsers keep no cookie for longer
 constexpr std::chrono::milliseconds kLongestWait = std::chrono::days(1);
+
+// What people write for a later version, and what this one can do instead. The value that it does have is left alone.
+struct NotYet {
+  std::string_view field;
+  std::string_view value;
+  std::string_view what;
+  std::string_view next;
+};
+constexpr std::array kNotYet = {
+    NotYet{"image", "", "runs no container images", "put the program into the bundle's folder and name it in \"run\""},
+    NotYet{"transport", "http", "passes on HTTP/1.1 and nothing else",
+           "leave \"transport\" out, and have the program speak HTTP/1.1"},
+    NotYet{"migrations", "", "runs no migrations of databases",
+           "leave \"migrations\" out, and have the program change its database when it starts"},
+};
+
+std::optional<Error> not_yet(const Document& document) {
+  const json::object* fields = document.root.if_object();
+  for (const NotYet& each : kNotYet) {
+    const json::value* said = fields == nullptr ? nullptr : fields->if_contains(each.field);
+    if (said == nullptr || *said == json::value(each.value)) continue;
+    const std::string path = "/" + std::string(each.field);
+    return Error{.code = Code::invalid,
+                 .message = "Sluice " + std::string(version_number()) + " " + std::string(each.what),
+                 .next = std::string(each.next),
+                 .path = path,
+                 .position = document.position_of(path)};
+  }
+  return std::nullopt;
+}
 
 // Finds the first rule that does not hold.
 class Rules {
@@ -41,11 +73,7 @@ class Rules {
   }
 
   void program() {
-    if (manifest_.run.empty() && !manifest_.image) {
-      refuse("", "it says neither how the bundle is run (\"run\") nor its image (\"image\")");
-    }
-    if (!manifest_.run.empty() && manifest_.image) refuse("/image", "a bundle has \"run\" or \"image\", not both");
-    if (manifest_.image && manifest_.image->empty()) refuse("/image", "an image has a name");
+    if (manifest_.run.empty()) refuse("", "it does not say how the bundle is run (\"run\")");
     arguments("/run", manifest_.run);
     arguments("/build", manifest_.build);
     if (manifest_.include.empty()) refuse("/include", "nothing would be packed: name at least one glob");
@@ -76,6 +104,11 @@ class Rules {
 
   // How the router treats what comes in.
   void requests() {
+    for (size_t i = 0; i < manifest_.routes.size(); ++i) {
+      if (manifest_.routes[i].strip && manifest_.routes[i].path.text == "/") {
+        refuse("/routes/" + std::to_string(i) + "/strip", "the path / leaves nothing to strip");
+      }
+    }
     const Stickiness& stickiness = manifest_.stickiness;
     if (stickiness.key) {
       const std::string pointer = "/stickiness/key";
@@ -124,12 +157,6 @@ class Rules {
       if (!names.insert(name).second) {
         refuse("/secrets/" + std::to_string(i), json_quoted(name) + " is named twice in \"env\" and \"secrets\"");
       }
-    }
-    if (manifest_.migrations) {
-      const VariableName& wanted = manifest_.migrations->database;
-      bool found = false;
-      for (const VariableName& secret : manifest_.secrets) found = found || secret == wanted;
-      if (!found) refuse("/migrations/database", json_quoted(wanted.text) + " is not one of the \"secrets\"");
     }
   }
 
@@ -211,6 +238,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
                  .next = "sluice init writes one",
                  .position = Position{file, 1, 1}};
   }
+  if (auto later = not_yet(*document)) return *std::move(later);
   auto manifest = read<Manifest>(*document);
   if (!manifest) return manifest;
   if (auto broken = Rules(*manifest).first_broken()) {
@@ -229,12 +257,12 @@ Error placed_in_manifest(Error error, std::string_view text, const std::string& 
 
 json::value manifest_schema() {
   json::value schema = json_schema<Manifest>("A bundle's manifest", "urn:sluice:schema:bundle");
-  // One of the two, as the rules above have it, which no field says by itself.
+  // As the rules above have it, which no field says by itself.
   json::object& run = schema.at("properties").at("run").as_object();
   run["minItems"] = 1;
   run.erase("default");
   auto has = [](const char* field) { return json::object{{"required", json::array{field}}}; };
-  schema.as_object()["oneOf"] = json::array{has("run"), has("image")};
+  schema.at("required").as_array().emplace_back("run");
   schema.at("$defs").at("bundle.SessionKey").as_object()["oneOf"] = json::array{has("header"), has("cookie")};
   return schema;
 }

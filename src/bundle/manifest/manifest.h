@@ -1,5 +1,6 @@
 // Manifest is a bundle.yaml: what a bundle is called, how it is built and run, and what it needs. Only its name, its
-// version and one of `run` and `image` are required; the defaults stand below and in the JSON Schema.
+// version and `run` are required; the defaults stand below and in the JSON Schema. What a later version will be able to
+// do is refused by name (kNotYet in manifest.cc), rather than ignored.
 //
 //   auto manifest = parse_manifest(text, "shop/bundle.yaml");   // shop/bundle.yaml:3:1: /prot: unknown field …
 #pragma once
@@ -24,8 +25,8 @@ constexpr size_t kMaxManifestBytes = 1 << 20;
 enum class Listen { port, unix };
 BOOST_DESCRIBE_ENUM(Listen, port, unix)
 
-enum class Transport { http, http2, tcp };
-BOOST_DESCRIBE_ENUM(Transport, http, http2, tcp)
+enum class Transport { http };
+BOOST_DESCRIBE_ENUM(Transport, http)
 
 enum class HealthBy { http, tcp, command };
 BOOST_DESCRIBE_ENUM(HealthBy, http, tcp, command)
@@ -48,10 +49,11 @@ BOOST_DESCRIBE_STRUCT(Health, (), (by, path, command, interval, timeout, start_w
 struct Route {
   std::optional<HostName> host;  // any host if it is left out
   UrlPath path{"/"};             // this path and what is below it
-  static constexpr std::string_view kDefaulted[] = {"path"};
+  bool strip = false;            // the program gets what is below the path as if that were all of it
+  static constexpr std::string_view kDefaulted[] = {"path", "strip"};
   bool operator==(const Route&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Route, (), (host, path))
+BOOST_DESCRIBE_STRUCT(Route, (), (host, path, strip))
 
 // Where a visitor stays while several revisions share the requests: with the first one, at a point of the shares, or
 // nowhere.
@@ -124,14 +126,6 @@ struct Storage {
 };
 BOOST_DESCRIBE_STRUCT(Storage, (), (name, size))
 
-struct Migrations {
-  InnerPath folder{"migrations"};
-  VariableName database;  // the secret that holds the database's address
-  static constexpr std::string_view kDefaulted[] = {"folder"};
-  bool operator==(const Migrations&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(Migrations, (), (folder, database))
-
 struct Resources {
   double cpu = 1;  // processors
   ByteCount memory{uint64_t{512} << 20};
@@ -145,9 +139,8 @@ BOOST_DESCRIBE_STRUCT(Resources, (), (cpu, memory, processes, files))
 struct Manifest {
   Name name;
   Version version;
-  std::vector<std::string> run;      // the program and its arguments, started in the bundle's folder
-  std::optional<std::string> image;  // or a container image
-  std::vector<std::string> build;    // run first, in a clean copy; nothing by default
+  std::vector<std::string> run;    // the program and its arguments, started in the bundle's folder
+  std::vector<std::string> build;  // run first, in a clean copy; nothing by default
   std::vector<InnerPath> include = {{"**"}};
   Listen listen = Listen::port;
   Health health;
@@ -160,7 +153,6 @@ struct Manifest {
   std::vector<VariableName> secrets;
   SecretsAs secrets_as = SecretsAs::env;
   std::vector<Storage> storage;
-  std::optional<Migrations> migrations;
   Duration drain{std::chrono::seconds(30)};
   uint32_t replicas = 1;
   Resources resources;
@@ -176,9 +168,9 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
-                      (name, version, run, image, build, include, listen, health, routes, stickiness, paused, timeouts,
-                       env, config, secrets, secrets_as, storage, migrations, drain, replicas, resources, user,
-                       transport, concept_, allowed_secrets))
+                      (name, version, run, build, include, listen, health, routes, stickiness, paused, timeouts, env,
+                       config, secrets, secrets_as, storage, drain, replicas, resources, user, transport, concept_,
+                       allowed_secrets))
 
 // Errors carry the position in the file.
 Result<Manifest> parse_manifest(std::string_view text, const std::string& file = std::string(kManifestName));

@@ -36,7 +36,8 @@ std::string manifest_template(const InitAnswers& answers) {
 # How Sluice knows that it is well: by http, tcp or command.
 # health: {by: http, path: /health, interval: 5s, timeout: 2s, start_within: 30s, healthy_after: 1, unhealthy_after: 3}
 #
-# Which requests it gets. For example:
+# Which requests it gets. Of {path: /api, strip: true} the program sees /items where /api/items was asked for. For
+# example:
 # routes: [{host: shop.example, path: /}]
 #
 # Where a visitor stays while several revisions share the requests: with the first one (session), at a point of the
@@ -65,14 +66,10 @@ std::string manifest_template(const InitAnswers& answers) {
 # Folders that outlive revisions. For example:
 # storage: [{name: uploads, size: 1GB}]
 #
-# Changes to a database, and the secret with its address. For example:
-# migrations: {folder: migrations, database: DATABASE_URL}
-#
 # drain: 30s
 # replicas: 1
 # resources: {cpu: 1, memory: 512MB, processes: 512, files: 4096}
 # user: 65532
-# transport: http
 #
 # The concept that it implements. For example:
 # concept: Catalogue

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json_writer.h"
+#include "base/version.h"
 
 namespace sluice::bundle {
 namespace manifest_test {
@@ -46,12 +47,11 @@ config: [{name: greeting, question: How?, default: Hi, choices: [Hi, Ho]}, {name
 secrets: [DB]
 secrets_as: file
 storage: [{name: data, size: 2GB}]
-migrations: {database: DB}
 drain: 5s
 replicas: 3
 resources: {cpu: 0.5, memory: 64MB}
 user: 1000
-transport: http2
+transport: http
 concept: Catalogue
 allowed_secrets: ["sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"]
 )");
@@ -66,7 +66,6 @@ allowed_secrets: ["sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e730433
   EXPECT_EQ(manifest->timeouts.stream_idle.length, std::chrono::minutes(5));
   EXPECT_EQ(manifest->config[0].default_->as_string(), "Hi");
   EXPECT_EQ(manifest->storage[0].size.bytes, uint64_t{2} << 30);
-  EXPECT_EQ(manifest->migrations->folder.text, "migrations");
   EXPECT_EQ(*manifest->concept_, "Catalogue");
   EXPECT_EQ(manifest->secrets_as, SecretsAs::file);
   auto again = parse_manifest(json::serialize(to_json(*manifest)));
@@ -77,14 +76,35 @@ allowed_secrets: ["sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e730433
 TEST(Manifest, SaysWhereItIsWrong) {
   EXPECT_EQ(refusal(""), "bundle.yaml:1:1: the manifest is empty");
   EXPECT_EQ(refusal("name: shop\nversion: \"1\"\n"),
-            "bundle.yaml:1:1: it says neither how the bundle is run (\"run\") nor its image (\"image\")");
+            "bundle.yaml:1:1: it does not say how the bundle is run (\"run\")");
   EXPECT_EQ(refusal("version: \"1\"\nrun: [a]\n"),
             "bundle.yaml:1:1: /name: missing field, expected a name of small letters, digits and hyphens");
   EXPECT_EQ(refusal("name: shop\nversion: 1.0\nrun: [a]\n"),
             "bundle.yaml:2:1: /version: expected a version in quotes, such as \"1.2.0\", found the number 1.0");
   EXPECT_EQ(refusal(with("prot: 1\n")).substr(0, 35), "bundle.yaml:4:1: /prot: unknown fie");
-  EXPECT_EQ(refusal(with("image: x\n")), "bundle.yaml:4:1: /image: a bundle has \"run\" or \"image\", not both");
   EXPECT_EQ(refusal(with("name: again\n")).substr(0, 16), "bundle.yaml:4:1:");
+}
+
+// Not when it is run, and not silently.
+TEST(FirstWeek15, WhatThisVersionCannotDoIsRefusedByName) {
+  const std::string sluice = "Sluice " + std::string(version_number());
+  auto refused = [](const std::string& text) {
+    auto manifest = parse_manifest(text);
+    return manifest ? "accepted" : to_string(manifest.error()) + "; next: " + manifest.error().next;
+  };
+  EXPECT_EQ(refused("name: shop\nversion: \"1\"\nimage: registry.example/shop:1\n"),
+            "bundle.yaml:3:1: /image: " + sluice +
+                " runs no container images; next: put the program into the bundle's folder and name it in \"run\"");
+  for (const std::string transport : {"tcp", "http2"}) {
+    EXPECT_EQ(refused(with("transport: " + transport + "\n")),
+              "bundle.yaml:4:1: /transport: " + sluice +
+                  " passes on HTTP/1.1 and nothing else; next: leave \"transport\" out, and have the program speak "
+                  "HTTP/1.1");
+  }
+  EXPECT_EQ(refusal(with("transport: http\n")), "accepted");
+  EXPECT_EQ(refusal(with("secrets: [DB]\nmigrations: {database: DB}\n")),
+            "bundle.yaml:5:1: /migrations: " + sluice + " runs no migrations of databases");
+  EXPECT_FALSE(manifest_schema().at("properties").as_object().contains("image"));
 }
 
 TEST(Manifest, HoldsItsRules) {
@@ -98,12 +118,18 @@ TEST(Manifest, HoldsItsRules) {
   EXPECT_EQ(rule("health: {command: [x]}\n"), "/health/command: a command is run only with \"by: command\"");
   EXPECT_EQ(rule("env: {A-B: x}\n").substr(0, 9), "/env/A-B:");
   EXPECT_EQ(rule("secrets: [A, A]\n"), "/secrets/1: \"A\" is named twice in \"env\" and \"secrets\"");
-  EXPECT_EQ(rule("migrations: {database: DB}\n"), "/migrations/database: \"DB\" is not one of the \"secrets\"");
   EXPECT_EQ(rule("replicas: 0\n"), "/replicas: from 1 to 1000");
   EXPECT_EQ(rule("drain: 2h\n"), "/drain: at most 1h");
   EXPECT_EQ(rule("user: 0\n"), "/user: a bundle does not run as root");
   EXPECT_EQ(rule("resources: {cpu: 0}\n"), "/resources/cpu: more than 0 and at most 1024 processors");
   EXPECT_EQ(rule("storage: [{name: a}, {name: a}]\n"), "/storage/1/name: \"a\" occurs twice");
+}
+
+TEST(FirstWeek20, ARouteMayHaveItsPathStripped) {
+  EXPECT_TRUE(parse_manifest(with("routes: [{path: /api, strip: true}]\n"))->routes[0].strip);
+  EXPECT_FALSE(parse_manifest(with("routes: [{path: /api}]\n"))->routes[0].strip);
+  EXPECT_EQ(refusal(with("routes: [{strip: true}]\n")),
+            "bundle.yaml:4:11: /routes/0/strip: the path / leaves nothing to strip");
 }
 
 TEST(Manifest, HoldsTheRulesOfRequests) {
@@ -157,11 +183,10 @@ TEST(Manifest, PlacesAnErrorThatIsFoundLater) {
 
 TEST(Manifest, HasASchema) {
   json::value schema = manifest_schema();
-  EXPECT_EQ(json::serialize(schema.at("required")), R"(["name","version"])");
+  EXPECT_EQ(json::serialize(schema.at("required")), R"(["name","version","run"])");
   EXPECT_EQ(json::serialize(schema.at("properties").at("listen")),
             R"({"type":"string","enum":["port","unix"],"default":"port"})");
   EXPECT_EQ(schema.at("additionalProperties").as_bool(), false);
-  EXPECT_EQ(json::serialize(schema.at("oneOf")), R"([{"required":["run"]},{"required":["image"]}])");
   EXPECT_EQ(schema.at("properties").at("run").at("minItems"), 1);
   EXPECT_FALSE(schema.at("properties").at("run").as_object().contains("default"));
   EXPECT_TRUE(schema.at("properties").as_object().contains("concept"));

@@ -9,7 +9,6 @@
 
 #include "bundle/archive/zip_directory.h"
 #include "bundle/secrets/private_keys.h"
-#include "bundle/secrets/secret_assignments.h"
 #include "bundle/secrets/secret_patterns.h"
 
 namespace sluice::bundle {
@@ -22,6 +21,7 @@ constexpr size_t kDerBytes = 4096;
 constexpr std::string_view kAssignment = "a secret in an assignment";
 constexpr std::string_view kEnvContent = "an environment file's secret";
 constexpr std::string_view kPrivateKeyFile = "a private key";
+constexpr std::string_view kEncodedLogin = "a login in base64";
 
 bool is_env_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(),
@@ -146,23 +146,38 @@ void ContentScanner::scan(size_t to) {
 }
 
 void ContentScanner::scan_assignments(size_t from, size_t to) {
+  if (from == 0 && to > 0) {
+    if (auto found = docker_env_at(text_, 0)) judge(*found, found->name, false, 0);
+  }
   for (size_t at = from; at < to; ++at) {
     char c = text_[at];
-    if (c == '\n') ++all_lines_;
-    if (c != '=' && c != ':') continue;
-    auto found = assignment_at(text_, at);
+    if (c == '\n') {
+      ++all_lines_;
+      if (auto found = docker_env_at(text_, at + 1)) judge(*found, found->name, false, at);
+    }
+    if (c != '=' && c != ':' && c != '>') continue;
+    auto found = c == '>' ? element_at(text_, at) : assignment_at(text_, at);
     if (!found) continue;
     bool is_env = c == '=' && found->at_line_start && is_env_name(found->name);
     if (is_env) ++env_lines_;
-    if (!names_a_secret(found->name) || is_placeholder(found->value)) continue;
-    // Names with dots and arrows between them are code, and what has a form of its own is found by that.
-    bool is_code = !found->quoted && !is_env && found->value.find_first_of(".>") != std::string_view::npos;
-    if (is_code || find_token(found->value, 0, found->value.size(), false)) continue;
-    if (looks_random(found->value)) {
-      add(kAssignment, found->value, static_cast<size_t>(found->value.data() - text_.data()));
-    } else if (is_env && found->value.size() >= 6 && weak_.size() < kMaxFindings) {
-      weak_.push_back({std::string(found->value), line_at(at)});
-    }
+    std::string_view called = name_of_value(text_, found->name, static_cast<size_t>(found->name.data() - text_.data()));
+    judge(*found, called.empty() ? found->name : called, is_env, at);
+  }
+}
+
+// A value that was given to this name.
+void ContentScanner::judge(const Assignment& found, std::string_view name, bool is_env, size_t at) {
+  const size_t value_at = static_cast<size_t>(found.value.data() - text_.data());
+  if ((name == "auth" || name == "_auth") && is_login(found.value)) return add(kEncodedLogin, found.value, value_at);
+  if (!names_a_secret(name) || is_placeholder(found.value)) return;
+  // Names with dots and arrows between them are code, and what has a form of its own is found by that.
+  bool is_code = !found.quoted && !is_env && found.value.find_first_of(".>") != std::string_view::npos;
+  if (is_code || find_token(found.value, 0, found.value.size(), false)) return;
+  const bool is_password = found.quoted && names_a_password(name) && looks_thought_up(found.value);
+  if (is_password || looks_random(found.value)) {
+    add(kAssignment, found.value, value_at);
+  } else if (is_env && found.value.size() >= 6 && weak_.size() < kMaxFindings) {
+    weak_.push_back({std::string(found.value), line_at(at)});
   }
 }
 

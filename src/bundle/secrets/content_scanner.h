@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bundle/secrets/secret_assignments.h"
 #include "bundle/secrets/secret_report.h"
 
 namespace sluice::bundle {
@@ -42,6 +43,7 @@ class ContentScanner {
   void append(std::string_view piece);
   void scan(size_t to);
   void scan_assignments(size_t from, size_t to);
+  void judge(const Assignment& found, std::string_view name, bool is_env, size_t at);
   void add(std::string_view kind, std::string_view secret, size_t at);
   uint32_t line_at(size_t at);
 

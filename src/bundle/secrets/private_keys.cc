@@ -6,6 +6,7 @@
 
 #include "bundle/secrets/secret_assignments.h"
 #include "bundle/secrets/secret_letters.h"
+#include "crypto/base64.h"
 
 namespace sluice::bundle {
 
@@ -137,6 +138,33 @@ std::optional<size_t> encoded_pem_key(std::string_view text) {
   }
   const bool is_key = label.starts_with(kPemStart) && label.find("PRIVATE KEY") != std::string::npos;
   return is_key && letters >= kLeastLetters ? std::optional(end) : std::nullopt;
+}
+
+std::optional<size_t> encoded_der_key(std::string_view text) {
+  constexpr size_t kLeastLetters = 60;
+  constexpr size_t kFirstLetters = 64;
+  std::string first;
+  size_t letters = 0, end = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool is_break = text[at] == '\n' || text[at] == '\r' || is_blank(text[at]);
+    // A line ends after a group of letters; what follows otherwise is the next word.
+    if (is_break && letters % 4 == 0 && letters >= kLeastLetters) continue;
+    if (!is_base64(text[at])) break;
+    if (letters++ < kFirstLetters) first += text[at];
+    end = at + 1;
+  }
+  if (letters < kLeastLetters) return std::nullopt;
+  first.resize(first.size() / 4 * 4);
+  auto bytes = crypto::from_base64(first);
+  if (!bytes) return std::nullopt;
+  size_t at = 1;
+  auto length = der_length(*bytes, at);
+  const size_t size = letters * 3 / 4;
+  // All of it is there, or it goes on behind what can be seen.
+  const bool is_whole = length && at + *length <= size;
+  const bool is_cut = length && end == text.size();
+  if (!is_whole && !is_cut) return std::nullopt;
+  return is_der_key(*bytes, at + *length) ? std::optional(end) : std::nullopt;
 }
 
 std::optional<WebKey> web_key(std::string_view text, size_t at) {

@@ -2,6 +2,7 @@
 // bundle/secrets/secret_patterns.h and bundle/secrets/content_scanner.h.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,13 @@ struct WebKey {
   size_t length = 0;
 };
 std::optional<WebKey> web_key(std::string_view text, size_t at);
+
+// How long a private key in DER is that is encoded in base64 as a whole, without the lines of PEM around it. It begins
+// with one of kEncodedDerStarts, which the length of a key that is in use gives it; so do certificates.
+constexpr std::array<std::string_view, 15> kEncodedDerStarts = {"MIIB", "MIIC", "MIIE", "MIIF", "MIIG",
+                                                                "MIIH", "MIIJ", "MHcC", "MC4C", "MIGH",
+                                                                "MIGk", "MIG2", "MIHc", "MIHu", "MFMC"};
+std::optional<size_t> encoded_der_key(std::string_view text);
 
 // Whether a file that begins with these bytes, and has so many, is a private key in DER: PKCS #1, PKCS #8 (encrypted,
 // too), SEC 1, or PKCS #12. A few bytes may stand behind it.

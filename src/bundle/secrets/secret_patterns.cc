@@ -64,6 +64,8 @@ constexpr std::array kTokens = {
 
 constexpr std::string_view kPrivateKey = "a private key";
 constexpr std::string_view kWebToken = "a JSON Web Token";
+constexpr std::string_view kBearer = "a bearer token";
+constexpr std::string_view kLogin = "a login in base64";
 constexpr std::string_view kAddress = "an address with a password";
 
 // What else is searched by its first letters. "eyJ" is base64 of {"; four letters make the search faster.
@@ -71,6 +73,9 @@ constexpr std::array<std::string_view, 9> kWebTokenStarts = {"eyJh", "eyJ0", "ey
                                                              "eyJj", "eyJp", "eyJ1", "eyJi"};
 constexpr std::array<std::string_view, 9> kAddressStarts = {"http://", "https://", "gres://", "gresql://", "ysql://",
                                                             "godb://", "+srv://",  "edis://", "amqp://"};
+constexpr std::array<std::string_view, 2> kBearerStarts = {"Bearer ", "bearer "};
+constexpr std::string_view kBasicStart = "Basic ";
+constexpr std::string_view kDockerAuths = "eyJhdXRocyI6";  // {"auths":
 constexpr std::string_view kPuttyStart = "PuTTY-User-Key-File-";
 // Archives and what is compressed. gzip has too few letters of its own, so its usual flags are added; those of bzip2
 // stand behind a digit, four letters from the beginning.
@@ -141,7 +146,19 @@ bool can_be_archive(std::string_view header) {
 
 struct Start {
   std::string_view letters;
-  enum class What { token, pem, encoded_pem, putty, web_token, address, web_key, archive } what;
+  enum class What {
+    token,
+    pem,
+    encoded_pem,
+    putty,
+    web_token,
+    address,
+    bearer,
+    basic,
+    encoded_der,
+    web_key,
+    archive
+  } what;
   size_t token = 0;
 };
 
@@ -154,6 +171,9 @@ class StartTable {
     for (size_t i = 0; i < kTokens.size(); ++i) add({kTokens[i].prefix, Start::What::token, i});
     for (std::string_view letters : kWebTokenStarts) add({letters, Start::What::web_token});
     for (std::string_view letters : kAddressStarts) add({letters, Start::What::address});
+    for (std::string_view letters : kBearerStarts) add({letters, Start::What::bearer});
+    for (std::string_view letters : kEncodedDerStarts) add({letters, Start::What::encoded_der});
+    add({kBasicStart, Start::What::basic});
     add({kPemStart, Start::What::pem});
     add({kEncodedPemStart, Start::What::encoded_pem});
     add({kPuttyStart, Start::What::putty});
@@ -251,6 +271,29 @@ std::optional<SecretMatch> look_closely(std::string_view text, size_t at, const 
     case Start::What::web_token:
       if (is_base64url(before)) return std::nullopt;
       if (auto length = web_token(rest)) return SecretMatch{kWebToken, at, *length};
+      if (size_t length = run_length(rest, is_base64); rest.starts_with(kDockerAuths) && length >= 40) {
+        return SecretMatch{kLogin, at, length};
+      }
+      return std::nullopt;
+    case Start::What::bearer:
+    case Start::What::basic: {
+      if (is_binary || is_alnum(before)) return std::nullopt;
+      const size_t begin = start.letters.size();
+      std::string_view body = rest.substr(begin);
+      body = body.substr(0, run_length(body, [](char c) {
+                           return is_base64url(c) || is_base64(c) || c == '.' || c == '~' || c == '=';
+                         }));
+      if (start.what == Start::What::basic) {
+        return is_login(body) ? std::optional(SecretMatch{kLogin, at + begin, body.size()}) : std::nullopt;
+      }
+      // One that has a form of its own is found by that.
+      const bool has_form = body.starts_with("eyJ") || find_token(body, 0, body.size(), false);
+      if (has_form || is_placeholder(body) || !looks_random(body)) return std::nullopt;
+      return SecretMatch{kBearer, at + begin, body.size()};
+    }
+    case Start::What::encoded_der:
+      if (is_base64(before)) return std::nullopt;
+      if (auto length = encoded_der_key(rest)) return SecretMatch{kPrivateKey, at, *length};
       return std::nullopt;
     case Start::What::address:
       if (is_binary) return std::nullopt;

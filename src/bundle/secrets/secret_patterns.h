@@ -1,5 +1,6 @@
 // Secrets that are known by the letters that they begin with: private keys, access keys and tokens, JSON Web Tokens,
-// and addresses with passwords in them. Used by bundle/secrets/content_scanner.h.
+// what follows Bearer and Basic in headers, and addresses with passwords in them. Used by
+// bundle/secrets/content_scanner.h.
 #pragma once
 
 #include <cstddef>

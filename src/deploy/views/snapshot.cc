@@ -84,6 +84,7 @@ void add_words_of_bundle(const States& states, data_plane::DeploymentDocument& d
     document.stickiness.ttl_s = said->stickiness.ttlSeconds;
     document.timeouts = {said->timeouts.connectMs, said->timeouts.firstByteMs, said->timeouts.idleMs,
                          said->timeouts.streamIdleMs};
+    document.routes.strip_prefixes = said->stripPrefixes;
   }
   if (auto said = serving_of(newest_able)) {
     document.retry_after_s = said->retryAfterSeconds;
@@ -160,7 +161,10 @@ data_plane::TableDocument router_table(const States& states, const std::string& 
     if (document.tenant.empty()) document.tenant = kNobody;
     if (document.team.empty()) document.team = kNobody;
     if (record.status == deployment::DeploymentStatus::paused) document.status = data_plane::DeploymentStatus::paused;
-    document.routes = {record.route.hosts, record.route.pathPrefixes, record.route.tenant, record.route.team};
+    document.routes = {.hosts = record.route.hosts,
+                       .path_prefixes = record.route.pathPrefixes,
+                       .tenant = record.route.tenant,
+                       .team = record.route.team};
     // On one's own machine there is no TLS, and a cookie for it alone would never come back.
     document.stickiness.secure = environment != "local";
     document.revisions = revisions_of(states, each.id.text());

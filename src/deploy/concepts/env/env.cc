@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/disk.h"
+#include "base/version.h"
 #include "deploy/concepts/env/env_work.h"
 #include "deploy/environment_rules.h"
 #include "deploy/packs.h"
@@ -81,8 +82,8 @@ void set_runtime(EnvRecord& record, const std::string& slot, const std::string& 
   if (slot == "deployer") record.runtimeType = kind.empty() ? "" : runtime_type_of(parse_descriptor(kind).value());
 }
 
-// Empty if a pack of this kind may serve the slot. A built-in one knows its own slot; of others the descriptor says
-// nothing.
+// Empty if a pack of this kind may serve the slot. A built-in one knows its own slot, and what is named as one and is
+// not is of another version of Sluice; of others the descriptor says nothing.
 std::string misfit(const std::string& slot, const std::string& kind) {
   if (!is_slot(slot)) {
     std::string all;
@@ -94,6 +95,15 @@ std::string misfit(const std::string& slot, const std::string& kind) {
   const BuiltInPack* built_in = find_built_in(descriptor->path);
   if (built_in != nullptr && built_in->slot != slot) {
     return kind + " serves the slot " + std::string(built_in->slot) + ", not " + slot;
+  }
+  if (built_in == nullptr && kind.starts_with("sluice.")) {
+    std::string has;
+    for (const BuiltInPack& each : built_in_packs()) {
+      if (each.slot == slot)
+        has += (has.empty() ? "" : " or ") + std::string(each.path) + "@" + std::string(each.major) + ".0.0";
+    }
+    return "Sluice " + std::string(version_number()) + " has no pack " + kind +
+           (has.empty() ? ", and none for the slot " + slot : "; for the slot " + slot + " it has " + has);
   }
   return "";
 }

@@ -1,6 +1,7 @@
 // Env through the harness: one test a variant.
 #include <gtest/gtest.h>
 
+#include "base/version.h"
 #include "env.gen.h"
 #include "lang/run/harness.h"
 
@@ -194,6 +195,20 @@ TEST_F(EnvTest, BindBoundNamesWhatServesIt) {
   bind("state", "sluice.state.memory@1.0.0").as<Bind::Ok>();
   EXPECT_EQ(bind("state", "acme.state.x@1.0.0").as<Bind::Bound>().message,
             "the slot state of prod-eu is served by sluice.state.memory@1.0.0");
+}
+
+class FirstWeek15Env : public EnvTest {};
+
+TEST_F(FirstWeek15Env, BindInvalidForAPackThatThisVersionLacks) {
+  made();
+  const std::string sluice = "Sluice " + std::string(version_number());
+  EXPECT_EQ(bind("deployer", "sluice.deployer.k8s@1.0.0").as<Bind::Invalid>().message,
+            sluice +
+                " has no pack sluice.deployer.k8s@1.0.0; for the slot deployer it has "
+                "sluice.deployer.local-process@1.0.0");
+  EXPECT_EQ(bind("gitops", "sluice.gitops.flux@1.0.0").as<Bind::Invalid>().message,
+            sluice + " has no pack sluice.gitops.flux@1.0.0, and none for the slot gitops");
+  EXPECT_TRUE(packs(kProd).empty());
 }
 
 TEST_F(EnvTest, BindInvalidForNoSlotNoPackAndAnotherSlot) {

@@ -38,6 +38,13 @@ RevisionServing serving_of(const bundle::Manifest& manifest) {
     if (key->header) serving.stickiness.keyHeader = key->header->text;
     if (key->cookie) serving.stickiness.keyCookie = key->cookie->text;
   }
+  for (const bundle::Route& each : manifest.routes) {
+    if (!each.strip) continue;
+    if (!serving.stripPrefixes) serving.stripPrefixes.emplace();
+    // As deployments know it.
+    const std::string& path = each.path.text;
+    serving.stripPrefixes->push_back(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
+  }
   return serving;
 }
 
@@ -87,7 +94,13 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
     auto revoked = revocation(effect.tool<Disk>(), work.revocation_list, shelved->archive, shelved->tree);
     if (!revoked.empty()) return Fetch::Revoked{.revision = id, .message = revoked};
   }
-  json::object runtime{{"replicas", manifest.replicas}, {"config", config->non_secret}};
+  // Who it is, for what it logs and measures.
+  json::object runtime{{"replicas", manifest.replicas},
+                       {"config", config->non_secret},
+                       {"variables", json::object{{"SLUICE_REVISION", work.revision},
+                                                  {"SLUICE_VERSION", manifest.version.text},
+                                                  {"SLUICE_DEPLOYMENT", work.deployment},
+                                                  {"SLUICE_ENVIRONMENT", work.environment}}}};
   // What is stored outlives a revision: those of one deployment share it.
   if (!manifest.storage.empty()) runtime["storage"] = "d-" + lowercase(work.deployment);
   Fetch::Ok ok{.revision = id,

@@ -97,6 +97,9 @@ TEST_F(FetchTest, WhatIsStoredIsKeptUnderTheDeployment) {
   EXPECT_EQ(ok.needs, (RevisionNeeds{
                           .secretRefs = {"secret://prod/shop/shop/TOKEN"}, .storage = {"data"}, .storageBytes = 2048}));
   EXPECT_EQ(json::parse(ok.runtimeConfig).at("storage"), "d-d1");
+  const json::value variables = json::parse(ok.runtimeConfig).at("variables");
+  EXPECT_EQ(variables.at("SLUICE_DEPLOYMENT"), "d1");
+  EXPECT_EQ(variables.at("SLUICE_REVISION"), ok.revision.text());
 }
 
 class ExamineTest : public FetchTest {

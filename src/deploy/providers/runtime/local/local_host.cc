@@ -175,9 +175,6 @@ Result<Bundle> LocalHost::read(std::string root, std::string hash, Hold hold) {
   if (!text) return text.error();
   auto manifest = bundle::parse_manifest(*text, path);
   if (!manifest) return manifest.error();
-  if (manifest->run.empty()) {
-    return Error{.code = Code::invalid, .message = "it is a container image, which does not run as a process"};
-  }
   return Bundle{
       .root = std::move(root), .manifest = std::move(*manifest), .hash = std::move(hash), .hold = std::move(hold)};
 }
@@ -217,6 +214,7 @@ process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& give
   workload.user = manifest.user;
   workload.grace_ms = manifest.drain.length.count();
   workload.hidden = place_.home;
+  for (const auto& [variable, text] : given.variables) workload.environment[variable] = text;
   for (auto& [variable, folder] : storage_of(bundle, given)) {
     workload.environment[variable] = folder;
     workload.writable.push_back(folder);

@@ -59,8 +59,9 @@ struct Placed {
 
 // What a program gets that is not in its bundle.
 struct Given {
-  std::string config = "{}";  // the text of the file that SLUICE_CONFIG names
-  std::string storage;        // the folder's name that its storage is kept under
+  std::string config = "{}";                     // the text of the file that SLUICE_CONFIG names
+  std::string storage;                           // the folder's name that its storage is kept under
+  std::map<std::string, std::string> variables;  // over those of its manifest
   process::Secrets secrets;
 };
 

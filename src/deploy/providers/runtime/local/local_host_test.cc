@@ -57,11 +57,6 @@ TEST_F(LocalHostTest, AManifestSaysHowItsProgramRuns) {
   EXPECT_EQ(workload, expected);
 }
 
-TEST_F(LocalHostTest, AnImageIsNotRunAsAProcess) {
-  EXPECT_EQ(host.open(bundle("name: a\nversion: \"1\"\nimage: registry.example/a:1\n")).error().message,
-            "it is a container image, which does not run as a process");
-}
-
 TEST_F(LocalHostTest, AnArchiveIsUnpackedOnce) {
   const std::string root = bundle("name: a\nversion: \"1\"\nrun: [./app]\n"), archive = world.folder.path("a.bundle");
   ASSERT_TRUE(bundle::pack(world.disk, root, {"app", "bundle.yaml"}, archive));

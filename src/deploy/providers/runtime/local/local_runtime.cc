@@ -108,6 +108,7 @@ DeployWork open_deployment(State& state, const LocalRuntimeFound& service, const
           .port = first_port(service.record, serial),
           .config = service.record.config,
           .storage = storage_of(service),
+          .variables = service.record.variables,
           .secrets = service.record.secrets};
 }
 
@@ -125,6 +126,7 @@ DeployWork work_on_running(const State& state, const LocalRuntimeFound& service)
           .kept = count,
           .config = service.record.config,
           .storage = storage_of(service),
+          .variables = service.record.variables,
           .secrets = service.record.secrets};
 }
 
@@ -155,6 +157,11 @@ std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& 
                         .kept = work.kept,
                         .given = std::get<Given>(std::move(given))};
   deployment.given.storage = work.storage;
+  if (work.variables) {
+    for (const auto& each : json::parse(*work.variables).as_object()) {
+      deployment.given.variables.emplace(each.key(), each.value().as_string());
+    }
+  }
   return deployment;
 }
 
@@ -281,6 +288,8 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
     if (settings->port) record.port = *settings->port;
     record.config = settings->config_text();
     record.storage = settings->storage ? settings->storage->text : "";
+    record.variables.reset();
+    if (!settings->variables.empty()) record.variables = json::serialize(json::value_from(settings->variables));
     if (!record.storage.empty() && storage_number(state, record.storage) < 0) state.storages().push(record.storage);
   });
   return Provision::Ok{.service = service, .endpoint = "local:" + service.text()};

@@ -21,9 +21,11 @@ struct DeployWork {
   int64_t kept = 0;  // the first so many replicas ran before
   std::string config;
   std::string storage;
+  std::optional<std::string> variables;  // a JSON object of texts
   std::optional<lang::Sealed> secrets;
 };
-BOOST_DESCRIBE_STRUCT(DeployWork, (), (artifact, hash, service, name, replicas, port, kept, config, storage, secrets))
+BOOST_DESCRIBE_STRUCT(DeployWork, (),
+                      (artifact, hash, service, name, replicas, port, kept, config, storage, variables, secrets))
 
 struct RollbackWork {
   DeployWork deploy;

@@ -1,9 +1,11 @@
 // LocalSettings is the config of an instance of the local runtime: a JSON object, read strictly.
 //
-//   {"replicas": 2, "port": 8080, "config": {"color": "blue"}, "storage": "shop"}
+//   {"replicas": 2, "port": 8080, "config": {"color": "blue"}, "storage": "shop", "variables": {"SLUICE_REVISION":
+//   "01J…"}}
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,12 +22,13 @@ struct LocalSettings {
   std::optional<uint16_t> port;         // the first of twice as many as there are replicas; any free ones without it
   std::optional<json::value> config;    // an object, for the file SLUICE_CONFIG
   std::optional<bundle::Name> storage;  // the instances of this name share what they store
-  static constexpr std::string_view kDefaulted[] = {"replicas"};
+  std::map<std::string, std::string> variables;  // for the programs, over the bundle's own
+  static constexpr std::string_view kDefaulted[] = {"replicas", "variables"};
 
   // The text of its `config`.
   std::string config_text() const;
 };
-BOOST_DESCRIBE_STRUCT(LocalSettings, (), (replicas, port, config, storage))
+BOOST_DESCRIBE_STRUCT(LocalSettings, (), (replicas, port, config, storage, variables))
 
 // Of an empty text all is as by default. Errors name the field.
 Result<LocalSettings> parse_local_settings(const std::string& text);

@@ -33,6 +33,7 @@ TEST(LocalSettings, AreRead) {
 }
 
 TEST(LocalSettings, SayWhatIsWrong) {
+  EXPECT_EQ(parse_local_settings(R"({"variables":{"SLUICE_REVISION":"r1"}})")->variables.at("SLUICE_REVISION"), "r1");
   EXPECT_EQ(fault_of(R"({"replicas":0})"), "/replicas: expected 1 to 1000 replicas");
   EXPECT_EQ(fault_of(R"({"replicas":1001})"), "/replicas: expected 1 to 1000 replicas");
   EXPECT_EQ(fault_of(R"({"port":65535})"), "/port: there are not twice as many ports as replicas");

@@ -1,0 +1,47 @@
+"""What this version cannot do is refused before anything begins, by the version's name."""
+
+import re
+
+
+def version(home):
+    return re.match(r"sluice (\S+)", home.run("--version").stdout).group(1)
+
+
+def bundle(home, more):
+    folder = home.folder / "app"
+    folder.mkdir(exist_ok=True)
+    (folder / "bundle.yaml").write_text(f'name: app\nversion: "1.0.0"\n{more}')
+    return folder
+
+
+def test_transports_images_and_migrations_are_refused_at_parse_time(home):
+    sluice = f"Sluice {version(home)}"
+    for more, path, said, instead in [
+        ("run: [./app]\ntransport: tcp\n", "4:1: /transport", "passes on HTTP/1.1 and nothing else", "speak HTTP/1.1"),
+        ("image: registry.example/app:1\n", "3:1: /image", "runs no container images", 'name it in "run"'),
+        ("run: [./app]\nmigrations: {database: DB}\n", "4:1: /migrations", "runs no migrations", "when it starts"),
+    ]:
+        folder = bundle(home, more)
+        for words in [("bundles", "build", folder, "--out", "app.bundle"), ("up", folder, "--detach")]:
+            refused = home.run(*words, code=1).stderr
+            assert f"bundle.yaml:{path}: {sluice} {said}" in refused
+            assert instead in refused.split("next:")[1]
+    assert not (home.folder / "app.bundle").exists() and home.replicas() == []
+
+
+def test_packs_that_this_version_lacks_are_refused(home):
+    refused = home.run("env-packs", "update", "local", "sluice.deployer.k8s@1.0.0", code=None)
+    assert refused.returncode != 0
+    assert (f"Sluice {version(home)} has no pack sluice.deployer.k8s@1.0.0; for the slot deployer it has "
+            "sluice.deployer.local-process@1.0.0") in refused.stderr
+    packs = home.data("env-packs", "list", "local")
+    assert "sluice.deployer.local-process@1.0.0" in [each["kind"] for each in packs]
+
+
+def test_help_and_readme_promise_nothing_that_is_not_there(home):
+    glossary = home.run("help", "glossary").stdout + home.run("help", "bundle-yaml").stdout
+    for word in ["k8s", "tcp or", "http2", "container", "migrations", "promoted"]:
+        assert word not in glossary.replace("by http, tcp or command", "")
+    opening = (home.root / "README.md").read_text().split("## Two commands")[0]
+    for word in ["plans a deployment", "console", "MCP"]:
+        assert word not in opening
