@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "base/ulid.h"
 #include "engine/engine.h"
+#include "lang/binding.h"
 #include "lang/handler.h"
 #include "store/memory_store.h"
 
@@ -22,7 +23,8 @@ namespace sluice::deploy {
 
 class KitEngine {
  public:
-  KitEngine();
+  // With these concepts in place of the kit's own, if there are any.
+  explicit KitEngine(std::vector<lang::ConceptBinding> instead = {});
   ~KitEngine();
 
   void put(const std::string& relation, const std::string& key, const json::value& value);
@@ -35,6 +37,8 @@ class KitEngine {
                   std::optional<uint64_t> expect_generation = std::nullopt);
   // The row; null if there is none.
   json::value row(const std::string& relation, const std::string& key);
+  // How many rows there are.
+  size_t count(const std::string& relation);
   // The elements of a list of the row, in order.
   std::vector<json::value> elements(const std::string& relation, const std::string& key);
 
@@ -43,6 +47,7 @@ class KitEngine {
  private:
   engine::Engine& engine();
 
+  std::vector<lang::ConceptBinding> instead_;
   RealClock clock_;
   RealRandom random_;
   UlidSource ids_{clock_, random_};

@@ -6,14 +6,13 @@
 #include "base/ascii.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "deploy/concepts/deployment/deployment_rows.h"
 #include "deploy/concepts/deployment/deployment_work.h"
-#include "deploy/routes.h"
 #include "deploy/views/trusted_keys.h"
 
 namespace sluice::deploy::deployment {
 namespace {
 
-constexpr std::string_view kLocalCustomer = "local-dev";
 constexpr size_t kMaxName = 100;
 constexpr size_t kMaxOverrideBytes = 16 << 10;
 constexpr size_t kMaxOverridePacks = 32;
@@ -28,32 +27,6 @@ std::vector<RevenueParty> shares_of(const std::vector<DeploymentParty>& parties)
   std::vector<RevenueParty> shares;
   for (const DeploymentParty& each : parties) shares.push_back({each.partyId, each.basisPoints});
   return shares;
-}
-
-RouteBinding binding_of(const DeploymentRoute& route) {
-  return {route.hosts, route.pathPrefixes, route.tenant, route.team};
-}
-
-DeploymentRoute route_of(const RouteBinding& binding) {
-  return {
-      .hosts = binding.hosts, .pathPrefixes = binding.path_prefixes, .tenant = binding.tenant, .team = binding.team};
-}
-
-// Another deployment of the environment that shares a route with this binding.
-struct Clash {
-  DeploymentId with;
-  std::string message;
-};
-std::optional<Clash> clash_of(const State& state, const std::string& environment, const RouteBinding& binding,
-                              const DeploymentId& self) {
-  for (const DeploymentFound& each : state.find_by_environment(environment)) {
-    if (each.id == self || each.record.status == DeploymentStatus::archived) continue;
-    auto shared = shared_route(binding, binding_of(each.record.route));
-    if (!shared) continue;
-    return Clash{each.id, *shared + " is the route of " + each.id.text() + " (" + each.record.bundle + " for " +
-                              each.record.customer + ") already"};
-  }
-  return std::nullopt;
 }
 
 RevenuePolicy policy_of(const DeploymentId& id, const DeploymentRecord& record, int64_t version,
@@ -114,13 +87,28 @@ typename Action::Result change_status(State& state, const DeploymentId& id,
   return typename Action::Ok{.deployment = id, .generation = record->generation};
 }
 
-template <class Outcome>
-std::string reason_of(const Outcome& outcome) {
-  const auto* end = get_if<lang::EngineEnd>(&outcome);
-  return end != nullptr ? end->message : "";
+}  // namespace
+
+RouteBinding binding_of(const DeploymentRoute& route) {
+  return {route.hosts, route.pathPrefixes, route.tenant, route.team};
 }
 
-}  // namespace
+DeploymentRoute route_of(const RouteBinding& binding) {
+  return {
+      .hosts = binding.hosts, .pathPrefixes = binding.path_prefixes, .tenant = binding.tenant, .team = binding.team};
+}
+
+std::optional<Clash> clash_of(const State& state, const std::string& environment, const RouteBinding& binding,
+                              const DeploymentId& self) {
+  for (const DeploymentFound& each : state.find_by_environment(environment)) {
+    if (each.id == self || each.record.status == DeploymentStatus::archived) continue;
+    auto shared = shared_route(binding, binding_of(each.record.route));
+    if (!shared) continue;
+    return Clash{each.id, *shared + " is the route of " + each.id.text() + " (" + each.record.bundle + " for " +
+                              each.record.customer + ") already"};
+  }
+  return std::nullopt;
+}
 
 Add::Begun Deployment::begin_add(const Add& ask, State& state) {
   auto refuse = [](std::string message) { return Add::Result(Add::Invalid{.message = std::move(message)}); };

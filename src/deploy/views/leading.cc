@@ -1,0 +1,25 @@
+// Shares are compared first, then sequences.
+#include "deploy/views/leading.h"
+
+#include <utility>
+
+#include "deploy/views/states.h"
+
+namespace sluice::deploy::views {
+
+std::string leading_revision(const lang::Snapshot& snapshot, const std::string& deployment) {
+  const States states(snapshot);
+  std::string leading;
+  std::pair<int64_t, int64_t> most{0, 0};
+  for (const auto& entry : states.traffic().entries(traffic::TrafficId(deployment)).values()) {
+    if (entry.weightBps == 0) continue;
+    auto record = states.revision().get(revision::RevisionId(entry.revision));
+    const std::pair rank(entry.weightBps, record ? record->sequence : 0);
+    if (!leading.empty() && rank < most) continue;
+    leading = entry.revision;
+    most = rank;
+  }
+  return leading;
+}
+
+}  // namespace sluice::deploy::views
