@@ -124,6 +124,19 @@ class KilledHome {
     return joined;
   }
 
+  std::string only_deployment() {
+    std::string id;
+    RealDisk disk;
+    auto store = store::SqliteStore::open(disk, path());
+    auto snapshot = (*store)->read();
+    auto read = (*snapshot)->scan("Deployment", "", [&](const store::StateRow& row) {
+      id = row.key;
+      return false;
+    });
+    EXPECT_TRUE(read);
+    return id;
+  }
+
   // What people see: revisions with their states, shares, programs that run, and calls that are open.
   std::string summary() {
     auto text = [](const json::value& value) { return std::string(value.as_string()); };
@@ -175,35 +188,36 @@ class KilledHome {
   UpTools world_;
 };
 
-// Runs the calls killed at each sync in turn, in a fresh home each time that `before` has prepared, and expects that
-// the end is always that of an undisturbed run, or, where nothing of the call was kept yet, what was before.
+// Runs the calls killed at each sync in turn, in a home that `before` has prepared, and expects that the end is always
+// that of an undisturbed run, or, where nothing of the call was kept yet, what was before.
 void expect_same_end(const std::function<std::vector<Call>(KilledHome&)>& before,
                      const std::function<std::vector<Call>(KilledHome&)>& calls) {
-  std::string untouched, whole;
-  {
-    TestingFolder folder;
-    KilledHome home(folder.path());
-    home.run(before(home));
-    untouched = home.summary();
-    home.run(calls(home));
-    whole = home.summary();
-  }
+  TestingFolder folder;
+  const std::string place = folder.path("home"), prepared = folder.path("prepared");
+  std::filesystem::create_directory(place);
+  KilledHome home(place);
+  home.run(before(home));
+  const std::string untouched = home.summary();
+  const std::vector<Call> asked = calls(home);
+  constexpr auto kAll = std::filesystem::copy_options::recursive;
+  std::filesystem::copy(place, prepared, kAll);
+  home.run(asked);
+  const std::string whole = home.summary();
   ASSERT_NE(untouched, whole);
   int killed = 0;
   bool resumed = false;
   for (uint64_t n = 1;; ++n) {
     SCOPED_TRACE("sync " + std::to_string(n));
-    TestingFolder folder;
-    KilledHome home(folder.path());
-    home.run(before(home));
-    if (!home.run(calls(home), n)) break;
+    std::filesystem::remove_all(place);
+    std::filesystem::copy(prepared, place, kAll);
+    if (!home.run(asked, n)) break;
     ++killed;
     home.recover();
     const std::string now = home.summary();
     if (now == whole) resumed = true;
     ASSERT_TRUE(now == whole || (!resumed && now == untouched)) << now << "\ninstead of " << whole;
   }
-  EXPECT_GT(killed, 10);
+  EXPECT_GT(killed, 5);
   EXPECT_TRUE(resumed);
 }
 
@@ -215,6 +229,29 @@ TEST(KilledWorkflows, AnUpEndsAsWithoutTheKillAtEachStep) {
         return std::vector{up(home.world().put("shop", "1")), up(home.world().put("shop", "2"))};
       },
       [](KilledHome& home) { return std::vector{up(home.world().put("shop", "3"))}; });
+}
+
+TEST(KilledWorkflows, ADownEndsAsWithoutTheKillAtEachStep) {
+  expect_same_end(
+      [](KilledHome& home) {
+        return std::vector{up(home.world().put("shop", "1")), up(home.world().put("shop", "2"))};
+      },
+      [](KilledHome& home) {
+        return std::vector{Call{"Deployment/down", {{"deployment", home.only_deployment()}, {"deleteData", true}}}};
+      });
+}
+
+TEST(KilledWorkflows, AnApplyEndsAsWithoutTheKillAtEachStep) {
+  auto apply = [](KilledHome& home, const std::string& version) {
+    const std::string document =
+        "schema: sluice.environment.v1\nenvironment_id: local\nname: Mine\nhost_config: {region: eu}\nbundles:\n"
+        "- {bundle_id: shop, customer_id: acme, bundle_source_uri: \"" +
+        home.world().put("shop", version) + "\", route_binding: {path_prefixes: [/]}}\n";
+    return Call{"Env/apply", {{"environment", "local"}, {"document", document}, {"prune", true}, {"wait", true}}};
+  };
+  expect_same_end(
+      [](KilledHome& home) { return std::vector{up(home.world().put("notes", "1", "routes: [{path: /notes}]\n"))}; },
+      [&](KilledHome& home) { return std::vector{apply(home, "2")}; });
 }
 
 }  // namespace killed_workflows_test

@@ -84,6 +84,13 @@ engine::End KitEngine::run(const std::string& action, const json::object& input,
   return outcome->end;
 }
 
+lang::Completion KitEngine::query(const std::string& action, const json::object& input) {
+  auto answer = engine().query(action, input, {.name = "test"});
+  if (!answer) throw std::runtime_error(to_string(answer.error()));
+  note_variant(action, answer->variant);
+  return *answer;
+}
+
 json::value KitEngine::row(const std::string& relation, const std::string& key) {
   auto snapshot = store_.read();
   if (!snapshot) throw std::runtime_error(to_string(snapshot.error()));
@@ -92,17 +99,19 @@ json::value KitEngine::row(const std::string& relation, const std::string& key) 
   return *found ? parse_json((*found)->value).value().root : json::value();
 }
 
-size_t KitEngine::count(const std::string& relation) {
+std::map<std::string, json::value> KitEngine::rows(const std::string& relation) {
   auto snapshot = store_.read();
   if (!snapshot) throw std::runtime_error(to_string(snapshot.error()));
-  size_t rows = 0;
-  auto read = (*snapshot)->scan(relation, "", [&](const store::StateRow&) {
-    ++rows;
+  std::map<std::string, json::value> all;
+  auto read = (*snapshot)->scan(relation, "", [&](const store::StateRow& row) {
+    all[row.key] = parse_json(row.value).value().root;
     return true;
   });
   if (!read) throw std::runtime_error(to_string(read.error()));
-  return rows;
+  return all;
 }
+
+size_t KitEngine::count(const std::string& relation) { return rows(relation).size(); }
 
 std::vector<json::value> KitEngine::elements(const std::string& relation, const std::string& key) {
   auto snapshot = store_.read();

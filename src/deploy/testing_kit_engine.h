@@ -7,6 +7,7 @@
 //   EXPECT_EQ(end.variant, "notReady");
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,8 +36,11 @@ class KitEngine {
   // as lang/harness.h does.
   engine::End run(const std::string& action, const json::object& input,
                   std::optional<uint64_t> expect_generation = std::nullopt);
+  lang::Completion query(const std::string& action, const json::object& input);
   // The row; null if there is none.
   json::value row(const std::string& relation, const std::string& key);
+  // All rows, by their keys.
+  std::map<std::string, json::value> rows(const std::string& relation);
   // How many rows there are.
   size_t count(const std::string& relation);
   // The elements of a list of the row, in order.

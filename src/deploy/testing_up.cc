@@ -32,6 +32,13 @@ Result<PerformedAction> deploy_file(const std::string& folder, const json::value
         "crashLoop",
         {{"replica", service}, {"reason", "it ended with exit code 1"}, {"lastLines", json::array{"out no luck"}}}});
   }
+  // The first that stores something under a name leaves its version there.
+  const std::string stored = folder + "/storage/" + text_at(work, "storage");
+  if (!seen->manifest.storage.empty() && !std::filesystem::exists(stored)) {
+    std::filesystem::create_directories(stored);
+    auto data = write_atomically(disk, stored + "/data", seen->manifest.version.text, 0644);
+    if (!data) return data.error();
+  }
   auto kept = write_atomically(disk, folder + "/running/" + service, seen->manifest.version.text, 0644);
   if (!kept) return kept.error();
   return PerformedAction(Completion{"ok",
@@ -44,6 +51,15 @@ Result<PerformedAction> deploy_file(const std::string& folder, const json::value
 Result<PerformedAction> destroy_file(const std::string& folder, const json::value& work) {
   std::filesystem::remove(folder + "/running/" + text_at(work, "service"));
   return PerformedAction(Completion{"ok", {{"instance", ""}}});
+}
+
+Result<PerformedAction> forget_folder(const std::string& folder, const json::value& work) {
+  const std::string storage = text_at(work, "storage");
+  if (std::filesystem::exists(folder + "/storage/" + storage + "/stuck")) {
+    return PerformedAction(Completion{"stuck", {{"storage", storage}, {"reason", "the disk is full"}}});
+  }
+  std::filesystem::remove_all(folder + "/storage/" + storage);
+  return PerformedAction(Completion{"ok", {{"storage", storage}}});
 }
 
 }  // namespace
@@ -65,6 +81,8 @@ std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::st
       };
     } else if (action.name == "destroy") {
       action.perform = [=](const json::value& work, lang::Attempt&) { return destroy_file(folder, work); };
+    } else if (action.name == "forgetStorage") {
+      action.perform = [=](const json::value& work, lang::Attempt&) { return forget_folder(folder, work); };
     } else if (action.name == "check") {
       action.begin = [](const json::object&, lang::Rows&) -> Result<lang::BegunAction> {
         return lang::BegunAction(Completion{"ok", {{"instance", ""}, {"latencyMs", 1}}});

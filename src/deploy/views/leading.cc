@@ -3,12 +3,13 @@
 
 #include <utility>
 
-#include "deploy/views/states.h"
-
 namespace sluice::deploy::views {
 
 std::string leading_revision(const lang::Snapshot& snapshot, const std::string& deployment) {
-  const States states(snapshot);
+  return leading_revision(States(snapshot), deployment);
+}
+
+std::string leading_revision(const States& states, const std::string& deployment) {
   std::string leading;
   std::pair<int64_t, int64_t> most{0, 0};
   for (const auto& entry : states.traffic().entries(traffic::TrafficId(deployment)).values()) {

@@ -143,6 +143,8 @@ Add::Begun Deployment::begin_add(const Add& ask, State& state) {
                           .signing = state.request()};
   for (const RevenueParty& each : shares) record.revenueShare.parties.push_back({each.party_id, each.basis_points});
   DeploymentId id = state.add(record);
+  record.storage = take_data(state, id, record);
+  state.put(id, record);
   return AddWork{.policy = policy_of(id, record, 1, shares, state.now())};
 }
 
@@ -169,6 +171,7 @@ Add::Outcome Deployment::finish_add(const Add&, const Add::Outcome& outcome, Sta
     state.policies(id).push({.version = 1, .envelope = ok->policy, .signedAt = state.now()});
     return outcome;
   }
+  if (signing.front().record.storage != storage_of(id, {})) leave_data(state, id, signing.front().record);
   state.erase(id);
   if (ended_of(outcome) != Add::Ended::engine) return outcome;
   return Add::Unsigned{.message = reason_of(outcome)};
@@ -287,11 +290,13 @@ Remove::Result Deployment::remove(const Remove& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Remove::NotFound{.deployment = ask.deployment};
   state.policies(ask.deployment).clear();
+  leave_data(state, ask.deployment, *record);
   state.erase(ask.deployment);
   return Remove::Ok{.deployment = ask.deployment,
                     .environment = record->environment,
                     .bundle = record->bundle,
-                    .customer = record->customer};
+                    .customer = record->customer,
+                    .storage = storage_of(ask.deployment, *record)};
 }
 
 CheckRoutes::Result Deployment::check_routes(const CheckRoutes& ask, State& state) {

@@ -33,6 +33,16 @@ std::string reason_of(const Outcome& outcome) {
   return end != nullptr ? end->message : "";
 }
 
+// ---- what is stored
+
+// The name under which programs of the deployment keep what they store.
+std::string storage_of(const DeploymentId& id, const DeploymentRecord& record);
+// The name for a new deployment: that of what an earlier one of the same environment, bundle and customer has left,
+// which is not kept for others any more, or one of its own.
+std::string take_data(State& state, const DeploymentId& id, const DeploymentRecord& record);
+// Keeps what a deployment that goes has stored for the next one.
+void leave_data(State& state, const DeploymentId& id, const DeploymentRecord& record);
+
 // ---- the queue
 
 // The change that this request is open for.

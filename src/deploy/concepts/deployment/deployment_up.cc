@@ -27,7 +27,7 @@ std::string fault_of_object(const std::optional<std::string>& text, const std::s
 
 std::string fault_of(const Up& ask) {
   if (!is_blob_digest(ask.archive)) return "the archive is named by its digest, sha256: and 64 digits";
-  if (ask.signature && !is_blob_digest(*ask.signature)) {
+  if (!ask.signature.value_or("").empty() && !is_blob_digest(*ask.signature)) {
     return "the signatures are named by their digest, sha256: and 64 digits";
   }
   if (std::string fault = fault_of_object(ask.set, "set"); !fault.empty()) return fault;
@@ -174,12 +174,13 @@ Up::Begun Deployment::begin_up(const Up& ask, State& state) {
       .kind = DeploymentKind::up,
       .target = {.environment = ask.environment, .customer = ask.customer.value_or("")},
       .ask = state.request(),
-      .wish = {.source = ask.archive + (ask.signature ? "," + *ask.signature : ""),
+      .wish = {.source = ask.archive + (ask.signature.value_or("").empty() ? "" : "," + *ask.signature),
                .settings = ask.set.value_or("{}"),
                .runtimeRefs = ask.runtimeRefs.value_or("{}"),
                .unset = ask.unset.value_or(std::vector<std::string>()),
                .weightBps = ask.canaryBps.value_or(kAllBasisPoints),
                .drainSeconds = ask.drainSeconds,
+               .keepRoutes = ask.keepRoutes.value_or(false),
                .by = ask.caller.value_or(""),
                .digest = digest_of(ask)},
   };
@@ -252,7 +253,11 @@ Read::Outcome Deployment::finish_read(const Read& ask, const Read::Outcome& outc
   if (!customer) return Read::Ambiguous{.change = ask.change, .message = customer.error().message};
   record->target.bundle = ok->bundle;
   record->target.customer = *customer;
-  record->offer = {.manifest = ok->manifest, .tree = ok->tree, .hosts = ok->hosts, .pathPrefixes = ok->pathPrefixes};
+  record->offer = {.manifest = ok->manifest, .tree = ok->tree};
+  if (!record->wish.keepRoutes) {
+    record->offer.hosts = ok->hosts;
+    record->offer.pathPrefixes = ok->pathPrefixes;
+  }
   state.put(ask.change, *record);
   release(state);
   return outcome;

@@ -334,6 +334,27 @@ Retire::Result Revision::retire(const Retire& ask, State& state) {
   return Retire::Ok{.deployment = ask.deployment};
 }
 
+ReviveNext::Result Revision::revive_next(const ReviveNext& ask, State& state) {
+  for (const std::string& each : ask.revisions) {
+    const RevisionId id(each);
+    auto record = state.get(id);
+    if (!record) return ReviveNext::Lost{.revision = each, .message = "the revision " + each + " is gone"};
+    if (record->lifecycle == ready) continue;
+    const std::string name = record->bundle + "@" + std::to_string(record->sequence);
+    if (record->lifecycle == inactive || record->lifecycle == failed) return ReviveNext::Retry{.revision = id};
+    if (record->lifecycle == staged) return ReviveNext::Warm{.revision = id};
+    return ReviveNext::Lost{.revision = each, .message = name + " is " + std::string(name_of(record->lifecycle))};
+  }
+  return ReviveNext::Ok{};
+}
+
+EndNext::Result Revision::end_next(const EndNext& ask, State& state) {
+  for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) {
+    if (each.record.lifecycle != archived) return EndNext::Archive{.revision = each.id};
+  }
+  return EndNext::Ok{.deployment = ask.deployment};
+}
+
 Forget::Result Revision::forget(const Forget& ask, State& state) {
   for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) state.erase(each.id);
   state.erase(ask.deployment);

@@ -93,5 +93,25 @@ TEST_F(RetireTest, ArchivesWhatIsNotKept) {
             old);
 }
 
+TEST_F(RetireTest, ReviveNextSaysWhatLeadsOn) {
+  auto next = [&](RevisionLifecycle lifecycle) {
+    return harness.invoke(ReviveNext{.revisions = {revision(lifecycle, 1).text()}});
+  };
+  next(RevisionLifecycle::ready).as<ReviveNext::Ok>();
+  next(RevisionLifecycle::inactive).as<ReviveNext::Retry>();
+  next(RevisionLifecycle::failed).as<ReviveNext::Retry>();
+  next(RevisionLifecycle::staged).as<ReviveNext::Warm>();
+  EXPECT_EQ(next(RevisionLifecycle::archived).as<ReviveNext::Lost>().message, "shop@1 is archived");
+  EXPECT_EQ(harness.invoke(ReviveNext{.revisions = {"none"}}).as<ReviveNext::Lost>().message,
+            "the revision none is gone");
+}
+
+TEST_F(RetireTest, EndNextNamesWhatIsNotArchived) {
+  RevisionId id = revision(RevisionLifecycle::staged, 1);
+  revision(RevisionLifecycle::archived, 2);
+  EXPECT_EQ(harness.invoke(EndNext{.deployment = kShop}).as<EndNext::Archive>().revision, id);
+  harness.invoke(EndNext{.deployment = RevisionDId("none")}).as<EndNext::Ok>();
+}
+
 }  // namespace revision_pick_test
 }  // namespace sluice::deploy::revision

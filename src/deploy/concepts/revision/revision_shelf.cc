@@ -9,6 +9,7 @@
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"
 #include "deploy/pack_config.h"
+#include "deploy/views/storage_name.h"
 
 namespace sluice::deploy::revision {
 namespace {
@@ -39,11 +40,6 @@ RevisionServing serving_of(const bundle::Manifest& manifest) {
     if (key->cookie) serving.stickiness.keyCookie = key->cookie->text;
   }
   return serving;
-}
-
-std::string lowercase(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
 }
 
 }  // namespace
@@ -89,7 +85,7 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
   }
   json::object runtime{{"replicas", manifest.replicas}, {"config", config->non_secret}};
   // What is stored outlives a revision: those of one deployment share it.
-  if (!manifest.storage.empty()) runtime["storage"] = "d-" + lowercase(work.deployment);
+  if (!manifest.storage.empty()) runtime["storage"] = views::storage_name(effect.read(), work.deployment);
   Fetch::Ok ok{.revision = id,
                .tree = shelved->tree,
                .archive = shelved->archive,

@@ -246,6 +246,19 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   return Rollback::Ok{.deployment = ask.deployment, .generation = record->generation, .entries = entries};
 }
 
+FindBack::Result Traffic::find_back(const FindBack& ask, State& state) {
+  const auto past = state.past(ask.deployment).values();
+  if (std::string fault = fault_of_steps(ask.steps, past.size(), "before"); !fault.empty()) {
+    return FindBack::NoPast{.deployment = ask.deployment, .message = fault};
+  }
+  FindBack::Ok ok{.deployment = ask.deployment};
+  // Entries without weight must be ready as well: a split names only such revisions.
+  for (const TrafficEntry& each : past[past.size() - static_cast<size_t>(ask.steps)].entries) {
+    ok.revisions.push_back(each.revision);
+  }
+  return ok;
+}
+
 Forward::Result Traffic::forward(const Forward& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Forward::NotFound{.deployment = ask.deployment};

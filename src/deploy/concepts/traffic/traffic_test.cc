@@ -161,6 +161,16 @@ TEST_F(TrafficTest, ShiftRefusesNoShare) {
       "r1 cannot get 0 bps of a shift: a share is 1 to 10000");
 }
 
+TEST_F(TrafficTest, FindBackNamesThoseOfAnEarlierSplit) {
+  auto find = [&](int64_t steps) { return harness.invoke(FindBack{.deployment = kShop, .steps = steps}); };
+  EXPECT_EQ(find(1).as<FindBack::NoPast>().message, "there are 0 splits before this one, not 1");
+  set({{"r1", 10'000}, {"r2", 0}}).as<Set::Ok>();
+  set({{"r2", 10'000}}).as<Set::Ok>();
+  set({{"r3", 10'000}}).as<Set::Ok>();
+  EXPECT_EQ(find(1).as<FindBack::Ok>().revisions, std::vector<std::string>{"r2"});
+  EXPECT_EQ(find(2).as<FindBack::Ok>().revisions, (std::vector<std::string>{"r1", "r2"}));
+}
+
 TEST_F(TrafficTest, FirstWeek10TheLogIsOnlyAddedTo) {
   set({{"r1", 10'000}, {"r2", 0}}).as<Set::Ok>();
   set({{"r2", 10'000}}).as<Set::Ok>();
