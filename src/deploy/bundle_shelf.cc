@@ -49,6 +49,7 @@ constexpr size_t kPiece = size_t{1} << 20U;
 constexpr size_t kMaxList = size_t{16} << 20U;
 constexpr uint32_t kPaperMode = 0644;
 constexpr std::string_view kSha256 = "sha256:";
+constexpr size_t kDigestDigits = 64;
 constexpr std::string_view kArchive = "archive.bundle";
 constexpr std::string_view kUnfinished = ".unfinished";
 constexpr std::string_view kLock = "pack-list.lock";
@@ -80,7 +81,75 @@ Error told_of_source(Error error, const std::string& copy, const std::string& so
 
 }  // namespace
 
+bool is_blob_digest(std::string_view text) {
+  if (!text.starts_with(kSha256) || text.size() != kSha256.size() + kDigestDigits) return false;
+  return std::ranges::all_of(text.substr(kSha256.size()),
+                             [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+std::string BundleShelf::blob_path(const std::string& digest) const {
+  const std::string digits = digest.substr(kSha256.size());
+  return folder_.substr(0, folder_.rfind('/') + 1) + digits.substr(0, 2) + "/" + digits.substr(2);
+}
+
+Result<std::string> BundleShelf::copy_of(const std::string& digest) {
+  auto kept = revisions();
+  if (!kept) return kept.error();
+  for (const std::string& revision : *kept) {
+    const std::string path = folder_ + "/" + revision + "/" + std::string(kArchive);
+    auto lock = read_file(disk_, lock_beside(path), kMaxList);
+    if (lock && lock->find(digest) != std::string::npos) return path;
+  }
+  return Error{.code = Code::not_found,
+               .message = "there is no archive " + digest + " in this home",
+               .next = "put its bytes there first"};
+}
+
+Result<BundleShelf::Found> BundleShelf::find(const std::string& source) {
+  if (source.starts_with('/')) return Found{source, bundle::sidecar_path(source)};
+  const size_t comma = source.find(',');
+  const std::string archive = source.substr(0, comma),
+                    sidecar = comma == std::string::npos ? "" : source.substr(comma + 1);
+  if (!is_blob_digest(archive) || (!sidecar.empty() && !is_blob_digest(sidecar))) {
+    return Error{.code = Code::invalid, .message = source + " is neither an absolute path nor a digest"};
+  }
+  Found found{blob_path(archive), sidecar.empty() ? blob_path(archive) + ".none" : blob_path(sidecar)};
+  auto there = disk_.stat(found.archive, FollowLinks::no);
+  if (!there && there.error().code != Code::not_found) return there.error();
+  if (!there) {
+    auto copy = copy_of(archive);
+    if (!copy) return copy.error();
+    found.archive = *copy;
+    if (sidecar.empty()) found.sidecar = sidecar_beside(*copy);
+  }
+  if (!sidecar.empty()) {
+    if (auto papers = disk_.stat(found.sidecar, FollowLinks::no); !papers) {
+      return Error{.code = Code::not_found,
+                   .message = "there are no signatures " + sidecar + " in this home",
+                   .next = "put their bytes there first"};
+    }
+  }
+  return found;
+}
+
+Result<SeenBundle> BundleShelf::look(const std::string& source) {
+  auto found = find(source);
+  if (!found) return found.error();
+  auto inspected = bundle::inspect_archive(disk_, found->archive);
+  if (!inspected) return told_of_source(inspected.error(), found->archive, source);
+  if (source.starts_with(kSha256) && !source.starts_with(std::string(kSha256) + inspected->archive_sha256)) {
+    return Error{.code = Code::verification_failed, .message = "the bytes kept as " + source + " are others"};
+  }
+  auto manifest = bundle::manifest_of(*inspected, source);
+  if (!manifest) return manifest.error();
+  return SeenBundle{.manifest = *std::move(manifest),
+                    .manifest_text = *inspected->manifest_text,
+                    .tree = std::string(kSha256) + inspected->tree.digest()};
+}
+
 Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::string& revision) {
+  auto found = find(source);
+  if (!found) return found.error();
   const std::string own = folder_ + "/" + revision;
   for (const std::string& each : {folder_, own}) {
     if (auto made = disk_.make_folder(each, kPrivate); !made && made.error().code != Code::conflict) {
@@ -93,9 +162,13 @@ Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::st
     return error;
   };
   const std::string unfinished = own + "/" + std::string(kUnfinished);
-  if (auto copied = copy_file(disk_, source, unfinished); !copied) return give_up(copied.error());
+  if (auto copied = copy_file(disk_, found->archive, unfinished); !copied) return give_up(copied.error());
   auto inspected = bundle::inspect_archive(disk_, unfinished);
   if (!inspected) return give_up(told_of_source(inspected.error(), unfinished, source));
+  if (is_blob_digest(source.substr(0, source.find(','))) &&
+      !source.starts_with(std::string(kSha256) + inspected->archive_sha256)) {
+    return give_up({.code = Code::verification_failed, .message = "the bytes kept as " + source + " are others"});
+  }
   auto manifest = bundle::manifest_of(*inspected, source);
   if (!manifest) return give_up(manifest.error());
   auto page = bundle::page_of_archive(disk_, *manifest, unfinished);
@@ -103,7 +176,7 @@ Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::st
     return give_up(bundle::placed_in_manifest(page.error(), *inspected->manifest_text,
                                               source + "!" + std::string(bundle::kManifestName)));
   }
-  auto sidecar = bundle::read_sidecar(disk_, bundle::sidecar_path(source));
+  auto sidecar = bundle::read_sidecar(disk_, found->sidecar);
   if (!sidecar) return give_up(sidecar.error());
   ShelvedBundle shelved{.path = own + "/" + std::string(kArchive),
                         .archive = std::string(kSha256) + inspected->archive_sha256,

@@ -4,6 +4,10 @@
 //   01J…/archive.bundle   a copy of the archive
 //   01J…/pack-list.lock   sluice.pack-list-lock.v1: which packs it has, by digest
 //   01J…/revision.sig     the sidecar that was beside the archive, if there was one
+//
+// An archive to take is named by its path, or by the digest under which its bytes were put into the home's blobs, which
+// are in the folder above: "sha256:…", and "sha256:…,sha256:…" with its sidecar. One that is no blob any more is taken
+// from the shelf, if a revision that is kept was made of it.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +30,16 @@ struct ShelvedBundle {
   std::optional<std::string> paused_page;  // the text of the page that the manifest names
 };
 
+// What an archive says of itself.
+struct SeenBundle {
+  bundle::Manifest manifest;
+  std::string manifest_text;
+  std::string tree;  // "sha256:…", its identity
+};
+
+// Whether this is "sha256:" and 64 small hexadecimal digits.
+bool is_blob_digest(std::string_view text);
+
 class BundleShelf {
  public:
   // The folder is made with the first revision; the one above must be there.
@@ -34,6 +48,8 @@ class BundleShelf {
   // Copies, and then looks at the copy alone. Taking for the same revision again is harmless; what could not be taken
   // leaves nothing. The revision is one that the engine has named.
   Result<ShelvedBundle> take(const std::string& source, const std::string& revision);
+  // Reads it where it lies.
+  Result<SeenBundle> look(const std::string& source);
   // `verification_failed` unless the copy has this digest.
   Result<void> check(const std::string& path, const std::string& archive);
   // Removing what is not there is no error.
@@ -44,6 +60,15 @@ class BundleShelf {
   Result<uint64_t> free_bytes() const;
 
  private:
+  struct Found {
+    std::string archive;
+    std::string sidecar;
+  };
+  // Where the archive of a source and its sidecar lie.
+  Result<Found> find(const std::string& source);
+  Result<std::string> copy_of(const std::string& digest);
+  std::string blob_path(const std::string& digest) const;
+
   Disk& disk_;
   std::string folder_;
 };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -11,6 +12,8 @@
 #include "base/testing_folder.h"
 #include "bundle/archive/pack.h"
 #include "bundle/trust/sidecar.h"
+#include "crypto/hex.h"
+#include "crypto/sha256.h"
 
 namespace sluice::deploy {
 namespace bundle_shelf_test {
@@ -56,6 +59,33 @@ TEST_F(BundleShelfTest, KeepsACopyOfEachRevisionWithItsPapers) {
   EXPECT_TRUE(shelf.remove("r1"));
   EXPECT_TRUE(shelf.remove("r1")) << "it is gone already";
   EXPECT_EQ(shelf.revisions().value(), (std::vector<std::string>{"r2"}));
+}
+
+TEST_F(BundleShelfTest, TakesWhatWasPutIntoTheHomeByItsDigest) {
+  auto blob = [&](const std::string& text) {
+    const std::string digest = crypto::to_hex(crypto::sha256(text));
+    std::filesystem::create_directories(folder.path(digest.substr(0, 2)));
+    file(digest.substr(0, 2) + "/" + digest.substr(2), text);
+    return "sha256:" + digest;
+  };
+  const std::string bytes = read_file(disk, archive, 1 << 20).value(), digest = blob(bytes);
+  EXPECT_EQ(shelf.look(digest).value().manifest.name.text, "shop");
+  EXPECT_EQ(shelf.take(digest, "r1").value().sidecar, "");
+  auto signed_ = shelf.take(digest + "," + blob("signed"), "r2");
+  EXPECT_EQ(signed_.value().sidecar, "signed");
+  EXPECT_EQ(signed_.value().archive, digest);
+  ASSERT_TRUE(disk.remove(folder.path(digest.substr(7, 2) + "/" + digest.substr(9))));
+  EXPECT_EQ(shelf.take(digest, "r3").value().archive, digest) << "a revision that is kept was made of it";
+  ASSERT_TRUE(shelf.remove("r1"));
+  ASSERT_TRUE(shelf.remove("r2"));
+  ASSERT_TRUE(shelf.remove("r3"));
+  EXPECT_EQ(shelf.take(digest, "r4").error().message, "there is no archive " + digest + " in this home");
+  const std::string none = "sha256:" + std::string(64, '0');
+  file(digest.substr(7, 2) + "/" + digest.substr(9), bytes);
+  EXPECT_EQ(shelf.look(digest + "," + none).error().message, "there are no signatures " + none + " in this home");
+  file(digest.substr(7, 2) + "/" + digest.substr(9), "damaged");
+  EXPECT_FALSE(shelf.look(digest));
+  EXPECT_EQ(shelf.look("shop.bundle").error().message, "shop.bundle is neither an absolute path nor a digest");
 }
 
 TEST_F(BundleShelfTest, ReadsThePageForTheTimeWhenItIsPaused) {

@@ -60,9 +60,14 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
     }
   }
   EXPECT_EQ(found,
-            "Runtime/moved Config/discover Config/correct Config/resolve Config/absorb Config/forget "
-            "Deployment/checkRoutes Revision/fetch Revision/inspect Revision/examine Revision/fail Revision/move "
-            "Revision/tidy Revision/free Revision/forget Traffic/drop Traffic/forget Router/drain Usage/warmed "
+            "Runtime/moved Env/awaitTurn Env/plan Env/step Config/discover Config/correct Config/resolve Config/absorb "
+            "Config/forget "
+            "Deployment/checkRoutes Deployment/read Deployment/awaitTurn Deployment/prepare Deployment/route "
+            "Deployment/acknowledge Deployment/giveUp Revision/pick Revision/retire Revision/reviveNext "
+            "Revision/endNext Revision/fetch Revision/inspect "
+            "Revision/examine Revision/fail Revision/move Revision/tidy Revision/free Revision/forget Traffic/findBack "
+            "Traffic/drop "
+            "Traffic/forget Router/drain Usage/warmed "
             "Usage/cooled LocalRuntime/provision LocalRuntime/deploy LocalRuntime/rollback LocalRuntime/destroy "
             "LocalRuntime/forgetStorage LocalRuntime/check ");
 }

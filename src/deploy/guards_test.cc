@@ -489,5 +489,17 @@ TEST_F(GuardsTest, AStaleGenerationIsAConflict) {
   EXPECT_EQ(kit.run("Traffic/set", ask, 1).variant, "ok") << "the row's generation is the one that people see";
 }
 
+TEST_F(GuardsTest, AShiftIsASplitLikeAnyOther) {
+  begin();
+  auto shift = [&](const char* deployment, const char* revision) {
+    return kit.run("Traffic/shift", {{"deployment", deployment}, {"revision", revision}, {"weightBps", 10'000}});
+  };
+  EXPECT_EQ(shift("none", kReady).variant, "notFound");
+  EXPECT_EQ(shift(kShop, kStaged).variant, "notReady");
+  EXPECT_EQ(shift(kShop, kReady).variant, "ok");
+  kit.run("Deployment/pause", {{"deployment", kShop}});
+  EXPECT_EQ(message(shift(kShop, kReady)), std::string(kShop) + " is paused and takes no traffic");
+}
+
 }  // namespace guards_test
 }  // namespace sluice::deploy

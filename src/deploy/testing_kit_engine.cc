@@ -37,7 +37,7 @@ Result<std::string> read_unmarked(const std::string& path) {
 
 }  // namespace
 
-KitEngine::KitEngine() = default;
+KitEngine::KitEngine(std::vector<lang::ConceptBinding> instead) : instead_(std::move(instead)) {}
 KitEngine::~KitEngine() = default;
 
 void KitEngine::put(const std::string& relation, const std::string& key, const json::value& value) {
@@ -54,11 +54,14 @@ engine::Engine& KitEngine::engine() {
   if (engine_) return *engine_;
   lang::Checked checked = lang::check(lang::load_kit(std::string(kKitFolder), read_unmarked));
   if (!checked.kit) throw std::runtime_error("the kit has faults");
+  std::vector<const lang::ConceptBinding*> all = concepts();
+  if (!instead_.empty()) all.clear();
+  for (const lang::ConceptBinding& each : instead_) all.push_back(&each);
   auto started = engine::Engine::start({.store = &store_,
                                         .clock = &clock_,
                                         .ids = &ids_,
                                         .tools = &tools_,
-                                        .concepts = concepts(),
+                                        .concepts = std::move(all),
                                         .fatal =
                                             [](const std::string& why) {
                                               std::fprintf(stderr, "%s\n", why.c_str());
@@ -81,6 +84,13 @@ engine::End KitEngine::run(const std::string& action, const json::object& input,
   return outcome->end;
 }
 
+lang::Completion KitEngine::query(const std::string& action, const json::object& input) {
+  auto answer = engine().query(action, input, {.name = "test"});
+  if (!answer) throw std::runtime_error(to_string(answer.error()));
+  note_variant(action, answer->variant);
+  return *answer;
+}
+
 json::value KitEngine::row(const std::string& relation, const std::string& key) {
   auto snapshot = store_.read();
   if (!snapshot) throw std::runtime_error(to_string(snapshot.error()));
@@ -88,6 +98,20 @@ json::value KitEngine::row(const std::string& relation, const std::string& key) 
   if (!found) throw std::runtime_error(to_string(found.error()));
   return *found ? parse_json((*found)->value).value().root : json::value();
 }
+
+std::map<std::string, json::value> KitEngine::rows(const std::string& relation) {
+  auto snapshot = store_.read();
+  if (!snapshot) throw std::runtime_error(to_string(snapshot.error()));
+  std::map<std::string, json::value> all;
+  auto read = (*snapshot)->scan(relation, "", [&](const store::StateRow& row) {
+    all[row.key] = parse_json(row.value).value().root;
+    return true;
+  });
+  if (!read) throw std::runtime_error(to_string(read.error()));
+  return all;
+}
+
+size_t KitEngine::count(const std::string& relation) { return rows(relation).size(); }
 
 std::vector<json::value> KitEngine::elements(const std::string& relation, const std::string& key) {
   auto snapshot = store_.read();

@@ -7,6 +7,7 @@
 //   EXPECT_EQ(end.variant, "notReady");
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/random.h"
 #include "base/ulid.h"
 #include "engine/engine.h"
+#include "lang/run/binding.h"
 #include "lang/run/handler.h"
 #include "store/memory_store.h"
 
@@ -22,7 +24,8 @@ namespace sluice::deploy {
 
 class KitEngine {
  public:
-  KitEngine();
+  // With these concepts in place of the kit's own, if there are any.
+  explicit KitEngine(std::vector<lang::ConceptBinding> instead = {});
   ~KitEngine();
 
   void put(const std::string& relation, const std::string& key, const json::value& value);
@@ -33,8 +36,13 @@ class KitEngine {
   // as lang/run/harness.h does.
   engine::End run(const std::string& action, const json::object& input,
                   std::optional<uint64_t> expect_generation = std::nullopt);
+  lang::Completion query(const std::string& action, const json::object& input);
   // The row; null if there is none.
   json::value row(const std::string& relation, const std::string& key);
+  // All rows, by their keys.
+  std::map<std::string, json::value> rows(const std::string& relation);
+  // How many rows there are.
+  size_t count(const std::string& relation);
   // The elements of a list of the row, in order.
   std::vector<json::value> elements(const std::string& relation, const std::string& key);
 
@@ -43,6 +51,7 @@ class KitEngine {
  private:
   engine::Engine& engine();
 
+  std::vector<lang::ConceptBinding> instead_;
   RealClock clock_;
   RealRandom random_;
   UlidSource ids_{clock_, random_};

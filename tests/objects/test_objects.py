@@ -467,7 +467,7 @@ def get_folders(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_what_is_stored_outlives_revisions_and_goes_with_the_deployment(home):
+def test_what_is_stored_outlives_revisions_and_is_there_for_the_next_deployment(home):
     bundle = changed(home, "keeper", "storage: [{ name: data, size: 1KB }]\n")
     home.json("bundles", "add", "local", bundle)
     home.run("revisions", "warm", "local", "keeper@1")
@@ -480,7 +480,10 @@ def test_what_is_stored_outlives_revisions_and_goes_with_the_deployment(home):
     home.run("revisions", "archive", "local", "keeper@2", "--yes")
     assert (kept / "data" / "mark").read_text() == "1"
     home.run("bundles", "remove", "local", "--yes")
-    assert get_folders(storage) == []
+    home.json("bundles", "add", "local", bundle)
+    home.run("revisions", "warm", "local", "keeper@1")
+    assert get_folders(storage) == [kept.name]
+    assert (kept / "data" / "mark").read_text() == "1"
 
 
 def test_who_allowed_it_can_be_looked_up(home):

@@ -12,6 +12,7 @@
 #include "deploy/routes.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/file_fields.h"
+#include "deploy/views/leading.h"
 #include "revision.gen.h"
 
 namespace sluice::deploy::views {
@@ -20,6 +21,8 @@ namespace {
 using deployment::DeploymentFound;
 
 constexpr std::string_view kFile = "file://";
+
+bool is_digest(std::string_view source) { return source.starts_with("sha256:"); }
 
 // The newest that could be made of its archive, one that is archived if no other is left; null if there is none.
 std::optional<revision::RevisionFound> newest_of(const States& states, const std::string& deployment) {
@@ -72,15 +75,20 @@ class BundlesPlanner {
   }
 
  private:
+  struct Key {
+    std::string bundle, customer;
+  };
   struct BundleEntry {
     std::string path;
     const json::object& fields;
     std::string bundle, customer, status, source;
     json::object input;  // of its routes, shares and overrides, where the file has them
+    Key key() const { return {bundle, customer}; }
   };
 
-  void add(char sign, std::string what, std::string action, json::object input, bool of_added = false) {
-    plan_.changes.push_back({sign, std::move(what), std::move(action), std::move(input), of_added});
+  void add(const Key& of, char sign, std::string what, std::string action, json::object input, bool of_added = false) {
+    plan_.changes.push_back(
+        {sign, std::move(what), std::move(action), std::move(input), of_added, of.bundle, of.customer});
   }
 
   Result<BundleEntry> read_entry(const std::string& path, const json::value& value) {
@@ -204,10 +212,10 @@ class BundlesPlanner {
       if (each.key() != "configOverrides") added[each.key()] = each.value();
     }
     if (auto sound = wants_other_routes(entry, {}); !sound) return sound.error();
-    add('+', title, "Deployment/add", std::move(added));
+    add(entry.key(), '+', title, "Deployment/add", std::move(added));
     if (const json::value* overrides = entry.input.if_contains("configOverrides");
         overrides != nullptr && *overrides != json::value("")) {
-      add('+', "overrides of " + title, "Deployment/update", {{"configOverrides", *overrides}}, true);
+      add(entry.key(), '+', "overrides of " + title, "Deployment/update", {{"configOverrides", *overrides}}, true);
     }
     json::value config = json::object();
     if (const json::value* given = entry.fields.if_contains("config"); given != nullptr && !given->is_null()) {
@@ -216,12 +224,16 @@ class BundlesPlanner {
       }
       config = *given;
     }
-    if (!unstaged) {
-      add('+', "a revision of " + title + " from " + source, "Revision/stage",
+    if (is_digest(source)) {
+      auto raised = raise(entry, source, nullptr);
+      if (!raised) return raised.error();
+      add(entry.key(), '+', title + " serves " + source, "Deployment/up", *raised);
+    } else if (!unstaged) {
+      add(entry.key(), '+', "a revision of " + title + " from " + source, "Revision/stage",
           {{"environment", plan_.environment}, {"bundle", entry.bundle}, {"source", source}, {"config", write(config)}},
           true);
     }
-    if (entry.status == "paused") add('~', title + " is paused", "Deployment/pause", {}, true);
+    if (entry.status == "paused") add(entry.key(), '~', title + " is paused", "Deployment/pause", {}, true);
     return {};
   }
 
@@ -254,14 +266,83 @@ class BundlesPlanner {
       take({"configOverrides"});
       say("overrides");
     }
-    if (input.size() > 1) add('~', what + " of " + title, "Deployment/update", std::move(input));
+    const bool paused = (entry.status.empty() ? now.at("status") : json::value(entry.status)) == json::value("paused");
+    if (input.size() > 1) add(entry.key(), '~', what + " of " + title, "Deployment/update", std::move(input));
     if (!entry.status.empty() && json::value(entry.status) != now.at("status")) {
       const bool archives = entry.status == "archived";
       std::string action = entry.status == "active" ? "resume" : archives ? "archive" : "pause";
-      add(archives ? '-' : '~', title + " is " + entry.status, "Deployment/" + action,
+      add(entry.key(), archives ? '-' : '~', title + " is " + entry.status, "Deployment/" + action,
           {{"deployment", found.id.text()}});
     }
+    // A paused deployment serves nothing: what it is to serve is looked at when it is resumed.
+    if (!is_digest(entry.source) || paused || entry.status == "archived") return {};
+    return plan_served(entry, found);
+  }
+
+  // What serves, compared with the archive and the settings of the file.
+  Result<void> plan_served(const BundleEntry& entry, const DeploymentFound& found) {
+    const std::string leading = leading_revision(states_, found.id.text());
+    auto record = leading.empty() ? std::nullopt : states_.revision().get(revision::RevisionId(leading));
+    auto raised = raise(entry, entry.source, record ? &*record : nullptr);
+    if (!raised) return raised.error();
+    const bool same = record && entry.source.substr(0, entry.source.find(',')) == record->bundleDigest &&
+                      (!raised->contains("set") || is_same_config(*raised, record->config));
+    const std::string title = entry.bundle + " for " + entry.customer;
+    if (!same) add(entry.key(), '~', title + " serves " + entry.source, "Deployment/up", *raised);
     return {};
+  }
+
+  static bool is_same_config(const json::object& raised, const std::string& config) {
+    return parse_json(text_of(raised, "set")).value().root == json::value(part_of(config, "non_secret")) &&
+           parse_json(text_of(raised, "runtimeRefs")).value().root == json::value(part_of(config, "runtime_refs"));
+  }
+
+  static std::string text_of(const json::object& input, const char* name) {
+    return std::string(input.at(name).as_string());
+  }
+
+  static json::object part_of(const std::string& config, const char* name) {
+    auto asked = parse_json(config.empty() ? "{}" : config);
+    const json::value* part = asked && asked->root.is_object() ? asked->root.get_object().if_contains(name) : nullptr;
+    return part != nullptr && part->is_object() ? part->get_object() : json::object();
+  }
+
+  // What brings it to serve an archive with the settings of the file, and no others. `before` serves now.
+  Result<json::object> raise(const BundleEntry& entry, const std::string& source,
+                             const revision::RevisionRecord* before) const {
+    const size_t comma = source.find(',');
+    json::object plain, refs;
+    if (const json::value* given = entry.fields.if_contains("config"); given != nullptr && !given->is_null()) {
+      if (auto sound = check_fields(file_, entry.path + "/config", *given, {"non_secret", "runtime_refs"}); !sound) {
+        return sound.error();
+      }
+      for (auto [name, part] : {std::pair{"non_secret", &plain}, {"runtime_refs", &refs}}) {
+        const json::value* values = given->get_object().if_contains(name);
+        if (values == nullptr) continue;
+        if (!values->is_object()) return wrong(file_, entry.path + "/config/" + name, "expected an object");
+        *part = values->get_object();
+      }
+    } else if (before != nullptr) {
+      plain = part_of(before->config, "non_secret");
+      refs = part_of(before->config, "runtime_refs");
+    }
+    json::array unset;
+    if (before != nullptr) {
+      for (const char* name : {"non_secret", "runtime_refs"}) {
+        for (const auto& each : part_of(before->config, name)) {
+          if (!plain.contains(each.key()) && !refs.contains(each.key())) unset.emplace_back(each.key());
+        }
+      }
+    }
+    json::object input{{"environment", plan_.environment},
+                       {"archive", source.substr(0, comma)},
+                       {"customer", entry.customer},
+                       {"set", write(plain)},
+                       {"runtimeRefs", write(refs)},
+                       {"unset", std::move(unset)},
+                       {"keepRoutes", true}};
+    if (comma != std::string::npos) input["signature"] = source.substr(comma + 1);
+    return input;
   }
 
   // Routes are compared as they would be kept.
@@ -286,13 +367,15 @@ class BundlesPlanner {
     const std::string title = found.record.bundle + " for " + found.record.customer;
     const std::string& id = found.id.text();
     if (split_document(states_, found)) {
-      add('-', "the traffic of " + title, "Traffic/clear", {{"deployment", id}});
+      add({found.record.bundle, found.record.customer}, '-', "the traffic of " + title, "Traffic/clear",
+          {{"deployment", id}});
     }
     for (const auto& each : live_revisions_of(states_, id)) {
-      add('-', found.record.bundle + "@" + std::to_string(each.record.sequence) + " of " + title, "Revision/archive",
+      add({found.record.bundle, found.record.customer}, '-',
+          found.record.bundle + "@" + std::to_string(each.record.sequence) + " of " + title, "Revision/archive",
           {{"revision", each.id.text()}});
     }
-    add('-', title, "Deployment/remove", {{"deployment", id}});
+    add({found.record.bundle, found.record.customer}, '-', title, "Deployment/remove", {{"deployment", id}});
   }
 
   const States& states_;
@@ -311,8 +394,13 @@ Result<void> plan_bundles(const States& states, const Document& file, bool prune
 json::object exported_bundle(const States& states, const DeploymentFound& found) {
   json::object document = to_json(deployment_document(states, found)).as_object();
   json::value source, config;
-  if (auto newest = newest_of(states, found.id.text())) {
-    source = json::value(std::string(kFile) + newest->record.source);
+  const std::string leading = leading_revision(states, found.id.text());
+  auto serves = leading.empty() ? std::nullopt : states.revision().get(revision::RevisionId(leading));
+  if (serves && !serves->bundleDigest.empty()) {
+    source = json::value(serves->bundleDigest);
+    if (auto asked = parse_json(serves->config); asked && asked->root.is_object()) config = asked->root;
+  } else if (auto newest = newest_of(states, found.id.text())) {
+    source = json::value((is_digest(newest->record.source) ? "" : std::string(kFile)) + newest->record.source);
     if (auto asked = parse_json(newest->record.config); asked && asked->root.is_object()) config = asked->root;
   }
   return {{"bundle_id", document.at("bundle_id")},

@@ -24,6 +24,9 @@ struct PlannedChange {
   json::object input;
   // The deployment is the one that was added last: only whoever makes the changes knows its id.
   bool of_added = false;
+  // Of a change of a deployment: which.
+  std::string bundle;
+  std::string customer;
 };
 
 struct EnvironmentPlan {

@@ -6,14 +6,13 @@
 #include "base/ascii.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "deploy/concepts/deployment/deployment_rows.h"
 #include "deploy/concepts/deployment/deployment_work.h"
-#include "deploy/routes.h"
 #include "deploy/views/trusted_keys.h"
 
 namespace sluice::deploy::deployment {
 namespace {
 
-constexpr std::string_view kLocalCustomer = "local-dev";
 constexpr size_t kMaxName = 100;
 constexpr size_t kMaxOverrideBytes = 16 << 10;
 constexpr size_t kMaxOverridePacks = 32;
@@ -28,32 +27,6 @@ std::vector<RevenueParty> shares_of(const std::vector<DeploymentParty>& parties)
   std::vector<RevenueParty> shares;
   for (const DeploymentParty& each : parties) shares.push_back({each.partyId, each.basisPoints});
   return shares;
-}
-
-RouteBinding binding_of(const DeploymentRoute& route) {
-  return {route.hosts, route.pathPrefixes, route.tenant, route.team};
-}
-
-DeploymentRoute route_of(const RouteBinding& binding) {
-  return {
-      .hosts = binding.hosts, .pathPrefixes = binding.path_prefixes, .tenant = binding.tenant, .team = binding.team};
-}
-
-// Another deployment of the environment that shares a route with this binding.
-struct Clash {
-  DeploymentId with;
-  std::string message;
-};
-std::optional<Clash> clash_of(const State& state, const std::string& environment, const RouteBinding& binding,
-                              const DeploymentId& self) {
-  for (const DeploymentFound& each : state.find_by_environment(environment)) {
-    if (each.id == self || each.record.status == DeploymentStatus::archived) continue;
-    auto shared = shared_route(binding, binding_of(each.record.route));
-    if (!shared) continue;
-    return Clash{each.id, *shared + " is the route of " + each.id.text() + " (" + each.record.bundle + " for " +
-                              each.record.customer + ") already"};
-  }
-  return std::nullopt;
 }
 
 RevenuePolicy policy_of(const DeploymentId& id, const DeploymentRecord& record, int64_t version,
@@ -114,13 +87,28 @@ typename Action::Result change_status(State& state, const DeploymentId& id,
   return typename Action::Ok{.deployment = id, .generation = record->generation};
 }
 
-template <class Outcome>
-std::string reason_of(const Outcome& outcome) {
-  const auto* end = get_if<lang::EngineEnd>(&outcome);
-  return end != nullptr ? end->message : "";
+}  // namespace
+
+RouteBinding binding_of(const DeploymentRoute& route) {
+  return {route.hosts, route.pathPrefixes, route.tenant, route.team};
 }
 
-}  // namespace
+DeploymentRoute route_of(const RouteBinding& binding) {
+  return {
+      .hosts = binding.hosts, .pathPrefixes = binding.path_prefixes, .tenant = binding.tenant, .team = binding.team};
+}
+
+std::optional<Clash> clash_of(const State& state, const std::string& environment, const RouteBinding& binding,
+                              const DeploymentId& self) {
+  for (const DeploymentFound& each : state.find_by_environment(environment)) {
+    if (each.id == self || each.record.status == DeploymentStatus::archived) continue;
+    auto shared = shared_route(binding, binding_of(each.record.route));
+    if (!shared) continue;
+    return Clash{each.id, *shared + " is the route of " + each.id.text() + " (" + each.record.bundle + " for " +
+                              each.record.customer + ") already"};
+  }
+  return std::nullopt;
+}
 
 Add::Begun Deployment::begin_add(const Add& ask, State& state) {
   auto refuse = [](std::string message) { return Add::Result(Add::Invalid{.message = std::move(message)}); };
@@ -155,6 +143,8 @@ Add::Begun Deployment::begin_add(const Add& ask, State& state) {
                           .signing = state.request()};
   for (const RevenueParty& each : shares) record.revenueShare.parties.push_back({each.party_id, each.basis_points});
   DeploymentId id = state.add(record);
+  record.storage = take_data(state, id, record);
+  state.put(id, record);
   return AddWork{.policy = policy_of(id, record, 1, shares, state.now())};
 }
 
@@ -181,6 +171,7 @@ Add::Outcome Deployment::finish_add(const Add&, const Add::Outcome& outcome, Sta
     state.policies(id).push({.version = 1, .envelope = ok->policy, .signedAt = state.now()});
     return outcome;
   }
+  if (signing.front().record.storage != storage_of(id, {})) leave_data(state, id, signing.front().record);
   state.erase(id);
   if (ended_of(outcome) != Add::Ended::engine) return outcome;
   return Add::Unsigned{.message = reason_of(outcome)};
@@ -299,11 +290,13 @@ Remove::Result Deployment::remove(const Remove& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Remove::NotFound{.deployment = ask.deployment};
   state.policies(ask.deployment).clear();
+  leave_data(state, ask.deployment, *record);
   state.erase(ask.deployment);
   return Remove::Ok{.deployment = ask.deployment,
                     .environment = record->environment,
                     .bundle = record->bundle,
-                    .customer = record->customer};
+                    .customer = record->customer,
+                    .storage = storage_of(ask.deployment, *record)};
 }
 
 CheckRoutes::Result Deployment::check_routes(const CheckRoutes& ask, State& state) {

@@ -19,4 +19,10 @@ struct UpdateWork {
 };
 BOOST_DESCRIBE_STRUCT(UpdateWork, (), (policy, before, envelope))
 
+struct ReadWork {
+  std::string change;
+  std::string source;
+};
+BOOST_DESCRIBE_STRUCT(ReadWork, (), (change, source))
+
 }  // namespace sluice::deploy::deployment

@@ -1,4 +1,4 @@
-// What Env's one effect works on, as it is journaled between begin and perform.
+// What Env's effects work on, as it is journaled between begin and perform.
 #pragma once
 
 #include "env.gen.h"
@@ -9,5 +9,13 @@ struct DoctorWork {
   std::string environment;
 };
 BOOST_DESCRIBE_STRUCT(DoctorWork, (), (environment))
+
+struct PlanWork {
+  std::string apply;
+  std::string environment;
+  std::string document;
+  bool prune = false;
+};
+BOOST_DESCRIBE_STRUCT(PlanWork, (), (apply, environment, document, prune))
 
 }  // namespace sluice::deploy::env

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"
@@ -81,7 +82,9 @@ std::string_view name_of(RevisionLifecycle lifecycle) {
 // ---------------------------------------------------------------------------------------------------------- stage
 
 Stage::Begun Revision::begin_stage(const Stage& ask, State& state) {
-  if (!ask.source.starts_with('/')) return Stage::Invalid{.message = "the archive is named by an absolute path"};
+  if (!ask.source.starts_with('/') && !is_blob_digest(ask.source.substr(0, ask.source.find(',')))) {
+    return Stage::Invalid{.message = "the archive is named by an absolute path, or by its digest in this home"};
+  }
   if (ask.drainSeconds && (*ask.drainSeconds < 0 || *ask.drainSeconds > kMostDrain_s)) {
     return Stage::Invalid{.message = "a revision drains for 0 to 86400 seconds"};
   }
@@ -138,6 +141,7 @@ Warm::Begun Revision::begin_warm(const Warm& ask, State& state) {
   if (record->lifecycle == ready) return Warm::Ok{.revision = ask.revision, .endpoint = record->endpoint};
   if (record->busy || record->lifecycle != staged) return wrong_state<Warm>(ask.revision, *record, "staged");
   become(*record, warming);
+  record->retired.reset();
   record->openWarm = state.request();
   record->failure = {};
   keep(state, ask.revision, *record);
@@ -304,6 +308,51 @@ Tidy::Result Revision::tidy(const Tidy& ask, State& state) {
     keep(state, all_staged[i].id, all_staged[i].record);
   }
   return Tidy::Ok{.deployment = ask.deployment};
+}
+
+Retire::Result Revision::retire(const Retire& ask, State& state) {
+  auto is_in = [](const std::vector<std::string>& list, const RevisionId& id) {
+    return std::ranges::find(list, id.text()) != list.end();
+  };
+  auto all = state.find_by_deployment(ask.deployment.text());
+  int64_t newest = 0;
+  for (const RevisionFound& each : all) {
+    if (is_in(ask.stays, each.id)) newest = std::max(newest, each.record.sequence);
+  }
+  std::ranges::sort(all, {}, [](const RevisionFound& each) { return each.record.sequence; });
+  for (RevisionFound& each : all) {
+    if (each.record.busy || each.record.sequence > newest || is_in(ask.stays, each.id)) continue;
+    if (each.record.lifecycle == ready && !each.record.retired) {
+      each.record.retired = state.now();  // one that cannot be stopped is not tried again
+      keep(state, each.id, each.record);
+      return Retire::Drain{.revision = each.id};
+    }
+    if (each.record.lifecycle == inactive && each.record.warmedAt && !is_in(ask.kept, each.id)) {
+      return Retire::Archive{.revision = each.id};
+    }
+  }
+  return Retire::Ok{.deployment = ask.deployment};
+}
+
+ReviveNext::Result Revision::revive_next(const ReviveNext& ask, State& state) {
+  for (const std::string& each : ask.revisions) {
+    const RevisionId id(each);
+    auto record = state.get(id);
+    if (!record) return ReviveNext::Lost{.revision = each, .message = "the revision " + each + " is gone"};
+    if (record->lifecycle == ready) continue;
+    const std::string name = record->bundle + "@" + std::to_string(record->sequence);
+    if (record->lifecycle == inactive || record->lifecycle == failed) return ReviveNext::Retry{.revision = id};
+    if (record->lifecycle == staged) return ReviveNext::Warm{.revision = id};
+    return ReviveNext::Lost{.revision = each, .message = name + " is " + std::string(name_of(record->lifecycle))};
+  }
+  return ReviveNext::Ok{};
+}
+
+EndNext::Result Revision::end_next(const EndNext& ask, State& state) {
+  for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) {
+    if (each.record.lifecycle != archived) return EndNext::Archive{.revision = each.id};
+  }
+  return EndNext::Ok{.deployment = ask.deployment};
 }
 
 Forget::Result Revision::forget(const Forget& ask, State& state) {

@@ -9,6 +9,7 @@
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"
 #include "deploy/pack_config.h"
+#include "deploy/views/storage_name.h"
 
 namespace sluice::deploy::revision {
 namespace {
@@ -46,11 +47,6 @@ RevisionServing serving_of(const bundle::Manifest& manifest) {
     serving.stripPrefixes->push_back(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   }
   return serving;
-}
-
-std::string lowercase(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
 }
 
 }  // namespace
@@ -102,7 +98,7 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
                                                   {"SLUICE_DEPLOYMENT", work.deployment},
                                                   {"SLUICE_ENVIRONMENT", work.environment}}}};
   // What is stored outlives a revision: those of one deployment share it.
-  if (!manifest.storage.empty()) runtime["storage"] = "d-" + lowercase(work.deployment);
+  if (!manifest.storage.empty()) runtime["storage"] = views::storage_name(effect.read(), work.deployment);
   Fetch::Ok ok{.revision = id,
                .tree = shelved->tree,
                .archive = shelved->archive,

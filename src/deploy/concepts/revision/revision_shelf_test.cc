@@ -87,21 +87,6 @@ TEST_F(FetchTest, AFetchForNoRevisionWritesNothing) {
   EXPECT_FALSE(disk.exists(folder.path("shelf")).value());
 }
 
-TEST_F(FetchTest, WhatIsStoredIsKeptUnderTheDeployment) {
-  file("in/bundle.yaml",
-       "name: shop\nversion: \"1\"\nrun: [./shop]\nsecrets: [TOKEN]\nstorage: [{ name: data, size: 2KB }]\n");
-  ASSERT_TRUE(disk.remove(archive));
-  ASSERT_TRUE(bundle::pack(disk, folder.path("in"), {"bundle.yaml", "shop"}, archive));
-  RevisionId id = in_state(inactive);
-  auto ok = harness.invoke(fetch_of(id)).as<Fetch::Ok>();
-  EXPECT_EQ(ok.needs, (RevisionNeeds{
-                          .secretRefs = {"secret://prod/shop/shop/TOKEN"}, .storage = {"data"}, .storageBytes = 2048}));
-  EXPECT_EQ(json::parse(ok.runtimeConfig).at("storage"), "d-d1");
-  const json::value variables = json::parse(ok.runtimeConfig).at("variables");
-  EXPECT_EQ(variables.at("SLUICE_DEPLOYMENT"), "d1");
-  EXPECT_EQ(variables.at("SLUICE_REVISION"), ok.revision.text());
-}
-
 class ExamineTest : public FetchTest {
  protected:
   ExamineTest() {

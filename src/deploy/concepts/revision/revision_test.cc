@@ -126,7 +126,7 @@ TEST_F(RevisionTest, StageUnverifiedAndFailedStayAsFailed) {
 
 TEST_F(RevisionTest, StageInvalid) {
   EXPECT_EQ(harness.invoke(stage_of("shop.bundle")).as<Stage::Invalid>().message,
-            "the archive is named by an absolute path");
+            "the archive is named by an absolute path, or by its digest in this home");
   Stage ask = stage_of();
   ask.drainSeconds = -1;
   EXPECT_EQ(harness.invoke(ask).as<Stage::Invalid>().message, "a revision drains for 0 to 86400 seconds");

@@ -28,6 +28,20 @@ struct ExamineWork {
 };
 BOOST_DESCRIBE_STRUCT(ExamineWork, (), (revision, artifact, archive, tree, needs, revocation_list))
 
+struct PickWork {
+  std::string deployment;
+  std::string environment;
+  std::string manifest;
+  std::string tree;
+  std::string settings;
+  std::string runtime_refs;
+  std::vector<std::string> unset;
+  std::string overrides;
+  std::optional<int64_t> drain_s;
+};
+BOOST_DESCRIBE_STRUCT(PickWork, (),
+                      (deployment, environment, manifest, tree, settings, runtime_refs, unset, overrides, drain_s))
+
 // What is free is seen when it is done.
 struct FreeWork {
   std::string asked_at;

@@ -1,4 +1,5 @@
-// Traffic keeps the split of each deployment, those before it, and those that a rollback has left ahead of it. Whether
+// Traffic keeps the split of each deployment, those before it, and those that a rollback has left ahead of it; these
+// are the ways back and forward. Besides it keeps a log of all splits that there were, to which is only added. Whether
 // a revision may get anything is not known here: guards look at every entry that is written, so each change writes all
 // of them, also those that stay as they are.
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace {
 
 constexpr size_t kMaxEntries = 100;
 constexpr size_t kHistoryKept = 50;
+constexpr size_t kLogKept = 1'000;
+constexpr size_t kServedKept = 10;
 
 // Empty if these are a split: no duplicates, each from 0 to 10,000, together 10,000.
 std::string fault_of(const std::vector<TrafficEntry>& entries) {
@@ -54,8 +57,37 @@ void keep_newest(Steps steps) {
   for (size_t i = 0; i + kHistoryKept < numbers.size(); ++i) steps.erase(numbers[i]);
 }
 
+// A split that an earlier version wrote stands only among those before.
+void begin_log(State& state, const TrafficId& id) {
+  if (!state.log(id).empty()) return;
+  auto add = [&](const auto& step) {
+    state.log(id).push({.generation = step.generation,
+                        .entries = step.entries,
+                        .at = step.updatedAt,
+                        .by = step.updatedBy,
+                        .why = "",
+                        .authorization = step.authorization});
+  };
+  for (const TrafficPastItem& each : state.past(id).values()) add(each);
+  if (auto record = state.get(id)) add(step_of<TrafficPastItem>(state, id, *record));
+}
+
+void write_log(State& state, const TrafficId& id, const TrafficRecord& record, const std::string& by,
+               const std::string& why) {
+  state.log(id).push({.generation = record.generation,
+                      .entries = state.entries(id).values(),
+                      .at = state.now(),
+                      .by = by,
+                      .why = why,
+                      .authorization = state.request().text()});
+  std::vector<int64_t> numbers;
+  for (const auto& each : state.log(id)) numbers.push_back(each.number);
+  for (size_t i = 0; i + kLogKept < numbers.size(); ++i) state.log(id).erase(numbers[i]);
+}
+
 void write(State& state, const TrafficId& id, TrafficRecord& record, const std::vector<TrafficEntry>& entries,
-           const std::optional<std::string>& caller, const std::optional<std::string>& key) {
+           const std::optional<std::string>& caller, const std::optional<std::string>& key, const std::string& why) {
+  begin_log(state, id);
   record.generation++;
   record.updatedAt = state.now();
   record.updatedBy = caller.value_or("");
@@ -66,6 +98,82 @@ void write(State& state, const TrafficId& id, TrafficRecord& record, const std::
   for (const auto& each : state.entries(id)) before.push_back(each.number);
   for (const TrafficEntry& each : entries) state.entries(id).push(each);
   for (int64_t number : before) state.entries(id).erase(number);
+  write_log(state, id, record, record.updatedBy, why);
+}
+
+// Makes this the split, and what it was the way back.
+TrafficRecord change_split(State& state, const TrafficId& id, const std::vector<TrafficEntry>& entries,
+                           const std::optional<std::string>& caller, const std::optional<std::string>& key,
+                           const std::string& why) {
+  auto found = state.get(id);
+  TrafficRecord record = found.value_or(TrafficRecord{});
+  begin_log(state, id);
+  if (found) state.past(id).push(step_of<TrafficPastItem>(state, id, record));
+  keep_newest(state.past(id));
+  state.future(id).clear();
+  write(state, id, record, entries, caller, key, why);
+  return record;
+}
+
+// Everything to the revision, or a share of it: then the others keep what is left in their proportion.
+std::vector<TrafficEntry> shifted(const std::vector<TrafficEntry>& now, const std::string& revision,
+                                  int64_t weight_bps) {
+  std::vector<TrafficEntry> others;
+  int64_t sum = 0;
+  for (const TrafficEntry& each : now) {
+    if (each.revision == revision || each.weightBps == 0) continue;
+    others.push_back(each);
+    sum += each.weightBps;
+  }
+  if (sum == 0 || weight_bps == kAllBasisPoints) return {{.revision = revision, .weightBps = kAllBasisPoints}};
+  std::vector<TrafficEntry> wanted = {{.revision = revision, .weightBps = weight_bps}};
+  int64_t left = kAllBasisPoints - weight_bps;
+  for (const TrafficEntry& each : others) {
+    wanted.push_back({.revision = each.revision, .weightBps = each.weightBps * (kAllBasisPoints - weight_bps) / sum});
+    left -= wanted.back().weightBps;
+  }
+  wanted[1].weightBps += left;
+  return wanted;
+}
+
+bool is_same_split(std::vector<TrafficEntry> one, std::vector<TrafficEntry> other) {
+  std::erase_if(one, [](const TrafficEntry& each) { return each.weightBps == 0; });
+  std::ranges::sort(one);
+  std::ranges::sort(other);
+  return one == other;
+}
+
+void add_served(std::vector<std::string>& served, const std::vector<TrafficEntry>& entries) {
+  for (const TrafficEntry& each : entries) {
+    if (each.weightBps > 0 && std::ranges::find(served, each.revision) == served.end()) {
+      served.push_back(each.revision);
+    }
+  }
+}
+
+// Who gets something, and who did before the last change.
+std::vector<std::string> stays_of(const State& state, const TrafficId& id) {
+  std::vector<std::string> stays;
+  add_served(stays, state.entries(id).values());
+  const auto past = state.past(id).values();
+  if (!past.empty()) add_served(stays, past.back().entries);
+  return stays;
+}
+
+// The last ones that got something, the newest first.
+std::vector<std::string> kept_of(const State& state, const TrafficId& id) {
+  std::vector<std::string> kept;
+  add_served(kept, state.entries(id).values());
+  auto log = state.log(id).values();
+  for (auto each = log.rbegin(); each != log.rend() && kept.size() < kServedKept; ++each) {
+    add_served(kept, each->entries);
+  }
+  if (log.empty()) {
+    const auto past = state.past(id).values();
+    for (auto each = past.rbegin(); each != past.rend(); ++each) add_served(kept, each->entries);
+  }
+  if (kept.size() > kServedKept) kept.resize(kServedKept);
+  return kept;
 }
 
 bool is_idle_entry(const TrafficEntry& entry, const std::string& revision) {
@@ -90,13 +198,30 @@ Set::Result Traffic::set(const Set& ask, State& state) {
   if (std::string fault = fault_of(ask.entries); !fault.empty()) {
     return Set::InvalidSplit{.deployment = ask.deployment, .message = fault};
   }
-  auto found = state.get(ask.deployment);
-  TrafficRecord record = found.value_or(TrafficRecord{});
-  if (found) state.past(ask.deployment).push(step_of<TrafficPastItem>(state, ask.deployment, record));
-  keep_newest(state.past(ask.deployment));
-  state.future(ask.deployment).clear();
-  write(state, ask.deployment, record, ask.entries, ask.caller, ask.callerKey);
+  const TrafficRecord record = change_split(state, ask.deployment, ask.entries, ask.caller, ask.callerKey, "set");
   return Set::Ok{.deployment = ask.deployment, .generation = record.generation, .entries = ask.entries};
+}
+
+Shift::Result Traffic::shift(const Shift& ask, State& state) {
+  if (ask.weightBps < 1 || ask.weightBps > kAllBasisPoints) {
+    return Shift::InvalidSplit{.deployment = ask.deployment,
+                               .message = ask.revision + " cannot get " + std::to_string(ask.weightBps) +
+                                          " bps of a shift: a share is 1 to 10000"};
+  }
+  const auto now = state.entries(ask.deployment).values();
+  const auto wanted = shifted(now, ask.revision, ask.weightBps);
+  if (is_same_split(now, wanted)) {
+    return Shift::Unchanged{.deployment = ask.deployment,
+                            .entries = wanted,
+                            .stays = stays_of(state, ask.deployment),
+                            .kept = kept_of(state, ask.deployment)};
+  }
+  const TrafficRecord record = change_split(state, ask.deployment, wanted, ask.by, std::nullopt, "shift");
+  return Shift::Ok{.deployment = ask.deployment,
+                   .generation = record.generation,
+                   .entries = wanted,
+                   .stays = stays_of(state, ask.deployment),
+                   .kept = kept_of(state, ask.deployment)};
 }
 
 Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
@@ -106,6 +231,7 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   if (std::string fault = fault_of_steps(ask.steps, past.size(), "before"); !fault.empty()) {
     return Rollback::NoPast{.deployment = ask.deployment, .message = fault};
   }
+  begin_log(state, ask.deployment);
   state.future(ask.deployment).push(step_of<TrafficFutureItem>(state, ask.deployment, *record));
   for (int64_t i = 1; i < ask.steps; ++i) {
     const TrafficPastItem& over = past.back();
@@ -116,8 +242,21 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   const std::vector<TrafficEntry> entries = past.back().entries;
   past.pop_back();
   state.past(ask.deployment).assign(past);
-  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey);
+  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey, "rollback of " + std::to_string(ask.steps));
   return Rollback::Ok{.deployment = ask.deployment, .generation = record->generation, .entries = entries};
+}
+
+FindBack::Result Traffic::find_back(const FindBack& ask, State& state) {
+  const auto past = state.past(ask.deployment).values();
+  if (std::string fault = fault_of_steps(ask.steps, past.size(), "before"); !fault.empty()) {
+    return FindBack::NoPast{.deployment = ask.deployment, .message = fault};
+  }
+  FindBack::Ok ok{.deployment = ask.deployment};
+  // Entries without weight must be ready as well: a split names only such revisions.
+  for (const TrafficEntry& each : past[past.size() - static_cast<size_t>(ask.steps)].entries) {
+    ok.revisions.push_back(each.revision);
+  }
+  return ok;
 }
 
 Forward::Result Traffic::forward(const Forward& ask, State& state) {
@@ -127,6 +266,7 @@ Forward::Result Traffic::forward(const Forward& ask, State& state) {
   if (std::string fault = fault_of_steps(ask.steps, future.size(), "after"); !fault.empty()) {
     return Forward::NoFuture{.deployment = ask.deployment, .message = fault};
   }
+  begin_log(state, ask.deployment);
   state.past(ask.deployment).push(step_of<TrafficPastItem>(state, ask.deployment, *record));
   for (int64_t i = 1; i < ask.steps; ++i) {
     const TrafficFutureItem& over = future.back();
@@ -138,23 +278,20 @@ Forward::Result Traffic::forward(const Forward& ask, State& state) {
   future.pop_back();
   state.future(ask.deployment).assign(future);
   keep_newest(state.past(ask.deployment));
-  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey);
+  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey, "forward by " + std::to_string(ask.steps));
   return Forward::Ok{.deployment = ask.deployment, .generation = record->generation, .entries = entries};
 }
 
 Clear::Result Traffic::clear(const Clear& ask, State& state) {
-  auto record = state.get(ask.deployment);
-  if (!record || state.entries(ask.deployment).empty()) {
+  if (state.entries(ask.deployment).empty()) {
     return Clear::NoSplit{.deployment = ask.deployment, .message = ask.deployment.text() + " has no split"};
   }
-  state.past(ask.deployment).push(step_of<TrafficPastItem>(state, ask.deployment, *record));
-  keep_newest(state.past(ask.deployment));
-  state.future(ask.deployment).clear();
-  write(state, ask.deployment, *record, {}, ask.caller, ask.callerKey);
-  return Clear::Ok{.deployment = ask.deployment, .generation = record->generation};
+  const TrafficRecord cleared = change_split(state, ask.deployment, {}, ask.caller, ask.callerKey, "clear");
+  return Clear::Ok{.deployment = ask.deployment, .generation = cleared.generation};
 }
 
 Drop::Result Traffic::drop(const Drop& ask, State& state) {
+  begin_log(state, ask.deployment);
   drop_from(state.past(ask.deployment), ask.revision);
   drop_from(state.future(ask.deployment), ask.revision);
   bool dropped = false;
@@ -168,6 +305,7 @@ Drop::Result Traffic::drop(const Drop& ask, State& state) {
     state.edit(ask.deployment, [&](TrafficRecord& record) {
       record.generation++;
       record.updatedAt = state.now();
+      write_log(state, ask.deployment, record, "", ask.revision + " cannot serve any more");
     });
   }
   return Drop::Ok{.deployment = ask.deployment};
@@ -177,6 +315,7 @@ Forget::Result Traffic::forget(const Forget& ask, State& state) {
   state.entries(ask.deployment).clear();
   state.past(ask.deployment).clear();
   state.future(ask.deployment).clear();
+  state.log(ask.deployment).clear();
   state.erase(ask.deployment);
   return Forget::Ok{.deployment = ask.deployment};
 }

@@ -129,5 +129,80 @@ TEST_F(TrafficTest, ForgetLeavesNothing) {
   EXPECT_TRUE(back().is<Rollback::NotFound>());
 }
 
+TEST_F(TrafficTest, ShiftOkGivesAShareAndLeavesTheRestInProportion) {
+  auto shift = [&](const char* revision, int64_t weight_bps) {
+    return harness.invoke(Shift{.deployment = kShop, .revision = revision, .weightBps = weight_bps, .by = "ann"});
+  };
+  EXPECT_EQ(shift("r1", 500).as<Shift::Ok>().entries, (Entries{{"r1", 10'000}})) << "nobody else is there";
+  auto canary = shift("r2", 2'500).as<Shift::Ok>();
+  EXPECT_EQ(canary.entries, (Entries{{"r2", 2'500}, {"r1", 7'500}}));
+  EXPECT_EQ(shift("r3", 3'333).as<Shift::Ok>().entries, (Entries{{"r3", 3'333}, {"r2", 1'667}, {"r1", 5'000}}));
+  EXPECT_EQ(shift("r3", 3'333).as<Shift::Unchanged>().entries.size(), 3U);
+  auto whole = shift("r3", 10'000).as<Shift::Ok>();
+  EXPECT_EQ(whole.entries, (Entries{{"r3", 10'000}}));
+  EXPECT_EQ(whole.stays, (std::vector<std::string>{"r3", "r2", "r1"})) << "those before the last change stay";
+  EXPECT_EQ(shift("r3", 400).as<Shift::Unchanged>().entries, (Entries{{"r3", 10'000}})) << "it has everything";
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r3", 3'333}, {"r2", 1'667}, {"r1", 5'000}}));
+}
+
+TEST_F(TrafficTest, ShiftKeepsTheLastTenThatServed) {
+  std::vector<std::string> kept;
+  for (int i = 1; i <= 12; ++i) {
+    kept = harness.invoke(Shift{.deployment = kShop, .revision = "r" + std::to_string(i), .weightBps = 10'000})
+               .as<Shift::Ok>()
+               .kept;
+  }
+  EXPECT_EQ(kept, (std::vector<std::string>{"r12", "r11", "r10", "r9", "r8", "r7", "r6", "r5", "r4", "r3"}));
+}
+
+TEST_F(TrafficTest, ShiftRefusesNoShare) {
+  EXPECT_EQ(
+      harness.invoke(Shift{.deployment = kShop, .revision = "r1", .weightBps = 0}).as<Shift::InvalidSplit>().message,
+      "r1 cannot get 0 bps of a shift: a share is 1 to 10000");
+}
+
+TEST_F(TrafficTest, FindBackNamesThoseOfAnEarlierSplit) {
+  auto find = [&](int64_t steps) { return harness.invoke(FindBack{.deployment = kShop, .steps = steps}); };
+  EXPECT_EQ(find(1).as<FindBack::NoPast>().message, "there are 0 splits before this one, not 1");
+  set({{"r1", 10'000}, {"r2", 0}}).as<Set::Ok>();
+  set({{"r2", 10'000}}).as<Set::Ok>();
+  set({{"r3", 10'000}}).as<Set::Ok>();
+  EXPECT_EQ(find(1).as<FindBack::Ok>().revisions, std::vector<std::string>{"r2"});
+  EXPECT_EQ(find(2).as<FindBack::Ok>().revisions, (std::vector<std::string>{"r1", "r2"}));
+}
+
+TEST_F(TrafficTest, FirstWeek10TheLogIsOnlyAddedTo) {
+  set({{"r1", 10'000}, {"r2", 0}}).as<Set::Ok>();
+  set({{"r2", 10'000}}).as<Set::Ok>();
+  back().as<Rollback::Ok>();
+  ahead().as<Forward::Ok>();
+  harness.invoke(Clear{.deployment = kShop, .caller = "ben"}).as<Clear::Ok>();
+  set({{"r1", 0}, {"r3", 10'000}}).as<Set::Ok>();
+  harness.invoke(Drop{.deployment = kShop, .revision = "r1"}).as<Drop::Ok>();
+  std::string log;
+  for (const TrafficLogItem& each : State(harness.rows()).log(kShop).values()) {
+    log += std::to_string(each.generation) + " " + each.by + " " + each.why + ":";
+    for (const TrafficEntry& entry : each.entries) log += " " + entry.revision + "=" + std::to_string(entry.weightBps);
+    log += "\n";
+  }
+  EXPECT_EQ(log,
+            "1 ann set: r1=10000 r2=0\n2 ann set: r2=10000\n3  rollback of 1: r1=10000 r2=0\n"
+            "4  forward by 1: r2=10000\n5 ben clear:\n6 ann set: r1=0 r3=10000\n"
+            "7  r1 cannot serve any more: r3=10000\n");
+}
+
+TEST_F(TrafficTest, WhatAnEarlierVersionWroteComesFirstInTheLog) {
+  State state(harness.rows());
+  state.put(kShop, {.generation = 2, .updatedBy = "eve"});
+  state.entries(kShop).push({"r2", 10'000});
+  state.past(kShop).push({.generation = 1, .entries = {{"r1", 10'000}}});
+  set({{"r3", 10'000}}).as<Set::Ok>();
+  auto log = state.log(kShop).values();
+  ASSERT_EQ(log.size(), 3U);
+  EXPECT_EQ(log[0].entries, (Entries{{"r1", 10'000}}));
+  EXPECT_EQ(log[1].by, "eve");
+  EXPECT_EQ(log[2].generation, 3);
+}
+
 }  // namespace traffic_test
 }  // namespace sluice::deploy::traffic

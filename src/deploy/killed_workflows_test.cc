@@ -1,0 +1,258 @@
+// A control plane that is killed in the middle of a workflow, at each sync of its store by number: one that is started
+// again ends the call as it would have ended, with nobody asking again.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/json.hpp>
+#include <filesystem>
+#include <functional>
+
+#include "base/clock.h"
+#include "base/faulty_disk.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/random.h"
+#include "base/testing_folder.h"
+#include "base/testing_wait.h"
+#include "base/ulid.h"
+#include "deploy/deploy_kit.h"
+#include "deploy/testing_up.h"
+#include "engine/engine.h"
+#include "env.gen.h"
+#include "lang/check/check.h"
+#include "store/sqlite_store.h"
+
+namespace sluice::deploy {
+namespace killed_workflows_test {
+
+constexpr uint64_t kNever = ~uint64_t{0};
+
+std::shared_ptr<const lang::CheckedKit> checked_kit() {
+  static const auto kKit = [] {
+    lang::Checked checked = lang::check(
+        lang::load_kit(std::string(kKitFolder), [](const std::string& path) { return read_kit_file(path); }));
+    return std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  }();
+  return kKit;
+}
+
+struct Call {
+  std::string action;
+  json::object input;
+};
+
+// A home in a folder, whose control plane is a process of its own each time.
+class KilledHome {
+ public:
+  explicit KilledHome(const std::string& folder) : folder_(folder), world_(folder) {
+    (void)checked_kit();
+    RealDisk disk;
+    auto store = store::SqliteStore::open(disk, path());
+    store::Batch batch;
+    auto put = [&](const std::string& relation, const std::string& key, const json::value& value) {
+      batch.state.push_back({relation, key, 1, 0, write(value)});
+    };
+    put("Env", "local",
+        to_json(env::EnvRecord{.name = "local",
+                               .generation = 1,
+                               .runtimeType = "local",
+                               .retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5}}));
+    put("Env.packs", lang::child_key("local", lang::rows::number_key(0)),
+        to_json(env::EnvPack{.slot = "deployer", .kind = "sluice.deployer.local-process@1.0.0"}));
+    EXPECT_TRUE((*store)->commit(batch));
+  }
+
+  UpTools& world() { return world_; }
+
+  // Makes the calls in a process of its own, which ends before its fatal sync as if it was killed there. True if it
+  // was.
+  bool run(const std::vector<Call>& calls, uint64_t fatal = kNever) {
+    const int code = in_child([&] {
+      std::atomic<uint64_t> syncs = 0;
+      RealDisk real;
+      FaultyDisk disk(real, {.before = [&](DiskOperation operation) {
+                        if (operation == DiskOperation::sync && ++syncs == fatal) std::_Exit(9);
+                      }});
+      with_engine(disk, [&](engine::Engine& engine, store::Store&) {
+        for (const Call& each : calls) {
+          auto outcome = engine.invoke({.action = each.action, .input = each.input, .caller = {.name = "test"}});
+          if (!outcome || outcome->end.variant != "ok") std::_Exit(5);
+          if (!engine.wait(outcome->flow, engine::Engine::Until::all)) std::_Exit(6);
+        }
+      });
+    });
+    EXPECT_TRUE(code == 0 || code == 9) << code;
+    return code == 9;
+  }
+
+  // Starts the control plane again, and waits until nothing is open any more.
+  void recover() {
+    const int code = in_child([&] {
+      RealDisk disk;
+      with_engine(disk, [&](engine::Engine& engine, store::Store& store) {
+        std::vector<Ulid> open;
+        auto snapshot = store.read();
+        if (!snapshot) std::_Exit(7);
+        (void)(*snapshot)->open_flows([&](const store::FlowRow& row) {
+          open.push_back(row.id);
+          return true;
+        });
+        for (const Ulid& each : open) {
+          if (!engine.wait(each, engine::Engine::Until::all)) std::_Exit(6);
+        }
+      });
+    });
+    EXPECT_EQ(code, 0);
+  }
+
+  // All rows of a relation, by a text of each, in order.
+  std::string rows(const std::string& relation, const std::function<std::string(const json::value&)>& text) {
+    RealDisk disk;
+    auto store = store::SqliteStore::open(disk, path());
+    auto snapshot = (*store)->read();
+    std::vector<std::string> all;
+    auto read = (*snapshot)->scan(relation, "", [&](const store::StateRow& row) {
+      all.push_back(text(parse_json(row.value).value().root));
+      return true;
+    });
+    EXPECT_TRUE(read);
+    std::ranges::sort(all);
+    std::string joined;
+    for (const std::string& each : all) joined += (joined.empty() ? "" : ", ") + each;
+    return joined;
+  }
+
+  std::string only_deployment() {
+    std::string id;
+    RealDisk disk;
+    auto store = store::SqliteStore::open(disk, path());
+    auto snapshot = (*store)->read();
+    auto read = (*snapshot)->scan("Deployment", "", [&](const store::StateRow& row) {
+      id = row.key;
+      return false;
+    });
+    EXPECT_TRUE(read);
+    return id;
+  }
+
+  // What people see: revisions with their states, shares, programs that run, and calls that are open.
+  std::string summary() {
+    auto text = [](const json::value& value) { return std::string(value.as_string()); };
+    return "revisions: " +
+           rows("Revision",
+                [&](const json::value& row) { return write(row.at("sequence")) + " " + text(row.at("lifecycle")); }) +
+           "; shares: " + rows("Traffic.entries", [&](const json::value& row) { return write(row.at("weightBps")); }) +
+           "; splits: " + rows("Traffic.log", [&](const json::value& row) { return write(row.at("generation")); }) +
+           "; deployments: " + rows("Deployment", [&](const json::value& row) { return text(row.at("bundle")); }) +
+           "; open: " + rows("Deployment[C]", [](const json::value&) { return std::string("one"); }) +
+           "; running: " + std::to_string(world_.running().size());
+  }
+
+ private:
+  std::string path() const { return folder_ + "/store.db"; }
+
+  static int in_child(const std::function<void()>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      work();
+      std::_Exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  void with_engine(Disk& disk, const std::function<void(engine::Engine&, store::Store&)>& use) {
+    auto store = store::SqliteStore::open(disk, path());
+    if (!store) std::_Exit(2);
+    RealClock clock;
+    RealRandom random;
+    UlidSource ids(clock, random);
+    const auto bindings = concepts_with_files_for_programs(folder_);
+    std::vector<const lang::ConceptBinding*> concepts;
+    for (const lang::ConceptBinding& each : bindings) concepts.push_back(&each);
+    auto engine = engine::Engine::start({.store = store->get(),
+                                         .clock = &clock,
+                                         .ids = &ids,
+                                         .tools = &world_.tools(),
+                                         .concepts = concepts,
+                                         .fatal = [](const std::string&) { std::_Exit(3); }},
+                                        checked_kit());
+    if (!engine) std::_Exit(4);
+    use(**engine, **store);
+  }
+
+  const std::string folder_;
+  UpTools world_;
+};
+
+// Runs the calls killed at each sync in turn, in a home that `before` has prepared, and expects that the end is always
+// that of an undisturbed run, or, where nothing of the call was kept yet, what was before.
+void expect_same_end(const std::function<std::vector<Call>(KilledHome&)>& before,
+                     const std::function<std::vector<Call>(KilledHome&)>& calls) {
+  TestingFolder folder;
+  const std::string place = folder.path("home"), prepared = folder.path("prepared");
+  std::filesystem::create_directory(place);
+  KilledHome home(place);
+  home.run(before(home));
+  const std::string untouched = home.summary();
+  const std::vector<Call> asked = calls(home);
+  constexpr auto kAll = std::filesystem::copy_options::recursive;
+  std::filesystem::copy(place, prepared, kAll);
+  home.run(asked);
+  const std::string whole = home.summary();
+  ASSERT_NE(untouched, whole);
+  int killed = 0;
+  bool resumed = false;
+  for (uint64_t n = 1;; ++n) {
+    SCOPED_TRACE("sync " + std::to_string(n));
+    std::filesystem::remove_all(place);
+    std::filesystem::copy(prepared, place, kAll);
+    if (!home.run(asked, n)) break;
+    ++killed;
+    home.recover();
+    const std::string now = home.summary();
+    if (now == whole) resumed = true;
+    ASSERT_TRUE(now == whole || (!resumed && now == untouched)) << now << "\ninstead of " << whole;
+  }
+  EXPECT_GT(killed, 5);
+  EXPECT_TRUE(resumed);
+}
+
+Call up(const std::string& archive) { return {"Deployment/up", {{"environment", "local"}, {"archive", archive}}}; }
+
+TEST(KilledWorkflows, AnUpEndsAsWithoutTheKillAtEachStep) {
+  expect_same_end(
+      [](KilledHome& home) {
+        return std::vector{up(home.world().put("shop", "1")), up(home.world().put("shop", "2"))};
+      },
+      [](KilledHome& home) { return std::vector{up(home.world().put("shop", "3"))}; });
+}
+
+TEST(KilledWorkflows, ADownEndsAsWithoutTheKillAtEachStep) {
+  expect_same_end(
+      [](KilledHome& home) {
+        return std::vector{up(home.world().put("shop", "1")), up(home.world().put("shop", "2"))};
+      },
+      [](KilledHome& home) {
+        return std::vector{Call{"Deployment/down", {{"deployment", home.only_deployment()}, {"deleteData", true}}}};
+      });
+}
+
+TEST(KilledWorkflows, AnApplyEndsAsWithoutTheKillAtEachStep) {
+  auto apply = [](KilledHome& home, const std::string& version) {
+    const std::string document =
+        "schema: sluice.environment.v1\nenvironment_id: local\nname: Mine\nhost_config: {region: eu}\nbundles:\n"
+        "- {bundle_id: shop, customer_id: acme, bundle_source_uri: \"" +
+        home.world().put("shop", version) + "\", route_binding: {path_prefixes: [/]}}\n";
+    return Call{"Env/apply", {{"environment", "local"}, {"document", document}, {"prune", true}, {"wait", true}}};
+  };
+  expect_same_end(
+      [](KilledHome& home) { return std::vector{up(home.world().put("notes", "1", "routes: [{path: /notes}]\n"))}; },
+      [&](KilledHome& home) { return std::vector{apply(home, "2")}; });
+}
+
+}  // namespace killed_workflows_test
+}  // namespace sluice::deploy

@@ -1,0 +1,135 @@
+// The handlers of LocalRuntime are its own; only what touches the world is replaced.
+#include "deploy/testing_up.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "bundle/archive/pack.h"
+#include "deploy/deploy_kit.h"
+
+namespace sluice::deploy {
+namespace {
+
+using lang::Completion;
+using lang::PerformedAction;
+
+std::string text_at(const json::value& work, std::string_view name) {
+  const json::value* value = work.as_object().if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+Result<PerformedAction> deploy_file(const std::string& folder, const json::value& work) {
+  const std::string service = text_at(work, "service");
+  RealDisk disk;
+  auto seen = BundleShelf(disk, "/none/shelf").look(text_at(work, "artifact"));
+  if (!seen) return PerformedAction(Completion{"badBundle", {{"artifact", ""}, {"reason", to_string(seen.error())}}});
+  if (seen->manifest.env.contains("BROKEN")) {
+    return PerformedAction(Completion{
+        "crashLoop",
+        {{"replica", service}, {"reason", "it ended with exit code 1"}, {"lastLines", json::array{"out no luck"}}}});
+  }
+  // The first that stores something under a name leaves its version there.
+  const std::string stored = folder + "/storage/" + text_at(work, "storage");
+  if (!seen->manifest.storage.empty() && !std::filesystem::exists(stored)) {
+    std::filesystem::create_directories(stored);
+    auto data = write_atomically(disk, stored + "/data", seen->manifest.version.text, 0644);
+    if (!data) return data.error();
+  }
+  auto kept = write_atomically(disk, folder + "/running/" + service, seen->manifest.version.text, 0644);
+  if (!kept) return kept.error();
+  return PerformedAction(Completion{"ok",
+                                    {{"service", service},
+                                     {"endpoint", "http://127.0.0.1:1"},
+                                     {"artifactHash", "sha256:0"},
+                                     {"programs", json::array()}}});
+}
+
+Result<PerformedAction> destroy_file(const std::string& folder, const json::value& work) {
+  std::filesystem::remove(folder + "/running/" + text_at(work, "service"));
+  return PerformedAction(Completion{"ok", {{"instance", ""}}});
+}
+
+Result<PerformedAction> forget_folder(const std::string& folder, const json::value& work) {
+  const std::string storage = text_at(work, "storage");
+  if (std::filesystem::exists(folder + "/storage/" + storage + "/stuck")) {
+    return PerformedAction(Completion{"stuck", {{"storage", storage}, {"reason", "the disk is full"}}});
+  }
+  std::filesystem::remove_all(folder + "/storage/" + storage);
+  return PerformedAction(Completion{"ok", {{"storage", storage}}});
+}
+
+}  // namespace
+
+std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::string& folder,
+                                                                   const std::function<void()>& before_deploy) {
+  std::vector<lang::ConceptBinding> all;
+  for (const lang::ConceptBinding* each : concepts()) all.push_back(*each);
+  auto local = std::ranges::find(all, "LocalRuntime", &lang::ConceptBinding::name);
+  for (lang::ActionBinding& action : local->actions) {
+    if (action.name == "provision") {
+      action.perform = [](const json::value&, lang::Attempt&) -> Result<PerformedAction> {
+        return PerformedAction(Completion{"ok", {{"service", ""}, {"endpoint", ""}}});
+      };
+    } else if (action.name == "deploy") {
+      action.perform = [=](const json::value& work, lang::Attempt&) {
+        if (before_deploy) before_deploy();
+        return deploy_file(folder, work);
+      };
+    } else if (action.name == "destroy") {
+      action.perform = [=](const json::value& work, lang::Attempt&) { return destroy_file(folder, work); };
+    } else if (action.name == "forgetStorage") {
+      action.perform = [=](const json::value& work, lang::Attempt&) { return forget_folder(folder, work); };
+    } else if (action.name == "check") {
+      action.begin = [](const json::object&, lang::Rows&) -> Result<lang::BegunAction> {
+        return lang::BegunAction(Completion{"ok", {{"instance", ""}, {"latencyMs", 1}}});
+      };
+    }
+  }
+  return all;
+}
+
+UpTools::UpTools(const std::string& folder)
+    : folder_(folder),
+      shelf_(disk_, folder + "/blobs/bundles"),
+      fleet_(disk_, folder + "/router", [this] { return crypto::PrivateKey::from_pem(key_.to_pem().reveal()); }),
+      cookie_keys_(disk_, clock_, random_, folder + "/cookies.json") {
+  std::filesystem::create_directories(folder + "/blobs");
+  std::filesystem::create_directories(folder + "/running");
+  tools_.add(seal_);
+  tools_.add(shelf_);
+  tools_.add(fleet_);
+  tools_.add(cookie_keys_);
+  tools_.add<Disk>(disk_);
+  tools_.add<Clock>(clock_);
+}
+
+std::string UpTools::put(const std::string& name, const std::string& version, const std::string& more) {
+  const std::string root = folder_ + "/in";
+  std::filesystem::remove_all(root);
+  std::filesystem::create_directories(root);
+  const std::string manifest = "name: " + name + "\nversion: \"" + version + "\"\nrun: [./app]\n" + more;
+  EXPECT_TRUE(write_atomically(disk_, root + "/bundle.yaml", manifest, 0644));
+  EXPECT_TRUE(write_atomically(disk_, root + "/app", "#!/bin/sh\n", 0755));
+  const std::string file = folder_ + "/packed.bundle";
+  auto packed = bundle::pack(disk_, root, {"app", "bundle.yaml"}, file);
+  EXPECT_TRUE(packed) << to_string(packed.error());
+  const std::string digits = packed->archive_sha256;
+  std::filesystem::create_directories(folder_ + "/blobs/" + digits.substr(0, 2));
+  EXPECT_TRUE(disk_.rename(file, folder_ + "/blobs/" + digits.substr(0, 2) + "/" + digits.substr(2)));
+  return "sha256:" + digits;
+}
+
+std::vector<std::string> UpTools::running() const {
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(folder_ + "/running")) {
+    names.push_back(each.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace sluice::deploy

@@ -1,0 +1,51 @@
+// A home for tests of whole workflows: the kit with bundles on a real disk, and a local runtime whose programs are
+// files. One whose manifest sets BROKEN in its environment never becomes healthy.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "crypto/ed25519.h"
+#include "deploy/bundle_shelf.h"
+#include "deploy/cookie_keys.h"
+#include "deploy/revenue_policy.h"
+#include "deploy/router_fleet.h"
+#include "lang/run/binding.h"
+#include "lang/run/handler.h"
+
+namespace sluice::deploy {
+
+// All of the kit's concepts, with a LocalRuntime that keeps a file a running instance in FOLDER/running, and calls
+// `before_deploy` first.
+std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::string& folder,
+                                                                   const std::function<void()>& before_deploy = {});
+
+// The tools of the kit's effects, in a folder.
+class UpTools {
+ public:
+  explicit UpTools(const std::string& folder);
+
+  // Puts a bundle's archive into the home's blobs: its digest. Each line of `more` is one of the manifest's.
+  std::string put(const std::string& name, const std::string& version, const std::string& more = "");
+  // The instances that run, as the files say.
+  std::vector<std::string> running() const;
+
+  lang::Tools& tools() { return tools_; }
+
+ private:
+  const std::string folder_;
+  RealDisk disk_;
+  RealClock clock_;
+  SeededRandom random_{7};
+  crypto::PrivateKey key_ = crypto::PrivateKey::generate();
+  PolicySeal seal_{[this] { return crypto::PrivateKey::from_pem(key_.to_pem().reveal()); }};
+  BundleShelf shelf_;
+  RouterFleet fleet_;
+  CookieKeys cookie_keys_;
+  lang::Tools tools_;
+};
+
+}  // namespace sluice::deploy

@@ -1,0 +1,17 @@
+// The plan of an environment's document as the kit carries it out, checked before the first of its changes is made.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "deploy/bundle_shelf.h"
+#include "deploy/views/environment_plan.h"
+
+namespace sluice::deploy::views {
+
+// The changes with complete inputs, in their order: deployments are named by bundle and customer, as those that are
+// still to be made have no id, and what is taken away is taken away whole. An error if an archive is not in the home or
+// is another bundle's, if settings do not fit what it asks for, or if two deployments would share a route.
+Result<std::vector<PlannedChange>> steps_of(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf);
+
+}  // namespace sluice::deploy::views
