@@ -127,7 +127,7 @@ void add_env_packs_commands(Commands& commands) {
                 .run = list});
   ActionCommand add = binding_command("env-packs add", "Env/bind");
   add.summary = "Have a pack serve a slot that is empty";
-  add.example = "sluice env-packs add staging sluice.state.memory@1.0.0";
+  add.example = "sluice env-packs add local acme.gitops.flux@1.0.0";
   commands.add(command_of(std::move(add)));
   ActionCommand update = binding_command("env-packs update", "Env/rebind");
   update.summary = "Replace the pack that serves a slot";
@@ -138,7 +138,7 @@ void add_env_packs_commands(Commands& commands) {
                            .action = "Env/rollback",
                            .about = About::environment,
                            .summary = "Bring back the pack that served a slot before",
-                           .example = "sluice env-packs rollback local telemetry",
+                           .example = "sluice env-packs rollback local sessions",
                            .words = {{.param = "steps", .help = "how many changes to go back", .fallback = "1"}},
                            .args = {slot_arg()},
                            .fill = slot_input,

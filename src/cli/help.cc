@@ -129,15 +129,15 @@ std::string topic_help(const Topic& topic, const Terminal& terminal) {
   return text + listed(topic.rows, terminal);
 }
 
-json::array to_json(const std::vector<std::string>& words) { return json::array(words.begin(), words.end()); }
+json::array shown_json(const std::vector<std::string>& words) { return json::array(words.begin(), words.end()); }
 
-json::array to_json(const std::vector<Option>& options) {
+json::array shown_json(const std::vector<Option>& options) {
   json::array list;
   for (const Option& option : options) {
     json::object object{{"name", "--" + option.name}, {"help", option.help}};
     if (option.letter != 0) object["letter"] = std::string{'-', option.letter};
     if (!option.value.empty()) object["value"] = option.value;
-    if (!option.choices.empty()) object["choices"] = to_json(option.choices);
+    if (!option.choices.empty()) object["choices"] = shown_json(option.choices);
     if (!option.fallback.empty()) object["default"] = option.fallback;
     if (option.repeated) object["repeated"] = true;
     list.push_back(std::move(object));
@@ -145,25 +145,29 @@ json::array to_json(const std::vector<Option>& options) {
   return list;
 }
 
-json::object to_json(const Command& command) {
+json::object shown_json(const Command& command) {
   json::array args;
   for (const Arg& arg : command.args) {
     json::object object{{"name", arg.name}, {"help", arg.help}, {"required", !arg.optional}};
-    if (!arg.choices.empty()) object["choices"] = to_json(arg.choices);
+    if (!arg.choices.empty()) object["choices"] = shown_json(arg.choices);
     if (arg.repeated) object["repeated"] = true;
     args.push_back(std::move(object));
   }
-  json::object object{{"name", command.name},    {"summary", command.summary},          {"usage", usage_line(command)},
-                      {"args", std::move(args)}, {"options", to_json(command.options)}, {"example", command.example}};
-  if (!command.formats.empty()) object["formats"] = to_json(command.formats);
+  json::object object{{"name", command.name},
+                      {"summary", command.summary},
+                      {"usage", usage_line(command)},
+                      {"args", std::move(args)},
+                      {"options", shown_json(command.options)},
+                      {"example", command.example}};
+  if (!command.formats.empty()) object["formats"] = shown_json(command.formats);
   return object;
 }
 
-json::object to_json(const Noun& noun, const Commands& commands) {
-  return {{"name", noun.name}, {"summary", noun.summary}, {"verbs", to_json(commands.verbs_of(noun.name))}};
+json::object shown_json(const Noun& noun, const Commands& commands) {
+  return {{"name", noun.name}, {"summary", noun.summary}, {"verbs", shown_json(commands.verbs_of(noun.name))}};
 }
 
-json::object to_json(const Topic& topic) {
+json::object shown_json(const Topic& topic) {
   json::array rows;
   for (const auto& row : topic.rows) {
     json::object object;
@@ -176,16 +180,16 @@ json::object to_json(const Topic& topic) {
   return {{"topic", topic.name}, {"summary", topic.summary}, {"text", topic.text}, {"rows", std::move(rows)}};
 }
 
-json::object to_json(const Commands& commands) {
+json::object shown_json(const Commands& commands) {
   json::array nouns;
-  for (const Noun& noun : commands.nouns()) nouns.push_back(to_json(noun, commands));
+  for (const Noun& noun : commands.nouns()) nouns.push_back(shown_json(noun, commands));
   json::array all;
-  for (const Command& command : commands.all()) all.push_back(to_json(command));
+  for (const Command& command : commands.all()) all.push_back(shown_json(command));
   json::array names;
   for (const Topic& topic : topics()) names.push_back(json::string(topic.name));
   return {{"nouns", std::move(nouns)},
           {"commands", std::move(all)},
-          {"global_options", to_json(global_options())},
+          {"global_options", shown_json(global_options())},
           {"topics", std::move(names)}};
 }
 
@@ -219,14 +223,14 @@ Result<Code> print_help(std::string_view words, Context& context) {
   const Commands& commands = context.commands;
   Output& output = context.output;
   if (words.empty()) {
-    output.print(to_json(commands), [&](const Terminal& terminal) { return overview(commands, terminal); });
+    output.print(shown_json(commands), [&](const Terminal& terminal) { return overview(commands, terminal); });
   } else if (const Command* command = commands.find(words)) {
-    output.print(to_json(*command), [&](const Terminal& terminal) { return command_help(*command, terminal); });
+    output.print(shown_json(*command), [&](const Terminal& terminal) { return command_help(*command, terminal); });
   } else if (const Noun* noun = commands.find_noun(words)) {
-    output.print(to_json(*noun, commands),
+    output.print(shown_json(*noun, commands),
                  [&](const Terminal& terminal) { return noun_help(*noun, commands, terminal); });
   } else if (const Topic* topic = find_topic(words)) {
-    output.print(to_json(*topic), [&](const Terminal& terminal) { return topic_help(*topic, terminal); });
+    output.print(shown_json(*topic), [&](const Terminal& terminal) { return topic_help(*topic, terminal); });
   } else {
     std::vector<std::string> known = commands.first_words();
     for (const Command& known_command : commands.all()) known.push_back(known_command.name);

@@ -65,7 +65,7 @@ Topic glossary() {
           {"slot",
            "a capability that an environment needs, from a closed list: deployer, secrets, telemetry, sessions, "
            "state, revocation, iac, gitops"},
-          {"pack", "a provider bound to a slot, named by an open descriptor: sluice.deployer.local-process@1.0.0"},
+          {"pack", "a provider bound to a slot, named by an open descriptor: sluice.state.memory@1.0.0"},
           {"bundle", "a folder with bundle.yaml, packed into one content-addressed, signed archive: what a team ships"},
           {"deployment", "a bundle running in an environment for one customer; the key of routing, history and usage"},
           {"revision", "one immutable version of a deployment: a bundle digest plus a config digest"},

@@ -24,8 +24,8 @@ struct ZipListing {
 
 // What is listed, in the order of the entries, which is libarchive's; nothing if there is no directory, for libarchive
 // to refuse. Refused: more entries or longer names than the limits allow, another number of them than the end says,
-// FIFOs, two entries at one place, and what is compressed, encrypted, summed up or sized otherwise than stands before or
-// behind it. Memory is bounded by the limits.
+// FIFOs, two entries at one place, and what is compressed, encrypted, summed up or sized otherwise than stands before
+// or behind it. Memory is bounded by the limits.
 Result<std::optional<std::vector<ZipListing>>> read_zip_directory(ByteSource& source, const ArchiveLimits& limits);
 
 // How many entries are listed, at most `most` + 1; 0 if there is no directory.

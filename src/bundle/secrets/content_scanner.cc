@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kDecideBytes = 8192;  // a NUL among the first bytes means binary, as git has it
 constexpr size_t kHeadBytes = 64;      // tell UTF-16
 constexpr size_t kDerBytes = 4096;
+constexpr size_t kLeastSecretBytes = 6;
 constexpr std::string_view kAssignment = "a secret in an assignment";
 constexpr std::string_view kEnvContent = "an environment file's secret";
 constexpr std::string_view kPrivateKeyFile = "a private key";
@@ -160,6 +161,7 @@ void ContentScanner::scan_assignments(size_t from, size_t to) {
     if (!found) continue;
     bool is_env = c == '=' && found->at_line_start && is_env_name(found->name);
     if (is_env) ++env_lines_;
+    if (found->value.size() < kLeastSecretBytes) continue;
     std::string_view called = name_of_value(text_, found->name, static_cast<size_t>(found->name.data() - text_.data()));
     judge(*found, called.empty() ? found->name : called, is_env, at);
   }
@@ -176,7 +178,7 @@ void ContentScanner::judge(const Assignment& found, std::string_view name, bool 
   const bool is_password = found.quoted && names_a_password(name) && looks_thought_up(found.value);
   if (is_password || looks_random(found.value)) {
     add(kAssignment, found.value, value_at);
-  } else if (is_env && found.value.size() >= 6 && weak_.size() < kMaxFindings) {
+  } else if (is_env && weak_.size() < kMaxFindings) {
     weak_.push_back({std::string(found.value), line_at(at)});
   }
 }

@@ -158,7 +158,8 @@ std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& 
                         .given = std::get<Given>(std::move(given))};
   deployment.given.storage = work.storage;
   if (work.variables) {
-    for (const auto& each : json::parse(*work.variables).as_object()) {
+    const json::value variables = json::parse(*work.variables);
+    for (const auto& each : variables.as_object()) {
       deployment.given.variables.emplace(each.key(), each.value().as_string());
     }
   }
