@@ -10,6 +10,7 @@
 #include "base/real_disk.h"
 #include "base/testing_source.h"
 #include "lang/check/check.h"
+#include "lang/syntax/sync_parser.h"
 
 namespace sluice::deploy {
 namespace deploy_kit_test {
@@ -45,6 +46,23 @@ TEST(DeployKit, HasNoFaultsAndAHandlerForEveryAction) {
     for (const auto& action : checked.kit->symbols().concepts[*symbol].actions) {
       EXPECT_NE(binding->action(action.name), nullptr) << action.name;
     }
+  }
+}
+
+// Flows go on under the rules that they began with: those of earlier versions must fit the concepts of this one.
+TEST(DeployKit, TheRulesOfAnEarlierVersionStillFit) {
+  RealDisk disk;
+  std::string text = read_file(disk, std::string(kSourceDir) + "/tests/lang/deploy_0.sync", 1 << 20).value();
+  lang::Diagnostics found;
+  auto rules = lang::parse_sync(text, "deploy_0.sync", found);
+  ASSERT_TRUE(rules);
+  ASSERT_EQ(rules->rules.size(), 73U);
+  lang::Kit kit = lang::load_kit(std::string(kKitFolder), [](const std::string& path) { return read_kit_file(path); });
+  kit.derives = false;
+  kit.syncs.clear();
+  for (auto& each : rules->rules) kit.syncs.push_back({.tree = std::get<lang::Sync>(each)});
+  for (const lang::Diagnostic& each : lang::check(std::move(kit)).diagnostics) {
+    if (each.severity == lang::Diagnostic::Severity::error) ADD_FAILURE() << each.file << ": " << each.text;
   }
 }
 

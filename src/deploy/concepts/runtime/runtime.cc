@@ -88,7 +88,7 @@ Deploy::Begun Runtime::begin_deploy(const Deploy& ask, State& state) {
   if (auto refused = take(state, ask.instance, RuntimeStatus::deploying)) {
     return Deploy::DeployFailed{.instance = ask.instance, .reason = *refused};
   }
-  // By this the route is chosen: a pattern alone cannot tell that something is not there.
+  // By this flows that began under an older set of syncs choose their route.
   state.edit(ask.instance, [&](RuntimeRecord& record) { record.entrusted = ask.secrets.has_value(); });
   return lang::Opened{};
 }
