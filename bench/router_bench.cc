@@ -1,7 +1,7 @@
 // What a request costs through the router, beside HAProxy, nginx and Caddy with the same function (their settings are
 // in bench/router/) and beside a bare forwarder of bytes; idle connections; naive applications behind each of them;
-// tables and changes under load. Run from the
-// repository's folder, on two quiet cores: router_bench [ROUNDS]. Whoever is not installed is left out with a line.
+// tables and changes under load. Run from the repository's folder, on two quiet cores: router_bench [ROUNDS [requests]],
+// where `requests` leaves tables and changes out. Whoever is not installed is left out with a line.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -37,7 +37,8 @@ double percentile_of(std::vector<double> series, double share) {
 
 class Bench {
  public:
-  Bench(int rounds, rlim_t files) : rounds_(rounds), stage_(files) {}
+  Bench(int rounds, bool requests_alone, rlim_t files)
+      : rounds_(rounds), requests_alone_(requests_alone), stage_(files) {}
 
   int run() {
     start_upstream();
@@ -50,7 +51,7 @@ class Bench {
       measure_idle();
       measure_applications(report_, stage_, key_, strangers_);
     }
-    if (Proxy* router = find("router")) {
+    if (Proxy* router = find("router"); router != nullptr && !requests_alone_) {
       measure_tables(*router);
       measure_changes(*router);
     }
@@ -297,6 +298,7 @@ class Bench {
   }
 
   int rounds_;
+  bool requests_alone_;
   ProxyStage stage_;
   int idle_ = std::min(10'000, stage_.connections() - 100);
   Report report_;
@@ -319,7 +321,9 @@ int main(int count, char** words) {
   ::setrlimit(RLIMIT_NOFILE, &files);
   try {
     sluice::bench::stay_on_core(sluice::bench::kOtherCore);
-    return sluice::bench::Bench(count > 1 ? std::atoi(words[1]) : 11, files.rlim_cur).run();
+    return sluice::bench::Bench(count > 1 ? std::atoi(words[1]) : 11, count > 2 && words[2] == std::string("requests"),
+                                files.rlim_cur)
+        .run();
   } catch (const std::exception& failed) {  // what was started ends with the bench
     std::fprintf(stderr, "router_bench: %s\n", failed.what());
     return 1;
