@@ -106,6 +106,10 @@ Result<void> Master::open() {
            .threads = options_.threads != 0 ? options_.threads : usable_cores(),
            .drain_ms = options_.drain_ms,
            .master_pid = ::getpid()};
+  // It outlives a worker, so that what a full disk has kept in memory does, too.
+  auto spare = Counters::make_spare();
+  if (!spare) return spare.error();
+  plan_.spare = *spare;
   for (const std::string& text : options_.listen) {
     auto address = parse_address(text);
     if (!address) return address.error();

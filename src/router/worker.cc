@@ -48,13 +48,17 @@ class LogWriter {
       [[maybe_unused]] ssize_t size = ::write(STDOUT_FILENO, lines.data(), lines.size());
     } else if (file_ && file_->write_at(offset_, lines)) {
       offset_ += lines.size();
+    } else {
+      dropped_ += lines.size();
     }
   }
+  uint64_t dropped() const { return dropped_; }
 
  private:
   bool stdout_;
   std::unique_ptr<File> file_;
   uint64_t offset_ = 0;
+  uint64_t dropped_ = 0;  // bytes
 };
 
 class Worker {
@@ -68,7 +72,7 @@ class Worker {
  private:
   Reported reported() {
     return {plan_.name, plan_.router, plan_.master_pid, ::getpid(), (clock_.monotonic_ns() - begun_ns_) / 1'000'000'000,
-            *counters_, *keeper_,     state_,           threads_};
+            *counters_, *keeper_,     state_,           threads_,  log_.dropped() + log_writer_.dropped()};
   }
   void publish(const Table* table) {
     for (auto& thread : threads_) thread->order_table(table);
@@ -96,9 +100,14 @@ class Worker {
 Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
   begun_ns_ = clock_.monotonic_ns();
   UlidSource ids(clock_, random_);
-  auto counters = Counters::open(plan_.folder + "/counters", plan_.router, to_string(ids.next()), plan_.threads);
+  auto counters = Counters::open(plan_.folder + "/counters", plan_.router, to_string(ids.next()), plan_.threads,
+                                 plan_.spare);
   if (!counters) return counters.error();
   counters_ = *std::move(counters);
+  counters_->rescue_from_disk_faults();
+  if (std::string trouble = counters_->trouble(); !trouble.empty()) {
+    narrate("what passes is counted in memory, and lost when the router ends: " + trouble);
+  }
   compiler_.emplace(random_, [this](const SeriesName& name) { return counters_->series_of(name); });
   keeper_.emplace(
       plan_.router, plan_.trusted, *compiler_, state_, [this](const Table* table) { publish(table); },

@@ -22,6 +22,7 @@ struct WorkerPlan {
   size_t threads = 1;
   int64_t drain_ms = 30'000;
   int master_pid = 0;
+  int spare = -1;  // Counters::make_spare()
 };
 
 // Serves until it is told to stop, by SIGTERM or SIGINT, which must be blocked. The process's exit code.
