@@ -58,7 +58,9 @@ constexpr size_t kFileBytes =
 
 Header& header_of(MappedFile& file) { return *reinterpret_cast<Header*>(file.bytes()); }
 
-MemoryHeader& memory_of(MappedFile& file) { return *reinterpret_cast<MemoryHeader*>(file.spare_page() + kMemoryHeader); }
+MemoryHeader& memory_of(MappedFile& file) {
+  return *reinterpret_cast<MemoryHeader*>(file.spare_page() + kMemoryHeader);
+}
 
 size_t names_offset(size_t group) { return kHeader + group * kGroupNames; }
 

@@ -151,7 +151,8 @@ Result<void> MappedFile::read_memory(size_t offset, char* bytes, size_t size) co
   return read_all(spare_, offset, bytes, size);
 }
 
-// ---------------------------------------------------------------------------------------------------- a disk that fails
+// ---------------------------------------------------------------------------------------------------- a disk that
+// fails
 
 void MappedFile::rescue_from_disk_faults() {
   rescued_file.store(this);

@@ -1,4 +1,5 @@
-// Opens, forks, waits; starts again what has ended without being told to.
+// Opens, forks, waits; starts again what has ended without being told to. A disk that takes nothing keeps it from
+// nothing but leaving a record: it says so, and serves.
 #include "router/master.h"
 
 #include <sched.h>
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cerrno>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -55,6 +58,8 @@ Result<void> check_table(Disk& disk, const std::string& file) {
   return {};
 }
 
+bool is_read_only(const std::string& folder) { return ::access(folder.c_str(), W_OK) != 0 && errno == EROFS; }
+
 Result<std::string> identity_in(Disk& disk, const std::string& folder, const Clock& clock) {
   std::string path = folder + "/identity";
   if (auto known = read_file(disk, path, 100)) {
@@ -66,7 +71,9 @@ Result<std::string> identity_in(Disk& disk, const std::string& folder, const Clo
   RealRandom random;
   UlidSource ids(clock, random);
   std::string made = to_string(ids.next());
-  if (auto written = write_atomically(disk, path, made + "\n", 0600); !written) return written.error();
+  if (auto written = write_atomically(disk, path, made + "\n", 0600); !written) {
+    narrate("its identity is for this run alone: " + written.error().message);
+  }
   return made;
 }
 
@@ -81,6 +88,8 @@ class Master {
 
   Result<void> open();
   std::string process_line() const;
+  // router.json, which says where it is. Tried again until the disk takes it.
+  void write_record();
   Result<void> keep_running();
 
  private:
@@ -92,6 +101,8 @@ class Master {
   WorkerPlan plan_;
   std::vector<ListeningPlace> places_;
   ListeningPlace control_, admin_;
+  bool recorded_ = false;
+  bool told_ = false;  // that it is not
 };
 
 Result<void> Master::open() {
@@ -123,6 +134,11 @@ Result<void> Master::open() {
     auto address = parse_address(text);
     if (!address) return address.error();
     auto opened = listen_at(*address, 1);
+    if (!opened && place == &control_ && is_read_only(options_.folder)) {
+      narrate("it takes no orders: " + opened.error().message);
+      control_.fds = {-1};
+      continue;
+    }
     if (!opened) return opened.error();
     *place = *std::move(opened);
   }
@@ -144,6 +160,12 @@ std::string Master::process_line() const {
                             {"kept", options_.kept}});
 }
 
+void Master::write_record() {
+  auto written = write_atomically(disk_, options_.folder + "/router.json", process_line() + "\n", 0600);
+  if (!written && !std::exchange(told_, true)) narrate("nobody is told where it listens: " + written.error().message);
+  recorded_ = written.has_value();
+}
+
 Result<int> Master::start() {
   return fork_worker([&] { return run_worker(plan_, places_, control_.fds.front(), admin_.fds.front(), disk_); });
 }
@@ -163,6 +185,7 @@ Result<void> Master::keep_running() {
       pid = *worker;
       begun_ms = now_ms;
     }
+    if (!recorded_) write_record();
     MasterNews news = await_news(pid == 0 ? std::max<int64_t>(due_ms - now_ms, 1) : 1'000);
     if (pid != 0 && has_ended(pid)) {
       pid = 0;
@@ -190,17 +213,16 @@ Result<void> run_router(const RouterOptions& options, Disk& disk, const std::fun
     if (auto sound = check_table(disk, options.table_file); !sound) return sound.error();
   }
   auto lock = LockFile::acquire(disk, clock, options.folder + "/lock", 0);
-  if (!lock) return lock.error();
+  if (!lock && lock.error().code == Code::conflict) return lock.error();
+  if (!lock) narrate("nothing keeps a second router of this name out: " + lock.error().message);
   block_router_signals();
   raise_file_limit();
   Master master(options, disk);
   if (auto opened = master.open(); !opened) return opened.error();
-  std::string line = master.process_line();
-  std::string record = options.folder + "/router.json";
-  if (auto written = write_atomically(disk, record, line + "\n", 0600); !written) return written.error();
-  say(line);
+  master.write_record();
+  say(master.process_line());
   auto done = master.keep_running();
-  (void)disk.remove(record);
+  (void)disk.remove(options.folder + "/router.json");
   (void)disk.remove(options.folder + "/control.sock");
   return done;
 }

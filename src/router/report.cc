@@ -368,7 +368,8 @@ std::string metrics_of(const Reported& router) {
   text.line(environment, std::to_string(table != nullptr ? table->quarantined.size() : 0));
   text.metric("sluice_router_refused_total", "counter", "What was not taken for a request");
   text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) { return each.refused(); })));
-  text.metric("sluice_router_counters_in_memory", "gauge", "Whether the disk does not take counts, so that they are in memory");
+  text.metric("sluice_router_counters_in_memory", "gauge",
+              "Whether the disk does not take counts, so that they are in memory");
   text.line(environment, router.counters.trouble().empty() ? "0" : "1");
   write_pins(text, pin_sum(router), environment);
   return text.take();

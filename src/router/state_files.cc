@@ -109,6 +109,8 @@ Result<void> StateFiles::keep_patches(size_t count) {
   return (*file)->truncate(patch_bytes());
 }
 
-bool StateFiles::wants_load() const { return !missing_.empty() || patches() > kManyPatches || patch_bytes() > kManyPatchBytes; }
+bool StateFiles::wants_load() const {
+  return !missing_.empty() || patches() > kManyPatches || patch_bytes() > kManyPatchBytes;
+}
 
 }  // namespace sluice::router

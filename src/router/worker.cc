@@ -72,7 +72,7 @@ class Worker {
  private:
   Reported reported() {
     return {plan_.name, plan_.router, plan_.master_pid, ::getpid(), (clock_.monotonic_ns() - begun_ns_) / 1'000'000'000,
-            *counters_, *keeper_,     state_,           threads_,  log_.dropped() + log_writer_.dropped()};
+            *counters_, *keeper_,     state_,           threads_,   log_.dropped() + log_writer_.dropped()};
   }
   void publish(const Table* table) {
     for (auto& thread : threads_) thread->order_table(table);
@@ -100,8 +100,8 @@ class Worker {
 Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
   begun_ns_ = clock_.monotonic_ns();
   UlidSource ids(clock_, random_);
-  auto counters = Counters::open(plan_.folder + "/counters", plan_.router, to_string(ids.next()), plan_.threads,
-                                 plan_.spare);
+  auto counters =
+      Counters::open(plan_.folder + "/counters", plan_.router, to_string(ids.next()), plan_.threads, plan_.spare);
   if (!counters) return counters.error();
   counters_ = *std::move(counters);
   counters_->rescue_from_disk_faults();
