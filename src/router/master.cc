@@ -235,7 +235,7 @@ void Master::write_record() {
 }
 
 Result<WorkerProcess> Master::start() {
-  return WorkerProcess::fork([&] {
+  return WorkerProcess::begin([&] {
     lock_.reset();  // it is the master's alone
     return run_worker(plan_, places_, disk_);
   });

@@ -75,7 +75,7 @@ TestingRouter::TestingRouter(const TableDocument* table) {
 
 void TestingRouter::start() {
   RealDisk disk;
-  auto child = WorkerProcess::fork([this] {
+  auto child = WorkerProcess::begin([this] {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     RealDisk own;
     return run_router(options, own, [](const std::string&) {}) ? 0 : 1;

@@ -30,7 +30,7 @@ bool is_readable(int fd, int64_t timeout_ms) {
 
 }  // namespace
 
-Result<WorkerProcess> WorkerProcess::fork(const std::function<int()>& work) {
+Result<WorkerProcess> WorkerProcess::begin(const std::function<int()>& work) {
   int pid = ::fork();
   if (pid < 0) return error_from(errno, "fork", "the router's worker");
   if (pid == 0) {

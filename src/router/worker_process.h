@@ -12,7 +12,7 @@ namespace sluice::router {
 class WorkerProcess {
  public:
   // Runs `work` in a forked child, whose exit code is what it returns. Only for a process with one thread.
-  static Result<WorkerProcess> fork(const std::function<int()>& work);
+  static Result<WorkerProcess> begin(const std::function<int()>& work);
   // A process that is nobody's child here.
   static Result<WorkerProcess> adopt(int pid);
 

@@ -10,13 +10,13 @@ namespace sluice::router {
 namespace worker_process_test {
 
 TEST(WorkerProcess, IsSeenToEnd) {
-  auto child = WorkerProcess::fork([] { return 3; });
+  auto child = WorkerProcess::begin([] { return 3; });
   ASSERT_TRUE(child);
   EXPECT_TRUE(eventually([&] { return child->has_ended(); }));
 }
 
 TEST(WorkerProcess, IsSignalled) {
-  auto child = WorkerProcess::fork([] {
+  auto child = WorkerProcess::begin([] {
     while (true) await_news(10'000, nullptr);
     return 0;
   });
@@ -27,7 +27,7 @@ TEST(WorkerProcess, IsSignalled) {
 }
 
 TEST(WorkerProcess, OfAnotherIsSeenToEnd) {
-  auto child = WorkerProcess::fork([] {
+  auto child = WorkerProcess::begin([] {
     while (true) await_news(10'000, nullptr);
     return 0;
   });

@@ -4,6 +4,7 @@ real ones, small, in a mount namespace of the router's own."""
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -50,6 +51,15 @@ class RouterOnADisk(Router):
         super().start(None, "--access-log", "none", *options, before=before)
         for fd in kept:
             os.close(fd)
+
+    def command(self, *words):
+        """What a command says that sees the same disk."""
+        as_root = [] if os.getuid() == 0 else ["--user", "--preserve-credentials"]
+        done = subprocess.run(["nsenter", f"--target={self.process.pid}", *as_root, "--mount", f"--wd={self.folder}",
+                               str(self.sluice), *words], capture_output=True, text=True, timeout=60,
+                              env={"PATH": os.environ["PATH"], "SLUICE_HOME": str(self.folder / "home"), "NO_COLOR": "1"})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def home(self):
         return Path(f"/proc/{self.process.pid}/root{self.folder}/home")
@@ -128,6 +138,8 @@ def test_a_table_that_comes_while_the_disk_is_full(on_disk, fast, eventually):
     counters = running.stats()["counters"]
     assert not counters["kept"] and "No space left on device" in counters["error"]
     assert b"sluice_router_counters_in_memory{environment=\"local\"} 1\n" in running.admin("/metrics").body
+    shown = running.command("router", "stats", "--once")
+    assert "\ncounters: in memory, and lost when the router ends: " in shown and "\ntable: not kept on disk: " in shown
 
     def counted():
         usage = running.ask(op="usage")

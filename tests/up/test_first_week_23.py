@@ -102,6 +102,14 @@ class Begun:
         self.socket.close()
 
 
+def is_gone(pid):
+    """Whether the last of its threads has ended, and with it what its sockets had in their queues."""
+    try:
+        return not running(pid) and len(os.listdir(f"/proc/{pid}/task")) < 2
+    except FileNotFoundError:
+        return True
+
+
 class Machine:
     """What runs, and how to kill it."""
 
@@ -137,7 +145,7 @@ class Machine:
         os.kill(pid, signal.SIGKILL)
         # A program ends with its supervisor, a moment later.
         gone = [pid, program] if kind == "supervisor" else [pid]
-        while any(map(running, gone)):
+        while not all(map(is_gone, gone)):
             assert time.monotonic() < before + 60, f"{gone} run after a kill of {kind}"
         self.kills.append((kind, before, time.monotonic(), program))
         if kind == "serve":
