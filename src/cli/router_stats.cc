@@ -182,6 +182,10 @@ std::string heading(const RouterSeen& now) {
   std::string text = "generation " + std::to_string(now.generation) + ", " + counted(now.connections, "connection") +
                      ", " + counted(now.threads, "thread") + "\n";
   for (const std::string& each : now.quarantined) text += "quarantined: " + printable(each) + "\n";
+  if (!now.counters_error.empty()) {
+    text += "counters: in memory, and lost when the router ends: " + printable(now.counters_error) + "\n";
+  }
+  if (!now.state_error.empty()) text += "table: not kept on disk: " + printable(now.state_error) + "\n";
   return text;
 }
 
@@ -195,7 +199,9 @@ size_t lines_of_screen() {
 RouterSeen seen_in(const json::object& stats) {
   RouterSeen seen{.generation = count_in(stats, "generation"),
                   .connections = count_in(stats, "connections"),
-                  .threads = count_in(stats, "threads")};
+                  .threads = count_in(stats, "threads"),
+                  .counters_error = text_in(object_in(stats, "counters"), "error"),
+                  .state_error = text_in(object_in(stats, "state"), "error")};
   for (const json::value& each : array_in(stats, "quarantined")) {
     if (!each.is_object()) continue;
     seen.quarantined.push_back(text_in(each.get_object(), "deployment") + ", " + text_in(each.get_object(), "reason"));

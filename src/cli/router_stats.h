@@ -33,6 +33,8 @@ struct RouterSeen {
   int64_t connections = 0;
   int64_t threads = 0;
   std::vector<std::string> quarantined;  // a line each
+  std::string counters_error;            // why counts are in memory alone
+  std::string state_error;               // why what it obeys is not on disk
   std::vector<RevisionSeen> revisions;
 };
 

@@ -25,6 +25,22 @@ const std::vector<std::string>& all_keys() {
   return kKeys;
 }
 
+// Counts that a router has in memory alone, or has lost.
+std::string unkept_text(const json::object& unkept) {
+  const std::string router = "router " + std::string(unkept.at("router").as_string());
+  const json::value* read = unkept.if_contains("read");
+  if (!unkept.at("lost").as_bool()) {
+    return router + " counts in memory since " + std::string(unkept.at("since").as_string()) +
+           ", and what it counts until it is asked again is lost if it ends: " +
+           std::string(unkept.at("reason").as_string());
+  }
+  if (read == nullptr || !read->is_string()) {
+    return router + " has ended with counts in memory that nobody had read; they are not among these";
+  }
+  return router + " has ended with counts in memory; what it counted after " + std::string(read->as_string()) +
+         " is not among these";
+}
+
 Result<Code> show(Context& context) {
   auto home = open_deploy_home_to_read(context);
   if (!home) return home.error();
@@ -46,6 +62,9 @@ Result<Code> show(Context& context) {
       sum.bytes_in += each.at("bytesIn").as_int64();
       sum.bytes_out += each.at("bytesOut").as_int64();
       sum.warm_seconds += each.at("warmSeconds").as_int64();
+    }
+    for (const json::value& each : shown->fields.at("unkept").as_array()) {
+      context.output.warn(unkept_text(each.as_object()));
     }
   }
   json::array data;
@@ -92,7 +111,8 @@ void add_usage_commands(Commands& commands) {
   commands.add({.name = "usage show",
                 .summary = "Show requests, bytes and seconds that revisions were warm",
                 .details = "Requests and bytes are the routers' own counts, which survive a kill -9; each is added "
-                           "once. Routers that run are asked first.",
+                           "once. Routers that run are asked first. Where a router's disk is full it counts in "
+                           "memory: a warning names it, and the time of counts that were lost with it.",
                 .options = std::move(options),
                 .example = "sluice usage show --by customer --by bundle",
                 .run = show});

@@ -223,7 +223,17 @@ std::vector<json::object> RouterFleet::usage(const std::vector<Member>& members)
     auto client = data_plane::ControlClient::connect(member.control, kRouterLease_ms);
     if (!client) continue;
     asked.insert(member.name);
-    if (auto answer = client->ask({{"op", "usage"}})) all.push_back(*std::move(answer));
+    auto answer = client->ask({{"op", "usage"}});
+    if (!answer) continue;
+    const json::value* memory = answer->if_contains("memory");
+    if (memory != nullptr && memory->is_object()) {
+      json::object unkept = memory->get_object();
+      unkept["router"] = text_in(*answer, "router");
+      unkept["memory"] = text_in(unkept, "error");
+      answer->erase("memory");
+      all.push_back(std::move(unkept));
+    }
+    all.push_back(*std::move(answer));
   }
   auto entries = disk_.list(folder_);
   if (!entries) return all;

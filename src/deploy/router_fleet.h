@@ -83,7 +83,8 @@ class RouterFleet {
                const std::vector<Member>& members);
 
   // What each router of the home has counted: its answer to `usage`, or, if nobody is at its control socket, what it
-  // has left in its folder. Members that do not answer in time are left out.
+  // has left in its folder. Counts that are in memory alone are an answer of their own, with the reason as `memory`.
+  // Members that do not answer in time are left out.
   std::vector<json::object> usage(const std::vector<Member>& members) const;
 
   // The operator's public key, as a table has it, in base64.

@@ -184,6 +184,53 @@ TEST_F(RoutersSync, CountsOfRoutersAreAddedOnce) {
   EXPECT_EQ(kit.run("Usage/collect", {}).variant, "ok") << "one that does not answer counts later";
 }
 
+using FirstWeek03 = RoutersSync;
+
+TEST_F(FirstWeek03, UsageThatARouterCouldNotKeepIsCountedAndNamed) {
+  TestingRouter router(folder.path("router"), "main", key.public_key());
+  enter(router);
+  json::object answer{{"router", "router-main"}, {"epoch", "e1"}, {"sequence", 1}, {"series", json::array()}};
+  auto in_memory = [&](const std::string& epoch, int64_t requests) {
+    answer["memory"] = json::object{
+        {"epoch", epoch},
+        {"sequence", requests},
+        {"error", "No space left on device"},
+        {"series", json::array{json::object{{"deployment", kShop}, {"revision", kOne}, {"requests", requests}}}}};
+  };
+  auto unkept = [&] {
+    router.count(answer);
+    kit.run("Usage/collect", {});
+    return kit.run("Usage/show", {}).fields.at("unkept").as_array();
+  };
+  EXPECT_EQ(unkept(), json::array());
+  in_memory("m1", 5);
+  json::array said = unkept();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].at("router"), "router-main");
+  EXPECT_EQ(said[0].at("reason"), "No space left on device");
+  EXPECT_EQ(said[0].at("lost"), false);
+  EXPECT_EQ(kit.row("Usage", kOne).at("requests"), json::value(5));
+  in_memory("m1", 7);
+  EXPECT_EQ(unkept().size(), 1U);
+  EXPECT_EQ(kit.row("Usage", kOne).at("requests"), json::value(7));
+  // It was killed, and says so of what nobody had read since; what had been read stays.
+  answer.erase("memory");
+  answer["lost"] = "m1";
+  said = unkept();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].at("lost"), true);
+  EXPECT_EQ(kit.row("Usage", kOne).at("requests"), json::value(7));
+  // A disk that takes nothing keeps no word of it either.
+  in_memory("m2", 1);
+  EXPECT_EQ(unkept().at(1).at("lost"), false);
+  answer.erase("memory");
+  EXPECT_EQ(unkept().at(1).at("lost"), true);
+  answer["lost"] = "m3";
+  said = unkept();
+  ASSERT_EQ(said.size(), 3U) << "which began and ended before it was read";
+  EXPECT_EQ(said[2].at("lost"), true);
+}
+
 TEST_F(RoutersSync, ARevisionUnderTwoTenantsIsCountedWhole) {
   TestingRouter router(folder.path("router"), "main", key.public_key());
   enter(router);

@@ -62,13 +62,23 @@ std::string text_at(const json::object& object, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
 }
 
-// The process that holds the lock of a router's folder.
+// The process that holds a lock.
 std::optional<ProcessIdentity> holder_of(Disk& disk, const std::string& lock) {
   auto owner = read_lock_owner(disk, lock);
   if (!owner) return std::nullopt;
   auto runs = is_running(owner->process);
   if (!runs || !*runs) return std::nullopt;
   return owner->process;
+}
+
+std::optional<ProcessIdentity> router_master(Disk& disk, const std::string& folder) {
+  return holder_of(disk, folder + "/lock");
+}
+
+// The router's process: its master, or the worker that serves on without one.
+std::optional<ProcessIdentity> router_process(Disk& disk, const std::string& folder) {
+  auto master = router_master(disk, folder);
+  return master ? master : holder_of(disk, folder + "/worker.lock");
 }
 
 Result<pid_t> start_router_at(const Home& home, const std::vector<std::string>& places) {
@@ -125,7 +135,7 @@ std::vector<RunningRouter> running_routers(Disk& disk, const Home& home) {
   if (!entries) return all;
   for (const FolderEntry& each : *entries) {
     const std::string own = folder + "/" + each.name;
-    auto holder = holder_of(disk, own + "/lock");
+    auto holder = router_process(disk, own);
     if (!holder) continue;
     auto record = record_in(disk, own);
     if (!record) continue;
@@ -134,8 +144,8 @@ std::vector<RunningRouter> running_routers(Disk& disk, const Home& home) {
                          .pid = holder->pid,
                          .listen = places_in(*record),
                          .control = text_at(*record, "control")};
-    // A record of an earlier process says nothing of this one.
-    if (pid_in(*record) != holder->pid) continue;
+    // A record of an earlier process says nothing of this one, unless its worker serves on.
+    if (pid_in(*record) != holder->pid && !holder_of(disk, own + "/worker.lock")) continue;
     all.push_back(std::move(router));
   }
   return all;
@@ -195,7 +205,7 @@ Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uin
 RouterKeeper::RouterKeeper(Disk& disk, Home home, const Clock& clock)
     : disk_(disk), home_(std::move(home)), folder_((home_.root() / "router" / kMainRouter).string()), clock_(clock) {
   auto record = record_in(disk_, folder_);
-  if (record && !holder_of(disk_, folder_ + "/lock")) left_before_ = pid_in(*record);
+  if (record && !router_process(disk_, folder_)) left_before_ = pid_in(*record);
 }
 
 std::optional<std::string> RouterKeeper::look() {
@@ -206,7 +216,7 @@ std::optional<std::string> RouterKeeper::look() {
   auto record = record_in(disk_, folder_);
   const json::value* kept = record ? record->if_contains("kept") : nullptr;
   if (kept == nullptr || *kept != json::value(true) || pid_in(*record) == left_before_) return std::nullopt;
-  if (holder_of(disk_, folder_ + "/lock")) return std::nullopt;
+  if (router_master(disk_, folder_)) return std::nullopt;
   const bool calm = now_ns - started_ns_ > kCalm_ms * 1'000'000;
   wait_ms_ = calm ? kFirstWait_ms : std::clamp(2 * wait_ms_, kFirstWait_ms, kLongestWait_ms);
   started_ns_ = now_ns;
@@ -221,7 +231,7 @@ Result<std::vector<RunningRouter>> stop_routers(Disk& disk, const Home& home, Cl
   std::vector<RunningRouter> stopped;
   const int64_t until_ns = clock.monotonic_ns() + at_most_ms * 1'000'000;
   for (RunningRouter& each : running_routers(disk, home)) {
-    auto holder = holder_of(disk, (home.root() / "router" / each.name / "lock").string());
+    auto holder = router_process(disk, (home.root() / "router" / each.name).string());
     if (!holder) continue;
     auto process = process::ProcessHandle::open(*holder);
     if (!process) continue;

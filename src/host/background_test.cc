@@ -53,6 +53,16 @@ TEST_F(Background, ARouterRunsIfItsProcessHoldsTheLock) {
   EXPECT_THAT(running_routers(world.disk, home), IsEmpty()) << "the record is of another process";
 }
 
+TEST_F(Background, ARouterWhoseMasterWasKilledRunsAsLongAsItsWorkerDoes) {
+  record(1);
+  auto worker = LockFile::acquire(world.disk, clock, folder + "/worker.lock", 0);
+  ASSERT_TRUE(worker);
+  auto routers = running_routers(world.context, home);
+  ASSERT_EQ(routers.size(), 1U);
+  EXPECT_EQ(routers[0].pid, ::getpid()) << "who is asked to stop";
+  EXPECT_THAT(routers[0].listen, ElementsAre("127.0.0.1:8080"));
+}
+
 TEST_F(Background, ARouterThatDidNotRunIsNotStarted) {
   record(1);  // left by one that was killed
   RouterKeeper keeper(world.disk, home, clock);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/thread_turns.h"
 
 namespace sluice::router {
@@ -81,8 +82,13 @@ bool read_rest(int fd, std::string& bytes, size_t have) {
 }  // namespace
 
 Control::Control(int control_fd, int admin_fd, TableKeeper& keeper, const Clock& clock,
-                 std::function<Reported()> reported)
-    : control_fd_(control_fd), admin_fd_(admin_fd), keeper_(keeper), clock_(clock), reported_(std::move(reported)) {}
+                 std::function<Reported()> reported, HandOver hand_over)
+    : control_fd_(control_fd),
+      admin_fd_(admin_fd),
+      keeper_(keeper),
+      clock_(clock),
+      reported_(std::move(reported)),
+      hand_over_(std::move(hand_over)) {}
 
 Control::~Control() {
   for (auto& peer : peers_) ::close(peer->fd);
@@ -152,13 +158,15 @@ void Control::read(Peer& peer) {
 
 void Control::write(Peer& peer) {
   while (!peer.out.empty()) {
-    ssize_t size = ::send(peer.fd, peer.out.data(), peer.out.size(), MSG_NOSIGNAL);
+    ssize_t size = peer.fds.empty() ? ::send(peer.fd, peer.out.data(), peer.out.size(), MSG_NOSIGNAL)
+                                    : send_with_descriptors(peer.fd, peer.out, peer.fds);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) return;
     if (size < 0) {
       peer.ended = true;
       return;
     }
+    peer.fds.clear();
     peer.out.erase(0, static_cast<size_t>(size));
   }
   if (peer.close_after) peer.ended = true;
@@ -212,6 +220,7 @@ void Control::serve_control(Peer& peer) {
       peer.used = 0;
     }
     peer.out = sluice::write(answer(*std::exchange(peer.request, std::nullopt), std::move(bytes))) + "\n";
+    peer.fds = std::exchange(handed_over_, {});
     write(peer);
   }
 }
@@ -227,6 +236,7 @@ json::object Control::answer(const Result<Document>& read, std::string bytes) {
   if (op == "hold") return hold(*request);
   if (op == "release") return release(*request);
   if (op == "drain") return drain(*request);
+  if (op == "adopt") return adopt(*request);
   return refusal_json(
       {.code = Code::invalid, .message = "expected an op: load, patch, stats, usage, hold, release or drain"},
       keeper_.generation());
@@ -303,6 +313,15 @@ json::object Control::drain(const json::object& request) {
           {"in_flight", std::max<int64_t>(under_way - websockets, 0)},
           {"websockets", websockets},
           {"done", under_way == 0}};
+}
+
+json::object Control::adopt(const json::object& request) {
+  auto handed = hand_over_(static_cast<int>(number_in(request, "master", 0)));
+  if (!handed || handed->fds.size() > kMostHandedOver) {
+    return refusal_json({.code = Code::conflict, .message = "the worker hands nothing over"}, keeper_.generation());
+  }
+  handed_over_ = std::move(handed->fds);
+  return {{"ok", true}, {"worker_pid", ::getpid()}, {"plan", to_json(handed->plan)}};
 }
 
 // --------------------------------------------------------------------------------------------------------- admin port

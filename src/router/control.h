@@ -15,14 +15,23 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/result.h"
+#include "router/adoption.h"
 #include "router/report.h"
 
 namespace sluice::router {
 
+// What the process that is the master from now on gets; nothing if the worker is about to end.
+struct HandedOver {
+  ServedPlan plan;
+  std::vector<int> fds;  // as LeftWorker has them
+};
+using HandOver = std::function<std::optional<HandedOver>(int master_pid)>;
+
 class Control {
  public:
   // The fds are not its own.
-  Control(int control_fd, int admin_fd, TableKeeper& keeper, const Clock& clock, std::function<Reported()> reported);
+  Control(int control_fd, int admin_fd, TableKeeper& keeper, const Clock& clock, std::function<Reported()> reported,
+          HandOver hand_over);
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -41,6 +50,7 @@ class Control {
     bool admin = false;
     bool ended = false;
     std::string in, out;
+    std::vector<int> fds;                     // that go with the first bytes of `out`
     size_t used = 0;                          // of `in`
     std::optional<Result<Document>> request;  // whose bytes are still to come
     size_t bytes = 0;
@@ -58,12 +68,15 @@ class Control {
   json::object hold(const json::object& request);
   json::object release(const json::object& request);
   json::object drain(const json::object& request);
+  json::object adopt(const json::object& request);
 
   int control_fd_;
   int admin_fd_;
   TableKeeper& keeper_;
   const Clock& clock_;
   std::function<Reported()> reported_;
+  HandOver hand_over_;
+  std::vector<int> handed_over_;  // with the answer that was made last
   std::vector<std::unique_ptr<Peer>> peers_;
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "base/disk.h"
@@ -31,12 +32,41 @@ struct Header {
   char router[32];
   char epoch[32];
   uint64_t lanes_used;
+  char memory_epoch[32];  // of the counts that are, or were, in memory alone
 };
+
+// What is known of the counts in memory, behind the header in the spare memory's first page.
+struct MemoryHeader {
+  char epoch[32];
+  uint64_t sequence;
+  uint64_t all;         // there is no file
+  char reason[256];     // why the first group came here
+  uint8_t groups[512];  // which are here
+};
+constexpr size_t kMemoryHeader = 2'048;
+static_assert(sizeof(Header) <= kMemoryHeader && kMemoryHeader + sizeof(MemoryHeader) <= kHeader);
+
+// The smallest whose names and whose blocks are whole pages.
+constexpr size_t kGroup = 32;
+constexpr size_t kGroupNames = kGroup * kNameBytes;
+constexpr size_t kGroupBlocks = kGroup * kBlockBytes;
+static_assert(kHeader % kPageBytes == 0 && kGroupNames % kPageBytes == 0 && kGroupBlocks % kPageBytes == 0);
+static_assert(Counters::kSeries / kGroup == sizeof(MemoryHeader::groups));
 
 constexpr size_t kFileBytes =
     kHeader + Counters::kSeries * kNameBytes + Counters::kLanes * Counters::kSeries * kBlockBytes;
 
 Header& header_of(MappedFile& file) { return *reinterpret_cast<Header*>(file.bytes()); }
+
+MemoryHeader& memory_of(MappedFile& file) {
+  return *reinterpret_cast<MemoryHeader*>(file.spare_page() + kMemoryHeader);
+}
+
+size_t names_offset(size_t group) { return kHeader + group * kGroupNames; }
+
+size_t blocks_offset(size_t lane, size_t group) {
+  return kHeader + Counters::kSeries * kNameBytes + lane * Counters::kSeries * kBlockBytes + group * kGroupBlocks;
+}
 
 char* name_at(MappedFile& file, uint32_t series) { return file.bytes() + kHeader + series * kNameBytes; }
 
@@ -67,21 +97,31 @@ Counters::Counters(MappedFile file, size_t lanes)
     : file_(std::move(file)), lanes_(lanes), gauges_(std::make_unique<Gauge[]>(lanes * kSeries)) {}
 
 Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, const std::string& router,
-                                                 const std::string& fresh_epoch, size_t lanes) {
+                                                 const std::string& fresh_epoch, size_t lanes, int spare) {
+  auto memory = spare >= 0 ? Result<int>(::dup(spare)) : make_spare();
+  if (!memory) return memory.error();
+  auto counters = open_file(path, lanes, *memory);
+  if (!counters) {
+    std::string reason = counters.error().message;
+    counters = open_memory(lanes, *memory);
+    if (counters) put_text(memory_of((*counters)->file_).reason, sizeof(MemoryHeader::reason), reason);
+  }
+  ::close(*memory);
+  if (counters) (*counters)->take_up(router, fresh_epoch);
+  return counters;
+}
+
+Result<int> Counters::make_spare() { return make_spare_memory(kFileBytes); }
+
+Result<std::unique_ptr<Counters>> Counters::open_file(const std::string& path, size_t lanes, int spare) {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    auto file = MappedFile::open(path, kFileBytes);
+    auto file = MappedFile::open(path, kFileBytes, spare);
     if (file) {
-      bool made = file->made();
+      // A router that has begun to count in memory goes on there.
+      if (memory_of(*file).all != 0) return Error{.message = memory_of(*file).reason};
+      if (auto held = file->hold(0, kHeader); !held) return held.error();
       std::unique_ptr<Counters> counters(new Counters(*std::move(file), lanes));
-      if (made) {
-        if (auto begun = counters->begin(router, fresh_epoch); !begun) return begun.error();
-      }
-      if (counters->is_sound()) {
-        Header& header = header_of(counters->file_);
-        header.lanes_used = std::max<uint64_t>(header.lanes_used, lanes);
-        counters->read_names();
-        return counters;
-      }
+      if (!counters->is_begun() || counters->is_sound()) return counters;
     } else if (file.error().code != Code::conflict) {
       return file.error();
     }
@@ -91,18 +131,73 @@ Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, const 
   return Error{.code = Code::failed, .message = "cannot make " + path};
 }
 
+Result<std::unique_ptr<Counters>> Counters::open_memory(size_t lanes, int spare) {
+  auto file = MappedFile::in_memory(kFileBytes, spare);
+  if (!file) return file.error();
+  memory_of(*file).all = 1;
+  return std::unique_ptr<Counters>(new Counters(*std::move(file), lanes));
+}
+
+// Reads what is there, and makes room for it and for what comes first.
+void Counters::take_up(const std::string& router, const std::string& fresh_epoch) {
+  MemoryHeader& memory = memory_of(file_);
+  if (memory.epoch[0] == 0) put_text(memory.epoch, sizeof memory.epoch, fresh_epoch + "-m");
+  if (!is_begun()) begin(router, fresh_epoch);
+  Header& header = header_of(file_);
+  header.lanes_used = std::max<uint64_t>(header.lanes_used, lanes_);
+  size_t known = 0;
+  for (bool full = true; full && known < kSeries / kGroup; ++known) {
+    std::vector<SeriesName> names = names_in(known);
+    if (names.empty()) break;
+    full = names.size() == kGroup;
+    add_names(std::move(names));
+  }
+  // Those of the file first, all at once if none is missing.
+  const bool whole = memory.all == 0 && !any_in_memory() && known > 0 && hold(0, known);
+  for (; groups_ < known; ++groups_) {
+    if (whole) continue;
+    auto held = memory.all != 0 || memory.groups[groups_] != 0 ? Result<void>(Error{}) : hold(groups_, 1);
+    if (held) continue;
+    if (memory.reason[0] == 0) put_text(memory.reason, sizeof memory.reason, held.error().message);
+    use_memory(groups_);
+  }
+  if (groups_ == 0) grow();
+}
+
 Result<std::unique_ptr<Counters>> Counters::left_at(const std::string& path) {
   RealDisk disk;
-  if (auto there = disk.stat(path, FollowLinks::no); !there) return there.error();
-  auto file = MappedFile::open(path, kFileBytes);
+  auto file = disk.open(path, {.write = true});
+  bool writable = file.has_value();
+  if (!file) file = disk.open(path, {});
   if (!file) return file.error();
-  std::unique_ptr<Counters> counters(new Counters(*std::move(file), 0));
-  if (!counters->is_sound()) return Error{.code = Code::conflict, .message = path + " holds no counters"};
-  counters->read_names();
+  auto size = (*file)->size();
+  if (!size) return size.error();
+  auto copy = MappedFile::in_memory(kFileBytes);
+  if (!copy) return copy.error();
+  std::unique_ptr<Counters> counters(new Counters(*std::move(copy), 0));
+  // What is used is copied: to look at a page of the file could take room on its disk.
+  auto take = [&](size_t offset, size_t bytes) {
+    auto read = (*file)->read_at(offset, {counters->file_.bytes() + offset, bytes});
+    return read && *read == bytes;
+  };
+  if (*size != kFileBytes || !take(0, kHeader) || !counters->is_sound()) {
+    return Error{.code = Code::conflict, .message = path + " holds no counters"};
+  }
+  for (size_t group = 0; group < kSeries / kGroup && take(names_offset(group), kGroupNames); ++group) {
+    std::vector<SeriesName> names = counters->names_in(group);
+    bool full = names.size() == kGroup;
+    counters->add_names(std::move(names));
+    for (size_t lane = 0; lane < header_of(counters->file_).lanes_used; ++lane) {
+      take(blocks_offset(lane, group), kGroupBlocks);
+    }
+    if (!full) break;
+  }
+  uint64_t next = header_of(counters->file_).sequence + 1;
+  if (writable) (void)(*file)->write_at(offsetof(Header, sequence), {reinterpret_cast<char*>(&next), sizeof next});
   return counters;
 }
 
-Result<void> Counters::begin(const std::string& router, const std::string& epoch) {
+void Counters::begin(const std::string& router, const std::string& epoch) {
   Header& header = header_of(file_);
   header.version = kVersion;
   header.series = kSeries;
@@ -113,8 +208,9 @@ Result<void> Counters::begin(const std::string& router, const std::string& epoch
   // Last, so that a file that was only begun is known as such.
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(header.magic, kMagic, sizeof header.magic);
-  return {};
 }
+
+bool Counters::is_begun() const { return header_of(file_).magic[0] != 0; }
 
 bool Counters::is_sound() const {
   const Header& header = header_of(file_);
@@ -123,22 +219,98 @@ bool Counters::is_sound() const {
          header.lanes_used <= kLanes;
 }
 
-void Counters::read_names() {
-  for (uint32_t series = 0; series < kSeries; ++series) {
-    const char* at = name_at(file_, series);
+std::vector<SeriesName> Counters::names_in(size_t group) const {
+  std::vector<char> text(kGroupNames);
+  if (memory_of(file_).groups[group] != 0) {
+    // Read where it was written: the file says nothing of it.
+    if (!file_.read_memory(names_offset(group), text.data(), text.size())) return {};
+  } else if (!file_.read(names_offset(group), text.data(), text.size())) {
+    return {};
+  }
+  std::vector<SeriesName> names;
+  for (const char* at = text.data(); at < text.data() + text.size(); at += kNameBytes) {
     uint64_t used;
     std::memcpy(&used, at, sizeof used);
     if (used == 0) break;
-    at += sizeof used;
-    SeriesName name{.deployment = get_text(at, kIdText), .revision = get_text(at + kIdText, kIdText)};
-    at += 2 * kIdText;
-    for (std::string* text : {&name.bundle, &name.customer, &name.tenant, &name.team}) {
-      *text = get_text(at, kText);
-      at += kText;
+    const char* part = at + sizeof used;
+    SeriesName name{.deployment = get_text(part, kIdText), .revision = get_text(part + kIdText, kIdText)};
+    part += 2 * kIdText;
+    for (std::string* field : {&name.bundle, &name.customer, &name.tenant, &name.team}) {
+      *field = get_text(part, kText);
+      part += kText;
     }
-    by_name_[key_of(name)] = series;
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+void Counters::add_names(std::vector<SeriesName> names) {
+  for (SeriesName& name : names) {
+    by_name_[key_of(name)] = static_cast<uint32_t>(names_.size());
     names_.push_back(std::move(name));
   }
+}
+
+void Counters::grow() {
+  MemoryHeader& memory = memory_of(file_);
+  // A group in the file behind one in memory would not be found again.
+  if (memory.reason[0] == 0) {
+    const size_t more = std::min(std::max<size_t>(groups_ / 2, 1), kSeries / kGroup - groups_);
+    auto held = hold(groups_, more);
+    if (held) groups_ += more;
+    if (!held && more > 1 && hold(groups_, 1)) held = Result<void>(), ++groups_;
+    if (held) return;
+    put_text(memory.reason, sizeof memory.reason, held.error().message);
+  }
+  use_memory(groups_++);
+}
+
+Result<void> Counters::hold(size_t group, size_t groups) {
+  if (auto held = file_.hold(names_offset(group), groups * kGroupNames); !held) return held.error();
+  for (size_t lane = 0; lane < header_of(file_).lanes_used; ++lane) {
+    if (auto held = file_.hold(blocks_offset(lane, group), groups * kGroupBlocks); !held) return held.error();
+  }
+  return {};
+}
+
+void Counters::use_memory(size_t group) {
+  MemoryHeader& memory = memory_of(file_);
+  const bool fresh = memory.groups[group] == 0;  // else a worker before this one has counted there
+  std::vector<char> names(kGroupNames);
+  if (fresh) (void)file_.read(names_offset(group), names.data(), names.size());
+  (void)file_.use_memory(names_offset(group), kGroupNames);
+  if (fresh) std::memcpy(file_.bytes() + names_offset(group), names.data(), names.size());
+  for (size_t lane = 0; lane < header_of(file_).lanes_used; ++lane) {
+    (void)file_.use_memory(blocks_offset(lane, group), kGroupBlocks);
+  }
+  memory.groups[group] = 1;
+  std::memcpy(header_of(file_).memory_epoch, memory.epoch, sizeof memory.epoch);
+}
+
+std::string Counters::trouble() const {
+  std::string reason = get_text(memory_of(file_).reason, sizeof(MemoryHeader::reason));
+  if (reason.empty() && file_.rescued() > 0) reason = "the disk has failed to take them";
+  return reason;
+}
+
+bool Counters::is_in_memory(uint32_t series) const { return memory_of(file_).groups[series / kGroup] != 0; }
+
+bool Counters::any_in_memory() const {
+  const auto& groups = memory_of(file_).groups;
+  return std::ranges::any_of(groups, [](uint8_t each) { return each != 0; });
+}
+
+std::string Counters::memory_epoch() const {
+  const MemoryHeader& memory = memory_of(file_);
+  return get_text(memory.epoch, sizeof memory.epoch);
+}
+
+uint64_t Counters::next_memory_sequence() { return ++memory_of(file_).sequence; }
+
+std::string Counters::lost_epoch() const {
+  const Header& header = header_of(file_);
+  std::string said = get_text(header.memory_epoch, sizeof header.memory_epoch);
+  return said == memory_epoch() ? "" : said;
 }
 
 uint32_t Counters::series_of(const SeriesName& name) {
@@ -147,6 +319,7 @@ uint32_t Counters::series_of(const SeriesName& name) {
   const SeriesName other{.deployment = "other", .revision = "other"};
   if (names_.size() >= kOther && name != other) return series_of(other);
   auto series = static_cast<uint32_t>(names_.size());
+  if (series / kGroup == groups_) grow();
   char* at = name_at(file_, series);
   char* text = at + sizeof(uint64_t);
   put_text(text, kIdText, name.deployment);
@@ -164,8 +337,7 @@ uint32_t Counters::series_of(const SeriesName& name) {
   return series;
 }
 
-// Whoever reads what a router has left may do so while it begins again.
-uint64_t Counters::next_sequence() { return std::atomic_ref<uint64_t>(header_of(file_).sequence).fetch_add(1) + 1; }
+uint64_t Counters::next_sequence() { return ++header_of(file_).sequence; }
 
 std::string Counters::router() const {
   const Header& header = header_of(file_);

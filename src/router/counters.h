@@ -1,5 +1,8 @@
 // Counts of what passed, by revision and thread, in a file that survives the process: docs/internals/router.md, Usage
 // counters. A thread adds to its own lane without a lock; whoever reads sums up the lanes.
+//
+// Series get their room in groups, on disk and in memory, before anything is counted in them. A group for which the
+// disk has no room is in memory alone, and so is every later one; their counts have an epoch of their own.
 #pragma once
 
 #include <array>
@@ -49,11 +52,16 @@ class Counters {
   static constexpr size_t kLanes = 64;
   static constexpr uint32_t kOther = kSeries - 1;  // of those for which there is no room
 
-  // `router` and `fresh_epoch` go into a new file. One that cannot be used is set aside, as PATH.old.
+  // `router` and `fresh_epoch` go into a new file. One that cannot be used is set aside, as PATH.old. `spare` is what
+  // make_spare() has made, with the counts that are in memory; who has it keeps them from being lost. -1: its own.
+  // An error only if there is no memory: without a disk all is in memory.
   static Result<std::unique_ptr<Counters>> open(const std::string& path, const std::string& router,
-                                                const std::string& fresh_epoch, size_t lanes);
+                                                const std::string& fresh_epoch, size_t lanes, int spare = -1);
+  static Result<int> make_spare();
   // What a router that is not there has left, to be read; `not_found` if there is no such file.
   static Result<std::unique_ptr<Counters>> left_at(const std::string& path);
+  // Counts on when the disk fails under the file, as long as the process lives; for one Counters of a process.
+  void rescue_from_disk_faults() { file_.rescue_from_disk_faults(); }
 
   // One thread only, that of the control socket.
   uint32_t series_of(const SeriesName& name);
@@ -67,18 +75,38 @@ class Counters {
   uint32_t in_flight(uint32_t series) const;
   uint32_t websockets(uint32_t series) const;
 
+  // Why some counts are in memory alone; empty if none are.
+  std::string trouble() const;
+  bool is_in_memory(uint32_t series) const;
+  bool any_in_memory() const;
+  std::string memory_epoch() const;
+  uint64_t next_memory_sequence();
+  // The epoch of counts that were in memory alone and ended with it; empty if there were none.
+  std::string lost_epoch() const;
+
   // Of one thread.
   Counts& of(size_t lane, uint32_t series);
   Gauge& gauge(size_t lane, uint32_t series) { return gauges_[lane * kSeries + series]; }
 
  private:
   Counters(MappedFile file, size_t lanes);
-  Result<void> begin(const std::string& router, const std::string& epoch);
+  static Result<std::unique_ptr<Counters>> open_file(const std::string& path, size_t lanes, int spare);
+  static Result<std::unique_ptr<Counters>> open_memory(size_t lanes, int spare);
+  void begin(const std::string& router, const std::string& epoch);
+  bool is_begun() const;
   bool is_sound() const;
-  void read_names();
+  void take_up(const std::string& router, const std::string& fresh_epoch);
+  // Those of a group, or fewer if it is not full.
+  std::vector<SeriesName> names_in(size_t group) const;
+  void add_names(std::vector<SeriesName> names);
+  // Makes room for the group that comes next, and for more the more there are: each takes a while on a disk.
+  void grow();
+  Result<void> hold(size_t group, size_t groups);
+  void use_memory(size_t group);
 
   mutable MappedFile file_;
   size_t lanes_;
+  size_t groups_ = 0;  // that have their room
   std::unique_ptr<Gauge[]> gauges_;
   std::vector<SeriesName> names_;
   std::unordered_map<std::string, uint32_t> by_name_;

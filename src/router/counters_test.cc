@@ -2,11 +2,15 @@
 #include "router/counters.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "base/testing_folder.h"
+#include "router/report.h"
 
 namespace sluice::router {
 namespace counters_test {
@@ -72,6 +76,65 @@ TEST(Counters, AreReadWhereARouterHasLeftThem) {
   EXPECT_EQ(left->total(0).requests, 3U);
   std::ofstream(folder.path("other")) << "something else";
   EXPECT_EQ(Counters::left_at(folder.path("other")).error().code, Code::conflict);
+}
+
+uint64_t taken_on_disk(const std::string& path) {
+  struct stat found {};
+  EXPECT_EQ(::stat(path.c_str(), &found), 0);
+  return static_cast<uint64_t>(found.st_blocks) * 512;
+}
+
+TEST(FirstWeek03, CountersHaveTheirRoomOnDiskBeforeAnythingIsCounted) {
+  TestingFolder folder;
+  auto counters = *Counters::open(folder.path("counters"), "R", "E1", 2);
+  EXPECT_EQ(counters->trouble(), "");
+  // The header, and of the first 32 series their names and a block for each of two threads.
+  const uint64_t group = 32 * 512 + 2 * 32 * 384;
+  EXPECT_GE(taken_on_disk(folder.path("counters")), 4'096 + group);
+  for (int i = 0; i < 33; ++i) counters->series_of({.deployment = "d", .revision = std::to_string(i)});
+  uint64_t before = taken_on_disk(folder.path("counters"));
+  EXPECT_GE(before, 4'096 + 2 * group);
+  for (uint32_t i = 0; i < 33; ++i) add(counters->of(i % 2, i).requests, 1);
+  EXPECT_EQ(taken_on_disk(folder.path("counters")), before) << "counting takes no room";
+}
+
+TEST(FirstWeek03, CountersAreInMemoryWhereTheirFileCannotBeMade) {
+  TestingFolder folder;
+  int spare = *Counters::make_spare();
+  {
+    auto counters = *Counters::open(folder.path("none/counters"), "R", "E1", 1, spare);
+    EXPECT_NE(counters->trouble().find("No such file"), std::string::npos) << counters->trouble();
+    uint32_t series = counters->series_of({.deployment = "d", .revision = "r"});
+    EXPECT_TRUE(counters->is_in_memory(series));
+    add(counters->of(0, series).requests, 3);
+    json::object usage = usage_of(*counters, "R");
+    EXPECT_TRUE(usage.at("series").as_array().empty());
+    EXPECT_EQ(usage.at("memory").at("epoch"), "E1-m");
+    EXPECT_EQ(usage.at("memory").at("series").at(0).at("requests"), 3);
+    EXPECT_EQ(usage.at("memory").at("error"), counters->trouble().c_str());
+  }
+  // The next worker has the same memory of its master, and stays there.
+  std::filesystem::create_directories(folder.path("none"));
+  auto counters = *Counters::open(folder.path("none/counters"), "R", "E2", 1, spare);
+  ::close(spare);
+  EXPECT_EQ(usage_of(*counters, "R").at("memory").at("sequence"), 2);
+  EXPECT_EQ(counters->memory_epoch(), "E1-m");
+  uint32_t series = counters->series_of({.deployment = "d", .revision = "r"});
+  add(counters->of(0, series).requests, 1);
+  EXPECT_EQ(counters->total(series).requests, 4U);
+}
+
+TEST(FirstWeek03, CountsGoOnWhenTheDiskFailsUnderThem) {
+  TestingFolder folder;
+  auto counters = *Counters::open(folder.path("counters"), "R", "E1", 1);
+  counters->rescue_from_disk_faults();
+  uint32_t series = counters->series_of({.deployment = "d", .revision = "r"});
+  EXPECT_EQ(counters->trouble(), "");
+  std::filesystem::resize_file(folder.path("counters"), 4'096);
+  for (int i = 0; i < 5; ++i) add(counters->of(0, series).requests, 1);
+  EXPECT_EQ(counters->total(series).requests, 5U);
+  EXPECT_EQ(counters->trouble(), "the disk has failed to take them");
+  ::signal(SIGBUS, SIG_DFL);
 }
 
 TEST(Counters, PutALatencyIntoItsBucket) {

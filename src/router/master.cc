@@ -1,4 +1,5 @@
-// Opens, forks, waits; starts again what has ended without being told to.
+// Opens, forks, waits; starts again what has ended without being told to. A disk that takes nothing keeps it from
+// nothing but leaving a record: it says so, and serves.
 #include "router/master.h"
 
 #include <sched.h>
@@ -8,6 +9,9 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cerrno>
+#include <optional>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -15,6 +19,7 @@
 #include "base/lock_file.h"
 #include "base/random.h"
 #include "base/ulid.h"
+#include "router/adoption.h"
 #include "router/counters.h"
 #include "router/listening.h"
 #include "router/table_compile.h"
@@ -55,6 +60,8 @@ Result<void> check_table(Disk& disk, const std::string& file) {
   return {};
 }
 
+bool is_read_only(const std::string& folder) { return ::access(folder.c_str(), W_OK) != 0 && errno == EROFS; }
+
 Result<std::string> identity_in(Disk& disk, const std::string& folder, const Clock& clock) {
   std::string path = folder + "/identity";
   if (auto known = read_file(disk, path, 100)) {
@@ -66,33 +73,56 @@ Result<std::string> identity_in(Disk& disk, const std::string& folder, const Clo
   RealRandom random;
   UlidSource ids(clock, random);
   std::string made = to_string(ids.next());
-  if (auto written = write_atomically(disk, path, made + "\n", 0600); !written) return written.error();
+  if (auto written = write_atomically(disk, path, made + "\n", 0600); !written) {
+    narrate("its identity is for this run alone: " + written.error().message);
+  }
   return made;
 }
 
 class Master {
  public:
-  Master(const RouterOptions& options, Disk& disk) : options_(options), disk_(disk) {}
-  ~Master() {
-    for (ListeningPlace& place : places_) close_place(place);
-    close_place(control_);
-    close_place(admin_);
-  }
+  Master(const RouterOptions& options, Disk& disk, std::optional<LockFile> lock)
+      : options_(options), disk_(disk), lock_(std::move(lock)) {}
+  ~Master() { close_places(); }
 
+  // Takes up the worker that a killed master has left, if it does what is asked; else opens what is listened at.
   Result<void> open();
   std::string process_line() const;
+  // router.json, which says where it is. Tried again until the disk takes it.
+  void write_record();
   Result<void> keep_running();
 
  private:
-  Result<int> start();
+  ServedPlan asked() const;
+  Result<void> adopt(LeftWorker left);
+  void end_left(const LeftWorker& left);
+  Result<void> open_places();
+  Result<WorkerProcess> start();
+  void close_places() {
+    for (ListeningPlace& place : places_.listen) close_place(place);
+    close_place(places_.control);
+    close_place(places_.admin);
+  }
 
   const RouterOptions& options_;
   Disk& disk_;
+  std::optional<LockFile> lock_;
   RealClock clock_;
   WorkerPlan plan_;
-  std::vector<ListeningPlace> places_;
-  ListeningPlace control_, admin_;
+  WorkerPlaces places_;
+  std::optional<WorkerProcess> worker_;
+  bool recorded_ = false;
+  bool told_ = false;  // that it is not
 };
+
+ServedPlan Master::asked() const {
+  WorkerPlan plan = plan_;
+  plan.threads = options_.threads;
+  ServedPlan asked = served_plan(plan, {});
+  asked.listen = options_.listen;
+  asked.admin = options_.admin;
+  return asked;
+}
 
 Result<void> Master::open() {
   auto router = identity_in(disk_, options_.folder, clock_);
@@ -106,19 +136,77 @@ Result<void> Master::open() {
            .threads = options_.threads != 0 ? options_.threads : usable_cores(),
            .drain_ms = options_.drain_ms,
            .master_pid = ::getpid()};
+  if (auto left = adopt_worker(options_.folder + "/control.sock")) {
+    if (does(left->plan, asked())) return adopt(*std::move(left));
+    end_left(*left);
+  }
+  // It outlives a worker, so that what a full disk has kept in memory does, too.
+  auto spare = Counters::make_spare();
+  if (!spare) return spare.error();
+  plan_.spare = *spare;
+  return open_places();
+}
+
+Result<void> Master::adopt(LeftWorker left) {
+  plan_.threads = static_cast<size_t>(left.plan.threads);
+  auto fd = left.fds.begin();
+  auto take = [&](const std::string& text, size_t count) -> Result<ListeningPlace> {
+    auto address = parse_address(text);
+    if (!address) return address.error();
+    ListeningPlace place{.address = *address, .fds = {fd, fd + static_cast<std::ptrdiff_t>(count)}};
+    fd += static_cast<std::ptrdiff_t>(count);
+    return place;
+  };
+  for (const std::string& text : left.plan.listen) {
+    auto place = take(text, plan_.threads);
+    if (!place) return place.error();
+    places_.listen.push_back(*std::move(place));
+  }
+  auto control = take("unix:" + options_.folder + "/control.sock", 1);
+  if (!control) return control.error();
+  places_.control = *std::move(control);
+  auto admin = take(left.plan.admin, 1);
+  if (!admin) return admin.error();
+  places_.admin = *std::move(admin);
+  plan_.spare = *fd;
+  auto worker = WorkerProcess::adopt(left.pid);
+  if (!worker) return {};  // it has just ended; the next one is started where it was
+  worker_ = *std::move(worker);
+  narrate("the worker that was left, pid " + std::to_string(left.pid) + ", serves on");
+  return {};
+}
+
+// One that does something else makes room: what is under way finishes.
+void Master::end_left(const LeftWorker& left) {
+  for (int fd : left.fds) ::close(fd);
+  auto worker = WorkerProcess::adopt(left.pid);
+  if (!worker) return;
+  narrate("the worker that was left, pid " + std::to_string(left.pid) + ", serves something else; it is stopped");
+  worker->send(SIGTERM);
+  while (!worker->has_ended()) {
+    if (await_news(1'000, &*worker) == MasterNews::stop) worker->send(SIGKILL);
+  }
+}
+
+Result<void> Master::open_places() {
   for (const std::string& text : options_.listen) {
     auto address = parse_address(text);
     if (!address) return address.error();
     auto place = listen_at(*address, plan_.threads);
     if (!place) return place.error();
-    places_.push_back(*std::move(place));
+    places_.listen.push_back(*std::move(place));
   }
-  const std::pair<std::string, ListeningPlace*> own[] = {{"unix:" + options_.folder + "/control.sock", &control_},
-                                                         {options_.admin, &admin_}};
+  const std::pair<std::string, ListeningPlace*> own[] = {
+      {"unix:" + options_.folder + "/control.sock", &places_.control}, {options_.admin, &places_.admin}};
   for (const auto& [text, place] : own) {
     auto address = parse_address(text);
     if (!address) return address.error();
     auto opened = listen_at(*address, 1);
+    if (!opened && place == &places_.control && is_read_only(options_.folder)) {
+      narrate("it takes no orders: " + opened.error().message);
+      places_.control.fds = {-1};
+      continue;
+    }
     if (!opened) return opened.error();
     *place = *std::move(opened);
   }
@@ -127,41 +215,49 @@ Result<void> Master::open() {
 
 std::string Master::process_line() const {
   json::array listen;
-  for (const ListeningPlace& place : places_) listen.push_back(json::value(to_string(place.address)));
+  for (const ListeningPlace& place : places_.listen) listen.push_back(json::value(to_string(place.address)));
   return write(json::object{{"schema", "sluice.router-process.v1"},
                             {"name", plan_.name},
                             {"router", plan_.router},
                             {"pid", plan_.master_pid},
                             {"listen", std::move(listen)},
-                            {"admin", to_string(admin_.address)},
+                            {"admin", to_string(places_.admin.address)},
                             {"control", options_.folder + "/control.sock"},
                             {"state", options_.folder},
                             {"threads", static_cast<int64_t>(plan_.threads)},
                             {"kept", options_.kept}});
 }
 
-Result<int> Master::start() {
-  return fork_worker([&] { return run_worker(plan_, places_, control_.fds.front(), admin_.fds.front(), disk_); });
+void Master::write_record() {
+  auto written = write_atomically(disk_, options_.folder + "/router.json", process_line() + "\n", 0600);
+  if (!written && !std::exchange(told_, true)) narrate("nobody is told where it listens: " + written.error().message);
+  recorded_ = written.has_value();
+}
+
+Result<WorkerProcess> Master::start() {
+  return WorkerProcess::begin([&] {
+    lock_.reset();  // it is the master's alone
+    return run_worker(plan_, places_, disk_);
+  });
 }
 
 Result<void> Master::keep_running() {
   int64_t begun_ms = clock_.monotonic_ns() / 1'000'000, pause_ms = 0, due_ms = 0;
-  auto worker = start();
-  if (!worker) return worker.error();
-  int pid = *worker;
   int stops = 0;
   while (true) {
     int64_t now_ms = clock_.monotonic_ns() / 1'000'000;
-    if (pid == 0 && stops > 0) return {};
-    if (pid == 0 && now_ms >= due_ms) {
-      worker = start();
-      if (!worker) return worker.error();
-      pid = *worker;
+    if (!worker_ && stops > 0) return {};
+    if (!worker_ && now_ms >= due_ms) {
+      auto started = start();
+      if (!started) return started.error();
+      worker_ = *std::move(started);
       begun_ms = now_ms;
     }
-    MasterNews news = await_news(pid == 0 ? std::max<int64_t>(due_ms - now_ms, 1) : 1'000);
-    if (pid != 0 && has_ended(pid)) {
-      pid = 0;
+    if (!recorded_) write_record();
+    MasterNews news =
+        await_news(!worker_ ? std::max<int64_t>(due_ms - now_ms, 1) : 1'000, worker_ ? &*worker_ : nullptr);
+    if (worker_ && worker_->has_ended()) {
+      worker_.reset();
       now_ms = clock_.monotonic_ns() / 1'000'000;
       bool soon = now_ms - begun_ms < kSoon_ms;
       pause_ms = !soon ? 0 : pause_ms == 0 ? kFirstRestart_ms : std::min(pause_ms * 2, kLongestRestart_ms);
@@ -169,11 +265,11 @@ Result<void> Master::keep_running() {
       due_ms = now_ms + (pause_ms == kFirstRestart_ms ? 0 : pause_ms);
       if (stops == 0) narrate("the worker has ended; it is started again");
     }
-    if (news == MasterNews::reload && pid != 0) signal_worker(pid, SIGHUP);
+    if (news == MasterNews::reload && worker_) worker_->send(SIGHUP);
     if (news == MasterNews::stop) {
       ++stops;
-      for (ListeningPlace& place : places_) close_place(place);
-      if (pid != 0) signal_worker(pid, stops == 1 ? SIGTERM : SIGKILL);
+      for (ListeningPlace& place : places_.listen) close_place(place);
+      if (worker_) worker_->send(stops == 1 ? SIGTERM : SIGKILL);
     }
   }
 }
@@ -186,17 +282,18 @@ Result<void> run_router(const RouterOptions& options, Disk& disk, const std::fun
     if (auto sound = check_table(disk, options.table_file); !sound) return sound.error();
   }
   auto lock = LockFile::acquire(disk, clock, options.folder + "/lock", 0);
-  if (!lock) return lock.error();
+  if (!lock && lock.error().code == Code::conflict) return lock.error();
+  if (!lock) narrate("nothing keeps a second router of this name out: " + lock.error().message);
   block_router_signals();
   raise_file_limit();
-  Master master(options, disk);
+  std::optional<LockFile> held;
+  if (lock) held.emplace(*std::move(lock));
+  Master master(options, disk, std::move(held));
   if (auto opened = master.open(); !opened) return opened.error();
-  std::string line = master.process_line();
-  std::string record = options.folder + "/router.json";
-  if (auto written = write_atomically(disk, record, line + "\n", 0600); !written) return written.error();
-  say(line);
+  master.write_record();
+  say(master.process_line());
   auto done = master.keep_running();
-  (void)disk.remove(record);
+  (void)disk.remove(options.folder + "/router.json");
   (void)disk.remove(options.folder + "/control.sock");
   return done;
 }

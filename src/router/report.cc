@@ -293,16 +293,19 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
           {"state", json::object{{"patches", static_cast<int64_t>(router.state.patches())},
                                  {"bytes", as_int(router.state.patch_bytes())},
                                  {"error", router.keeper.state_error()}}},
+          {"counters", json::object{{"kept", router.counters.trouble().empty()}, {"error", router.counters.trouble()}}},
+          {"access_log", json::object{{"dropped_bytes", as_int(router.log_dropped)}}},
           {"pins", pins_json(pin_sum(router))},
           {"deployments", std::move(deployments)}};
 }
 
 json::object usage_of(Counters& counters, const std::string& router) {
-  json::array all;
+  json::array kept, in_memory;
   for (uint32_t series = 0; series < counters.series(); ++series) {
     const Counts total = counters.total(series);
     if (total.requests == 0) continue;
     const SeriesName& name = counters.name(series);
+    json::array& all = counters.is_in_memory(series) ? in_memory : kept;
     all.push_back(json::object{{"deployment", name.deployment},
                                {"revision", name.revision},
                                {"bundle", name.bundle},
@@ -313,11 +316,19 @@ json::object usage_of(Counters& counters, const std::string& router) {
                                {"bytes_in", as_int(total.bytes_in)},
                                {"bytes_out", as_int(total.bytes_out)}});
   }
-  return {{"ok", true},
-          {"router", router},
-          {"epoch", counters.epoch()},
-          {"sequence", as_int(counters.next_sequence())},
-          {"series", std::move(all)}};
+  json::object usage{{"ok", true},
+                     {"router", router},
+                     {"epoch", counters.epoch()},
+                     {"sequence", as_int(counters.next_sequence())},
+                     {"series", std::move(kept)},
+                     {"lost", counters.lost_epoch()}};
+  if (counters.any_in_memory()) {
+    usage["memory"] = json::object{{"epoch", counters.memory_epoch()},
+                                   {"sequence", as_int(counters.next_memory_sequence())},
+                                   {"series", std::move(in_memory)},
+                                   {"error", counters.trouble()}};
+  }
+  return usage;
 }
 
 std::string metrics_of(const Reported& router) {
@@ -357,6 +368,9 @@ std::string metrics_of(const Reported& router) {
   text.line(environment, std::to_string(table != nullptr ? table->quarantined.size() : 0));
   text.metric("sluice_router_refused_total", "counter", "What was not taken for a request");
   text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) { return each.refused(); })));
+  text.metric("sluice_router_counters_in_memory", "gauge",
+              "Whether the disk does not take counts, so that they are in memory");
+  text.line(environment, router.counters.trouble().empty() ? "0" : "1");
   write_pins(text, pin_sum(router), environment);
   return text.take();
 }

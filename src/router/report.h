@@ -26,6 +26,7 @@ struct Reported {
   const TableKeeper& keeper;
   const StateFiles& state;
   const std::vector<std::unique_ptr<WorkerThread>>& threads;
+  uint64_t log_dropped = 0;  // bytes of the access log
 };
 
 // Of all deployments, or of one.

@@ -77,11 +77,16 @@ Result<File*> StateFiles::patches_file() {
 }
 
 Result<void> StateFiles::put_snapshot(const KeptOrder& order) {
-  if (auto written = write_atomically(disk_, snapshot_, text_of_order(order), 0600); !written) return written.error();
+  if (auto written = write_atomically(disk_, snapshot_, text_of_order(order), 0600); !written) {
+    missing_ = written.error().message;
+    return written.error();
+  }
+  missing_.clear();
   return keep_patches(0);
 }
 
 Result<void> StateFiles::append_patch(const KeptOrder& order) {
+  if (!missing_.empty()) return Error{.code = Code::unavailable, .message = missing_};
   auto file = patches_file();
   if (!file) return file.error();
   std::string body = text_of_order(order);
@@ -89,7 +94,10 @@ Result<void> StateFiles::append_patch(const KeptOrder& order) {
   std::string record(reinterpret_cast<const char*>(&size), sizeof size);
   record += view_of(crypto::sha256(body));
   record += body;
-  if (auto written = (*file)->write_at(patch_bytes(), record); !written) return written.error();
+  if (auto written = (*file)->write_at(patch_bytes(), record); !written) {
+    missing_ = written.error().message;
+    return written.error();
+  }
   ends_.push_back(patch_bytes() + record.size());
   return {};
 }
@@ -101,6 +109,8 @@ Result<void> StateFiles::keep_patches(size_t count) {
   return (*file)->truncate(patch_bytes());
 }
 
-bool StateFiles::wants_load() const { return patches() > kManyPatches || patch_bytes() > kManyPatchBytes; }
+bool StateFiles::wants_load() const {
+  return !missing_.empty() || patches() > kManyPatches || patch_bytes() > kManyPatchBytes;
+}
 
 }  // namespace sluice::router

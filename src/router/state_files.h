@@ -36,7 +36,7 @@ class StateFiles {
 
   // Whole and synced when it returns; patches of before are gone.
   Result<void> put_snapshot(const KeptOrder& order);
-  // Not synced.
+  // Not synced. After one that failed it refuses all others, which would not follow, until there is a snapshot.
   Result<void> append_patch(const KeptOrder& order);
   // Only so many of the patches that were read hold; the others are cut off.
   Result<void> keep_patches(size_t count);
@@ -53,6 +53,7 @@ class StateFiles {
   std::string patches_;
   std::unique_ptr<File> file_;
   std::vector<uint64_t> ends_;  // where each patch ends
+  std::string missing_;         // why the patches end there, if they do not end with the last order
 };
 
 }  // namespace sluice::router

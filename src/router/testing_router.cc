@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,11 +70,17 @@ TestingRouter::TestingRouter(const TableDocument* table) {
     bool written = write_atomically(disk, options.table_file, write(to_json(*table)), 0600).has_value();
     assert(written);
   }
-  auto child = fork_worker([this] {
+  start();
+}
+
+void TestingRouter::start() {
+  RealDisk disk;
+  auto child = WorkerProcess::begin([this] {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     RealDisk own;
     return run_router(options, own, [](const std::string&) {}) ? 0 : 1;
   });
-  pid = *child;
+  pid = child->pid();
   std::string record = folder.path("router.json");
   bool listens = eventually([&] { return disk.exists(record).value(); });
   assert(listens);
@@ -84,7 +91,17 @@ TestingRouter::TestingRouter(const TableDocument* table) {
 }
 
 TestingRouter::~TestingRouter() {
-  if (pid != 0) stop();
+  if (pid != 0) {
+    stop();
+  } else if (int worker = worker_pid(); worker != 0) {
+    ::kill(worker, SIGKILL);
+  }
+}
+
+void TestingRouter::kill_master() {
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  pid = 0;
 }
 
 bool TestingRouter::stop() {

@@ -41,6 +41,10 @@ class TestingRouter {
   std::string fetch(const std::string& request) const { return fetch_at(listen, request); }
   static std::string fetch_at(const std::string& address, const std::string& request);
   int worker_pid() const;
+  // Its worker goes on.
+  void kill_master();
+  // Once more, after that.
+  void start();
   // Stops it as SIGTERM does; whether it ended well.
   bool stop();
 

@@ -12,10 +12,13 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/lock_file.h"
+#include "base/process_identity.h"
 #include "base/random.h"
 #include "base/thread_name.h"
 #include "base/thread_turns.h"
 #include "base/ulid.h"
+#include "crypto/base64.h"
 #include "router/control.h"
 #include "router/counters.h"
 #include "router/table_keeper.h"
@@ -48,38 +51,59 @@ class LogWriter {
       [[maybe_unused]] ssize_t size = ::write(STDOUT_FILENO, lines.data(), lines.size());
     } else if (file_ && file_->write_at(offset_, lines)) {
       offset_ += lines.size();
+    } else {
+      dropped_ += lines.size();
     }
   }
+  uint64_t dropped() const { return dropped_; }
 
  private:
   bool stdout_;
   std::unique_ptr<File> file_;
   uint64_t offset_ = 0;
+  uint64_t dropped_ = 0;  // bytes
 };
+
+ProcessIdentity identity_of(int pid) {
+  auto found = identify_process(pid);
+  return found ? *found : ProcessIdentity{.pid = pid};
+}
 
 class Worker {
  public:
-  Worker(const WorkerPlan& plan, Disk& disk)
-      : plan_(plan), disk_(disk), state_(disk, plan.folder), log_writer_(disk, plan.access_log) {}
+  Worker(const WorkerPlan& plan, const WorkerPlaces& places, Disk& disk)
+      : plan_(plan),
+        places_(places),
+        disk_(disk),
+        master_(identity_of(plan.master_pid)),
+        state_(disk, plan.folder),
+        log_writer_(disk, plan.access_log) {}
 
-  Result<void> begin(const std::vector<ListeningPlace>& places);
-  void run(int control_fd, int admin_fd, int signals);
+  Result<void> begin();
+  void run(int signals);
+  bool has_master() const {
+    auto runs = is_running(master_);
+    return runs && *runs;
+  }
 
  private:
   Reported reported() {
-    return {plan_.name, plan_.router, plan_.master_pid, ::getpid(), (clock_.monotonic_ns() - begun_ns_) / 1'000'000'000,
-            *counters_, *keeper_,     state_,           threads_};
+    return {plan_.name, plan_.router, master_.pid, ::getpid(), (clock_.monotonic_ns() - begun_ns_) / 1'000'000'000,
+            *counters_, *keeper_,     state_,      threads_,   log_.dropped() + log_writer_.dropped()};
   }
   void publish(const Table* table) {
     for (auto& thread : threads_) thread->order_table(table);
   }
+  std::optional<HandedOver> hand_over(int master_pid);
   void read_table_file();
   void tell_quarantined();
   // Whether the worker is to end.
   bool take_signals(int signals);
 
   const WorkerPlan& plan_;
+  const WorkerPlaces& places_;
   Disk& disk_;
+  ProcessIdentity master_;
   RealClock clock_;
   RealRandom random_;
   StateFiles state_;
@@ -94,12 +118,17 @@ class Worker {
   bool stopping_ = false;
 };
 
-Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
+Result<void> Worker::begin() {
   begun_ns_ = clock_.monotonic_ns();
   UlidSource ids(clock_, random_);
-  auto counters = Counters::open(plan_.folder + "/counters", plan_.router, to_string(ids.next()), plan_.threads);
+  auto counters =
+      Counters::open(plan_.folder + "/counters", plan_.router, to_string(ids.next()), plan_.threads, plan_.spare);
   if (!counters) return counters.error();
   counters_ = *std::move(counters);
+  counters_->rescue_from_disk_faults();
+  if (std::string trouble = counters_->trouble(); !trouble.empty()) {
+    narrate("what passes is counted in memory, and lost when the router ends: " + trouble);
+  }
   compiler_.emplace(random_, [this](const SeriesName& name) { return counters_->series_of(name); });
   keeper_.emplace(
       plan_.router, plan_.trusted, *compiler_, state_, [this](const Table* table) { publish(table); },
@@ -112,7 +141,7 @@ Result<void> Worker::begin(const std::vector<ListeningPlace>& places) {
   size_t most = std::max<size_t>(static_cast<size_t>(files.rlim_cur), kSpareFiles * 2) - kSpareFiles;
   for (size_t i = 0; i < plan_.threads; ++i) {
     std::vector<Listener> listeners;
-    for (const ListeningPlace& place : places) {
+    for (const ListeningPlace& place : places_.listen) {
       listeners.push_back({place.fds[i], place.address.port(), place.address.family() == AF_UNIX});
     }
     auto thread = WorkerThread::make(i, std::move(listeners), clock_, random_, *counters_, log_, addresses_);
@@ -166,8 +195,21 @@ bool Worker::take_signals(int signals) {
   return stopping_ && std::ranges::all_of(threads_, [](const auto& thread) { return thread->has_ended(); });
 }
 
-void Worker::run(int control_fd, int admin_fd, int signals) {
-  Control control(control_fd, admin_fd, *keeper_, clock_, [this] { return reported(); });
+std::optional<HandedOver> Worker::hand_over(int master_pid) {
+  if (stopping_ || has_master()) return std::nullopt;
+  master_ = identity_of(master_pid);
+  HandedOver handed{.plan = served_plan(plan_, places_)};
+  for (const ListeningPlace& place : places_.listen) {
+    handed.fds.insert(handed.fds.end(), place.fds.begin(), place.fds.end());
+  }
+  for (int fd : {places_.control.fds.front(), places_.admin.fds.front(), plan_.spare}) handed.fds.push_back(fd);
+  return handed;
+}
+
+void Worker::run(int signals) {
+  Control control(
+      places_.control.fds.front(), places_.admin.fds.front(), *keeper_, clock_, [this] { return reported(); },
+      [this](int master_pid) { return hand_over(master_pid); });
   while (!take_signals(signals)) {
     control.turn(stopping_ ? 10 : kTurn_ms, signals);
     log_writer_.write(log_.fetch());
@@ -179,25 +221,47 @@ void Worker::run(int control_fd, int admin_fd, int signals) {
 
 }  // namespace
 
+ServedPlan served_plan(const WorkerPlan& plan, const WorkerPlaces& places) {
+  ServedPlan served{.admin = to_string(places.admin.address),
+                    .table_file = plan.table_file,
+                    .access_log = plan.access_log,
+                    .threads = static_cast<int64_t>(plan.threads),
+                    .drain_ms = plan.drain_ms};
+  for (const ListeningPlace& place : places.listen) served.listen.push_back(to_string(place.address));
+  for (const crypto::PublicKey& key : plan.trusted) served.trusted.push_back(crypto::to_base64(key.raw()));
+  return served;
+}
+
 void narrate(const std::string& text) {
   std::string line = "router: " + text + "\n";
   [[maybe_unused]] ssize_t size = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-int run_worker(const WorkerPlan& plan, const std::vector<ListeningPlace>& places, int control_fd, int admin_fd,
-               Disk& disk) {
+int run_worker(const WorkerPlan& plan, const WorkerPlaces& places, Disk& disk) {
   name_this_thread("router-control");
   sigset_t set;
   ::sigemptyset(&set);
   for (int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, each);
   int signals = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-  Worker worker(plan, disk);
-  if (auto begun = worker.begin(places); !begun) {
+  // By it the worker is found where its master is gone.
+  RealClock clock;
+  auto lock = LockFile::acquire(disk, clock, plan.folder + "/worker.lock", 0);
+  if (!lock && lock.error().code == Code::conflict) {
+    narrate("the worker cannot begin: " + to_string(lock.error()));
+    return exit_code(lock.error().code);
+  }
+  Worker worker(plan, places, disk);
+  if (auto begun = worker.begin(); !begun) {
     narrate("the worker cannot begin: " + to_string(begun.error()));
     return exit_code(begun.error().code);
   }
   go_first();  // not before: the threads that serve would inherit it
-  worker.run(control_fd, admin_fd, signals);
+  worker.run(signals);
+  if (!worker.has_master()) {
+    // Nobody else is there to do it.
+    (void)disk.remove(plan.folder + "/router.json");
+    (void)disk.remove(plan.folder + "/control.sock");
+  }
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// The worker: all that a router does but listening and starting again. It runs in a process of its own, which the
-// master forks.
+// The worker: all that a router does but opening listeners and starting again. It runs in a process of its own, which
+// the master forks and which outlives it.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/disk.h"
 #include "crypto/ed25519.h"
+#include "router/adoption.h"
 #include "router/listening.h"
 
 namespace sluice::router {
@@ -22,11 +23,21 @@ struct WorkerPlan {
   size_t threads = 1;
   int64_t drain_ms = 30'000;
   int master_pid = 0;
+  int spare = -1;  // Counters::make_spare()
 };
 
-// Serves until it is told to stop, by SIGTERM or SIGINT, which must be blocked. The process's exit code.
-int run_worker(const WorkerPlan& plan, const std::vector<ListeningPlace>& places, int control_fd, int admin_fd,
-               Disk& disk);
+// What it listens at: the descriptors are those of its master, too.
+struct WorkerPlaces {
+  std::vector<ListeningPlace> listen;
+  ListeningPlace control, admin;
+};
+
+// In the words that two masters can compare.
+ServedPlan served_plan(const WorkerPlan& plan, const WorkerPlaces& places);
+
+// Serves until it is told to stop, by SIGTERM or SIGINT, which must be blocked; with its master or without. The
+// process's exit code.
+int run_worker(const WorkerPlan& plan, const WorkerPlaces& places, Disk& disk);
 
 // A line for whoever looks at the router's stderr.
 void narrate(const std::string& text);

@@ -1,13 +1,15 @@
 // The calls of the system for processes and signals that the master needs, and nothing else.
 #include "router/worker_process.h"
 
+#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
+#include <utility>
 
 #include "base/disk.h"
 
@@ -17,47 +19,76 @@ namespace {
 sigset_t router_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (int each : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) ::sigaddset(&set, each);
+  for (int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, each);
   return set;
+}
+
+bool is_readable(int fd, int64_t timeout_ms) {
+  pollfd watched{fd, POLLIN, 0};
+  return ::poll(&watched, 1, static_cast<int>(timeout_ms)) > 0;
 }
 
 }  // namespace
 
-Result<int> fork_worker(const std::function<int()>& work) {
-  int master = ::getpid();
+Result<WorkerProcess> WorkerProcess::begin(const std::function<int()>& work) {
   int pid = ::fork();
   if (pid < 0) return error_from(errno, "fork", "the router's worker");
-  if (pid > 0) return pid;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // A terminal's Ctrl-C goes to the master alone, which tells the worker in its turn.
-  ::setpgid(0, 0);
-  if (::getppid() != master) ::_exit(1);
-  ::_exit(work());
+  if (pid == 0) {
+    // A terminal's Ctrl-C goes to the master alone, which tells the worker in its turn.
+    ::setpgid(0, 0);
+    ::_exit(work());
+  }
+  int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (pidfd >= 0) return WorkerProcess(pid, pidfd, true);
+  Error error = error_from(errno, "watch", "the router's worker");
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  return error;
 }
+
+Result<WorkerProcess> WorkerProcess::adopt(int pid) {
+  int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (pidfd < 0) return error_from(errno, "watch", "the router's worker");
+  return WorkerProcess(pid, pidfd, false);
+}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
+    : pid_(other.pid_), pidfd_(std::exchange(other.pidfd_, -1)), child_(other.child_) {}
+
+WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(pidfd_, other.pidfd_);
+  std::swap(child_, other.child_);
+  return *this;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (pidfd_ >= 0) ::close(pidfd_);
+}
+
+bool WorkerProcess::has_ended() const {
+  if (!is_readable(pidfd_, 0)) return false;
+  if (child_) ::waitpid(pid_, nullptr, WNOHANG);
+  return true;
+}
+
+void WorkerProcess::send(int signal) const { ::syscall(SYS_pidfd_send_signal, pidfd_, signal, nullptr, 0); }
 
 void block_router_signals() {
   sigset_t set = router_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
 }
 
-MasterNews await_news(int64_t timeout_ms) {
+MasterNews await_news(int64_t timeout_ms, const WorkerProcess* worker) {
   sigset_t set = router_signals();
-  timespec timeout{.tv_sec = timeout_ms / 1'000, .tv_nsec = timeout_ms % 1'000 * 1'000'000};
-  switch (::sigtimedwait(&set, nullptr, &timeout)) {
-    case SIGTERM:
-    case SIGINT:
-      return MasterNews::stop;
-    case SIGHUP:
-      return MasterNews::reload;
-    case SIGCHLD:
-      return MasterNews::child_ended;
-    default:
-      return MasterNews::nothing;
-  }
+  int signals = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  pollfd watched[] = {{signals, POLLIN, 0}, {worker != nullptr ? worker->pidfd() : -1, POLLIN, 0}};
+  ::poll(watched, 2, static_cast<int>(timeout_ms));
+  signalfd_siginfo found{};
+  bool any = ::read(signals, &found, sizeof found) == sizeof found;
+  ::close(signals);
+  if (!any) return MasterNews::nothing;
+  return found.ssi_signo == SIGHUP ? MasterNews::reload : MasterNews::stop;
 }
-
-bool has_ended(int pid) { return ::waitpid(pid, nullptr, WNOHANG) == pid; }
-
-void signal_worker(int pid, int signal) { ::kill(pid, signal); }
 
 }  // namespace sluice::router

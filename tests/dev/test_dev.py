@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = "run test build bench fmt tidy fuzz asan tsan coverage soak fresh clean".split()
+COMMANDS = "run test soak build bench fmt tidy fuzz asan tsan coverage fresh clean".split()
 
 
 def program(folder, name, text):

@@ -92,8 +92,8 @@ class Router:
         self.process, self.generation, self.facts, self.control = None, 0, None, None
         (folder / "trust.pem").write_bytes(self.key.pem())
 
-    def start(self, table=None, *options, environment=None, limits=None):
-        words = [str(self.sluice), "router", "run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--trust",
+    def start(self, table=None, *options, environment=None, limits=None, before=()):
+        words = [*before, str(self.sluice), "router", "run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--trust",
                  str(self.folder / "trust.pem"), *options]
         if "--access-log" not in options:
             words += ["--access-log", str(self.folder / "access.log")]
@@ -110,8 +110,11 @@ class Router:
         assert line, f"the router did not start: {self.said()}"
         self.facts = json.loads(line)
         self.endpoint = self.facts["listen"][0]
-        self.control = Control(self.facts["control"])
+        self.control = self.open_control()
         return self
+
+    def open_control(self):
+        return Control(self.facts["control"])
 
     def said(self):
         self.process.wait(timeout=60) if self.process.poll() is not None else None

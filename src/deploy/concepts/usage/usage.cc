@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
+#include <set>
 
 #include "deploy/concepts/usage/usage_work.h"
 #include "deploy/router_fleet.h"
@@ -82,6 +83,33 @@ void note_sequence(State& state, const UsageReading& reading) {
   state.readings().push(reading);
 }
 
+void note_in_memory(State& state, const auto& counts) {
+  for (const auto& each : state.unkept()) {
+    if (each.value.epoch != counts.epoch) continue;
+    UsageUnkeptItem known = each.value;
+    known.read = state.now();
+    state.unkept().put(each.number, known);
+    return;
+  }
+  state.unkept().push({.router = counts.router,
+                       .epoch = counts.epoch,
+                       .reason = counts.reason,
+                       .since = state.now(),
+                       .read = state.now()});
+}
+
+void note_lost(State& state, const auto& counts) {
+  for (const auto& each : state.unkept()) {
+    if (each.value.epoch != counts.epoch) continue;
+    UsageUnkeptItem known = each.value;
+    known.lost = true;
+    state.unkept().put(each.number, known);
+    return;
+  }
+  // It began and ended between two readings.
+  state.unkept().push({.router = counts.router, .epoch = counts.epoch, .since = state.now(), .lost = true});
+}
+
 using Reading = decltype(Collect::Ok::readings)::value_type;
 using Series = decltype(Reading::series)::value_type;
 
@@ -126,11 +154,24 @@ Collect::Performed Usage::perform_collect(const CollectWork&, Effect& effect) {
     members.push_back(std::move(each.member));
   }
   Collect::Ok ok;
+  std::set<std::string> answered, in_memory;  // routers; epochs
+  std::set<std::string> named;                // epochs that are known to be lost
+  for (const UsageUnkeptItem& each : counted.unkept().values()) {
+    if (each.lost) named.insert(each.epoch);
+  }
   for (const json::object& answer : effect.tool<RouterFleet>().usage(members)) {
     Reading reading{.router = text_at(answer, "router"),
                     .epoch = text_at(answer, "epoch"),
                     .sequence = count_at(answer, "sequence")};
     if (reading.router.empty()) continue;
+    answered.insert(reading.router);
+    if (answer.contains("memory")) {
+      in_memory.insert(reading.epoch);
+      ok.inMemory.push_back({.router = reading.router, .epoch = reading.epoch, .reason = text_at(answer, "memory")});
+    }
+    if (std::string lost = text_at(answer, "lost"); !lost.empty() && named.insert(lost).second) {
+      ok.lost.push_back({.router = reading.router, .epoch = lost});
+    }
     for (Series& now : series_of(answer)) {
       const UsageTotal before = counted_of(counted, now.revision, reading.router, reading.epoch);
       if (now.requests == before.requests && now.bytesIn == before.bytesIn && now.bytesOut == before.bytesOut) continue;
@@ -141,6 +182,11 @@ Collect::Performed Usage::perform_collect(const CollectWork&, Effect& effect) {
       reading.series.push_back(std::move(now));
     }
     if (!reading.series.empty()) ok.readings.push_back(std::move(reading));
+  }
+  // What a router had in memory, and has there no more, it has lost.
+  for (const UsageUnkeptItem& each : counted.unkept().values()) {
+    if (!answered.contains(each.router) || in_memory.contains(each.epoch)) continue;
+    if (named.insert(each.epoch).second) ok.lost.push_back({.router = each.router, .epoch = each.epoch});
   }
   return ok;
 }
@@ -153,6 +199,8 @@ Collect::Outcome Usage::finish_collect(const Collect&, const Collect::Outcome& o
     for (const auto& series : reading.series) add_series(state, reading.router, reading.epoch, series);
     note_sequence(state, {.router = reading.router, .epoch = reading.epoch, .sequence = reading.sequence});
   }
+  for (const auto& each : ok->inMemory) note_in_memory(state, each);
+  for (const auto& each : ok->lost) note_lost(state, each);
   return outcome;
 }
 
@@ -194,6 +242,14 @@ Show::Result Usage::show(const Show&, const State& state) {
                                .bytesIn = record.bytesIn,
                                .bytesOut = record.bytesOut,
                                .warmSeconds = warm_seconds(record, state.now())});
+  }
+  for (const UsageUnkeptItem& each : state.unkept().values()) {
+    shown.unkept.push_back({.router = each.router,
+                            .epoch = each.epoch,
+                            .reason = each.reason,
+                            .since = each.since,
+                            .read = each.read,
+                            .lost = each.lost});
   }
   return shown;
 }
