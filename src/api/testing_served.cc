@@ -94,7 +94,7 @@ TestingServed::TestingServed() : owner(name_of_user(::getuid())) {
   auto started = engine::Engine::start(
       {.store = &store,
        .clock = &clock,
-       .ids = &ids_,
+       .random = &random_,
        .tools = &tools_,
        .concepts = {&binding_},
        .may = [this](const engine::Caller& who, const std::string&, const json::object&) { return who.name == owner; },

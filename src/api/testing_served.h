@@ -45,7 +45,6 @@ class TestingServed {
 
  private:
   RealRandom random_;
-  UlidSource ids_{clock, random_};
   lang::Tools tools_;
   lang::ConceptBinding binding_;
   std::mutex mutex_;

@@ -7,9 +7,13 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/flow_view.h"
+#include "cli/home_engine.h"
 #include "cli/home_store.h"
+#include "cli/kit_place.h"
+#include "cli/loaded_concepts.h"
 #include "crypto/key_file.h"
 #include "engine/audit.h"
+#include "engine/engine_time.h"
 #include "engine/record_reader.h"
 #include "engine/step.h"
 
@@ -232,6 +236,73 @@ Result<Code> verify(Context& context) {
   return report->fault || by_strangers(*report) ? Code::verification_failed : Code::ok;
 }
 
+// --------------------------------------------------------------------------------------------------------- clock
+
+Result<Code> clock(Context& context) {
+  RealClock clock;
+  auto home = open_for_reading(context, clock);
+  if (!home) return home.error();
+  if (!*home) return nothing_has_run();
+  auto snapshot = (*home)->store->read();
+  if (!snapshot) return snapshot.error();
+  engine::EngineTime time(clock, engine::this_boot((*home)->disk));
+  if (auto resumed = time.resume(**snapshot); !resumed) return resumed.error();
+  time.tick();
+  json::object shown{{"recorded", utc_text(time.now_ms())}, {"system", utc_text(time.wall_ms())}};
+  json::array corrections;
+  for (const engine::TimeCorrection& each : time.kept().corrections) {
+    corrections.push_back(json::object{{"seq", each.seq}, {"byMs", each.by_ms}});
+  }
+  shown["corrections"] = corrections;
+  if (time.jump()) {
+    shown["jump"] = json::object{{"at", utc_text(time.jump()->at_ms)},
+                                 {"byMs", time.jump()->by_ms},
+                                 {"over", time.jump()->over}};
+  }
+  context.output.print(shown, [&](const Terminal&) {
+    std::string text =
+        "recorded  " + utc_text(time.now_ms()) + "\nsystem    " + utc_text(time.wall_ms()) + "\n";
+    if (time.jump()) {
+      text += time.jump()->what + (time.jump()->over ? "; they agree again\n" : "\n");
+    }
+    if (time.is_apart()) text += "next:  set the system's clock right; if it is right: sluice audit correct-clock\n";
+    return text;
+  });
+  return Code::ok;
+}
+
+Result<Code> correct_clock(Context& context) {
+  std::string folder;
+  {
+    RealClock clock;
+    auto home = open_home_store(context, clock, MakeStore::no);
+    if (!home) return home.error();
+    if (!*home) return nothing_has_run();
+    auto snapshot = (*home)->store->read();
+    if (!snapshot) return snapshot.error();
+    auto kit = kit_of_flow(**snapshot, "");
+    if (!kit) return kit.error();
+    folder = *std::move(kit);
+  }
+  auto place = place_of_kit(folder, context);
+  if (!place) return place.error();
+  if (auto exists = must_exist(*place); !exists) return exists.error();
+  lang::Checked checked = check_place(*place, false, context);
+  if (!checked.kit) return kit_has_errors(*place, checked);
+  auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  const LoadedConcepts none;
+  const LoadedConcepts& loaded = context.concepts != nullptr ? *context.concepts : none;
+  if (auto fits = check_handlers(loaded, *kit); !fits) return fits.error();
+  uint64_t position = 0;
+  auto home = HomeEngine::start(context, loaded, kit, place->folder,
+                                {.kind = engine::Decision::Kind::correct_clock}, position);
+  if (!home) return home.error();
+  context.output.print(json::object{{"position", position}}, [&](const Terminal&) {
+    return "Recorded time is that of the system's clock from record " + std::to_string(position) + " on.\n";
+  });
+  return Code::ok;
+}
+
 }  // namespace audit_commands
 
 void add_audit_commands(Commands& commands) {
@@ -265,6 +336,25 @@ void add_audit_commands(Commands& commands) {
                    lock_timeout_option()},
        .example = "sluice audit verify",
        .run = verify});
+  commands.add(
+      {.name = "audit clock",
+       .summary = "Compare the time that is recorded with the system's clock",
+       .details = "Recorded time never goes back. When the system's clock is set by more than five minutes, recorded "
+                  "time does not follow at once: it runs at double or at half speed until both agree, and nothing is "
+                  "removed for its age meanwhile. Timers and deadlines do not depend on the clock.",
+       .options = {lock_timeout_option()},
+       .example = "sluice audit clock",
+       .run = clock});
+  commands.add(
+      {.name = "audit correct-clock",
+       .summary = "Set recorded time to the system's clock, after that was wrong for long",
+       .details = "For a home in which things were recorded while the clock was wrong by months, or whose clock was "
+                  "wrong until now. Make sure that the system's clock is right. The correction is a record of the "
+                  "journal with who made it; earlier records stay as they are. Timers that are open keep the time "
+                  "that they have left.",
+       .options = {{.name = "reason", .value = "TEXT", .help = "why, for the audit"}, lock_timeout_option()},
+       .example = "sluice audit correct-clock --reason 'the battery of the clock was empty'",
+       .run = correct_clock});
 }
 
 }  // namespace sluice::cli

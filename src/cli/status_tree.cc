@@ -184,6 +184,12 @@ class Drawing {
 
 }  // namespace
 
+std::string StatusTree::render(const Terminal& terminal) const {
+  std::string text = lines.empty() ? "" : sluice::render(lines, terminal);
+  if (clock) text += terminal.paint(Style::warning, "clock") + "  " + clock->what + "\nnext:  " + clock->next + "\n";
+  return text;
+}
+
 Result<StatusTree> status_tree(Context& context, const Home& home) {
   auto objects = Objects::to_look(context);
   // Whoever has the store right now is not waited for by someone who only wants to know whether it is served.
@@ -200,7 +206,9 @@ Result<StatusTree> status_tree(Context& context, const Home& home) {
   }
   Drawing drawing(context, states, obeyed);
   for (const auto& each : states.env().all()) drawing.environment(each.id.text(), routers);
-  return drawing.take();
+  StatusTree tree = drawing.take();
+  tree.clock = views::clock_trouble((*objects)->snapshot());
+  return tree;
 }
 
 }  // namespace sluice::cli

@@ -79,11 +79,10 @@ void begin_store(const std::string& path) {
   if (!store) std::_Exit(2);
   RealClock clock;
   RealRandom random;
-  UlidSource ids(clock, random);
   lang::Tools tools;
   auto engine = engine::Engine::start({.store = store->get(),
                                        .clock = &clock,
-                                       .ids = &ids,
+                                       .random = &random,
                                        .tools = &tools,
                                        .concepts = concepts(),
                                        .fatal = [](const std::string&) { std::_Exit(3); }},

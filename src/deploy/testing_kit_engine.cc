@@ -56,7 +56,7 @@ engine::Engine& KitEngine::engine() {
   if (!checked.kit) throw std::runtime_error("the kit has faults");
   auto started = engine::Engine::start({.store = &store_,
                                         .clock = &clock_,
-                                        .ids = &ids_,
+                                        .random = &random_,
                                         .tools = &tools_,
                                         .concepts = concepts(),
                                         .fatal =

@@ -45,7 +45,6 @@ class KitEngine {
 
   RealClock clock_;
   RealRandom random_;
-  UlidSource ids_{clock_, random_};
   lang::Tools tools_;
   store::MemoryStore store_;
   std::unique_ptr<engine::Engine> engine_;

@@ -37,7 +37,10 @@ Machine::Machine(MachineParts parts, std::shared_ptr<const lang::CheckedKit> kit
                                                                  .concepts = parts_.concepts,
                                                                  .indexed = nullptr})),
       chain_(kFirstChain),
-      committed_chain_(kFirstChain) {}
+      committed_chain_(kFirstChain),
+      time_(*parts_.clock, parts_.boot) {
+  ids_.emplace(time_.recorded(), *parts_.random);
+}
 
 Machine::~Machine() = default;
 
@@ -212,7 +215,7 @@ void Machine::call(Call call) {
                    .message = call.action + " names no row of its own, so there is no generation to expect",
                    .next = "run it without an expected generation"});
   }
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  tick();
   if (auto sound = check_caller(symbols().action(*action), call.action); !sound) return deny(call, sound.error());
   const lang::ActionBinding* handler = binding(*action);
   if (handler != nullptr && handler->check) {
@@ -221,7 +224,7 @@ void Machine::call(Call call) {
   if (parts_.may && !parts_.may(call.caller, call.action, call.input)) return deny(call, may_not(call));
   if (!call.key.empty() && join_by_key(call)) return;
 
-  Step opening{.flow = parts_.ids->next(), .action = call.action, .caller = call.caller};
+  Step opening{.flow = ids_->next(), .action = call.action, .caller = call.caller};
   opening.invocation = opening.flow;
   opening.root =
       Root{.input = call.input, .key = call.key, .sync_set = set_->hash(), .expect_generation = call.expect_generation};
@@ -242,7 +245,7 @@ void Machine::call(Call call) {
   auto flow = flow_of(opening, set_);
   if (!call.key.empty()) {
     keys_[{call.caller.name, call.key}] = {call.caller.name, call.key, request_hash(call),
-                                           flow->id,         flow->id, now_ms_ + kKeyLife_ms};
+                                           flow->id,         flow->id, now_ms() + kKeyLife_ms};
   }
   calling_.push_back(flow->id);
   callers_[flow->id].push_back(std::move(call));
@@ -260,13 +263,13 @@ Error Machine::may_not(const Call& call) {
 void Machine::deny(const Call& call, const Error& error) {
   std::pair who(call.caller.name, call.action);
   Denials& denials = denials_[who];
-  int64_t minute = now_ms_ / 60'000;
+  int64_t minute = now_ms() / 60'000;
   if (denials.minute != minute) {
     uint64_t before = denials.count;
     if (before > 0) write_denial(who.first, who.second, before);
     denials = {.count = 0, .minute = minute};
     write_denial(who.first, who.second, 1);
-    arm((minute + 1) * 60'000, {TimerKind::denials, {}, {}});
+    arm_denials();
     if_it_fails_.emplace_back([this, who, before](const Error&) { denials_[who].count += before + 1; });
   } else {
     ++denials.count;
@@ -280,27 +283,81 @@ void Machine::deny(const Call& call, const Error& error) {
 }
 
 void Machine::write_denial(const std::string& caller, const std::string& action, uint64_t count) {
-  Step step{.seq = last_seq_ + 1, .at_ms = now_ms_, .kind = Step::Kind::denied, .action = action};
+  Step step{.seq = last_seq_ + 1, .at_ms = now_ms(), .kind = Step::Kind::denied, .action = action};
   step.caller.name = caller;
   step.count = count;
   write_record(step, 0);
 }
 
 void Machine::refuse(const Call& call) {
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  tick();
   deny(call, may_not(call));
 }
 
 void Machine::tell_denials(bool all) {
   std::erase_if(denials_, [&](const auto& each) {
     const auto& [who, denials] = each;
-    if (!all && denials.minute >= now_ms_ / 60'000) return false;
+    if (!all && denials.minute == now_ms() / 60'000) return false;
     if (denials.count > 0) {
       write_denial(who.first, who.second, denials.count);
       if_it_fails_.emplace_back([this, who = who, denials = denials](const Error&) { denials_[who] = denials; });
     }
     return true;
   });
+  arm_denials();
+}
+
+void Machine::arm_denials() {
+  if (!denials_.empty()) arm((now_ms() / 60'000 + 1) * 60'000, {Timer::Kind::denials, {}, {}});
+}
+
+// ------------------------------------------------------------------------------------------------------------ time
+
+void Machine::tick() {
+  if (!time_.tick()) return;
+  const ClockJump& jump = *time_.jump();
+  Step step{.seq = last_seq_ + 1, .at_ms = now_ms(), .kind = Step::Kind::clock};
+  step.note = jump.over ? "recorded time agrees with the system's clock again" : jump.what;
+  write_clock(step);
+  log(step.note);
+}
+
+// What is known of the clock is a row of state, too, which this step changes.
+void Machine::write_clock(Step& step) {
+  step.wall_ms = time_.wall_ms();
+  state_->begin_step({}, step.seq, step.at_ms);
+  state_->rows().put(kClockRelation, kJumpKey, to_row(*time_.jump()));
+  state_->keep_step();
+  write_record(step, 0);
+}
+
+// The operator says that the system's clock is right. Times that were recorded before mean others from here on: what is
+// open is read back in the terms of the new time, and what settled in a future that never was has settled now.
+Result<void> Machine::correct_clock(const Decision& decision) {
+  if (!time_.is_apart()) {
+    return Error{.code = Code::conflict,
+                 .message = "recorded time and the system's clock agree to within five minutes; nothing was changed",
+                 .next = "sluice audit clock"};
+  }
+  Step step{.seq = last_seq_ + 1, .kind = Step::Kind::clock, .caller = decision.caller};
+  step.by = "operator";
+  step.note = "recorded time is corrected: it was " + utc_text(now_ms());
+  time_.correct(step.seq);
+  step.at_ms = now_ms();
+  write_clock(step);
+  batch_.meta.emplace_back(kAttemptTimeMeta, std::to_string(now_ms()));
+  auto snapshot = parts_.store->read();
+  if (!snapshot) throw UnreadableStore(snapshot.error());
+  auto read = (*snapshot)->flows_oldest_first(std::nullopt, [&](const store::FlowRow& row) {
+    if (row.settled_at_ms <= now_ms()) return true;
+    batch_.flows.push_back(row);
+    batch_.flows.back().settled_at_ms = now_ms();
+    return true;
+  });
+  if (!read) throw UnreadableStore(read.error());
+  ids_.emplace(time_.recorded(), *parts_.random);
+  rereads_ = true;
+  return {};
 }
 
 // A key that was used joins the call to what it began. True: the call has been taken care of.
@@ -320,7 +377,7 @@ bool Machine::join_by_key(const Call& call) {
     if (!row) return tell(row.error());
     used = *std::move(row);
   }
-  if (!used || used->expires_ms < now_ms_) return false;
+  if (!used || (used->expires_ms < now_ms() && !time_.holds_retention())) return false;
   // What the key began may be on its way; until it has landed nobody knows how it ended.
   if (auto landed = land(); !landed) {
     fail_batch(landed.error());
@@ -395,7 +452,7 @@ std::vector<Machine::OpenInvocation> Machine::open_invocations() const {
 std::vector<Machine::WaitedFor> Machine::waited_for() const {
   std::vector<WaitedFor> all;
   for (const auto& [id, running] : running_) {
-    if (running.who.deadline_ms > now_ms_) all.push_back(running.who);
+    if (running.who.until_ms > time_.steady_ms()) all.push_back(running.who);
   }
   std::ranges::sort(all, {}, [](const WaitedFor& each) { return std::tie(each.action, each.flow); });
   return all;

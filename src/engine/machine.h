@@ -25,16 +25,19 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "base/ulid.h"
 #include "engine/attempt.h"
 #include "engine/committer.h"
 #include "engine/effects.h"
+#include "engine/engine_time.h"
 #include "engine/flow.h"
 #include "engine/guard_set.h"
 #include "engine/sealed.h"
 #include "engine/step.h"
 #include "engine/sync_set.h"
+#include "engine/timers.h"
 #include "engine/transaction.h"
 #include "lang/binding.h"
 #include "lang/check.h"
@@ -69,6 +72,7 @@ struct Decision {
     retry,       // try such an action again; or dispatch a dead child flow again
     drop,        // give a dead child flow up for good
     move,        // go on under the newest sync set
+    correct_clock,  // of no flow: the system's clock is right, and recorded time becomes what it says
   };
   Kind kind = Kind::cancel;
   Ulid flow;
@@ -94,7 +98,8 @@ struct MachineParts {
   store::Store* store = nullptr;
   store::BlobStore* blobs = nullptr;  // may be null
   const Clock* clock = nullptr;
-  UlidSource* ids = nullptr;
+  Boot boot;
+  Random* random = nullptr;  // for ids
   EffectRunner* effects = nullptr;
   Committer* committer = nullptr;  // without one, turn() waits for its own commit
   const lang::Tools* tools = nullptr;
@@ -130,7 +135,7 @@ class Machine {
   // wait for that batch. An error: a commit failed and nothing of it happened; if the store is broken the process must
   // stop.
   Result<bool> turn();
-  // When turn() should be called again though nothing comes in; none: nothing waits for time.
+  // When turn() should be called again though nothing comes in, on the steady clock; none: nothing waits for time.
   std::optional<int64_t> next_due_ms() const;
 
   // New flows run under this kit's syncs, and all under its guards. Its concepts must be those of the kit before it.
@@ -141,7 +146,8 @@ class Machine {
   // Of the last record that is committed.
   uint64_t position() const { return committed_seq_; }
   std::string chain() const { return committed_chain_; }
-  int64_t now_ms() const { return now_ms_; }
+  const EngineTime& time() const { return time_; }
+  int64_t now_ms() const { return time_.now_ms(); }
   size_t open_flows() const { return flows_.size(); }
   // What is open now, by flow and id.
   struct OpenInvocation {
@@ -162,7 +168,7 @@ class Machine {
   struct WaitedFor {
     Ulid flow;
     std::string_view action;
-    int64_t deadline_ms = 0;
+    int64_t until_ms = 0;  // on the steady clock
   };
   std::vector<WaitedFor> waited_for() const;
   // What was denied in the running minute is written down with the next turn: the process is about to end.
@@ -180,13 +186,6 @@ class Machine {
     size_t concept_ = 0;
     int64_t number = 0;
     AttemptResult result;
-  };
-  enum class TimerKind : uint8_t { wait, deadline, retry, child, denials };
-  struct Timer {
-    TimerKind kind;
-    Ulid flow, invocation;
-
-    auto operator<=>(const Timer&) const = default;
   };
   // What fulfilled the `when` of each firing.
   struct MatchedRecords {
@@ -305,6 +304,13 @@ class Machine {
   void deny(const Call& call, const Error& error);
   void write_denial(const std::string& caller, const std::string& action, uint64_t count);
   void tell_denials(bool all = false);
+  void arm_denials();
+
+  // ---- time (machine.cc)
+  // Looks at the clock, and writes down if that was set.
+  void tick();
+  void write_clock(Step& step);
+  Result<void> correct_clock(const Decision& decision);
 
   // ---- the batch (machine_batch.cc)
   // The batch as it goes to the store, and what is done when it is there.
@@ -332,7 +338,7 @@ class Machine {
   std::vector<Ulid> collect_flows();
   void fail_batch(const Error& error);
   void touch(Flow& flow);
-  void arm(int64_t due_ms, Timer timer);
+  void arm(int64_t due_ms, const Timer& timer);
   void disarm(const Flow& flow, const Invocation& invocation);
   void take_results();
   void take_due();
@@ -367,12 +373,13 @@ class Machine {
 
   uint64_t last_seq_ = 0, committed_seq_ = 0;
   std::string chain_, committed_chain_;
-  int64_t now_ms_ = 0;  // engine time: never goes back, also across restarts
+  EngineTime time_;
+  std::optional<UlidSource> ids_;
   std::unique_ptr<Transaction> state_;
   std::unordered_map<Ulid, std::unique_ptr<Flow>> flows_;
   std::unordered_map<Ulid, Ulid> requests_;     // open requests: their flows
   std::set<Ulid> busy_;                         // flows with work, the oldest first
-  std::set<std::pair<int64_t, Timer>> timers_;  // by due time
+  Timers timers_;
   EffectSlots slots_;
   std::map<size_t, int64_t> outdated_;  // concepts whose stored state is of another version: which
   bool replaying_ = false;
@@ -387,7 +394,7 @@ class Machine {
   std::vector<Job> jobs_;  // to launch after the commit
   std::vector<std::function<void(const Error&)>> if_it_fails_;
   std::vector<Outcome> ended_;
-  std::vector<Ulid> moved_;     // flows that are to be read back under their new set
+  bool rereads_ = false;        // what is open is to be read back once it is committed
   std::vector<Step> children_;  // child flows that the running step opens
   std::vector<Ulid> calling_;   // flows whose first step is not committed
   std::map<std::pair<std::string, std::string>, store::KeyRow> keys_;  // of these

@@ -71,6 +71,7 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
     case Step::Kind::started:
       invocation->started = true;
       invocation->attempts = step.attempt;
+      invocation->due_ms = 0;
       break;
     case Step::Kind::again:
       apply_again(flow, step);
@@ -96,6 +97,7 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
     case Step::Kind::child:
     case Step::Kind::move:
     case Step::Kind::denied:
+    case Step::Kind::clock:
       break;
   }
   if (step.kind == Step::Kind::act || step.kind == Step::Kind::begin || step.kind == Step::Kind::finish) {
@@ -130,7 +132,7 @@ void Machine::apply_again(Flow& flow, const Step& step) {
   if (flow.child && step.invocation == flow.id) {
     flow.child->dead = false;
     flow.child->due_ms = step.due_ms;
-    arm(step.due_ms, {TimerKind::child, flow.id, flow.id});
+    arm(step.due_ms, {Timer::Kind::child, flow.id, flow.id});
     return;
   }
   Invocation* invocation = flow.find(step.invocation);
@@ -145,10 +147,10 @@ void Machine::apply_again(Flow& flow, const Step& step) {
     // Its time begins anew: it may have been over when the operator came.
     disarm(flow, *invocation);
     invocation->opened_ms = step.at_ms;
-    if (auto until_ms = deadline_ms(*invocation)) arm(*until_ms, {TimerKind::deadline, flow.id, invocation->id});
+    if (auto until_ms = deadline_ms(*invocation)) arm(*until_ms, {Timer::Kind::deadline, flow.id, invocation->id});
   }
   invocation->due_ms = step.due_ms;
-  if (step.due_ms != 0) arm(step.due_ms, {TimerKind::retry, flow.id, invocation->id});
+  if (step.due_ms != 0) arm(step.due_ms, {Timer::Kind::retry, flow.id, invocation->id});
 }
 
 void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, const RecordRef& record) {
@@ -157,7 +159,7 @@ void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, cons
     invocation.due_ms = step.due_ms;
     supersede(flow, invocation);
     flow.set_phase(invocation, Invocation::Phase::waiting);
-    arm(invocation.due_ms, {TimerKind::wait, flow.id, invocation.id});
+    arm(invocation.due_ms, {Timer::Kind::wait, flow.id, invocation.id});
     if (!replaying_) batch_.timers.push_back({invocation.id, flow.id, invocation.due_ms});
     return;
   }
@@ -170,7 +172,7 @@ void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, cons
   }
   flow.set_phase(invocation, Invocation::Phase::performing);
   invocation.work = std::make_shared<const json::value>(*std::move(step.work));
-  if (auto until_ms = deadline_ms(invocation)) arm(*until_ms, {TimerKind::deadline, flow.id, invocation.id});
+  if (auto until_ms = deadline_ms(invocation)) arm(*until_ms, {Timer::Kind::deadline, flow.id, invocation.id});
   if (!replaying_) make_ready(flow, invocation);
 }
 

@@ -30,7 +30,7 @@ json::value cause_json(const Record& record, const lang::Symbols& symbols) {
 }  // namespace
 
 Step Machine::child_step(const Flow& parent, const Match& match, const Ulid& id) const {
-  Step step{.at_ms = now_ms_, .flow = id, .invocation = id, .kind = Step::Kind::child};
+  Step step{.at_ms = now_ms(), .flow = id, .invocation = id, .kind = Step::Kind::child};
   step.caller = parent.caller;
   step.child = ChildRoot{.parent = parent.id, .sync = parent.set->name(match.sync), .sync_set = parent.set_hash};
   for (const RecordRef& record : match.records) step.child->matched.push_back(id_of(*record));
@@ -93,7 +93,7 @@ void Machine::dispatch(Flow& flow) {
   Step step = new_step(flow, flow.id, Step::Kind::dispatch);
   step.attempt = child.attempt + 1;
   Fired fired{.sync = child.root.sync, .matched = child.root.matched};
-  state_->begin_step(flow.id, step.seq, now_ms_);
+  state_->begin_step(flow.id, step.seq, now_ms());
   if (sync) {
     Match match{.sync = *sync};
     for (const RecordId& id : child.root.matched) {
@@ -180,7 +180,7 @@ void Machine::repeat_child(Flow& flow) {
   step.note = child.repeat;
   if (more) {
     step.by = "effect";
-    step.due_ms = now_ms_ + kChildBackoff.after_ms(child.attempt);
+    step.due_ms = now_ms() + kChildBackoff.after_ms(child.attempt);
   }
   append(flow, std::move(step));
 }

@@ -26,7 +26,7 @@ bool take_back_crash(Flow& flow, Invocation& invocation) {
 }  // namespace
 
 void Machine::decide(const Decision& decision) {
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  tick();
   auto tell = [on_done = decision.on_done](const Result<uint64_t>& result) {
     if (on_done) on_done(result);
   };
@@ -48,6 +48,7 @@ void Machine::decide(const Decision& decision) {
 
 Result<void> Machine::decide_now(const Decision& decision) {
   using Kind = Decision::Kind;
+  if (decision.kind == Kind::correct_clock) return correct_clock(decision);
   std::string flow_id = sluice::to_string(decision.flow);
   bool about_one = decision.kind == Kind::resolve_as || (decision.kind == Kind::retry && decision.invocation != Ulid{});
   Flow* found = find_flow(decision.flow);
@@ -89,7 +90,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
         if (!flow.child || !flow.child->dead) break;
         Step step = new_step(flow, flow.id, Step::Kind::again);
         step.attempt = flow.child->attempt;
-        step.due_ms = now_ms_;
+        step.due_ms = now_ms();
         write(std::move(step));
         return {};
       }
@@ -98,7 +99,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
       Step step = new_step(flow, invocation->id, Step::Kind::again);
       step.action = name(invocation->action);
       step.attempt = invocation->attempts;
-      step.due_ms = now_ms_;
+      step.due_ms = now_ms();
       write(std::move(step));
       return {};
     }
@@ -129,9 +130,11 @@ Result<void> Machine::decide_now(const Decision& decision) {
       flow.set_hash = set_->hash();
       flow.listed.reset();
       write(std::move(step));
-      moved_.push_back(flow.id);
+      rereads_ = true;
       return {};
     }
+    case Kind::correct_clock:
+      break;
   }
   return Error{
       .code = Code::conflict,
@@ -226,7 +229,7 @@ Result<void> Machine::resolve_ended(const Decision& decision) {
   }
 
   Step step{.seq = last_seq_ + 1,
-            .at_ms = now_ms_,
+            .at_ms = now_ms(),
             .flow = decision.flow,
             .invocation = decision.invocation,
             .kind = Step::Kind::resolve,
@@ -239,11 +242,11 @@ Result<void> Machine::resolve_ended(const Decision& decision) {
   }
   crypto::Sha256 digest = crypto::sha256(id + "/resolve");
   Fired fired{.sync = "operator", .matched = {{decision.invocation, RecordKind::completion}}, .rows = 1};
-  fired.then.push_back({.id = Ulid::from(now_ms_, std::span(digest).first<Ulid::kRandomBytes>()),
+  fired.then.push_back({.id = Ulid::from(now_ms(), std::span(digest).first<Ulid::kRandomBytes>()),
                         .action = ended->second.action,
                         .fields = ended->second.input});
   step.fired.push_back(std::move(fired));
-  moved_.push_back(decision.flow);
+  rereads_ = true;
   if (flow != nullptr) {
     append(*flow, std::move(step));
     return {};

@@ -90,12 +90,12 @@ void Machine::start(Flow& flow, Invocation& invocation) {
   }
   // That a harmless repeat begins is not journaled. Whoever recovers sees by the time that it was due.
   if (number > 1) {
-    std::erase_if(batch_.meta, [](const auto& row) { return row.first == "time"; });
-    batch_.meta.emplace_back("time", std::to_string(now_ms_));
+    std::erase_if(batch_.meta, [](const auto& row) { return row.first == kAttemptTimeMeta; });
+    batch_.meta.emplace_back(kAttemptTimeMeta, std::to_string(now_ms()));
   }
   invocation.attempts = number;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  running_[invocation.id] = {cancelled, {flow.id, name(invocation.action), deadline_ms(invocation).value_or(0)}};
+  running_[invocation.id] = {cancelled, {flow.id, name(invocation.action), time_.steady_of(deadline_ms(invocation).value_or(0))}};
   Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, id = invocation.id,
            concept_ = invocation.action.concept_] {
     EngineAttempt attempt(*attempt_parts_, id, number, cancelled);
@@ -156,7 +156,7 @@ void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string
   step.by = by;
   step.note = why;
   step.attempt = std::max<int64_t>(invocation.attempts, 1);
-  int64_t due_ms = now_ms_ + std::max(after_ms, kEffectBackoff.after_ms(step.attempt));
+  int64_t due_ms = now_ms() + std::max(after_ms, kEffectBackoff.after_ms(step.attempt));
   bool more = step.attempt < parts_.limits.max_attempts && due_ms < deadline_ms(invocation).value_or(0);
   if (more) step.due_ms = due_ms;
   append(flow, std::move(step));
@@ -192,7 +192,7 @@ void Machine::late_after_settling(const EffectResult& result) {
     if (fresh.id == result.flow) changed = fresh;
   }
   Step step{.seq = last_seq_ + 1,
-            .at_ms = now_ms_,
+            .at_ms = now_ms(),
             .flow = result.flow,
             .invocation = result.invocation,
             .kind = Step::Kind::late};

@@ -2,7 +2,6 @@
 // handler and no where runs. Work that a step did is taken from its flow's queue; what is left is still to be done.
 #include <algorithm>
 #include <boost/json.hpp>
-#include <charconv>
 
 #include "engine/history.h"
 #include "engine/journal_search.h"
@@ -13,16 +12,6 @@ namespace sluice::engine {
 namespace {
 
 using lang::EngineOutcome;
-
-// A number that Sluice wrote into the store's meta data.
-Result<int64_t> number_in(const std::string& text, const std::string& what) {
-  int64_t number = 0;
-  auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return number;
-  return Error{.code = Code::verification_failed,
-               .message = what + " is damaged in the store: \"" + text + "\" is no number",
-               .next = "go back to a copy of the store"};
-}
 
 }  // namespace
 
@@ -53,14 +42,13 @@ Result<void> Machine::read_back(bool restarted) {
   if_it_fails_.clear();
   ended_.clear();
   children_.clear();
-  moved_.clear();
+  rereads_ = false;
   settling_ = false;
   state_->rolled_back();
   for (auto& flow : not_begun) {
     busy_.insert(flow->id);
     flows_.emplace(flow->id, std::move(flow));
   }
-  for (const auto& [who, denials] : denials_) arm((denials.minute + 1) * 60'000, {TimerKind::denials, {}, {}});
 
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
@@ -68,15 +56,8 @@ Result<void> Machine::read_back(bool restarted) {
   if (!end) return end.error();
   committed_seq_ = last_seq_ = end->seq;
   committed_chain_ = chain_ = end->chain;
-  // Engine time goes on where it was.
-  now_ms_ = std::max(now_ms_, end->at_ms);
-  auto clock = (*snapshot)->meta("time");
-  if (!clock) return clock.error();
-  if (*clock) {
-    auto time_ms = number_in(**clock, "the engine's time");
-    if (!time_ms) return time_ms.error();
-    now_ms_ = std::max(now_ms_, *time_ms);
-  }
+  if (auto resumed = time_.resume(**snapshot); !resumed) return resumed;
+  arm_denials();
 
   if (auto versions = read_versions(**snapshot); !versions) return versions;
 
@@ -187,6 +168,10 @@ Result<void> Machine::replay(const std::map<uint64_t, std::string>& records,
       wrong = step.error();
       break;
     }
+    // In the terms of today: an operator may have corrected recorded time since.
+    int64_t shift_ms = time_.kept().shift_ms(seq);
+    step->at_ms += shift_ms;
+    if (step->due_ms != 0) step->due_ms += shift_ms;
     Flow* flow = find_flow(step->flow);
     if (flow == nullptr) {
       auto made = flow_of(*step, set_of.at(step->flow));
@@ -291,7 +276,7 @@ void Machine::resume_effect(Flow& flow, Invocation& invocation, bool interrupted
         Finish{invocation.id, lang::EngineEnd{EngineOutcome::unknown, std::move(why), true}, "crash", {}});
   };
   if (handler == nullptr) return end_unknown("its concept is not loaded any more");
-  if (invocation.due_ms > now_ms_) return;  // its next attempt is not due yet, so that none was under way
+  if (invocation.due_ms > time_.resumed_ms()) return;  // its next attempt is not due yet, so that none was under way
   if (handler->retry == lang::Retry::never && invocation.started) {
     return end_unknown("the process ended while it was under way");
   }

@@ -94,7 +94,7 @@ void Machine::work_off(Flow& flow) {
 }
 
 Step Machine::new_step(const Flow& flow, const Ulid& invocation, Step::Kind kind) const {
-  Step step{.seq = last_seq_ + 1, .at_ms = now_ms_, .flow = flow.id, .invocation = invocation, .kind = kind};
+  Step step{.seq = last_seq_ + 1, .at_ms = now_ms(), .flow = flow.id, .invocation = invocation, .kind = kind};
   return step;
 }
 
@@ -207,7 +207,7 @@ void Machine::run(Flow& flow, const Ulid& id) {
     step.root = *std::exchange(flow.root, std::nullopt);
     if (!step.root->key.empty()) batch_.keys.push_back(keys_.at({flow.caller.name, step.root->key}));
   }
-  state_->begin_step(id, step.seq, now_ms_);
+  state_->begin_step(id, step.seq, now_ms());
   if (auto end = unfit(flow, *invocation)) return complete(flow, *invocation, std::move(step), *std::move(end));
   if (auto end = conflict(*invocation)) return complete(flow, *invocation, std::move(step), *std::move(end));
 
@@ -266,7 +266,7 @@ void Machine::open_timer(Flow& flow, Invocation& invocation, Step step) {
     return complete(flow, invocation, std::move(step),
                     engine_end(EngineOutcome::fault, "Timer/wait needs a whole number of seconds"));
   }
-  step.due_ms = now_ms_ + std::clamp<int64_t>(seconds->get_int64(), 0, kLongest_s) * 1000;
+  step.due_ms = now_ms() + std::clamp<int64_t>(seconds->get_int64(), 0, kLongest_s) * 1000;
   append(flow, std::move(step));
 }
 
@@ -318,7 +318,7 @@ Machine::Matched Machine::fire(Flow& flow, const RecordRef& record, Step& step) 
     Fired fired{.sync = flow.set->name(match.sync)};
     for (const RecordRef& each : match.records) fired.matched.push_back(id_of(*each));
     if (flow.set->is_eventual(match.sync)) {
-      Ulid id = derived_id(now_ms_, *flow.set, match, 0, 0, 0);
+      Ulid id = derived_id(now_ms(), *flow.set, match, 0, 0, 0);
       fired.then.push_back({.kind = Planned::Kind::child, .id = id});
       children_.push_back(child_step(flow, match, id));
     } else {
@@ -354,7 +354,7 @@ void Machine::plan(const Flow& flow, const Match& match, std::vector<FollowUp> f
       auto target = requests_.find(each.request);
       if (target != requests_.end() && target->second != flow.id) planned.flow = target->second;
     } else {
-      planned.id = derived_id(now_ms_, *flow.set, match, each.row, each.place, attempt);
+      planned.id = derived_id(now_ms(), *flow.set, match, each.row, each.place, attempt);
       planned.action = name(each.action);
       planned.unavailable = each.unavailable.value_or("");
     }
@@ -395,7 +395,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
   step.action = name(invocation->action);
   step.by = work.by;
   step.caller = work.caller;
-  state_->begin_step(work.invocation, step.seq, now_ms_, true);
+  state_->begin_step(work.invocation, step.seq, now_ms(), true);
   lang::Ending ending = work.ending;
   bool maybe_done = false;
   if (auto* end = std::get_if<lang::EngineEnd>(&ending)) {

@@ -18,9 +18,9 @@
 namespace sluice::engine {
 namespace {
 
-constexpr std::array<std::string_view, 14> kKindNames = {"act",    "begin", "started",  "again", "finish",
-                                                         "late",   "child", "dispatch", "dead",  "drop",
-                                                         "cancel", "move",  "resolve",  "denied"};
+constexpr std::array<std::string_view, 15> kKindNames = {"act",    "begin", "started",  "again",  "finish",
+                                                         "late",   "child", "dispatch", "dead",   "drop",
+                                                         "cancel", "move",  "resolve",  "denied", "clock"};
 
 constexpr std::string_view kChainStart = R"({"chain":")";
 
@@ -407,6 +407,7 @@ Step read_members(json::value& root, std::optional<Error>& error) {
   members.read("attempt", step.attempt);
   members.read("due", step.due_ms);
   members.read("count", step.count);
+  members.read("wall", step.wall_ms);
   members.each("guards", [&](json::value& value, const Place& at) {
     auto* name = value.if_string();
     if (name == nullptr) return members.fail(reader::wrong_kind("a string", value, at));
@@ -451,6 +452,7 @@ std::string write_step(const Step& step, std::string_view chain) {
   if (step.attempt != 0) append_number(out, "attempt", step.attempt);
   if (step.due_ms != 0) append_number(out, "due", step.due_ms);
   if (step.count != 0) append_number(out, "count", step.count);
+  if (step.wall_ms != 0) append_number(out, "wall", step.wall_ms);
   if (!step.guards.empty()) {
     append_name(out, "guards");
     out.append('[');

@@ -97,6 +97,7 @@ struct Step {
     move,      // an operator moved the flow to another sync set
     resolve,   // an operator decided about an action that may have been done: it is asked for again, or ends as `end`
     denied,    // a call that was not allowed; belongs to no flow
+    clock,     // the system's clock was set, agrees again, or an operator corrected recorded time; belongs to no flow
   };
   uint64_t seq = 0;
   int64_t at_ms = 0;
@@ -116,6 +117,7 @@ struct Step {
   int64_t attempt = 0;              // started, again, dispatch, dead
   int64_t due_ms = 0;               // begin of a timer; again
   uint64_t count = 0;               // denied: how often within the minute
+  int64_t wall_ms = 0;              // clock: what the system's clock says
   std::vector<std::string> guards;  // that refused, the deciding one first
   std::vector<Fired> fired;
 
