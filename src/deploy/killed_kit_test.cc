@@ -9,11 +9,11 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "base/faulty_disk.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
 #include "base/ulid.h"
 #include "deploy/deploy_kit.h"
