@@ -27,10 +27,16 @@ std::string reason_of(const Given& given) { return takes(given, "reason") ? give
 constexpr int kAttempts = 5;
 
 // What is on the disk is right, this process is not: it must not write anything more.
-[[noreturn]] void stop_at_once(Output& output, const std::string& why) {
-  output.error({.message = why, .next = "nothing that was committed is lost; run the command again"});
+[[noreturn]] void stop_at_once(Output& output, const std::string& why, bool unknown) {
+  Error error{.message = why, .next = "nothing that was committed is lost; run the command again"};
+  if (unknown) {
+    error = {.code = Code::timeout,
+             .message = why + "; whether the last change was kept is not known",
+             .next = "sluice audit list shows whether it was; nothing that was acknowledged is lost"};
+  }
+  output.error(error);
   output.flush();
-  std::_Exit(exit_code(Code::failed));
+  std::_Exit(exit_code(error.code));
 }
 
 }  // namespace
@@ -174,7 +180,8 @@ Result<void> HomeEngine::start_here(Context& context, const LoadedConcepts& load
        .may = [&self](const engine::Caller& who, const std::string&, const json::object&) { return self.may(who); },
        .log = [&output](const std::string& text) { output.detail(text); },
        .note = [&output](const std::string& text) { output.note(text); },
-       .fatal = [&output](const std::string& why) { stop_at_once(output, why); },
+       .fatal = [&self, &output](
+                    const std::string& why) { stop_at_once(output, why, self.home_->store->broken().has_value()); },
        .heads = &*self.heads_,
        .operator_key = &*self.operator_key_,
        .first = self.first_,

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/basis_points.h"
+#include "base/terminal.h"
 #include "cli/background.h"
 #include "cli/objects.h"
 #include "cli/running_instances.h"

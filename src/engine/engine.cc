@@ -57,6 +57,9 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
                                                          .kit_folder = self.parts_.kit_folder,
                                                          .limits = self.parts_.limits},
                                             std::move(kit));
+  if (self.parts_.heads != nullptr && self.parts_.heads->last()) {
+    self.machine_->note_head(self.parts_.heads->last()->seq);
+  }
   if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
   // What was read back may stand otherwise than its rows say: whoever looks from here on sees it as it is.
   self.committed();
@@ -274,13 +277,14 @@ void Engine::watch_over_handlers() {
 void Engine::keep_house() {
   constexpr int64_t kMinute_ms = 60'000;
   int64_t due_ns = parts_.clock->monotonic_ns() + kMinute_ms * 1'000'000;
+  sign_head();  // of what a process that was killed has left
   while (true) {
     bool ending = false;
     {
       std::unique_lock lock(mutex_);
       uint64_t last = parts_.heads != nullptr && parts_.heads->last() ? parts_.heads->last()->seq : 0;
       int64_t wait_ms = std::clamp<int64_t>((due_ns - parts_.clock->monotonic_ns()) / 1'000'000, 0, kMinute_ms);
-      head_due_ = parts_.heads == nullptr || head_failed_ ? UINT64_MAX : last + kRecordsAHead;
+      head_due_ = parts_.heads == nullptr || head_failed_ ? UINT64_MAX : last == 0 ? 1 : last + kRecordsAHead;
       house_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return !writing_ || position_ >= head_due_; });
       head_due_ = UINT64_MAX;  // until that one is signed
       ending = !writing_;
@@ -307,6 +311,8 @@ void Engine::sign_head() {
   if (auto done = parts_.heads->append(sign(head, *parts_.operator_key)); !done) {
     head_failed_ = true;  // tried again in a minute
     if (parts_.log) parts_.log("the journal's head could not be signed: " + to_string(done.error()));
+  } else {
+    machine_->note_head(head.seq);
   }
 }
 

@@ -149,7 +149,7 @@ class Engine {
   std::string chain_;      // of its last record
   int64_t now_ms_ = 0;     // recorded time
   bool holds_retention_ = false;
-  std::string set_hash_;   // of the current syncs
+  std::string set_hash_;  // of the current syncs
 
   std::thread writer_, watcher_, keeper_;
 };

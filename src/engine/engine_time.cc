@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/describe.hpp>
 #include <boost/json.hpp>
+#include <cassert>
 #include <charconv>
 #include <cstdlib>
 
@@ -133,6 +134,7 @@ bool EngineTime::tick() {
   int64_t steady_us = std::max(clock_.monotonic_ns() / 1000, steady_us_);
   int64_t elapsed_us = steady_us - std::exchange(steady_us_, steady_us);
   wall_us_ = clock_.wall_ms() * 1000;
+  int64_t before_us = now_us_;
   int64_t gap_us = wall_us_ - now_us_ - elapsed_us;
   if (gap_us > kJump_us) {
     now_us_ += elapsed_us + std::min(elapsed_us, gap_us);
@@ -141,6 +143,7 @@ bool EngineTime::tick() {
   } else {
     now_us_ += elapsed_us - std::min(elapsed_us / 2, -gap_us);
   }
+  assert(now_us_ >= before_us);
   bool known = jump_ && !jump_->over;
   if (is_apart() == known) return false;
   int64_t by_ms = known ? jump_->by_ms : gap_ms();

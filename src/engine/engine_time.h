@@ -1,5 +1,5 @@
-// EngineTime is the time by which the machine records and waits. The system's clock can be set, by people and by NTP, so
-// there are two times:
+// EngineTime is the time by which the machine records and waits. The system's clock can be set, by people and by NTP,
+// so there are two times:
 //
 // now_ms() is recorded. It is the system's clock as long as that can be believed, and never goes back, also across
 // restarts. A clock that is set forward by more than kJump_ms is not followed at once: recorded time runs at double
@@ -7,8 +7,9 @@
 //
 // steady_ms() is for durations: it runs evenly whatever happens to the clock, and means nothing in another process.
 //
-// Whether the clock was set while no process ran shows by the machine's uptime, which must have grown by as much. After a boot nobody can tell; then a clock that is later is believed, and retention waits for an
-// hour, in which NTP corrects it.
+// Whether the clock was set while no process ran shows by the machine's uptime, which must have grown by as much. After
+// a boot nobody can tell; then a clock that is later is believed, and retention waits for an hour, in which NTP
+// corrects it.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,7 @@ struct TimeCorrection {
 struct KeptTime {
   std::string boot;
   int64_t recorded_at_boot_ms = 0;  // what recorded time would have been when the machine booted
-  int64_t hold_until_ms = 0;  // no retention before this recorded time
+  int64_t hold_until_ms = 0;        // no retention before this recorded time
   std::vector<TimeCorrection> corrections;
 
   bool operator==(const KeptTime&) const = default;
@@ -116,9 +117,9 @@ class EngineTime {
   const Clock& clock_;
   Boot boot_;
   std::unique_ptr<const Clock> recorded_;
-  int64_t now_us_ = 0;     // recorded
-  int64_t steady_us_ = 0;  // at the last tick
-  int64_t wall_us_ = 0;    // likewise
+  int64_t now_us_ = 0;      // recorded
+  int64_t steady_us_ = 0;   // at the last tick
+  int64_t wall_us_ = 0;     // likewise
   int64_t started_us_ = 0;  // the steady clock when the boot was looked at
   int64_t resumed_ms_ = 0;
   bool resumed_ = false;

@@ -54,7 +54,8 @@ TEST_F(EngineTimeTest, RunsAtHalfSpeedWhileItIsAheadOfTheClock) {
   auto time = open();
   clock.set_wall_ms(kStart_ms - 2 * kHour_ms);
   EXPECT_TRUE(time->tick());
-  EXPECT_EQ(*time->jump(), (ClockJump{kStart_ms, kStart_ms - 2 * kHour_ms, -2 * kHour_ms, false, "the system's clock went back by 2 h"}));
+  EXPECT_EQ(*time->jump(), (ClockJump{kStart_ms, kStart_ms - 2 * kHour_ms, -2 * kHour_ms, false,
+                                      "the system's clock went back by 2 h"}));
   EXPECT_EQ(time->now_ms(), kStart_ms);
   for (int i = 0; i < 1000; ++i) {  // however often it is looked at
     clock.advance_ms(1);

@@ -28,12 +28,15 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/ulid.h"
+#include "engine/action_table.h"
 #include "engine/attempt.h"
 #include "engine/committer.h"
+#include "engine/denials.h"
 #include "engine/effects.h"
 #include "engine/engine_time.h"
 #include "engine/flow.h"
 #include "engine/guard_set.h"
+#include "engine/journal_tail.h"
 #include "engine/sealed.h"
 #include "engine/step.h"
 #include "engine/sync_set.h"
@@ -67,11 +70,11 @@ struct Call {
 // What an operator decides about a flow or an invocation of it.
 struct Decision {
   enum class Kind : uint8_t {
-    cancel,      // end everything that is open in the flow
-    resolve_as,  // an action whose outcome nobody knows, or that is open, ended like this
-    retry,       // try such an action again; or dispatch a dead child flow again
-    drop,        // give a dead child flow up for good
-    move,        // go on under the newest sync set
+    cancel,         // end everything that is open in the flow
+    resolve_as,     // an action whose outcome nobody knows, or that is open, ended like this
+    retry,          // try such an action again; or dispatch a dead child flow again
+    drop,           // give a dead child flow up for good
+    move,           // go on under the newest sync set
     correct_clock,  // of no flow: the system's clock is right, and recorded time becomes what it says
   };
   Kind kind = Kind::cancel;
@@ -144,8 +147,8 @@ class Machine {
   const lang::CheckedKit& kit() const { return *kit_; }
   const SyncSet& sync_set() const { return *set_; }
   // Of the last record that is committed.
-  uint64_t position() const { return committed_seq_; }
-  std::string chain() const { return committed_chain_; }
+  uint64_t position() const { return journal_.committed_seq(); }
+  std::string chain() const { return journal_.committed_chain(); }
   const EngineTime& time() const { return time_; }
   int64_t now_ms() const { return time_.now_ms(); }
   size_t open_flows() const { return flows_.size(); }
@@ -172,9 +175,11 @@ class Machine {
   };
   std::vector<WaitedFor> waited_for() const;
   // What was denied in the running minute is written down with the next turn: the process is about to end.
-  void write_denials() { tell_denials(true); }
+  void write_denials() { write_denials(denials_.take(now_ms(), true)); }
   // Denies something that is no call: tells on_end, and the journal.
   void refuse(const Call& call);
+  // A head was signed for the journal up to this record; the next record says so. From any thread.
+  void note_head(uint64_t seq) { journal_.note_head(seq); }
   // No further attempt begins: the process is about to end.
   void stop_launching() { parts_.limits.effect_threads = 0; }
   const RunningHandler& running_handler() const { return running_handler_; }
@@ -228,7 +233,7 @@ class Machine {
 
   // ---- applying (machine_apply.cc)
   // The step becomes the journal's next record, behind `prev` of its flow.
-  void write_record(const Step& step, uint64_t prev);
+  void write_record(Step& step, uint64_t prev);
   // Writes the step and applies it. `record` is what it made, if anything.
   void append(Flow& flow, Step step, const RecordRef& record = nullptr, const Matched& matched = {});
   void apply(Flow& flow, Step& step, const RecordRef& record, const Matched& matched);
@@ -291,6 +296,7 @@ class Machine {
   void replay_step(Flow& flow, Step& step, History& history);
   void replay_resolve(Flow& flow, Step& step, const History& history);
   Result<void> read_versions(store::Snapshot& snapshot);
+  Result<void> bind_state(store::Snapshot& snapshot);
   void take_work(Flow& flow, const Step& step);
   void resume_effect(Flow& flow, Invocation& invocation, bool interrupted);
   Result<std::shared_ptr<const SyncSet>> set_named(const std::string& hash, store::Snapshot& snapshot);
@@ -302,8 +308,7 @@ class Machine {
   Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
   static Error may_not(const Call& call);
   void deny(const Call& call, const Error& error);
-  void write_denial(const std::string& caller, const std::string& action, uint64_t count);
-  void tell_denials(bool all = false);
+  void write_denials(const std::vector<Denials::Told>& denials);
   void arm_denials();
 
   // ---- time (machine.cc)
@@ -336,7 +341,7 @@ class Machine {
   void recall(Flight flight);
   // The rows of the flows that the batch touches. Returns those that have settled.
   std::vector<Ulid> collect_flows();
-  void fail_batch(const Error& error);
+  void fail_batch(const Error& failed);
   void touch(Flow& flow);
   void arm(int64_t due_ms, const Timer& timer);
   void disarm(const Flow& flow, const Invocation& invocation);
@@ -344,11 +349,6 @@ class Machine {
   void take_due();
 
   const lang::Symbols& symbols() const { return kit_->symbols(); }
-  std::optional<lang::ActionRef> action_named(std::string_view name) const;
-  const std::string& name(lang::ActionRef action) const { return *action_names_[action.concept_][action.action]; }
-  const lang::ActionBinding* binding(lang::ActionRef action) const { return bindings_[action.concept_][action.action]; }
-  bool is_timer(lang::ActionRef action) const { return action == timer_wait_; }
-  bool is_undo(lang::ActionRef action) const { return action == flow_undo_; }
   Flow* find_flow(const Ulid& id) {
     auto found = flows_.find(id);
     return found == flows_.end() ? nullptr : found->second.get();
@@ -363,22 +363,17 @@ class Machine {
   std::shared_ptr<const lang::CheckedKit> kit_;
   std::shared_ptr<const SyncSet> set_;
   std::shared_ptr<const GuardSet> guards_;
-  std::vector<std::vector<const lang::ActionBinding*>> bindings_;  // by concept and action; null: not loaded
-  std::vector<std::vector<const std::string*>> action_names_;      // likewise: "Concept/action"
-  std::set<std::string> all_action_names_;                         // only grows, so that others may look
-  std::unordered_map<std::string, lang::ActionRef> actions_;
-  lang::ActionRef timer_wait_, flow_undo_;
+  ActionTable actions_;
   std::unique_ptr<SealedValues> sealed_;
   std::unique_ptr<AttemptParts> attempt_parts_;
 
-  uint64_t last_seq_ = 0, committed_seq_ = 0;
-  std::string chain_, committed_chain_;
+  JournalTail journal_;
   EngineTime time_;
   std::optional<UlidSource> ids_;
   std::unique_ptr<Transaction> state_;
   std::unordered_map<Ulid, std::unique_ptr<Flow>> flows_;
-  std::unordered_map<Ulid, Ulid> requests_;     // open requests: their flows
-  std::set<Ulid> busy_;                         // flows with work, the oldest first
+  std::unordered_map<Ulid, Ulid> requests_;  // open requests: their flows
+  std::set<Ulid> busy_;                      // flows with work, the oldest first
   Timers timers_;
   EffectSlots slots_;
   std::map<size_t, int64_t> outdated_;  // concepts whose stored state is of another version: which
@@ -411,11 +406,7 @@ class Machine {
   };
   std::unordered_map<Ulid, Running> running_;
   std::unordered_map<Ulid, std::vector<Call>> callers_;
-  struct Denials {
-    uint64_t count = 0;
-    int64_t minute = 0;
-  };
-  std::map<std::pair<std::string, std::string>, Denials> denials_;
+  Denials denials_;
 
   std::mutex inbox_mutex_;
   std::vector<EffectResult> inbox_;

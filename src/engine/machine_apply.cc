@@ -39,13 +39,7 @@ std::string cycle_in(const Path& path) {
 
 }  // namespace
 
-void Machine::write_record(const Step& step, uint64_t prev) {
-  std::string text = write_step(step, chain_);
-  chain_ = chain_of(text);
-  last_seq_ = step.seq;
-  batch_.journal.push_back(
-      {.seq = step.seq, .flow = step.flow, .prev = prev, .record = std::move(text), .packed_hash = ""});
-}
+void Machine::write_record(Step& step, uint64_t prev) { batch_.journal.push_back(journal_.append(step, prev)); }
 
 void Machine::append(Flow& flow, Step step, const RecordRef& record, const Matched& matched) {
   write_record(step, flow.head);
@@ -98,6 +92,7 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
     case Step::Kind::move:
     case Step::Kind::denied:
     case Step::Kind::clock:
+    case Step::Kind::state:
       break;
   }
   if (step.kind == Step::Kind::act || step.kind == Step::Kind::begin || step.kind == Step::Kind::finish) {
@@ -155,7 +150,7 @@ void Machine::apply_again(Flow& flow, const Step& step) {
 
 void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, const RecordRef& record) {
   invocation.opened_ms = step.at_ms;
-  if (is_timer(invocation.action)) {
+  if (actions_.is_timer(invocation.action)) {
     invocation.due_ms = step.due_ms;
     supersede(flow, invocation);
     flow.set_phase(invocation, Invocation::Phase::waiting);
@@ -167,7 +162,7 @@ void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, cons
     flow.set_phase(invocation, Invocation::Phase::open);
     invocation.request = record;
     requests_[invocation.id] = flow.id;
-    if (is_undo(invocation.action)) open_undo(flow, invocation, *step.work);
+    if (actions_.is_undo(invocation.action)) open_undo(flow, invocation, *step.work);
     return;
   }
   flow.set_phase(invocation, Invocation::Phase::performing);
@@ -221,7 +216,7 @@ void Machine::apply_firings(Flow& flow, Invocation* from, Step& step, const Reco
 
 // Null: there is no such action any more, and the flow stands still.
 Invocation* Machine::invoke(Flow& flow, Planned& planned, Invocation* beneath, Causes causes, Origin origin) {
-  auto action = action_named(planned.action);
+  auto action = actions_.find(planned.action);
   if (!action) {
     flow.standstill = "there is no action " + planned.action + " any more";
     return nullptr;

@@ -1,6 +1,7 @@
 // The batch: a turn gathers it, it goes to the store, and what waited for that is done, or it never happened.
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cassert>
 #include <iterator>
 
 #include "base/json.h"
@@ -90,7 +91,7 @@ void Machine::take_due() {
   while (auto due = timers_.take(time_.steady_ms())) {
     const Timer& timer = *due;
     if (timer.kind == Timer::Kind::denials) {
-      tell_denials();
+      write_denials(denials_.take(now_ms(), false));
       continue;
     }
     Flow* flow = find_flow(timer.flow);
@@ -162,6 +163,7 @@ std::vector<Ulid> Machine::collect_flows() {
 }
 
 Result<void> Machine::take_off() {
+  assert(!flight_ && !replaying_);
   if (auto kept = time_.take_unkept()) batch_.meta.emplace_back(kTimeMeta, *std::move(kept));
   if (auto collected = state_->collect(batch_); !collected) return collected;
   std::vector<Ulid> settled = collect_flows();
@@ -171,8 +173,8 @@ Result<void> Machine::take_off() {
   // Nothing else can come of what is under way: to wait here is quicker than to be woken.
   bool alone = parts_.committer == nullptr || rereads_ || running_.size() == starting_.size();
   flight_ = Flight{.batch = std::exchange(batch_, {}),
-                   .seq = last_seq_,
-                   .chain = chain_,
+                   .seq = journal_.seq(),
+                   .chain = journal_.chain(),
                    .settled = std::move(settled),
                    .calling = std::move(calling),
                    .after_commit = std::exchange(after_commit_, {}),
@@ -203,8 +205,7 @@ Result<void> Machine::land() {
   }
   state_->committed();
   resumed_ = true;
-  committed_seq_ = flight.seq;
-  committed_chain_ = std::move(flight.chain);
+  journal_.committed(flight.seq, std::move(flight.chain));
   if (parts_.committed) parts_.committed();
   for (const store::KeyRow& row : flight.batch.keys) keys_.erase({row.caller, row.key});
   for (const Ulid& id : flight.settled) {
@@ -245,9 +246,17 @@ void Machine::recall(Flight flight) {
   touched_.merge(flight.touched);
 }
 
-// The batch never happened: what came in with it is told or put back, and memory is read from the store again.
-void Machine::fail_batch(const Error& error) {
+// The batch never happened: what came in with it is told or put back, and memory is read from the store again. After a
+// failed sync nobody knows whether it did, and the process is about to end.
+void Machine::fail_batch(const Error& failed) {
   (void)land();
+  bool unknown = parts_.store->broken().has_value();
+  Error error = failed;
+  if (unknown) {
+    error = {.code = Code::timeout,
+             .message = "whether this was committed is not known: " + failed.message,
+             .next = "run it again with the same --idempotency-key; sluice audit list shows whether it happened"};
+  }
   for (const EffectResult& result : taken_) {
     slots_.hold(result.concept_);
     running_[result.invocation] = {std::make_shared<std::atomic<bool>>(false), {result.flow, "", 0}};
@@ -278,8 +287,10 @@ void Machine::fail_batch(const Error& error) {
     auto waiting = callers_.extract(id);
     if (waiting.empty()) continue;
     Error kept = error;
-    kept.message +=
-        "; flow " + sluice::to_string(id) + " is kept as it was after its last step, and goes on when it can";
+    if (!unknown) {
+      kept.message +=
+          "; flow " + sluice::to_string(id) + " is kept as it was after its last step, and goes on when it can";
+    }
     kept.next = "sluice flow show " + sluice::to_string(id);
     for (const Call& call : waiting.mapped()) {
       if (call.on_end) call.on_end(kept);

@@ -42,7 +42,7 @@ void Machine::decide(const Decision& decision) {
     fail_batch(unreadable.error);
     return tell(unreadable.error);
   }
-  after_commit_.emplace_back([tell, position = last_seq_] { tell(position); });
+  after_commit_.emplace_back([tell, position = journal_.seq()] { tell(position); });
   if_it_fails_.emplace_back([tell](const Error& error) { tell(error); });
 }
 
@@ -72,7 +72,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
   Invocation* invocation = flow.find(decision.invocation);
   if (about_one && invocation == nullptr) return resolve_ended(decision);
   bool ends = about_one && invocation->ending &&
-              (binding(invocation->action) == nullptr || !take_back_crash(flow, *invocation));
+              (actions_.binding(invocation->action) == nullptr || !take_back_crash(flow, *invocation));
   switch (decision.kind) {
     case Kind::cancel: {
       write(new_step(flow, flow.id, Step::Kind::cancel));
@@ -97,7 +97,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
       bool under_way = ends || running_.contains(invocation->id);
       if (invocation->phase != Invocation::Phase::performing || under_way) break;
       Step step = new_step(flow, invocation->id, Step::Kind::again);
-      step.action = name(invocation->action);
+      step.action = actions_.name(invocation->action);
       step.attempt = invocation->attempts;
       step.due_ms = now_ms();
       write(std::move(step));
@@ -113,7 +113,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
       return {};
     }
     case Kind::move: {
-      if (!flow.child && !action_named(flow.root_action)) {
+      if (!flow.child && !actions_.find(flow.root_action)) {
         return Error{
             .code = Code::conflict,
             .message = "flow " + flow_id + " began with " + flow.root_action + ", which this kit does not have",
@@ -179,7 +179,7 @@ Result<void> Machine::cancel_standing_still(Flow& flow, const Decision& decision
 Result<void> Machine::check_variant(lang::ActionRef action, const std::string& variant) const {
   if (lang::find_variant(symbols().action(action), variant)) return {};
   return Error{.code = Code::invalid,
-               .message = name(action) + " has no variant " + variant,
+               .message = actions_.name(action) + " has no variant " + variant,
                .next = "sluice kit show " + symbols().concepts[action.concept_].name};
 }
 
@@ -223,12 +223,12 @@ Result<void> Machine::resolve_ended(const Decision& decision) {
                  .message = decided->caller.name + " has decided about " + id + " already",
                  .next = "sluice flow show " + flow_id};
   }
-  auto action = action_named(ended->second.action);
+  auto action = actions_.find(ended->second.action);
   if (!action) {
     return Error{.code = Code::conflict, .message = "there is no action " + ended->second.action + " any more"};
   }
 
-  Step step{.seq = last_seq_ + 1,
+  Step step{.seq = journal_.next_seq(),
             .at_ms = now_ms(),
             .flow = decision.flow,
             .invocation = decision.invocation,

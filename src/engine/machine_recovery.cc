@@ -54,12 +54,12 @@ Result<void> Machine::read_back(bool restarted) {
   if (!snapshot) return snapshot.error();
   auto end = journal_end(**snapshot);
   if (!end) return end.error();
-  committed_seq_ = last_seq_ = end->seq;
-  committed_chain_ = chain_ = end->chain;
+  journal_.reset(*end);
   if (auto resumed = time_.resume(**snapshot); !resumed) return resumed;
   arm_denials();
 
   if (auto versions = read_versions(**snapshot); !versions) return versions;
+  if (auto bound = bind_state(**snapshot); !bound) return bound;
 
   std::map<uint64_t, std::string> records;
   std::vector<store::FlowRow> open;
@@ -133,6 +133,41 @@ Result<void> Machine::read_versions(store::Snapshot& snapshot) {
     if (!version) return version.error();
     if (*version != *symbol.source->version) outdated_[c] = *version;
   }
+  return {};
+}
+
+// From here on every row of state is bound to the journal by what records say that they wrote. What is there already,
+// in a store of a version that did not do so, is bound as it was found.
+Result<void> Machine::bind_state(store::Snapshot& snapshot) {
+  constexpr const char* kBoundMeta = "state.bound";
+  constexpr size_t kRowsARecord = 500;
+  auto bound = snapshot.meta(kBoundMeta);
+  if (!bound) return bound.error();
+  if (*bound) return {};
+  batch_.meta.emplace_back(kBoundMeta, std::to_string(journal_.next_seq()));
+  if (journal_.committed_seq() == 0) return {};
+  std::vector<Wrote> found;
+  auto tell = [&] {
+    Step step{.seq = journal_.next_seq(), .at_ms = now_ms(), .kind = Step::Kind::state};
+    step.note = "rows of state as they were found";
+    step.wrote = std::exchange(found, {});
+    write_record(step, 0);
+  };
+  std::vector<std::string> relations;
+  auto listed = snapshot.relations([&](const std::string& relation) {
+    relations.push_back(relation);
+    return true;
+  });
+  if (!listed) return listed;
+  for (const std::string& relation : relations) {
+    auto read = snapshot.scan(relation, "", [&](const store::StateRow& row) {
+      found.push_back({relation, row.key, state_hash(row.generation, row.value)});
+      if (found.size() == kRowsARecord) tell();
+      return true;
+    });
+    if (!read) return read;
+  }
+  tell();
   return {};
 }
 
@@ -269,7 +304,7 @@ void Machine::take_work(Flow& flow, const Step& step) {
 // had not begun. An attempt that a failed commit left under way is still under way.
 void Machine::resume_effect(Flow& flow, Invocation& invocation, bool interrupted) {
   if (invocation.ending || running_.contains(invocation.id)) return;
-  const lang::ActionBinding* handler = binding(invocation.action);
+  const lang::ActionBinding* handler = actions_.binding(invocation.action);
   auto end_unknown = [&](std::string why) {
     invocation.ending = true;
     flow.work.emplace_back(
@@ -300,7 +335,7 @@ std::unique_ptr<Flow> Machine::flow_of(const Step& opening, std::shared_ptr<cons
   }
   flow->root_action = opening.action;
   flow->root = opening.root;
-  auto action = action_named(opening.action);
+  auto action = actions_.find(opening.action);
   if (!action) {
     flow->standstill = "there is no action " + opening.action + " in the loaded kit";
     return flow;

@@ -29,7 +29,7 @@ Result<void> FailingStore::forget(int64_t keys_before_ms, const std::vector<std:
 
 Result<void> FailingStore::back_up(const std::string& path) { return inner_.back_up(path); }
 
-std::optional<Error> FailingStore::broken() const { return std::nullopt; }
+std::optional<Error> FailingStore::broken() const { return broken_by; }
 
 World::World(std::vector<std::string> concepts, const std::string& rules) : concepts_(std::move(concepts)) {
   load(rules);

@@ -41,6 +41,7 @@ class FailingStore final : public store::Store {
   int commits = 0;
   std::function<bool(int number)> fails;  // which commits
   bool unreadable = false;
+  std::optional<Error> broken_by;  // a failed sync
 
  private:
   store::MemoryStore inner_;

@@ -1,12 +1,15 @@
 // Two indexes of the same timers.
 #include "engine/timers.h"
 
+#include <cassert>
+
 namespace sluice::engine {
 
 void Timers::arm(const Timer& timer, int64_t due_ms) {
   disarm(timer);
   by_time_.emplace(due_ms, timer);
   due_.emplace(timer, due_ms);
+  assert(by_time_.size() == due_.size());
 }
 
 void Timers::disarm(const Timer& timer) {
