@@ -104,7 +104,7 @@ struct Bench {
     store = *std::move(opened);
     auto started = engine::Engine::start({.store = store.get(),
                                           .clock = &clock,
-                                          .ids = &ids,
+                                          .random = &random,
                                           .tools = &tools,
                                           .concepts = {&chain},
                                           .fatal = [](const std::string& why) { throw std::runtime_error(why); }},
@@ -135,7 +135,6 @@ struct Bench {
   RealDisk disk;
   RealClock clock;
   RealRandom random;
-  UlidSource ids{clock, random};
   lang::Tools tools;
   lang::ConceptBinding chain = binding();
   std::unique_ptr<store::SqliteStore> store;

@@ -465,7 +465,7 @@ http::Response Service::decide(const Call& call) {
   }
   using Kind = engine::Decision::Kind;
   bool known = false;
-  for (Kind each : {Kind::cancel, Kind::resolve_as, Kind::retry, Kind::drop, Kind::move}) {
+  for (Kind each : {Kind::cancel, Kind::resolve_as, Kind::retry, Kind::drop, Kind::move, Kind::correct_clock}) {
     if (*kind != host::name_of(each)) continue;
     decision.kind = each;
     known = true;

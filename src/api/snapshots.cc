@@ -102,6 +102,10 @@ Result<json::value> scan_state(store::Snapshot& from, const Asked& asked) {
   return page<store::StateRow>(asked, [&](const auto& take) { return from.scan(*rel, *prefix, take); });
 }
 
+Result<json::value> list_relations(store::Snapshot& from, const Asked& asked) {
+  return page<std::string>(asked, [&](const auto& take) { return from.relations(take); });
+}
+
 Result<json::value> look_up(store::Snapshot& from, const Asked& asked) {
   auto rel = asked.text("rel"), field = asked.text("field"), value = asked.text("value");
   if (!rel) return rel.error();
@@ -182,6 +186,7 @@ using ReadTable = Result<json::value> (*)(store::Snapshot&, const Asked&);
 const std::map<std::string, ReadTable, std::less<>>& tables() {
   static const std::map<std::string, ReadTable, std::less<>> kTables = {{"state", read_state},
                                                                         {"states", scan_state},
+                                                                        {"relations", list_relations},
                                                                         {"lookup", look_up},
                                                                         {"record", read_record},
                                                                         {"records", read_records},

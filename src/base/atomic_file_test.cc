@@ -6,10 +6,10 @@
 
 #include <set>
 
-#include "base/faulty_disk.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice {
 namespace atomic_file_test {

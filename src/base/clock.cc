@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <thread>
 
 namespace sluice {
@@ -13,8 +14,12 @@ int64_t RealClock::wall_ms() const {
   return chrono::floor<chrono::milliseconds>(chrono::system_clock::now()).time_since_epoch().count();
 }
 
+// The clock that also runs while the machine sleeps: a lease that ended in the night has ended, and the system's clock
+// has not jumped in the morning.
 int64_t RealClock::monotonic_ns() const {
-  return chrono::duration_cast<chrono::nanoseconds>(chrono::steady_clock::now().time_since_epoch()).count();
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
 }
 
 void RealClock::sleep_ms(int64_t duration_ms) { std::this_thread::sleep_for(chrono::milliseconds(duration_ms)); }

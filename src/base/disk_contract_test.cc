@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include "base/disk.h"
-#include "base/faulty_disk.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice {
 namespace disk_contract_test {

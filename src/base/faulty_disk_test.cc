@@ -1,9 +1,8 @@
 // Faults strike where they are told to, and only there.
-#include "base/faulty_disk.h"
-
 #include <gtest/gtest.h>
 
-#include "base/volatile_disk.h"
+#include "base/testing_faulty_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice {
 namespace faulty_disk_test {

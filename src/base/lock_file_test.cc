@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "base/atomic_file.h"
-#include "base/faulty_disk.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice {
 namespace lock_file_test {

@@ -1,9 +1,9 @@
 // What a crash takes and what it leaves.
-#include "base/volatile_disk.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
+
+#include "base/testing_volatile_disk.h"
 
 namespace sluice {
 namespace volatile_disk_test {

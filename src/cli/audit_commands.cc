@@ -10,9 +10,13 @@
 #include "cli/opening.h"
 #include "crypto/key_file.h"
 #include "engine/audit.h"
+#include "engine/engine_time.h"
 #include "engine/record_reader.h"
 #include "engine/step.h"
+#include "host/home_engine.h"
 #include "host/home_store.h"
+#include "host/kit_place.h"
+#include "host/loaded_concepts.h"
 
 namespace sluice::cli {
 namespace audit_commands {
@@ -150,22 +154,37 @@ bool by_strangers(const engine::AuditReport& report) { return report.heads == 0 
 // A head is signed every 1,000 records; one that was late by this many was taken away.
 constexpr uint64_t kMostUnproven = 10'000;
 
+// A head is signed with the first record of a home, and at the end of every command.
+bool lacks_heads(const engine::AuditReport& report) {
+  return report.records > 0 && report.heads == 0 && report.unsigned_heads == 0;
+}
+
 // The home's own heads end long before the journal does.
 void tell_missing_heads(engine::AuditReport& report) {
-  if (report.fault || by_strangers(report) || report.records - report.proven_to <= kMostUnproven) return;
+  if (report.fault || lacks_heads(report) || by_strangers(report) || report.records - report.proven_to <= kMostUnproven)
+    return;
   report.fault = {.seq = report.proven_to + 1,
                   .what = "no head was signed from here on, for " + std::to_string(report.records - report.proven_to) +
                           " records: heads are missing"};
 }
 
 json::value report_json(const engine::AuditReport& report) {
-  json::object object{{"holds", !report.fault && !by_strangers(report)},
+  json::object object{{"holds", report.holds() && !by_strangers(report) && !lacks_heads(report)},
                       {"records", report.records},
                       {"packed", report.packed},
                       {"heads", report.heads},
                       {"unsignedHeads", report.unsigned_heads},
                       {"provenTo", report.proven_to},
                       {"chain", report.chain}};
+  json::array rows, missing;
+  for (const engine::StateFault& each : report.state) {
+    rows.push_back(json::object{{"relation", each.relation}, {"key", printable(each.key)}, {"what", each.what}});
+  }
+  for (uint64_t seq : report.missing_heads) missing.push_back(seq);
+  object["rows"] = report.rows;
+  object["rowsThatDiffer"] = std::move(rows);
+  object["missingHeads"] = std::move(missing);
+  object["notProven"] = json::array(report.unproven.begin(), report.unproven.end());
   if (report.fault) object["fault"] = json::object{{"seq", report.fault->seq}, {"what", report.fault->what}};
   return object;
 }
@@ -179,8 +198,11 @@ std::string report_text(const engine::AuditReport& report, const Terminal& termi
     return terminal.paint(Style::bad, "The journal does not hold.") + "\nrecord " + std::to_string(report.fault->seq) +
            ": " + printable(report.fault->what) + "\n";
   }
-  std::string text = by_strangers(report) ? terminal.paint(Style::bad, "The journal is not proven.")
-                                          : terminal.paint(Style::good, "The journal holds.");
+  bool proven = report.holds() && !by_strangers(report) && !lacks_heads(report);
+  std::string text = proven                  ? terminal.paint(Style::good, "The journal holds.")
+                     : !report.state.empty() ? terminal.paint(Style::bad, "State is not what the journal says.")
+                     : by_strangers(report)  ? terminal.paint(Style::bad, "The journal is not proven.")
+                                             : terminal.paint(Style::bad, "Signed heads are missing.");
   text += "\n" + counted(report.records, "record");
   if (report.packed > 0) text += ", " + std::to_string(report.packed) + " of them packed";
   text += "; chain " + report.chain + "\n";
@@ -190,9 +212,23 @@ std::string report_text(const engine::AuditReport& report, const Terminal& termi
   } else {
     text += "no signed head proves that it is complete\n";
   }
+  if (report.bound_from > 0 && report.state.empty()) {
+    text += counted(report.rows, "row") + " of state as the journal says\n";
+  }
+  for (const engine::StateFault& each : report.state) {
+    text += each.relation + " " + printable(each.key) + ": " + each.what + "\n";
+  }
+  for (uint64_t seq : report.missing_heads) {
+    text += "the head of record " + std::to_string(seq) + " was signed, and is missing\n";
+  }
   if (report.unsigned_heads > 0) {
     text += counted(report.unsigned_heads, "head") + " signed by another key than the one that counts here\n";
   }
+  for (const std::string& each : report.unproven) text += "not proven: " + each + "\n";
+  if (lacks_heads(report) || !report.missing_heads.empty()) {
+    text += "next:  sluice audit verify --heads COPY, with a copy of audit.heads that was kept elsewhere\n";
+  }
+  if (!report.state.empty()) text += "next:  go back to a copy of the store, or correct the rows by actions\n";
   if (by_strangers(report)) {
     text += "next:  sluice audit verify --key FILE, with the public key of whoever signed them\n";
   }
@@ -231,10 +267,86 @@ Result<Code> verify(Context& context) {
   if (!snapshot) return snapshot.error();
   auto report = engine::verify(**snapshot, heads->heads, *keys);
   if (!report) return report.error();
-  if (!context.given.has("heads")) tell_missing_heads(*report);
+  if (!context.given.has("heads")) {
+    tell_missing_heads(*report);
+  } else {
+    // A copy ends where it was made.
+    uint64_t last = heads->heads.empty() ? 0 : heads->heads.back().head.seq;
+    std::erase_if(report->missing_heads, [&](uint64_t seq) { return seq > last; });
+  }
   context.output.print(report_json(*report), [&](const Terminal& terminal) { return report_text(*report, terminal); });
   if (heads->torn) context.output.note("The last line of " + path + " has no end and counts for nothing.");
-  return report->fault || by_strangers(*report) ? Code::verification_failed : Code::ok;
+  bool proven = report->holds() && !by_strangers(*report) && !lacks_heads(*report);
+  return proven ? Code::ok : Code::verification_failed;
+}
+
+// --------------------------------------------------------------------------------------------------------- clock
+
+Result<Code> clock(Context& context) {
+  RealClock clock;
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home = host::open_for_reading(*opening, clock);
+  if (!home) return home.error();
+  if (!*home) return host::nothing_has_run();
+  auto snapshot = (*home)->store->read();
+  if (!snapshot) return snapshot.error();
+  engine::EngineTime time(clock, engine::this_boot((*home)->disk));
+  if (auto resumed = time.resume(**snapshot); !resumed) return resumed.error();
+  time.tick();
+  json::object shown{{"recorded", utc_text(time.now_ms())}, {"system", utc_text(time.wall_ms())}};
+  json::array corrections;
+  for (const engine::TimeCorrection& each : time.kept().corrections) {
+    corrections.push_back(json::object{{"seq", each.seq}, {"byMs", each.by_ms}});
+  }
+  shown["corrections"] = corrections;
+  if (time.jump()) {
+    shown["jump"] =
+        json::object{{"at", utc_text(time.jump()->at_ms)}, {"byMs", time.jump()->by_ms}, {"over", time.jump()->over}};
+  }
+  context.output.print(shown, [&](const Terminal&) {
+    std::string text = "recorded  " + utc_text(time.now_ms()) + "\nsystem    " + utc_text(time.wall_ms()) + "\n";
+    if (time.jump()) {
+      text += time.jump()->what + (time.jump()->over ? "; they agree again\n" : "\n");
+    }
+    if (time.is_apart()) text += "next:  set the system's clock right; if it is right: sluice audit correct-clock\n";
+    return text;
+  });
+  return Code::ok;
+}
+
+Result<Code> correct_clock(Context& context) {
+  std::string folder;
+  {
+    RealClock clock;
+    auto opening = opening_of(context);
+    if (!opening) return opening.error();
+    auto home = host::open_home_store(*opening, clock, host::MakeStore::no);
+    if (!home) return home.error();
+    if (!*home) return host::nothing_has_run();
+    auto snapshot = (*home)->store->read();
+    if (!snapshot) return snapshot.error();
+    auto kit = host::kit_of_flow(**snapshot, "");
+    if (!kit) return kit.error();
+    folder = *std::move(kit);
+  }
+  auto place = kit_place_of(context, folder);
+  if (!place) return place.error();
+  if (auto exists = host::must_exist(*place); !exists) return exists.error();
+  lang::Checked checked = check_kit_at(context, *place);
+  if (!checked.kit) return host::kit_has_errors(*place, checked);
+  auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
+  if (auto fits = host::check_handlers(concepts_of(context), *kit); !fits) return fits.error();
+  uint64_t position = 0;
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto home =
+      host::HomeEngine::start(*opening, kit, place->folder, {.kind = engine::Decision::Kind::correct_clock}, position);
+  if (!home) return home.error();
+  context.output.print(json::object{{"position", position}}, [&](const Terminal&) {
+    return "Recorded time is that of the system's clock from record " + std::to_string(position) + " on.\n";
+  });
+  return Code::ok;
 }
 
 }  // namespace audit_commands
@@ -257,8 +369,10 @@ void add_audit_commands(Commands& commands) {
       {.name = "audit verify",
        .summary = "Prove that the journal is complete and unchanged",
        .details = "Follows the chain of hashes through the whole journal and compares it with the signed heads: "
-                  "it is complete up to the last head that is given. Exit code 11 says that it does not hold, that all "
-                  "heads were signed by keys that are not known here, or that the home's own heads are missing.",
+                  "it is complete up to the last head that is given. Then compares every row of state with what the "
+                  "journal says was written, and names each that differs. What could not be proven is said. Exit code "
+                  "11 says that something does not hold, that all heads were signed by keys that are not known here, "
+                  "or that heads are missing that were signed.",
        .options = {{.name = "heads",
                     .value = "FILE",
                     .help = "a copy of audit.heads that was kept elsewhere; else the home's own",
@@ -270,6 +384,25 @@ void add_audit_commands(Commands& commands) {
                    lock_timeout_option()},
        .example = "sluice audit verify",
        .run = verify});
+  commands.add({.name = "audit clock",
+                .summary = "Compare the time that is recorded with the system's clock",
+                .details =
+                    "Recorded time never goes back. When the system's clock is set by more than five minutes, recorded "
+                    "time does not follow at once: it runs at double or at half speed until both agree, and nothing is "
+                    "removed for its age meanwhile. Timers and deadlines do not depend on the clock.",
+                .options = {lock_timeout_option()},
+                .example = "sluice audit clock",
+                .run = clock});
+  commands.add({.name = "audit correct-clock",
+                .summary = "Set recorded time to the system's clock, after that was wrong for long",
+                .details =
+                    "For a home in which things were recorded while the clock was wrong by months, or whose clock was "
+                    "wrong until now. Make sure that the system's clock is right. The correction is a record of the "
+                    "journal with who made it; earlier records stay as they are. Timers that are open keep the time "
+                    "that they have left.",
+                .options = {{.name = "reason", .value = "TEXT", .help = "why, for the audit"}, lock_timeout_option()},
+                .example = "sluice audit correct-clock --reason 'the battery of the clock was empty'",
+                .run = correct_clock});
 }
 
 }  // namespace sluice::cli

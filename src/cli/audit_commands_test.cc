@@ -63,18 +63,45 @@ TEST_F(AuditCommands, ListShowsWhatIsPackedAsBefore) {
   auto after = home.run({"audit", "list", "-o", "json"});
   EXPECT_EQ(after.exit, 0) << after.err;
   EXPECT_EQ(after.out, before.out);
+  sign(8, chain);
   EXPECT_EQ(home.run({"audit", "verify"}).out, "The journal holds.\n8 records, 7 of them packed; chain " + chain +
-                                                   "\nno signed head proves that it is complete\n");
+                                                   "\ncomplete up to record 8, by 1 signed head\n");
 }
 
 TEST_F(AuditCommands, VerifyProvesAsFarAsTheHeadsGo) {
-  auto done = home.run({"audit", "verify"});
-  EXPECT_EQ(done.exit, 0) << done.err;
-  EXPECT_EQ(done.out,
-            "The journal holds.\n8 records; chain " + chain + "\nno signed head proves that it is complete\n");
   sign(8, chain);
   EXPECT_EQ(home.run({"audit", "verify"}).out,
             "The journal holds.\n8 records; chain " + chain + "\ncomplete up to record 8, by 1 signed head\n");
+}
+
+TEST_F(AuditCommands, FirstWeek25VerifyFailsWithElevenWithoutHeads) {
+  const std::string missing =
+      "Signed heads are missing.\n8 records; chain " + chain +
+      "\nno signed head proves that it is complete\n"
+      "not proven: that nothing was cut off or rewritten after record 0: no head is signed for 8 of 8 records\n"
+      "next:  sluice audit verify --heads COPY, with a copy of audit.heads that was kept elsewhere\n";
+  auto none = home.run({"audit", "verify"});
+  EXPECT_EQ(none.exit, 11);
+  EXPECT_EQ(none.out, missing);
+  sign(8, chain);
+  EXPECT_EQ(home.run({"audit", "verify"}).exit, 0);
+  ASSERT_TRUE(write_atomically(disk, home.path("store/audit.heads"), "", 0600));
+  auto emptied = home.run({"audit", "verify"});
+  EXPECT_EQ(emptied.exit, 11);
+  EXPECT_EQ(emptied.out, missing);
+}
+
+TEST_F(AuditCommands, FirstWeek25VerifyNamesARowThatNoRecordWrote) {
+  sign(8, chain);
+  home.write([&](store::Store& store) {
+    engine::Step step{.seq = 9, .at_ms = 1, .kind = engine::Step::Kind::state};
+    ASSERT_TRUE(store.commit({.journal = {{.seq = 9, .record = engine::write_step(step, chain)}},
+                              .state = {{"Trust", "evil", 1, 3, R"({"key":"x"})"}}}));
+  });
+  auto done = home.run({"audit", "verify"});
+  EXPECT_EQ(done.exit, 11);
+  EXPECT_TRUE(done.out.starts_with("State is not what the journal says.\n")) << done.out;
+  EXPECT_NE(done.out.find("Trust evil: no record wrote it\n"), std::string::npos) << done.out;
 }
 
 TEST_F(AuditCommands, VerifyFailsWithElevenWhenTheJournalDoesNotHold) {
@@ -100,6 +127,8 @@ TEST_F(AuditCommands, VerifyTakesHeadsAndAKeyFromElsewhere) {
   EXPECT_EQ(stranger.out, "The journal is not proven.\n8 records; chain " + chain +
                               "\nno signed head proves that it is complete\n"
                               "1 head signed by another key than the one that counts here\n"
+                              "not proven: that nothing was cut off or rewritten after record 0: no head is signed "
+                              "for 8 of 8 records\n"
                               "next:  sluice audit verify --key FILE, with the public key of whoever signed them\n");
   EXPECT_NE(home.run({"audit", "verify", "--key", home.path("other.pem"), "-o", "json"}).out.find("\"holds\": false"),
             std::string::npos);

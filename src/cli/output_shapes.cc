@@ -183,7 +183,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"status",
      "{ running: bool, socket: text, pid?: int, version?: text, since?: time, kit?: text, kitFolder?: text, "
      "storePath?: text, storeBytes?: int, position?: int, openFlows?: int, trouble?: text, "
-     "environments?: [@running-environment] }"},
+     "environments?: [@running-environment], clock?: { what: text, next: text } }"},
     {"stop", "{ stopped: bool, pid?: int, routers?: [{ name: text, pid: int }], replicas?: int }"},
     {"up",
      "{ deployment: text, bundle: text, revision: text, name: text, changed: bool, "
@@ -272,7 +272,12 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "id?: text, input?: object, outcome?: text, count?: int }]"},
     {"audit verify",
      "{ holds: bool, records: int, packed: int, heads: int, unsignedHeads: int, provenTo: int, "
-     "chain: text, fault?: object }?"},
+     "chain: text, rows: int, rowsThatDiffer: [{ relation: text, key: text, what: text }], missingHeads: [int], "
+     "notProven: [text], fault?: object }?"},
+    {"audit clock",
+     "{ recorded: time, system: time, corrections: [{ seq: int, byMs: int }], "
+     "jump?: { at: time, byMs: int, over: bool } }"},
+    {"audit correct-clock", "{ position: int }"},
     {"trust bootstrap", "=Trust/bootstrap"},
     {"trust add", "=Trust/add"},
     {"trust remove", "=Trust/remove"},

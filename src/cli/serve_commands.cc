@@ -84,6 +84,11 @@ std::string status_text(const json::object& status, const Terminal& terminal) {
   return text;
 }
 
+void add_tree(json::object& shown, const StatusTree& tree) {
+  if (!tree.data.empty()) shown["environments"] = tree.data;
+  if (tree.clock) shown["clock"] = json::object{{"what", tree.clock->what}, {"next", tree.clock->next}};
+}
+
 Result<Code> status(Context& context) {
   auto home = home_of(context);
   if (!home) return home.error();
@@ -97,7 +102,7 @@ Result<Code> status(Context& context) {
       shown["running"] = true;
       auto tree = status_tree(context, *home);
       if (!tree) return tree.error();
-      if (!tree->data.empty()) shown["environments"] = tree->data;
+      add_tree(shown, *tree);
       context.output.print(
           shown, [&](const Terminal& terminal) { return status_text(shown, terminal) + tree->render(terminal); });
       return Code::ok;
@@ -108,7 +113,7 @@ Result<Code> status(Context& context) {
   auto tree = status_tree(context, *home);
   if (!tree) return tree.error();
   json::object shown{{"running", false}, {"socket", host::socket_of(*home)}};
-  if (!tree->data.empty()) shown["environments"] = tree->data;
+  add_tree(shown, *tree);
   context.output.print(shown, [&](const Terminal& terminal) { return "not running\n" + tree->render(terminal); });
   context.output.note("Commands open the store themselves; next: sluice serve");
   return Code::not_found;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/basis_points.h"
+#include "base/terminal.h"
 #include "cli/objects.h"
 #include "cli/opening.h"
 #include "cli/running_instances.h"
@@ -189,6 +190,12 @@ class Drawing {
 
 }  // namespace
 
+std::string StatusTree::render(const Terminal& terminal) const {
+  std::string text = lines.empty() ? "" : sluice::render(lines, terminal);
+  if (clock) text += terminal.paint(Style::warning, "clock") + "  " + clock->what + "\nnext:  " + clock->next + "\n";
+  return text;
+}
+
 Result<StatusTree> status_tree(Context& context, const host::Home& home) {
   auto objects = Objects::to_look(context);
   // Whoever has the store right now is not waited for by someone who only wants to know whether it is served.
@@ -205,7 +212,9 @@ Result<StatusTree> status_tree(Context& context, const host::Home& home) {
   }
   Drawing drawing(context, states, obeyed);
   for (const auto& each : states.env().all()) drawing.environment(each.id.text(), routers);
-  return drawing.take();
+  StatusTree tree = drawing.take();
+  tree.clock = views::clock_trouble((*objects)->snapshot());
+  return tree;
 }
 
 }  // namespace sluice::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,16 @@
 #include "base/tree.h"
 #include "cli/context.h"
 #include "host/home.h"
+#include "deploy/views/clock.h"
 
 namespace sluice::cli {
 
 struct StatusTree {
   json::array data;  // the environments in which something is deployed
   std::vector<TreeLine> lines;
+  std::optional<deploy::views::ClockTrouble> clock;
 
-  std::string render(const Terminal& terminal) const { return lines.empty() ? "" : sluice::render(lines, terminal); }
+  std::string render(const Terminal& terminal) const;
 };
 
 // Empty where nothing has run.

@@ -7,10 +7,10 @@
 
 #include <filesystem>
 
-#include "base/faulty_disk.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::crypto {
 namespace key_file_test {

@@ -9,11 +9,11 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "base/faulty_disk.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
 #include "base/ulid.h"
 #include "deploy/deploy_kit.h"
@@ -79,11 +79,10 @@ void begin_store(const std::string& path) {
   if (!store) std::_Exit(2);
   RealClock clock;
   RealRandom random;
-  UlidSource ids(clock, random);
   lang::Tools tools;
   auto engine = engine::Engine::start({.store = store->get(),
                                        .clock = &clock,
-                                       .ids = &ids,
+                                       .random = &random,
                                        .tools = &tools,
                                        .concepts = concepts(),
                                        .fatal = [](const std::string&) { std::_Exit(3); }},

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "base/clock.h"
-#include "base/faulty_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/random.h"
@@ -169,13 +169,12 @@ class KilledHome {
     if (!store) std::_Exit(2);
     RealClock clock;
     RealRandom random;
-    UlidSource ids(clock, random);
     const auto bindings = concepts_with_files_for_programs(folder_);
     std::vector<const lang::ConceptBinding*> concepts;
     for (const lang::ConceptBinding& each : bindings) concepts.push_back(&each);
     auto engine = engine::Engine::start({.store = store->get(),
                                          .clock = &clock,
-                                         .ids = &ids,
+                                         .random = &random,
                                          .tools = &world_.tools(),
                                          .concepts = concepts,
                                          .fatal = [](const std::string&) { std::_Exit(3); }},

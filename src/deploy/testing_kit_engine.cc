@@ -59,7 +59,7 @@ engine::Engine& KitEngine::engine() {
   for (const lang::ConceptBinding& each : instead_) all.push_back(&each);
   auto started = engine::Engine::start({.store = &store_,
                                         .clock = &clock_,
-                                        .ids = &ids_,
+                                        .random = &random_,
                                         .tools = &tools_,
                                         .concepts = std::move(all),
                                         .fatal =

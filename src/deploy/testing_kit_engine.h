@@ -54,7 +54,6 @@ class KitEngine {
   std::vector<lang::ConceptBinding> instead_;
   RealClock clock_;
   RealRandom random_;
-  UlidSource ids_{clock_, random_};
   lang::Tools tools_;
   store::MemoryStore store_;
   std::unique_ptr<engine::Engine> engine_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <unordered_map>
 
 #include "base/atomic_file.h"
@@ -107,7 +108,7 @@ class ChainWalk {
       failed_ = record.error();
       return false;
     }
-    if (!check_record(row, *record)) return false;
+    if (!check_record(row, *record) || !note(row, *record)) return false;
     if (row.record.empty()) {
       if (row.packed_hash != report_.chain) return fault(row.seq, "the packed record was changed: its hash is another");
       ++report_.packed;
@@ -124,10 +125,98 @@ class ChainWalk {
                                      ", but a head was signed for record " + std::to_string(head.seq) +
                                      ": the end was cut off");
     }
+    if (!report_.fault) {
+      if (auto compared = compare_state(); !compared) return compared.error();
+    }
+    tell_unproven();
     return std::move(report_);
   }
 
  private:
+  // What the record says of state and of heads.
+  bool note(const store::JournalRow& row, std::string_view record) {
+    if (record.find(R"(,"head":)") != std::string_view::npos || row.flow == Ulid()) {
+      auto step = read_step(record);
+      if (!step) return fault(row.seq, step.error().message);
+      if (step->head != 0) noted_heads_.insert(step->head);
+      if (step->kind == Step::Kind::state) return note_found(*step);
+    }
+    auto wrote = wrote_in(record);
+    if (!wrote) return fault(row.seq, wrote.error().message);
+    if (!wrote->empty() && report_.bound_from == 0) report_.bound_from = row.seq;
+    for (Wrote& each : *wrote) {
+      auto place = std::pair(std::move(each.relation), std::move(each.key));
+      if (each.hash.empty()) {
+        written_.erase(place);
+      } else {
+        written_[std::move(place)] = std::move(each.hash);
+      }
+    }
+    return true;
+  }
+
+  // Rows as they were found count only where the journal knew nothing of them before.
+  bool note_found(const Step& step) {
+    if (report_.bound_from != 0 && step.seq != last_found_ + 1) return true;
+    last_found_ = step.seq;
+    if (report_.bound_from == 0) report_.bound_from = step.seq;
+    for (const Wrote& each : step.wrote) written_[{each.relation, each.key}] = each.hash;
+    report_.found_rows += step.wrote.size();
+    return true;
+  }
+
+  Result<void> compare_state() {
+    std::vector<std::string> relations;
+    auto listed = records_.snapshot().relations([&](const std::string& relation) {
+      relations.push_back(relation);
+      return true;
+    });
+    if (!listed) return listed;
+    for (const std::string& relation : relations) {
+      auto read = records_.snapshot().scan(relation, "", [&](const store::StateRow& row) {
+        ++report_.rows;
+        if (report_.bound_from == 0) return true;
+        auto written = written_.find({relation, row.key});
+        if (written == written_.end()) {
+          report_.state.push_back({relation, row.key, "no record wrote it"});
+          return true;
+        }
+        if (written->second != state_hash(row.generation, row.value)) {
+          report_.state.push_back({relation, row.key, "it is not what the journal says was written"});
+        }
+        written_.erase(written);
+        return true;
+      });
+      if (!read) return read;
+    }
+    for (const auto& [place, hash] : written_) {
+      report_.state.push_back({place.first, place.second, "it is missing"});
+    }
+    return {};
+  }
+
+  void tell_unproven() {
+    for (uint64_t seq : noted_heads_) {
+      if (!heads_.contains(seq)) report_.missing_heads.push_back(seq);
+    }
+    if (report_.fault) return;
+    if (report_.records > report_.proven_to) {
+      report_.unproven.push_back("that nothing was cut off or rewritten after record " +
+                                 std::to_string(report_.proven_to) + ": no head is signed for " +
+                                 std::to_string(report_.records - report_.proven_to) + " of " +
+                                 std::to_string(report_.records) + " records");
+    }
+    if (report_.rows > 0 && report_.bound_from == 0) {
+      report_.unproven.push_back("the " + std::to_string(report_.rows) +
+                                 " rows of state: an earlier version wrote this journal, which does not say what was "
+                                 "written; the next change binds them as they are");
+    } else if (report_.found_rows > 0) {
+      report_.unproven.push_back("what rows of state were before record " + std::to_string(report_.bound_from) +
+                                 ": an earlier version wrote the journal up to there; that record binds " +
+                                 std::to_string(report_.found_rows) + " rows as it found them");
+    }
+  }
+
   bool fault(uint64_t seq, std::string what) {
     report_.fault = AuditFault{seq, std::move(what)};
     return false;
@@ -182,7 +271,10 @@ class ChainWalk {
   RecordReader records_;
   std::span<const crypto::PublicKey> trusted_;
   std::multimap<uint64_t, SignedHead> heads_;
-  std::unordered_map<Ulid, uint64_t> newest_;  // of each flow
+  std::unordered_map<Ulid, uint64_t> newest_;                           // of each flow
+  std::map<std::pair<std::string, std::string>, std::string> written_;  // the hash of each row, by relation and key
+  std::set<uint64_t> noted_heads_;
+  uint64_t last_found_ = 0;  // the last of the records that bind what was found
   AuditReport report_;
   std::optional<Error> failed_;  // reading did
 };

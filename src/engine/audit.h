@@ -90,17 +90,34 @@ struct AuditFault {
   bool operator==(const AuditFault&) const = default;
 };
 
-struct AuditReport {
-  uint64_t records = 0;
-  uint64_t packed = 0;              // of these, in the blobs of packed flows
-  uint64_t heads = 0;               // that agree with the journal and are signed by a trusted key
-  uint64_t unsigned_heads = 0;      // that agree, but are signed by no key that was given
-  uint64_t proven_to = 0;           // seq of the newest of the signed heads
-  std::string chain;                // of the last record
-  std::optional<AuditFault> fault;  // the first
+// A row of state that is not what the journal says.
+struct StateFault {
+  std::string relation, key;
+  std::string what;
+
+  bool operator==(const StateFault&) const = default;
 };
 
-// Reads the journal once, in order. With no keys, heads are compared but prove nothing about who made them.
+struct AuditReport {
+  uint64_t records = 0;
+  uint64_t packed = 0;                  // of these, in the blobs of packed flows
+  uint64_t heads = 0;                   // that agree with the journal and are signed by a trusted key
+  uint64_t unsigned_heads = 0;          // that agree, but are signed by no key that was given
+  uint64_t proven_to = 0;               // seq of the newest of the signed heads
+  std::string chain;                    // of the last record
+  std::optional<AuditFault> fault;      // the first
+  uint64_t rows = 0;                    // of state
+  uint64_t found_rows = 0;              // bound as they were found in the store of an earlier version
+  uint64_t bound_from = 0;              // from this record on the journal says what was written; 0: it never does
+  std::vector<StateFault> state;        // every row that differs; none if the journal itself does not hold
+  std::vector<uint64_t> missing_heads;  // of which the journal says that they were signed
+  std::vector<std::string> unproven;    // what nothing could be said about, in sentences
+
+  bool holds() const { return !fault && state.empty() && missing_heads.empty(); }
+};
+
+// Reads the journal once, in order, and then the state. With no keys, heads are compared but prove nothing about who
+// made them.
 Result<AuditReport> verify(store::Snapshot& journal, std::span<const SignedHead> heads,
                            std::span<const crypto::PublicKey> trusted);
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/atomic_file.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "engine/retention.h"
 #include "engine/testing_engine.h"
 #include "engine/testing_journal.h"

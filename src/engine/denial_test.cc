@@ -13,8 +13,8 @@ namespace denial_test {
 
 TEST(Denial, IsTheNextRecordOfTheChain) {
   store::MemoryStore store;
-  ASSERT_TRUE(record_denial(store, "uid:7", "flow list", 5));
-  ASSERT_TRUE(record_denial(store, "uid:7", "why", 3));
+  ASSERT_TRUE(record_denial(store, "uid:7", "flow list", ManualClock(5), {}));
+  ASSERT_TRUE(record_denial(store, "uid:7", "why", ManualClock(3), {}));
   auto snapshot = store.read();
   auto report = verify(**snapshot, {}, {});
   ASSERT_TRUE(report);

@@ -19,6 +19,7 @@ constexpr uint64_t kRecordsAHead = 1'000;
 constexpr int64_t kTidyEvery_ms = int64_t{3600} * 1000;
 constexpr const char* kTidiedMeta = "tidied";  // when the store was, last
 constexpr auto kSilentEnd = std::chrono::seconds(1);
+constexpr int64_t kLongestSleep_ms = 60'000;
 constexpr auto kPauseWhenFull = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -44,7 +45,8 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
   self.machine_ = std::make_unique<Machine>(MachineParts{.store = self.parts_.store,
                                                          .blobs = self.parts_.blobs,
                                                          .clock = self.parts_.clock,
-                                                         .ids = self.parts_.ids,
+                                                         .boot = self.parts_.boot,
+                                                         .random = self.parts_.random,
                                                          .effects = self.effects_.get(),
                                                          .committer = self.committer_.get(),
                                                          .tools = self.parts_.tools,
@@ -55,6 +57,9 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr
                                                          .kit_folder = self.parts_.kit_folder,
                                                          .limits = self.parts_.limits},
                                             std::move(kit));
+  if (self.parts_.heads != nullptr && self.parts_.heads->last()) {
+    self.machine_->note_head(self.parts_.heads->last()->seq);
+  }
   if (auto recovered = self.machine_->recover(); !recovered) return recovered.error();
   // What was read back may stand otherwise than its rows say: whoever looks from here on sees it as it is.
   self.committed();
@@ -126,7 +131,7 @@ namespace {
 // "waiting for Courier/deliver of flow 01J…, at most 58 s more; what it is part of is kept"
 std::string text_of_attempts(const std::vector<Machine::WaitedFor>& attempts, int64_t now_ms) {
   if (attempts.empty()) return "";
-  int64_t until_ms = std::ranges::max(attempts, {}, &Machine::WaitedFor::deadline_ms).deadline_ms;
+  int64_t until_ms = std::ranges::max(attempts, {}, &Machine::WaitedFor::until_ms).until_ms;
   std::string text =
       "waiting for " + std::string(attempts.front().action) + " of flow " + sluice::to_string(attempts.front().flow);
   if (attempts.size() > 1) text += " and " + std::to_string(attempts.size() - 1) + " more";
@@ -177,10 +182,15 @@ void Engine::committed() {
   std::lock_guard lock(mutex_);
   position_ = machine_->position();
   chain_ = machine_->chain();
-  now_ms_ = machine_->now_ms();
+  keep_time();
   trouble_.reset();
   if (waiting_ > 0) changed_.notify_all();
   if (position_ >= head_due_) house_.notify_all();
+}
+
+void Engine::keep_time() {
+  now_ms_ = machine_->now_ms();
+  holds_retention_ = machine_->time().holds_retention();
 }
 
 void Engine::run() {
@@ -204,7 +214,7 @@ void Engine::run() {
       if (idle) machine_->write_denials();
       told = told || idle;
       std::lock_guard lock(mutex_);
-      waited_for_ = text_of_attempts(attempts, machine_->now_ms());
+      waited_for_ = text_of_attempts(attempts, machine_->time().steady_ms());
     }
     for (auto& item : inbox) item(*machine_);
     inbox.clear();
@@ -222,6 +232,7 @@ void Engine::run() {
     }
     if (*turned) continue;
     std::unique_lock lock(mutex_);
+    keep_time();
     if (!machine_->is_committing()) {
       trouble_.reset();
       if (told) continue;
@@ -234,7 +245,8 @@ void Engine::run() {
     } else if (!sleeps_until_ms_) {
       work_.wait(lock, something);
     } else {
-      int64_t wait_ms = std::clamp<int64_t>(*sleeps_until_ms_ - parts_.clock->wall_ms(), 0, 60'000);
+      int64_t wait_ms =
+          std::clamp<int64_t>(*sleeps_until_ms_ - parts_.clock->monotonic_ns() / 1'000'000, 0, kLongestSleep_ms);
       work_.wait_for(lock, std::chrono::milliseconds(wait_ms), something);
     }
     woken_ = true;  // so that a thread that helps says when it is done
@@ -265,13 +277,14 @@ void Engine::watch_over_handlers() {
 void Engine::keep_house() {
   constexpr int64_t kMinute_ms = 60'000;
   int64_t due_ns = parts_.clock->monotonic_ns() + kMinute_ms * 1'000'000;
+  sign_head();  // of what a process that was killed has left
   while (true) {
     bool ending = false;
     {
       std::unique_lock lock(mutex_);
       uint64_t last = parts_.heads != nullptr && parts_.heads->last() ? parts_.heads->last()->seq : 0;
       int64_t wait_ms = std::clamp<int64_t>((due_ns - parts_.clock->monotonic_ns()) / 1'000'000, 0, kMinute_ms);
-      head_due_ = parts_.heads == nullptr || head_failed_ ? UINT64_MAX : last + kRecordsAHead;
+      head_due_ = parts_.heads == nullptr || head_failed_ ? UINT64_MAX : last == 0 ? 1 : last + kRecordsAHead;
       house_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return !writing_ || position_ >= head_due_; });
       head_due_ = UINT64_MAX;  // until that one is signed
       ending = !writing_;
@@ -282,6 +295,7 @@ void Engine::keep_house() {
     if (parts_.clock->monotonic_ns() < due_ns) continue;
     due_ns = parts_.clock->monotonic_ns() + kMinute_ms * 1'000'000;
     head_failed_ = false;
+    wake();  // to look at the clock
     tidy_store();
   }
 }
@@ -297,6 +311,8 @@ void Engine::sign_head() {
   if (auto done = parts_.heads->append(sign(head, *parts_.operator_key)); !done) {
     head_failed_ = true;  // tried again in a minute
     if (parts_.log) parts_.log("the journal's head could not be signed: " + to_string(done.error()));
+  } else {
+    machine_->note_head(head.seq);
   }
 }
 
@@ -316,7 +332,8 @@ void Engine::tidy_store() {
   std::string current;
   {
     std::lock_guard lock(mutex_);
-    now_ms = std::max(now_ms_, parts_.clock->wall_ms());
+    if (holds_retention_) return;
+    now_ms = now_ms_;
     current = set_hash_;
   }
   auto forget = [&]() -> Result<void> {

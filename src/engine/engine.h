@@ -29,7 +29,8 @@ struct EngineParts {
   store::Store* store = nullptr;
   store::BlobStore* blobs = nullptr;
   Clock* clock = nullptr;
-  UlidSource* ids = nullptr;
+  Boot boot;                 // of this machine; not known: each start is taken for a new boot
+  Random* random = nullptr;  // for ids
   const lang::Tools* tools = nullptr;
   std::vector<const lang::ConceptBinding*> concepts;
   std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
@@ -111,6 +112,7 @@ class Engine {
   void wake();
   void help();
   void committed();  // by whoever runs the machine
+  void keep_time();  // by the same, with the lock held
   // Waits for a commit, with the lock held, until `done` or for so long.
   template <typename Done>
   void wait_for_commit(std::unique_lock<std::mutex>& lock, int64_t at_most_ms, const Done& done);
@@ -138,15 +140,16 @@ class Engine {
   std::vector<std::function<void(Machine&)>> inbox_;
   bool woken_ = false;
   bool free_ = false;                       // nobody runs the machine: the writer sleeps
-  std::optional<int64_t> sleeps_until_ms_;  // then; none: until it is woken
+  std::optional<int64_t> sleeps_until_ms_;  // then, on the steady clock; none: until it is woken
   bool stopping_ = false;
   bool writing_ = true;     // the writer has not ended yet
   std::string waited_for_;  // while it ends: the attempts under way
   std::optional<Error> trouble_;
   uint64_t position_ = 0;  // of the last commit
   std::string chain_;      // of its last record
-  int64_t now_ms_ = 0;     // engine time
-  std::string set_hash_;   // of the current syncs
+  int64_t now_ms_ = 0;     // recorded time
+  bool holds_retention_ = false;
+  std::string set_hash_;  // of the current syncs
 
   std::thread writer_, watcher_, keeper_;
 };

@@ -96,7 +96,7 @@ class EngineTest : public testing::Test {
     auto engine = Engine::start(
         {.store = store.get(),
          .clock = &clock,
-         .ids = &ids,
+         .random = &random,
          .tools = &tools,
          .concepts = {&binding},
          .may = [this](const Caller& who, const std::string&, const json::object&) { return !may || may(who); },
@@ -127,7 +127,6 @@ class EngineTest : public testing::Test {
   LaterClock clock;
   std::string work = kWork, rules = kRules;
   RealRandom random;
-  UlidSource ids{clock, random};
   lang::Tools tools;
   lang::ConceptBinding binding;
   std::atomic<int> performed = 0;

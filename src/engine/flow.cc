@@ -1,6 +1,8 @@
 // Keeps the tree of scopes consistent: an invocation is a child of exactly one open request, or at the top.
 #include "engine/flow.h"
 
+#include <cassert>
+
 namespace sluice::engine {
 namespace {
 
@@ -18,7 +20,8 @@ Path::~Path() {
 Invocation& Flow::add(std::unique_ptr<Invocation> invocation) {
   Invocation& added = *invocation;
   (added.beneath == nullptr ? top : added.beneath->children).insert(added.id);
-  open.emplace(added.id, std::move(invocation));
+  bool fresh = open.emplace(added.id, std::move(invocation)).second;
+  assert(fresh);
   return added;
 }
 
@@ -26,6 +29,7 @@ void Flow::set_phase(Invocation& invocation, Invocation::Phase phase) {
   idle += is_idle(phase) ? 1 : 0;
   idle -= is_idle(invocation.phase) ? 1 : 0;
   invocation.phase = phase;
+  assert(idle <= open.size());
 }
 
 void Flow::remove(Invocation& invocation) {
@@ -34,9 +38,11 @@ void Flow::remove(Invocation& invocation) {
     open.at(child)->beneath = invocation.beneath;
     siblings.insert(child);
   }
-  siblings.erase(invocation.id);
+  bool was_there = siblings.erase(invocation.id) == 1;
+  assert(was_there);
   idle -= is_idle(invocation.phase) ? 1 : 0;
   open.erase(invocation.id);
+  assert(idle <= open.size());
 }
 
 void Flow::fail(const std::string& what) {

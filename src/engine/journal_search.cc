@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 #include <span>
 
 #include "crypto/sha256.h"
+#include "engine/engine_time.h"
 #include "engine/record_reader.h"
 
 namespace sluice::engine {
@@ -34,40 +36,70 @@ Result<int64_t> time_at(store::Snapshot& snapshot, RecordReader& records, uint64
 
 }  // namespace
 
-Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& invocation) {
-  // The first step at or after the time of the id, a moment earlier as the id of a call is made before its step.
-  RecordReader records(snapshot);
-  uint64_t low = 1;
-  uint64_t high = snapshot.position() + 1;
+namespace {
+
+// The first record of [low, high), in which time does not go back, that is not older.
+Result<uint64_t> first_since(store::Snapshot& snapshot, RecordReader& records, uint64_t low, uint64_t high,
+                             int64_t since_ms) {
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
     auto at_ms = time_at(snapshot, records, middle);
     if (!at_ms) return at_ms.error();
-    if (*at_ms < invocation.wall_ms()) {
+    if (*at_ms < since_ms) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
+  return low;
+}
+
+}  // namespace
+
+Result<std::optional<Step>> find_begin(store::Snapshot& snapshot, const Ulid& invocation) {
+  RecordReader records(snapshot);
+  auto kept = kept_time(snapshot);
+  if (!kept) return kept.error();
+  // Where an operator corrected recorded time it may have gone back.
+  std::vector<uint64_t> corrected;
+  for (const TimeCorrection& each : kept->corrections) corrected.push_back(each.seq);
+  corrected.push_back(snapshot.position() + 1);
+  std::string id = sluice::to_string(invocation);
   std::optional<Step> found;
   std::optional<Error> wrong;
-  std::string id = sluice::to_string(invocation);
-  auto read = snapshot.journal_from(low, [&](const store::JournalRow& row) {
-    auto record = records.read(row);
-    if (record && record->find(id) == std::string_view::npos) return true;
-    auto step = record ? read_step(*record) : Result<Step>(record.error());
-    if (!step) {
-      wrong = step.error();
+  uint64_t begin = 1;
+  for (uint64_t end : corrected) {
+    auto from = first_since(snapshot, records, begin, end, invocation.wall_ms());
+    if (!from) return from.error();
+    auto read = snapshot.journal_from(*from, [&](const store::JournalRow& row) {
+      if (row.seq >= end) return false;
+      auto record = records.read(row);
+      if (record && record->find(id) == std::string_view::npos) return true;
+      auto step = record ? read_step(*record) : Result<Step>(record.error());
+      if (!step) {
+        wrong = step.error();
+        return false;
+      }
+      bool first = step->kind == Step::Kind::act || step->kind == Step::Kind::begin;
+      if (step->invocation != invocation || !first) return true;
+      found = *std::move(step);
       return false;
-    }
-    bool first = step->kind == Step::Kind::act || step->kind == Step::Kind::begin;
-    if (step->invocation != invocation || !first) return true;
-    found = *std::move(step);
-    return false;
-  });
-  if (!read) return read.error();
-  if (wrong) return *wrong;
+    });
+    if (!read) return read.error();
+    if (wrong) return *wrong;
+    if (found) break;
+    begin = end;
+  }
   return found;
+}
+
+Result<int64_t> number_in(const std::string& text, const std::string& what) {
+  int64_t number = 0;
+  auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return number;
+  return Error{.code = Code::verification_failed,
+               .message = what + " is damaged in the store: \"" + text + "\" is no number",
+               .next = "go back to a copy of the store"};
 }
 
 Result<JournalEnd> journal_end(store::Snapshot& snapshot) {

@@ -25,6 +25,9 @@ struct JournalEnd {
 };
 Result<JournalEnd> journal_end(store::Snapshot& snapshot);
 
+// A number that Sluice wrote into the store's meta data.
+Result<int64_t> number_in(const std::string& text, const std::string& what);
+
 // All steps of a flow, oldest first, from its head.
 Result<std::vector<Step>> steps_from(store::Snapshot& snapshot, uint64_t head);
 

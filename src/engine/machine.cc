@@ -36,8 +36,9 @@ Machine::Machine(MachineParts parts, std::shared_ptr<const lang::CheckedKit> kit
                                                                  .sealed = sealed_.get(),
                                                                  .concepts = parts_.concepts,
                                                                  .indexed = nullptr})),
-      chain_(kFirstChain),
-      committed_chain_(kFirstChain) {}
+      time_(*parts_.clock, parts_.boot) {
+  ids_.emplace(time_.recorded(), *parts_.random);
+}
 
 Machine::~Machine() = default;
 
@@ -79,23 +80,11 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   guards_ = *std::move(guards);
   next_steps_.emplace(*kit_);
 
-  bindings_.clear();
-  action_names_.clear();
-  actions_.clear();
+  actions_.load(symbols(), parts_.concepts);
   for (size_t c = 0; c < symbols().concepts.size(); ++c) {
-    const lang::ConceptSymbol& symbol = symbols().concepts[c];
-    auto loaded = std::ranges::find(parts_.concepts, symbol.name, &lang::ConceptBinding::name);
+    auto loaded = std::ranges::find(parts_.concepts, symbols().concepts[c].name, &lang::ConceptBinding::name);
     if (loaded != parts_.concepts.end()) slots_.set_limit(c, static_cast<size_t>((*loaded)->parallel));
-    bindings_.emplace_back();
-    action_names_.emplace_back();
-    for (size_t a = 0; a < symbol.actions.size(); ++a) {
-      bindings_.back().push_back(loaded == parts_.concepts.end() ? nullptr : (*loaded)->action(symbol.actions[a].name));
-      actions_[symbols().name({c, a})] = {c, a};
-      action_names_.back().push_back(&*all_action_names_.insert(symbols().name({c, a})).first);
-    }
   }
-  timer_wait_ = actions_.at("Timer/wait");
-  flow_undo_ = actions_.at("Flow/undo");
   // Attempts that are under way hold on to the fields that they began with.
   if (!attempt_parts_->indexed) attempt_parts_->indexed = std::make_shared<const IndexedFields>(indexed);
   if (state_) {
@@ -104,11 +93,6 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
     state_ = std::make_unique<Transaction>(*parts_.store, parts_.blobs, std::move(indexed));
   }
   return {};
-}
-
-std::optional<lang::ActionRef> Machine::action_named(std::string_view name) const {
-  auto found = actions_.find(std::string(name));
-  return found == actions_.end() ? std::nullopt : std::optional(found->second);
 }
 
 IndexedFields Machine::indexed_fields(const lang::Symbols& symbols) const {
@@ -185,7 +169,7 @@ void Machine::call(Call call) {
                    .message = "the store cannot be read now",
                    .next = "check the disk that the store is on, then run it again"});
   }
-  auto action = action_named(call.action);
+  auto action = actions_.find(call.action);
   if (!action || symbols().concepts[action->concept_].built_in) {
     return refuse({.code = Code::not_found, .message = "there is no action " + call.action, .next = "sluice kit show"});
   }
@@ -213,16 +197,16 @@ void Machine::call(Call call) {
                    .message = call.action + " names no row of its own, so there is no generation to expect",
                    .next = "run it without an expected generation"});
   }
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  tick();
   if (auto sound = check_caller(symbols().action(*action), call.action); !sound) return deny(call, sound.error());
-  const lang::ActionBinding* handler = binding(*action);
+  const lang::ActionBinding* handler = actions_.binding(*action);
   if (handler != nullptr && handler->check) {
     if (auto fits = handler->check(call.input); !fits) return refuse(fits.error());
   }
   if (parts_.may && !parts_.may(call.caller, call.action, call.input)) return deny(call, may_not(call));
   if (!call.key.empty() && join_by_key(call)) return;
 
-  Step opening{.flow = parts_.ids->next(), .action = call.action, .caller = call.caller};
+  Step opening{.flow = ids_->next(), .action = call.action, .caller = call.caller};
   opening.invocation = opening.flow;
   opening.root =
       Root{.input = call.input, .key = call.key, .sync_set = set_->hash(), .expect_generation = call.expect_generation};
@@ -243,7 +227,7 @@ void Machine::call(Call call) {
   auto flow = flow_of(opening, set_);
   if (!call.key.empty()) {
     keys_[{call.caller.name, call.key}] = {call.caller.name, call.key, request_hash(call),
-                                           flow->id,         flow->id, now_ms_ + kKeyLife_ms};
+                                           flow->id,         flow->id, now_ms() + kKeyLife_ms};
   }
   calling_.push_back(flow->id);
   callers_[flow->id].push_back(std::move(call));
@@ -257,21 +241,8 @@ Error Machine::may_not(const Call& call) {
           .next = "ask the owner of this home, who is its admin"};
 }
 
-// The first denial of a minute is recorded at once; if there are more, a second record counts them when it is over.
 void Machine::deny(const Call& call, const Error& error) {
-  std::pair who(call.caller.name, call.action);
-  Denials& denials = denials_[who];
-  int64_t minute = now_ms_ / 60'000;
-  if (denials.minute != minute) {
-    uint64_t before = denials.count;
-    if (before > 0) write_denial(who.first, who.second, before);
-    denials = {.count = 0, .minute = minute};
-    write_denial(who.first, who.second, 1);
-    arm((minute + 1) * 60'000, {TimerKind::denials, {}, {}});
-    if_it_fails_.emplace_back([this, who, before](const Error&) { denials_[who].count += before + 1; });
-  } else {
-    ++denials.count;
-  }
+  write_denials(denials_.deny({call.caller.name, call.action}, now_ms()));
   auto tell = [on_start = call.on_start, on_end = call.on_end, error] {
     if (on_start) on_start(error);
     if (on_end) on_end(error);
@@ -280,28 +251,73 @@ void Machine::deny(const Call& call, const Error& error) {
   if_it_fails_.emplace_back([tell](const Error&) { tell(); });
 }
 
-void Machine::write_denial(const std::string& caller, const std::string& action, uint64_t count) {
-  Step step{.seq = last_seq_ + 1, .at_ms = now_ms_, .kind = Step::Kind::denied, .action = action};
-  step.caller.name = caller;
-  step.count = count;
-  write_record(step, 0);
+void Machine::write_denials(const std::vector<Denials::Told>& denials) {
+  for (const Denials::Told& each : denials) {
+    Step step{.seq = journal_.next_seq(), .at_ms = now_ms(), .kind = Step::Kind::denied, .action = each.who.second};
+    step.caller.name = each.who.first;
+    step.count = each.count;
+    write_record(step, 0);
+    if_it_fails_.emplace_back([this, each](const Error&) { denials_.put_back(each, now_ms()); });
+  }
+  arm_denials();
 }
 
 void Machine::refuse(const Call& call) {
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  tick();
   deny(call, may_not(call));
 }
 
-void Machine::tell_denials(bool all) {
-  std::erase_if(denials_, [&](const auto& each) {
-    const auto& [who, denials] = each;
-    if (!all && denials.minute >= now_ms_ / 60'000) return false;
-    if (denials.count > 0) {
-      write_denial(who.first, who.second, denials.count);
-      if_it_fails_.emplace_back([this, who = who, denials = denials](const Error&) { denials_[who] = denials; });
-    }
+void Machine::arm_denials() {
+  if (!denials_.empty()) arm(Denials::minute_end_ms(now_ms()), {Timer::Kind::denials, {}, {}});
+}
+
+// ------------------------------------------------------------------------------------------------------------ time
+
+void Machine::tick() {
+  if (!time_.tick()) return;
+  const ClockJump& jump = *time_.jump();
+  Step step{.seq = journal_.next_seq(), .at_ms = now_ms(), .kind = Step::Kind::clock};
+  step.note = jump.over ? "recorded time agrees with the system's clock again" : jump.what;
+  write_clock(step);
+  log(step.note);
+}
+
+// What is known of the clock is a row of state, too, which this step changes.
+void Machine::write_clock(Step& step) {
+  step.wall_ms = time_.wall_ms();
+  state_->begin_step({}, step.seq, step.at_ms);
+  state_->rows().put(kClockRelation, kJumpKey, to_row(*time_.jump()));
+  step.wrote = state_->keep_step();
+  write_record(step, 0);
+}
+
+// The operator says that the system's clock is right. Times that were recorded before mean others from here on: what is
+// open is read back in the terms of the new time, and what settled in a future that never was has settled now.
+Result<void> Machine::correct_clock(const Decision& decision) {
+  if (!time_.is_apart()) {
+    return Error{.code = Code::conflict,
+                 .message = "recorded time and the system's clock agree to within five minutes; nothing was changed",
+                 .next = "sluice audit clock"};
+  }
+  Step step{.seq = journal_.next_seq(), .kind = Step::Kind::clock, .caller = decision.caller};
+  step.by = "operator";
+  step.note = "recorded time is corrected: it was " + utc_text(now_ms());
+  time_.correct(step.seq);
+  step.at_ms = now_ms();
+  write_clock(step);
+  batch_.meta.emplace_back(kAttemptTimeMeta, std::to_string(now_ms()));
+  auto snapshot = parts_.store->read();
+  if (!snapshot) throw UnreadableStore(snapshot.error());
+  auto read = (*snapshot)->flows_oldest_first(std::nullopt, [&](const store::FlowRow& row) {
+    if (row.settled_at_ms <= now_ms()) return true;
+    batch_.flows.push_back(row);
+    batch_.flows.back().settled_at_ms = now_ms();
     return true;
   });
+  if (!read) throw UnreadableStore(read.error());
+  ids_.emplace(time_.recorded(), *parts_.random);
+  rereads_ = true;
+  return {};
 }
 
 // A key that was used joins the call to what it began. True: the call has been taken care of.
@@ -321,7 +337,7 @@ bool Machine::join_by_key(const Call& call) {
     if (!row) return tell(row.error());
     used = *std::move(row);
   }
-  if (!used || used->expires_ms < now_ms_) return false;
+  if (!used || (used->expires_ms < now_ms() && !time_.holds_retention())) return false;
   // What the key began may be on its way; until it has landed nobody knows how it ended.
   if (auto landed = land(); !landed) {
     fail_batch(landed.error());
@@ -385,7 +401,7 @@ std::vector<Machine::OpenInvocation> Machine::open_invocations() const {
   std::vector<OpenInvocation> all;
   for (const auto& [flow_id, flow] : flows_) {
     for (const auto& [id, open] : flow->open) {
-      all.push_back({flow_id, id, name(open->action), open->phase,
+      all.push_back({flow_id, id, actions_.name(open->action), open->phase,
                      open->beneath == nullptr ? Ulid{} : open->beneath->id, open->due_ms});
     }
   }
@@ -396,7 +412,7 @@ std::vector<Machine::OpenInvocation> Machine::open_invocations() const {
 std::vector<Machine::WaitedFor> Machine::waited_for() const {
   std::vector<WaitedFor> all;
   for (const auto& [id, running] : running_) {
-    if (running.who.deadline_ms > now_ms_) all.push_back(running.who);
+    if (running.who.until_ms > time_.steady_ms()) all.push_back(running.who);
   }
   std::ranges::sort(all, {}, [](const WaitedFor& each) { return std::tie(each.action, each.flow); });
   return all;

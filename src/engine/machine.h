@@ -25,17 +25,23 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "base/ulid.h"
+#include "engine/action_table.h"
 #include "engine/attempt.h"
 #include "engine/committer.h"
+#include "engine/denials.h"
 #include "engine/effects.h"
+#include "engine/engine_time.h"
 #include "engine/flow.h"
 #include "engine/guard_set.h"
 #include "engine/next_steps.h"
+#include "engine/journal_tail.h"
 #include "engine/sealed.h"
 #include "engine/step.h"
 #include "engine/sync_set.h"
+#include "engine/timers.h"
 #include "engine/transaction.h"
 #include "lang/check/check.h"
 #include "lang/run/binding.h"
@@ -65,11 +71,12 @@ struct Call {
 // What an operator decides about a flow or an invocation of it.
 struct Decision {
   enum class Kind : uint8_t {
-    cancel,      // end everything that is open in the flow
-    resolve_as,  // an action whose outcome nobody knows, or that is open, ended like this
-    retry,       // try such an action again; or dispatch a dead child flow again
-    drop,        // give a dead child flow up for good
-    move,        // go on under the newest sync set
+    cancel,         // end everything that is open in the flow
+    resolve_as,     // an action whose outcome nobody knows, or that is open, ended like this
+    retry,          // try such an action again; or dispatch a dead child flow again
+    drop,           // give a dead child flow up for good
+    move,           // go on under the newest sync set
+    correct_clock,  // of no flow: the system's clock is right, and recorded time becomes what it says
   };
   Kind kind = Kind::cancel;
   Ulid flow;
@@ -95,7 +102,8 @@ struct MachineParts {
   store::Store* store = nullptr;
   store::BlobStore* blobs = nullptr;  // may be null
   const Clock* clock = nullptr;
-  UlidSource* ids = nullptr;
+  Boot boot;
+  Random* random = nullptr;  // for ids
   EffectRunner* effects = nullptr;
   Committer* committer = nullptr;  // without one, turn() waits for its own commit
   const lang::Tools* tools = nullptr;
@@ -131,7 +139,7 @@ class Machine {
   // wait for that batch. An error: a commit failed and nothing of it happened; if the store is broken the process must
   // stop.
   Result<bool> turn();
-  // When turn() should be called again though nothing comes in; none: nothing waits for time.
+  // When turn() should be called again though nothing comes in, on the steady clock; none: nothing waits for time.
   std::optional<int64_t> next_due_ms() const;
 
   // New flows run under this kit's syncs, and all under its guards. Its concepts must be those of the kit before it.
@@ -140,9 +148,10 @@ class Machine {
   const lang::CheckedKit& kit() const { return *kit_; }
   const SyncSet& sync_set() const { return *set_; }
   // Of the last record that is committed.
-  uint64_t position() const { return committed_seq_; }
-  std::string chain() const { return committed_chain_; }
-  int64_t now_ms() const { return now_ms_; }
+  uint64_t position() const { return journal_.committed_seq(); }
+  std::string chain() const { return journal_.committed_chain(); }
+  const EngineTime& time() const { return time_; }
+  int64_t now_ms() const { return time_.now_ms(); }
   size_t open_flows() const { return flows_.size(); }
   // What is open now, by flow and id.
   struct OpenInvocation {
@@ -163,13 +172,15 @@ class Machine {
   struct WaitedFor {
     Ulid flow;
     std::string_view action;
-    int64_t deadline_ms = 0;
+    int64_t until_ms = 0;  // on the steady clock
   };
   std::vector<WaitedFor> waited_for() const;
   // What was denied in the running minute is written down with the next turn: the process is about to end.
-  void write_denials() { tell_denials(true); }
+  void write_denials() { write_denials(denials_.take(now_ms(), true)); }
   // Denies something that is no call: tells on_end, and the journal.
   void refuse(const Call& call);
+  // A head was signed for the journal up to this record; the next record says so. From any thread.
+  void note_head(uint64_t seq) { journal_.note_head(seq); }
   // No further attempt begins: the process is about to end.
   void stop_launching() { parts_.limits.effect_threads = 0; }
   const RunningHandler& running_handler() const { return running_handler_; }
@@ -181,13 +192,6 @@ class Machine {
     size_t concept_ = 0;
     int64_t number = 0;
     AttemptResult result;
-  };
-  enum class TimerKind : uint8_t { wait, deadline, retry, child, denials };
-  struct Timer {
-    TimerKind kind;
-    Ulid flow, invocation;
-
-    auto operator<=>(const Timer&) const = default;
   };
   // What fulfilled the `when` of each firing.
   struct MatchedRecords {
@@ -230,7 +234,7 @@ class Machine {
 
   // ---- applying (machine_apply.cc)
   // The step becomes the journal's next record, behind `prev` of its flow.
-  void write_record(const Step& step, uint64_t prev);
+  void write_record(Step& step, uint64_t prev);
   // Writes the step and applies it. `record` is what it made, if anything.
   void append(Flow& flow, Step step, const RecordRef& record = nullptr, const Matched& matched = {});
   void apply(Flow& flow, Step& step, const RecordRef& record, const Matched& matched);
@@ -293,6 +297,7 @@ class Machine {
   void replay_step(Flow& flow, Step& step, History& history);
   void replay_resolve(Flow& flow, Step& step, const History& history);
   Result<void> read_versions(store::Snapshot& snapshot);
+  Result<void> bind_state(store::Snapshot& snapshot);
   void take_work(Flow& flow, const Step& step);
   void resume_effect(Flow& flow, Invocation& invocation, bool interrupted);
   Result<std::shared_ptr<const SyncSet>> set_named(const std::string& hash, store::Snapshot& snapshot);
@@ -304,8 +309,14 @@ class Machine {
   Result<Outcome> ended_outcome(const Ulid& flow, const Ulid& invocation);
   static Error may_not(const Call& call);
   void deny(const Call& call, const Error& error);
-  void write_denial(const std::string& caller, const std::string& action, uint64_t count);
-  void tell_denials(bool all = false);
+  void write_denials(const std::vector<Denials::Told>& denials);
+  void arm_denials();
+
+  // ---- time (machine.cc)
+  // Looks at the clock, and writes down if that was set.
+  void tick();
+  void write_clock(Step& step);
+  Result<void> correct_clock(const Decision& decision);
 
   // ---- the batch (machine_batch.cc)
   // The batch as it goes to the store, and what is done when it is there.
@@ -331,19 +342,14 @@ class Machine {
   void recall(Flight flight);
   // The rows of the flows that the batch touches. Returns those that have settled.
   std::vector<Ulid> collect_flows();
-  void fail_batch(const Error& error);
+  void fail_batch(const Error& failed);
   void touch(Flow& flow);
-  void arm(int64_t due_ms, Timer timer);
+  void arm(int64_t due_ms, const Timer& timer);
   void disarm(const Flow& flow, const Invocation& invocation);
   void take_results();
   void take_due();
 
   const lang::Symbols& symbols() const { return kit_->symbols(); }
-  std::optional<lang::ActionRef> action_named(std::string_view name) const;
-  const std::string& name(lang::ActionRef action) const { return *action_names_[action.concept_][action.action]; }
-  const lang::ActionBinding* binding(lang::ActionRef action) const { return bindings_[action.concept_][action.action]; }
-  bool is_timer(lang::ActionRef action) const { return action == timer_wait_; }
-  bool is_undo(lang::ActionRef action) const { return action == flow_undo_; }
   Flow* find_flow(const Ulid& id) {
     auto found = flows_.find(id);
     return found == flows_.end() ? nullptr : found->second.get();
@@ -359,22 +365,18 @@ class Machine {
   std::shared_ptr<const SyncSet> set_;
   std::shared_ptr<const GuardSet> guards_;
   std::optional<NextSteps> next_steps_;
-  std::vector<std::vector<const lang::ActionBinding*>> bindings_;  // by concept and action; null: not loaded
-  std::vector<std::vector<const std::string*>> action_names_;      // likewise: "Concept/action"
-  std::set<std::string> all_action_names_;                         // only grows, so that others may look
-  std::unordered_map<std::string, lang::ActionRef> actions_;
-  lang::ActionRef timer_wait_, flow_undo_;
+  ActionTable actions_;
   std::unique_ptr<SealedValues> sealed_;
   std::unique_ptr<AttemptParts> attempt_parts_;
 
-  uint64_t last_seq_ = 0, committed_seq_ = 0;
-  std::string chain_, committed_chain_;
-  int64_t now_ms_ = 0;  // engine time: never goes back, also across restarts
+  JournalTail journal_;
+  EngineTime time_;
+  std::optional<UlidSource> ids_;
   std::unique_ptr<Transaction> state_;
   std::unordered_map<Ulid, std::unique_ptr<Flow>> flows_;
-  std::unordered_map<Ulid, Ulid> requests_;     // open requests: their flows
-  std::set<Ulid> busy_;                         // flows with work, the oldest first
-  std::set<std::pair<int64_t, Timer>> timers_;  // by due time
+  std::unordered_map<Ulid, Ulid> requests_;  // open requests: their flows
+  std::set<Ulid> busy_;                      // flows with work, the oldest first
+  Timers timers_;
   EffectSlots slots_;
   std::map<size_t, int64_t> outdated_;  // concepts whose stored state is of another version: which
   bool replaying_ = false;
@@ -389,7 +391,7 @@ class Machine {
   std::vector<Job> jobs_;  // to launch after the commit
   std::vector<std::function<void(const Error&)>> if_it_fails_;
   std::vector<Outcome> ended_;
-  std::vector<Ulid> moved_;     // flows that are to be read back under their new set
+  bool rereads_ = false;        // what is open is to be read back once it is committed
   std::vector<Step> children_;  // child flows that the running step opens
   std::vector<Ulid> calling_;   // flows whose first step is not committed
   std::map<std::pair<std::string, std::string>, store::KeyRow> keys_;  // of these
@@ -406,11 +408,7 @@ class Machine {
   };
   std::unordered_map<Ulid, Running> running_;
   std::unordered_map<Ulid, std::vector<Call>> callers_;
-  struct Denials {
-    uint64_t count = 0;
-    int64_t minute = 0;
-  };
-  std::map<std::pair<std::string, std::string>, Denials> denials_;
+  Denials denials_;
 
   std::mutex inbox_mutex_;
   std::vector<EffectResult> inbox_;

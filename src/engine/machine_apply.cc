@@ -39,13 +39,7 @@ std::string cycle_in(const Path& path) {
 
 }  // namespace
 
-void Machine::write_record(const Step& step, uint64_t prev) {
-  std::string text = write_step(step, chain_);
-  chain_ = chain_of(text);
-  last_seq_ = step.seq;
-  batch_.journal.push_back(
-      {.seq = step.seq, .flow = step.flow, .prev = prev, .record = std::move(text), .packed_hash = ""});
-}
+void Machine::write_record(Step& step, uint64_t prev) { batch_.journal.push_back(journal_.append(step, prev)); }
 
 void Machine::append(Flow& flow, Step step, const RecordRef& record, const Matched& matched) {
   write_record(step, flow.head);
@@ -71,6 +65,7 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
     case Step::Kind::started:
       invocation->started = true;
       invocation->attempts = step.attempt;
+      invocation->due_ms = 0;
       break;
     case Step::Kind::again:
       apply_again(flow, step);
@@ -96,6 +91,8 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
     case Step::Kind::child:
     case Step::Kind::move:
     case Step::Kind::denied:
+    case Step::Kind::clock:
+    case Step::Kind::state:
       break;
   }
   if (step.kind == Step::Kind::act || step.kind == Step::Kind::begin || step.kind == Step::Kind::finish) {
@@ -130,7 +127,7 @@ void Machine::apply_again(Flow& flow, const Step& step) {
   if (flow.child && step.invocation == flow.id) {
     flow.child->dead = false;
     flow.child->due_ms = step.due_ms;
-    arm(step.due_ms, {TimerKind::child, flow.id, flow.id});
+    arm(step.due_ms, {Timer::Kind::child, flow.id, flow.id});
     return;
   }
   Invocation* invocation = flow.find(step.invocation);
@@ -145,19 +142,19 @@ void Machine::apply_again(Flow& flow, const Step& step) {
     // Its time begins anew: it may have been over when the operator came.
     disarm(flow, *invocation);
     invocation->opened_ms = step.at_ms;
-    if (auto until_ms = deadline_ms(*invocation)) arm(*until_ms, {TimerKind::deadline, flow.id, invocation->id});
+    if (auto until_ms = deadline_ms(*invocation)) arm(*until_ms, {Timer::Kind::deadline, flow.id, invocation->id});
   }
   invocation->due_ms = step.due_ms;
-  if (step.due_ms != 0) arm(step.due_ms, {TimerKind::retry, flow.id, invocation->id});
+  if (step.due_ms != 0) arm(step.due_ms, {Timer::Kind::retry, flow.id, invocation->id});
 }
 
 void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, const RecordRef& record) {
   invocation.opened_ms = step.at_ms;
-  if (is_timer(invocation.action)) {
+  if (actions_.is_timer(invocation.action)) {
     invocation.due_ms = step.due_ms;
     supersede(flow, invocation);
     flow.set_phase(invocation, Invocation::Phase::waiting);
-    arm(invocation.due_ms, {TimerKind::wait, flow.id, invocation.id});
+    arm(invocation.due_ms, {Timer::Kind::wait, flow.id, invocation.id});
     if (!replaying_) batch_.timers.push_back({invocation.id, flow.id, invocation.due_ms});
     return;
   }
@@ -165,12 +162,12 @@ void Machine::apply_opening(Flow& flow, Invocation& invocation, Step& step, cons
     flow.set_phase(invocation, Invocation::Phase::open);
     invocation.request = record;
     requests_[invocation.id] = flow.id;
-    if (is_undo(invocation.action)) open_undo(flow, invocation, *step.work);
+    if (actions_.is_undo(invocation.action)) open_undo(flow, invocation, *step.work);
     return;
   }
   flow.set_phase(invocation, Invocation::Phase::performing);
   invocation.work = std::make_shared<const json::value>(*std::move(step.work));
-  if (auto until_ms = deadline_ms(invocation)) arm(*until_ms, {TimerKind::deadline, flow.id, invocation.id});
+  if (auto until_ms = deadline_ms(invocation)) arm(*until_ms, {Timer::Kind::deadline, flow.id, invocation.id});
   if (!replaying_) make_ready(flow, invocation);
 }
 
@@ -221,7 +218,7 @@ void Machine::apply_firings(Flow& flow, Invocation* from, Step& step, const Reco
 
 // Null: there is no such action any more, and the flow stands still.
 Invocation* Machine::invoke(Flow& flow, Planned& planned, Invocation* beneath, Causes causes, Origin origin) {
-  auto action = action_named(planned.action);
+  auto action = actions_.find(planned.action);
   if (!action) {
     flow.standstill = "there is no action " + planned.action + " any more";
     return nullptr;

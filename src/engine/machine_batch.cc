@@ -1,6 +1,7 @@
 // The batch: a turn gathers it, it goes to the store, and what waited for that is done, or it never happened.
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cassert>
 #include <iterator>
 
 #include "base/json.h"
@@ -9,7 +10,6 @@
 namespace sluice::engine {
 
 Result<bool> Machine::turn() {
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
   bool landed = flight_ && parts_.committer->is_done();
   if (landed) {
     if (auto done = land(); !done) {
@@ -20,6 +20,7 @@ Result<bool> Machine::turn() {
   if (stale_) {
     if (auto read = read_back(false); !read) return read.error();
   }
+  tick();
   try {
     take_results();
     take_due();
@@ -41,7 +42,7 @@ Result<bool> Machine::turn() {
   }
   if (batch_.journal.empty() && after_commit_.empty() && jobs_.empty() && !settling_) return landed;
   if (flight_ && batch_.journal.size() < parts_.limits.batch_steps) return landed;
-  bool moves = !moved_.empty();
+  bool rereads = rereads_;
   auto done = land();
   if (done) done = take_off();
   if (done && flight_ && flight_->committed) done = land();
@@ -49,7 +50,7 @@ Result<bool> Machine::turn() {
     fail_batch(done.error());
     return done.error();
   }
-  if (moves) {
+  if (rereads) {
     if (auto read = read_back(false); !read) return read.error();
     settling_ = true;  // one that stood still goes on, and its row is to say so
   }
@@ -61,25 +62,16 @@ void Machine::touch(Flow& flow) {
   if (!flow.work.empty() && flow.standstill.empty()) busy_.insert(flow.id);
 }
 
-void Machine::arm(int64_t due_ms, Timer timer) { timers_.emplace(due_ms, timer); }
+void Machine::arm(int64_t due_ms, const Timer& timer) { timers_.arm(timer, time_.steady_of(due_ms)); }
 
 // What has ended waits for nothing.
 void Machine::disarm(const Flow& flow, const Invocation& invocation) {
-  if (invocation.phase == Invocation::Phase::waiting) {
-    timers_.erase({invocation.due_ms, {TimerKind::wait, flow.id, invocation.id}});
-  } else if (invocation.phase == Invocation::Phase::performing) {
-    if (invocation.due_ms != 0) timers_.erase({invocation.due_ms, {TimerKind::retry, flow.id, invocation.id}});
-    if (auto until_ms = deadline_ms(invocation)) {
-      timers_.erase({*until_ms, {TimerKind::deadline, flow.id, invocation.id}});
-    }
+  for (Timer::Kind kind : {Timer::Kind::wait, Timer::Kind::retry, Timer::Kind::deadline}) {
+    timers_.disarm({kind, flow.id, invocation.id});
   }
 }
 
-std::optional<int64_t> Machine::next_due_ms() const {
-  if (!busy_.empty()) return now_ms_;
-  if (timers_.empty()) return std::nullopt;
-  return timers_.begin()->first;
-}
+std::optional<int64_t> Machine::next_due_ms() const { return busy_.empty() ? timers_.next_ms() : time_.steady_ms(); }
 
 void Machine::take_results() {
   size_t before = taken_.size();
@@ -96,17 +88,16 @@ void Machine::take_results() {
 }
 
 void Machine::take_due() {
-  while (!timers_.empty() && timers_.begin()->first <= now_ms_) {
-    auto [due_ms, timer] = *timers_.begin();
-    timers_.erase(timers_.begin());
-    if (timer.kind == TimerKind::denials) {
-      tell_denials();
+  while (auto due = timers_.take(time_.steady_ms())) {
+    const Timer& timer = *due;
+    if (timer.kind == Timer::Kind::denials) {
+      write_denials(denials_.take(now_ms(), false));
       continue;
     }
     Flow* flow = find_flow(timer.flow);
     if (flow == nullptr) continue;
-    if (timer.kind == TimerKind::child) {
-      if (flow->child && flow->child->due_ms == due_ms) {
+    if (timer.kind == Timer::Kind::child) {
+      if (flow->child && flow->child->due_ms != 0) {
         flow->child->due_ms = 0;
         flow->work.emplace_back(Dispatch{});
         touch(*flow);
@@ -115,17 +106,15 @@ void Machine::take_due() {
     }
     Invocation* invocation = flow->find(timer.invocation);
     if (invocation == nullptr || invocation->ending) continue;
-    if (timer.kind == TimerKind::retry) {
-      if (invocation->due_ms == due_ms) {
-        invocation->due_ms = 0;
-        make_ready(*flow, *invocation);
-      }
+    if (timer.kind == Timer::Kind::retry) {
+      invocation->due_ms = 0;
+      make_ready(*flow, *invocation);
       continue;
     }
     invocation->ending = true;
-    if (timer.kind == TimerKind::wait) {
+    if (timer.kind == Timer::Kind::wait) {
       flow->work.emplace_back(
-          Finish{timer.invocation, lang::Completion{"ok", {{"at", lang::to_text({now_ms_})}}}, "timer", {}});
+          Finish{timer.invocation, lang::Completion{"ok", {{"at", lang::to_text({now_ms()})}}}, "timer", {}});
     } else {
       cancel_attempt(timer.invocation);
       flow->work.emplace_back(Finish{timer.invocation, end_of_time(*invocation), "deadline", {}});
@@ -166,7 +155,7 @@ std::vector<Ulid> Machine::collect_flows() {
                             .head = flow.head,
                             .status = status,
                             .sync_set = flow.set_hash,
-                            .settled_at_ms = store::is_open(status) ? 0 : now_ms_,
+                            .settled_at_ms = store::is_open(status) ? 0 : now_ms(),
                             .summary = write(summary)});
     if (!store::is_open(status)) settled.push_back(id);
   }
@@ -174,16 +163,18 @@ std::vector<Ulid> Machine::collect_flows() {
 }
 
 Result<void> Machine::take_off() {
+  assert(!flight_ && !replaying_);
+  if (auto kept = time_.take_unkept()) batch_.meta.emplace_back(kTimeMeta, *std::move(kept));
   if (auto collected = state_->collect(batch_); !collected) return collected;
   std::vector<Ulid> settled = collect_flows();
   auto begun = std::ranges::stable_partition(calling_, [&](const Ulid& id) { return flows_.at(id)->head == 0; });
   std::vector<Ulid> calling(begun.begin(), begun.end());
   calling_.erase(begun.begin(), begun.end());
   // Nothing else can come of what is under way: to wait here is quicker than to be woken.
-  bool alone = parts_.committer == nullptr || !moved_.empty() || running_.size() == starting_.size();
+  bool alone = parts_.committer == nullptr || rereads_ || running_.size() == starting_.size();
   flight_ = Flight{.batch = std::exchange(batch_, {}),
-                   .seq = last_seq_,
-                   .chain = chain_,
+                   .seq = journal_.seq(),
+                   .chain = journal_.chain(),
                    .settled = std::move(settled),
                    .calling = std::move(calling),
                    .after_commit = std::exchange(after_commit_, {}),
@@ -214,8 +205,7 @@ Result<void> Machine::land() {
   }
   state_->committed();
   resumed_ = true;
-  committed_seq_ = flight.seq;
-  committed_chain_ = std::move(flight.chain);
+  journal_.committed(flight.seq, std::move(flight.chain));
   if (parts_.committed) parts_.committed();
   for (const store::KeyRow& row : flight.batch.keys) keys_.erase({row.caller, row.key});
   for (const Ulid& id : flight.settled) {
@@ -256,9 +246,17 @@ void Machine::recall(Flight flight) {
   touched_.merge(flight.touched);
 }
 
-// The batch never happened: what came in with it is told or put back, and memory is read from the store again.
-void Machine::fail_batch(const Error& error) {
+// The batch never happened: what came in with it is told or put back, and memory is read from the store again. After a
+// failed sync nobody knows whether it did, and the process is about to end.
+void Machine::fail_batch(const Error& failed) {
   (void)land();
+  bool unknown = parts_.store->broken().has_value();
+  Error error = failed;
+  if (unknown) {
+    error = {.code = Code::timeout,
+             .message = "whether this was committed is not known: " + failed.message,
+             .next = "run it again with the same --idempotency-key; sluice audit list shows whether it happened"};
+  }
   for (const EffectResult& result : taken_) {
     slots_.hold(result.concept_);
     running_[result.invocation] = {std::make_shared<std::atomic<bool>>(false), {result.flow, "", 0}};
@@ -289,8 +287,10 @@ void Machine::fail_batch(const Error& error) {
     auto waiting = callers_.extract(id);
     if (waiting.empty()) continue;
     Error kept = error;
-    kept.message +=
-        "; flow " + sluice::to_string(id) + " is kept as it was after its last step, and goes on when it can";
+    if (!unknown) {
+      kept.message +=
+          "; flow " + sluice::to_string(id) + " is kept as it was after its last step, and goes on when it can";
+    }
     kept.next = "sluice flow show " + sluice::to_string(id);
     for (const Call& call : waiting.mapped()) {
       if (call.on_end) call.on_end(kept);

@@ -30,7 +30,7 @@ json::value cause_json(const Record& record, const lang::Symbols& symbols) {
 }  // namespace
 
 Step Machine::child_step(const Flow& parent, const Match& match, const Ulid& id) const {
-  Step step{.at_ms = now_ms_, .flow = id, .invocation = id, .kind = Step::Kind::child};
+  Step step{.at_ms = now_ms(), .flow = id, .invocation = id, .kind = Step::Kind::child};
   step.caller = parent.caller;
   step.child = ChildRoot{.parent = parent.id, .sync = parent.set->name(match.sync), .sync_set = parent.set_hash};
   for (const RecordRef& record : match.records) step.child->matched.push_back(id_of(*record));
@@ -47,7 +47,7 @@ Step Machine::child_step(const Flow& parent, const Match& match, const Ulid& id)
 }
 
 void Machine::open_child(Step step) {
-  step.seq = last_seq_ + 1;
+  step.seq = journal_.next_seq();
   auto made = flow_of(step, set_->hash() == step.child->sync_set ? set_ : flows_.at(step.child->parent)->set);
   Flow& flow = *made;
   flows_[flow.id] = std::move(made);
@@ -60,7 +60,7 @@ Causes Machine::causes_of(const Flow& flow) const {
   for (const json::value& each : root.causes) {
     causes.emplace_back();
     if (!each.is_object()) continue;
-    auto action = action_named(std::string_view(each.at("action").as_string()));
+    auto action = actions_.find(std::string_view(each.at("action").as_string()));
     if (!action) continue;
     auto id = parse_record_id(std::string_view(each.at("record").as_string()));
     if (!id) continue;
@@ -93,7 +93,7 @@ void Machine::dispatch(Flow& flow) {
   Step step = new_step(flow, flow.id, Step::Kind::dispatch);
   step.attempt = child.attempt + 1;
   Fired fired{.sync = child.root.sync, .matched = child.root.matched};
-  state_->begin_step(flow.id, step.seq, now_ms_);
+  state_->begin_step(flow.id, step.seq, now_ms());
   if (sync) {
     Match match{.sync = *sync};
     for (const RecordId& id : child.root.matched) {
@@ -160,13 +160,13 @@ bool Machine::child_action_ended(Flow& flow, const Record& completion, const End
       !child.cancelled && (end.variant.starts_with("engine.") || (sync && flow.set->retries_on(*sync, end.variant)));
   if (again) {
     child.undone.insert(completion.invocation);
-    child.repeat = name(completion.action) + " => " + end.variant;
+    child.repeat = actions_.name(completion.action) + " => " + end.variant;
     if (const json::value* message = end.fields.if_contains("message"); message != nullptr && message->is_string()) {
       child.repeat += ": " + std::string(message->get_string());
     }
     child.give_up = child.give_up || end.maybe_done;
   } else {
-    child.done.insert(asked_for(name(completion.action), completion.input));
+    child.done.insert(asked_for(actions_.name(completion.action), completion.input));
   }
   if (child.firsts_open == 0 && !child.repeat.empty()) flow.work.emplace_back(RepeatChild{});
   return again;
@@ -180,7 +180,7 @@ void Machine::repeat_child(Flow& flow) {
   step.note = child.repeat;
   if (more) {
     step.by = "effect";
-    step.due_ms = now_ms_ + kChildBackoff.after_ms(child.attempt);
+    step.due_ms = now_ms() + kChildBackoff.after_ms(child.attempt);
   }
   append(flow, std::move(step));
 }

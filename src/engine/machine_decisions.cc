@@ -26,7 +26,7 @@ bool take_back_crash(Flow& flow, Invocation& invocation) {
 }  // namespace
 
 void Machine::decide(const Decision& decision) {
-  now_ms_ = std::max(now_ms_, parts_.clock->wall_ms());
+  tick();
   auto tell = [on_done = decision.on_done](const Result<uint64_t>& result) {
     if (on_done) on_done(result);
   };
@@ -42,12 +42,13 @@ void Machine::decide(const Decision& decision) {
     fail_batch(unreadable.error);
     return tell(unreadable.error);
   }
-  after_commit_.emplace_back([tell, position = last_seq_] { tell(position); });
+  after_commit_.emplace_back([tell, position = journal_.seq()] { tell(position); });
   if_it_fails_.emplace_back([tell](const Error& error) { tell(error); });
 }
 
 Result<void> Machine::decide_now(const Decision& decision) {
   using Kind = Decision::Kind;
+  if (decision.kind == Kind::correct_clock) return correct_clock(decision);
   std::string flow_id = sluice::to_string(decision.flow);
   bool about_one = decision.kind == Kind::resolve_as || (decision.kind == Kind::retry && decision.invocation != Ulid{});
   Flow* found = find_flow(decision.flow);
@@ -71,7 +72,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
   Invocation* invocation = flow.find(decision.invocation);
   if (about_one && invocation == nullptr) return resolve_ended(decision);
   bool ends = about_one && invocation->ending &&
-              (binding(invocation->action) == nullptr || !take_back_crash(flow, *invocation));
+              (actions_.binding(invocation->action) == nullptr || !take_back_crash(flow, *invocation));
   switch (decision.kind) {
     case Kind::cancel: {
       write(new_step(flow, flow.id, Step::Kind::cancel));
@@ -89,16 +90,16 @@ Result<void> Machine::decide_now(const Decision& decision) {
         if (!flow.child || !flow.child->dead) break;
         Step step = new_step(flow, flow.id, Step::Kind::again);
         step.attempt = flow.child->attempt;
-        step.due_ms = now_ms_;
+        step.due_ms = now_ms();
         write(std::move(step));
         return {};
       }
       bool under_way = ends || running_.contains(invocation->id);
       if (invocation->phase != Invocation::Phase::performing || under_way) break;
       Step step = new_step(flow, invocation->id, Step::Kind::again);
-      step.action = name(invocation->action);
+      step.action = actions_.name(invocation->action);
       step.attempt = invocation->attempts;
-      step.due_ms = now_ms_;
+      step.due_ms = now_ms();
       write(std::move(step));
       return {};
     }
@@ -112,7 +113,7 @@ Result<void> Machine::decide_now(const Decision& decision) {
       return {};
     }
     case Kind::move: {
-      if (!flow.child && !action_named(flow.root_action)) {
+      if (!flow.child && !actions_.find(flow.root_action)) {
         return Error{
             .code = Code::conflict,
             .message = "flow " + flow_id + " began with " + flow.root_action + ", which this kit does not have",
@@ -129,9 +130,11 @@ Result<void> Machine::decide_now(const Decision& decision) {
       flow.set_hash = set_->hash();
       flow.listed.reset();
       write(std::move(step));
-      moved_.push_back(flow.id);
+      rereads_ = true;
       return {};
     }
+    case Kind::correct_clock:
+      break;
   }
   return Error{
       .code = Code::conflict,
@@ -176,7 +179,7 @@ Result<void> Machine::cancel_standing_still(Flow& flow, const Decision& decision
 Result<void> Machine::check_variant(lang::ActionRef action, const std::string& variant) const {
   if (lang::find_variant(symbols().action(action), variant)) return {};
   return Error{.code = Code::invalid,
-               .message = name(action) + " has no variant " + variant,
+               .message = actions_.name(action) + " has no variant " + variant,
                .next = "sluice kit show " + symbols().concepts[action.concept_].name};
 }
 
@@ -220,13 +223,13 @@ Result<void> Machine::resolve_ended(const Decision& decision) {
                  .message = decided->caller.name + " has decided about " + id + " already",
                  .next = "sluice flow show " + flow_id};
   }
-  auto action = action_named(ended->second.action);
+  auto action = actions_.find(ended->second.action);
   if (!action) {
     return Error{.code = Code::conflict, .message = "there is no action " + ended->second.action + " any more"};
   }
 
-  Step step{.seq = last_seq_ + 1,
-            .at_ms = now_ms_,
+  Step step{.seq = journal_.next_seq(),
+            .at_ms = now_ms(),
             .flow = decision.flow,
             .invocation = decision.invocation,
             .kind = Step::Kind::resolve,
@@ -239,11 +242,11 @@ Result<void> Machine::resolve_ended(const Decision& decision) {
   }
   crypto::Sha256 digest = crypto::sha256(id + "/resolve");
   Fired fired{.sync = "operator", .matched = {{decision.invocation, RecordKind::completion}}, .rows = 1};
-  fired.then.push_back({.id = Ulid::from(now_ms_, std::span(digest).first<Ulid::kRandomBytes>()),
+  fired.then.push_back({.id = Ulid::from(now_ms(), std::span(digest).first<Ulid::kRandomBytes>()),
                         .action = ended->second.action,
                         .fields = ended->second.input});
   step.fired.push_back(std::move(fired));
-  moved_.push_back(decision.flow);
+  rereads_ = true;
   if (flow != nullptr) {
     append(*flow, std::move(step));
     return {};

@@ -80,22 +80,23 @@ void Machine::start_ready() {
 }
 
 void Machine::start(Flow& flow, Invocation& invocation) {
-  const lang::ActionBinding& handler = *binding(invocation.action);
+  const lang::ActionBinding& handler = *actions_.binding(invocation.action);
   int64_t number = invocation.attempts + 1;
   if (handler.retry == lang::Retry::never) {
     Step step = new_step(flow, invocation.id, Step::Kind::started);
-    step.action = name(invocation.action);
+    step.action = actions_.name(invocation.action);
     step.attempt = number;
     append(flow, std::move(step));
   }
   // That a harmless repeat begins is not journaled. Whoever recovers sees by the time that it was due.
   if (number > 1) {
-    std::erase_if(batch_.meta, [](const auto& row) { return row.first == "time"; });
-    batch_.meta.emplace_back("time", std::to_string(now_ms_));
+    std::erase_if(batch_.meta, [](const auto& row) { return row.first == kAttemptTimeMeta; });
+    batch_.meta.emplace_back(kAttemptTimeMeta, std::to_string(now_ms()));
   }
   invocation.attempts = number;
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  running_[invocation.id] = {cancelled, {flow.id, name(invocation.action), deadline_ms(invocation).value_or(0)}};
+  running_[invocation.id] = {
+      cancelled, {flow.id, actions_.name(invocation.action), time_.steady_of(deadline_ms(invocation).value_or(0))}};
   Job job{[this, &handler, cancelled, number, work = invocation.work, flow_id = flow.id, id = invocation.id,
            concept_ = invocation.action.concept_] {
     EngineAttempt attempt(*attempt_parts_, id, number, cancelled);
@@ -107,7 +108,7 @@ void Machine::start(Flow& flow, Invocation& invocation) {
 }
 
 std::optional<int64_t> Machine::deadline_ms(const Invocation& effect) const {
-  const lang::ActionBinding* handler = binding(effect.action);
+  const lang::ActionBinding* handler = actions_.binding(effect.action);
   return handler == nullptr ? std::nullopt : std::optional(effect.opened_ms + handler->deadline_s * 1000);
 }
 
@@ -152,11 +153,11 @@ void Machine::attempt_ended(const EffectResult& result) {
 void Machine::retry_or_end(Flow& flow, Invocation& invocation, const std::string& by, const std::string& why,
                            int64_t after_ms) {
   Step step = new_step(flow, invocation.id, Step::Kind::again);
-  step.action = name(invocation.action);
+  step.action = actions_.name(invocation.action);
   step.by = by;
   step.note = why;
   step.attempt = std::max<int64_t>(invocation.attempts, 1);
-  int64_t due_ms = now_ms_ + std::max(after_ms, kEffectBackoff.after_ms(step.attempt));
+  int64_t due_ms = now_ms() + std::max(after_ms, kEffectBackoff.after_ms(step.attempt));
   bool more = step.attempt < parts_.limits.max_attempts && due_ms < deadline_ms(invocation).value_or(0);
   if (more) step.due_ms = due_ms;
   append(flow, std::move(step));
@@ -191,8 +192,8 @@ void Machine::late_after_settling(const EffectResult& result) {
   for (const store::FlowRow& fresh : batch_.flows) {
     if (fresh.id == result.flow) changed = fresh;
   }
-  Step step{.seq = last_seq_ + 1,
-            .at_ms = now_ms_,
+  Step step{.seq = journal_.next_seq(),
+            .at_ms = now_ms(),
             .flow = result.flow,
             .invocation = result.invocation,
             .kind = Step::Kind::late};

@@ -429,5 +429,20 @@ TEST(Decisions, NewRulesWithOtherConceptsNeedARestart) {
   EXPECT_EQ(loaded.error().message, "the new kit has other concepts than the one that runs");
 }
 
+TEST(FirstWeek26, AfterAFailedSyncTheOutcomeIsNotKnown) {
+  World world({kJob, kTool}, "");
+  auto failing = std::make_shared<FailingStore>();
+  world.store = failing;
+  Call call{.action = "Job/start", .input = {{"job", "j"}}, .caller = world.caller};
+  call.on_end = [&](const Result<Outcome>& outcome) { world.ended.push_back(outcome); };
+  world.machine().call(std::move(call));
+  failing->fails = [](int) { return true; };
+  failing->broken_by = Error{.message = "cannot sync store.db-wal: Input/output error"};
+  EXPECT_FALSE(world.machine().turn());
+  ASSERT_EQ(world.ended.size(), 1U);
+  EXPECT_EQ(world.ended[0].error().code, Code::timeout);
+  EXPECT_THAT(world.ended[0].error().message, HasSubstr("whether this was committed is not known: "));
+}
+
 }  // namespace machine_faults_test
 }  // namespace sluice::engine

@@ -2,7 +2,6 @@
 // handler and no where runs. Work that a step did is taken from its flow's queue; what is left is still to be done.
 #include <algorithm>
 #include <boost/json.hpp>
-#include <charconv>
 
 #include "engine/history.h"
 #include "engine/journal_search.h"
@@ -13,16 +12,6 @@ namespace sluice::engine {
 namespace {
 
 using lang::EngineOutcome;
-
-// A number that Sluice wrote into the store's meta data.
-Result<int64_t> number_in(const std::string& text, const std::string& what) {
-  int64_t number = 0;
-  auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return number;
-  return Error{.code = Code::verification_failed,
-               .message = what + " is damaged in the store: \"" + text + "\" is no number",
-               .next = "go back to a copy of the store"};
-}
 
 }  // namespace
 
@@ -53,32 +42,24 @@ Result<void> Machine::read_back(bool restarted) {
   if_it_fails_.clear();
   ended_.clear();
   children_.clear();
-  moved_.clear();
+  rereads_ = false;
   settling_ = false;
   state_->rolled_back();
   for (auto& flow : not_begun) {
     busy_.insert(flow->id);
     flows_.emplace(flow->id, std::move(flow));
   }
-  for (const auto& [who, denials] : denials_) arm((denials.minute + 1) * 60'000, {TimerKind::denials, {}, {}});
 
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
   auto end = journal_end(**snapshot);
   if (!end) return end.error();
-  committed_seq_ = last_seq_ = end->seq;
-  committed_chain_ = chain_ = end->chain;
-  // Engine time goes on where it was.
-  now_ms_ = std::max(now_ms_, end->at_ms);
-  auto clock = (*snapshot)->meta("time");
-  if (!clock) return clock.error();
-  if (*clock) {
-    auto time_ms = number_in(**clock, "the engine's time");
-    if (!time_ms) return time_ms.error();
-    now_ms_ = std::max(now_ms_, *time_ms);
-  }
+  journal_.reset(*end);
+  if (auto resumed = time_.resume(**snapshot); !resumed) return resumed;
+  arm_denials();
 
   if (auto versions = read_versions(**snapshot); !versions) return versions;
+  if (auto bound = bind_state(**snapshot); !bound) return bound;
 
   std::map<uint64_t, std::string> records;
   std::vector<store::FlowRow> open;
@@ -155,6 +136,41 @@ Result<void> Machine::read_versions(store::Snapshot& snapshot) {
   return {};
 }
 
+// From here on every row of state is bound to the journal by what records say that they wrote. What is there already,
+// in a store of a version that did not do so, is bound as it was found.
+Result<void> Machine::bind_state(store::Snapshot& snapshot) {
+  constexpr const char* kBoundMeta = "state.bound";
+  constexpr size_t kRowsARecord = 500;
+  auto bound = snapshot.meta(kBoundMeta);
+  if (!bound) return bound.error();
+  if (*bound) return {};
+  batch_.meta.emplace_back(kBoundMeta, std::to_string(journal_.next_seq()));
+  if (journal_.committed_seq() == 0) return {};
+  std::vector<Wrote> found;
+  auto tell = [&] {
+    Step step{.seq = journal_.next_seq(), .at_ms = now_ms(), .kind = Step::Kind::state};
+    step.note = "rows of state as they were found";
+    step.wrote = std::exchange(found, {});
+    write_record(step, 0);
+  };
+  std::vector<std::string> relations;
+  auto listed = snapshot.relations([&](const std::string& relation) {
+    relations.push_back(relation);
+    return true;
+  });
+  if (!listed) return listed;
+  for (const std::string& relation : relations) {
+    auto read = snapshot.scan(relation, "", [&](const store::StateRow& row) {
+      found.push_back({relation, row.key, state_hash(row.generation, row.value)});
+      if (found.size() == kRowsARecord) tell();
+      return true;
+    });
+    if (!read) return read;
+  }
+  tell();
+  return {};
+}
+
 // A flow whose syncs do not fit the loaded concepts waits for a decision.
 void Machine::stand_still(const store::FlowRow& row, const Error& why) {
   auto flow = std::make_unique<Flow>();
@@ -187,6 +203,10 @@ Result<void> Machine::replay(const std::map<uint64_t, std::string>& records,
       wrong = step.error();
       break;
     }
+    // In the terms of today: an operator may have corrected recorded time since.
+    int64_t shift_ms = time_.kept().shift_ms(seq);
+    step->at_ms += shift_ms;
+    if (step->due_ms != 0) step->due_ms += shift_ms;
     Flow* flow = find_flow(step->flow);
     if (flow == nullptr) {
       auto made = flow_of(*step, set_of.at(step->flow));
@@ -284,14 +304,14 @@ void Machine::take_work(Flow& flow, const Step& step) {
 // had not begun. An attempt that a failed commit left under way is still under way.
 void Machine::resume_effect(Flow& flow, Invocation& invocation, bool interrupted) {
   if (invocation.ending || running_.contains(invocation.id)) return;
-  const lang::ActionBinding* handler = binding(invocation.action);
+  const lang::ActionBinding* handler = actions_.binding(invocation.action);
   auto end_unknown = [&](std::string why) {
     invocation.ending = true;
     flow.work.emplace_back(
         Finish{invocation.id, lang::EngineEnd{EngineOutcome::unknown, std::move(why), true}, "crash", {}});
   };
   if (handler == nullptr) return end_unknown("its concept is not loaded any more");
-  if (invocation.due_ms > now_ms_) return;  // its next attempt is not due yet, so that none was under way
+  if (invocation.due_ms > time_.resumed_ms()) return;  // its next attempt is not due yet, so that none was under way
   if (handler->retry == lang::Retry::never && invocation.started) {
     return end_unknown("the process ended while it was under way");
   }
@@ -315,7 +335,7 @@ std::unique_ptr<Flow> Machine::flow_of(const Step& opening, std::shared_ptr<cons
   }
   flow->root_action = opening.action;
   flow->root = opening.root;
-  auto action = action_named(opening.action);
+  auto action = actions_.find(opening.action);
   if (!action) {
     flow->standstill = "there is no action " + opening.action + " in the loaded kit";
     return flow;

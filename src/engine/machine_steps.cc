@@ -49,7 +49,7 @@ auto Machine::guarded(lang::ActionRef action, const Handler& handler, std::strin
   std::optional<std::remove_cvref_t<decltype(*handler())>> value;
   int64_t began_ns = parts_.clock->monotonic_ns();
   running_handler_.since_ns = began_ns;
-  running_handler_.action = &name(action);
+  running_handler_.action = &actions_.name(action);
   try {
     auto result = handler();
     if (result) {
@@ -69,7 +69,7 @@ auto Machine::guarded(lang::ActionRef action, const Handler& handler, std::strin
   if (!value && fault.empty()) fault = "an exception without a message";
   int64_t took_ns = parts_.clock->monotonic_ns() - began_ns;
   if (took_ns > kSlowHandler_ns) {
-    log(name(action) + " held the writer for " + std::to_string(took_ns / 1'000'000) + " ms");
+    log(actions_.name(action) + " held the writer for " + std::to_string(took_ns / 1'000'000) + " ms");
   }
   return value;
 }
@@ -78,7 +78,7 @@ void Machine::work_off(Flow& flow) {
   Work work = std::move(flow.work.front());
   flow.work.pop_front();
   touch(flow);
-  uint64_t before = last_seq_;
+  uint64_t before = journal_.seq();
   if (const auto* next = std::get_if<Run>(&work)) {
     run(flow, next->invocation);
   } else if (const auto* end = std::get_if<Finish>(&work)) {
@@ -90,11 +90,11 @@ void Machine::work_off(Flow& flow) {
   } else {
     repeat_child(flow);
   }
-  if (last_seq_ == before) settling_ = true;
+  if (journal_.seq() == before) settling_ = true;
 }
 
 Step Machine::new_step(const Flow& flow, const Ulid& invocation, Step::Kind kind) const {
-  Step step{.seq = last_seq_ + 1, .at_ms = now_ms_, .flow = flow.id, .invocation = invocation, .kind = kind};
+  Step step{.seq = journal_.next_seq(), .at_ms = now_ms(), .flow = flow.id, .invocation = invocation, .kind = kind};
   return step;
 }
 
@@ -112,7 +112,7 @@ std::optional<End> Machine::unfit(const Flow& flow, const Invocation& invocation
   }
   const lang::ConceptSymbol& owner = symbols().concepts[invocation.action.concept_];
   std::string missing = invocation.unavailable;
-  if (missing.empty() && !owner.built_in && binding(invocation.action) == nullptr) missing = owner.name;
+  if (missing.empty() && !owner.built_in && actions_.binding(invocation.action) == nullptr) missing = owner.name;
   if (!missing.empty()) {
     End end = engine_end(EngineOutcome::unavailable, "the concept " + missing + " is not loaded");
     end.fields["concept"] = missing;
@@ -128,7 +128,7 @@ std::optional<End> Machine::unfit(const Flow& flow, const Invocation& invocation
     end.fields["required"] = required;
     return end;
   }
-  bool opens_scope = is_timer(invocation.action) || symbols().action(invocation.action).is_answered();
+  bool opens_scope = actions_.is_timer(invocation.action) || symbols().action(invocation.action).is_answered();
   if (invocation.orphaned && opens_scope) {
     return engine_end(EngineOutcome::cancelled, "what it is part of has ended");
   }
@@ -201,13 +201,13 @@ void Machine::run(Flow& flow, const Ulid& id) {
   const lang::ActionSymbol& action = symbols().action(invocation->action);
   bool opens = action.runs == lang::Runs::effect || action.is_answered();
   Step step = new_step(flow, id, opens ? Step::Kind::begin : Step::Kind::act);
-  step.action = name(invocation->action);
+  step.action = actions_.name(invocation->action);
   if (flow.root) {
     step.caller = flow.caller;
     step.root = *std::exchange(flow.root, std::nullopt);
     if (!step.root->key.empty()) batch_.keys.push_back(keys_.at({flow.caller.name, step.root->key}));
   }
-  state_->begin_step(id, step.seq, now_ms_);
+  state_->begin_step(id, step.seq, now_ms());
   if (auto end = unfit(flow, *invocation)) return complete(flow, *invocation, std::move(step), *std::move(end));
   if (auto end = conflict(*invocation)) return complete(flow, *invocation, std::move(step), *std::move(end));
 
@@ -220,13 +220,13 @@ void Machine::run(Flow& flow, const Ulid& id) {
     complete(flow, *invocation, std::move(step), std::move(end));
   };
   if (auto refusal = guards_->before(invocation->action, invocation->input, *state_)) return refuse(*refusal);
-  if (is_timer(invocation->action)) return open_timer(flow, *invocation, std::move(step));
-  if (is_undo(invocation->action)) {
+  if (actions_.is_timer(invocation->action)) return open_timer(flow, *invocation, std::move(step));
+  if (actions_.is_undo(invocation->action)) {
     step.work = plan_undo(flow, invocation->input);
     return open_request(flow, *invocation, std::move(step));
   }
 
-  const lang::ActionBinding& handler = *binding(invocation->action);
+  const lang::ActionBinding& handler = *actions_.binding(invocation->action);
   std::string fault;
   std::optional<lang::Completion> ended;
   std::optional<json::value> work;
@@ -255,7 +255,7 @@ void Machine::run(Flow& flow, const Ulid& id) {
   if (ended) return complete(flow, *invocation, std::move(step), End{ended->variant, std::move(ended->fields), false});
   if (action.is_answered()) return open_request(flow, *invocation, std::move(step));
   step.work = std::move(work);
-  state_->keep_step();
+  step.wrote = state_->keep_step();
   append(flow, std::move(step));
 }
 
@@ -267,14 +267,14 @@ void Machine::open_timer(Flow& flow, Invocation& invocation, Step step) {
     return complete(flow, invocation, std::move(step),
                     engine_end(EngineOutcome::fault, "Timer/wait needs a whole number of seconds"));
   }
-  step.due_ms = now_ms_ + std::clamp<int64_t>(seconds->get_int64(), 0, kLongest_s) * 1000;
+  step.due_ms = now_ms() + std::clamp<int64_t>(seconds->get_int64(), 0, kLongest_s) * 1000;
   append(flow, std::move(step));
 }
 
 void Machine::open_request(Flow& flow, Invocation& invocation, Step step) {
   RecordRef record = record_of(invocation, step);
   Matched matched = fire(flow, record, step);
-  state_->keep_step();
+  step.wrote = state_->keep_step();
   append(flow, std::move(step), record, matched);
 }
 
@@ -288,11 +288,11 @@ void Machine::complete(Flow& flow, Invocation& invocation, Step step, End end) {
   }
   auto variant = lang::find_variant(symbols().action(invocation.action), step.end->variant);
   if (variant && step.end->next.empty()) {
-    step.end->next = next_steps_->of(invocation.action, *variant, invocation.input, step.end->fields, now_ms_);
+    step.end->next = next_steps_->of(invocation.action, *variant, invocation.input, step.end->fields, now_ms());
   }
   RecordRef record = record_of(invocation, step);
   Matched matched = fire(flow, record, step);
-  state_->keep_step();
+  step.wrote = state_->keep_step();
   append(flow, std::move(step), record, matched);
 }
 
@@ -323,7 +323,7 @@ Machine::Matched Machine::fire(Flow& flow, const RecordRef& record, Step& step) 
     Fired fired{.sync = flow.set->name(match.sync)};
     for (const RecordRef& each : match.records) fired.matched.push_back(id_of(*each));
     if (flow.set->is_eventual(match.sync)) {
-      Ulid id = derived_id(now_ms_, *flow.set, match, 0, 0, 0);
+      Ulid id = derived_id(now_ms(), *flow.set, match, 0, 0, 0);
       fired.then.push_back({.kind = Planned::Kind::child, .id = id});
       children_.push_back(child_step(flow, match, id));
     } else {
@@ -359,8 +359,8 @@ void Machine::plan(const Flow& flow, const Match& match, std::vector<FollowUp> f
       auto target = requests_.find(each.request);
       if (target != requests_.end() && target->second != flow.id) planned.flow = target->second;
     } else {
-      planned.id = derived_id(now_ms_, *flow.set, match, each.row, each.place, attempt);
-      planned.action = name(each.action);
+      planned.id = derived_id(now_ms(), *flow.set, match, each.row, each.place, attempt);
+      planned.action = actions_.name(each.action);
       planned.unavailable = each.unavailable.value_or("");
     }
     fired.then.push_back(std::move(planned));
@@ -378,11 +378,11 @@ void Machine::answer(Flow& flow, const Answer& work) {
   }
   if (!lang::find_variant(symbols().action(request->action), work.variant)) {
     // Only for a request that was read from state, whose action nobody could check before.
-    return finish(
-        flow, {request->id,
-               lang::EngineEnd{EngineOutcome::fault, name(request->action) + " has no variant " + work.variant, true},
-               by,
-               {}});
+    return finish(flow, {request->id,
+                         lang::EngineEnd{EngineOutcome::fault,
+                                         actions_.name(request->action) + " has no variant " + work.variant, true},
+                         by,
+                         {}});
   }
   finish(flow, {request->id, lang::Completion{work.variant, work.fields}, by, {}, work.maybe_done});
 }
@@ -397,10 +397,10 @@ void Machine::finish(Flow& flow, const Finish& work) {
         completion == nullptr ? std::nullopt : std::optional(End{completion->variant, completion->fields, false}));
   }
   Step step = new_step(flow, work.invocation, Step::Kind::finish);
-  step.action = name(invocation->action);
+  step.action = actions_.name(invocation->action);
   step.by = work.by;
   step.caller = work.caller;
-  state_->begin_step(work.invocation, step.seq, now_ms_, true);
+  state_->begin_step(work.invocation, step.seq, now_ms(), true);
   lang::Ending ending = work.ending;
   bool maybe_done = work.maybe_done;
   if (auto* end = std::get_if<lang::EngineEnd>(&ending)) {
@@ -425,7 +425,7 @@ void Machine::finish(Flow& flow, const Finish& work) {
     ending = lang::EngineEnd{EngineOutcome::fault, large ? too_large("its result", most) : kNotUtf8, true};
   };
   check_variant();
-  const lang::ActionBinding* handler = binding(invocation->action);
+  const lang::ActionBinding* handler = actions_.binding(invocation->action);
   if (handler != nullptr && handler->finish && invocation->phase != Invocation::Phase::queued) {
     std::string fault;
     auto finished = guarded(
@@ -462,7 +462,7 @@ void Machine::write_late(Flow& flow, const Ulid& invocation, const std::string& 
 
 // Names the last completion beneath the request, and the syncs that came nearest to going on.
 std::string Machine::unanswered_cause(const Flow& flow, const Invocation& request) const {
-  std::string text = "nothing is left that could answer " + name(request.action);
+  std::string text = "nothing is left that could answer " + actions_.name(request.action);
   if (!request.recent.empty()) text += "; last was " + text_of(*request.recent.back());
   std::vector<RecordRef> records(request.recent.begin(), request.recent.end());
   records.push_back(request.request);
@@ -475,7 +475,7 @@ std::string Machine::unanswered_cause(const Flow& flow, const Invocation& reques
 }
 
 std::string Machine::undeclared(lang::ActionRef action, const std::string& variant) const {
-  return name(action) + " ended in `" + variant + "`, which is none of its variants";
+  return actions_.name(action) + " ended in `" + variant + "`, which is none of its variants";
 }
 
 // "Concept/action => variant"
@@ -483,7 +483,7 @@ std::string Machine::text_of(const Record& record) const {
   std::string outcome = "requested";
   if (record.engine) outcome = "engine." + std::string(lang::name_of(*record.engine));
   if (record.variant) outcome = symbols().action(record.action).variants[*record.variant].name;
-  return name(record.action) + " => " + outcome;
+  return actions_.name(record.action) + " => " + outcome;
 }
 
 }  // namespace sluice::engine

@@ -37,7 +37,7 @@ json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
   std::map<Ulid, Invoked> all = invocations_of(*steps);
   if (!all.contains(*request)) return fail("there is no request " + sluice::to_string(*request));
   auto to_undo = [&](const Invoked& done) -> const lang::ReversalSymbol* {
-    auto action = action_named(done.action);
+    auto action = actions_.find(done.action);
     if (!action || !done.end) return nullptr;
     const lang::ActionSymbol& symbol = symbols().action(*action);
     if (!symbol.reversal) return nullptr;
@@ -59,7 +59,7 @@ json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
       outermost = outermost && to_undo(all[above]) == nullptr;
     }
     if (!beneath || !outermost) continue;
-    lang::ActionRef action{action_named(done.action)->concept_, reversal->action};
+    lang::ActionRef action{actions_.find(done.action)->concept_, reversal->action};
     json::object arguments;
     for (const lang::FieldSymbol& param : symbols().action(action).params) {
       const json::value* value = done.end->fields.if_contains(param.name);
@@ -67,7 +67,7 @@ json::value Machine::plan_undo(const Flow& flow, const json::object& input) {
       if (value != nullptr) arguments[param.name] = *value;
     }
     items.emplace_back(done.seq, json::value{{"of", done.action + " " + sluice::to_string(id)},
-                                             {"action", name(action)},
+                                             {"action", actions_.name(action)},
                                              {"input", std::move(arguments)}});
   }
   std::ranges::sort(items, std::ranges::greater(), [](const auto& item) { return item.first; });

@@ -6,9 +6,9 @@
 #include <iostream>
 #include <set>
 
-#include "base/faulty_disk.h"
 #include "base/json.h"
-#include "base/volatile_disk.h"
+#include "base/testing_faulty_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "engine/audit.h"
 #include "engine/testing_machine.h"
 #include "store/sqlite_store.h"

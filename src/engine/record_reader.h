@@ -24,6 +24,7 @@ class RecordReader {
   // The snapshot must outlive it.
   explicit RecordReader(store::Snapshot& snapshot) : snapshot_(snapshot) {}
 
+  store::Snapshot& snapshot() { return snapshot_; }
   // The row's record; holds until the next call, and no longer than the row. Fails with `verification_failed` if the
   // flow's blob is damaged or lacks it.
   Result<std::string_view> read(const store::JournalRow& row);

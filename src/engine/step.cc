@@ -18,9 +18,9 @@
 namespace sluice::engine {
 namespace {
 
-constexpr std::array<std::string_view, 14> kKindNames = {"act",    "begin", "started",  "again", "finish",
-                                                         "late",   "child", "dispatch", "dead",  "drop",
-                                                         "cancel", "move",  "resolve",  "denied"};
+constexpr std::array<std::string_view, 16> kKindNames = {"act",     "begin",    "started", "again", "finish", "late",
+                                                         "child",   "dispatch", "dead",    "drop",  "cancel", "move",
+                                                         "resolve", "denied",   "clock",   "state"};
 
 constexpr std::string_view kChainStart = R"({"chain":")";
 
@@ -168,6 +168,19 @@ void append(TextBuffer& out, const Fired& fired) {
     out.append(']');
   }
   out.append('}');
+}
+
+void append(TextBuffer& out, const Wrote& wrote) {
+  append_separator(out);
+  out.append('[');
+  append_json_string(out, wrote.relation);
+  out.append(',');
+  append_json_string(out, wrote.key);
+  if (!wrote.hash.empty()) {
+    out.append(',');
+    append_json_string(out, wrote.hash);
+  }
+  out.append(']');
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------
@@ -380,6 +393,18 @@ Fired read_fired(json::value& value, const Place& place, std::optional<Error>& e
   return fired;
 }
 
+Wrote read_wrote(const json::value& value, const Place& place, std::optional<Error>& error) {
+  const json::array* parts = value.if_array();
+  bool fits = parts != nullptr && (parts->size() == 2 || parts->size() == 3) &&
+              std::ranges::all_of(*parts, [](const json::value& part) { return part.is_string(); });
+  if (!fits) {
+    if (!error) error = reader::wrong_kind("a relation, a key and a hash", value, place);
+    return {};
+  }
+  auto text = [&](size_t at) { return at < parts->size() ? std::string((*parts)[at].get_string()) : ""; };
+  return {text(0), text(1), text(2)};
+}
+
 Step::Kind read_kind(Members& members) {
   std::string name;
   members.read("step", name, true);
@@ -412,6 +437,7 @@ Step read_members(json::value& root, std::optional<Error>& error) {
   members.read("attempt", step.attempt);
   members.read("due", step.due_ms);
   members.read("count", step.count);
+  members.read("wall", step.wall_ms);
   members.each("guards", [&](json::value& value, const Place& at) {
     auto* name = value.if_string();
     if (name == nullptr) return members.fail(reader::wrong_kind("a string", value, at));
@@ -419,6 +445,9 @@ Step read_members(json::value& root, std::optional<Error>& error) {
   });
   members.each("fired",
                [&](json::value& value, const Place& at) { step.fired.push_back(read_fired(value, at, error)); });
+  members.read("head", step.head);
+  members.each("wrote",
+               [&](json::value& value, const Place& at) { step.wrote.push_back(read_wrote(value, at, error)); });
   members.end();
   return step;
 }
@@ -456,6 +485,7 @@ std::string write_step(const Step& step, std::string_view chain) {
   if (step.attempt != 0) append_number(out, "attempt", step.attempt);
   if (step.due_ms != 0) append_number(out, "due", step.due_ms);
   if (step.count != 0) append_number(out, "count", step.count);
+  if (step.wall_ms != 0) append_number(out, "wall", step.wall_ms);
   if (!step.guards.empty()) {
     append_name(out, "guards");
     out.append('[');
@@ -471,8 +501,42 @@ std::string write_step(const Step& step, std::string_view chain) {
     for (const Fired& fired : step.fired) append(out, fired);
     out.append(']');
   }
+  if (step.head != 0) append_number(out, "head", step.head);
+  if (!step.wrote.empty()) {
+    append_name(out, "wrote");
+    out.append('[');
+    for (const Wrote& wrote : step.wrote) append(out, wrote);
+    out.append(']');
+  }
   out.append('}');
   return std::string(out.view());
+}
+
+std::string state_hash(uint64_t generation, std::string_view value) {
+  constexpr size_t kBytes = 16;
+  std::string text = std::to_string(generation);
+  text.reserve(text.size() + 1 + value.size());
+  (text += '\n') += value;
+  crypto::Sha256 digest = crypto::sha256(text);
+  return crypto::to_hex(std::span(digest).first<kBytes>());
+}
+
+// It stands last, so that nothing but the end of the record follows it: a field of that name further in has more.
+Result<std::vector<Wrote>> wrote_in(std::string_view record) {
+  constexpr std::string_view kName = R"(,"wrote":)";
+  std::vector<Wrote> all;
+  size_t at = record.rfind(kName);
+  if (at == std::string_view::npos || !record.ends_with("]}")) return all;
+  std::string_view text = record.substr(at + kName.size());
+  text.remove_suffix(1);
+  boost::system::error_code failed;
+  json::value value = json::parse(text, failed);
+  if (failed || !value.is_array()) return all;
+  std::optional<Error> error;
+  Place place;
+  for (const json::value& each : value.get_array()) all.push_back(read_wrote(each, place, error));
+  if (error) return *error;
+  return all;
 }
 
 Result<Step> read_step(std::string_view record) {

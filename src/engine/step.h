@@ -82,6 +82,17 @@ struct Fired {
   bool operator==(const Fired&) const = default;
 };
 
+// A row of state that a step wrote, which binds it to the journal.
+struct Wrote {
+  std::string relation;
+  std::string key;
+  std::string hash;  // state_hash of what it became; empty: it was erased
+
+  bool operator==(const Wrote&) const = default;
+};
+// The first 16 bytes, in hex, of the SHA-256 of the generation, a line break and the value as it is stored.
+std::string state_hash(uint64_t generation, std::string_view value);
+
 struct Step {
   enum class Kind : uint8_t {
     act,       // a pure action ran, or was refused
@@ -98,6 +109,8 @@ struct Step {
     move,      // an operator moved the flow to another sync set
     resolve,   // an operator decided about an action that may have been done: it is asked for again, or ends as `end`
     denied,    // a call that was not allowed; belongs to no flow
+    clock,     // the system's clock was set, agrees again, or an operator corrected recorded time; belongs to no flow
+    state,     // what rows of state there were when Sluice began to bind them to the journal; belongs to no flow
   };
   uint64_t seq = 0;
   int64_t at_ms = 0;
@@ -117,8 +130,11 @@ struct Step {
   int64_t attempt = 0;              // started, again, dispatch, dead
   int64_t due_ms = 0;               // begin of a timer; again
   uint64_t count = 0;               // denied: how often within the minute
+  int64_t wall_ms = 0;              // clock: what the system's clock says
   std::vector<std::string> guards;  // that refused, the deciding one first
   std::vector<Fired> fired;
+  uint64_t head = 0;  // the newest head that was signed before, if no earlier record says so
+  std::vector<Wrote> wrote;
 
   bool operator==(const Step&) const = default;
 };
@@ -130,6 +146,8 @@ std::string_view name_of(Step::Kind kind);
 std::string write_step(const Step& step, std::string_view chain);
 // Strict: a record that write_step would not have written is an error.
 Result<Step> read_step(std::string_view record);
+// What a record wrote, read without the rest of it.
+Result<std::vector<Wrote>> wrote_in(std::string_view record);
 // The `chain` that a record was written with.
 Result<std::string> chain_in(std::string_view record);
 // SHA-256 of a record's bytes, in hex.

@@ -29,7 +29,7 @@ Result<void> FailingStore::forget(int64_t keys_before_ms, const std::vector<std:
 
 Result<void> FailingStore::back_up(const std::string& path) { return inner_.back_up(path); }
 
-std::optional<Error> FailingStore::broken() const { return std::nullopt; }
+std::optional<Error> FailingStore::broken() const { return broken_by; }
 
 World::World(std::vector<std::string> concepts, const std::string& rules) : concepts_(std::move(concepts)) {
   load(rules);
@@ -143,11 +143,11 @@ void World::pass(int64_t seconds) {
 
 void World::settle_in_time(int64_t at_most_s) {
   settle();
-  int64_t until_ms = clock.wall_ms() + at_most_s * 1000;
+  int64_t until_ms = steady_ms() + at_most_s * 1000;
   while (machine().open_flows() > 0) {
     auto due_ms = machine().next_due_ms();
     if (!due_ms || *due_ms > until_ms) return;
-    if (*due_ms > clock.wall_ms()) clock.advance_ms(*due_ms - clock.wall_ms());
+    clock.advance_ms(*due_ms - steady_ms());
     settle();
   }
 }
@@ -270,13 +270,15 @@ std::optional<std::string> World::row(const std::string& relation, const std::st
 }
 
 MachineParts World::parts() {
+  boot.uptime_ms = steady_ms();
   for (auto& binding : bindings_) {
     for (lang::ActionBinding& action : binding->actions) action.sealed = sealed[binding->name + "/" + action.name];
   }
   MachineParts parts{.store = store.get(),
                      .blobs = blobs,
                      .clock = &clock,
-                     .ids = &ids,
+                     .boot = boot,
+                     .random = &random,
                      .effects = &queue,
                      .committer = committer,
                      .tools = &tools,

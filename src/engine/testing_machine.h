@@ -41,6 +41,7 @@ class FailingStore final : public store::Store {
   int commits = 0;
   std::function<bool(int number)> fails;  // which commits
   bool unreadable = false;
+  std::optional<Error> broken_by;  // a failed sync
 
  private:
   store::MemoryStore inner_;
@@ -94,6 +95,7 @@ class World {
   Result<uint64_t> decide(Decision decision);
 
   void pass(int64_t seconds);
+  int64_t steady_ms() const { return clock.monotonic_ns() / 1'000'000; }
 
   // Lets time pass until no flow waits for it.
   void settle_in_time(int64_t at_most_s = 100'000);
@@ -124,7 +126,7 @@ class World {
 
   ManualClock clock{1'900'000'000'000};
   SeededRandom random{1};
-  UlidSource ids{clock, random};
+  Boot boot;  // its uptime is that of the clock when the next machine starts
   EffectQueue queue;
   Committer* committer = nullptr;
   std::optional<int64_t> cascade_limit;  // of the suite that load() makes

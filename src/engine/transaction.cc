@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cassert>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -31,6 +32,9 @@ const json::value* field_of(const json::value& row, std::string_view path) {
   if (const auto* object = row.if_object()) return member_at(*object, path);
   return path == "value" && !row.is_null() ? &row : nullptr;
 }
+
+// What a row holds whose value is in the blob store.
+std::string blob_name(const std::string& text) { return "@" + crypto::to_string(crypto::sha256(text)); }
 
 // Equal values have equal texts.
 std::string lookup_text(const json::value& value) {
@@ -158,15 +162,23 @@ std::vector<ChangedRow> Transaction::changed() const {
   return rows;
 }
 
-void Transaction::keep_step() {
+std::vector<Wrote> Transaction::keep_step() {
+  std::vector<Wrote> wrote;
   for (auto& [relation, cells] : step_) {
     Cells& target = batch_[relation];
     for (auto& [key, cell] : cells) {
       // A row that is written as it was has not changed.
-      if (cell.value != before(relation, key).value) target.insert_or_assign(key, std::move(cell));
+      if (cell.value == before(relation, key).value) continue;
+      Wrote& one = wrote.emplace_back(Wrote{relation, key, ""});
+      if (cell.value) {
+        cell.text = write(*cell.value);
+        one.hash = state_hash(cell.version.generation, is_blob(cell.text) ? blob_name(cell.text) : cell.text);
+      }
+      target.insert_or_assign(key, std::move(cell));
     }
   }
   step_.clear();
+  return wrote;
 }
 
 void Transaction::drop_step() { step_.clear(); }
@@ -177,17 +189,16 @@ Transaction::Version Transaction::version(std::string_view relation, std::string
 }
 
 Result<void> Transaction::collect(store::Batch& batch) {
-  for (const auto& [relation, cells] : batch_) {
-    for (const auto& [key, cell] : cells) {
+  for (auto& [relation, cells] : batch_) {
+    for (auto& [key, cell] : cells) {
       const Cell& before = before_batch(relation, key);
       if (!before.value && !cell.value) continue;
       collect_lookups(relation, key, before, cell, batch);
       std::optional<std::string> text;
-      if (cell.value) text = write(*cell.value);
-      if (text && text->size() > kLargestInlineValue && blobs_ != nullptr) {
-        auto digest = blobs_->put(*text);
-        if (!digest) return digest.error();
-        text = "@" + crypto::to_string(*digest);
+      if (cell.value) text = cell.text.empty() ? write(*cell.value) : std::exchange(cell.text, "");
+      if (text && is_blob(*text)) {
+        if (auto kept = blobs_->put(*text); !kept) return kept.error();
+        text = blob_name(*text);
       }
       batch.state.push_back({relation, key, cell.version.generation, cell.version.seq, std::move(text)});
     }
@@ -209,6 +220,8 @@ void Transaction::collect_lookups(const std::string& relation, const std::string
 }
 
 void Transaction::take_off() {
+  assert(step_.empty());    // a step is kept or dropped before its batch goes
+  assert(flying_.empty());  // and one batch at a time is on its way
   flying_ = std::move(batch_);
   batch_.clear();
 }
@@ -302,7 +315,7 @@ const Transaction::Cell& Transaction::stored(std::string_view relation, std::str
   if (*row) {
     auto value = read_value((*row)->value, blobs_);
     if (!value) throw UnreadableStore(value.error());
-    cell = {{(*row)->generation, (*row)->seq}, *std::move(value)};
+    cell = {{(*row)->generation, (*row)->seq}, *std::move(value), ""};
   }
   ++known_count_;
   return cells->second.emplace(key, std::move(cell)).first->second;
@@ -319,7 +332,7 @@ void Transaction::put(std::string_view relation, std::string_view key, std::opti
   // One that comes back begins anew, whether or not its erasure is committed yet.
   const Cell& was = before(relation, key);
   uint64_t generation = was.value ? was.version.generation + 1 : 1;
-  cells->second.emplace(key, Cell{{generation, seq_}, std::move(value)});
+  cells->second.emplace(key, Cell{{generation, seq_}, std::move(value), ""});
 }
 
 template <typename Visit>

@@ -26,6 +26,7 @@
 #include "base/ulid.h"
 #include "engine/guard_set.h"
 #include "engine/state_reader.h"
+#include "engine/step.h"
 #include "lang/run/rows.h"
 #include "store/blob_store.h"
 #include "store/store.h"
@@ -67,7 +68,8 @@ class Transaction final : public StateReader {
   lang::Rows& rows();
   // Rows that the running step inserted or changed.
   std::vector<ChangedRow> changed() const;
-  void keep_step();
+  // The rows that it changed, as the journal is to tell.
+  std::vector<Wrote> keep_step();
   void drop_step();
 
   struct Version {
@@ -97,10 +99,12 @@ class Transaction final : public StateReader {
   struct Cell {
     Version version;
     std::optional<json::value> value;
+    std::string text;  // of the value, until it is collected
   };
   using Cells = std::map<std::string, Cell, std::less<>>;
   using Layer = std::map<std::string, Cells, std::less<>>;
 
+  bool is_blob(const std::string& text) const { return text.size() > kLargestInlineValue && blobs_ != nullptr; }
   const Cell& get(std::string_view relation, std::string_view key) const;
   // As the running step found it.
   const Cell& before(std::string_view relation, std::string_view key) const;

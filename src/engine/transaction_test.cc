@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {

@@ -6,7 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/real_disk.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::host {
 namespace caller_test {

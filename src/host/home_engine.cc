@@ -20,9 +20,15 @@ namespace {
 constexpr int kAttempts = 5;
 
 // What is on the disk is right, this process is not: it must not write anything more.
-[[noreturn]] void stop_at_once(Narrator& narrator, const std::string& why) {
-  narrator.last_words({.message = why, .next = "nothing that was committed is lost; run the command again"});
-  std::_Exit(exit_code(Code::failed));
+[[noreturn]] void stop_at_once(Narrator& narrator, const std::string& why, bool unknown) {
+  Error error{.message = why, .next = "nothing that was committed is lost; run the command again"};
+  if (unknown) {
+    error = {.code = Code::timeout,
+             .message = why + "; whether the last change was kept is not known",
+             .next = "sluice audit list shows whether it was; nothing that was acknowledged is lost"};
+  }
+  narrator.last_words(error);
+  std::_Exit(exit_code(error.code));
 }
 
 }  // namespace
@@ -154,13 +160,15 @@ Result<void> HomeEngine::start_here(const Opening& opening, const std::shared_pt
       {.store = self.home_->store.get(),
        .blobs = &*self.blobs_,
        .clock = &self.clock_,
-       .ids = &self.ids_,
+       .boot = engine::this_boot(self.home_->disk),
+       .random = &self.random_,
        .tools = &opening.concepts.tools,
        .concepts = opening.concepts.concepts,
        .may = [&self](const engine::Caller& who, const std::string&, const json::object&) { return self.may(who); },
        .log = [&narrator](const std::string& text) { narrator.detail(text); },
        .note = [&narrator](const std::string& text) { narrator.note(text); },
-       .fatal = [&narrator](const std::string& why) { stop_at_once(narrator, why); },
+       .fatal = [&self, &narrator](
+                    const std::string& why) { stop_at_once(narrator, why, self.home_->store->broken().has_value()); },
        .heads = &*self.heads_,
        .operator_key = &*self.operator_key_,
        .first = self.first_,

@@ -63,7 +63,9 @@ void record_denied(const Opening& opening, const Clock& clock, HomeStore& home) 
   std::string command = opening.purpose;
   if (!home.served.empty()) {
     (void)home.store->read();  // is denied there, and recorded
-  } else if (auto done = engine::record_denial(*home.store, calling_user(), command, clock.wall_ms()); !done) {
+  } else if (auto done =
+                 engine::record_denial(*home.store, calling_user(), command, clock, engine::this_boot(home.disk));
+             !done) {
     opening.narrator.detail("the denial could not be recorded: " + to_string(done.error()));
   }
 }

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <map>
 
-#include "base/faulty_disk.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
 
 namespace sluice::host {

@@ -27,6 +27,9 @@ class RemoteSnapshot final : public store::Snapshot {
                     const store::Visit<store::StateRow>& visit) override {
     return all<store::StateRow>("states", {{"rel", std::string(rel)}, {"prefix", std::string(prefix)}}, visit);
   }
+  Result<void> relations(const store::Visit<std::string>& visit) override {
+    return all<std::string>("relations", {}, visit);
+  }
   Result<void> lookup(std::string_view rel, std::string_view field, std::string_view value,
                       const store::Visit<std::string>& visit) override {
     http::Query query = {{"rel", std::string(rel)}, {"field", std::string(field)}, {"value", std::string(value)}};

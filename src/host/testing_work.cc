@@ -95,7 +95,7 @@ TestingWork::TestingWork() : owner(name_of_user(::getuid())) {
   auto started = engine::Engine::start(
       {.store = &store,
        .clock = &clock,
-       .ids = &ids_,
+       .random = &random_,
        .tools = &loaded.tools,
        .concepts = loaded.concepts,
        .may = [this](const engine::Caller& who, const std::string&, const json::object&) { return who.name == owner; },

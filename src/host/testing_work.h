@@ -35,7 +35,6 @@ class TestingWork {
 
  private:
   RealRandom random_;
-  UlidSource ids_{clock, random_};
   lang::ConceptBinding binding_;
 };
 

@@ -22,9 +22,9 @@ constexpr std::string_view name_of(engine::Engine::Until until) {
   return kNames[static_cast<size_t>(until)];
 }
 
-// "cancel", "resolve", "retry", "drop", "move".
+// "cancel", "resolve", "retry", "drop", "move", "correct-clock".
 constexpr std::string_view name_of(engine::Decision::Kind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"cancel", "resolve", "retry", "drop", "move"};
+  constexpr std::array<std::string_view, 6> kNames = {"cancel", "resolve", "retry", "drop", "move", "correct-clock"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -109,6 +109,9 @@ Result<Request> RequestParser::request() {
   if (message.count(beast::http::field::host) != 1) {
     return Error{.code = Code::invalid, .message = "a request has exactly one Host"};
   }
+  if (message.count(beast::http::field::content_length) > 1) {
+    return Error{.code = Code::invalid, .message = "a request has at most one Content-Length"};
+  }
   auto encoding = message.equal_range(beast::http::field::transfer_encoding);
   for (auto each = encoding.first; each != encoding.second; ++each) {
     if (!beast::iequals(each->value(), "chunked")) {

@@ -54,6 +54,13 @@ TEST(Parser, ReadsARequestThatComesByteByByte) {
   }
 }
 
+TEST(FirstWeek26, TwoEqualContentLengthsAreRefused) {
+  Read got = read("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nab");
+  EXPECT_EQ(got.what, "a request has at most one Content-Length");
+  EXPECT_EQ(got.status, 400);
+  EXPECT_EQ(read("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2, 2\r\n\r\nab").status, 400);
+}
+
 TEST(Parser, RefusesWhatIsAmbiguous) {
   for (const char* bytes : {
            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc",

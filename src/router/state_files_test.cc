@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::router {
 namespace state_files_test {

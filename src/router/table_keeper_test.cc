@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/testing_volatile_disk.h"
 #include "base/testing_wait.h"
-#include "base/volatile_disk.h"
 #include "router/testing_proxy.h"
 
 namespace sluice::router {

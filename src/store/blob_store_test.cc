@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
-#include "base/faulty_disk.h"
-#include "base/volatile_disk.h"
+#include "base/testing_faulty_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::store {
 namespace blob_store_test {

@@ -72,6 +72,13 @@ class MemoryStore::MemorySnapshot final : public Snapshot {
     return {};
   }
 
+  Result<void> relations(const Visit<std::string>& visit) override {
+    for (const auto& [rel, rows] : tables_->state) {
+      if (!rows.empty() && !visit(rel)) break;
+    }
+    return {};
+  }
+
   Result<void> lookup(std::string_view rel, std::string_view field, std::string_view value,
                       const Visit<std::string>& visit) override {
     auto keys = tables_->lookups.find({std::string(rel), std::string(field), std::string(value)});

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "base/faulty_disk.h"
-#include "base/volatile_disk.h"
+#include "base/testing_faulty_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "store/memory_store.h"
 #include "store/sqlite_store.h"
 #include "store/store_conformance.h"

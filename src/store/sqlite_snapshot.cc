@@ -13,6 +13,7 @@ constexpr const char* kScanAll =
     "SELECT rel, key, generation, seq, value FROM state WHERE rel = ? AND key >= ? ORDER BY key";
 constexpr const char* kScan =
     "SELECT rel, key, generation, seq, value FROM state WHERE rel = ? AND key >= ? AND key < ? ORDER BY key";
+constexpr const char* kRelations = "SELECT DISTINCT rel FROM state ORDER BY rel";
 constexpr const char* kLookup = "SELECT key FROM lookup WHERE rel = ? AND field = ? AND value = ? ORDER BY key";
 constexpr const char* kJournal = "SELECT seq, flow, prev, record, packed_hash FROM journal WHERE seq = ?";
 constexpr const char* kJournalFrom =
@@ -142,6 +143,10 @@ class SqliteSnapshot final : public Snapshot {
     auto end = end_of_prefix(prefix);
     if (end) return visit_rows(*connection_, kScan, visit, rel, prefix, *end);
     return visit_rows(*connection_, kScanAll, visit, rel, prefix);
+  }
+
+  Result<void> relations(const Visit<std::string>& visit) override {
+    return visit_rows(*connection_, kRelations, visit);
   }
 
   Result<void> lookup(std::string_view rel, std::string_view field, std::string_view value,

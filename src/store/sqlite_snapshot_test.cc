@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/faulty_disk.h"
-#include "base/volatile_disk.h"
+#include "base/testing_faulty_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "store/sqlite_schema.h"
 #include "store/store_conformance.h"
 

@@ -5,8 +5,8 @@
 #include <sqlite3.h>
 
 #include "base/atomic_file.h"
-#include "base/faulty_disk.h"
-#include "base/volatile_disk.h"
+#include "base/testing_faulty_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::store {
 namespace sqlite_vfs_test {

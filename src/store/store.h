@@ -145,6 +145,7 @@ class Snapshot {
   virtual Result<std::optional<StateRow>> get(std::string_view rel, std::string_view key) = 0;
   // Rows of rel whose key begins with prefix, by key.
   virtual Result<void> scan(std::string_view rel, std::string_view prefix, const Visit<StateRow>& visit) = 0;
+  virtual Result<void> relations(const Visit<std::string>& visit) = 0;  // that have rows, in order
   // Keys of rel's rows that have this value in this field, in order.
   virtual Result<void> lookup(std::string_view rel, std::string_view field, std::string_view value,
                               const Visit<std::string>& visit) = 0;

@@ -140,7 +140,6 @@ void run(const std::string& folder, int64_t flows, int64_t steps) {
   RealDisk disk;
   RealClock clock;
   RealRandom random;
-  UlidSource ids(clock, random);
   lang::Tools tools;
   lang::ConceptBinding work = work_binding(folder, steps);
   auto store = store::SqliteStore::open(disk, folder + "/store.db");
@@ -159,7 +158,7 @@ void run(const std::string& folder, int64_t flows, int64_t steps) {
   // Nothing here is poison: it is killed more often than the limits allow for.
   auto engine = engine::Engine::start({.store = store->get(),
                                        .clock = &clock,
-                                       .ids = &ids,
+                                       .random = &random,
                                        .tools = &tools,
                                        .concepts = {&work},
                                        .fatal = [](const std::string& why) { fail(why); },

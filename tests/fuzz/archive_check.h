@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "bundle/archive/extract.h"
 #include "bundle/trust/verify.h"
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/atomic_file.h"
-#include "base/faulty_disk.h"
 #include "base/real_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
 #include "bundle/archive/testing_archives.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <sqfs/error.h>
 
-#include "base/faulty_disk.h"
-#include "base/volatile_disk.h"
+#include "base/testing_faulty_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::bundle {
 namespace squash_io_test {

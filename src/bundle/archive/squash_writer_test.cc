@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/faulty_disk.h"
+#include "base/testing_faulty_disk.h"
 #include "bundle/archive/testing_archives.h"
 
 namespace sluice::bundle {

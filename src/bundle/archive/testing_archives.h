@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "bundle/archive/archive_reader.h"
 #include "bundle/archive/squash_writer.h"
 #include "bundle/archive/tree.h"

@@ -6,7 +6,7 @@
 
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::bundle {
 namespace unfinished_test {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 namespace sluice::bundle {
 namespace guess_test {

@@ -7,6 +7,7 @@
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/packs.h"
+#include "deploy/views/clock.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/snapshot.h"
 #include "deployment.gen.h"
@@ -65,6 +66,7 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
   const env::EnvId id(environment);
   auto record = states.env().get(id);
   if (!record) return found;
+  if (auto clock = clock_trouble(snapshot)) found.push_back({Level::yellow, clock->what, clock->next});
   examine_packs(states, id, found);
   if (record->revocation.required && record->revocation.listRef.empty()) {
     found.push_back({Level::red, "a revocation list is required, and there is none",

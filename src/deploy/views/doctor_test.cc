@@ -38,6 +38,22 @@ TEST_F(DoctorTest, FindsNothingInAWholeEnvironment) {
   EXPECT_TRUE(examine(rows, "none").empty());
 }
 
+TEST_F(DoctorTest, FirstWeek22FindsAClockThatWasSet) {
+  auto jump = [&](bool over) {
+    rows.rows.put(
+        "engine.clock", "jump",
+        json::object{
+            {"at_ms", 1'900'000'000'000}, {"over", over}, {"what", "the system's clock went forward by 730 d"}});
+  };
+  jump(false);
+  EXPECT_EQ(found(),
+            "yellow the system's clock went forward by 730 d, noticed at 2030-03-17T17:46:40.000Z; recorded time "
+            "approaches it slowly, and nothing is removed for its age meanwhile\n");
+  EXPECT_EQ(examine(rows, "local")[0].next, "set the system's clock right; if it is right: sluice audit correct-clock");
+  jump(true);
+  EXPECT_EQ(found(), "");
+}
+
 TEST_F(DoctorTest, ReadsTheRevocationList) {
   EXPECT_EQ(revocation_list(rows, "local"), std::nullopt);
   env::EnvRecord record{.name = "Local"};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 
 namespace sluice::deploy::artifact {

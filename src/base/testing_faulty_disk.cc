@@ -1,5 +1,5 @@
 // One gate counts all operations and decides which go wrong; the rest only asks it first.
-#include "base/faulty_disk.h"
+#include "base/testing_faulty_disk.h"
 
 #include <mutex>
 #include <utility>

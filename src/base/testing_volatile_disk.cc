@@ -1,5 +1,5 @@
 // A tree of nodes, each with what it is now, what it would be after a crash, and the changes between the two.
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 
 #include <algorithm>
 #include <cerrno>
