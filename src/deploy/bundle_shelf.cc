@@ -232,6 +232,16 @@ Result<void> BundleShelf::remove(const std::string& revision) {
   return {};
 }
 
+Result<void> BundleShelf::drop(const std::string& source) {
+  const size_t comma = std::min(source.find(','), source.size());
+  for (const std::string& digest : {source.substr(0, comma), source.substr(std::min(comma + 1, source.size()))}) {
+    if (!is_blob_digest(digest)) continue;
+    auto removed = disk_.remove(blob_path(digest));
+    if (!removed && removed.error().code != Code::not_found) return removed;
+  }
+  return {};
+}
+
 Result<std::vector<std::string>> BundleShelf::revisions() {
   std::vector<std::string> names;
   auto entries = disk_.list(folder_);

@@ -54,6 +54,8 @@ class BundleShelf {
   Result<void> check(const std::string& path, const std::string& archive);
   // Removing what is not there is no error.
   Result<void> remove(const std::string& revision);
+  // Removes the blobs that a source names, if it names any. Removing what is not there is no error.
+  Result<void> drop(const std::string& source);
   // The revisions that have a folder.
   Result<std::vector<std::string>> revisions();
   // How many bytes the disk has left.

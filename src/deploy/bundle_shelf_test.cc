@@ -74,7 +74,10 @@ TEST_F(BundleShelfTest, TakesWhatWasPutIntoTheHomeByItsDigest) {
   auto signed_ = shelf.take(digest + "," + blob("signed"), "r2");
   EXPECT_EQ(signed_.value().sidecar, "signed");
   EXPECT_EQ(signed_.value().archive, digest);
-  ASSERT_TRUE(disk.remove(folder.path(digest.substr(7, 2) + "/" + digest.substr(9))));
+  ASSERT_TRUE(shelf.drop(digest));
+  ASSERT_TRUE(shelf.drop(digest)) << "it is gone already";
+  ASSERT_TRUE(shelf.drop(archive)) << "a file of somebody else stays";
+  EXPECT_TRUE(disk.exists(archive).value());
   EXPECT_EQ(shelf.take(digest, "r3").value().archive, digest) << "a revision that is kept was made of it";
   ASSERT_TRUE(shelf.remove("r1"));
   ASSERT_TRUE(shelf.remove("r2"));

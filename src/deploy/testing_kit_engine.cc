@@ -84,6 +84,17 @@ engine::End KitEngine::run(const std::string& action, const json::object& input,
   return outcome->end;
 }
 
+Ulid KitEngine::start(const std::string& action, const json::object& input) {
+  auto flow = engine().start({.action = action, .input = input, .caller = {.name = "test"}});
+  if (!flow) throw std::runtime_error(to_string(flow.error()));
+  return *flow;
+}
+
+void KitEngine::cancel(const Ulid& flow) {
+  auto done = engine().decide({.kind = engine::Decision::Kind::cancel, .flow = flow, .caller = {.name = "test"}});
+  if (!done) throw std::runtime_error(to_string(done.error()));
+}
+
 lang::Completion KitEngine::query(const std::string& action, const json::object& input) {
   auto answer = engine().query(action, input, {.name = "test"});
   if (!answer) throw std::runtime_error(to_string(answer.error()));

@@ -36,6 +36,9 @@ class KitEngine {
   // as lang/run/harness.h does.
   engine::End run(const std::string& action, const json::object& input,
                   std::optional<uint64_t> expect_generation = std::nullopt);
+  // Its flow; nobody waits for it.
+  Ulid start(const std::string& action, const json::object& input);
+  void cancel(const Ulid& flow);
   lang::Completion query(const std::string& action, const json::object& input);
   // The row; null if there is none.
   json::value row(const std::string& relation, const std::string& key);

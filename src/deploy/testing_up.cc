@@ -123,6 +123,10 @@ std::string UpTools::put(const std::string& name, const std::string& version, co
   return "sha256:" + digits;
 }
 
+bool UpTools::has(const std::string& digest) const {
+  return std::filesystem::exists(folder_ + "/blobs/" + digest.substr(7, 2) + "/" + digest.substr(9));
+}
+
 std::vector<std::string> UpTools::running() const {
   std::vector<std::string> names;
   for (const auto& each : std::filesystem::directory_iterator(folder_ + "/running")) {

@@ -30,6 +30,8 @@ class UpTools {
 
   // Puts a bundle's archive into the home's blobs: its digest. Each line of `more` is one of the manifest's.
   std::string put(const std::string& name, const std::string& version, const std::string& more = "");
+  // Whether the bytes are there still.
+  bool has(const std::string& digest) const;
   // The instances that run, as the files say.
   std::vector<std::string> running() const;
 

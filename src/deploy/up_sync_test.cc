@@ -29,6 +29,7 @@ TEST_F(UpSync, TheFirstMakesADeploymentThatGetsEverything) {
   EXPECT_EQ(end.fields.at("sequence"), json::value(1));
   EXPECT_EQ(end.fields.at("changed"), json::value(true));
   EXPECT_EQ(entries_of(end), "1=10000");
+  EXPECT_THAT(text(end, "signature"), HasSubstr("nobody vouches for it")) << "in local it may be anybody's";
   EXPECT_EQ(lifecycle(end), "ready");
   EXPECT_EQ(deployment(end).at("route").at("pathPrefixes"), (json::value{"/"}));
   EXPECT_EQ(kit.elements("Traffic.log", text(end, "deployment")).size(), 1U);
@@ -239,6 +240,35 @@ TEST_F(UpSync, FirstWeek04OthersRunOneAfterTheOther) {
   EXPECT_EQ(entries_of(first.get()), "1=10000");
   EXPECT_EQ(entries_of(others[0].get()), "2=10000");
   EXPECT_EQ(entries_of(others[1].get()), "1=10000") << "it was asked for last";
+}
+
+TEST_F(UpSync, OneThatIsCancelledLetsTheNextRun) {
+  auto notes = up(world.put("shop", "0"));
+  std::latch at_work(1), go(1);
+  std::atomic<int> deploys = 0;
+  before_deploy = [&] {
+    if (deploys++ > 0) return;
+    at_work.count_down();
+    go.wait();
+  };
+  const Ulid first = kit.start("Deployment/up", {{"environment", "local"}, {"archive", world.put("shop", "1")}});
+  at_work.wait();
+  const std::string two = world.put("shop", "2");
+  auto second = std::async(std::launch::async, [&] { return up(two); });
+  ASSERT_TRUE(eventually([&] { return kit.count("Deployment[C]") == 2; }));
+  kit.cancel(first);
+  go.count_down();
+  auto gone = kit.run("Deployment/down", {{"deployment", text(notes, "deployment")}, {"deleteData", false}});
+  EXPECT_EQ(second.get().variant, "ok");
+  EXPECT_EQ(gone.variant, "ok");
+  EXPECT_EQ(kit.count("Deployment[C]"), 0U);
+}
+
+TEST_F(UpSync, ArchivesThatNoRevisionIsMadeOfAnyMoreAreRemoved) {
+  const std::string first = world.put("shop", "0");
+  for (int i = 0; i <= 11; ++i) up(i == 0 ? first : world.put("shop", std::to_string(i)));
+  EXPECT_FALSE(world.has(first));
+  EXPECT_TRUE(world.has(world.put("shop", "11")));
 }
 
 }  // namespace up_sync_test

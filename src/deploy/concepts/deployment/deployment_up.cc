@@ -204,6 +204,7 @@ Up::Outcome Deployment::finish_up(const Up&, const Up::Outcome& outcome, State& 
               .customer = change.target.customer,
               .revision = change.reached.revision,
               .sequence = change.reached.sequence,
+              .signature = change.reached.signature,
               .changed = change.reached.changed};
     for (const DeploymentSplitItem& each : state.split(found->id).values()) {
       ok.entries.push_back({.revision = each.revision, .weightBps = each.weightBps});
@@ -311,6 +312,7 @@ Route::Result Deployment::route(const Route& ask, State& state) {
   if (!record) return refuse("the deployment " + id.text() + " was removed meanwhile");
   change->reached.revision = ask.revision;
   change->reached.sequence = ask.sequence;
+  change->reached.signature = ask.signature;
   change->reached.fresh = ask.fresh;
   state.put(ask.change, *change);
   auto routes = wanted_routes(*change, *record);

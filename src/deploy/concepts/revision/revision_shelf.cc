@@ -10,6 +10,7 @@
 #include "deploy/concepts/revision/revision_work.h"
 #include "deploy/pack_config.h"
 #include "deploy/views/storage_name.h"
+#include "deploy/views/wished_for.h"
 
 namespace sluice::deploy::revision {
 namespace {
@@ -47,6 +48,15 @@ RevisionServing serving_of(const bundle::Manifest& manifest) {
     serving.stripPrefixes->push_back(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   }
   return serving;
+}
+
+// Whether the blob that a revision came from may be needed: by another one that is kept, or by a call that is open.
+bool is_wanted(const State& state, Effect& effect, const RevisionFound& one) {
+  if (!one.record.source.starts_with("sha256:")) return true;  // it is no blob
+  for (const RevisionFound& each : state.find_by_source(one.record.source)) {
+    if (each.id != one.id && each.record.lifecycle != RevisionLifecycle::archived) return true;
+  }
+  return views::is_wished_for(effect.read(), one.record.source);
 }
 
 }  // namespace
@@ -219,6 +229,10 @@ Free::Performed Revision::perform_free(const FreeWork&, Effect& effect) {
       return Free::Stuck{.message = to_string(removed.error())};
     }
     ok.freed.push_back(each.id);
+    if (is_wanted(state, effect, each)) continue;
+    if (auto removed = shelf.drop(each.record.source); !removed) {
+      return Free::Stuck{.message = to_string(removed.error())};
+    }
   }
   for (const std::string& each : *shelved) {
     if (state.has(RevisionId(each))) continue;
