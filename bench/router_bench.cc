@@ -1,7 +1,7 @@
 // What a request costs through the router, beside HAProxy, nginx and Caddy with the same function (their settings are
 // in bench/router/) and beside a bare forwarder of bytes; idle connections; naive applications behind each of them;
-// tables and changes under load. Run from the repository's folder, on two quiet cores: router_bench [ROUNDS [requests]],
-// where `requests` leaves tables and changes out. Whoever is not installed is left out with a line.
+// tables and changes under load. Run from the repository's folder, on two quiet cores: router_bench [ROUNDS
+// [requests]], where `requests` leaves tables and changes out. Whoever is not installed is left out with a line.
 #include <sys/resource.h>
 
 #include <atomic>
