@@ -17,6 +17,7 @@
 #include "deploy/testing_router.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
+#include "lang/relations.h"
 #include "revision.gen.h"
 #include "router/counters.h"
 #include "runtime.gen.h"
