@@ -74,7 +74,10 @@ TEST(FirstWeek23, AWorkerThatServesSomethingElseIsStoppedByTheNextMaster) {
   router.options.threads = 1;
   router.options.listen = {router.listen};
   router.start();
-  EXPECT_TRUE(eventually([&] { return router.worker_pid() != 0 && router.worker_pid() != worker; }));
+  EXPECT_TRUE(eventually([&] {
+    const int now = router.worker_pid();
+    return now != 0 && now != worker;
+  }));
   EXPECT_EQ(ControlClient::connect(router.control)->ask({{"op", "stats"}})->at("threads"), 1);
 }
 
