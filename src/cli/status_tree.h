@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "base/tree.h"
 #include "cli/context.h"
-#include "host/home.h"
 #include "deploy/views/clock.h"
+#include "host/home.h"
 
 namespace sluice::cli {
 

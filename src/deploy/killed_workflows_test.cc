@@ -10,10 +10,10 @@
 #include <functional>
 
 #include "base/clock.h"
-#include "base/testing_faulty_disk.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/random.h"
+#include "base/testing_faulty_disk.h"
 #include "base/testing_folder.h"
 #include "base/testing_wait.h"
 #include "base/ulid.h"

@@ -17,7 +17,7 @@
 #include "deploy/testing_router.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
-#include "lang/relations.h"
+#include "lang/check/relations.h"
 #include "revision.gen.h"
 #include "router/counters.h"
 #include "runtime.gen.h"
