@@ -57,7 +57,7 @@ TEST_F(Background, ARouterWhoseMasterWasKilledRunsAsLongAsItsWorkerDoes) {
   record(1);
   auto worker = LockFile::acquire(world.disk, clock, folder + "/worker.lock", 0);
   ASSERT_TRUE(worker);
-  auto routers = running_routers(world.context, home);
+  auto routers = running_routers(world.disk, home);
   ASSERT_EQ(routers.size(), 1U);
   EXPECT_EQ(routers[0].pid, ::getpid()) << "who is asked to stop";
   EXPECT_THAT(routers[0].listen, ElementsAre("127.0.0.1:8080"));

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/atomic_file.h"
-#include "base/volatile_disk.h"
+#include "base/testing_volatile_disk.h"
 #include "courier_work.h"
 #include "lang/run/harness.h"
 #include "mailbox.h"

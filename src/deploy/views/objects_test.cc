@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "deploy/testing_views.h"
 #include "deploy/views/all_views.h"
+#include "router.gen.h"
 
 namespace sluice::deploy::views {
 namespace objects_test {

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/testing_source.h"
-#include "base/ulid.h"
 #include "deploy/deploy_kit.h"
 #include "engine/engine.h"
 #include "lang/check/check.h"
@@ -49,7 +48,7 @@ class Toy : public testing::Test {
     concepts.push_back(&toy_runtime::toy_runtime_binding());
     auto started = engine::Engine::start({.store = &store,
                                           .clock = &clock,
-                                          .ids = &ids,
+                                          .random = &random,
                                           .tools = &tools,
                                           .concepts = concepts,
                                           .fatal = [](const std::string& why) { throw std::runtime_error(why); }},
@@ -71,7 +70,6 @@ class Toy : public testing::Test {
 
   RealClock clock;
   RealRandom random;
-  UlidSource ids{clock, random};
   lang::Tools tools;
   store::MemoryStore store;
   std::unique_ptr<engine::Engine> engine;
