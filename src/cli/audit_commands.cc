@@ -326,6 +326,15 @@ Result<Code> correct_clock(Context& context) {
     if (!*home) return host::nothing_has_run();
     auto snapshot = (*home)->store->read();
     if (!snapshot) return snapshot.error();
+    engine::EngineTime time(clock, engine::this_boot((*home)->disk));
+    if (auto resumed = time.resume(**snapshot); !resumed) return resumed.error();
+    (void)time.tick();
+    if (!time.is_apart()) {
+      context.output.print(json::object{{"position", (*snapshot)->position()}}, [](const Terminal&) {
+        return std::string("Recorded time and the system's clock agree to within five minutes; nothing was changed.\n");
+      });
+      return Code::ok;
+    }
     auto kit = host::kit_of_flow(**snapshot, "");
     if (!kit) return kit.error();
     folder = *std::move(kit);
@@ -394,7 +403,7 @@ void add_audit_commands(Commands& commands) {
                 .example = "sluice audit clock",
                 .run = clock});
   commands.add({.name = "audit correct-clock",
-                .summary = "Set recorded time to the system's clock, after that was wrong for long",
+                .summary = "Set recorded time to the system's clock",
                 .details =
                     "For a home in which things were recorded while the clock was wrong by months, or whose clock was "
                     "wrong until now. Make sure that the system's clock is right. The correction is a record of the "

@@ -27,7 +27,7 @@ TEST(EnvPacks, AreBoundReplacedAndBroughtBack) {
 
 TEST(EnvPacks, ADefaultThatIsTakenAwayComesBack) {
   ObjectsHome home;
-  EXPECT_EQ(home.run({"env-packs", "update", "local", "sluice.state.other@1.0.0"}).exit, 0);
+  EXPECT_EQ(home.run({"env-packs", "update", "local", "acme.state.other@1.0.0"}).exit, 0);
   EXPECT_EQ(home.run({"env-packs", "remove", "local", "state", "--yes"}).exit, 0);
   EXPECT_THAT(home.run({"env-packs", "list", "local"}).out, HasSubstr("sluice.state.memory@1.0.0"));
 }

@@ -62,7 +62,7 @@ TEST(Pem, NoTextTakesMuchMemory) {
   EXPECT_EQ(problem, "this is 1000000 bytes long; a PEM key has at most 32768");
   const std::string begin = "-----BEGIN PRIVATE KEY-----\n";
   EXPECT_LT(key_memory_of(begin + std::string(30'000, 'A'), problem), kLittle);
-  EXPECT_EQ(problem, "the PEM is cut off: expected \"-----END PRIVATE KEY-----\"");
+  EXPECT_EQ(problem, "this is not an Ed25519 private key: the PEM is cut off: expected \"-----END PRIVATE KEY-----\"");
 }
 
 // The outermost length of the DER says 2 GB (84 7F FF FF FF); the text has eight bytes.

@@ -109,7 +109,9 @@ Result<Request> RequestParser::request() {
   if (message.count(beast::http::field::host) != 1) {
     return Error{.code = Code::invalid, .message = "a request has exactly one Host"};
   }
-  if (message.count(beast::http::field::content_length) > 1) {
+  // Beast takes a list of equal lengths for one.
+  if (message.count(beast::http::field::content_length) > 1 ||
+      message[beast::http::field::content_length].find(',') != std::string_view::npos) {
     return Error{.code = Code::invalid, .message = "a request has at most one Content-Length"};
   }
   auto encoding = message.equal_range(beast::http::field::transfer_encoding);

@@ -6,11 +6,28 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <fstream>
+#include <string>
 
 #include "base/disk.h"
+#include "base/random.h"
 #include "process/system.h"
 
 namespace sluice::process {
+namespace {
+
+constexpr uint16_t kFirstPort = 20'000;
+constexpr int kTries = 200;
+
+// Where the system takes ports for outgoing connections from: one of these may be gone before a program listens there.
+uint16_t first_outgoing_port() {
+  constexpr uint16_t kUsual = 32'768;
+  std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range");
+  uint16_t first = 0;
+  return file >> first && first > kFirstPort + kTries ? first : kUsual;
+}
+
+}  // namespace
 
 bool is_port_taken(uint16_t port) {
   Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -26,16 +43,16 @@ bool is_port_taken(uint16_t port) {
 }
 
 Result<uint16_t> free_port() {
-  Descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (!probe || ::bind(probe.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::getsockname(probe.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return error_from(errno, "find", "a free port");
+  RealRandom random;
+  const uint16_t end = first_outgoing_port();
+  for (int i = 0; i < kTries; ++i) {
+    const auto port = static_cast<uint16_t>(kFirstPort + random.below(end - kFirstPort));
+    if (!is_port_taken(port)) return port;
   }
-  return ntohs(address.sin_port);
+  return Error{
+      .code = Code::unavailable,
+      .message = "no free port was found between " + std::to_string(kFirstPort) + " and " + std::to_string(end),
+      .next = "see what listens there: ss -ltn"};
 }
 
 }  // namespace sluice::process

@@ -23,6 +23,8 @@ TEST(Port, AFreeOneIsNotTaken) {
   auto port = free_port();
   ASSERT_TRUE(port);
   EXPECT_FALSE(is_port_taken(*port));
+  EXPECT_GE(*port, 20'000);
+  EXPECT_LT(*port, 32'768) << "outgoing connections take those above";
 }
 
 }  // namespace port_test

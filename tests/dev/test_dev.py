@@ -128,9 +128,13 @@ def test_bench_fails_after_the_last_table_if_a_goal_was_missed(tree):
 
 
 def test_soak_makes_many_runs_of_what_the_tests_do_briefly(tree):
+    text = (tree / "dev").read_text()
+    (tree / "dev").write_text(text.replace("/usr/bin/python3 -m pytest", "echo $SLUICE_SOAK"))
     program(tree / "build" / "release", "judge_simulation_test", 'echo "$SLUICE_RUNS runs"; exit 3\n')
     run = dev(tree, "soak")
-    assert (run.returncode, run.stdout) == (3, "10000 runs\n")
+    assert run.returncode == 3
+    assert run.stdout.startswith("1 ") and "tests/up/test_first_week_23.py" in run.stdout
+    assert run.stdout.endswith("10000 runs\n")
 
 
 @pytest.fixture

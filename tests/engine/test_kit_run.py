@@ -265,7 +265,8 @@ def test_a_failing_sync_ends_the_process_with_one_line_and_loses_nothing(house, 
             told += 1
         else:
             failed += 1
-            assert (done.returncode, done.stdout) == (1, "")
+            # While it starts nothing was asked yet; after that nobody knows whether the change was kept.
+            assert (done.returncode in (1, 8), done.stdout) == (True, "")
             assert re.fullmatch(r"error: cannot sync .*: Input/output error.*\n(next: .*\n)?", done.stderr)
         there = house.json("Stock/look", "item=tea")["fields"]["onShelf"]
         assert told <= there <= told + 1

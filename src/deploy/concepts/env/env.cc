@@ -310,6 +310,8 @@ Unbind::Result Env::unbind(const Unbind& ask, State& state) {
   keep_past(state, ask.environment, bound->value);
   state.packs(ask.environment).erase(bound->number);
   touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, ""); });
+  // Nothing of local is missing for long.
+  if (ask.environment.text() == kLocal) (void)open({}, state);
   return Unbind::Ok{.environment = ask.environment, .slot = ask.slot, .kind = bound->value.kind};
 }
 
