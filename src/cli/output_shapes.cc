@@ -96,7 +96,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "matchedBy: [text], answeredBy: [text] }] }"},
     {"sync",
      "{ name: text, alias: text, tier: text, kit: text, file: text, purpose: text, eventual: bool, "
-     "active: bool, why?: text, replaces?: text, waitsFor: [text], starts: [text] }"},
+     "active: bool, derived?: bool, why?: text, replaces?: text, waitsFor: [text], starts: [text] }"},
     {"guard",
      "{ name: text, kit: text, file: text, purpose: text, binds: text, refusesWith: text, active: bool, why?: text }"},
     {"kit",
@@ -194,6 +194,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "{ ok: bool, router: text, name: text, pid: int, worker_pid: int, environment: text, generation: int, "
      "digest: text, uptime_s: int, threads: int, connections: int, idle_connections: int, held: int, "
      "quarantined: [{ deployment: text, reason: text }], state: { patches: int, bytes: int, error: text }, "
+     "counters: { kept: bool, error: text }, access_log: { dropped_bytes: int }, "
      "pins: { redis: 'none' | 'connected' | 'down', error: text, lookups: int, hits: int, misses: int, timeouts: int, "
      "failures: int, writes: int }, "
      "deployments: [{ id: text, generation: int, status: 'active' | 'paused', revisions: [@routed-revision] }] }"},
@@ -236,7 +237,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"env-packs remove", "=Env/unbind | @loss"},
     {"config show",
      "{ host_config: @host, generation: int, setup: [{ slot: text, kind: text, answers_ref: text, "
-     "answers: object }], runtime: { schema: 'sluice.environment-runtime.v1', environment_id: text, "
+     "answers: object, problem: text? }], runtime: { schema: 'sluice.environment-runtime.v1', environment_id: text, "
      "discovered: { *: text }, produced: [{ key: text, generated_by: text, generation: int, "
      "generated_at: time }], generation: int } }"},
     {"config set", "=Config/set"},

@@ -94,7 +94,7 @@ def home(sluice, tmp_path_factory):
 
 QUERIES = {"environments": "", "environment": "environment=local", "deployments": "environment=local",
            "revisions": "environment=local", "traffic": "environment=local", "traffic-history": "environment=local",
-           "names": "environment=local&revisions=hello@1", "routers": "environment=local"}
+           "names": "environment=local&revisions=hello@1", "config": "environment=local", "routers": "environment=local"}
 
 
 def test_every_view_validates_against_its_schema(home):
@@ -111,7 +111,8 @@ def test_every_view_validates_against_its_schema(home):
 
 @pytest.mark.parametrize("view, command", [
     ("environments", "env list"), ("environment", "env show local"), ("deployments", "bundles list local"),
-    ("revisions", "revisions list local"), ("traffic", "traffic show local"), ("traffic-history", "traffic history local")])
+    ("revisions", "revisions list local"), ("traffic", "traffic show local"), ("traffic-history", "traffic history local"),
+    ("config", "config show local")])
 def test_a_command_prints_its_view(home, view, command):
     assert json.loads(home.run(*command.split(), "-o", "json")) == home.read(f"/v1/views/{view}?{QUERIES[view]}")
 
