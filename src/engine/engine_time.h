@@ -91,7 +91,8 @@ class EngineTime {
   int64_t now_ms() const { return now_us_ / 1000; }
   int64_t steady_ms() const { return steady_us_ / 1000; }
   // When something is due on the steady clock.
-  int64_t steady_of(int64_t due_ms) const { return steady_ms() + due_ms - now_ms(); }
+  // Rounded up, so that nothing ends before its time by a part of a millisecond.
+  int64_t steady_of(int64_t due_ms) const { return (steady_us_ + 999) / 1000 + due_ms - now_ms(); }
   // The newest time that is known to have been recorded before this process; what was due then was under way.
   int64_t resumed_ms() const { return resumed_ms_; }
   int64_t wall_ms() const { return wall_us_ / 1000; }  // at the last tick
