@@ -36,6 +36,8 @@ find_program(MOLD mold)
 if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+# Templates that nobody calls stay out of what is shipped.
+add_link_options(-Wl,--gc-sections)
 
 # Sources are compiled sixteen together: what they include is read, and what they instantiate is made, once for all of
 # them, which takes a quarter of the time. So names at file scope must differ between neighbours; each test file has a
@@ -81,6 +83,7 @@ pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 # What these need themselves; of libarchive only the formats that are read are linked, and with them what those need.
 find_library(UTF8PROC utf8proc REQUIRED)
 find_library(HIREDIS hiredis REQUIRED)
+find_library(RE2 libre2.a REQUIRED)
 foreach(library z lzma lz4 bz2 nettle)
   find_library(inner_${library} ${library} REQUIRED)
   target_link_libraries(PkgConfig::SQUASHFS INTERFACE ${inner_${library}} PkgConfig::ZSTD)

@@ -6,35 +6,41 @@
 #include <charconv>
 #include <map>
 
+#include "api/metrics_text.h"
+#include "api/openapi.h"
 #include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "deploy/views/objects.h"
 #include "engine/outcome_code.h"
+#include "host/access_views.h"
 #include "host/caller.h"
-#include "host/engine_link.h"
+#include "host/events.h"
 #include "host/flow_rows.h"
 #include "host/moment.h"
 #include "host/problem.h"
 #include "host/row_json.h"
 #include "host/wire_words.h"
+#include "lang/codegen/generate_schema.h"
 
 namespace sluice::api {
 namespace {
 
 constexpr int64_t kAnswerPatience_ms = 30'000;
+constexpr int64_t kDecided_ms = 20'000;
 constexpr int64_t kLongestPatience_ms = 600'000;
 constexpr int64_t kKeepAlive_ns = 15'000'000'000;
 
 http::Response in_json(const json::value& value, int status = 200) { return {.status = status, .body = write(value)}; }
 
-http::Response in_json(const Result<json::value>& value, int status = 200);
-
-http::Response refused(const Error& error, json::object more = {}) {
+// With a status of its own where HTTP has a word for what the code says less exactly.
+http::Response refused(const Error& error, json::object more = {}, int status = 0) {
   json::object object = host::problem(error);
   for (auto& member : more) object[member.key()] = std::move(member.value());
-  return {.status = http_status(error.code), .content_type = std::string(host::kProblemType), .body = write(object)};
-}
-
-http::Response in_json(const Result<json::value>& value, int status) {
-  return value ? in_json(*value, status) : refused(value.error());
+  if (status != 0) object["status"] = status;
+  return {.status = status != 0 ? status : http_status(error.code),
+          .content_type = std::string(host::kProblemType),
+          .body = write(object)};
 }
 
 Result<uint64_t> number_in(const std::string& text, const std::string& name) {
@@ -49,8 +55,8 @@ Result<uint64_t> parameter_number(const http::Request& request, const std::strin
   return text == nullptr ? Result<uint64_t>(otherwise) : number_in(*text, name);
 }
 
-// The body as an object in which only these members may stand; empty if there is none.
-Result<json::object> body_of(const http::Request& request, std::initializer_list<std::string_view> members) {
+// The body as an object; empty if there is none.
+Result<json::object> any_body_of(const http::Request& request) {
   if (request.body.empty()) return json::object();
   const std::string* type = request.header("Content-Type");
   if (type == nullptr || !(*type == "application/json" || type->starts_with("application/json;"))) {
@@ -59,13 +65,20 @@ Result<json::object> body_of(const http::Request& request, std::initializer_list
   auto parsed = parse_json(request.body, "body");
   if (!parsed) return parsed.error();
   if (!parsed->root.is_object()) return Error{.code = Code::invalid, .message = "the body is a JSON object"};
-  for (const auto& member : parsed->root.get_object()) {
+  return std::move(parsed->root.get_object());
+}
+
+// The same where only these members may stand.
+Result<json::object> body_of(const http::Request& request, std::initializer_list<std::string_view> members) {
+  auto body = any_body_of(request);
+  if (!body) return body;
+  for (const auto& member : *body) {
     if (std::ranges::find(members, std::string_view(member.key())) != members.end()) continue;
     return Error{.code = Code::invalid,
                  .message = "the body has no member " + std::string(member.key()),
                  .path = "/" + std::string(member.key())};
   }
-  return std::move(parsed->root.get_object());
+  return body;
 }
 
 Result<std::string> text_member(const json::object& body, std::string_view name) {
@@ -100,6 +113,27 @@ Result<host::WaitFor> wait_of(const http::Request& request) {
   return Error{.code = Code::invalid, .message = "wait is start, answer, settled or all"};
 }
 
+// Those of state, and those about the caller.
+std::vector<const lang::ViewWords*> views_there_are() {
+  std::vector<const lang::ViewWords*> all;
+  for (const host::HostView& each : host::all_views()) all.push_back(&each);
+  for (const host::AccessView& each : host::access_views()) all.push_back(&each);
+  std::ranges::sort(all, {}, &lang::ViewWords::name);
+  return all;
+}
+
+Result<const lang::ViewWords*> words_of_view(const std::string& name) {
+  if (const host::AccessView* about = host::find_access_view(name)) return about;
+  auto view = host::find_view(name);
+  if (!view) return view.error();
+  return *view;
+}
+
+std::string version_in(const json::object& about) {
+  const json::value* version = about.if_contains("version");
+  return version != nullptr && version->is_string() ? std::string(version->get_string()) : "0";
+}
+
 }  // namespace
 
 // A request, the caller that it came from, and what stood in the place of the route's asterisks.
@@ -114,6 +148,10 @@ struct Service::Route {
   std::string_view method;
   std::vector<std::string_view> path;  // "*" is anything
   http::Response (Service::*answer)(const Call&);
+  std::string_view summary;  // for the description of the API
+  // `known`: whoever has shown who they are; what they get is what they may see, or the engine decides. `admin`: those
+  // who administer the whole of it.
+  enum class For : uint8_t { known, admin } for_ = For::known;
 
   std::optional<std::vector<std::string>> match(const std::vector<std::string>& asked) const {
     if (asked.size() != path.size()) return std::nullopt;
@@ -131,25 +169,32 @@ struct Service::Route {
 
 const std::vector<Service::Route>& Service::routes() {
   static const std::vector<Route> kRoutes = {
-      {"GET", {"v1", "status"}, &Service::status},
-      {"POST", {"v1", "stop"}, &Service::stop},
-      {"POST", {"v1", "actions", "*", "*"}, &Service::act},
-      {"GET", {"v1", "actions", "*", "*"}, &Service::describe},
-      {"GET", {"v1", "views"}, &Service::views},
-      {"GET", {"v1", "views", "*"}, &Service::view},
-      {"GET", {"v1", "views", "*", "schema"}, &Service::view_schema},
-      {"GET", {"v1", "flows"}, &Service::flows},
-      {"GET", {"v1", "flows", "*"}, &Service::flow},
-      {"GET", {"v1", "flows", "*", "steps"}, &Service::steps},
-      {"GET", {"v1", "flows", "*", "answer"}, &Service::answer_of},
-      {"POST", {"v1", "flows", "*", "decisions"}, &Service::decide},
-      {"GET", {"v1", "state", "*"}, &Service::state},
-      {"GET", {"v1", "position"}, &Service::position},
-      {"GET", {"v1", "journal"}, &Service::journal},
-      {"GET", {"v1", "events"}, &Service::events},
-      {"POST", {"v1", "snapshots"}, &Service::open_snapshot},
-      {"GET", {"v1", "snapshots", "*", "*"}, &Service::read_snapshot},
-      {"DELETE", {"v1", "snapshots", "*"}, &Service::close_snapshot},
+      {"GET", {"v1", "status"}, &Service::status, "What runs, since when, on which store"},
+      {"POST", {"v1", "stop"}, &Service::stop, "End the server in order", Route::For::admin},
+      {"POST", {"v1", "actions", "*", "*"}, &Service::act, "Call an action"},
+      {"GET", {"v1", "actions", "*", "*"}, &Service::describe, "Describe an action"},
+      {"POST", {"deployments", "*"}, &Service::reserved, "Stage, warm, activate, rollback or complete-drain"},
+      {"GET", {"v1", "openapi.json"}, &Service::openapi, "Describe this API in OpenAPI 3.1"},
+      {"GET", {"metrics"}, &Service::metrics, "Read metrics in the text format of Prometheus"},
+      {"GET", {"v1", "views"}, &Service::views, "List the views"},
+      {"GET", {"v1", "views", "*"}, &Service::view, "Read a view"},
+      {"POST", {"v1", "views", "*"}, &Service::view, "Read a view whose question is too long for an address"},
+      {"GET", {"v1", "views", "*", "schema"}, &Service::view_schema, "Read the schemas of a view"},
+      {"GET", {"v1", "flows"}, &Service::flows, "List flows, the newest first"},
+      {"GET", {"v1", "flows", "*"}, &Service::flow, "Read a flow, and wait for it"},
+      {"GET", {"v1", "flows", "*", "steps"}, &Service::steps, "Read the records of a flow"},
+      {"GET", {"v1", "flows", "*", "answer"}, &Service::answer_of, "Read how the call that began a flow stands"},
+      {"POST", {"v1", "flows", "*", "decisions"}, &Service::decide, "Decide about a flow"},
+      {"PUT", {"v1", "blobs", "*"}, &Service::put_blob, "Put bytes under their digest"},
+      {"GET", {"v1", "state", "*"}, &Service::state, "Read committed rows of a concept"},
+      {"GET", {"v1", "position"}, &Service::position, "Read the newest position, and wait for one"},
+      {"GET", {"v1", "journal"}, &Service::journal, "Read records of the journal, and wait for some"},
+      {"GET", {"v1", "events"}, &Service::events, "Follow what happens, as server-sent events"},
+      {"GET", {"v1", "events", "types"}, &Service::event_kinds, "List the types of events"},
+      {"GET", {"v1", "logs"}, &Service::logs, "Read what replicas say, and follow it"},
+      {"POST", {"mcp"}, &Service::mcp, "Send a message of the Model Context Protocol"},
+      {"GET", {"mcp"}, &Service::mcp, "Follow what a session of the Model Context Protocol has subscribed to"},
+      {"DELETE", {"mcp"}, &Service::mcp, "End a session of the Model Context Protocol"},
   };
   return kRoutes;
 }
@@ -168,8 +213,16 @@ std::string Service::denied_thing(const Route& route, const http::Request& reque
   return text;
 }
 
+Service::Service(host::ServiceParts parts)
+    : parts_(std::move(parts)), mcp_(version_in(parts_.about()), parts_.kit, *parts_.clock, stopping_) {}
+
 http::Response Service::answer(const http::Request& request, const http::Peer& peer) {
   if (request.method == "GET" && request.path == std::vector<std::string>{"healthz"}) return health();
+  // Which clients ask for before they have a token.
+  if (request.method == "GET" && request.path.size() > 1 && request.path[0] == ".well-known" &&
+      request.path[1] == "oauth-protected-resource") {
+    return mcp::Endpoint::metadata(request);
+  }
   std::string allowed;
   for (const Route& route : routes()) {
     auto parts = route.match(request.path);
@@ -178,16 +231,22 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    if (!peer.credentials) {
-      return refused({.code = Code::unauthenticated, .message = "it is not known who calls"});
+    auto caller = caller_of(request, peer);
+    if (!caller) {
+      http::Response response = refused(caller.error());
+      if (response.status == 401) {
+        const bool agent = route.answer == &Service::mcp;
+        response.headers.push_back(
+            {"WWW-Authenticate",
+             "Bearer realm=\"sluice\"" +
+                 (agent ? ", resource_metadata=\"" + mcp::Endpoint::metadata_url(request) + "\"" : "")});
+      }
+      return response;
     }
-    Call call{.request = request,
-              .peer = peer,
-              .caller = {.name = host::caller_behind(*parts_.disk, *peer.credentials)},
-              .parts = *std::move(parts)};
-    // Who may call an action, the engine itself decides, and writes down.
-    if (route.answer != &Service::act && call.caller.name != parts_.owner) {
-      return refused(parts_.engine->deny(call.caller, denied_thing(route, request)));
+    Call call{.request = request, .peer = peer, .caller = *std::move(caller), .parts = *std::move(parts)};
+    if (auto denied = denied_at(route, call)) {
+      (void)parts_.engine->deny(call.caller, denied_thing(route, request));
+      return refused(*denied);
     }
     if (auto other = other_kit(request)) return refused(*other);
     return (this->*route.answer)(call);
@@ -200,6 +259,54 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   response.status = 405;
   response.headers.push_back({"Allow", allowed});
   return response;
+}
+
+// A token says who calls, on every listener; without one it is the person at the other end of the socket.
+Result<engine::Caller> Service::caller_of(const http::Request& request, const http::Peer& peer) const {
+  constexpr std::string_view kBearer = "Bearer ";
+  for (const char* name : {"access_token", "token"}) {
+    if (request.parameter(name) == nullptr) continue;
+    return Error{.code = Code::invalid,
+                 .message = "a token does not belong into an address, which others can read",
+                 .next = "send it in the header: Authorization: Bearer TOKEN"};
+  }
+  const std::string* given = request.header("Authorization");
+  if (given != nullptr && parts_.authority != nullptr) {
+    if (!given->starts_with(kBearer)) {
+      return Error{.code = Code::unauthenticated, .message = "the header Authorization holds no bearer token"};
+    }
+    return parts_.authority->authenticate(std::string_view(*given).substr(kBearer.size()));
+  }
+  if (peer.credentials) return engine::Caller{.name = host::caller_behind(*parts_.disk, *peer.credentials)};
+  return Error{.code = Code::unauthenticated,
+               .message = "it is not known who calls",
+               .next = "send a token in the header: Authorization: Bearer TOKEN"};
+}
+
+// Who may call an action, the engine itself decides, and writes down.
+std::optional<Error> Service::denied_at(const Route& route, const Call& call) const {
+  if (route.answer == &Service::act || call.caller.name == parts_.owner) return std::nullopt;
+  const std::string thing = denied_thing(route, call.request);
+  if (parts_.authority == nullptr || call.caller.token.empty()) {
+    const bool is_route = thing.find('/') != std::string::npos;
+    return Error{.code = Code::denied,
+                 .message = call.caller.name + " may not " +
+                            (is_route ? "call " + thing : "run sluice " + thing + " on this home"),
+                 .next = "ask the owner of this home, who is its admin"};
+  }
+  if (route.for_ == Route::For::known) return std::nullopt;
+  auto may = parts_.authority->may_globally(call.caller, "administer", "use " + thing);
+  return may ? std::nullopt : std::optional(may.error());
+}
+
+std::unique_ptr<host::VisibleStore> Service::visible_to(const engine::Caller& caller) const {
+  if (parts_.authority == nullptr || parts_.authority->is_unbound(caller)) return nullptr;
+  return std::make_unique<host::VisibleStore>(*parts_.store, *parts_.authority, caller);
+}
+
+Result<std::unique_ptr<store::Snapshot>> Service::read_for(const Call& call) const {
+  auto seen = visible_to(call.caller);
+  return seen ? seen->read() : parts_.store->read();
 }
 
 std::optional<Error> Service::other_kit(const http::Request& request) const {
@@ -262,10 +369,14 @@ host::EngineDoor Service::door_for(const Call& call) {
   return host::EngineDoor({.engine = parts_.engine,
                            .store = parts_.store,
                            .blobs = parts_.blobs,
+                           .uploads = parts_.uploads,
                            .concepts = parts_.concepts,
                            .clock = parts_.clock,
-                           .kit = parts_.kit()},
-                          call.caller.name);
+                           .disk = parts_.disk,
+                           .home = parts_.home,
+                           .kit = parts_.kit(),
+                           .authority = parts_.authority},
+                          call.caller);
 }
 
 http::Response Service::act(const Call& call) {
@@ -276,20 +387,71 @@ http::Response Service::act(const Call& call) {
   if (!input) return refused(input.error());
   auto reason = text_member(*body, "reason");
   if (!reason) return refused(reason.error());
+  const json::value* dry = body->if_contains("dryRun");
+  return run_action(call, name, *std::move(input), *reason, dry != nullptr && *dry == json::value(true));
+}
+
+// By the names that others reserve for it: one deployment's revisions, step by step. All but what says which deployment
+// and revision are meant goes to the action as it is.
+http::Response Service::reserved(const Call& call) {
+  auto body = any_body_of(call.request);
+  if (!body) return refused(body.error());
+  const std::string& step = call.parts[0];
+  auto environment = text_member(*body, "environment"), deployment = text_member(*body, "deployment_id"),
+       revision = text_member(*body, "revision_id"), reason = text_member(*body, "reason");
+  for (const auto* each : {&environment, &deployment, &revision, &reason}) {
+    if (!*each) return refused(each->error());
+  }
+  const bool of_revision = step == "warm" || step == "activate" || step == "complete-drain";
+  for (const auto& [name, given] : {std::pair("environment", &*environment), std::pair("deployment_id", &*deployment),
+                                    std::pair("revision_id", of_revision ? &*revision : &*deployment)}) {
+    if (given->empty()) return refused({.code = Code::invalid, .message = std::string("the body needs ") + name});
+  }
+  json::object query{{"environment", *environment}, {"deployment", *deployment}};
+  if (of_revision) query["revisions"] = json::array{json::value(*revision)};
+  auto names = door_for(call).view("names", query);
+  if (!names) return refused(names.error());
+  auto meant = sluice::read<deploy::views::MeantNames>(names->document);
+  if (!meant) return refused(meant.error());
+  json::object input = *body;
+  for (const char* each : {"environment", "deployment_id", "revision_id", "reason"}) input.erase(each);
+  const std::string found = of_revision ? meant->revisions.at(0).revision : "";
+  if (step == "warm" || step == "complete-drain") {
+    input["revision"] = found;
+    return run_action(call, step == "warm" ? "Revision/warm" : "Revision/drain", std::move(input), *reason, false);
+  }
+  input["deployment"] = meant->deployment;
+  if (step == "stage") {
+    input["environment"] = meant->environment;
+    if (!input.contains("bundle")) input["bundle"] = meant->bundle;
+    return run_action(call, "Revision/stage", std::move(input), *reason, false);
+  }
+  if (step == "activate") {
+    input["entries"] = json::array{json::object{{"revision", found}, {"weightBps", 10'000}}};
+    return run_action(call, "Traffic/set", std::move(input), *reason, false);
+  }
+  if (step == "rollback") {
+    if (!input.contains("steps")) input["steps"] = 1;
+    return run_action(call, "Traffic/rollback", std::move(input), *reason, false);
+  }
+  return refused({.code = Code::not_found, .message = "there is nothing at " + call.request.target});
+}
+
+http::Response Service::run_action(const Call& call, const std::string& name, json::object input,
+                                   const std::string& reason, bool dry_run) {
   auto wait = wait_of(call.request);
   if (!wait) return refused(wait.error());
   auto generation = expected_generation(call.request);
   if (!generation) return refused(generation.error());
-  const json::value* dry = body->if_contains("dryRun");
   const std::string* key = call.request.header("Idempotency-Key");
   const int64_t began_ns = parts_.clock->monotonic_ns();
   auto answer = door_for(call).call({.action = name,
-                                     .input = *std::move(input),
-                                     .reason = *reason,
+                                     .input = std::move(input),
+                                     .reason = reason,
                                      .key = key != nullptr ? *key : "",
                                      .expect_generation = *generation,
                                      .wait = *wait,
-                                     .dry_run = dry != nullptr && *dry == json::value(true)},
+                                     .dry_run = dry_run},
                                     {.stop = until(call, kAnswerPatience_ms)});
   if (!answer) {
     log(call.caller.name + " " + name + " was refused: " + answer.error().message);
@@ -315,50 +477,113 @@ http::Response Service::answer_of(const Call& call) {
   return answered(call, *answer);
 }
 
-http::Response Service::answered(const Call&, const host::Answer& answer) {
+http::Response Service::put_blob(const Call& call) {
+  auto digest = crypto::parse_sha256(call.parts[0]);
+  if (!digest) return refused(digest.error());
+  const std::string* reason = call.request.parameter("reason");
+  auto kept = door_for(call).put(*digest, call.request.more, reason != nullptr ? *reason : "");
+  log(call.caller.name + " put " + call.parts[0] + (kept ? "" : ": " + kept.error().message));
+  if (!kept) return refused(kept.error());
+  return in_json(json::object{{"digest", call.parts[0]}}, 201);
+}
+
+http::Response Service::answered(const Call& call, const host::Answer& answer) {
   json::object shown = host::to_json(answer);
   if (!answer.ended()) return in_json(shown, 202);
-  if (answer.code == Code::ok) return in_json(shown);
+  if (answer.code == Code::ok) {
+    http::Response response = in_json(shown);
+    if (answer.generation) response.headers.push_back({"ETag", "\"" + std::to_string(*answer.generation) + "\""});
+    return response;
+  }
+  const bool stale = answer.variant == "engine.conflict" && call.request.header("If-Match") != nullptr;
+  // The server did what was asked; that it ended badly is no fault of its own.
+  const bool declared = !answer.variant.starts_with("engine.") && http_status(answer.code) >= 500;
   const std::string message = answer.text("message");
   return refused({.code = answer.code,
                   .message = message.empty() ? answer.action + " ended in " + answer.variant : message,
                   .next = answer.flow && answer.next.empty() ? "sluice flow trace " + to_string(*answer.flow) : ""},
-                 std::move(shown));
+                 std::move(shown),
+                 stale      ? 412
+                 : declared ? 422
+                            : 0);
 }
 
 http::Response Service::describe(const Call& call) {
   std::string name = call.parts[0] + "/" + call.parts[1];
   auto kit = parts_.kit();
-  const lang::ActionSymbol* action = host::find_action(kit->symbols(), name);
-  if (action == nullptr) {
-    return refused({.code = Code::not_found, .message = "there is no action " + name, .next = "sluice kit show"});
-  }
+  auto action = host::callable(*kit, name);
+  if (!action) return refused(action.error());
   json::object variants;
-  for (const lang::VariantSymbol& each : action->variants) {
-    variants[each.name] = code_name(engine::code_of(*action, each.name));
+  for (const lang::VariantSymbol& each : (*action)->variants) {
+    variants[each.name] = code_name(engine::code_of(**action, each.name));
   }
-  return in_json(
-      json::object{{"action", name}, {"query", action->runs == lang::Runs::query}, {"variants", std::move(variants)}});
+  return in_json(json::object{
+      {"action", name}, {"query", (*action)->runs == lang::Runs::query}, {"variants", std::move(variants)}});
+}
+
+http::Response Service::openapi(const Call&) {
+  auto kit = parts_.kit();
+  Described described{.version = version_in(parts_.about()), .kit = *kit, .views = views_there_are()};
+  for (const Route& each : routes()) {
+    described.routes.push_back(
+        {std::string(each.method), {each.path.begin(), each.path.end()}, std::string(each.summary)});
+  }
+  return in_json(openapi_document(described));
+}
+
+// --------------------------------------------------------------------------------------------------------- metrics
+
+http::Response Service::metrics(const Call& call) {
+  auto rows = read_for(call);
+  if (!rows) return refused(rows.error());
+  std::map<std::string, int64_t> flows{{"running", 0}, {"waiting", 0}, {"stuck", 0}};
+  auto counted = (*rows)->open_flows([&](const store::FlowRow& flow) {
+    flows[flow.status == store::FlowStatus::running   ? "running"
+          : flow.status == store::FlowStatus::waiting ? "waiting"
+                                                      : "stuck"]++;
+    return true;
+  });
+  if (!counted) return refused(counted.error());
+  json::array families;
+  json::array open;
+  for (const auto& [status, number] : flows) {
+    open.push_back(json::object{{"labels", json::object{{"status", status}}}, {"value", number}});
+  }
+  families.push_back(
+      json::object{{"name", "sluice_journal_steps_total"},
+                   {"type", "counter"},
+                   {"help", "Steps that were committed"},
+                   {"samples", json::array{json::object{{"labels", json::object()}, {"value", (*rows)->position()}}}}});
+  families.push_back(json::object{{"name", "sluice_flows_open"},
+                                  {"type", "gauge"},
+                                  {"help", "Flows that have not settled, by status"},
+                                  {"samples", open}});
+  // A kit that counts nothing has no such view.
+  if (auto more = door_for(call).view("metrics", {})) {
+    for (const json::value& each : more->document.as_array()) families.push_back(each);
+  }
+  return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics_text(families)};
 }
 
 // ----------------------------------------------------------------------------------------------------------- views
 
 http::Response Service::views(const Call&) {
   json::array all;
-  for (const host::HostView& each : host::all_views()) {
-    all.push_back(json::object{{"name", each.name}, {"summary", each.summary}});
+  for (const lang::ViewWords* each : views_there_are()) {
+    all.push_back(json::object{{"name", each->name}, {"summary", each->summary}});
   }
   return in_json(json::object{{"views", std::move(all)}});
 }
 
 http::Response Service::view(const Call& call) {
-  auto view = host::find_view(call.parts[0]);
+  auto view = words_of_view(call.parts[0]);
   if (!view) return refused(view.error());
   std::vector<std::pair<std::string, std::string>> given;
   for (const auto& [name, value] : call.request.query) {
     if (name != "for" && name != "kit") given.emplace_back(name, value);
   }
-  auto query = lang::query_of_texts(**view, given);
+  // What is too long for a URL is a body.
+  auto query = call.request.body.empty() ? lang::query_of_texts(**view, given) : any_body_of(call.request);
   if (!query) return refused(query.error());
   auto answer = door_for(call).view(call.parts[0], *query);
   if (!answer) return refused(answer.error());
@@ -371,7 +596,7 @@ http::Response Service::view(const Call& call) {
 }
 
 http::Response Service::view_schema(const Call& call) {
-  auto view = host::find_view(call.parts[0]);
+  auto view = words_of_view(call.parts[0]);
   if (!view) return refused(view.error());
   return in_json(json::object{{"query", (*view)->query_schema()}, {"document", (*view)->schema()}});
 }
@@ -389,12 +614,17 @@ http::Response Service::flow(const Call& call) {
   }
   auto late = until(call, 0);
   bool done = true;
+  auto known = read_for(call);
+  auto found = known ? (*known)->flow(*id) : Result<std::optional<store::FlowRow>>(known.error());
+  if (!found) return refused(found.error());
+  if (!*found) return refused({.code = Code::not_found, .message = "there is no flow " + call.parts[0]});
+  known->reset();
   auto state = parts_.engine->wait(*id, far, [&] {
     done = !late() && !parts_.engine->trouble();
     return !done;
   });
   if (!state) return refused(state.error());
-  auto snapshot = parts_.store->read();
+  auto snapshot = read_for(call);
   auto row = snapshot ? (*snapshot)->flow(*id) : Result<std::optional<store::FlowRow>>(snapshot.error());
   if (!row) return refused(row.error());
   if (!*row) return refused({.code = Code::not_found, .message = "there is no flow " + call.parts[0]});
@@ -415,7 +645,7 @@ http::Response Service::flows(const Call& call) {
     before = *id;
   }
   bool failed_only = call.request.parameter("failed") != nullptr;
-  auto snapshot = parts_.store->read();
+  auto snapshot = read_for(call);
   if (!snapshot) return refused(snapshot.error());
   json::array flows;
   bool more = false;
@@ -433,7 +663,7 @@ http::Response Service::flows(const Call& call) {
 http::Response Service::steps(const Call& call) {
   auto id = Ulid::parse(call.parts[0]);
   if (!id) return refused(id.error());
-  auto snapshot = parts_.store->read();
+  auto snapshot = read_for(call);
   auto row = snapshot ? (*snapshot)->flow(*id) : Result<std::optional<store::FlowRow>>(snapshot.error());
   if (!row) return refused(row.error());
   if (!*row) return refused({.code = Code::not_found, .message = "there is no flow " + call.parts[0]});
@@ -456,8 +686,8 @@ http::Response Service::decide(const Call& call) {
     if (!*each) return refused(each->error());
   }
   if (!fields) return refused(fields.error());
-  engine::Decision decision{
-      .flow = *flow, .as = {*variant, *fields}, .caller = {.name = call.caller.name, .reason = *reason}};
+  engine::Decision decision{.flow = *flow, .as = {*variant, *fields}, .caller = call.caller};
+  decision.caller.reason = *reason;
   if (!invocation->empty()) {
     auto id = Ulid::parse(*invocation);
     if (!id) return refused(id.error());
@@ -473,11 +703,14 @@ http::Response Service::decide(const Call& call) {
   if (!known) {
     return refused({.code = Code::invalid, .message = "a decision is cancel, resolve, retry, drop or move"});
   }
-  auto position = parts_.engine->decide(std::move(decision));
+  auto decided = door_for(call).decide(std::move(decision), {.stop = until(call, kDecided_ms)});
   log(call.caller.name + " " + *kind + " of flow " + to_string(*flow) +
-      (position ? "" : " was refused: " + position.error().message));
-  if (!position) return refused(position.error());
-  return in_json(json::object{{"flow", to_string(*flow)}, {"position", *position}});
+      (decided ? "" : " was refused: " + decided.error().message));
+  if (!decided) return refused(decided.error());
+  host::DecidedDocument document{
+      .flow = to_string(*flow), .position = decided->position, .state = std::string(host::state_name(decided->state))};
+  if (decided->trouble) document.trouble = host::problem(*decided->trouble);
+  return in_json(to_json(document));
 }
 
 // ----------------------------------------------------------------------------------------------------------- reads
@@ -486,7 +719,7 @@ http::Response Service::state(const Call& call) {
   auto skip = parameter_number(call.request, "skip", 0);
   if (!skip) return refused(skip.error());
   const std::string* prefix = call.request.parameter("prefix");
-  auto snapshot = parts_.store->read();
+  auto snapshot = read_for(call);
   if (!snapshot) return refused(snapshot.error());
   json::array rows;
   size_t bytes = 0;
@@ -538,9 +771,11 @@ http::Response Service::journal(const Call& call) {
     looked = true;
     return done;
   };
+  auto seen = visible_to(call.caller);
   auto watched = parts_.engine->watch(
       *from,
       [&](const store::JournalRow& row) {
+        if (seen && !seen->sees(row)) return true;
         rows.push_back(host::to_json(row));
         bytes += row.record.size();
         return rows.size() < host::kPageRows && bytes < host::kPageBytes;
@@ -552,67 +787,176 @@ http::Response Service::journal(const Call& call) {
   return in_json(shown);
 }
 
-// Server-sent events: one a record, whose id is its position.
+// Lines of JSON: one for each that a replica said.
+http::Response Service::logs(const Call& call) {
+  host::LogAsk ask;
+  for (const auto& [name, value] : call.request.query) {
+    if (name == "name") ask.names.push_back(value);
+    if (name == "since") ask.since = value;
+    if (name == "follow") ask.follow = value == "true";
+    if (name == "all") ask.all = value == "true";
+    if (name == "customer") ask.customer = value;
+  }
+  const std::string* search = call.request.parameter("search");
+  auto door = std::make_shared<host::EngineDoor>(door_for(call));
+  // Once without following: what is denied or not there has a status of its own.
+  host::LogAsk first = ask;
+  first.follow = false;
+  auto begun = door->read_logs(
+      first, [](const host::SaidLine&) { return false; }, [] { return true; });
+  if (!begun) return refused(begun.error());
+  return {.content_type = "application/x-ndjson",
+          .headers = {{"Cache-Control", "no-store"}},
+          .stream = [this, door, ask = std::move(ask), text = search != nullptr ? *search : ""](http::Stream& to) {
+            auto read = door->read_logs(
+                ask,
+                [&](const host::SaidLine& line) {
+                  if (!text.empty() && line.text.find(text) == std::string::npos) return true;
+                  return to.write(write(to_json(line)) + "\n");
+                },
+                [&] { return stopping_ || !to.wanted(); });
+            if (!read) log("logs: " + read.error().message);
+          }};
+}
+
+http::Response Service::mcp(const Call& call) {
+  return mcp_.answer(call.request, call.caller.name, std::make_shared<host::EngineDoor>(door_for(call)));
+}
+
+// ---------------------------------------------------------------------------------------------------------- events
+
+http::Response Service::event_kinds(const Call&) {
+  auto kit = parts_.kit();
+  std::map<std::string, json::object> schemas;  // by concept
+  for (const lang::KitConcept& each : kit->kit().concepts) {
+    schemas[each.tree.name] = lang::generate_schema(each.tree).at("$defs").as_object();
+  }
+  json::array types;
+  for (const host::EventType& each : host::event_types()) {
+    const std::string action(each.action);
+    const size_t slash = action.find('/');
+    auto owner = schemas.find(action.substr(0, slash));
+    if (owner == schemas.end()) continue;
+    json::object fields;
+    for (std::string_view variant : each.variants) {
+      fields[variant] = owner->second.at(action.substr(slash + 1) + "." + std::string(variant));
+    }
+    types.push_back(json::object{
+        {"event", each.name}, {"summary", each.summary}, {"action", each.action}, {"fields", std::move(fields)}});
+  }
+  return in_json(json::object{{"types", std::move(types)}});
+}
+
+struct Service::EventsAsked {
+  uint64_t from = 0;
+  engine::Caller caller;
+  bool raw = false;  // every record of the journal as it is
+  host::EventFilter filter;
+  std::optional<Ulid> flow;
+};
+
+// Server-sent events whose ids are positions of the journal.
 http::Response Service::events(const Call& call) {
-  uint64_t next = parts_.engine->position() + 1;
+  EventsAsked asked{.from = parts_.engine->position() + 1, .caller = call.caller};
   if (const std::string* last = call.request.header("Last-Event-ID")) {
     auto number = number_in(*last, "Last-Event-ID");
     if (!number) return refused(number.error());
-    next = *number + 1;
+    asked.from = *number + 1;
   }
-  auto from = parameter_number(call.request, "from", next);
+  auto from = parameter_number(call.request, "from", asked.from);
   if (!from) return refused(from.error());
+  asked.from = *from;
+  for (const auto& [name, value] : call.request.query) {
+    if (name == "raw") asked.raw = value == "true";
+    if (name == "environment") asked.filter.environment = value;
+    if (name == "object") asked.filter.object = value;
+    if (name == "types") {
+      auto types = host::event_types_in(value);
+      if (!types) return refused(types.error());
+      asked.filter.types = *std::move(types);
+    }
+    if (name != "flow") continue;
+    auto flow = Ulid::parse(value);
+    if (!flow) return refused(flow.error());
+    auto snapshot = read_for(call);
+    auto row = snapshot ? (*snapshot)->flow(*flow) : Result<std::optional<store::FlowRow>>(snapshot.error());
+    if (!row) return refused(row.error());
+    if (!*row) return refused({.code = Code::not_found, .message = "there is no flow " + value});
+    asked.filter.flow = value;
+    asked.flow = *flow;
+  }
   return {.content_type = "text/event-stream",
           .headers = {{"Cache-Control", "no-store"}},
-          .stream = [this, from = *from](http::Stream& to) { stream_events(from, to); }};
+          .stream = [this, asked = std::move(asked)](http::Stream& to) { stream_events(asked, to); }};
 }
 
-// Records are written between reads: a slow reader holds no snapshot of the store.
-void Service::stream_events(uint64_t from, http::Stream& to) {
+// Records are written between reads: a slow reader holds no snapshot of the store. Who follows one flow is told of its
+// end, after all that happened in it.
+void Service::stream_events(EventsAsked asked, http::Stream& to) {
   constexpr size_t kAtOnce = 256;
+  auto seen = visible_to(asked.caller);
   int64_t said_ns = parts_.clock->monotonic_ns();
-  bool wanted = to.write(": from " + std::to_string(from) + "\n\n");
+  bool wanted = to.write(": from " + std::to_string(asked.from) + "\n\n");
   std::string events;
-  while (wanted && !stopping_) {
+  auto shown = [&](const store::JournalRow& row) -> std::string {
+    const std::string id = "id: " + std::to_string(row.seq) + "\n";
+    if (asked.raw) return id + "event: step\ndata: " + row.record + "\n\n";
+    auto step = engine::read_step(row.record);
+    auto event = step ? host::event_of(*step) : std::nullopt;
+    if (!event || !asked.filter.takes_type(event->event)) return "";
+    const json::value* environment = event->fields.as_object().if_contains("environment");
+    if (environment != nullptr && environment->is_string()) {
+      event->environment = std::string(environment->get_string());
+    } else if (parts_.authority != nullptr) {
+      auto places = parts_.authority->environments_of(event->action, event->fields.as_object());
+      if (!places.empty()) event->environment = places.front();
+    }
+    if (!asked.filter.takes(*event)) return "";
+    return id + "event: " + event->event + "\ndata: " + write(to_json(*event)) + "\n\n";
+  };
+  while (wanted && !stopping_ && (!seen || parts_.authority->holds(asked.caller))) {
     events.clear();
+    std::optional<store::FlowRow> over;  // the flow, once it has settled
+    uint64_t over_at = 0;
+    if (asked.flow) {
+      auto snapshot = parts_.store->read();
+      auto row = snapshot ? (*snapshot)->flow(*asked.flow) : Result<std::optional<store::FlowRow>>(snapshot.error());
+      if (row && *row && (*row)->status >= store::FlowStatus::settled_ok) {
+        over = **row;
+        over_at = (*snapshot)->position();
+      }
+    }
     size_t count = 0;
     auto watched = parts_.engine->watch(
-        from,
+        asked.from,
         [&](const store::JournalRow& row) {
-          events += "id: " + std::to_string(row.seq) + "\nevent: step\ndata: " + row.record + "\n\n";
-          from = row.seq + 1;
-          return ++count < kAtOnce;
+          asked.from = row.seq + 1;
+          count += asked.flow && row.flow == *asked.flow ? 1 : 0;
+          if (seen && !seen->sees(row)) return true;
+          const std::string event = shown(row);
+          events += event;
+          count += event.empty() ? 0 : 1;
+          return count < kAtOnce;
         },
         [&] {
           bool silent = parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns;
-          return count > 0 || silent || stopping_ || !to.wanted();
+          return count > 0 || silent || stopping_ || !to.wanted() || (over && asked.from > over_at);
         });
     if (!watched) {
       to.write("event: problem\ndata: " + write(host::problem(watched.error())) + "\n\n");
       return;
     }
-    if (events.empty() && parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns) events = ": alive\n\n";
+    if (over && asked.from > over_at) {
+      to.write(events + "event: end\ndata: " +
+               write(json::object{{"flow", asked.filter.flow}, {"state", host::state_name(over->status)}}) + "\n\n");
+      return;
+    }
+    const bool silent = parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns;
+    if (events.empty() && silent) events = ": alive\n\n";
     if (!events.empty()) said_ns = parts_.clock->monotonic_ns();
     wanted = events.empty() ? to.wanted() : to.write(events);
-    if (events.empty() && wanted && !stopping_) return;  // the engine ends
+    if (events.empty() && count == 0 && wanted && !stopping_) return;  // the engine ends
   }
-}
-
-// ------------------------------------------------------------------------------------------------------- snapshots
-
-http::Response Service::open_snapshot(const Call& call) { return in_json(snapshots_.open(call.peer.connection), 201); }
-
-http::Response Service::read_snapshot(const Call& call) {
-  auto number = number_in(call.parts[0], "a snapshot's number");
-  if (!number) return refused(number.error());
-  return in_json(snapshots_.read(*number, call.peer.connection, call.parts[1], call.request));
-}
-
-http::Response Service::close_snapshot(const Call& call) {
-  auto number = number_in(call.parts[0], "a snapshot's number");
-  if (!number) return refused(number.error());
-  snapshots_.close(*number, call.peer.connection);
-  return {.status = 204};
 }
 
 }  // namespace sluice::api

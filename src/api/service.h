@@ -4,7 +4,8 @@
 //   Service service({.engine = …, .store = …, …});
 //   http::Response response = service.answer(request, peer);
 //
-// The home's owner may do everything. Whoever else reaches it is denied, and the journal says so.
+// A caller is the person behind the home's socket, or the one whose token the request carries. The home's owner may do
+// everything, others what the access policy gives them (host/authority.h); what they are denied, the journal says.
 #pragma once
 
 #include <atomic>
@@ -13,23 +14,23 @@
 #include <memory>
 #include <string>
 
-#include "api/snapshots.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "engine/engine.h"
 #include "host/engine_door.h"
 #include "host/serving.h"
+#include "host/visible_store.h"
 #include "http/server.h"
 #include "lang/check/check.h"
+#include "mcp/endpoint.h"
 
 namespace sluice::api {
 
 class Service final : public host::SocketService {
  public:
-  explicit Service(host::ServiceParts parts) : parts_(std::move(parts)), snapshots_(*parts_.store) {}
+  explicit Service(host::ServiceParts parts);
 
   http::Response answer(const http::Request& request, const http::Peer& peer) override;
-  void closed(uint64_t connection) override { snapshots_.close_all(connection); }
   void stop_waiting() override { stopping_ = true; }
 
  private:
@@ -42,12 +43,18 @@ class Service final : public host::SocketService {
   http::Response status(const Call& call);
   http::Response stop(const Call& call);
   http::Response act(const Call& call);
+  http::Response reserved(const Call& call);
+  http::Response run_action(const Call& call, const std::string& name, json::object input, const std::string& reason,
+                            bool dry_run);
   http::Response describe(const Call& call);
   http::Response answer_of(const Call& call);
+  http::Response openapi(const Call& call);
+  http::Response metrics(const Call& call);
   http::Response views(const Call& call);
   http::Response view(const Call& call);
   http::Response view_schema(const Call& call);
   http::Response decide(const Call& call);
+  http::Response put_blob(const Call& call);
   http::Response flows(const Call& call);
   http::Response flow(const Call& call);
   http::Response steps(const Call& call);
@@ -55,13 +62,20 @@ class Service final : public host::SocketService {
   http::Response position(const Call& call);
   http::Response journal(const Call& call);
   http::Response events(const Call& call);
-  void stream_events(uint64_t from, http::Stream& to);
-  http::Response open_snapshot(const Call& call);
-  http::Response read_snapshot(const Call& call);
-  http::Response close_snapshot(const Call& call);
+  http::Response logs(const Call& call);
+  http::Response mcp(const Call& call);
+  http::Response event_kinds(const Call& call);
+  struct EventsAsked;
+  void stream_events(EventsAsked asked, http::Stream& to);
 
   // What a caller is told that needs another kit than the one that runs.
   std::optional<Error> other_kit(const http::Request& request) const;
+  Result<engine::Caller> caller_of(const http::Request& request, const http::Peer& peer) const;
+  // What is to be told who may not come in here at all.
+  std::optional<Error> denied_at(const Route& route, const Call& call) const;
+  // The store as the caller may see it; null: all of it.
+  std::unique_ptr<host::VisibleStore> visible_to(const engine::Caller& caller) const;
+  Result<std::unique_ptr<store::Snapshot>> read_for(const Call& call) const;
   host::EngineDoor door_for(const Call& call);
   http::Response answered(const Call& call, const host::Answer& answer);
   std::function<bool()> until(const Call& call, int64_t otherwise_ms) const;
@@ -70,8 +84,8 @@ class Service final : public host::SocketService {
   }
 
   host::ServiceParts parts_;
-  Snapshots snapshots_;
   std::atomic<bool> stopping_ = false;
+  mcp::Endpoint mcp_;
 };
 
 }  // namespace sluice::api

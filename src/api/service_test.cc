@@ -8,8 +8,10 @@
 #include <thread>
 
 #include "api/testing_served.h"
+#include "base/atomic_file.h"
 #include "base/testing_wait.h"
 #include "host/exchange.h"
+#include "host/remote_door.h"
 #include "http/client.h"
 
 namespace sluice::api {
@@ -173,8 +175,8 @@ TEST_F(Services, OthersAreDeniedAndRecorded) {
   http::Credentials stranger{.user = 4711, .pid = 0};
   for (const http::Request& request : {host::post({"v1", "actions", "Work", "go"}, {{"input", {{"n", 1}}}}),
                                        host::post({"v1", "actions", "Work", "look"}, json::object()),
-                                       host::post({"v1", "snapshots"}, json::object(), {{"for", "flow list"}}),
-                                       host::post({"v1", "snapshots"}, json::object(), {{"for", "a\nb"}}),
+                                       host::get({"v1", "views", "flows"}, {{"for", "flow list"}}),
+                                       host::get({"v1", "views", "flows"}, {{"for", "a\nb"}}),
                                        host::get({"v1", "status"}), host::post({"v1", "stop"}, json::object())}) {
     http::Response response = answer(request, stranger);
     EXPECT_EQ(response.status, 403) << request.target << response.body;
@@ -189,8 +191,8 @@ TEST_F(Services, OthersAreDeniedAndRecorded) {
     denied.push_back(step->action);
     return true;
   }));
-  EXPECT_EQ(denied, (std::vector<std::string>{"Work/go", "Work/look", "flow list", "POST /v1/snapshots",
-                                              "GET /v1/status", "POST /v1/stop"}));
+  EXPECT_EQ(denied, (std::vector<std::string>{"Work/go", "Work/look", "flow list", "GET /v1/views/*", "GET /v1/status",
+                                              "POST /v1/stop"}));
   EXPECT_EQ(answer(host::get({"healthz"}), std::nullopt).status, 200);
 }
 
@@ -256,16 +258,46 @@ TEST_F(Services, EventsGoOnWhereOneLeftOff) {
     }
     return got;
   };
-  http::Request request = host::get({"v1", "events"});
+  http::Request request = host::get({"v1", "events"}, {{"raw", "true"}});
   request.headers = {{"Host", "h"}, {"Last-Event-ID", "1"}};
   std::string got = events(request, "id: 3\n");
   EXPECT_THAT(got, HasSubstr("Content-Type: text/event-stream\r\n"));
   EXPECT_THAT(got, HasSubstr("id: 2\nevent: step\ndata: {"));
   EXPECT_THAT(got, testing::Not(HasSubstr("id: 1\n")));
-  request = host::get({"v1", "events"}, {{"from", "1"}});
+  request = host::get({"v1", "events"}, {{"from", "1"}, {"raw", "true"}});
   request.headers = {{"Host", "h"}};
   EXPECT_THAT(events(request, "id: 3\n"), HasSubstr("id: 1\n"));
   EXPECT_EQ(send(host::get({"v1", "events"}, {{"from", "x"}})).status, 400);
+}
+
+TEST_F(Services, BytesAreKeptUnderTheirDigestAndWrittenDown) {
+  auto door = host::RemoteDoor::open(served.socket(), served.clock, {});
+  ASSERT_TRUE(door);
+  const std::string bytes(size_t{9} << 20U, 'b');  // more than any other body may have
+  ASSERT_TRUE(write_atomically(served.disk, served.folder.path("bytes"), bytes, 0600));
+  auto file = served.disk.open(served.folder.path("bytes"), {});
+  for (uint64_t again = 1; again <= 2; ++again) {
+    auto digest = (*door)->put(**file, "tea");
+    ASSERT_TRUE(digest) << to_string(digest.error());
+    EXPECT_EQ(*digest, crypto::to_string(crypto::sha256(bytes)));
+    EXPECT_EQ(served.uploads.get(crypto::sha256(bytes), bytes.size())->size(), bytes.size());
+    auto step = engine::read_step((*(*served.store.read())->journal(again))->record);
+    EXPECT_EQ(step->kind, engine::Step::Kind::put);
+    EXPECT_EQ(step->caller, (engine::Caller{served.owner, "tea"}));
+    EXPECT_EQ(step->note, *digest);
+    EXPECT_EQ(step->count, bytes.size());
+  }
+}
+
+TEST_F(Services, BytesOfAnotherDigestAreNotKept) {
+  const std::string digest = crypto::to_string(crypto::sha256("hello"));
+  auto put = [&](const std::string& name) {
+    return send({.method = "PUT", .target = "/v1/blobs/" + name, .body = "hullo"});
+  };
+  EXPECT_EQ(text(put(digest), "code"), "verification_failed");
+  EXPECT_FALSE(*served.uploads.has(crypto::sha256("hullo")));
+  EXPECT_EQ(put("hello").status, 400);
+  EXPECT_EQ((*served.store.read())->position(), 0U);
 }
 
 }  // namespace service_test

@@ -12,9 +12,11 @@ TestingServed::TestingServed() {
   service = std::make_unique<Service>(
       host::ServiceParts{.engine = engine.get(),
                          .store = &store,
+                         .uploads = &uploads,
                          .concepts = &loaded,
                          .disk = &disk,
                          .clock = &clock,
+                         .home = &home,
                          .owner = owner,
                          .kit = [this] { return kit; },
                          .about =
@@ -31,8 +33,7 @@ TestingServed::TestingServed() {
   if (!listening) throw std::runtime_error(to_string(listening.error()));
   auto served = http::Server::start(
       *std::move(listening),
-      [this](const http::Request& request, const http::Peer& peer) { return service->answer(request, peer); }, clock,
-      {}, [this](uint64_t connection) { service->closed(connection); });
+      [this](const http::Request& request, const http::Peer& peer) { return service->answer(request, peer); }, clock);
   if (!served) throw std::runtime_error(to_string(served.error()));
   server = *std::move(served);
 }

@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "api/service.h"
-#include "base/real_disk.h"
-#include "base/testing_folder.h"
 #include "host/testing_work.h"
 #include "http/server.h"
 
@@ -23,8 +21,7 @@ class TestingServed : public host::TestingWork {
   std::string socket() const { return folder.path("s.sock"); }
   std::vector<std::string> logged();
 
-  TestingFolder folder;
-  RealDisk disk;
+  store::BlobStore uploads{disk, folder.path("uploads")};
   std::atomic<int> stops = 0;
   std::unique_ptr<Service> service;
   std::unique_ptr<http::Server> server;

@@ -8,11 +8,14 @@
 #include <cstdlib>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "cli/call_options.h"
 #include "cli/losing.h"
-#include "cli/objects.h"
+#include "cli/opening.h"
 #include "deploy/deploy_kit.h"
 #include "engine/caller_words.h"
+#include "host/access_views.h"
 
 namespace sluice::cli {
 namespace {
@@ -132,11 +135,9 @@ Result<views::MeantNames> meant_by(Context& context, CommandDoor& door, const Ac
     std::ranges::move(*more, std::back_inserter(query.revisions));
   }
   auto read = door.read<views::MeantNames>("names", to_json(query).as_object());
-  if (!read && read.error().code == Code::not_found && command.about == About::environment &&
+  if (!read && read.error().code == Code::not_found && command.about != About::revision &&
       context.given.has("idempotency-key")) {
     missing = read.error();
-    meant.environment = query.environment;
-    return meant;
   }
   if (read && read->warning) context.output.warn(*read->warning);
   return read;
@@ -178,6 +179,36 @@ Result<json::object> input_of(Context& context, const ActionCommand& command, co
   return with_answers(context, std::move(input));
 }
 
+// What this very command has done before under its key, if that was about the same: what it was about is gone by now.
+// Nothing: that was something else.
+std::optional<json::object> done_before(Context& context, CommandDoor& door, const ActionCommand& command,
+                                        views::MeantNames& meant) {
+  auto before = door.look("keyed-call", {{"key", context.given.text("idempotency-key")}});
+  auto call = before ? read<OrNull<host::KeyedCallView>>(before->document) : before.error();
+  if (!call || !*call || (*call)->action != command.action || !(*call)->input.is_object()) return std::nullopt;
+  const json::object& input = (*call)->input.as_object();
+  json::object about = input;
+  if ((*call)->fields.is_object()) {
+    for (const auto& each : (*call)->fields.get_object()) about[each.key()] = each.value();
+  }
+  auto text = [&](const char* name) {
+    const json::value* value = about.if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  };
+  meant = {.environment = text("environment"),
+           .deployment = text("deployment"),
+           .bundle = text("bundle"),
+           .customer = text("customer")};
+  auto is = [&](const char* option, const std::string& value) {
+    return !takes(context.given, option) || !context.given.has(option) || context.given.text(option) == value;
+  };
+  const bool same =
+      context.given.text("env") == meant.environment && is("bundle", meant.bundle) &&
+      is("customer-id", meant.customer) &&
+      (!takes(context.given, "deployment") || meant.deployment.starts_with(context.given.text("deployment")));
+  return same ? std::optional(input) : std::nullopt;
+}
+
 // "shop@2 (01J…)", "shop (01J…)", "staging"
 std::string title_of(const ActionCommand& command, const views::MeantNames& meant) {
   if (command.about == About::revision) {
@@ -187,15 +218,44 @@ std::string title_of(const ActionCommand& command, const views::MeantNames& mean
   return meant.environment;
 }
 
+Result<Code> tell(const ActionCommand& command, Context& context, CommandDoor& door, const views::MeantNames& meant,
+                  const host::Answer& answer) {
+  if (command.tell) return command.tell(context, door, meant, answer);
+  if (command.done.empty()) {
+    print_answer(context, answer);
+  } else {
+    print_done(context, answer, command.done, command.what ? command.what(meant, answer) : title_of(command, meant));
+  }
+  return Code::ok;
+}
+
 Result<Code> run(const ActionCommand& command, Context& context) {
-  if (wants_schema(context)) return print_schema(context, command.action);
+  if (wants_schema(context) && !command.schema) return print_schema(context, command.action);
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
+  if (wants_schema(context)) {
+    auto schema = command.schema(context, **door);
+    if (!schema) return schema.error();
+    if (!*schema) return print_schema(context, command.action);
+    context.output.print(**schema, [&](const Terminal&) { return write(**schema) + "\n"; });
+    return Code::ok;
+  }
   std::optional<Error> missing;
   auto meant = meant_by(context, **door, command, missing);
+  if (missing) {
+    meant = views::MeantNames();
+    auto input = done_before(context, **door, command, *meant);
+    if (!input) return *missing;
+    auto answer = (*door)->call(command.action, *input);
+    if (!answer || answer->code != Code::ok) return *missing;
+    return tell(command, context, **door, *meant, *answer);
+  }
   if (!meant) return meant.error();
   auto input = input_of(context, command, *meant);
   if (!input) return input.error();
+  if (command.prepare) {
+    if (auto prepared = command.prepare(context, **door, *meant, *input); !prepared) return prepared.error();
+  }
   if (command.loses) {
     auto loss = command.loses(context, **door, *meant);
     if (!loss) return loss.error();
@@ -205,28 +265,20 @@ Result<Code> run(const ActionCommand& command, Context& context) {
       if (would->code != Code::ok) return refusal_in_words(context, *would);
       return print_loss(context, {.what = loss->what, .loses = loss->loses});
     }
-    auto sure = confirmed(context, loss->what);
+    auto sure = command.asks ? confirmed(context, loss->what) : Result<bool>(true);
     if (!sure) return sure.error();
     if (!*sure) return Code::ok;
   }
   std::shared_ptr<void> meanwhile = command.meanwhile ? command.meanwhile(context, *meant) : nullptr;
   auto answer = (*door)->call(command.action, *input, command.wait ? command.wait(context) : host::WaitFor::answer);
   meanwhile.reset();
-  if (missing && (!answer || answer->code != Code::ok)) return *missing;
   if (!answer) return answer.error();
   if (answer->code != Code::ok) {
-    Error error = refusal_in_words(context, *answer);
+    Error error = (*door)->refusal(*answer);
     if (std::string next = command.next ? command.next(context, *meant, *answer) : ""; !next.empty()) error.next = next;
     return error;
   }
-  if (command.tell) return command.tell(context, **door, *meant, *answer);
-  if (command.done.empty()) {
-    print_answer(context, *answer);
-  } else {
-    print_done(context, *answer, command.done,
-               command.what ? command.what(*meant, *answer) : title_of(command, *meant));
-  }
-  return Code::ok;
+  return tell(command, context, **door, *meant, *answer);
 }
 
 }  // namespace
@@ -284,6 +336,18 @@ Command command_of(ActionCommand command) {
                .args = std::move(args),
                .options = std::move(options),
                .example = command.example};
+  made.action = command.action;
+  for (const ActionParam& each : params) {
+    if (each.name == own_param(command.about)) {
+      const std::string place = command.about == About::environment ? "env" : each.name;
+      made.params.emplace_back(each.name, command.about == About::deployment ? "--" + place : "<" + place + ">");
+    } else if (std::ranges::find(command.args, each.name, &Arg::name) != command.args.end()) {
+      made.params.emplace_back(each.name, "<" + each.name + ">");
+    } else if (const std::string option = option_name(command, each.name);
+               std::ranges::find(made.options, option, &Option::name) != made.options.end()) {
+      made.params.emplace_back(each.name, "--" + option);
+    }
+  }
   made.run = [command = std::move(command)](Context& context) { return run(command, context); };
   return made;
 }

@@ -4,7 +4,7 @@
 //   commands.add(command_of({.name = "traffic rollback",
 //                            .action = "Traffic/rollback",
 //                            .about = About::deployment,
-//                            .summary = "Go back to the split before",
+//                            .summary = "Go back to the previous split",
 //                            .example = "sluice traffic rollback local",
 //                            .words = {{.param = "steps", .help = "how many changes to go back", .fallback = "1"}}}));
 //
@@ -46,6 +46,11 @@ struct ActionCommand {
   std::vector<Option> options = {};  // besides what the action's parameters give
   // Arguments that are not given as they are: what the command line means by them.
   std::function<Result<json::object>(Context&, const deploy::views::MeantNames&)> fill = {};
+  // Further arguments that take the home to find out: its answers, what a person says when asked. Once the rest is
+  // known.
+  std::function<Result<void>(Context&, CommandDoor&, const deploy::views::MeantNames&, json::object&)> prepare = {};
+  // What --schema prints besides the action's own schema, if this command line has anything to ask.
+  std::function<Result<std::optional<json::object>>(Context&, CommandDoor&)> schema = {};
   // What revisions the command line names besides: their meaning is asked for together with the rest.
   std::function<Result<std::vector<std::string>>(Context&)> revisions = {};
   // What goes with it for good, for --dry-run and the question: its sentence, and what is lost.
@@ -54,6 +59,7 @@ struct ActionCommand {
     std::vector<std::string> loses;
   };
   std::function<Result<Loss>(Context&, CommandDoor&, const deploy::views::MeantNames&)> loses = {};
+  bool asks = true;  // whether it asks first, if it loses something: what can be undone does not
   // How far to wait; the answer alone by default.
   std::function<host::WaitFor(const Context&)> wait = {};
   // What goes on while it is waited for; ends with what it returns.

@@ -8,6 +8,7 @@
 
 #include "cli/context.h"
 #include "cli/help.h"
+#include "cli/next_command.h"
 #include "cli/parse.h"
 #include "cli/version.h"
 
@@ -61,6 +62,7 @@ int run(std::span<const std::string> words, const Commands& commands, const Proc
     Error error = outcome.error();
     // As for what the parser refuses.
     if (error.code == Code::usage && error.next.empty()) error.next = "sluice help " + given->words;
+    error.next = next_command(error.next, commands, *given);
     output.error(error);
     return exit_code(error.code);
   }

@@ -1,13 +1,16 @@
 // A flow outlives the command that began it: each message says where it goes on.
 #include "cli/call_words.h"
 
+#include "base/clock.h"
+#include "base/random.h"
+#include "cli/opening.h"
 #include "crypto/sha256.h"
 #include "engine/caller_words.h"
 
 namespace sluice::cli {
 
 Result<std::string> CallWords::key(std::string_view part) {
-  if (given_.has("idempotency-key")) {
+  if (takes(given_, "idempotency-key") && given_.has("idempotency-key")) {
     // An unset variable of a script is no key: each repeat would run again.
     key_ = given_.text("idempotency-key");
     if (key_.empty()) {
@@ -17,20 +20,25 @@ Result<std::string> CallWords::key(std::string_view part) {
     }
     if (auto sound = engine::check_key(key_); !sound) return sound.error();
   }
-  if (key_.empty()) key_ = home_.new_key();
+  if (key_.empty()) {
+    RealClock clock;
+    RealRandom random;
+    key_ = to_string(UlidSource(clock, random).next());
+  }
   if (part.empty()) return key_;
   std::string whole = key_ + "." + std::string(part);
   return whole.size() <= engine::kMaxKeyBytes ? whole : crypto::to_string(crypto::sha256(whole));
 }
 
-std::string CallWords::goes_on(const std::string& kit) const {
-  return home_.here() != nullptr ? "sluice kit run " + kit + " goes on with it" : "it goes on in sluice serve";
+std::string CallWords::goes_on() const {
+  if (!door_.runs_here()) return "it goes on in sluice serve";
+  return (kit_.empty() ? "sluice serve" : "sluice kit run " + kit_) + " goes on with it";
 }
 
-Error CallWords::stopped_early(const Ulid& flow, const std::string& kit) const {
-  if (home_.here() != nullptr) {
+Error CallWords::stopped_early(const Ulid& flow) const {
+  if (door_.runs_here()) {
     return {.message = "stopped before flow " + to_string(flow) + " was done; it is kept in the store",
-            .next = goes_on(kit)};
+            .next = goes_on()};
   }
   return {.message = "stopped waiting for flow " + to_string(flow) + ", which goes on in sluice serve",
           .next = "sluice flow show " + to_string(flow)};
@@ -43,19 +51,12 @@ Error CallWords::unheard(const Error& error) const {
   return told;
 }
 
-Error CallWords::broke_off(const Error& error, const Ulid& flow) const {
-  return unheard({.code = Code::timeout,
-                  .message = "the answer of flow " + to_string(flow) + " is not known: " + error.message +
-                             "; the flow is kept in the store, and the next sluice serve goes on with it",
-                  .next = "sluice flow show " + to_string(flow)});
-}
-
-Error CallWords::kept_for_now(const Error& trouble, const Ulid& flow, const std::string& kit) const {
+Error CallWords::kept_for_now(const Error& trouble, const Ulid& flow) const {
   Error error = trouble;
   error.message += "; flow " + to_string(flow) + " is kept as it was after its last step";
-  std::string room = trouble.code == Code::limit ? "make room on the disk; " : "";
-  error.next = home_.here() != nullptr ? room + "sluice kit run " + kit + " then goes on with it"
-                                       : room + "sluice serve goes on with it as soon as it can";
+  const std::string room = trouble.code == Code::limit ? "make room on the disk; " : "";
+  error.next = room + (door_.runs_here() && !kit_.empty() ? "sluice kit run " + kit_ + " then goes on with it"
+                                                          : "sluice serve goes on with it as soon as it can");
   return error;
 }
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/atomic_file.h"
 #include "base/testing_source.h"
 #include "cli/opening.h"
 #include "cli/testing_context.h"
@@ -13,15 +12,14 @@ namespace sluice::cli {
 namespace call_words_test {
 
 struct CallWordsTest : testing::Test, TestingContext {
-  CallWordsTest() : TestingContext(orders::concepts(), "kit run") {
-    const std::string folder = std::string(kSourceDir) + "/examples/kits/orders";
-    lang::Checked checked = check_kit_at(context, *kit_place_of(context, folder));
-    home = *host::HomeEngine::start(*opening_of(context),
-                                    std::make_shared<const lang::CheckedKit>(*std::move(checked.kit)), folder);
-    words.emplace(given, *home);
-  }
+  CallWordsTest() : TestingContext(orders::concepts(), "kit run") { words.emplace(given, door, "orders"); }
 
-  std::unique_ptr<host::HomeEngine> home;
+  host::HomeDoor door{*opening_of(context),
+                      {.folder = std::string(kSourceDir) + "/examples/kits/orders",
+                       .check = [this]() -> Result<std::shared_ptr<const lang::CheckedKit>> {
+                         auto place = kit_place_of(context, std::string(kSourceDir) + "/examples/kits/orders");
+                         return std::make_shared<const lang::CheckedKit>(*check_kit_at(context, *place).kit);
+                       }}};
   std::optional<CallWords> words;
 };
 
@@ -43,9 +41,12 @@ TEST_F(CallWordsTest, WhatMayNotHaveBeenHeardCanBeRepeated) {
 }
 
 TEST_F(CallWordsTest, AFlowThatIsLeftGoesOnSomewhere) {
-  EXPECT_EQ(words->goes_on("orders"), "sluice kit run orders goes on with it");
-  EXPECT_EQ(words->stopped_early(Ulid(), "orders").next, "sluice kit run orders goes on with it");
-  EXPECT_EQ(words->kept_for_now({.code = Code::limit, .message = "full"}, Ulid(), "orders").next,
+  EXPECT_EQ(words->goes_on(), "it goes on in sluice serve");
+  ASSERT_TRUE(door.start());
+  EXPECT_EQ(words->goes_on(), "sluice kit run orders goes on with it");
+  EXPECT_EQ(words->stopped_early(Ulid()).next, "sluice kit run orders goes on with it");
+  EXPECT_EQ(CallWords(given, door).stopped_early(Ulid()).next, "sluice serve goes on with it");
+  EXPECT_EQ(words->kept_for_now({.code = Code::limit, .message = "full"}, Ulid()).next,
             "make room on the disk; sluice kit run orders then goes on with it");
 }
 

@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -68,6 +69,7 @@ struct Noun {
   std::string name;
   Group group = Group::learn;
   std::string summary;
+  std::string verb = {};  // that is meant where another word or an option follows; may be empty
 };
 
 struct Command {
@@ -79,6 +81,10 @@ struct Command {
   std::vector<Option> options;
   std::vector<std::string> formats;  // that --output takes after this command, besides table, json and yaml
   std::string example;               // a command line that works as it stands; the tests run it
+  // The action that it is, if it is one, and where each of the action's parameters stands on its command line: `<env>`
+  // or `--steps`.
+  std::string action = {};
+  std::vector<std::pair<std::string, std::string>> params = {};
   std::function<Result<Code>(Context&)> run;
 };
 

@@ -1,35 +1,25 @@
 // One call at a time, and nothing of what a call means.
 #include "cli/command_door.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json.h"
-#include "base/random.h"
-#include "base/ulid.h"
+#include "cli/next_command.h"
 #include "cli/opening.h"
 #include "cli/patience.h"
-#include "crypto/sha256.h"
 #include "deploy/deploy_kit.h"
-#include "engine/caller_words.h"
 #include "engine/next_steps.h"
+#include "host/flows/flow_views.h"
 
 namespace sluice::cli {
 namespace {
 
 constexpr std::string_view kLocal = "local";
 
-bool takes(const Context& context, std::string_view option) {
-  const auto& options = context.given.command->options;
-  return std::ranges::find(options, option, &Option::name) != options.end();
-}
-
-// Whether the arguments have what --expect-generation says: actions that make an object compare that of another one.
-bool says_generation(const json::object& input) {
-  return std::ranges::any_of(input, [](const auto& each) { return each.key().ends_with("Generation"); });
-}
-
-host::HomeEngine::MakeKit kit_of(const Context& context) {
+auto kit_of(const Context& context) {
   return [&context]() -> Result<std::shared_ptr<const lang::CheckedKit>> {
     auto place = kit_place_of(context, std::string(deploy::kKitFolder));
     if (!place) return place.error();
@@ -43,16 +33,28 @@ host::HomeEngine::MakeKit kit_of(const Context& context) {
 
 }  // namespace
 
-CommandDoor::CommandDoor(Context& context, host::Opening opening)
-    : context_(context),
-      door_(std::move(opening), {.folder = std::string(deploy::kKitFolder), .check = kit_of(context)}) {
+bool says_generation(const json::object& input) {
+  return std::ranges::any_of(input, [](const auto& each) { return each.key().ends_with("Generation"); });
+}
+
+CommandDoor::CommandDoor(Context& context, host::Opening opening, host::DoorKit kit)
+    : context_(context), door_(std::move(opening), std::move(kit)), words_(context.given, door_) {
   stop_.emplace();
 }
 
 Result<std::unique_ptr<CommandDoor>> CommandDoor::open(Context& context) {
   auto opening = opening_of(context);
   if (!opening) return opening.error();
-  return std::unique_ptr<CommandDoor>(new CommandDoor(context, *std::move(opening)));
+  return std::unique_ptr<CommandDoor>(new CommandDoor(
+      context, *std::move(opening), {.folder = std::string(deploy::kKitFolder), .check = kit_of(context)}));
+}
+
+Result<std::unique_ptr<CommandDoor>> CommandDoor::open_any(Context& context, host::DoorKit kit) {
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  std::unique_ptr<CommandDoor> door(new CommandDoor(context, *std::move(opening), std::move(kit)));
+  door->opened_local_ = true;
+  return door;
 }
 
 Result<host::ViewAnswer> CommandDoor::view(const std::string& name, const json::object& query) {
@@ -72,83 +74,155 @@ Result<host::ViewAnswer> CommandDoor::view(const std::string& name, const json::
   return door_.view(name, query);
 }
 
-Result<std::string> CommandDoor::key(std::string_view part) {
-  if (takes(context_, "idempotency-key") && context_.given.has("idempotency-key")) {
-    key_ = context_.given.text("idempotency-key");
-    // An unset variable of a script is no key: each repeat would run again.
-    if (key_.empty()) {
-      return Error{.code = Code::usage,
-                   .message = "an idempotency key is not empty; nothing was changed",
-                   .next = "leave --idempotency-key out, and one is made"};
-    }
-    if (auto sound = engine::check_key(key_); !sound) return sound.error();
-  }
-  if (key_.empty()) {
-    RealClock clock;
-    RealRandom random;
-    key_ = to_string(UlidSource(clock, random).next());
-  }
-  if (part.empty()) return key_;
-  std::string whole = key_ + "." + std::string(part);
-  return whole.size() <= engine::kMaxKeyBytes ? whole : crypto::to_string(crypto::sha256(whole));
-}
-
-Error CommandDoor::stopped_early(const Ulid& flow) const {
-  const std::string id = to_string(flow);
-  if (door_.runs_here()) {
-    return {.message = "stopped before flow " + id + " was done; it is kept in the store",
-            .next = "sluice serve goes on with it"};
-  }
-  return {.message = "stopped waiting for flow " + id + ", which goes on in sluice serve",
-          .next = "sluice flow show " + id};
-}
-
-Result<host::Answer> CommandDoor::call(const std::string& action, const json::object& input, host::WaitFor wait,
-                                       std::string_view part) {
-  auto key = this->key(part);
+Result<host::Call> CommandDoor::call_of(const std::string& action, const json::object& input, std::string_view part) {
+  auto key = words_.key(part);
   if (!key) return key.error();
-  host::Call call{.action = action, .input = input, .key = *key, .wait = wait};
-  if (takes(context_, "reason")) call.reason = context_.given.text("reason");
-  if (part.empty() && takes(context_, "expect-generation") && !says_generation(input)) {
+  host::Call call{.action = action, .input = input, .key = *key};
+  if (takes(context_.given, "reason")) call.reason = context_.given.text("reason");
+  if (part.empty() && takes(context_.given, "expect-generation") && !says_generation(input)) {
     if (auto expected = context_.given.number("expect-generation")) {
       call.expect_generation = static_cast<uint64_t>(*expected);
     }
   }
+  return call;
+}
+
+Result<host::Answer> CommandDoor::call(const std::string& action, const json::object& input, host::WaitFor wait,
+                                       std::string_view part) {
+  auto call = call_of(action, input, part);
+  if (!call) return call.error();
+  call->wait = wait;
   RealClock clock;
   Patience patience(context_, clock, *stop_);
-  auto answer = door_.call(call, {.stop = [&] { return patience.ends(); },
-                                  .waits_for = [&](const std::string& what) { patience.waits_for(what); }});
+  auto answer = door_.call(*call, {.stop = [&] { return patience.ends(); },
+                                   .waits_for = [&](const std::string& what) { patience.waits_for(what); }});
   patience.done();
-  if (!answer && answer.error().code == Code::timeout && !context_.given.line.empty()) {
-    Error error = answer.error();
-    error.next = line_with(context_.given, context_.given.has("idempotency-key") ? "" : "--idempotency-key " + key_);
+  return ended(std::move(answer));
+}
+
+Result<host::Answer> CommandDoor::run(const std::string& action, const json::object& input, const Told& told) {
+  auto call = call_of(action, input, "");
+  if (!call) return call.error();
+  call->wait = host::WaitFor::start;
+  RealClock clock;
+  Patience patience(context_, clock, *stop_);
+  auto answer = door_.call(*call);
+  if (!answer || answer->ended() || !answer->flow) return ended(std::move(answer));
+  const uint64_t from = answer->position;
+  const Ulid flow = *answer->flow;
+  // Under a key that was used it may have ended long ago.
+  answer = door_.answer_of(flow, host::WaitFor::answer, {.stop = [] { return true; }});
+  if (answer && !answer->ended()) {
+    auto followed = door_.follow(
+        from,
+        [&](const engine::Step& step) {
+          if (step.flow != flow) return true;
+          patience.waits_for(told(step));
+          return step.invocation != flow || !step.end;
+        },
+        [&] { return patience.ends(); });
+    if (!followed) return followed.error();
+    answer = door_.answer_of(flow, host::WaitFor::answer, {.stop = [&] { return patience.ends(); }});
+  }
+  patience.done();
+  return ended(std::move(answer));
+}
+
+Result<void> CommandDoor::cancel(const Ulid& flow, const std::string& reason) {
+  auto done = door_.decide({.kind = engine::Decision::Kind::cancel, .flow = flow, .caller = {.reason = reason}});
+  // It may have ended by itself.
+  if (!done && done.error().code != Code::conflict) return done.error();
+  return {};
+}
+
+Result<std::string> CommandDoor::put(const std::string& path) {
+  auto file = context_.disk.open(path, {});
+  if (!file) return file.error();
+  return door_.put(**file, takes(context_.given, "reason") ? context_.given.text("reason") : "");
+}
+
+Result<host::Answer> CommandDoor::ended(Result<host::Answer> answer) {
+  if (!answer) {
+    Error error = words_.unheard(answer.error());
+    if (error.code == Code::invalid && error.next.empty()) {
+      error.next = "sluice " + context_.given.command->name + " --help";
+    }
     return error;
   }
-  if (!answer) return answer.error();
   if (answer->flow) context_.output.detail("flow: " + to_string(*answer->flow));
   if (answer->ended()) return answer;
-  if (answer->trouble) {
-    Error error = *answer->trouble;
-    error.message += "; flow " + to_string(*answer->flow) + " is kept as it was after its last step";
-    error.next = (error.code == Code::limit ? "make room on the disk; " : "") +
-                 std::string("sluice serve goes on with it as soon as it can");
-    return error;
-  }
-  return stopped_early(*answer->flow);
+  if (answer->trouble) return words_.kept_for_now(*answer->trouble, *answer->flow);
+  return words_.stopped_early(*answer->flow);
 }
+
+// Who changed what is at another generation than was expected, as the engine tells of a row of its own.
+Error CommandDoor::refusal(host::Answer answer) {
+  if (answer.variant == "changed") {
+    const bool deployed = answer.fields.contains("deployment");
+    auto change = read<host::LastChange>(
+        "last-change",
+        {{"relation", deployed ? "Deployment" : "Env"}, {"key", answer.text(deployed ? "deployment" : "environment")}});
+    if (change) {
+      answer.fields["at"] = utc_text(change->at.ms);
+      answer.fields["by"] = change->by;
+    }
+  }
+  return refusal_in_words(context_, answer);
+}
+
+Result<host::Decided> CommandDoor::decide(engine::Decision decision) {
+  decision.caller.reason = context_.given.text("reason");
+  RealClock clock;
+  Patience patience(context_, clock, *stop_);
+  auto decided = door_.decide(std::move(decision), {.stop = [&] { return patience.ends(); }});
+  patience.done();
+  if (!decided || !decided->trouble) return decided;
+  Error error = *decided->trouble;
+  error.message += "; what was decided is kept";
+  error.next = (error.code == Code::limit ? "make room on the disk; " : "") +
+               std::string("sluice serve goes on with it as soon as it can");
+  return error;
+}
+
+Result<void> CommandDoor::read_logs(const host::LogAsk& ask, const host::VisitLine& visit) {
+  bool stopped = false;
+  auto read = door_.read_logs(ask, visit, [&] {
+    pollfd signal{.fd = stop_->fd(), .events = POLLIN, .revents = 0};
+    stopped = !context_.output.flush() || ::poll(&signal, 1, 0) > 0;
+    return stopped;
+  });
+  if (read && ask.follow && !stopped) context_.output.note("All that it followed is gone.");
+  return read;
+}
+
+Result<host::Answer> CommandDoor::begin(const std::string& action, const json::object& input) {
+  auto key = words_.key("begin." + action);
+  if (!key) return key.error();
+  host::Call call{.action = action, .input = input, .key = *key, .wait = host::WaitFor::start};
+  if (takes(context_.given, "reason")) call.reason = context_.given.text("reason");
+  auto answer = door_.call(call);
+  if (answer && answer->flow) context_.output.detail("flow: " + to_string(*answer->flow));
+  return answer;
+}
+
+Result<host::Answer> CommandDoor::answer_of(const Ulid& flow) {
+  bool asked = false;
+  return door_.answer_of(flow, host::WaitFor::answer, {.stop = [&] { return std::exchange(asked, true); }});
+}
+
+bool CommandDoor::stopped() const { return stop_->has_come(); }
 
 Result<host::Answer> CommandDoor::would(const std::string& action, const json::object& input) {
   return door_.call({.action = action, .input = input, .dry_run = true});
 }
 
-Error refusal_in_words(const Context& context, const host::Answer& answer) {
+Error refusal_in_words(const Context& context, const host::Answer& answer, const std::string& environment) {
   Error error{.code = answer.code, .message = answer.text("message")};
   if (error.message.empty()) {
     error.message = answer.action + " ended in " + answer.variant;
     if (!answer.fields.empty()) error.message += " " + write(answer.fields);
   }
   if (answer.flow) error.next = "sluice flow trace " + to_string(*answer.flow);
-  if (!answer.next.empty()) error.next = engine::next_text(answer.next[0]);
   // What was given is wrong: how it was done tells nothing more.
   if (answer.code == Code::invalid) error.next = "sluice " + context.given.command->name + " --help";
   const json::value* expected = answer.fields.if_contains("expected");
@@ -162,9 +236,11 @@ Error refusal_in_words(const Context& context, const host::Answer& answer) {
     error.next = "look at it again, then use --expect-generation " + write(*actual);
     return error;
   }
-  if (answer.variant == "notFound") error.message = "there is no such object any more " + write(answer.fields);
+  if (answer.variant == "notFound" && answer.text("message").empty())
+    error.message = "there is no such object any more " + write(answer.fields);
   if (std::string check = answer.text("check"); !check.empty()) error.message = check + ": " + error.message;
-  // What guards say ends with what to do about it.
+  if (!answer.next.empty()) error.next = next_commands(answer.next, context.commands, context.given, environment);
+  // What handlers say ends with what to do about it.
   constexpr std::string_view kNext = "; next: ";
   if (size_t at = error.message.find(kNext); at != std::string::npos) {
     error.next = error.message.substr(at + kNext.size());

@@ -91,8 +91,8 @@ TEST_F(Completion, OffersWhatHelpExplains) {
 
 TEST_F(Completion, ForZshNamesEveryPath) {
   std::string script = zsh_completion(testing_commands());
-  for (const char* part : {"#compdef sluice\n", "('gate')\n      offers=('open:Open a gate' 'check:Check all gates'",
-                           "'gate open'':--color') offers=('red' 'green') ;;", "('help gate')\n"}) {
+  for (const char* part : {"#compdef sluice\n", "('gate:0')\n      offers=('open:Open a gate' 'check:Check all gates'",
+                           "'gate open'':--color') offers=('red' 'green') ;;", "('help gate:0')\n"}) {
     EXPECT_NE(script.find(part), std::string::npos) << part << script;
   }
 }

@@ -51,6 +51,13 @@ std::string to_text(const UnderWay& counts) {
   return text + " under way";
 }
 
+void tell_cut(Context& context, const std::string& what, const json::object& fields) {
+  const int64_t cut = count_at(fields, "cut");
+  if (cut == 0) return;
+  context.output.warn(std::to_string(cut) + (cut == 1 ? " request of " : " requests of ") + what +
+                      (cut == 1 ? " was" : " were") + " cut: the time to drain was over");
+}
+
 DrainWatch::DrainWatch(Context& context, host::Home home, std::string deployment, std::string revision) {
   thread_ = std::thread(
       [this, &context, home = std::move(home), deployment = std::move(deployment), revision = std::move(revision)] {
@@ -60,7 +67,8 @@ DrainWatch::DrainWatch(Context& context, host::Home home, std::string deployment
         while (!ends_.wait_for(lock, kBetweenLooks, [this] { return ending_; })) {
           lock.unlock();
           UnderWay now = under_way(context, home, deployment, revision);
-          if (now != said) context.output.note(to_text(now));
+          // That nothing is left can also mean that it was cut; how it ended says the answer.
+          if (now != said && now != UnderWay()) context.output.note(to_text(now));
           said = now;
           lock.lock();
         }

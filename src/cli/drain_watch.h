@@ -24,6 +24,9 @@ UnderWay under_way(const Context& context, const host::Home& home, const std::st
 // "2 requests and 1 WebSocket under way"
 std::string to_text(const UnderWay& counts);
 
+// Warns of requests that a drain has cut, as its answer says.
+void tell_cut(Context& context, const std::string& what, const json::object& fields);
+
 class DrainWatch {
  public:
   // The context must outlive it.

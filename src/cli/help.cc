@@ -120,7 +120,7 @@ std::string command_help(const Command& command, const Terminal& terminal) {
          section("Arguments", listed(args, terminal), terminal) +
          section("Options", options_listed(command.options, terminal), terminal) +
          section("Global options", options_listed(global_options_of(command), terminal), terminal) +
-         section("Example", listed({{command.example}}, terminal), terminal);
+         section("Example", "  " + command.example + "\n", terminal);
 }
 
 std::string topic_help(const Topic& topic, const Terminal& terminal) {

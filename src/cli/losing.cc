@@ -1,4 +1,4 @@
-// The answers come first, so that the question is about what is done.
+// Who cannot answer is not asked.
 #include "cli/losing.h"
 
 #include <boost/json.hpp>
@@ -39,28 +39,11 @@ Code print_loss(Context& context, const Loss& loss) {
   return Code::ok;
 }
 
-Result<Code> tell_loss(Context& context, Objects& objects, const Loss& loss) {
-  auto would = objects.would(loss.action, loss.input);
+Result<Code> tell_loss(Context& context, CommandDoor& door, const Loss& loss) {
+  auto would = door.would(loss.action, loss.input);
   if (!would) return would.error();
-  if (would->code != Code::ok) return refusal_in_words(*would);
+  if (would->code != Code::ok) return door.refusal(*would);
   return print_loss(context, loss);
-}
-
-Result<std::optional<Answer>> lose(Context& context, Objects& objects, Loss loss) {
-  auto input = with_answers(context, std::move(loss.input));
-  if (!input) return input.error();
-  loss.input = *std::move(input);
-  if (context.given.flag("dry-run")) {
-    auto told = tell_loss(context, objects, loss);
-    if (!told) return told.error();
-    return std::optional<Answer>();
-  }
-  auto sure = confirmed(context, loss.what);
-  if (!sure) return sure.error();
-  if (!*sure) return std::optional<Answer>();
-  auto answer = objects.change(loss.action, loss.input);
-  if (!answer) return answer.error();
-  return std::optional(*std::move(answer));
 }
 
 }  // namespace sluice::cli

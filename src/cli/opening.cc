@@ -1,17 +1,30 @@
 // Options that a command does not have are as if they were not given.
 #include "cli/opening.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+
+#include "host/contexts.h"
 
 namespace sluice::cli {
 namespace {
+
+// Whoever opens somebody else's home is denied there, and that is recorded: what its owner has logged in to is no
+// matter.
+Result<host::Contexts> contexts_of(const Context& context, const host::Home& home) {
+  auto stat = context.disk.stat(home.root().string(), FollowLinks::no);
+  if (stat && stat->kind == FileKind::folder && stat->owner != ::geteuid()) return host::Contexts();
+  return host::read_contexts(context.disk, home);
+}
+
+}  // namespace
 
 bool takes(const Given& given, std::string_view option) {
   return given.command != nullptr &&
          std::ranges::find(given.command->options, option, &Option::name) != given.command->options.end();
 }
-
-}  // namespace
 
 Option lock_timeout_option() {
   return {.name = "lock-timeout",
@@ -19,6 +32,10 @@ Option lock_timeout_option() {
           .help = "how long to wait for another process that has the store open",
           .kind = Kind::duration,
           .fallback = "10s"};
+}
+
+Option customer_option() {
+  return {.name = "customer-id", .value = "NAME", .help = "of several with one name, what runs for this customer"};
 }
 
 Result<host::Home> home_of(const Context& context) { return host::find_home(context.disk, context.variables); }
@@ -31,6 +48,8 @@ const host::LoadedConcepts& concepts_of(const Context& context) {
 Result<host::Opening> opening_of(const Context& context) {
   auto home = home_of(context);
   if (!home) return home.error();
+  auto contexts = contexts_of(context, *home);
+  if (!contexts) return contexts.error();
   const Given& given = context.given;
   return host::Opening{.disk = context.disk,
                        .home = *std::move(home),
@@ -38,11 +57,17 @@ Result<host::Opening> opening_of(const Context& context) {
                        .concepts = concepts_of(context),
                        .purpose = given.command != nullptr ? given.command->name : "",
                        .reason = takes(given, "reason") ? given.text("reason") : "",
+                       .server = contexts->server(),
                        .lock_timeout_ms = takes(given, "lock-timeout") ? given.number("lock-timeout").value_or(0) : 0};
 }
 
 Result<host::KitPlace> kit_place_of(const Context& context, const std::string& given) {
   return host::place_of_kit(given, home_of(context), context.output);
+}
+
+std::string absolute_folder(const std::string& kit) {
+  std::error_code ignored;
+  return host::is_built_in(kit) ? kit : std::filesystem::absolute(kit, ignored).lexically_normal().string();
 }
 
 lang::Checked check_kit_at(const Context& context, const host::KitPlace& place, bool strict) {

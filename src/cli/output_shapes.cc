@@ -1,5 +1,5 @@
 // The shapes of the objects stand first, then those of the commands, by noun. Answers of actions come from their
-// concepts.
+// concepts, and `&name` is a view.
 #include "cli/output_shapes.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "cli/shape.h"
 #include "deploy/deploy_kit.h"
+#include "host/moment.h"
 #include "lang/check/check.h"
 #include "lang/codegen/generate_schema.h"
 
@@ -21,7 +22,6 @@ struct NamedShape {
 };
 
 constexpr auto kShapes = std::to_array<NamedShape>({
-    {"entry", "{ revision_id: text, weight_bps: int }"},
     {"host",
      "{ env_id: text, region?: text, cluster_endpoint?: text, public_hostname?: text, tenant_org_id?: text, "
      "redis_url?: text, listen_addr?: text, public_base_url?: text, trusted_proxies?: text, "
@@ -31,32 +31,8 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "previous_binding_ref: text? }"},
     {"route", "{ hosts: [text], path_prefixes: [text], tenant_selector: { tenant: text?, team: text? } }"},
     {"shares", "[{ party_id: text, basis_points: int }]"},
-    {"deployment",
-     "{ schema: 'sluice.bundle-deployment.v1', deployment_id: text, env_id: text, bundle_id: text, "
-     "customer_id: text, status: 'active' | 'paused' | 'archived', generation: int, created_at: time, "
-     "current_revisions: [text], route_binding: @route, revenue_share: @shares, "
-     "revenue_policy_ref: text, usage: { meter_endpoint: text? }, authorization_ref: text?, "
-     "config_overrides: { *: object } }"},
-    {"revision",
-     "{ schema: 'sluice.revision.v1', revision_id: text, env_id: text, bundle_id: text, "
-     "deployment_id: text, sequence: int, generation: int, created_at: time, bundle_digest: text?, "
-     "bundle_source_uri: text, pack_list: [{ pack_id: text, version: text, digest: text, "
-     "source_uri: text }], pack_list_lock_ref: text?, pack_config_refs: [text], config_digest: text?, "
-     "signature: text?, signature_sidecar_ref: text?, lifecycle: 'inactive' | 'staged' | 'warming' | "
-     "'ready' | 'draining' | 'failed' | 'archived', failure: { check: text, message: text }?, "
-     "staged_at: time?, warmed_at: time?, archived_at: time?, drain_seconds: int, endpoint: text? }"},
-    {"split",
-     "{ schema: 'sluice.traffic-split.v1', env_id: text, deployment_id: text, bundle_id: text, "
-     "generation: int, entries: [@entry], updated_at: time, updated_by: text?, idempotency_key: text?, "
-     "authorization_ref: text?, previous_split_ref: text? }"},
     {"revocation", "{ required: bool, list_ref: text? }"},
     {"retention", "{ archived_max_age_days: int, staged_max_count: int }"},
-    {"environment",
-     "{ schema: 'sluice.environment.v1', environment_id: text, name: text, extends: text?, "
-     "generation: int, created_at: time, host_config: @host, packs: [@pack], credentials_ref: text?, "
-     "bundles: [@deployment], revisions: [@revision], traffic_splits: [@split], "
-     "revocation: @revocation, retention: @retention, health: { last_doctor_status: 'pending' | "
-     "'green' | 'yellow' | 'red', message: text?, last_checked_at: time? } }"},
     {"file-bundle",
      "{ schema?: text, deployment_id?: text, env_id?: text, bundle_id: text, customer_id: text, "
      "status?: 'active' | 'paused' | 'archived', generation?: int, created_at?: text, "
@@ -76,22 +52,23 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "credentials_ref?: text?, bundles?: [@file-bundle], revisions?: [object], "
      "traffic_splits?: [object], revocation?: { required?: bool, list_ref?: text? }, "
      "retention?: { archived_max_age_days?: int, staged_max_count?: int }, health?: object }"},
-    {"end", "{ variant: text, fields: object, maybeDone?: bool }"},
-    {"invocation",
-     "{ id: text, action: text, input: object, kind?: text, askedBy?: object, undoes?: text, beneath?: text, "
-     "askedAt?: time, beganAt?: time, endedAt?: time, dueAt?: time, end?: @end, state?: text, "
-     "by?: text, note?: text, guards?: [text], attempts?: int, late?: [object] }"},
-    {"flow",
-     "{ flow: text, state: text, action?: text, caller?: text, reason?: text, syncs?: text, "
-     "follows?: { flow: text, sync: text }, beganAt?: time, settledAt?: time, steps: int, "
-     "failure?: @invocation, invocations: [@invocation], firings: [{ sync: text, matched: [text], "
-     "rows: any, at: time, then: [object], failure?: text }], followUps: [{ flow: text, state: text }], "
-     "waits: [{ id: text, text: text, awaitedBy?: [{ sync: text, pattern: text }] }], events: [object], "
-     "didNotFire?: [{ sync: text, missing: any }] }"},
+    {"plan-summary", "{ create: int, change: int, remove: int, keep: int, nodes: int, edges: int, waves: int }"},
+    {"listed-plan",
+     "{ plan_id: text, app: text, version: text, environment_id: text, phase: text, created_at: time, "
+     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text? }"},
+    {"plan",
+     "{ plan_id: text, app: text, version: text, environment_id: text, phase: text, created_at: time, "
+     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text?, strategy: text, "
+     "on_failure: text, concurrency: text, estimated_ms: int, started_at: time?, stale: text?, waits_for: text?, "
+     "warnings: [text], changes: [{ sign: 'create' | 'change' | 'remove' | 'keep', component: text, kit: text, "
+     "fields: [{ name: text, before: text, after: text }] }], nodes: [{ place: int, node: text, kind: text, "
+     "target: text, wave: int, after: [int], status: text, began_at: time?, over_at: time?, took_ms: int?, "
+     "trouble: text?, note: text?, revision: text? }] }"},
     {"decided", "{ flow: text, position: int, state: text }"},
     {"field", "{ name: text, type: text }"},
     {"concept",
-     "{ name: text, file: text, purpose: text, actions: [{ name: text, runs: text, callers: text, params: [@field], "
+     "{ name: text, file: text, purpose: text, actions: [{ name: text, runs: text, callers: text, right: text?, "
+     "effect: text?, params: [@field], "
      "variants: [{ name: text, fields: [@field] }], guardedBy: [text], startedBy: [text], "
      "matchedBy: [text], answeredBy: [text] }] }"},
     {"sync",
@@ -103,14 +80,8 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "{ name: text, version: text, description: text, concepts: [@concept], absent: [{ name: text, "
      "why: text }], syncs: [@sync], guards: [@guard], "
      "cycles: [{ path: text, outside: bool, loop: bool }] }"},
-    {"replica",
-     "{ replica: text, label: text, phase: text, healthy: bool, restarts: int, since: time, message: text, "
-     "reason: text?, endpoint: text, log: text, limitedBy: text, pid: int? }"},
-    {"instance",
-     "{ instance: text, component: text, name: text, type: text, version: text, status: text, endpoint: text, "
-     "replicas: [@replica] }"},
     {"loss", "{ would: text, loses: [text] }"},
-    {"change", "{ change: '+' | '~' | '-', what: text, action: text, input: object }"},
+    {"change", "{ change: '+' | '~' | '-', what: text }"},
     {"option",
      "{ name: text, help: text, letter?: text, value?: text, choices?: [text], default?: text, "
      "repeated?: bool }"},
@@ -119,14 +90,6 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "required: bool, choices?: [text], repeated?: bool }], options: [@option], example: text, "
      "formats?: [text] }"},
     {"noun", "{ name: text, summary: text, verbs: [text] }"},
-    {"running-revision",
-     "{ revision: text, name: text, version: text, lifecycle: text, weight_asked_bps: int, "
-     "weight_obeyed_bps: int?, requests: int, in_flight: int, websockets: int, "
-     "replicas: [{ name: text, address: text, pid: int?, healthy: bool, restarts: int }] }"},
-    {"running-environment",
-     "{ environment: text, routers: [{ name: text, running: bool, generation: int, pid?: int, listen: [text] }], "
-     "deployments: [{ deployment: text, bundle: text, customer: text, status: 'active' | 'paused', "
-     "revisions: [@running-revision] }] }"},
     {"routed-revision",
      "{ id: text, state: 'ready' | 'draining', weight_bps: int, requests: int, in_flight: int, websockets: int, "
      "status: { *: int }, retries: int, failures: int, bytes_in: int, bytes_out: int, "
@@ -145,7 +108,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "{ flow: text, invocation: text, state: text, waitsFor: text }"},
     {"kit init", "{ kit: text, files: [text] }"},
     {"kit list", "[{ name: text, version: text, folder: text, description: text, errors: int, warnings: int }]"},
-    {"init", "{ file: text, name: text, run: [text], listen: text }"},
+    {"init", "{ file: text, name?: text, run?: [text], listen?: text }"},
 
     {"bundles build",
      "{ bundle: text, version: text, file: text, sidecar: text, tree: text, archive: text, "
@@ -164,31 +127,50 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "allowed: int, notLookedInto: [text] }"},
     {"bundles diff", "{ before: text, after: text, changes: [{ change: text, path: text, detail: text }] }"},
     {"bundles extract", "{ folder: text, tree: text, entries: int, bytes: int }"},
+    {"bundles push",
+     "{ file: text, bundle: text, version: text, reference: text, digest: text, onlySignatures: bool }"},
+    {"bundles pull", "{ file: text, reference: text, digest: text, archive: text, signatures: int }"},
     {"bundles add", "=Revision/stage + { deployment: text }"},
     {"bundles update", "=Deployment/update | =Deployment/pause | @loss"},
     {"bundles remove", "=Deployment/remove | @loss"},
-    {"bundles list", "[@deployment]"},
+    {"bundles list", "&deployments"},
 
     {"artifact build", "=Artifact/build"},
-    {"artifact list",
-     "[{ artifact: text, hash: text, conceptName: text, names: [text], builtAt: time, usedAt: time, "
-     "sizeBytes: int, location: text, heldBy: [text] }]"},
+    {"artifact list", "&artifacts"},
     {"artifact gc", "=Artifact/gc"},
-    {"runtime list", "[@instance]"},
-    {"runtime show", "@instance + { history: [{ version: text, artifactHash: text, deployedAt: time }] }"},
+    {"runtime list", "&instances"},
+    {"runtime show", "&instance"},
     {"runtime stop", "{ instance: text, component: text, name: text, replicas: int, stopped: bool, flow?: text }"},
+    {"runtime storage",
+     "[{ storage: text, environment: text, bundle: text, customer: text, deployment: text?, since: time?, "
+     "folder: text, bytes: int }] | =Deployment/deleteData | @loss"},
     {"logs", "{ time: time, replica: text, label: text, stream: text, text: text }"},
     {"exec", "text"},
+    {"mcp", "text"},
     {"serve", "text"},
     {"status",
      "{ running: bool, socket: text, pid?: int, version?: text, since?: time, kit?: text, kitFolder?: text, "
      "storePath?: text, storeBytes?: int, position?: int, openFlows?: int, trouble?: text, "
-     "environments?: [@running-environment], clock?: { what: text, next: text } }"},
+     "environments?: [object], clock?: object }"},
     {"stop", "{ stopped: bool, pid?: int, routers?: [{ name: text, pid: int }], replicas?: int }"},
     {"up",
      "{ deployment: text, bundle: text, revision: text, name: text, changed: bool, "
      "weights: [{ revision: text, weightBps: int }], urls: [text] }"},
-    {"down", "text"},
+    {"deploy run", "@plan"},
+    {"deploy plan", "@plan"},
+    {"deploy show", "@plan"},
+    {"deploy execute", "@plan"},
+    {"deploy status", "@plan"},
+    {"deploy list", "[@listed-plan]"},
+    {"deploy destroy", "@plan"},
+    {"deploy diff", "{ a: text, b: text, differences: [text] }"},
+    {"env diff", "{ a: text, b: text, differences: [text] }"},
+    {"env resolve", "object"},
+    {"env promote", "@plan"},
+    {"deploy cancel", "=DeployPlan/cancel"},
+    {"deploy rollback", "@plan"},
+    {"rollback", "@plan"},
+    {"down", "=Deployment/down | @loss"},
     {"router run", "text"},
     {"router stats",
      "{ ok: bool, router: text, name: text, pid: int, worker_pid: int, environment: text, generation: int, "
@@ -206,14 +188,11 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "over_ms?: number, limit?: number, canary_requests: number, canary_bad: number, baseline_requests: number, "
      "baseline_bad: number, seconds: number, against: number, for: number, grouping: number, "
      "requests_needed?: number, smallest_noticed?: number }] }"},
-    {"usage show",
-     "[{ environment?: text, deployment?: text, bundle?: text, revision?: text, tenant?: text, team?: text, "
-     "customer?: text, requests: int, bytes_in: int, bytes_out: int, warm_seconds: int }]"},
+    {"usage show", "&usage"},
+    {"scale", "=Deployment/scale"},
 
-    {"env list",
-     "[{ environment_id: text, name: text, packs: int, deployments: int, last_doctor_status: text, "
-     "generation: int }]"},
-    {"env show", "@environment"},
+    {"env list", "&environments"},
+    {"env show", "&environment"},
     {"env create", "=Env/create"},
     {"env update", "=Env/update"},
     {"env doctor", "~Env/doctor"},
@@ -224,7 +203,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "credentials_ref: text?, revocation: @revocation, retention: @retention, "
      "bundles: [{ bundle_id: text, customer_id: text, status: text, route_binding: @route, "
      "revenue_share: @shares, config_overrides: { *: object }, bundle_source_uri: text?, "
-     "config: { non_secret?: object, runtime_refs?: { *: text } }? }] }"},
+     "config: { non_secret?: object, runtime_refs?: { *: text } }? }] } | { file: text, archives: [text] }"},
     {"env apply", "{ environment: text, changes: [@change] }"},
     {"env migrate-dev",
      "{ environment: text, name: text, clean: bool, outcome: 'checked' | 'migrated' | 'aliased' | "
@@ -235,57 +214,95 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"env-packs update", "=Env/rebind"},
     {"env-packs rollback", "=Env/rollback"},
     {"env-packs remove", "=Env/unbind | @loss"},
-    {"config show",
-     "{ host_config: @host, generation: int, setup: [{ slot: text, kind: text, answers_ref: text, "
-     "answers: object, problem: text? }], runtime: { schema: 'sluice.environment-runtime.v1', environment_id: text, "
-     "discovered: { *: text }, produced: [{ key: text, generated_by: text, generation: int, "
-     "generated_at: time }], generation: int } }"},
-    {"config set", "=Config/set"},
-    {"revisions list", "[@revision]"},
+    {"env-packs install", "=EnvPack/install"},
+    {"env-packs uninstall", "=EnvPack/uninstall | @loss"},
+    {"pack test", "{ checks: [object], failed: int }"},
+    {"pack questions", "object"},
+    {"pack sign", "{ file: text, digest: text, key: text }"},
+    {"credentials requirements", "object"},
+    {"credentials bootstrap", "object"},
+    {"credentials rotate", "object"},
+    {"rollout start", "object"},
+    {"approvals list", "&approvals"},
+    {"approvals approve", "=Approval/vote"},
+    {"approvals reject", "=Approval/vote"},
+    {"rollout list", "&rollouts"},
+    {"rollout status", "&rollout"},
+    {"rollout watch", "&rollout"},
+    {"rollout judge", "&rollout"},
+    {"rollout advance", "=Rollout/advance"},
+    {"rollout pause", "=Rollout/pause"},
+    {"rollout resume", "=Rollout/resume"},
+    {"rollout abort", "=Rollout/abort"},
+    {"rollout retry", "=Rollout/retry"},
+    {"health check", "=Health/checkKit | =Health/checkConcept"},
+    {"telemetry configure", "=Telemetry/configure"},
+    {"telemetry list", "&telemetry"},
+    {"telemetry remove", "=Telemetry/remove"},
+    {"telemetry markers", "&markers"},
+    {"config show", "&config"},
+    {"config set", "=Config/set | =Config/setUp | =Deployment/configure"},
+    {"config apply", "[{ deployment: text, revision: text, name: text, fresh: bool }]"},
+    {"secrets list", "[{ name: text, provider: text, version: text?, wanted: [text] }]"},
+    {"secrets get",
+     "{ environment: text, name: text, provider: text, version: text?, versions: [{ version: text, kept_at: time }], "
+     "used_by: [{ revision_id: text, revision: text, version: text, pinned: bool, problem: text }], "
+     "readers: [{ read_at: time, reader: text, version: text, purpose: text }] }"},
+    {"secrets put", "=Secret/put"},
+    {"secrets rotate", "=Secret/rotate"},
+    {"secrets remove", "=Secret/remove | @loss"},
+    {"secrets rekey", "=Secret/rekey"},
+    {"registry login", "=Registry/login"},
+    {"registry logout", "=Registry/logout"},
+    {"registry list", "[{ host: text, secret: text, since: time }]"},
+    {"revisions list", "&revisions"},
     {"revisions stage", "=Revision/stage + { deployment: text }"},
     {"revisions warm", "=Revision/warm"},
     {"revisions drain", "=Revision/drain | @loss"},
     {"revisions retry", "=Revision/retry"},
     {"revisions archive", "=Revision/archive | @loss"},
-    {"traffic show", "@split?"},
-    {"traffic history",
-     "[{ generation: int, place: 'ahead' | 'current' | 'past', entries: [@entry], "
-     "updated_at: time, updated_by: text?, authorization_ref: text? }]"},
+    {"traffic show", "&traffic"},
+    {"traffic history", "&traffic-history"},
     {"traffic set", "=Traffic/set"},
-    {"traffic rollback", "=Traffic/rollback"},
+    {"traffic rollback", "=Deployment/rollBack"},
     {"traffic forward", "=Traffic/forward"},
     {"traffic clear", "=Traffic/clear | @loss"},
     {"do", "object"},
     {"traffic token", "{ token: text, environment: text, deployment: text, revision: text, expires: time }"},
 
-    {"flow list",
-     "[{ flow: text, state: text, action: text, caller: text, beganAt: time, settledAt?: time, "
-     "failure?: text }]"},
-    {"flow show", "@flow"},
-    {"flow trace", "@flow"},
-    {"why", "@flow | object"},
+    {"flow list", "&flows"},
+    {"flow show", "&flow"},
+    {"flow trace", "&flow"},
+    {"why", "&why"},
     {"flow cancel", "@decided"},
     {"flow resolve", "@decided"},
     {"flow move", "@decided"},
-    {"flow dead", "[{ flow: text, parent: text, sync: text, why: text }] | @decided"},
-    {"audit list",
-     "[{ seq: int, at: time, caller: text, reason?: text, step: text, action?: text, flow?: text, "
-     "id?: text, input?: object, outcome?: text, count?: int }]"},
-    {"audit verify",
-     "{ holds: bool, records: int, packed: int, heads: int, unsignedHeads: int, provenTo: int, "
-     "chain: text, rows: int, rowsThatDiffer: [{ relation: text, key: text, what: text }], missingHeads: [int], "
-     "notProven: [text], fault?: object }?"},
-    {"audit clock",
-     "{ recorded: time, system: time, corrections: [{ seq: int, byMs: int }], "
-     "jump?: { at: time, byMs: int, over: bool } }"},
+    {"flow dead", "[{ flow: text, parent: text, sync: text, caller: text, why: text }] | @decided"},
+    {"audit list", "&audit"},
+    {"audit verify", "&audit-report"},
+    {"audit clock", "&clock"},
     {"audit correct-clock", "{ position: int }"},
     {"trust bootstrap", "=Trust/bootstrap"},
     {"trust add", "=Trust/add"},
     {"trust remove", "=Trust/remove"},
-    {"trust revoke", "=Trust/revoke"},
+    {"trust revoke", "=Trust/revoke | @loss"},
     {"trust threshold", "=Trust/setThreshold"},
-    {"trust list", "~Trust/list"},
+    {"trust list", "&trust"},
+    {"access whoami",
+     "{ caller: text, owner: bool, token: text?, grants: [{ to: [text], role?: text, allow: [text], deny: [text], "
+     "environments?: [text], labels: [text] }] }"},
+    {"access can", "{ caller: text, action: text, right: text, allowed: bool, why: text }"},
+    {"access explain", "{ caller: text, action: text, right: text, allowed: bool, why: text }"},
+    {"login", "{ context: text, url: text, caller: text }"},
+    {"context list", "{ contexts: [{ name: text, url: text?, current: bool }] }"},
+    {"context use", "{ context: text }"},
+    {"access policy", "object"},
+    {"access tokens", "object"},
     {"trust export", "object"},
+    {"mesh verify", "{ artifacts: [{ artifact: text, version: int, signed_by: [text], expires_at: time? }] }"},
+    {"mesh join",
+     "{ mgmt: text, ctrl: text, holds: bool, rules: [{ rule: int, demands: text, holds: bool, breaches: [text] }] }"},
+    {"mesh schema", "object"},
 
     {"schema", "object"},
     {"help",
@@ -334,7 +351,11 @@ Result<json::object> output_schema(std::string_view command) {
   if (shape.empty()) {
     return Error{.code = Code::not_found, .message = "there is no schema of 'sluice " + std::string(command) + "'"};
   }
-  return titled(schema_of_shape(shape, book_of_kit()), "sluice " + std::string(command));
+  const std::string title = "sluice " + std::string(command);
+  if (!shape.starts_with('&')) return titled(schema_of_shape(shape, book_of_kit()), title);
+  auto view = host::find_view(shape.substr(1));
+  if (!view) return view.error();
+  return titled((*view)->schema().as_object(), title);
 }
 
 Result<json::object> environment_file_schema() {

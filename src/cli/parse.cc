@@ -24,6 +24,54 @@ Error usage(std::string message, std::string next) {
   return Error{.code = Code::usage, .message = std::move(message), .next = std::move(next)};
 }
 
+// What people who come from other tools type first, and what is called so here.
+struct OtherWord {
+  std::string_view word, command;
+};
+constexpr OtherWord kOtherWords[] = {{"apply", "env apply"},
+                                     {"build", "bundles build"},
+                                     {"canary", "rollout start"},
+                                     {"create", "init"},
+                                     {"delete", "down"},
+                                     {"deployments", "bundles list"},
+                                     {"describe", "why"},
+                                     {"destroy", "down"},
+                                     {"doctor", "env doctor"},
+                                     {"events", "audit list"},
+                                     {"get", "status"},
+                                     {"history", "traffic history"},
+                                     {"info", "status"},
+                                     {"inspect", "bundles inspect"},
+                                     {"kill", "down"},
+                                     {"launch", "up"},
+                                     {"list", "status"},
+                                     {"ls", "status"},
+                                     {"metrics", "router stats"},
+                                     {"new", "init"},
+                                     {"promote", "traffic set"},
+                                     {"proxy", "router run"},
+                                     {"ps", "status"},
+                                     {"publish", "up"},
+                                     {"push", "up"},
+                                     {"redeploy", "up"},
+                                     {"release", "up"},
+                                     {"releases", "revisions list"},
+                                     {"remove", "down"},
+                                     {"rm", "down"},
+                                     {"run", "up"},
+                                     {"services", "bundles list"},
+                                     {"setup", "up"},
+                                     {"shell", "exec"},
+                                     {"ship", "up"},
+                                     {"split", "traffic set"},
+                                     {"ssh", "exec"},
+                                     {"start", "up"},
+                                     {"tail", "logs"},
+                                     {"top", "router stats"},
+                                     {"undo", "traffic rollback"},
+                                     {"versions", "revisions list"},
+                                     {"watch", "rollout watch"}};
+
 class Parser {
  public:
   Parser(std::span<const std::string> words, const Commands& commands) : words_(words), commands_(commands) {}
@@ -36,6 +84,7 @@ class Parser {
       if (!only_arguments && word == "--") {
         only_arguments = true;
       } else if (!only_arguments && word.size() > 1 && word.starts_with('-')) {
+        mean_verb(word);
         taken = word.starts_with("--") ? take_long(word) : take_short(word);
       } else {
         taken = given_.command == nullptr ? take_command_word(word) : take_argument(word);
@@ -120,6 +169,24 @@ class Parser {
     return {};
   }
 
+  // `sluice deploy --env local` means the noun's own verb; what every command takes says nothing of that.
+  void mean_verb(const std::string& option) {
+    if (given_.command != nullptr || noun_.empty()) return;
+    const std::string name = option.substr(0, option.find('='));
+    for (const Option& each : global_options()) {
+      if (name == "--" + each.name || (each.letter != 0 && name == std::string{'-', each.letter})) return;
+    }
+    mean_own_verb();
+  }
+
+  bool mean_own_verb() {
+    const Noun* noun = commands_.find_noun(noun_);
+    if (noun == nullptr || noun->verb.empty()) return false;
+    given_.words = noun_ + ' ' + noun->verb;
+    given_.command = commands_.find(given_.words);
+    return true;
+  }
+
   Result<void> take_command_word(const std::string& word) {
     std::string name = noun_.empty() ? word : noun_ + ' ' + word;
     if (const Command* command = commands_.find(name)) {
@@ -134,10 +201,14 @@ class Parser {
     }
     auto known = noun_.empty() ? commands_.first_words() : commands_.verbs_of(noun_);
     auto meant = nearest(word, known);
+    const auto* other = std::ranges::find(kOtherWords, word, &OtherWord::word);
+    const bool foreign = noun_.empty() && other != std::end(kOtherWords);
+    if (foreign) meant = other->command;
+    if (!noun_.empty() && mean_own_verb()) return take_argument(word);
     std::string message =
         noun_.empty() ? "unknown command " + in_quotes(word) : noun_ + " has no verb " + in_quotes(word);
     if (meant) message += "; did you mean 'sluice " + (noun_.empty() ? *meant : noun_ + ' ' + *meant) + "'?";
-    return usage(message, help_command());
+    return usage(message, foreign ? "sluice help " + *meant : help_command());
   }
 
   Result<void> take_argument(const std::string& word) {
@@ -151,8 +222,9 @@ class Parser {
     return keep(arg.name, '<' + arg.name + '>', arg.kind, arg.choices, word);
   }
 
-  Result<void> check_complete() const {
+  Result<void> check_complete() {
     if (given_.has("help") || given_.has("version")) return {};
+    if (given_.command == nullptr && !noun_.empty()) mean_own_verb();
     if (given_.command == nullptr) {
       if (noun_.empty()) return {};
       return usage(noun_ + " needs a verb: " + joined(commands_.verbs_of(noun_)), help_command());

@@ -73,6 +73,7 @@ TEST_F(Parse, SuggestsTheNearestWord) {
   EXPECT_EQ(why({"gaet", "open"}), "unknown command 'gaet'; did you mean 'sluice gate'? / sluice help");
   EXPECT_EQ(why({"gate", "opne"}), "gate has no verb 'opne'; did you mean 'sluice gate open'? / sluice help gate");
   EXPECT_EQ(why({"zzzzzz"}), "unknown command 'zzzzzz' / sluice help");
+  EXPECT_EQ(why({"ps"}), "unknown command 'ps'; did you mean 'sluice status'? / sluice help status") << "FirstWeek20";
   EXPECT_EQ(why({"gate", "open", "x", "--froce"}),
             "unknown option '--froce'; did you mean --force? / sluice help gate open");
   EXPECT_EQ(why({"--outptu", "json"}), "unknown option '--outptu'; did you mean --output? / sluice help");
@@ -107,7 +108,7 @@ TEST_F(Parse, RefusesMissingAndSurplusArguments) {
   EXPECT_EQ(why({"gate", "open"}), "<gate> is missing: the gate's name / sluice help gate open");
   EXPECT_EQ(why({"gate", "check", "north"}),
             "'sluice gate check' takes no further argument 'north' / sluice help gate check");
-  EXPECT_EQ(why({"completion"}), "<shell> is missing: bash, zsh or fish / sluice help completion");
+  EXPECT_EQ(why({"completion"}), "<shell> is missing: bash, zsh, fish or names / sluice help completion");
 }
 
 TEST_F(Parse, SurvivesHostileWords) {

@@ -3,11 +3,6 @@
 
 #include <poll.h>
 
-#include <algorithm>
-#include <set>
-
-#include "host/engine_link.h"
-
 namespace sluice::cli {
 
 Patience::Patience(Context& context, const Clock& clock, const host::StopSignal& stop) : stop_(stop) {
@@ -25,16 +20,6 @@ bool Patience::ends() {
 
 void Patience::waits_for(const std::string& what) {
   if (progress_ && !what.empty()) progress_->now_doing("waiting for " + what);
-}
-
-Result<void> wait_for_answer(host::HomeEngine& home, const CallWords& words, host::RunningFlow& flow,
-                             Patience& patience) {
-  auto waited = host::wait_for_answer(home.engine(), flow, [&] {
-    patience.waits_for(flow.waits_for(home.clock().wall_ms()));
-    return patience.ends();
-  });
-  if (waited || home.here() != nullptr) return waited;
-  return words.broke_off(waited.error(), flow.id());
 }
 
 }  // namespace sluice::cli

@@ -10,11 +10,8 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "base/ulid.h"
-#include "cli/call_words.h"
 #include "cli/context.h"
-#include "host/home_engine.h"
 #include "host/kit_watch.h"
-#include "host/running_flow.h"
 
 namespace sluice::cli {
 
@@ -37,10 +34,5 @@ class Patience {
   std::function<void()> work_;
   bool stopped_ = false;
 };
-
-// Until the call has its answer, only people could give one, nothing can be committed (see Engine::trouble), or the
-// person here has had enough.
-Result<void> wait_for_answer(host::HomeEngine& home, const CallWords& words, host::RunningFlow& flow,
-                             Patience& patience);
 
 }  // namespace sluice::cli

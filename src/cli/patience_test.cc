@@ -1,5 +1,5 @@
 // Waiting, without anything to wait for. That it ends with an answer, with people and with Ctrl-C is tested where
-// commands wait: cli/kit_run_test.cc and tests/engine/test_kit_run.py.
+// commands wait: cli/nouns/kit_run_test.cc and tests/engine/test_kit_run.py.
 #include "cli/patience.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 
 #include "base/real_disk.h"
 #include "cli/testing_commands.h"
-#include "store/memory_store.h"
 
 namespace sluice::cli {
 namespace patience_test {
@@ -37,27 +36,6 @@ TEST(Patience, EndsWithTheStopSignalAndStaysEnded) {
   EXPECT_TRUE(patience.stopped());
   EXPECT_TRUE(patience.ends());
   EXPECT_EQ(err.str(), "");
-}
-
-TEST(FlowsUnderWay, AreThoseThatRunOrWaitForTime) {
-  store::MemoryStore memory;
-  using store::FlowStatus;
-  std::vector<Ulid> ids;
-  for (uint8_t n = 1; n <= 4; ++n) {
-    std::array<uint8_t, Ulid::kRandomBytes> bytes{};
-    ids.push_back(Ulid::from(n, bytes));
-  }
-  ASSERT_TRUE(memory.commit({.flows = {{.id = ids[0], .status = FlowStatus::running},
-                                       {.id = ids[1], .status = FlowStatus::waiting},
-                                       {.id = ids[2], .status = FlowStatus::waiting},
-                                       {.id = ids[3], .status = FlowStatus::settled_ok}},
-                             .timers = {{.invocation = ids[1], .flow = ids[1], .due_ms = 5}}}));
-  auto snapshot = memory.read();
-  ASSERT_TRUE(snapshot);
-  auto found = host::flows_under_way(**snapshot);
-  ASSERT_TRUE(found);
-  std::ranges::sort(*found);
-  EXPECT_EQ(*found, (std::vector{ids[0], ids[1]}));
 }
 
 }  // namespace patience_test

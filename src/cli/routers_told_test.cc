@@ -4,41 +4,26 @@
 #include <gtest/gtest.h>
 
 #include "cli/testing_context.h"
-#include "deploy/testing_views.h"
-#include "router.gen.h"
 
 namespace sluice::cli {
 namespace routers_told_test {
 
-class RoutersTold : public testing::Test {
- protected:
-  void member(const std::string& name, int64_t acknowledged, const std::string& trouble = "") {
-    deploy::router::State state(rows.rows);
-    state.put(local, {.generation = 7});
-    state.members(local).push({.router = name, .name = name, .acknowledged = acknowledged, .trouble = trouble});
-  }
-  std::string said() {
-    tell_of_routers(world.context, deploy::views::States(rows), "local");
-    return world.err.str();
-  }
-
-  const deploy::router::RouterId local{"local"};
-  deploy::RowsInMemory rows;
+std::string said(std::vector<deploy::views::RouterMemberView> members) {
   TestingContext world{{}};
-};
-
-TEST_F(RoutersTold, ThatThereIsNone) { EXPECT_EQ(said(), "no router serves local yet; next: sluice router run\n"); }
-
-TEST_F(RoutersTold, ThatAllObey) {
-  member("main", 7);
-  member("second", 8);
-  EXPECT_EQ(said(), "obeyed by the router main, second\n");
+  tell_of_routers(world.context, {.environment = "local", .generation = 7, .members = std::move(members)});
+  return world.err.str();
 }
 
-TEST_F(RoutersTold, WhoDoesNot) {
-  member("main", 7);
-  member("second", 6, "it has gone");
-  EXPECT_EQ(said(), "warning: the router second does not obey it yet: it has gone\nobeyed by the router main\n");
+TEST(RoutersTold, ThatThereIsNone) { EXPECT_EQ(said({}), "no router serves local yet; next: sluice router run\n"); }
+
+TEST(RoutersTold, ThatAllObey) {
+  EXPECT_EQ(said({{.name = "main", .obeys = true}, {.name = "second", .obeys = true}}),
+            "obeyed by the router main, second\n");
+}
+
+TEST(RoutersTold, WhoDoesNot) {
+  EXPECT_EQ(said({{.name = "main", .obeys = true}, {.name = "second", .trouble = "it has gone"}}),
+            "warning: the router second does not obey it yet: it has gone\nobeyed by the router main\n");
 }
 
 }  // namespace routers_told_test

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "cli/deploy_home.h"
+#include "cli/call_options.h"
+#include "cli/call_words.h"
+#include "cli/command_door.h"
+#include "cli/opening.h"
 #include "crypto/key_file.h"
+#include "trust.gen.h"
 
 namespace sluice::cli {
 
@@ -20,40 +24,37 @@ std::vector<Option> signing_options() {
 
 Result<crypto::PrivateKey> signing_key(Context& context) {
   if (context.given.has("key")) return crypto::load_private_key(context.disk, context.given.text("key"));
-  auto home = open_deploy_home_to_read(context);
+  auto home = home_of(context);
   if (!home) return home.error();
-  std::vector<std::string> known;
-  auto anybody_trusted = [&]() -> Result<bool> {
-    auto listed = (*home)->ask("Trust/list", {});
-    if (!listed) return listed.error();
-    known.clear();
-    for (const json::value& each : listed->fields.at("keys").as_array()) known.emplace_back(each.at("key").as_string());
-    return !known.empty();
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto trusted = (*door)->read<deploy::trust::List::Ok>("trust");
+  if (!trusted) return trusted.error();
+  auto operator_key = [&] {
+    return crypto::load_private_key(context.disk, (home->root() / "keys" / "operator.pem").string());
   };
   // Where somebody is trusted, something was decided: nothing is left to write down, so nobody is waited for.
-  auto decided = *home ? anybody_trusted() : Result<bool>(false);
-  if (!decided) return decided.error();
-  if (!*decided && (!*home || (*home)->reads_copy())) {
-    home->reset();
-    auto to_write = DeployHome::open(context);
-    if (!to_write) return to_write.error();
-    *home = *std::move(to_write);
-    decided = anybody_trusted();
-    if (!decided) return decided.error();
-  }
-  auto key = (*home)->operator_key();
-  if (!key) return key;
-  if (*decided) {
+  if (!trusted->keys.empty()) {
+    auto key = operator_key();
+    if (!key && key.error().code == Code::not_found) {
+      if (auto opened = (*door)->call("Env/open", {}, host::WaitFor::answer, "open"); !opened) return opened.error();
+      key = operator_key();
+    }
+    if (!key) return key;
     const std::string id = key->public_key().key_id();
-    if (std::ranges::find(known, id) == known.end()) {
+    if (std::ranges::none_of(trusted->keys, [&](const auto& each) { return each.key.text() == id; })) {
       context.output.warn("the operator's key " + id + " is not trusted here, so what it signs is not either");
       context.output.note("next:  sluice trust bootstrap --env local trusts it");
     }
     return key;
   }
-  auto answer = (*home)->call("Trust/open", {{"publicKey", key->public_key().to_pem()}});
+  // The key is made with the first thing that is written.
+  if (auto opened = (*door)->call("Env/open", {}, host::WaitFor::answer, "open"); !opened) return opened.error();
+  auto key = operator_key();
+  if (!key) return key;
+  auto answer = (*door)->call("Trust/open", {{"publicKey", key->public_key().to_pem()}});
   if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_of(*answer);
+  if (answer->code != Code::ok) return refusal_in_words(context, *answer);
   if (answer->fields.at("trusted").as_bool()) {
     context.output.note("made the operator's key " + answer->text("key") + ", trusted for all bundles in local");
   }

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/deploy_home.h"
+#include "cli/command_door.h"
 #include "cli/home_trust.h"
 #include "cli/testing_context.h"
 #include "crypto/key_file.h"
@@ -53,14 +53,14 @@ TEST(SigningKey, NeedsNoLockOnceSomebodyIsTrusted) {
   TestingContext testing(deploy::concepts(), "bundles sign");
   testing.given.set("lock-timeout", "0s");
   {
-    auto holder = DeployHome::open(testing.context);
-    ASSERT_TRUE(holder) << to_string(holder.error());
+    auto holder = CommandDoor::open(testing.context);
+    ASSERT_TRUE((*holder)->call("Env/open", {}));
     EXPECT_EQ(signing_key(testing.context).error().code, Code::conflict) << "who is trusted must be written down";
   }
   auto key = signing_key(testing.context);
   ASSERT_TRUE(key) << to_string(key.error());
-  auto holder = DeployHome::open(testing.context);
-  ASSERT_TRUE(holder) << to_string(holder.error());
+  auto holder = CommandDoor::open(testing.context);
+  ASSERT_TRUE((*holder)->call("Env/open", {}));
   auto again = signing_key(testing.context);
   ASSERT_TRUE(again) << to_string(again.error());
   EXPECT_EQ(again->public_key(), key->public_key());

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "base/testing_folder.h"
-#include "cli/flow_view.h"
 #include "cli/testing_commands.h"
 #include "engine/testing_journal.h"
-#include "host/testing_orders.h"
+#include "host/flows/testing_flow_views.h"
 
 namespace sluice::cli {
 
@@ -20,12 +19,7 @@ using host::invoke;
 using host::kNoon_ms;
 using host::order_steps;
 using host::request;
-
-// The flow as it stands after the first `count` of its steps.
-FlowView order_view(size_t count = 6);
-
-// A flow in which a Flow/undo, id 2, releases what was reserved as id 7.
-FlowView undo_view();
+using host::short_id;
 
 // A home for one test. The store is open only while it is written, so that commands can open it.
 class TestingHome {

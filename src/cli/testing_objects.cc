@@ -16,6 +16,7 @@ ObjectsHome::ObjectsHome() {
   loaded_.tools.add(seal_);
   loaded_.tools.add(shelf_);
   loaded_.tools.add<Disk>(disk_);
+  loaded_.tools.add(means_);
 }
 
 Ran ObjectsHome::run(const std::vector<std::string>& words) {

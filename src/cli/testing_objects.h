@@ -10,6 +10,7 @@
 #include "cli/testing_commands.h"
 #include "crypto/ed25519.h"
 #include "deploy/bundle_shelf.h"
+#include "deploy/local_means.h"
 #include "deploy/revenue_policy.h"
 #include "host/loaded_concepts.h"
 
@@ -32,6 +33,7 @@ class ObjectsHome {
   crypto::PrivateKey key_ = crypto::PrivateKey::generate();
   deploy::PolicySeal seal_{[this] { return crypto::PrivateKey::from_pem(key_.to_pem().reveal()); }};
   deploy::BundleShelf shelf_{disk_, folder.path("home/blobs/bundles")};
+  deploy::LocalMeans means_{.disk = &disk_, .home = folder.path("home")};
   host::LoadedConcepts loaded_;
   Commands commands_ = all_commands();
 };

@@ -13,6 +13,7 @@ TestingRuntime::TestingRuntime()
              .bundles = world.folder.path("unpacked"),
              .storage = world.folder.path("storage")}) {
   loaded.tools.add(host_);
+  loaded.tools.add(world.replicas);
 }
 
 Ran TestingRuntime::run(const std::vector<std::string>& words, const Terminal& terminal) {

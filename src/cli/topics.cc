@@ -125,6 +125,8 @@ Topic bundle_yaml() {
                {"config", "none", "questions that are asked when it is set up in an environment"},
                {"secrets", "none", "secrets by name; values come from the environment it runs in"},
                {"secrets_as", "env", "env: as variables; file: as files in memory"},
+               {"reload", "restart", "what happens when a runtime:// setting changes: restart or signal (SIGHUP)"},
+               {"pin_secrets", "false", "a revision keeps the versions of its secrets that it began with"},
                {"storage", "none", "folders that outlive revisions"},
                {"drain", "30s", "how long requests may finish before it is stopped"},
                {"replicas", "1", "how many run"},
@@ -132,7 +134,7 @@ Topic bundle_yaml() {
                {"user", "65532", "the user id that it runs as"},
                {"transport", "http", "what the program speaks: HTTP/1.1"},
                {"concept", "none", "the concept that it implements"},
-               {"allowed_secrets", "none", "findings of the secrets doctor that are none, by hash"}}};
+               {"allowed_secrets", "none", "false alarms of the secrets doctor, by hash"}}};
 }
 
 }  // namespace

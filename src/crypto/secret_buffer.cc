@@ -70,6 +70,11 @@ void SecretBuffer::release() {
   locked_ = false;
 }
 
+void wipe(std::string& text) {
+  OPENSSL_cleanse(text.data(), text.size());
+  text.clear();
+}
+
 bool equal_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && (a.empty() || CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0);
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace sluice::crypto {
@@ -56,6 +57,9 @@ class SecretBuffer {
 std::ostream& operator<<(std::ostream&, const SecretBuffer&) = delete;
 void tag_invoke(const boost::json::value_from_tag&, boost::json::value&, const SecretBuffer&) = delete;
 bool operator==(const SecretBuffer&, const SecretBuffer&) = delete;
+
+// Overwrites a secret that had to pass through a plain string.
+void wipe(std::string& text);
 
 // Takes the same time whichever byte differs; only the lengths may show.
 bool equal_constant_time(std::string_view a, std::string_view b);

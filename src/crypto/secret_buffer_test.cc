@@ -127,6 +127,14 @@ TEST(SecretBuffer, StaysOutOfCoreDumpsAndOutOfSwapIfAllowed) {
   EXPECT_EQ(flags.find(" lo ") != std::string::npos, lockable) << flags;
 }
 
+TEST(SecretBuffer, WipedTextIsEmpty) {
+  std::string text = "hunter2";
+  const char* bytes = text.data();
+  wipe(text);
+  EXPECT_EQ(text, "");
+  EXPECT_EQ(std::string_view(bytes + 1, 6), std::string_view("\0\0\0\0\0\0", 6));
+}
+
 TEST(SecretBuffer, ConstantTimeComparisonComparesAllBytes) {
   EXPECT_TRUE(equal_constant_time("", ""));
   EXPECT_TRUE(equal_constant_time("abc", "abc"));

@@ -72,4 +72,15 @@ Sha256 Sha256Stream::finish() {
   return digest;
 }
 
+Result<Sha256> sha256(File& file) {
+  Sha256Stream digest;
+  std::string piece(size_t{1} << 18U, '\0');
+  for (uint64_t at = 0;; at += piece.size()) {
+    auto got = file.read_at(at, piece);
+    if (!got) return got.error();
+    digest.update(std::string_view(piece).substr(0, *got));
+    if (*got < piece.size()) return digest.finish();
+  }
+}
+
 }  // namespace sluice::crypto

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/disk.h"
 #include "base/result.h"
 
 namespace sluice::crypto {
@@ -16,6 +17,8 @@ namespace sluice::crypto {
 using Sha256 = std::array<uint8_t, 32>;
 
 Sha256 sha256(std::string_view bytes);
+// Of all bytes of a file, which need not fit into memory.
+Result<Sha256> sha256(File& file);
 
 // "sha256:" and 64 lowercase hex digits.
 std::string to_string(const Sha256& digest);

@@ -15,9 +15,7 @@ Result<void> check_host_values(const json::object& ask) {
   for (const json::value& each : ask.at("values").as_array()) {
     auto value = host_value(each.at("key").as_string(), each.at("value").as_string());
     if (value) continue;
-    Error error = value.error();
-    if (error.next.empty()) error.next = "sluice config set --help";
-    return error;
+    return value.error();
   }
   return {};
 }

@@ -46,6 +46,19 @@ class ApplySync : public WorkflowTest {
   }
 };
 
+TEST_F(ApplySync, APlanAloneChangesNothing) {
+  const std::string document = "schema: sluice.environment.v1\nenvironment_id: local\nname: Here\n";
+  auto end =
+      kit.run("Env/apply",
+              {{"environment", "local"}, {"document", document}, {"prune", false}, {"wait", true}, {"planOnly", true}});
+  ASSERT_EQ(end.variant, "ok") << write(end.fields);
+  EXPECT_EQ(end.fields.at("changes").as_array().size(), 1U);
+  EXPECT_EQ(kit.run("Env/apply", {{"environment", "local"}, {"document", document}, {"prune", false}, {"wait", true}})
+                .fields.at("changes"),
+            end.fields.at("changes"))
+      << "it was to be done still";
+}
+
 TEST_F(ApplySync, OkWhenAllOfItServes) {
   const std::string shop = world.put("shop", "1"), notes = world.put("notes", "2");
   const std::string file = head() + "bundles:\n" + bundle("shop", shop) + bundle("notes", notes);
@@ -103,7 +116,7 @@ TEST_F(ApplySync, PartialSaysWhatWasDone) {
   EXPECT_THAT(changes(end),
               ElementsAre("~ name of local", "+ shop for acme", "+ shop for acme serves " + shop, "+ notes for acme"));
   EXPECT_EQ(text(end, "failed"), "notes for acme serves " + notes);
-  EXPECT_EQ(text(end, "message"), "it ended with exit code 1; what ran before goes on");
+  EXPECT_EQ(text(end, "message"), "it ended with exit code 1; traffic stays as it was");
   EXPECT_EQ(serving(), "shop 1=10000");
 }
 

@@ -244,7 +244,7 @@ class BundleBuild {
         bundle::pack(disk_, folder, std::move(selection->chosen), built_.out, {.watcher = &watcher, .called = called});
     if (!packed) {
       Error error = packed.error();
-      if (error.code == Code::invalid && error.next.empty()) error.next = "mend it, or name it in .sluiceignore";
+      if (error.code == Code::invalid && error.next.empty()) error.next = "change it, or name it in .sluiceignore";
       return error;
     }
     built_.packed = *std::move(packed);

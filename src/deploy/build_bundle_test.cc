@@ -183,7 +183,7 @@ TEST_F(BuildBundle, ASymlinkThatTheCommandMakesIsRefusedByTheFoldersName) {
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().message,
             folder.path("shop") + " after its build: \"users\": the symlink's target is absolute");
-  EXPECT_EQ(built.error().next, "mend it, or name it in .sluiceignore");
+  EXPECT_EQ(built.error().next, "change it, or name it in .sluiceignore");
   EXPECT_THAT(left(), ElementsAre("shop"));
   put(".sluiceignore", "users\n");
   EXPECT_TRUE(build());

@@ -79,6 +79,16 @@ Error told_of_source(Error error, const std::string& copy, const std::string& so
   return error;
 }
 
+// Those of an archive and of its sidecar; none of a path.
+std::vector<std::string> digests_in(const std::string& source) {
+  std::vector<std::string> digests;
+  const size_t comma = std::min(source.find(','), source.size());
+  for (const std::string& digest : {source.substr(0, comma), source.substr(std::min(comma + 1, source.size()))}) {
+    if (is_blob_digest(digest)) digests.push_back(digest);
+  }
+  return digests;
+}
+
 }  // namespace
 
 bool is_blob_digest(std::string_view text) {
@@ -89,8 +99,12 @@ bool is_blob_digest(std::string_view text) {
 
 std::string BundleShelf::blob_path(const std::string& digest) const {
   const std::string digits = digest.substr(kSha256.size());
-  return folder_.substr(0, folder_.rfind('/') + 1) + digits.substr(0, 2) + "/" + digits.substr(2);
+  return uploads_folder() + "/" + digits.substr(0, 2) + "/" + digits.substr(2);
 }
+
+std::string BundleShelf::papers_of(const std::string& digest) const { return blob_path(digest) + ".sig"; }
+
+std::string BundleShelf::uploads_folder() const { return folder_.substr(0, folder_.rfind('/') + 1) + "uploads"; }
 
 Result<std::string> BundleShelf::copy_of(const std::string& digest) {
   auto kept = revisions();
@@ -113,14 +127,15 @@ Result<BundleShelf::Found> BundleShelf::find(const std::string& source) {
   if (!is_blob_digest(archive) || (!sidecar.empty() && !is_blob_digest(sidecar))) {
     return Error{.code = Code::invalid, .message = source + " is neither an absolute path nor a digest"};
   }
-  Found found{blob_path(archive), sidecar.empty() ? blob_path(archive) + ".none" : blob_path(sidecar)};
+  Found found{blob_path(archive), sidecar.empty() ? papers_of(archive) : blob_path(sidecar)};
   auto there = disk_.stat(found.archive, FollowLinks::no);
   if (!there && there.error().code != Code::not_found) return there.error();
-  if (!there) {
+  auto papers = disk_.exists(found.sidecar);
+  if (!there || (sidecar.empty() && papers && !*papers)) {
     auto copy = copy_of(archive);
-    if (!copy) return copy.error();
-    found.archive = *copy;
-    if (sidecar.empty()) found.sidecar = sidecar_beside(*copy);
+    if (!copy && !there) return copy.error();
+    if (copy && !there) found.archive = *copy;
+    if (copy && sidecar.empty()) found.sidecar = sidecar_beside(*copy);
   }
   if (!sidecar.empty()) {
     if (auto papers = disk_.stat(found.sidecar, FollowLinks::no); !papers) {
@@ -142,9 +157,12 @@ Result<SeenBundle> BundleShelf::look(const std::string& source) {
   }
   auto manifest = bundle::manifest_of(*inspected, source);
   if (!manifest) return manifest.error();
+  auto sidecar = bundle::read_sidecar(disk_, found->sidecar);
+  if (!sidecar) return sidecar.error();
   return SeenBundle{.manifest = *std::move(manifest),
                     .manifest_text = *inspected->manifest_text,
-                    .tree = std::string(kSha256) + inspected->tree.digest()};
+                    .tree = std::string(kSha256) + inspected->tree.digest(),
+                    .sidecar = *std::move(sidecar)};
 }
 
 Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::string& revision) {
@@ -204,18 +222,35 @@ Result<ShelvedBundle> BundleShelf::take(const std::string& source, const std::st
 Result<void> BundleShelf::check(const std::string& path, const std::string& archive) {
   auto file = disk_.open(path, {});
   if (!file) return file.error();
-  crypto::Sha256Stream digest;
-  std::string piece(kPiece, '\0');
-  for (uint64_t at = 0;; at += kPiece) {
-    auto got = (*file)->read_at(at, piece);
-    if (!got) return got.error();
-    digest.update(std::string_view(piece).substr(0, *got));
-    if (*got < kPiece) break;
-  }
-  const std::string found = crypto::to_string(digest.finish());
+  auto digest = crypto::sha256(**file);
+  if (!digest) return digest.error();
+  const std::string found = crypto::to_string(*digest);
   if (found == archive) return {};
   return Error{.code = Code::verification_failed,
                .message = path + " is " + found + ", not the archive that was staged"};
+}
+
+Result<void> BundleShelf::give_back(const std::string& revision) {
+  const std::string own = folder_ + "/" + revision + "/" + std::string(kArchive);
+  // Without its papers nobody knows what it is: it was not taken whole, or is given back already.
+  auto text = read_file(disk_, lock_beside(own), kMaxList);
+  auto document = text ? parse_json(*text) : Result<Document>(text.error());
+  auto lock = document ? read<PackListLock>(*document) : Result<PackListLock>(document.error());
+  const std::string digest = lock && !lock->packs.empty() ? lock->packs.front().digest : "";
+  auto shelved = disk_.exists(own);
+  if (!shelved) return shelved.error();
+  if (!*shelved || !is_blob_digest(digest)) return remove(revision);
+  const std::string blob = blob_path(digest);
+  for (const std::string& each : {uploads_folder(), blob.substr(0, blob.rfind('/'))}) {
+    if (auto made = disk_.make_folder(each, kPrivate); !made && made.error().code != Code::conflict) return made;
+  }
+  auto papers = disk_.rename(sidecar_beside(own), papers_of(digest));
+  if (!papers && papers.error().code != Code::not_found) return papers;
+  auto kept = disk_.exists(blob);
+  if (!kept) return kept.error();
+  if (auto moved = *kept ? Result<void>() : disk_.rename(own, blob); !moved) return moved;
+  renew(digest);
+  return remove(revision);
 }
 
 Result<void> BundleShelf::remove(const std::string& revision) {
@@ -232,14 +267,67 @@ Result<void> BundleShelf::remove(const std::string& revision) {
   return {};
 }
 
+Result<std::string> BundleShelf::keep(const std::string& by, const std::function<Result<void>(File&)>& fill) {
+  const auto make = [&](const std::string& folder) -> Result<void> {
+    auto made = disk_.make_folder(folder, kPrivate);
+    return !made && made.error().code != Code::conflict ? made : Result<void>();
+  };
+  for (const std::string& each : {folder_of(uploads_folder()), uploads_folder()}) {
+    if (auto made = make(each); !made) return made.error();
+  }
+  const std::string unfinished = uploads_folder() + "/.incoming." + by + std::string(kUnfinished);
+  const auto kept = [&]() -> Result<std::string> {
+    auto file = disk_.open(unfinished, {.write = true, .create = true, .truncate = true});
+    if (!file) return file.error();
+    if (auto filled = fill(**file); !filled) return filled.error();
+    if (auto synced = (*file)->sync(SyncWhat::all); !synced) return synced.error();
+    auto digest = crypto::sha256(**file);
+    if (!digest) return digest.error();
+    const std::string path = blob_path(crypto::to_string(*digest));
+    if (auto made = make(folder_of(path)); !made) return made.error();
+    if (auto named = disk_.rename(unfinished, path); !named) return named.error();
+    if (auto synced = disk_.sync_folder(folder_of(path)); !synced) return synced.error();
+    return crypto::to_string(*digest);
+  }();
+  if (!kept) (void)disk_.remove(unfinished);  // what stays is removed when the home is opened
+  return kept;
+}
+
+void BundleShelf::renew(const std::string& source) {
+  for (const std::string& digest : digests_in(source)) {
+    std::error_code ignored;  // one that is not there need not stay
+    std::filesystem::last_write_time(blob_path(digest), std::filesystem::file_time_type::clock::now(), ignored);
+  }
+}
+
 Result<void> BundleShelf::drop(const std::string& source) {
-  const size_t comma = std::min(source.find(','), source.size());
-  for (const std::string& digest : {source.substr(0, comma), source.substr(std::min(comma + 1, source.size()))}) {
-    if (!is_blob_digest(digest)) continue;
-    auto removed = disk_.remove(blob_path(digest));
-    if (!removed && removed.error().code != Code::not_found) return removed;
+  for (const std::string& digest : digests_in(source)) {
+    for (const std::string& path : {blob_path(digest), papers_of(digest)}) {
+      auto removed = disk_.remove(path);
+      if (!removed && removed.error().code != Code::not_found) return removed;
+    }
   }
   return {};
+}
+
+Result<std::vector<std::string>> BundleShelf::old_uploads(std::chrono::hours age) {
+  const auto before = std::filesystem::file_time_type::clock::now() - age;
+  std::vector<std::string> digests;
+  auto shards = disk_.list(uploads_folder());
+  if (!shards && shards.error().code == Code::not_found) return digests;
+  if (!shards) return shards.error();
+  for (const FolderEntry& shard : *shards) {
+    if (shard.kind != FileKind::folder) continue;
+    auto files = disk_.list(uploads_folder() + "/" + shard.name);
+    if (!files) return files.error();
+    for (const FolderEntry& file : *files) {
+      const std::string digest = std::string(kSha256) + shard.name + file.name;
+      std::error_code failed;
+      const auto put = std::filesystem::last_write_time(uploads_folder() + "/" + shard.name + "/" + file.name, failed);
+      if (is_blob_digest(digest) && !failed && put < before) digests.push_back(digest);
+    }
+  }
+  return digests;
 }
 
 Result<std::vector<std::string>> BundleShelf::revisions() {

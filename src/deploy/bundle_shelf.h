@@ -5,12 +5,15 @@
 //   01J…/pack-list.lock   sluice.pack-list-lock.v1: which packs it has, by digest
 //   01J…/revision.sig     the sidecar that was beside the archive, if there was one
 //
-// An archive to take is named by its path, or by the digest under which its bytes were put into the home's blobs, which
-// are in the folder above: "sha256:…", and "sha256:…,sha256:…" with its sidecar. One that is no blob any more is taken
-// from the shelf, if a revision that is kept was made of it.
+// An archive to take is named by its path, or by the digest under which its bytes were put into the home, in the folder
+// `uploads` beside this one: "sha256:…", and "sha256:…,sha256:…" with its sidecar. One that is no blob any more is
+// taken from the shelf, if a revision that is kept was made of it. What is archived goes back there, its sidecar beside
+// it as HEX.sig, and stays for a while: an environment that was exported before can be applied again.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +37,8 @@ struct ShelvedBundle {
 struct SeenBundle {
   bundle::Manifest manifest;
   std::string manifest_text;
-  std::string tree;  // "sha256:…", its identity
+  std::string tree;                    // "sha256:…", its identity
+  std::optional<std::string> sidecar;  // the text of it, if there is one
 };
 
 // Whether this is "sha256:" and 64 small hexadecimal digits.
@@ -54,22 +58,34 @@ class BundleShelf {
   Result<void> check(const std::string& path, const std::string& archive);
   // Removing what is not there is no error.
   Result<void> remove(const std::string& revision);
+  // Keeps bytes as if they were put into the home: `fill` writes them into an empty file, and their digest is returned.
+  // `by` tells those apart who do so at the same time.
+  Result<std::string> keep(const std::string& by, const std::function<Result<void>(File&)>& fill);
+  // The same, but the archive and its sidecar stay in the home for as long as what was just put there.
+  Result<void> give_back(const std::string& revision);
+  // Takes what a source names, if that was put into the home, for put now.
+  void renew(const std::string& source);
   // Removes the blobs that a source names, if it names any. Removing what is not there is no error.
   Result<void> drop(const std::string& source);
+  // The digests of what was put into the home, or renewed, at least so long ago.
+  Result<std::vector<std::string>> old_uploads(std::chrono::hours age);
   // The revisions that have a folder.
   Result<std::vector<std::string>> revisions();
   // How many bytes the disk has left.
   Result<uint64_t> free_bytes() const;
 
- private:
+  // Where the archive of a source and its sidecar lie; there may be no sidecar.
   struct Found {
     std::string archive;
     std::string sidecar;
   };
-  // Where the archive of a source and its sidecar lie.
   Result<Found> find(const std::string& source);
+
+ private:
   Result<std::string> copy_of(const std::string& digest);
   std::string blob_path(const std::string& digest) const;
+  std::string papers_of(const std::string& digest) const;
+  std::string uploads_folder() const;
 
   Disk& disk_;
   std::string folder_;

@@ -64,8 +64,8 @@ TEST_F(BundleShelfTest, KeepsACopyOfEachRevisionWithItsPapers) {
 TEST_F(BundleShelfTest, TakesWhatWasPutIntoTheHomeByItsDigest) {
   auto blob = [&](const std::string& text) {
     const std::string digest = crypto::to_hex(crypto::sha256(text));
-    std::filesystem::create_directories(folder.path(digest.substr(0, 2)));
-    file(digest.substr(0, 2) + "/" + digest.substr(2), text);
+    std::filesystem::create_directories(folder.path("uploads/" + digest.substr(0, 2)));
+    file("uploads/" + digest.substr(0, 2) + "/" + digest.substr(2), text);
     return "sha256:" + digest;
   };
   const std::string bytes = read_file(disk, archive, 1 << 20).value(), digest = blob(bytes);
@@ -84,9 +84,9 @@ TEST_F(BundleShelfTest, TakesWhatWasPutIntoTheHomeByItsDigest) {
   ASSERT_TRUE(shelf.remove("r3"));
   EXPECT_EQ(shelf.take(digest, "r4").error().message, "there is no archive " + digest + " in this home");
   const std::string none = "sha256:" + std::string(64, '0');
-  file(digest.substr(7, 2) + "/" + digest.substr(9), bytes);
+  file("uploads/" + digest.substr(7, 2) + "/" + digest.substr(9), bytes);
   EXPECT_EQ(shelf.look(digest + "," + none).error().message, "there are no signatures " + none + " in this home");
-  file(digest.substr(7, 2) + "/" + digest.substr(9), "damaged");
+  file("uploads/" + digest.substr(7, 2) + "/" + digest.substr(9), "damaged");
   EXPECT_FALSE(shelf.look(digest));
   EXPECT_EQ(shelf.look("shop.bundle").error().message, "shop.bundle is neither an absolute path nor a digest");
 }
@@ -128,6 +128,24 @@ TEST_F(BundleShelfTest, ARevocationListIsReadStrictly) {
   file("list.json", R"({"schema":"sluice.revocation-list.v1","revoked":[{"digest":"t","reason":"why"}]})");
   EXPECT_EQ(revoked_by(disk, folder.path("list.json"), "a", "t").value(), "why");
   EXPECT_EQ(revoked_by(disk, folder.path("list.json"), "a", "b").value(), std::nullopt);
+}
+
+TEST_F(BundleShelfTest, FirstWeek08WhatIsArchivedCanBeTakenAgainByItsDigest) {
+  file("shop.bundle.sig.json", "signed");
+  const std::string digest = shelf.take(archive, "r1").value().archive;
+  ASSERT_TRUE(disk.remove(archive));
+  ASSERT_TRUE(shelf.give_back("r1"));
+  EXPECT_TRUE(shelf.revisions().value().empty());
+  EXPECT_TRUE(shelf.give_back("r1")) << "a repeat is harmless";
+  auto again = shelf.take(digest, "r2");
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->archive, digest);
+  EXPECT_EQ(again->sidecar, "signed");
+  ASSERT_TRUE(shelf.give_back("r2"));
+  EXPECT_EQ(shelf.old_uploads(std::chrono::hours(-1)).value(), std::vector<std::string>{digest});
+  ASSERT_TRUE(shelf.drop(digest));
+  EXPECT_EQ(shelf.take(digest, "r3").error().code, Code::not_found);
+  EXPECT_TRUE(shelf.old_uploads(std::chrono::hours(-1)).value().empty());
 }
 
 }  // namespace bundle_shelf_test

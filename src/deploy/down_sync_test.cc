@@ -149,6 +149,19 @@ TEST_F(RollBackSync, FirstWeek09ThreeStepsBackAreWarmedAgain) {
   EXPECT_EQ(kit.elements("Traffic.log", text(one, "deployment")).back().at("why"), json::value("rollback of 3"));
 }
 
+TEST_F(RollBackSync, ChangedIfTheSplitIsAnotherThanExpected) {
+  up(world.put("shop", "1"));
+  const auto of = up(world.put("shop", "2"));
+  auto end =
+      kit.run("Deployment/rollBack", {{"deployment", text(of, "deployment")}, {"steps", 1}, {"trafficGeneration", 7}});
+  EXPECT_EQ(end.variant, "changed");
+  EXPECT_EQ(end.fields.at("actual"), 2);
+  end =
+      kit.run("Deployment/rollBack", {{"deployment", text(of, "deployment")}, {"steps", 1}, {"trafficGeneration", 2}});
+  EXPECT_EQ(end.variant, "ok");
+  EXPECT_EQ(end.fields.at("generation"), 3);
+}
+
 TEST_F(RollBackSync, RefusedWhereThereIsNoWay) {
   auto one = up(world.put("shop", "1"));
   EXPECT_EQ(text(roll_back(one, 1), "message"), "there are 0 splits before this one, not 1");

@@ -8,6 +8,7 @@
 #include "deploy/revenue_policy.h"
 #include "deploy/testing_kit_engine.h"
 #include "deployment.gen.h"
+#include "engine/next_steps.h"
 #include "env.gen.h"
 #include "revision.gen.h"
 #include "runtime.gen.h"
@@ -60,9 +61,12 @@ class GuardsTest : public testing::Test {
     }
     return kit.run("Traffic/set", {{"deployment", deployment}, {"entries", std::move(entries)}});
   }
-  static std::string message(const engine::End& end) {
-    const json::value* text = end.fields.if_contains("message");
-    return text == nullptr ? "" : std::string(text->as_string());
+  // With what to do next, if that is said.
+  static std::string message(const engine::End& end, const char* field = "message") {
+    const json::value* text = end.fields.if_contains(field);
+    std::string all = text == nullptr ? "" : std::string(text->as_string());
+    for (const json::value& each : end.next) all += "; next: " + engine::next_text(each);
+    return all;
   }
   engine::End stage() {
     return kit.run(
@@ -92,17 +96,15 @@ TEST_F(GuardsTest, NobodyElseStartsARevisionOrRunsSomethingElseInItsPlace) {
   kit.put("Runtime", instance,
           to_json(runtime::RuntimeRecord{
               .concept_ = kReady, .runtimeType = "local", .version = "1", .status = runtime::RuntimeStatus::running}));
-  auto reason = [](const engine::End& end) {
-    return end.variant + ": " + std::string(end.fields.at("reason").as_string());
-  };
+  auto reason = [](const engine::End& end) { return end.variant + ": " + message(end, "reason"); };
   EXPECT_EQ(reason(kit.run("Runtime/provision", {{"concept", kStaged}, {"runtimeType", "local"}, {"config", ""}})),
-            "provisionFailed: it is shop@2, which is staged; next: sluice revisions warm prod " + std::string(kStaged));
+            "provisionFailed: it is shop@2, which is staged; next: Revision/warm revision=" + std::string(kStaged));
   EXPECT_EQ(reason(kit.run("Runtime/deploy", {{"instance", instance}, {"artifact", "/other"}, {"version", "9"}})),
-            "deployFailed: it is shop@1, which never becomes another version; next: sluice revisions stage prod FILE");
+            "deployFailed: it is shop@1, which never becomes another version; next: stage the other version as a "
+            "revision of its own");
   EXPECT_EQ(reason(kit.run("Runtime/rollback", {{"instance", instance}})),
-            "rollbackFailed: it is shop@1, which never becomes another version; next: sluice traffic rollback prod "
-            "--deployment " +
-                std::string(kShop));
+            "rollbackFailed: it is shop@1, which never becomes another version; next: Deployment/rollBack deployment=" +
+                std::string(kShop) + " steps=1");
   EXPECT_EQ(kit.row("Runtime", instance).at("version"), json::value("1"));
 }
 
@@ -120,11 +122,11 @@ TEST_F(GuardsTest, WhatIsNotReadyIsToldWithTheWayThereIs) {
   using enum revision::RevisionLifecycle;
   begin();
   int64_t sequence = 9;
-  for (auto [state, next] : {std::pair{staged, "sluice revisions warm prod "},
-                             {failed, "sluice revisions retry prod "},
-                             {inactive, "sluice revisions retry prod "},
-                             {archived, "stage its bundle again: "},
-                             {draining, "sluice revisions list prod --bundle shop"}}) {
+  for (auto [state, next] : {std::pair{staged, "Revision/warm revision="},
+                             {failed, "Revision/retry revision="},
+                             {inactive, "Revision/retry revision="},
+                             {archived, "stage its bundle again"},
+                             {draining, "view revisions environment=prod bundle=shop"}}) {
     const std::string id = "01J000000000000000000000Z" + std::to_string(sequence--);
     kit.put("Revision", id, to_json(revision_of(state, sequence)));
     engine::End refused = split({{id.c_str(), 10'000}});
@@ -138,9 +140,9 @@ TEST_F(GuardsTest, AnArchivedDeploymentIsSentAway) {
   begin();
   engine::End refused = split({{kReady, 10'000}});
   EXPECT_EQ(message(refused), std::string(kShop) +
-                                  " is archived and never takes traffic again; next: sluice bundles "
-                                  "remove prod --deployment " +
-                                  kShop);
+                                  " is archived and never takes traffic again; next: "
+                                  "Deployment/down deployment=" +
+                                  kShop + " deleteData=false");
   EXPECT_EQ(message(stage()), message(refused));
 }
 
@@ -149,8 +151,8 @@ TEST_F(GuardsTest, NothingIsWarmedWhereNothingWouldStartIt) {
   engine::End refused = kit.run("Revision/warm", {{"revision", kStaged}});
   EXPECT_EQ(refused.variant, "sickEnvironment");
   EXPECT_EQ(message(refused),
-            "nothing serves the slot deployer of prod; next: sluice env-packs add prod "
-            "sluice.deployer.local-process@1.0.0");
+            "nothing serves the slot deployer of prod; next: Env/bind environment=prod slot=deployer "
+            "kind=sluice.deployer.local-process@1.0.0");
   EXPECT_EQ(lifecycle(kStaged), "staged");
 }
 
@@ -212,8 +214,7 @@ TEST_F(GuardsTest, SharesChangeThoughTheOperatorHasAnotherKeyByNow) {
   EXPECT_EQ(broken.variant, "policyBroken");
   EXPECT_EQ(message(broken), "the revenue policy before cannot be verified: neither the operator's key " +
                                  now.public_key().key_id() +
-                                 " nor one that is trusted has signed it; next: trust the key that did, with sluice "
-                                 "trust add --help");
+                                 " nor one that is trusted has signed it; next: trust the key that did");
   EXPECT_EQ(
       kit.run("Trust/bootstrap", {{"publicKey", before.public_key().to_pem()}, {"environments", json::array{"local"}}})
           .variant,
@@ -316,7 +317,7 @@ TEST_F(GuardsTest, ADeploymentWithTrafficStaysAndWithoutItGoes) {
   EXPECT_EQ(stage().variant, "inactive");
   engine::End refused = kit.run("Deployment/remove", {{"deployment", kShop}});
   EXPECT_EQ(refused.variant, "inUse");
-  EXPECT_NE(message(refused).find("sluice revisions archive"), std::string::npos);
+  EXPECT_NE(message(refused).find("Revision/archive revision="), std::string::npos);
   for (const char* id : {kReady, kStaged}) EXPECT_EQ(kit.run("Revision/archive", {{"revision", id}}).variant, "ok");
   EXPECT_EQ(kit.run("Deployment/remove", {{"deployment", kShop}}).variant, "ok");
   EXPECT_TRUE(kit.row("Revision", kReady).is_null());
@@ -329,7 +330,7 @@ TEST_F(GuardsTest, AnEnvironmentGoesWhenNothingNeedsIt) {
   kit.put("Env", "staging", to_json(child));
   begin();
   EXPECT_EQ(message(kit.run("Env/destroy", {{"environment", "prod"}})),
-            "another environment extends prod; next: sluice env list");
+            "another environment extends prod; next: view environments");
   EXPECT_EQ(kit.run("Env/destroy", {{"environment", "staging"}}).variant, "ok");
   engine::End used = kit.run("Env/destroy", {{"environment", "prod"}});
   EXPECT_EQ(used.variant, "inUse");
@@ -382,7 +383,8 @@ TEST_F(GuardsTest, ARequiredRevocationListIsThereBeforeAnythingIsWarmedOrRetried
   engine::End refused = kit.run("Revision/warm", {{"revision", kStaged}});
   EXPECT_EQ(refused.variant, "revocationRequired");
   EXPECT_EQ(message(refused),
-            "prod requires a revocation list and has none; next: sluice env update prod --revocation-list FILE");
+            "prod requires a revocation list and has none; next: give prod a revocation list, or let it "
+            "require none");
   EXPECT_EQ(lifecycle(kStaged), "staged");
   EXPECT_EQ(kit.run("Revision/retry", {{"revision", "01J0000000000000000000000F"}}).variant, "revocationRequired");
 }
@@ -413,7 +415,7 @@ TEST_F(GuardsTest, AnEnvironmentIsTakenOverWhenNothingNeedsIt) {
   auto absorb = [&](const char* other) {
     return kit.run("Env/absorb", {{"environment", "staging"}, {"other", other}});
   };
-  EXPECT_EQ(message(absorb("prod")), "another environment extends prod; next: sluice env list");
+  EXPECT_EQ(message(absorb("prod")), "another environment extends prod; next: view environments");
   kit.run("Env/destroy", {{"environment", "staging"}});
   kit.run("Env/create", {{"environment", "staging"}});
   engine::End used = absorb("prod");
@@ -464,7 +466,7 @@ TEST_F(GuardsTest, NothingIsWarmedInASickEnvironment) {
   begin();
   engine::End refused = kit.run("Revision/warm", {{"revision", kStaged}});
   EXPECT_EQ(refused.variant, "sickEnvironment");
-  EXPECT_EQ(message(refused), "prod was found red; next: sluice env doctor prod");
+  EXPECT_EQ(message(refused), "prod was found red; next: Env/doctor environment=prod");
   EXPECT_EQ(lifecycle(kStaged), "staged");
 }
 
@@ -487,6 +489,14 @@ TEST_F(GuardsTest, AStaleGenerationIsAConflict) {
   EXPECT_EQ(stale.variant, "engine.conflict");
   EXPECT_EQ(stale.fields.at("actual").to_number<int64_t>(), 1);
   EXPECT_EQ(kit.run("Traffic/set", ask, 1).variant, "ok") << "the row's generation is the one that people see";
+}
+
+TEST_F(GuardsTest, APackThatServesASlotStays) {
+  begin("acme.deployer.x@1.0.0");
+  auto refused = kit.run("EnvPack/uninstall", {{"pack", "acme.deployer.x@1.0.0"}});
+  EXPECT_EQ(refused.variant, "inUse");
+  EXPECT_EQ(message(refused),
+            "acme.deployer.x@1.0.0 serves the slot deployer of prod; next: Env/unbind environment=prod slot=deployer");
 }
 
 TEST_F(GuardsTest, AShiftIsASplitLikeAnyOther) {

@@ -6,10 +6,13 @@
 
 #include "base/canonical_json.h"
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "base/nearest.h"
 #include "base/terminal.h"
 #include "crypto/sha256.h"
 #include "deploy/host_config.h"
+#include "deploy/secret_names.h"
 
 namespace sluice::deploy {
 namespace {
@@ -35,57 +38,46 @@ Result<json::object> member_of(const json::object& object, std::string_view name
   return value->get_object();
 }
 
-std::string_view kind_of(bundle::AnswerType type) {
-  switch (type) {
-    case bundle::AnswerType::string:
-      return "a text";
-    case bundle::AnswerType::integer:
-      return "a whole number";
-    case bundle::AnswerType::number:
-      return "a number";
-    case bundle::AnswerType::boolean:
-      return "true or false";
-  }
-  return "";
+constexpr std::string_view kRuntime = "runtime://";
+
+const bundle::Question* find_question(const Asks& asks, std::string_view name) {
+  auto found = std::ranges::find_if(asks.questions, [&](const auto& each) { return each.name.text == name; });
+  return found == asks.questions.end() ? nullptr : &*found;
 }
 
-bool answers_as(bundle::AnswerType type, const json::value& value) {
-  switch (type) {
-    case bundle::AnswerType::string:
-      return value.is_string();
-    case bundle::AnswerType::integer:
-      return value.is_int64();
-    case bundle::AnswerType::number:
-      return value.is_number();
-    case bundle::AnswerType::boolean:
-      return value.is_bool();
-  }
-  return false;
-}
-
-Result<json::value> answer_to(const bundle::Question& question, const json::object& overrides,
-                              const json::object& asked) {
-  const std::string& name = question.name.text;
-  const json::value* answer = overrides.if_contains(name);
-  if (answer == nullptr) answer = asked.if_contains(name);
-  if (answer == nullptr && question.default_) answer = &*question.default_;
-  if (answer == nullptr) return bad_config("config " + name + " has no answer: " + question.question);
-  if (!answers_as(question.type, *answer)) {
-    return bad_config("config " + name + " is " + std::string(kind_of(question.type)) + ", not " +
-                      truncate_to_width(write(*answer), 60));
-  }
-  if (!question.choices.empty() && std::ranges::find(question.choices, *answer) == question.choices.end()) {
-    return bad_config("config " + name + " cannot be " + truncate_to_width(write(*answer), 60));
-  }
-  return *answer;
-}
-
-Result<void> check_known(const json::object& answers, const bundle::Manifest& manifest) {
+Result<void> check_known(const json::object& answers, const Asks& asks) {
   for (const auto& each : answers) {
-    bool known = std::ranges::any_of(manifest.config, [&](const auto& q) { return q.name.text == each.key(); });
-    if (!known) return bad_config(manifest.name.text + " asks for no config " + printable(each.key()));
+    if (find_question(asks, each.key()) != nullptr) continue;
+    std::vector<std::string> names;
+    for (const bundle::Question& one : asks.questions) names.push_back(one.name.text);
+    auto near = nearest(each.key(), std::span<const std::string>(names));
+    Error error = bad_config(asks.bundle + " asks for no config " + printable(each.key()));
+    if (near) error.next = "did you mean " + *near + "?";
+    return error;
   }
   return {};
+}
+
+// The reference that an answer to a secret question is.
+Result<std::string> secret_answer(const bundle::Question& question, const std::string& environment,
+                                  const std::string& bundle, const json::value& answer) {
+  const std::string& name = question.name.text;
+  if (!bundle::is_secret_reference(answer)) {
+    return Error{.code = Code::invalid,
+                 .message = "config " + name + " is a secret, and its value is no setting",
+                 .next = "keep it among the secrets of " + environment + ", as " + bundle + "/" +
+                         bundle::secret_variable(question)};
+  }
+  auto reference = parse_secret_reference(answer.get_string());
+  if (!reference) return bad_config("config " + name + ": " + reference.error().message);
+  if (reference->environment != environment) {
+    return bad_config("config " + name + ": a secret of " + reference->environment + " is none of " + environment);
+  }
+  return std::string(answer.get_string());
+}
+
+std::string own_reference(const std::string& environment, const std::string& bundle, const std::string& variable) {
+  return "secret://" + environment + "/" + bundle + "/" + bundle + "/" + variable;
 }
 
 json::object three_spaces(const PackConfig& config) {
@@ -96,7 +88,62 @@ json::object three_spaces(const PackConfig& config) {
 
 }  // namespace
 
+Asks asks_of(const bundle::Manifest& manifest) {
+  Asks asks{.bundle = manifest.name.text, .questions = manifest.config};
+  for (const bundle::VariableName& each : manifest.secrets) asks.secrets.push_back(each.text);
+  return asks;
+}
+
+std::string write_asks(const Asks& asks) { return write(to_json(asks)); }
+
+Result<Asks> read_asks(const std::string& text) {
+  auto document = parse_json(text, "what the bundle asks");
+  if (!document) return document.error();
+  return read<Asks>(*document);
+}
+
+bool is_runtime_reference(const json::value& answer) {
+  return answer.is_string() && std::string_view(answer.get_string()).starts_with(kRuntime);
+}
+
+Result<void> check_answer(const Asks& asks, const std::string& environment, const std::string& name,
+                          const json::value& answer) {
+  if (auto known = check_known({{name, answer}}, asks); !known) return known;
+  const bundle::Question& question = *find_question(asks, name);
+  if (question.secret) {
+    auto reference = secret_answer(question, environment, asks.bundle, answer);
+    if (!reference) return reference.error();
+    return {};
+  }
+  if (is_runtime_reference(answer)) {
+    auto key = discovered_key(answer.get_string(), environment);
+    if (!key) return key.error();
+    return {};
+  }
+  if (std::string fault = bundle::fault_of_answer(question, answer); !fault.empty()) {
+    return bad_config("config " + name + ": " + fault);
+  }
+  return {};
+}
+
+std::string fault_of_value(const std::optional<Asks>& asks, const std::string& environment, const std::string& name,
+                           const std::string& value) {
+  if (auto sound = JsonScalar<bundle::QuestionName>::parse(name); !sound) return sound.error().message;
+  if (value.empty()) return "";
+  if (value.size() > kMaxConfigBytes) return name + " has more than 64 kB";
+  auto parsed = parse_json(value, name);
+  if (!parsed) return to_string(parsed.error());
+  if (!asks) return "";
+  auto fits = check_answer(*asks, environment, name, parsed->root);
+  if (fits) return "";
+  return fits.error().message + (fits.error().next.empty() ? "" : "; " + fits.error().next);
+}
+
 Result<PackConfig> resolve_config(const bundle::Manifest& manifest, const ConfigRequest& request) {
+  return resolve_config(asks_of(manifest), request);
+}
+
+Result<PackConfig> resolve_config(const Asks& asks, const ConfigRequest& request) {
   auto asked = object_of(request.asked, "the config");
   if (!asked) return asked.error();
   for (const auto& each : *asked) {
@@ -110,27 +157,90 @@ Result<PackConfig> resolve_config(const bundle::Manifest& manifest, const Config
   if (!references) return references.error();
   auto all_overrides = object_of(request.overrides, "the overrides");
   if (!all_overrides) return all_overrides.error();
-  auto overrides = member_of(*all_overrides, manifest.name.text, "the overrides");
+  auto overrides = member_of(*all_overrides, asks.bundle, "the overrides");
   if (!overrides) return overrides.error();
-  if (auto known = check_known(*answers, manifest); !known) return known.error();
-  if (auto known = check_known(*overrides, manifest); !known) return known.error();
+  if (auto known = check_known(*answers, asks); !known) return known.error();
+  if (auto known = check_known(*overrides, asks); !known) return known.error();
   PackConfig config;
-  for (const bundle::Question& each : manifest.config) {
-    auto answer = answer_to(each, *overrides, *answers);
-    if (!answer) return answer.error();
-    config.non_secret[each.name.text] = *std::move(answer);
-  }
-  const std::string& pack = manifest.name.text;
-  for (const bundle::VariableName& each : manifest.secrets) {
-    config.secret_refs[each.text] = "secret://" + request.environment + "/" + pack + "/" + pack + "/" + each.text;
-  }
+  json::object given;
+  auto lay = [&](const json::object& layer, SettingFrom from) {
+    for (const auto& each : layer) {
+      if (find_question(asks, each.key()) == nullptr) continue;
+      given[each.key()] = each.value();
+      config.from[std::string(each.key())] = from;
+    }
+  };
+  lay(request.answers, SettingFrom::environment);
+  lay(*answers, SettingFrom::deployment);
   for (const auto& each : *references) {
     if (!each.value().is_string()) return bad_config("runtime_refs are texts");
-    std::string reference(each.value().get_string());
-    if (auto key = discovered_key(reference, request.environment); !key) return key.error();
-    config.runtime_refs[std::string(each.key())] = std::move(reference);
+    if (auto key = discovered_key(each.value().get_string(), request.environment); !key) return key.error();
+    // One that no question asks for is told all the same.
+    if (find_question(asks, each.key()) == nullptr) {
+      config.runtime_refs[std::string(each.key())] = std::string(each.value().get_string());
+    }
+  }
+  lay(*references, SettingFrom::deployment);
+  lay(*overrides, SettingFrom::deployment);
+  for (const bundle::Question& each : asks.questions) {
+    const std::string& name = each.name.text;
+    const json::value* answer = given.if_contains(name);
+    if (!bundle::is_visible(each, asks.questions, given)) {
+      config.from.erase(name);
+      continue;
+    }
+    if (answer != nullptr) {
+      if (auto fits = check_answer(asks, request.environment, name, *answer); !fits) return fits.error();
+    } else {
+      config.from[name] = SettingFrom::bundle;
+      if (!each.required && !each.default_) continue;
+    }
+    if (each.secret) {
+      const std::string variable = bundle::secret_variable(each);
+      config.secret_refs[variable] = answer != nullptr ? std::string(answer->get_string())
+                                                       : own_reference(request.environment, asks.bundle, variable);
+    } else if (answer != nullptr && is_runtime_reference(*answer)) {
+      config.runtime_refs[name] = std::string(answer->get_string());
+    } else if (answer != nullptr || each.default_) {
+      config.non_secret[name] = answer != nullptr ? *answer : *each.default_;
+    } else {
+      return bad_config("config " + name + " has no answer: " + each.question);
+    }
+  }
+  for (const std::string& each : asks.secrets) {
+    config.secret_refs[each] = own_reference(request.environment, asks.bundle, each);
   }
   return config;
+}
+
+json::object program_config(const PackConfig& config) {
+  json::object told = config.non_secret;
+  for (const auto& [name, reference] : config.runtime_refs) told[name] = reference;
+  return told;
+}
+
+std::string carried_config(const bundle::Manifest& manifest, const std::string& before, const std::string& asked,
+                           const std::vector<std::string>& unset) {
+  // What is no object is refused when the config is resolved.
+  auto part = [](const std::string& text, std::string_view name) {
+    auto object = object_of(text, "the config");
+    auto found = object ? member_of(*object, name, "the config") : object;
+    return found ? *found : json::object();
+  };
+  auto carries = [&](const std::string& name, std::string_view otherwise) {
+    const bool wanted = std::ranges::any_of(manifest.config, [&](const auto& each) { return each.name.text == name; });
+    return wanted && !part(asked, otherwise).contains(name) && std::ranges::find(unset, name) == unset.end();
+  };
+  json::object config;
+  for (auto [name, otherwise] : {std::pair("non_secret", "runtime_refs"), {"runtime_refs", "non_secret"}}) {
+    json::object all;
+    for (const auto& each : part(before, name)) {
+      if (carries(std::string(each.key()), otherwise)) all[each.key()] = each.value();
+    }
+    for (const auto& each : part(asked, name)) all[each.key()] = each.value();
+    config[name] = std::move(all);
+  }
+  return write(config);
 }
 
 json::object pack_config_document(const PackConfig& config, const std::string& pack, const std::string& revision) {

@@ -1,29 +1,22 @@
-// Packs serve the slots of an environment. A slot is one of a closed list; a pack is named by an open descriptor, such
-// as sluice.deployer.local-process@1.0.0, so that a new one needs no change here. What this program brings itself is in
-// the list of built-in packs.
+// Packs serve the slots of an environment; how they are named is in pack/descriptor.h. What this program brings itself
+// is in the list of built-in packs.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "bundle/manifest/question.h"
+#include "pack/descriptor.h"
 
 namespace sluice::deploy {
 
-// In the order in which people read them.
-std::span<const std::string_view> slots();
-bool is_slot(std::string_view name);
-
-struct PackDescriptor {
-  std::string path;     // "sluice.deployer.local-process"
-  std::string version;  // "1.0.0"
-
-  bool operator==(const PackDescriptor&) const = default;
-};
-
-// PATH@VERSION: the path has a dot at least, of a-z, 0-9, `.` and `-`; the version is a semantic one.
-Result<PackDescriptor> parse_descriptor(std::string_view text);
+using pack::is_slot;
+using pack::PackDescriptor;
+using pack::parse_descriptor;
+using pack::slots;
 
 // Has the routers keep session pins in the Redis of the host's redis_url, too.
 inline constexpr std::string_view kRedisSessions = "sluice.sessions.redis";
@@ -38,6 +31,9 @@ std::span<const BuiltInPack> built_in_packs();
 // The built-in pack of this path; null if there is none.
 const BuiltInPack* find_built_in(std::string_view path);
 
+// What a built-in pack asks for when it is bound.
+std::vector<bundle::Question> questions_of(const BuiltInPack& pack);
+
 // What the environment `local` is made with, one for each of five slots.
 struct DefaultPack {
   std::string_view slot;
@@ -45,8 +41,12 @@ struct DefaultPack {
 };
 std::span<const DefaultPack> default_packs();
 
-// The type of runtime that a deployer pack starts things with: "local" of sluice.deployer.local-process@1.0.0, else the
-// last word of its path.
+// The type of runtime that a deployer pack starts things with: "local" of sluice.deployer.local-process@1.0.0. A pack
+// from outside is a type of its own, called by its whole descriptor.
 std::string runtime_type_of(const PackDescriptor& deployer);
+
+// The provider of Secret that a secrets pack stands for: "store" of sluice.secrets.store@1.0.0; of one from elsewhere
+// its whole descriptor, so that versions stand side by side.
+std::string secrets_type_of(const PackDescriptor& pack);
 
 }  // namespace sluice::deploy

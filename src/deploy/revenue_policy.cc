@@ -70,7 +70,7 @@ Result<RevenuePolicy> PolicySeal::open(const std::string& text, std::span<const 
   if (crypto::verified_key_ids(*envelope, {&key->public_key(), 1}).empty() &&
       crypto::verified_key_ids(*envelope, others).empty()) {
     return broken("neither the operator's key " + key->public_key().key_id() +
-                  " nor one that is trusted has signed it; next: trust the key that did, with sluice trust add --help");
+                  " nor one that is trusted has signed it; next: trust the key that did");
   }
   if (envelope->payload_type != kRevenuePolicyType) return broken("it is something else");
   auto document = parse_json(envelope->payload);

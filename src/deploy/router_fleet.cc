@@ -204,14 +204,18 @@ bool RouterFleet::take_missed(const std::string& router) {
   return missed_.erase(router) > 0;
 }
 
-bool RouterFleet::drained(const std::string& deployment, const std::string& revision, int64_t drain_ms,
-                          const std::vector<Member>& members) {
-  bool all = true;
+RouterFleet::DrainedSoFar RouterFleet::drained(const std::string& deployment, const std::string& revision,
+                                               int64_t drain_ms, const std::vector<Member>& members) {
+  DrainedSoFar all;
   for (const Member& member : members) {
     auto client = data_plane::ControlClient::connect(member.control, kRouterLease_ms);
     if (!client) continue;
     auto answer = client->ask({{"op", "drain"}, {"deployment", deployment}, {"revision", revision}, {"ms", drain_ms}});
-    if (answer && flag_in(*answer, "ok") && !flag_in(*answer, "done")) all = false;
+    if (!answer || !flag_in(*answer, "ok")) continue;
+    if (!flag_in(*answer, "done")) all.done = false;
+    if (const json::value* cut = answer->if_contains("cut"); cut != nullptr && cut->is_int64()) {
+      all.cut += cut->get_int64();
+    }
   }
   return all;
 }
@@ -244,6 +248,35 @@ std::vector<json::object> RouterFleet::usage(const std::vector<Member>& members)
     }
     auto left = data_plane::Counters::left_at(own + "/counters");
     if (left) all.push_back(data_plane::usage_of(**left, (*left)->router()));
+  }
+  return all;
+}
+
+Result<std::map<std::string, RouterFleet::Counted>> RouterFleet::counts(const Member& member,
+                                                                        const std::string& deployment,
+                                                                        int64_t timeout_ms) const {
+  auto client = data_plane::ControlClient::connect(member.control, timeout_ms);
+  if (!client) return client.error();
+  auto answer = client->ask({{"op", "counts"}, {"deployment", deployment}});
+  if (!answer) return answer.error();
+  std::map<std::string, Counted> all;
+  const json::value* revisions = answer->if_contains("revisions");
+  if (revisions == nullptr || !revisions->is_array()) {
+    return Error{.code = Code::unavailable, .message = "the router " + member.name + " does not say what it counts"};
+  }
+  for (const json::value& each : revisions->get_array()) {
+    if (!each.is_object()) continue;
+    const json::object& one = each.get_object();
+    Counted counted{.weight_bps = number_in(one, "weight_bps"),
+                    .requests = static_cast<double>(number_in(one, "requests")),
+                    .failed = static_cast<double>(number_in(one, "failed"))};
+    if (const json::value* latencies = one.if_contains("latency_counts");
+        latencies != nullptr && latencies->is_array()) {
+      for (const json::value& count : latencies->get_array()) {
+        counted.latencies.push_back(count.is_int64() ? static_cast<double>(count.get_int64()) : 0);
+      }
+    }
+    all.emplace(text_in(one, "id"), std::move(counted));
   }
   return all;
 }

@@ -78,14 +78,30 @@ class RouterFleet {
   // Whether the last table did not reach it. Asking forgets that: who asks does something about it.
   bool take_missed(const std::string& router);
 
-  // Asks all members to drain; whether nothing is under way any more. Who does not answer has nothing under way.
-  bool drained(const std::string& deployment, const std::string& revision, int64_t drain_ms,
-               const std::vector<Member>& members);
+  // Asks all members to drain; whether nothing is under way any more, and how many requests they have cut. Who does not
+  // answer has nothing under way.
+  struct DrainedSoFar {
+    bool done = true;
+    int64_t cut = 0;
+  };
+  DrainedSoFar drained(const std::string& deployment, const std::string& revision, int64_t drain_ms,
+                       const std::vector<Member>& members);
 
   // What each router of the home has counted: its answer to `usage`, or, if nobody is at its control socket, what it
   // has left in its folder. Counts that are in memory alone are an answer of their own, with the reason as `memory`.
   // Members that do not answer in time are left out.
   std::vector<json::object> usage(const std::vector<Member>& members) const;
+
+  // What a router has counted of a revision since its counters began, and the weight that it gives it.
+  struct Counted {
+    int64_t weight_bps = 0;
+    double requests = 0;
+    double failed = 0;              // 5xx
+    std::vector<double> latencies;  // by bucket of router/counters.h
+  };
+  // By revision, of one deployment. An error: it did not answer within this time.
+  Result<std::map<std::string, Counted>> counts(const Member& member, const std::string& deployment,
+                                                int64_t timeout_ms) const;
 
   // The operator's public key, as a table has it, in base64.
   Result<std::string> debug_key() const;

@@ -119,10 +119,10 @@ TEST_F(RouterFleetTest, SeesTheRoutersOfTheHome) {
 TEST_F(RouterFleetTest, AsksUntilNothingIsUnderWay) {
   TestingRouter router(folder.path("router"), "main", key.public_key());
   router.keep_busy(1);
-  EXPECT_FALSE(fleet.drained("d1", "r1", 1'000, {member(router)}));
-  EXPECT_TRUE(fleet.drained("d1", "r1", 1'000, {member(router)}));
+  EXPECT_FALSE(fleet.drained("d1", "r1", 1'000, {member(router)}).done);
+  EXPECT_TRUE(fleet.drained("d1", "r1", 1'000, {member(router)}).done);
   router.stop();
-  EXPECT_TRUE(fleet.drained("d1", "r1", 1'000, {member(router)}));
+  EXPECT_TRUE(fleet.drained("d1", "r1", 1'000, {member(router)}).done);
 }
 
 TEST_F(RouterFleetTest, GivesTheOperatorsKeyAsTablesHaveIt) {

@@ -76,7 +76,7 @@ engine::Engine& KitEngine::engine() {
 engine::End KitEngine::run(const std::string& action, const json::object& input,
                            std::optional<uint64_t> expect_generation) {
   auto outcome = engine().invoke(
-      {.action = action, .input = input, .caller = {.name = "test"}, .expect_generation = expect_generation});
+      {.action = action, .input = input, .caller = {.name = caller}, .expect_generation = expect_generation});
   if (!outcome) throw std::runtime_error(to_string(outcome.error()));
   note_variant(action, outcome->end.variant);
   auto settled = engine().wait(outcome->flow, engine::Engine::Until::all);
@@ -85,13 +85,13 @@ engine::End KitEngine::run(const std::string& action, const json::object& input,
 }
 
 Ulid KitEngine::start(const std::string& action, const json::object& input) {
-  auto flow = engine().start({.action = action, .input = input, .caller = {.name = "test"}});
+  auto flow = engine().start({.action = action, .input = input, .caller = {.name = caller}});
   if (!flow) throw std::runtime_error(to_string(flow.error()));
   return *flow;
 }
 
 void KitEngine::cancel(const Ulid& flow) {
-  auto done = engine().decide({.kind = engine::Decision::Kind::cancel, .flow = flow, .caller = {.name = "test"}});
+  auto done = engine().decide({.kind = engine::Decision::Kind::cancel, .flow = flow, .caller = {.name = caller}});
   if (!done) throw std::runtime_error(to_string(done.error()));
 }
 

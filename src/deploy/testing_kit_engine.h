@@ -51,6 +51,8 @@ class KitEngine {
 
   lang::Tools& tools() { return tools_; }
 
+  std::string caller = "test";  // as whom it calls
+
  private:
   engine::Engine& engine();
 

@@ -63,6 +63,11 @@ std::string TestingRouter::last() const {
   return last_;
 }
 
+void TestingRouter::count_revisions(json::array revisions) {
+  std::lock_guard lock(mutex_);
+  revisions_ = std::move(revisions);
+}
+
 void TestingRouter::count(json::object usage) {
   std::lock_guard lock(mutex_);
   usage_ = std::move(usage);
@@ -106,6 +111,7 @@ json::object TestingRouter::answer(const json::object& request, const std::strin
   const std::string op(request.at("op").as_string());
   std::lock_guard lock(mutex_);
   if (op == "stats") return {{"environment", environment_}, {"generation", generation_.load()}};
+  if (op == "counts") return {{"ok", true}, {"revisions", revisions_}};
   if (op == "usage") return usage_;
   if (op == "drain") {
     drains_++;

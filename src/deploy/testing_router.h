@@ -35,6 +35,8 @@ class TestingRouter {
   void keep_busy(int times) { busy_ = times; }
   int drains() const { return drains_; }
   void count(json::object usage);
+  // What it answers to `counts`: the revisions of whichever deployment.
+  void count_revisions(json::array revisions);
 
   const std::string& router() const { return router_; }
   const std::string& control() const { return control_; }
@@ -56,6 +58,7 @@ class TestingRouter {
   std::vector<std::string> orders_;
   std::string last_;
   json::object usage_;
+  json::array revisions_;
   std::thread thread_;
 };
 

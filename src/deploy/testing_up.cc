@@ -22,7 +22,7 @@ std::string text_at(const json::value& work, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
 }
 
-Result<PerformedAction> deploy_file(const std::string& folder, const json::value& work) {
+Result<PerformedAction> deploy_file(const std::string& folder, const json::value& work, lang::Attempt& attempt) {
   const std::string service = text_at(work, "service");
   RealDisk disk;
   auto seen = BundleShelf(disk, "/none/shelf").look(text_at(work, "artifact"));
@@ -38,6 +38,12 @@ Result<PerformedAction> deploy_file(const std::string& folder, const json::value
     std::filesystem::create_directories(stored);
     auto data = write_atomically(disk, stored + "/data", seen->manifest.version.text, 0644);
     if (!data) return data.error();
+  }
+  if (const std::string sealed = text_at(work, "secrets"); !sealed.empty()) {
+    std::filesystem::create_directories(folder + "/given");
+    auto given =
+        write_atomically(disk, folder + "/given/" + service, attempt.open(lang::Sealed::of_handle(sealed)), 0600);
+    if (!given) return given.error();
   }
   auto kept = write_atomically(disk, folder + "/running/" + service, seen->manifest.version.text, 0644);
   if (!kept) return kept.error();
@@ -75,16 +81,20 @@ std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::st
         return PerformedAction(Completion{"ok", {{"service", ""}, {"endpoint", ""}}});
       };
     } else if (action.name == "deploy") {
-      action.perform = [=](const json::value& work, lang::Attempt&) {
+      action.perform = [=](const json::value& work, lang::Attempt& attempt) {
         if (before_deploy) before_deploy();
-        return deploy_file(folder, work);
+        return deploy_file(folder, work, attempt);
       };
     } else if (action.name == "destroy") {
       action.perform = [=](const json::value& work, lang::Attempt&) { return destroy_file(folder, work); };
     } else if (action.name == "forgetStorage") {
       action.perform = [=](const json::value& work, lang::Attempt&) { return forget_folder(folder, work); };
     } else if (action.name == "check") {
-      action.begin = [](const json::object&, lang::Rows&) -> Result<lang::BegunAction> {
+      action.begin = [=](const json::object& ask, lang::Rows&) -> Result<lang::BegunAction> {
+        const std::string instance(ask.at("instance").as_string());
+        if (std::filesystem::exists(folder + "/ill") || std::filesystem::exists(folder + "/silent/" + instance)) {
+          return lang::BegunAction(Completion{"unreachable", {{"instance", instance}}});
+        }
         return lang::BegunAction(Completion{"ok", {{"instance", ""}, {"latencyMs", 1}}});
       };
     }
@@ -101,10 +111,20 @@ UpTools::UpTools(const std::string& folder)
   std::filesystem::create_directories(folder + "/running");
   tools_.add(seal_);
   tools_.add(shelf_);
+  tools_.add(secrets_);
   tools_.add(fleet_);
   tools_.add(cookie_keys_);
   tools_.add<Disk>(disk_);
   tools_.add<Clock>(clock_);
+}
+
+void UpTools::answer(const std::string& instance, bool answers) const {
+  const std::string file = folder_ + "/silent/" + instance;
+  if (answers) {
+    std::filesystem::remove(file);
+  } else {
+    std::filesystem::create_directories(file);
+  }
 }
 
 std::string UpTools::put(const std::string& name, const std::string& version, const std::string& more) {
@@ -118,19 +138,36 @@ std::string UpTools::put(const std::string& name, const std::string& version, co
   auto packed = bundle::pack(disk_, root, {"app", "bundle.yaml"}, file);
   EXPECT_TRUE(packed) << to_string(packed.error());
   const std::string digits = packed->archive_sha256;
-  std::filesystem::create_directories(folder_ + "/blobs/" + digits.substr(0, 2));
-  EXPECT_TRUE(disk_.rename(file, folder_ + "/blobs/" + digits.substr(0, 2) + "/" + digits.substr(2)));
+  std::filesystem::create_directories(folder_ + "/blobs/uploads/" + digits.substr(0, 2));
+  EXPECT_TRUE(disk_.rename(file, folder_ + "/blobs/uploads/" + digits.substr(0, 2) + "/" + digits.substr(2)));
   return "sha256:" + digits;
 }
 
 bool UpTools::has(const std::string& digest) const {
-  return std::filesystem::exists(folder_ + "/blobs/" + digest.substr(7, 2) + "/" + digest.substr(9));
+  return std::filesystem::exists(folder_ + "/blobs/uploads/" + digest.substr(7, 2) + "/" + digest.substr(9));
+}
+
+void UpTools::age(const std::string& digest, int days) const {
+  const std::string path = folder_ + "/blobs/uploads/" + digest.substr(7, 2) + "/" + digest.substr(9);
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(24 * days));
+}
+
+std::string UpTools::value_of(const std::string& name, int64_t version) {
+  auto value = secrets_.get("local", name, version);
+  return value ? std::string(value->reveal()) : "";
+}
+
+std::string UpTools::secrets_of(const std::string& service) const {
+  RealDisk disk;
+  auto text = read_file(disk, folder_ + "/given/" + service, 1 << 20);
+  return text ? *text : "";
 }
 
 std::vector<std::string> UpTools::running() const {
   std::vector<std::string> names;
   for (const auto& each : std::filesystem::directory_iterator(folder_ + "/running")) {
-    names.push_back(each.path().filename().string());
+    const std::string name = each.path().filename().string();
+    if (!name.starts_with('.')) names.push_back(name);  // a kill beside a write leaves an unfinished file
   }
   std::ranges::sort(names);
   return names;

@@ -11,6 +11,7 @@
 #include "crypto/ed25519.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/cookie_keys.h"
+#include "deploy/providers/secret/store/sealed_store.h"
 #include "deploy/revenue_policy.h"
 #include "deploy/router_fleet.h"
 #include "lang/run/binding.h"
@@ -19,7 +20,7 @@
 namespace sluice::deploy {
 
 // All of the kit's concepts, with a LocalRuntime that keeps a file a running instance in FOLDER/running, and calls
-// `before_deploy` first.
+// `before_deploy` first. While there is a file FOLDER/ill, no instance answers its health check.
 std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::string& folder,
                                                                    const std::function<void()>& before_deploy = {});
 
@@ -32,6 +33,14 @@ class UpTools {
   std::string put(const std::string& name, const std::string& version, const std::string& more = "");
   // Whether the bytes are there still.
   bool has(const std::string& digest) const;
+  // As if they had been put so many days ago.
+  void age(const std::string& digest, int days) const;
+  // A secret's value in local; empty if there is none.
+  std::string value_of(const std::string& name, int64_t version);
+  // What the program of this instance was given as its secrets; empty if none were.
+  std::string secrets_of(const std::string& service) const;
+  // Whether an instance answers health checks from now on.
+  void answer(const std::string& instance, bool answers) const;
   // The instances that run, as the files say.
   std::vector<std::string> running() const;
 
@@ -45,6 +54,9 @@ class UpTools {
   crypto::PrivateKey key_ = crypto::PrivateKey::generate();
   PolicySeal seal_{[this] { return crypto::PrivateKey::from_pem(key_.to_pem().reveal()); }};
   BundleShelf shelf_;
+  process::RealRunner runner_{clock_};
+  secret_store::SealedStore secrets_{
+      disk_, random_, runner_, {.folder = folder_ + "/secrets", .keys = folder_ + "/keys"}};
   RouterFleet fleet_;
   CookieKeys cookie_keys_;
   lang::Tools tools_;

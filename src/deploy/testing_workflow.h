@@ -5,11 +5,13 @@
 
 #include <boost/json.hpp>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/testing_folder.h"
+#include "base/testing_wait.h"
 #include "deploy/testing_kit_engine.h"
 #include "deploy/testing_up.h"
 #include "env.gen.h"
@@ -25,6 +27,7 @@ class WorkflowTest : public testing::Test {
               to_json(env::EnvRecord{.name = name,
                                      .generation = 1,
                                      .runtimeType = "local",
+                                     .secretsType = "store",
                                      .retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5}}));
       kit.put_element("Env.packs", name, 0,
                       to_json(env::EnvPack{.slot = "deployer", .kind = "sluice.deployer.local-process@1.0.0"}));
@@ -57,6 +60,32 @@ class WorkflowTest : public testing::Test {
   json::value settings(const engine::End& end) {
     return parse_json(std::string(revision(text(end, "revision")).at("config").as_string())).value().root;
   }
+
+  // The open analysis of a revision that was not seen before.
+  std::string analysis(const std::string& revision) {
+    std::string found;
+    EXPECT_TRUE(eventually([&] {
+      for (const auto& [key, row] : kit.rows("Telemetry[A]")) {
+        if (row.at("subject") == json::value(revision) && !seen.contains(key)) found = key;
+      }
+      return !found.empty();
+    })) << "no analysis of "
+        << revision;
+    seen.insert(found);
+    return found;
+  }
+  void say(const std::string& id, const std::string& verdict, const std::string& reason = "worse") {
+    engine::End end = kit.run("Telemetry/report", {{"analysis", id},
+                                                   {"verdict", verdict},
+                                                   {"reason", reason},
+                                                   {"errorRate", 0.0},
+                                                   {"latencyP99", 1},
+                                                   {"sampleSize", 1'000},
+                                                   {"samplesNeeded", 10},
+                                                   {"endpoint", "main"}});
+    EXPECT_EQ(end.variant, "ok");
+  }
+  std::set<std::string> seen;  // analyses that were answered
 
   TestingFolder folder;
   UpTools world{folder.path()};

@@ -98,7 +98,7 @@ TEST_F(UpSync, FirstWeek06SettingsStayUntilTheyAreUnset) {
   EXPECT_EQ(settings(end).at("non_secret"), (json::value{{"size", "l"}})) << "as far as it still asks";
   end = up(three, {{"set", R"({"shape": "round"})"}});
   EXPECT_EQ(end.variant, "invalid");
-  EXPECT_THAT(text(end, "message"), testing::EndsWith("; what ran before goes on"));
+  EXPECT_THAT(text(end, "message"), testing::EndsWith("; traffic stays as it was"));
 }
 
 TEST_F(UpSync, OneThatDoesNotBecomeHealthyChangesNothing) {
@@ -106,7 +106,7 @@ TEST_F(UpSync, OneThatDoesNotBecomeHealthyChangesNothing) {
   auto end = up(world.put("shop", "2", "env: {BROKEN: \"1\"}\nroutes: [{path: /two}]\n"));
   ASSERT_EQ(end.variant, "failed") << write(end.fields);
   EXPECT_EQ(text(end, "check"), "provider-health");
-  EXPECT_EQ(text(end, "message"), "it ended with exit code 1; what ran before goes on");
+  EXPECT_EQ(text(end, "message"), "it ended with exit code 1; traffic stays as it was");
   EXPECT_EQ(end.fields.at("lastLines"), (json::value{"out no luck"}));
   EXPECT_EQ(lifecycle(end), "failed");
   EXPECT_EQ(lifecycle(one), "ready");
@@ -264,11 +264,20 @@ TEST_F(UpSync, OneThatIsCancelledLetsTheNextRun) {
   EXPECT_EQ(kit.count("Deployment[C]"), 0U);
 }
 
-TEST_F(UpSync, ArchivesThatNoRevisionIsMadeOfAnyMoreAreRemoved) {
-  const std::string first = world.put("shop", "0");
-  for (int i = 0; i <= 11; ++i) up(i == 0 ? first : world.put("shop", std::to_string(i)));
+TEST_F(UpSync, ArchivesThatNoRevisionIsMadeOfAnyMoreAreRemovedAfterAWeek) {
+  const std::string first = world.put("shop", "0"), unused = world.put("shop", "unused");
+  auto raise = [&](int from, int to) {
+    for (int i = from; i <= to; ++i) up(i == 0 ? first : world.put("shop", std::to_string(i)));
+  };
+  world.age(unused, 8);
+  raise(0, 11);
+  EXPECT_FALSE(world.has(unused)) << "nothing names it";
+  EXPECT_TRUE(world.has(first)) << "what was exported before can be applied again";
+  world.age(first, 8);
+  world.age(world.put("shop", "11"), 8);
+  raise(12, 13);
   EXPECT_FALSE(world.has(first));
-  EXPECT_TRUE(world.has(world.put("shop", "11")));
+  EXPECT_TRUE(world.has(world.put("shop", "11"))) << "a revision that is kept was made of it";
 }
 
 }  // namespace up_sync_test

@@ -96,5 +96,18 @@ TEST(CallerWords, WhatOnlySyncsCallIsDeniedToOthersAndRecorded) {
   EXPECT_EQ(steps.back().action, "Note/file") << "a sync calls it";
 }
 
+TEST(CallerWords, AnObserverOfTheKitCallsWhatOnlySyncsCall) {
+  Told world;
+  std::optional<Result<Outcome>> ended;
+  world.machine().call({.action = "Note/file",
+                        .input = object(R"({"note":"n"})"),
+                        .caller = {.name = "sluice:observer"},
+                        .of_kit = true,
+                        .on_end = [&](const Result<Outcome>& end) { ended = end; }});
+  world.settle();
+  ASSERT_TRUE(ended && *ended);
+  EXPECT_EQ((*ended)->end.variant, "ok");
+}
+
 }  // namespace caller_words_test
 }  // namespace sluice::engine

@@ -6,13 +6,15 @@
 
 #include "engine/caller_words.h"
 #include "engine/guard_set.h"
+#include "engine/next_steps.h"
 #include "engine/outcome_code.h"
 
 namespace sluice::engine {
 namespace {
 
 End end_of_refusal(const Refusal& refusal, const lang::ActionSymbol& action) {
-  return {refusal.variant ? action.variants[*refusal.variant].name : "engine.refused", refusal.fields, false};
+  return {refusal.variant ? action.variants[*refusal.variant].name : "engine.refused", refusal.fields, false,
+          refusal.next};
 }
 
 Result<End> tried(const lang::ActionBinding& handler, const lang::ActionSymbol& action, lang::ActionRef ref,
@@ -55,6 +57,12 @@ Result<DryEnd> dry_run(DryRunParts parts, const std::string& action, const json:
     auto end = tried(*handler, symbols.action(*ref), *ref, input, **guards, state);
     if (!end) return end.error();
     state.drop_step();
+    const auto& variants = symbols.action(*ref).variants;
+    auto variant = std::ranges::find(variants, end->variant, &lang::VariantSymbol::name);
+    if (end->next.empty() && variant != variants.end()) {
+      const auto number = static_cast<size_t>(variant - variants.begin());
+      end->next = NextSteps(*parts.kit).of(*ref, number, input, end->fields, parts.now_ms);
+    }
     Code code = code_of(symbols.action(*ref), end->variant);
     return DryEnd{*std::move(end), code};
   } catch (const UnreadableStore& unreadable) {

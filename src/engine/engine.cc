@@ -41,6 +41,7 @@ Engine::Engine(EngineParts parts)
 Result<std::unique_ptr<Engine>> Engine::start(EngineParts parts, std::shared_ptr<const lang::CheckedKit> kit) {
   std::unique_ptr<Engine> engine(new Engine(std::move(parts)));
   Engine& self = *engine;
+  self.kit_ = kit;
   self.committer_ = std::make_unique<Committer>(*self.parts_.store, [&self] { self.wake(); });
   self.machine_ = std::make_unique<Machine>(MachineParts{.store = self.parts_.store,
                                                          .blobs = self.parts_.blobs,
@@ -379,7 +380,8 @@ Call call_of(Request request) {
               .input = std::move(request.input),
               .caller = std::move(request.caller),
               .key = std::move(request.key),
-              .expect_generation = request.expect_generation};
+              .expect_generation = request.expect_generation,
+              .of_kit = request.of_kit};
 }
 
 }  // namespace
@@ -407,15 +409,32 @@ Result<uint64_t> Engine::decide(Decision decision) {
   });
 }
 
-Result<void> Engine::load(std::shared_ptr<const lang::CheckedKit> kit) {
+Result<uint64_t> Engine::record_put(const Caller& caller, const std::string& digest, uint64_t bytes) {
+  if (parts_.may && !parts_.may(caller, "put", {})) return deny(caller, "put");
+  return ask<uint64_t>([&](Machine& machine, const auto& told) { machine.record_put(caller, digest, bytes, told); });
+}
+
+Result<void> Engine::load(std::shared_ptr<const lang::CheckedKit> kit,
+                          const std::vector<const lang::ConceptBinding*>& more) {
   std::lock_guard loading(loading_);
   auto loaded = ask<bool>([&](Machine& machine, const auto& told) {
-    auto done = machine.load(kit);
+    auto done = machine.load(kit, more);
     std::lock_guard lock(mutex_);
     set_hash_ = machine.sync_set().hash();
+    if (done) {
+      kit_ = kit;
+      for (const lang::ConceptBinding* each : more) {
+        if (std::ranges::find(parts_.concepts, each) == parts_.concepts.end()) parts_.concepts.push_back(each);
+      }
+    }
     told(done ? Result<bool>(true) : Result<bool>(done.error()));
   });
   return loaded ? Result<void>() : Result<void>(loaded.error());
+}
+
+std::shared_ptr<const lang::CheckedKit> Engine::kit() const {
+  std::lock_guard lock(mutex_);
+  return kit_;
 }
 
 Error Engine::deny(const Caller& caller, const std::string& what) {
@@ -426,10 +445,15 @@ Error Engine::deny(const Caller& caller, const std::string& what) {
 }
 
 Result<lang::Completion> Engine::query(const std::string& action, const json::object& input, const Caller& caller) {
-  const lang::ActionBinding* handler = find_query(parts_.concepts, action);
+  const lang::ActionBinding* handler = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    handler = find_query(parts_.concepts, action);
+  }
   if (handler == nullptr) return no_such_query(action);
-  if (parts_.may && !parts_.may(caller, action, input)) {
-    return deny(caller, action);
+  if (auto may = parts_.may ? parts_.may(caller, action, input) : Result<void>(); !may) {
+    (void)deny(caller, action);
+    return may.error();
   }
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();

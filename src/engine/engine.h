@@ -33,7 +33,7 @@ struct EngineParts {
   Random* random = nullptr;  // for ids
   const lang::Tools* tools = nullptr;
   std::vector<const lang::ConceptBinding*> concepts;
-  std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
+  May may;
   std::function<void(const std::string&)> log;
   // The same, but it should be seen now: the end is waited for.
   std::function<void(const std::string&)> note;
@@ -57,6 +57,7 @@ struct Request {
   Caller caller;
   std::string key;
   std::optional<uint64_t> expect_generation;
+  bool of_kit = false;  // an observer of the kit calls: it may call what only syncs call
 };
 
 class Engine {
@@ -76,8 +77,14 @@ class Engine {
   // Writes down that this caller may not do something that is no action; answers what they are told.
   Error deny(const Caller& caller, const std::string& what);
   Result<uint64_t> decide(Decision decision);
-  // New flows run under this kit's syncs, and all under its guards.
-  Result<void> load(std::shared_ptr<const lang::CheckedKit> kit);
+  // Writes down that this caller has put bytes into the home, if they may: the position.
+  Result<uint64_t> record_put(const Caller& caller, const std::string& digest, uint64_t bytes);
+  // New flows run under this kit's syncs, and all under its guards. It may have more concepts from outside than the one
+  // that runs, with these handlers, which must outlive the engine.
+  Result<void> load(std::shared_ptr<const lang::CheckedKit> kit,
+                    const std::vector<const lang::ConceptBinding*>& more = {});
+  // The kit that runs now.
+  std::shared_ptr<const lang::CheckedKit> kit() const;
 
   enum class Until : uint8_t {
     quiet,    // it is settled, or only waits for time or for people
@@ -150,6 +157,7 @@ class Engine {
   int64_t now_ms_ = 0;     // recorded time
   bool holds_retention_ = false;
   std::string set_hash_;  // of the current syncs
+  std::shared_ptr<const lang::CheckedKit> kit_;
 
   std::thread writer_, watcher_, keeper_;
 };

@@ -99,7 +99,10 @@ class EngineTest : public testing::Test {
          .random = &random,
          .tools = &tools,
          .concepts = {&binding},
-         .may = [this](const Caller& who, const std::string&, const json::object&) { return !may || may(who); },
+         .may = [this](const Caller& who, const std::string& action, const json::object&) -> Result<void> {
+           if (!may || may(who)) return {};
+           return Error{.code = Code::denied, .message = who.name + " may not call " + action};
+         },
          .note = [this](const std::string& text) { noted.push_back(text); },
          .fatal =
              [](const std::string& why) {

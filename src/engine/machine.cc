@@ -10,6 +10,7 @@
 #include "crypto/sha256.h"
 #include "engine/caller_words.h"
 #include "engine/kept_set.h"
+#include "engine/named_row.h"
 #include "engine/record_reader.h"
 
 namespace sluice::engine {
@@ -18,9 +19,25 @@ namespace {
 constexpr int64_t kKeyLife_ms = int64_t{7} * 24 * 3600 * 1000;
 
 // What decides whether two calls with one key are the same.
-std::string request_hash(const Call& call) {
-  auto input = canonical(json::value(call.input));
-  return crypto::to_string(crypto::sha256(call.action + (input ? *input : write(json::value(call.input)))));
+// Without what is sealed: a hash of a value that can be guessed gives it away.
+std::string request_hash(const Call& call, const lang::ActionBinding* handler) {
+  json::object told = call.input;
+  if (handler != nullptr) {
+    for (const std::string& name : handler->sealed) told.erase(name);
+  }
+  auto input = canonical(json::value(told));
+  return crypto::to_string(crypto::sha256(call.action + (input ? *input : write(json::value(told)))));
+}
+
+// Whether these concepts are those that run, in their order, and then perhaps more from outside: what is open in flows
+// knows them by their numbers.
+bool has_all(const std::vector<lang::KitConcept>& now, const std::vector<lang::KitConcept>& running) {
+  auto same = [](const lang::KitConcept& a, const lang::KitConcept& b) {
+    return a.tree == b.tree && a.outside == b.outside;
+  };
+  if (now.size() < running.size() || !std::equal(running.begin(), running.end(), now.begin(), same)) return false;
+  return std::all_of(now.begin() + static_cast<std::ptrdiff_t>(running.size()), now.end(),
+                     [](const lang::KitConcept& each) { return each.outside; });
 }
 
 }  // namespace
@@ -42,7 +59,8 @@ Machine::Machine(MachineParts parts, std::shared_ptr<const lang::CheckedKit> kit
 
 Machine::~Machine() = default;
 
-Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
+Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit,
+                           const std::vector<const lang::ConceptBinding*>& more) {
   if (auto landed = land(); !landed) {
     fail_batch(landed.error());
     return landed;
@@ -51,11 +69,10 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
   if (!set) return set.error();
   auto guards = GuardSet::compile(kit);
   if (!guards) return guards.error();
-  auto same = [](const lang::KitConcept& a, const lang::KitConcept& b) { return a.tree == b.tree; };
-  if (set_ && !std::ranges::equal(kit->kit().concepts, kit_->kit().concepts, same)) {
+  if (set_ && !has_all(kit->kit().concepts, kit_->kit().concepts)) {
     return Error{.code = Code::invalid,
                  .message = "the new kit has other concepts than the one that runs",
-                 .next = "restart Sluice to load other concepts; only syncs and guards can be loaded anew"};
+                 .next = "restart Sluice to load other concepts; only syncs, guards and packs can be loaded anew"};
   }
   // What the store must hold for the new rules to run comes first: if that fails the old ones go on.
   IndexedFields indexed = indexed_fields(kit->symbols());
@@ -75,6 +92,9 @@ Result<void> Machine::load(std::shared_ptr<const lang::CheckedKit> kit) {
     if (auto done = parts_.store->commit(batch); !done) return done;
   }
 
+  for (const lang::ConceptBinding* each : more) {
+    if (std::ranges::find(parts_.concepts, each) == parts_.concepts.end()) parts_.concepts.push_back(each);
+  }
   kit_ = std::move(kit);
   set_ = *std::move(set);
   guards_ = *std::move(guards);
@@ -192,18 +212,22 @@ void Machine::call(Call call) {
                    .next = "leave " + param.name + " out",
                    .path = "/" + param.name});
   }
-  if (call.expect_generation && !row_named(*action, call.input)) {
+  if (call.expect_generation && !named_row(symbols(), *action, call.input)) {
     return refuse({.code = Code::usage,
                    .message = call.action + " names no row of its own, so there is no generation to expect",
                    .next = "run it without an expected generation"});
   }
   tick();
-  if (auto sound = check_caller(symbols().action(*action), call.action); !sound) return deny(call, sound.error());
+  if (auto sound = check_caller(symbols().action(*action), call.action); !sound && !call.of_kit) {
+    return deny(call, sound.error());
+  }
+  if (parts_.may) {
+    if (auto may = parts_.may(call.caller, call.action, call.input); !may) return deny(call, may.error());
+  }
   const lang::ActionBinding* handler = actions_.binding(*action);
   if (handler != nullptr && handler->check) {
     if (auto fits = handler->check(call.input); !fits) return refuse(fits.error());
   }
-  if (parts_.may && !parts_.may(call.caller, call.action, call.input)) return deny(call, may_not(call));
   if (!call.key.empty() && join_by_key(call)) return;
 
   Step opening{.flow = ids_->next(), .action = call.action, .caller = call.caller};
@@ -226,7 +250,7 @@ void Machine::call(Call call) {
   }
   auto flow = flow_of(opening, set_);
   if (!call.key.empty()) {
-    keys_[{call.caller.name, call.key}] = {call.caller.name, call.key, request_hash(call),
+    keys_[{call.caller.name, call.key}] = {call.caller.name, call.key, request_hash(call, handler),
                                            flow->id,         flow->id, now_ms() + kKeyLife_ms};
   }
   calling_.push_back(flow->id);
@@ -265,6 +289,17 @@ void Machine::write_denials(const std::vector<Denials::Told>& denials) {
 void Machine::refuse(const Call& call) {
   tick();
   deny(call, may_not(call));
+}
+
+void Machine::record_put(const Caller& caller, const std::string& digest, uint64_t bytes,
+                         const std::function<void(const Result<uint64_t>&)>& on_done) {
+  tick();
+  Step step{.seq = journal_.next_seq(), .at_ms = now_ms(), .kind = Step::Kind::put, .caller = caller};
+  step.note = digest;
+  step.count = bytes;
+  write_record(step, 0);
+  after_commit_.emplace_back([on_done, position = step.seq] { on_done(position); });
+  if_it_fails_.emplace_back([on_done](const Error& error) { on_done(error); });
 }
 
 void Machine::arm_denials() {
@@ -343,7 +378,18 @@ bool Machine::join_by_key(const Call& call) {
     fail_batch(landed.error());
     return tell(landed.error());
   }
-  if (used->request_hash != request_hash(call)) {
+  // What came sealed with the first call is compared while it is in memory. Afterwards nobody can tell whether this is
+  // the same, so it is not.
+  const lang::ActionBinding* handler = actions_.binding(*actions_.find(call.action));
+  uint64_t number = kSealedWithCall;
+  auto is_same = [&](const std::string& name) {
+    const json::value* given = call.input.if_contains(name);
+    if (given == nullptr || !given->is_string()) return true;
+    auto kept = sealed_->get({used->flow, number++});
+    return kept && crypto::equal_constant_time(*kept, given->get_string());
+  };
+  if (used->request_hash != request_hash(call, handler) ||
+      (handler != nullptr && !std::ranges::all_of(handler->sealed, is_same))) {
     return tell({.code = Code::conflict,
                  .message = "the key " + call.key + " was used for another request",
                  .next = "use a new --idempotency-key for a new request"});

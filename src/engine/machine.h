@@ -64,6 +64,7 @@ struct Call {
   Caller caller;
   std::string key;  // idempotency key; empty: none
   std::optional<uint64_t> expect_generation;
+  bool of_kit = false;                                // it may call what only syncs call
   std::function<void(const Result<Ulid>&)> on_start;  // the flow, once its request is committed
   std::function<void(const Result<Outcome>&)> on_end;
 };
@@ -98,6 +99,10 @@ struct Limits {
   int64_t max_child_attempts = 20;
 };
 
+// May this caller do this? `denied` says why not. A decision about a flow is the action Flow/decide with the argument
+// `flow`.
+using May = std::function<Result<void>(const Caller&, const std::string& action, const json::object& input)>;
+
 struct MachineParts {
   store::Store* store = nullptr;
   store::BlobStore* blobs = nullptr;  // may be null
@@ -108,8 +113,7 @@ struct MachineParts {
   Committer* committer = nullptr;  // without one, turn() waits for its own commit
   const lang::Tools* tools = nullptr;
   std::vector<const lang::ConceptBinding*> concepts;
-  // May this caller do this? The door's rule; everything is allowed without one.
-  std::function<bool(const Caller&, const std::string& action, const json::object& input)> may;
+  May may;  // everything is allowed without one
   // A batch is committed; nobody has heard of it yet.
   std::function<void()> committed;
   // Something that a person who runs this should know.
@@ -135,6 +139,9 @@ class Machine {
 
   void call(Call call);
   void decide(const Decision& decision);
+  // Writes down that somebody has put bytes into the home.
+  void record_put(const Caller& caller, const std::string& digest, uint64_t bytes,
+                  const std::function<void(const Result<uint64_t>&)>& on_done);
   // Runs what is there, and commits it unless a batch is on its way. False: there was nothing to do, or nothing but to
   // wait for that batch. An error: a commit failed and nothing of it happened; if the store is broken the process must
   // stop.
@@ -142,8 +149,10 @@ class Machine {
   // When turn() should be called again though nothing comes in, on the steady clock; none: nothing waits for time.
   std::optional<int64_t> next_due_ms() const;
 
-  // New flows run under this kit's syncs, and all under its guards. Its concepts must be those of the kit before it.
-  Result<void> load(std::shared_ptr<const lang::CheckedKit> kit);
+  // New flows run under this kit's syncs, and all under its guards. Its concepts must be those of the kit before
+  // it, but for more from outside, which have these handlers.
+  Result<void> load(std::shared_ptr<const lang::CheckedKit> kit,
+                    const std::vector<const lang::ConceptBinding*>& more = {});
 
   const lang::CheckedKit& kit() const { return *kit_; }
   const SyncSet& sync_set() const { return *set_; }
@@ -215,11 +224,6 @@ class Machine {
   void plan(const Flow& flow, const Match& match, std::vector<FollowUp> follow_ups, Fired& fired,
             int64_t attempt = 0) const;
   std::optional<End> unfit(const Flow& flow, const Invocation& invocation) const;
-  // The row that an action is about: that of its first argument of one of its concept's own types.
-  struct NamedRow {
-    std::string relation, key;
-  };
-  std::optional<NamedRow> row_named(lang::ActionRef action, const json::object& input) const;
   std::optional<End> conflict(const Invocation& invocation);
   std::optional<Step> step_at(uint64_t seq);
   std::string caller_of(const Ulid& flow);

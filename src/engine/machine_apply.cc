@@ -93,6 +93,7 @@ void Machine::apply(Flow& flow, Step& step, const RecordRef& record, const Match
     case Step::Kind::denied:
     case Step::Kind::clock:
     case Step::Kind::state:
+    case Step::Kind::put:
       break;
   }
   if (step.kind == Step::Kind::act || step.kind == Step::Kind::begin || step.kind == Step::Kind::finish) {
@@ -254,7 +255,9 @@ void Machine::apply_end(Flow& flow, Invocation& invocation, const Step& step, co
   // What ends because nobody needs it any more has not failed.
   bool unneeded =
       step.by == "superseded" || step.by == "cancel" || (invocation.orphaned && end.variant == "engine.cancelled");
-  if (is_failure(invocation.action, end) && step.fired.empty() && !repeated && !unneeded) {
+  // What somebody called has failed even if a sync cleans up after it.
+  const bool heard = !step.fired.empty() && invocation.id != flow.id;
+  if (is_failure(invocation.action, end) && !heard && !repeated && !unneeded) {
     flow.fail(text_of(*record));
   }
   // Callers wait for the first invocation of a flow, and for no other.

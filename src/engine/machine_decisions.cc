@@ -30,10 +30,11 @@ void Machine::decide(const Decision& decision) {
   auto tell = [on_done = decision.on_done](const Result<uint64_t>& result) {
     if (on_done) on_done(result);
   };
-  if (parts_.may && !parts_.may(decision.caller, "Flow/decide", {})) {
+  const json::object about{{"flow", sluice::to_string(decision.flow)}};
+  if (auto may = parts_.may ? parts_.may(decision.caller, "Flow/decide", about) : Result<void>(); !may) {
     Call call{.action = "Flow/decide", .input = {}, .caller = decision.caller};
     call.on_end = [tell](const Result<Outcome>& denied) { tell(denied.error()); };
-    return deny(call, may_not(call));
+    return deny(call, may.error());
   }
   try {
     land_or_throw();

@@ -213,7 +213,10 @@ TEST(Faults, DenialsAreCountedByMinute) {
   World world({kJob, kTool}, kRules);
   auto store = std::make_shared<FailingStore>();
   world.store = store;
-  world.may = [](const Caller& caller, const std::string&, const json::object&) { return caller.name == "uid:0"; };
+  world.may = [](const Caller& caller, const std::string& action, const json::object&) -> Result<void> {
+    if (caller.name == "uid:0") return {};
+    return Error{.code = Code::denied, .message = caller.name + " may not call " + action};
+  };
   world.machine();
   int denied = 0;
   auto knock = [&] {

@@ -8,6 +8,7 @@
 #include "crypto/sha256.h"
 #include "engine/history.h"
 #include "engine/machine.h"
+#include "engine/named_row.h"
 #include "engine/near_miss.h"
 
 namespace sluice::engine {
@@ -135,23 +136,10 @@ std::optional<End> Machine::unfit(const Flow& flow, const Invocation& invocation
   return std::nullopt;
 }
 
-// The row of the action's first own-typed argument must be at the generation that the caller saw.
-std::optional<Machine::NamedRow> Machine::row_named(lang::ActionRef action, const json::object& input) const {
-  const lang::ConceptSymbol& owner = symbols().concepts[action.concept_];
-  for (const lang::FieldSymbol& param : symbols().action(action).params) {
-    const lang::Shape& shape = symbols().types[symbols().types.present(param.type)];
-    const json::value* value = input.if_contains(param.name);
-    if (shape.kind != lang::Shape::Kind::parameter || shape.owner != owner.name) continue;
-    if (value == nullptr || !value->is_string()) continue;
-    bool is_first = !owner.source->params.empty() && owner.source->params[0].text == shape.name;
-    return NamedRow{is_first ? owner.name : owner.name + "[" + shape.name + "]", std::string(value->get_string())};
-  }
-  return std::nullopt;
-}
-
+// The row that the call is about must be at the generation that the caller saw.
 std::optional<End> Machine::conflict(const Invocation& invocation) {
   if (!invocation.expect_generation) return std::nullopt;
-  auto row = row_named(invocation.action, invocation.input);
+  auto row = named_row(symbols(), invocation.action, invocation.input);
   if (!row) return std::nullopt;
   Transaction::Version version = state_->version(row->relation, row->key);
   if (version.generation == *invocation.expect_generation) return std::nullopt;

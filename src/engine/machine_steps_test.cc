@@ -279,7 +279,10 @@ TEST(MachineSteps, WhatIsNotUtf8IsAFault) {
 
 TEST(MachineSteps, DeniedCallsAreRecordedOncePerMinuteWithACount) {
   House world;
-  world.may = [](const Caller&, const std::string& action, const json::object&) { return action != "Room/enter"; };
+  world.may = [](const Caller& caller, const std::string& action, const json::object&) -> Result<void> {
+    if (action != "Room/enter") return {};
+    return Error{.code = Code::denied, .message = caller.name + " may not call " + action};
+  };
   std::vector<Error> told;
   auto enter = [&] {
     Call call{.action = "Room/enter", .input = object(R"({"room":"r1"})"), .caller = world.caller};

@@ -111,6 +111,18 @@ TEST_F(SealedOnItsWay, OfACallCannotBeMadeAgain) {
   EXPECT_THAT(world.journal().back(), HasSubstr("engine.fault"));
 }
 
+TEST_F(SealedOnItsWay, AKeyIsNotForAnotherValueAndHasNoHashOfIt) {
+  world.sealed["Vault/unlock"] = {"token"};
+  const Ulid first = world.start("Vault/unlock", R"({"token":"from outside"})", "k1");
+  world.settle();
+  EXPECT_EQ(world.start("Vault/unlock", R"({"token":"from outside"})", "k1"), first);
+  Call other{.action = "Vault/unlock", .input = {{"token", "another"}}, .caller = world.caller, .key = "k1"};
+  Code code = Code::ok;
+  other.on_start = [&](const Result<Ulid>& started) { code = started ? Code::ok : started.error().code; };
+  world.machine().call(std::move(other));
+  EXPECT_EQ(code, Code::conflict);
+}
+
 // Keeps each vault under the number of those before it.
 void keep_vaults(World& world) {
   world.on("Vault/add").act = [](const json::object& ask, lang::Rows& rows) -> lang::Completion {

@@ -99,4 +99,41 @@ std::string next_text(const json::value& step) {
   return words;
 }
 
+std::optional<json::object> read_next_text(std::string_view text) {
+  auto word = [&text] {
+    const size_t end = std::min(text.find(' '), text.size());
+    std::string_view first = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return first;
+  };
+  auto is_name = [](std::string_view name, std::string_view more) {
+    return !name.empty() && std::ranges::all_of(name, [&](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || more.find(c) != std::string_view::npos;
+    });
+  };
+  json::object step;
+  std::string_view first = word();
+  const size_t slash = first.find('/');
+  if (first == "view") {
+    first = word();
+    if (!is_name(first, "-./")) return std::nullopt;
+    step["view"] = first;
+  } else {
+    if (slash == std::string_view::npos || !is_name(first.substr(0, slash), "") ||
+        !is_name(first.substr(slash + 1), "") || std::isupper(static_cast<unsigned char>(first[0])) == 0) {
+      return std::nullopt;
+    }
+    step["action"] = first;
+  }
+  json::object input;
+  while (!text.empty()) {
+    std::string_view argument = word();
+    const size_t equals = argument.find('=');
+    if (equals == std::string_view::npos || !is_name(argument.substr(0, equals), "")) return std::nullopt;
+    input[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  if (!input.empty()) step["input"] = std::move(input);
+  return step;
+}
+
 }  // namespace sluice::engine

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/rules.h"
@@ -46,5 +47,7 @@ class NextSteps {
 // A step for a person who has no better words for it: "Revision/warm revision=r1", "view doctor environment=local", or
 // its text.
 std::string next_text(const json::value& step);
+// The step that such a text is; none if it is a sentence.
+std::optional<json::object> read_next_text(std::string_view text);
 
 }  // namespace sluice::engine

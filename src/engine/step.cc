@@ -18,9 +18,9 @@
 namespace sluice::engine {
 namespace {
 
-constexpr std::array<std::string_view, 16> kKindNames = {"act",     "begin",    "started", "again", "finish", "late",
+constexpr std::array<std::string_view, 17> kKindNames = {"act",     "begin",    "started", "again", "finish", "late",
                                                          "child",   "dispatch", "dead",    "drop",  "cancel", "move",
-                                                         "resolve", "denied",   "clock",   "state"};
+                                                         "resolve", "denied",   "clock",   "state", "put"};
 
 constexpr std::string_view kChainStart = R"({"chain":")";
 
@@ -428,6 +428,7 @@ Step read_members(json::value& root, std::optional<Error>& error) {
   members.read("action", step.action);
   members.read("caller", step.caller.name);
   members.read("reason", step.caller.reason);
+  members.read("token", step.caller.token);
   if (auto* value = members.take("root")) step.root = read_root(*value, members.place_of("root"), error);
   if (auto* value = members.take("child")) step.child = read_child(*value, members.place_of("child"), error);
   if (auto* value = members.take("work")) step.work = std::move(*value);
@@ -473,6 +474,7 @@ std::string write_step(const Step& step, std::string_view chain) {
   if (!step.action.empty()) append_text(out, "action", step.action);
   if (!step.caller.name.empty()) append_text(out, "caller", step.caller.name);
   if (!step.caller.reason.empty()) append_text(out, "reason", step.caller.reason);
+  if (!step.caller.token.empty()) append_text(out, "token", step.caller.token);
   if (step.root) append(out, *step.root);
   if (step.child) append(out, *step.child);
   if (step.work) {

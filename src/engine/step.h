@@ -23,6 +23,7 @@ namespace sluice::engine {
 struct Caller {
   std::string name;    // "uid:1000" for a local call
   std::string reason;  // why, in the caller's words; may be empty
+  std::string token;   // by which it was shown who calls; empty for a local call
 
   bool operator==(const Caller&) const = default;
 };
@@ -111,6 +112,7 @@ struct Step {
     denied,    // a call that was not allowed; belongs to no flow
     clock,     // the system's clock was set, agrees again, or an operator corrected recorded time; belongs to no flow
     state,     // what rows of state there were when Sluice began to bind them to the journal; belongs to no flow
+    put,       // somebody put bytes into the home: their digest is the note, their number the count; of no flow
   };
   uint64_t seq = 0;
   int64_t at_ms = 0;

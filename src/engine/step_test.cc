@@ -222,7 +222,7 @@ TEST(Step, ValuesNestedAsDeepAsAReaderAllowsReadBack) {
 TEST(Step, ReadingSaysWhichRecordIsWrongAndWhere) {
   EXPECT_EQ(error_of(spoilt(R"("step":"act")", R"("step":"akt")")),
             "journal record 8: /step: expected one of act, begin, started, again, finish, late, child, dispatch, dead, "
-            "drop, cancel, move, resolve, denied, clock, state, found \"akt\"; did you mean \"act\"?");
+            "drop, cancel, move, resolve, denied, clock, state, put, found \"akt\"; did you mean \"act\"?");
   EXPECT_EQ(
       error_of(spoilt(R"("at":1700000000000)", R"("at":"noon")")),
       "journal record 8: /at: expected an integer from -9223372036854775808 to 9223372036854775807, found \"noon\"");

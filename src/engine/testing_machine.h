@@ -137,7 +137,7 @@ class World {
   std::shared_ptr<store::Store> store = std::make_shared<store::MemoryStore>();
   Caller caller{.name = "uid:1000", .reason = ""};
   Limits limits;
-  std::function<bool(const Caller&, const std::string&, const json::object&)> may;
+  May may;
   std::vector<Result<Outcome>> ended;
   std::vector<std::string> logged;
 

@@ -4,14 +4,17 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <boost/describe.hpp>
 #include <boost/json.hpp>
+#include <cstdlib>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/lock_file.h"
-#include "deploy/providers/runtime/local/local_host.h"
 #include "host/home_store.h"
-#include "host/remote_link.h"
+#include "host/remote_door.h"
 #include "process/own_program.h"
 #include "process/port.h"
 #include "process/system.h"
@@ -96,6 +99,13 @@ Result<pid_t> start_router(const Home& home, uint16_t port) {
   return start_router_at(home, {"127.0.0.1:" + std::to_string(port)});
 }
 
+// Below the ports of outgoing connections: the router comes back to this one, and a connection must not have it then.
+Result<pid_t> start_router_anywhere(const Home& home) {
+  auto port = process::free_port();
+  if (!port) return port.error();
+  return start_router(home, *port);
+}
+
 // What a router says of itself in its folder; nothing if it has none, or was stopped in order.
 std::optional<json::object> record_in(Disk& disk, const std::string& folder) {
   auto text = read_file(disk, folder + "/router.json", kMaxRouterRecord);
@@ -117,6 +127,44 @@ std::vector<std::string> places_in(const json::object& record) {
     if (each.is_string()) places.emplace_back(each.get_string());
   }
   return places;
+}
+
+std::string folder_of_router(const Home& home, std::string_view name) {
+  return (home.root() / "router" / name).string();
+}
+
+// Where the router main is to listen, and whether it is to run: what is kept of it when its process is gone.
+struct KeptRouter {
+  std::vector<std::string> listen;
+  bool wanted = false;
+};
+BOOST_DESCRIBE_STRUCT(KeptRouter, (), (listen, wanted))
+
+KeptRouter kept_router(Disk& disk, const std::string& folder) {
+  auto text = read_file(disk, folder + "/kept.json", kMaxRouterRecord);
+  auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+  auto kept = parsed ? read<KeptRouter>(*parsed) : Result<KeptRouter>(parsed.error());
+  if (kept) return *kept;
+  // One that an earlier version has started says so in its own record alone.
+  auto record = record_in(disk, folder);
+  const json::value* flag = record ? record->if_contains("kept") : nullptr;
+  if (flag == nullptr || *flag != json::value(true)) return {};
+  return {.listen = places_in(*record), .wanted = true};
+}
+
+Result<void> keep_router(Disk& disk, const std::string& folder, const KeptRouter& kept) {
+  return write_atomically(disk, folder + "/kept.json", write(sluice::to_json(kept)), 0600);
+}
+
+// A port of these that somebody listens on.
+std::optional<uint16_t> taken_port(const std::vector<std::string>& places) {
+  for (const std::string& each : places) {
+    const size_t colon = each.rfind(':');
+    if (colon == std::string::npos || each.starts_with("unix:")) continue;
+    const auto port = static_cast<uint16_t>(std::atoi(each.c_str() + colon + 1));
+    if (port != 0 && process::is_port_taken(port)) return port;
+  }
+  return std::nullopt;
 }
 
 std::optional<RunningRouter> main_router(Disk& disk, const Home& home) {
@@ -156,7 +204,7 @@ std::string command_to_run_router(const std::string& name) {
 }
 
 bool serve_runs(const Home& home, const Clock& clock) {
-  auto door = RemoteLink::open(socket_of(home), clock, "up");
+  auto door = RemoteDoor::open(socket_of(home), clock, {.purpose = "up"});
   return door && (*door)->status();
 }
 
@@ -172,66 +220,81 @@ Result<bool> ensure_serve(Disk& disk, const Home& home, Clock& clock) {
 }
 
 Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port) {
-  if (main_router(disk, home)) return 0;
-  if (port != 0 && process::is_port_taken(port)) {
-    return Error{.code = Code::conflict,
-                 .message = "port " + std::to_string(port) + " is taken",
-                 .next = "choose another with --port, or leave it out"};
+  const std::string folder = folder_of_router(home, kMainRouter);
+  if (main_router(disk, home) || router_master(disk, folder)) return 0;
+  const std::vector<std::string> before = kept_router(disk, folder).listen;
+  const bool again = port == 0 && !before.empty();
+  auto taken = taken_port(again ? before : std::vector<std::string>{":" + std::to_string(port)});
+  if (taken && !main_router(disk, home) && !router_master(disk, folder)) {
+    return Error{
+        .code = Code::conflict,
+        .message =
+            "port " + std::to_string(*taken) + (again ? ", where the router listened before," : "") + " is taken",
+        .next = again ? "free it, or choose another with --port" : "choose another with --port, or leave it out"};
   }
-  if (port == 0 && !process::is_port_taken(kUsualPort)) return start_router(home, kUsualPort);
-  return start_router(home, port);
+  if (again) return start_router_at(home, before);
+  if (port != 0) return start_router(home, port);
+  return process::is_port_taken(kUsualPort) ? start_router_anywhere(home) : start_router(home, kUsualPort);
 }
 
 Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uint16_t port, pid_t begun) {
   std::optional<RunningRouter> found;
   auto log = log_of(home, "router");
   if (!log) return log.error();
-  auto listens = [&](pid_t pid) {
-    return await_start(disk, clock, pid, "the router", *log, [&] {
-      found = main_router(disk, home);
-      return found.has_value();
-    });
+  const std::string folder = folder_of_router(home, kMainRouter);
+  auto is_up = [&] {
+    found = main_router(disk, home);
+    return found.has_value();
   };
-  auto up = listens(begun);
-  if (!up && up.error().code == Code::failed && port == 0) {
-    auto again = start_router(home, 0);
+  auto listens = [&](pid_t pid) { return await_start(disk, clock, pid, "the router", *log, is_up); };
+  // One that the control plane or another command has started, which was quicker.
+  auto other_listens = [&]() -> Result<void> {
+    while (!is_up() && router_master(disk, folder)) clock.sleep_ms(kLookAgain_ms);
+    if (is_up()) return {};
+    return Error{.message = "the router has ended before it was ready; its log says:\n" + tail_of(disk, *log)};
+  };
+  auto up = begun == 0 ? other_listens() : listens(begun);
+  if (!up && up.error().code == Code::failed && router_master(disk, folder)) up = other_listens();
+  if (!up && up.error().code == Code::failed && port == 0 && kept_router(disk, folder).listen.empty()) {
+    auto again = start_router_anywhere(home);
     if (!again) return again.error();
     up = listens(*again);
   }
   if (!up) return up.error();
+  if (auto kept = keep_router(disk, folder, {.listen = found->listen, .wanted = true}); !kept) return kept.error();
   return RouterHere{*std::move(found), begun != 0};
 }
 
 RouterKeeper::RouterKeeper(Disk& disk, Home home, const Clock& clock)
-    : disk_(disk), home_(std::move(home)), folder_((home_.root() / "router" / kMainRouter).string()), clock_(clock) {
-  auto record = record_in(disk_, folder_);
-  if (record && !router_process(disk_, folder_)) left_before_ = pid_in(*record);
-}
+    : disk_(disk), home_(std::move(home)), folder_(folder_of_router(home_, kMainRouter)), clock_(clock) {}
 
 std::optional<std::string> RouterKeeper::look() {
   const int64_t now_ns = clock_.monotonic_ns();
   if (now_ns < next_ns_) return std::nullopt;
   next_ns_ = now_ns + kFirstWait_ms * 1'000'000;
   if (child_ != 0 && process::ends_within(child_, 0)) child_ = 0;
-  auto record = record_in(disk_, folder_);
-  const json::value* kept = record ? record->if_contains("kept") : nullptr;
-  if (kept == nullptr || *kept != json::value(true) || pid_in(*record) == left_before_) return std::nullopt;
-  if (router_master(disk_, folder_)) return std::nullopt;
+  const KeptRouter kept = kept_router(disk_, folder_);
+  if (!kept.wanted || router_master(disk_, folder_)) return std::nullopt;
   const bool calm = now_ns - started_ns_ > kCalm_ms * 1'000'000;
   wait_ms_ = calm ? kFirstWait_ms : std::clamp(2 * wait_ms_, kFirstWait_ms, kLongestWait_ms);
   started_ns_ = now_ns;
   next_ns_ = now_ns + wait_ms_ * 1'000'000;
-  auto started = start_router_at(home_, places_in(*record));
-  if (!started) return "the router main was killed, and cannot be started again: " + started.error().message;
+  auto started = start_router_at(home_, kept.listen);
+  if (!started) return "the router main has ended, and cannot be started again: " + started.error().message;
   child_ = *started;
-  return "the router main was killed; it is started again, pid " + std::to_string(child_);
+  return "the router main has ended; it is started again, pid " + std::to_string(child_);
 }
 
 Result<std::vector<RunningRouter>> stop_routers(Disk& disk, const Home& home, Clock& clock, int64_t at_most_ms) {
   std::vector<RunningRouter> stopped;
+  const std::string main = folder_of_router(home, kMainRouter);
+  if (KeptRouter kept = kept_router(disk, main); kept.wanted) {
+    kept.wanted = false;
+    if (auto noted = keep_router(disk, main, kept); !noted) return noted.error();
+  }
   const int64_t until_ns = clock.monotonic_ns() + at_most_ms * 1'000'000;
   for (RunningRouter& each : running_routers(disk, home)) {
-    auto holder = router_process(disk, (home.root() / "router" / each.name).string());
+    auto holder = router_process(disk, folder_of_router(home, each.name));
     if (!holder) continue;
     auto process = process::ProcessHandle::open(*holder);
     if (!process) continue;
@@ -250,7 +313,7 @@ Result<std::vector<RunningRouter>> stop_routers(Disk& disk, const Home& home, Cl
 
 Result<int64_t> stop_serve(Disk& disk, const Home& home, Clock& clock, const std::string& reason, int64_t at_most_ms) {
   auto owner = read_lock_owner(disk, (home.root() / "run" / "store.lock").string());
-  auto door = RemoteLink::open(socket_of(home), clock, "stop");
+  auto door = RemoteDoor::open(socket_of(home), clock, {.purpose = "stop"});
   auto asked = door ? (*door)->stop(reason) : Result<json::object>(door.error());
   if (!asked && (asked.error().code == Code::not_found || asked.error().code == Code::invalid)) return int64_t{0};
   if (!asked) return asked.error();
@@ -300,10 +363,11 @@ Result<size_t> stop_workloads(Disk& disk, const Home& home, const LoadedConcepts
 }
 
 Result<process::Replicas*> local_replicas(const LoadedConcepts& concepts) {
-  if (concepts.find("LocalRuntime") == nullptr) {
+  auto* replicas = concepts.tools.find<process::Replicas>();
+  if (replicas == nullptr) {
     return Error{.code = Code::unavailable, .message = "this program has no local runtime"};
   }
-  return &concepts.tools.get<deploy::local_runtime::LocalHost>().replicas();
+  return replicas;
 }
 
 }  // namespace sluice::host

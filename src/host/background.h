@@ -40,13 +40,13 @@ struct RouterHere {
   RunningRouter router;
   bool started = false;
 };
-// Begins to start the router `main`; `finish_router` waits until it listens. Port 0: 8080, or any that is free if that
-// is taken, also if somebody takes it meanwhile. Its pid; 0: one runs already.
+// Begins to start the router `main`; `finish_router` waits until it listens. Port 0: where it listened before, and at
+// first 8080, or any that is free if that is taken, also if somebody takes it meanwhile. Its pid; 0: one runs already.
 Result<pid_t> begin_router(Disk& disk, const Home& home, uint16_t port);
 Result<RouterHere> finish_router(Disk& disk, const Home& home, Clock& clock, uint16_t port, pid_t begun);
 
-// For the control plane: starts the router that `sluice up` has started again, where it listened, if it is killed. One
-// that is stopped in order has said so, and one that did not run when this began is not its business.
+// For the control plane: starts the router that `sluice up` has started again, where it listened, however it ended: it
+// was killed, or the machine was restarted. Only stop_routers() ends that.
 class RouterKeeper {
  public:
   // Both references must outlive it.
@@ -60,10 +60,9 @@ class RouterKeeper {
   Home home_;
   std::string folder_;  // the router's
   const Clock& clock_;
-  int64_t left_before_ = 0;  // the pid in the record of one that had ended before this began
-  pid_t child_ = 0;          // that was started last
-  int64_t started_ns_ = 0;   // when
-  int64_t wait_ms_ = 0;      // from then on, until the next start
+  pid_t child_ = 0;         // that was started last
+  int64_t started_ns_ = 0;  // when
+  int64_t wait_ms_ = 0;     // from then on, until the next start
   int64_t next_ns_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/lock_file.h"
 #include "host/testing_opening.h"
@@ -63,8 +64,12 @@ TEST_F(Background, ARouterWhoseMasterWasKilledRunsAsLongAsItsWorkerDoes) {
   EXPECT_THAT(routers[0].listen, ElementsAre("127.0.0.1:8080"));
 }
 
-TEST_F(Background, ARouterThatDidNotRunIsNotStarted) {
-  record(1);  // left by one that was killed
+TEST_F(Background, ARouterThatWasStoppedIsNotStarted) {
+  record(1);
+  ASSERT_TRUE(stop_routers(world.disk, home, clock, 1'000));
+  EXPECT_EQ(read_file(world.disk, folder + "/kept.json", 1'000).value(),
+            R"({"listen":["127.0.0.1:8080"],"wanted":false})")
+      << "the next one listens there again";
   RouterKeeper keeper(world.disk, home, clock);
   EXPECT_EQ(keeper.look(), std::nullopt);
   EXPECT_EQ(keeper.look(), std::nullopt);

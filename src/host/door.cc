@@ -65,11 +65,15 @@ json::object to_json(const Answer& answer) {
     if (answer.flow) {
       object["maybeDone"] = answer.maybe_done;
       object["followUpsPending"] = answer.follow_ups_pending;
+      object["followUpsMoving"] = answer.follow_ups_moving;
     }
     if (answer.generation) object["generation"] = *answer.generation;
     if (!answer.next.empty()) object["next"] = answer.next;
+    if (!answer.seen.empty()) object["seen"] = answer.seen;
+    if (answer.expect) object["expect"] = *answer.expect;
   } else {
     object["waitsFor"] = answer.waits_for;
+    object["position"] = answer.position;
   }
   if (answer.trouble) object["trouble"] = problem(*answer.trouble);
   return object;
@@ -94,8 +98,11 @@ Result<Answer> read_answer(const json::value& value) {
   if (const json::value* next = object.if_contains("next"); next != nullptr && next->is_array()) {
     answer.next = next->get_array();
   }
+  if (const json::object* seen = object_in(object, "seen")) answer.seen = *seen;
+  if (object.contains("expect")) answer.expect = number_in(object, "expect");
   answer.state = state_named(text_in(object, "state"));
   answer.follow_ups_pending = number_in(object, "followUpsPending");
+  answer.follow_ups_moving = number_in(object, "followUpsMoving");
   answer.waits_for = text_in(object, "waitsFor");
   if (const json::object* trouble = object_in(object, "trouble")) answer.trouble = error_in(*trouble);
   if (!answer.ended() && !answer.flow) return Error{.message = "the server's answer has neither an end nor a flow"};

@@ -3,17 +3,23 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <map>
 
 #include "base/nearest.h"
 #include "engine/dry_run.h"
 #include "engine/history.h"
 #include "engine/outcome_code.h"
-#include "host/engine_link.h"
+#include "host/access_views.h"
+#include "host/approvals.h"
 #include "host/moment.h"
+#include "host/replica_logs.h"
 #include "host/running_flow.h"
+#include "host/seen_rows.h"
 
 namespace sluice::host {
 namespace {
+
+constexpr size_t kPiece = size_t{1} << 18U;
 
 std::optional<uint64_t> generation_in(const json::object& fields) {
   const json::value* value = fields.if_contains("generation");
@@ -21,15 +27,14 @@ std::optional<uint64_t> generation_in(const json::object& fields) {
   return static_cast<uint64_t>(value->get_int64());
 }
 
-// Flows that follow from this one, and theirs, that have not settled.
-Result<uint64_t> pending_after(store::Snapshot& snapshot, const Ulid& flow) {
-  uint64_t pending = 0;
-  auto read = snapshot.open_flows([&](const store::FlowRow& row) {
-    if (row.id != flow && engine::follows_from(snapshot, row, flow)) ++pending;
+// Counts the flows that follow from this one, and theirs, that have not settled.
+Result<void> count_follow_ups(store::Snapshot& snapshot, const Ulid& flow, Answer& answer) {
+  return snapshot.open_flows([&](const store::FlowRow& row) {
+    if (row.id == flow || !engine::follows_from(snapshot, row, flow)) return true;
+    ++answer.follow_ups_pending;
+    if (row.status != store::FlowStatus::stuck) ++answer.follow_ups_moving;
     return true;
   });
-  if (!read) return read.error();
-  return pending;
 }
 
 }  // namespace
@@ -51,14 +56,26 @@ Result<const lang::ActionSymbol*> callable(const lang::CheckedKit& kit, const st
 }
 
 Result<ViewAnswer> read_view(store::Store& store, store::BlobStore* blobs, const LoadedConcepts& concepts,
-                             int64_t now_ms, const std::string& name, const json::object& query) {
+                             const Beside& beside, const std::string& name, const json::object& query) {
   auto view = find_view(name);
   if (!view) return view.error();
-  auto moment = Moment::of(store, blobs, concepts.tools, now_ms);
+  auto moment = Moment::of(store, blobs, concepts.tools, beside.clock.wall_ms(), &beside);
   if (!moment) return moment.error();
   auto document = (*view)->read((*moment)->reading(), query);
   if (!document) return document.error();
   return ViewAnswer{*std::move(document), (*moment)->position()};
+}
+
+EngineDoor::EngineDoor(DoorParts parts, engine::Caller caller) : parts_(std::move(parts)), caller_(std::move(caller)) {
+  if (parts_.authority != nullptr && !parts_.authority->is_unbound(caller_)) {
+    visible_ = std::make_unique<VisibleStore>(*parts_.store, *parts_.authority, caller_);
+  }
+}
+
+engine::Caller EngineDoor::who_for(const std::string& reason) const {
+  engine::Caller who = caller_;
+  who.reason = reason;
+  return who;
 }
 
 Result<Answer> EngineDoor::call(const Call& call, const Waiting& waiting) {
@@ -66,17 +83,26 @@ Result<Answer> EngineDoor::call(const Call& call, const Waiting& waiting) {
   if (!action) return action.error();
   if ((*action)->runs == lang::Runs::query) return ask(call, **action);
   if (call.dry_run) return try_out(call);
+  if (parts_.authority != nullptr && parts_.authority->may(caller_, call.action, call.input)) {
+    if (auto needed = parts_.authority->approval_for(caller_, call.action, call.input)) {
+      return ask_others(call, **action, *needed);
+    }
+  }
+  const uint64_t before = parts_.engine->position();
   auto flow = parts_.engine->start({.action = call.action,
                                     .input = call.input,
-                                    .caller = {.name = caller_, .reason = call.reason},
+                                    .caller = who_for(call.reason),
                                     .key = call.key,
                                     .expect_generation = call.expect_generation});
   if (!flow) return flow.error();
-  return await(*flow, call.action, call.wait, waiting);
+  if (waiting.began) waiting.began(*flow);
+  auto answer = await(*flow, call.action, call.wait, waiting);
+  if (answer && !answer->ended()) answer->position = before + 1;
+  return answer;
 }
 
 Result<Answer> EngineDoor::ask(const Call& call, const lang::ActionSymbol& action) {
-  auto answer = parts_.engine->query(call.action, call.input, {.name = caller_, .reason = call.reason});
+  auto answer = parts_.engine->query(call.action, call.input, who_for(call.reason));
   if (!answer) return answer.error();
   return Answer{.action = call.action,
                 .variant = answer->variant,
@@ -87,6 +113,12 @@ Result<Answer> EngineDoor::ask(const Call& call, const lang::ActionSymbol& actio
 }
 
 Result<Answer> EngineDoor::try_out(const Call& call) {
+  if (parts_.authority != nullptr) {
+    if (auto may = parts_.authority->may(caller_, call.action, call.input); !may) {
+      (void)parts_.engine->deny(who_for(call.reason), call.action);
+      return may.error();
+    }
+  }
   auto snapshot = parts_.store->read();
   if (!snapshot) return snapshot.error();
   auto indexed = indexed_fields_of(**snapshot);
@@ -99,16 +131,38 @@ Result<Answer> EngineDoor::try_out(const Call& call) {
                                 .now_ms = parts_.clock->wall_ms()},
                                call.action, call.input);
   if (!tried) return tried.error();
+  SeenRows seen = seen_rows(**snapshot, *parts_.kit, call.action, call.input);
   return Answer{.action = call.action,
                 .variant = tried->end.variant,
                 .fields = tried->end.fields,
                 .code = tried->code,
                 .position = (*snapshot)->position(),
-                .next = tried->end.next};
+                .next = tried->end.next,
+                .seen = std::move(seen.generations),
+                .expect = seen.own};
+}
+
+// What would be refused anyway is not asked for, and no record may carry a secret.
+Result<Answer> EngineDoor::ask_others(const Call& call, const lang::ActionSymbol& action,
+                                      const Authority::Needed& needed) {
+  const lang::Types& types = parts_.kit->symbols().types;
+  if (std::ranges::any_of(action.params, [&](const auto& each) { return types.holds_sealed(each.type); })) {
+    return Error{.code = Code::denied,
+                 .message = call.action + " needs approval, and cannot wait for it: it carries a secret",
+                 .next = "leave " + call.action + " out of the policy's approvals, or do it at the home itself"};
+  }
+  auto tried = try_out(call);
+  if (!tried || tried->code != Code::ok) return tried;
+  return ask_for_approval(*parts_.engine, *parts_.store,
+                          {.requester = caller_.name,
+                           .environment = needed.environment,
+                           .needed = needed.people,
+                           .seconds = needed.seconds},
+                          call, tried->seen);
 }
 
 Result<Answer> EngineDoor::answer_of(const Ulid& flow, WaitFor wait, const Waiting& waiting) {
-  auto snapshot = parts_.store->read();
+  auto snapshot = seen().read();
   if (!snapshot) return snapshot.error();
   auto row = (*snapshot)->flow(flow);
   if (!row) return row.error();
@@ -117,7 +171,6 @@ Result<Answer> EngineDoor::answer_of(const Ulid& flow, WaitFor wait, const Waiti
 }
 
 Result<Answer> EngineDoor::await(const Ulid& flow, const std::string& action, WaitFor wait, const Waiting& waiting) {
-  LocalLink link(*parts_.engine, *parts_.store, parts_.kit);
   RunningFlow running(flow);
   auto stop = [&] {
     if (waiting.waits_for) waiting.waits_for(running.waits_for(parts_.clock->wall_ms()));
@@ -125,7 +178,7 @@ Result<Answer> EngineDoor::await(const Ulid& flow, const std::string& action, Wa
   };
   Answer answer{.action = action, .variant = {}, .flow = flow};
   if (wait != WaitFor::start) {
-    if (auto waited = wait_for_answer(link, running, stop); !waited) return waited.error();
+    if (auto waited = wait_for_answer(*parts_.engine, *parts_.store, running, stop); !waited) return waited.error();
   }
   const bool now = wait <= WaitFor::answer || !running.ended();
   const auto until = wait == WaitFor::all ? engine::Engine::Until::all : engine::Engine::Until::settled;
@@ -145,19 +198,75 @@ Result<Answer> EngineDoor::await(const Ulid& flow, const std::string& action, Wa
   auto symbol = callable(*parts_.kit, action);
   answer.code = engine::code_of(symbol ? **symbol : lang::ActionSymbol(), end.variant);
   auto snapshot = parts_.store->read();
-  auto pending = snapshot ? pending_after(**snapshot, flow) : Result<uint64_t>(snapshot.error());
-  if (!pending) return pending.error();
-  answer.follow_ups_pending = *pending;
+  if (!snapshot) return snapshot.error();
+  if (auto counted = count_follow_ups(**snapshot, flow, answer); !counted) return counted.error();
   return answer;
 }
 
 Result<ViewAnswer> EngineDoor::view(const std::string& name, const json::object& query) {
-  return read_view(*parts_.store, parts_.blobs, *parts_.concepts, parts_.clock->wall_ms(), name, query);
+  if (const AccessView* about = parts_.authority != nullptr ? find_access_view(name) : nullptr) {
+    auto document = about->read({*parts_.authority, caller_, *parts_.store}, query);
+    if (!document) return document.error();
+    return ViewAnswer{*std::move(document), parts_.engine->position()};
+  }
+  return read_view(seen(), parts_.blobs, *parts_.concepts, {*parts_.disk, *parts_.home, *parts_.clock}, name, query);
 }
 
-Result<uint64_t> EngineDoor::decide(engine::Decision decision) {
-  decision.caller.name = caller_;
-  return parts_.engine->decide(std::move(decision));
+Result<Decided> EngineDoor::decide(engine::Decision decision, const Waiting& waiting) {
+  decision.caller = who_for(decision.caller.reason);
+  const Ulid flow = decision.flow;
+  auto position = parts_.engine->decide(std::move(decision));
+  if (!position) return position.error();
+  return decided(flow, *position, waiting);
+}
+
+Result<Decided> EngineDoor::decided(const Ulid& flow, uint64_t position, const Waiting& waiting) {
+  Decided decided{.position = position};
+  if (flow != Ulid()) {
+    auto state = parts_.engine->wait(flow, engine::Engine::Until::quiet,
+                                     [&] { return parts_.engine->trouble() || (waiting.stop && waiting.stop()); });
+    if (!state) return state.error();
+    decided.state = *state;
+  }
+  decided.trouble = parts_.engine->trouble();
+  return decided;
+}
+
+Result<std::string> EngineDoor::put(File& file, const std::string& reason) {
+  auto digest = crypto::sha256(file);
+  if (!digest) return digest.error();
+  uint64_t at = 0;
+  auto done = put(
+      *digest,
+      [&](std::string& piece) -> Result<bool> {
+        piece.resize(kPiece);
+        auto got = file.read_at(at, piece);
+        if (!got) return got.error();
+        piece.resize(*got);
+        at += *got;
+        return *got > 0;
+      },
+      reason);
+  if (!done) return done.error();
+  return crypto::to_string(*digest);
+}
+
+Result<void> EngineDoor::put(const crypto::Sha256& digest, const std::function<Result<bool>(std::string& piece)>& next,
+                             const std::string& reason) {
+  auto incoming = parts_.uploads->begin();
+  if (!incoming) return incoming.error();
+  std::string piece;
+  while (true) {
+    auto more = next(piece);
+    if (!more) return more.error();
+    if (!*more) break;
+    if (auto added = (*incoming)->add(piece); !added) return added;
+  }
+  const uint64_t bytes = (*incoming)->bytes();
+  if (auto kept = (*incoming)->finish(digest); !kept) return kept;
+  auto recorded = parts_.engine->record_put(who_for(reason), crypto::to_string(digest), bytes);
+  if (!recorded) return recorded.error();
+  return {};
 }
 
 Result<void> EngineDoor::follow(uint64_t from, const std::function<bool(const engine::Step&)>& visit,
@@ -166,6 +275,7 @@ Result<void> EngineDoor::follow(uint64_t from, const std::function<bool(const en
   auto watched = parts_.engine->watch(
       from,
       [&](const store::JournalRow& row) {
+        if (visible_ && !visible_->sees(row)) return true;
         auto step = engine::read_step(row.record);
         if (!step) unreadable = step.error();
         return step && visit(*step);
@@ -173,6 +283,31 @@ Result<void> EngineDoor::follow(uint64_t from, const std::function<bool(const en
       stop);
   if (unreadable) return *unreadable;
   return watched;
+}
+
+Result<void> EngineDoor::read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) {
+  if (!visible_) return read_logs_here(*this, *parts_.disk, ask, visit, stop);
+  // Who may deploy to an environment may read what runs there. To which one an instance belongs, its revision says.
+  DoorParts all = parts_;
+  all.authority = nullptr;
+  EngineDoor whole(all, caller_);
+  std::map<std::string, Result<void>> known;
+  auto may = [&](const std::string& instance) {
+    auto found = known.find(instance);
+    if (found != known.end()) return found->second;
+    deploy::Wanted wanted{.action = "logs", .right = "deploy"};
+    auto shown = whole.view("instance", {{"name", instance}});
+    const json::value* environment = shown ? shown->document.as_object().if_contains("environment") : nullptr;
+    if (environment != nullptr && environment->is_string()) wanted.environments.emplace_back(environment->get_string());
+    auto verdict = parts_.authority->judge(caller_, wanted);
+    Result<void> allowed;
+    if (!verdict.allowed) {
+      allowed = Error{.code = Code::denied, .message = caller_.name + " may not read these logs: " + verdict.why};
+      (void)parts_.engine->deny(caller_, "logs");
+    }
+    return known.emplace(instance, allowed).first->second;
+  };
+  return read_logs_here(whole, *parts_.disk, ask, visit, stop, may);
 }
 
 }  // namespace sluice::host

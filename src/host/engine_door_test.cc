@@ -13,7 +13,7 @@ namespace engine_door_test {
 
 struct EngineDoors : testing::Test {
   TestingWork work;
-  EngineDoor door{work.door_parts(), work.owner};
+  EngineDoor door{work.door_parts(), {.name = work.owner}};
 };
 
 TEST_F(EngineDoors, ACallIsAnsweredWithAllThatItsCallerNeeds) {
@@ -33,7 +33,7 @@ TEST_F(EngineDoors, ACallIsAnsweredWithAllThatItsCallerNeeds) {
 }
 
 TEST_F(EngineDoors, WhoMayNotIsDeniedAndWhatIsNotThereIsNotFound) {
-  EngineDoor stranger{work.door_parts(), "uid:4711"};
+  EngineDoor stranger{work.door_parts(), {.name = "uid:4711"}};
   EXPECT_EQ(stranger.call({.action = "Work/go", .input = {{"n", 3}}}).error().code, Code::denied);
   EXPECT_EQ(door.call({.action = "Work/went"}).error().message,
             "there is no action Work/went; did you mean Work/wait?");

@@ -27,7 +27,10 @@ http::Request post(const std::vector<std::string>& path, const json::value& body
 }
 
 Result<Reply> exchange(http::Client& client, http::Request request, int64_t timeout_ms) {
-  auto answer = client.send(std::move(request), timeout_ms);
+  return reply_in(client.send(std::move(request), timeout_ms));
+}
+
+Result<Reply> reply_in(const Result<http::Answer>& answer) {
   if (!answer) return answer.error();
   if (answer->status == 204) return Reply{.status = 204};
   auto body = parse_json(answer->body, "", kReplyLimits);

@@ -29,6 +29,9 @@ struct Reply {
 // What the server said, a problem as well. An error: it said nothing that could be understood.
 Result<Reply> exchange(http::Client& client, http::Request request, int64_t timeout_ms = kExchange_ms);
 
+// What an answer says, likewise.
+Result<Reply> reply_in(const Result<http::Answer>& answer);
+
 // The same where a problem is an error.
 Result<json::value> ask(http::Client& client, http::Request request, int64_t timeout_ms = kExchange_ms);
 

@@ -77,6 +77,8 @@ const std::vector<HomeFolder>& home_layout() {
       {"artifacts", "what was built, by digest"},
       {"logs", "what background processes say"},
       {"run", "sockets and locks of running processes"},
+      {"rules", "signed rules packs of deployers, one folder an environment"},
+      {"secrets", "sealed secrets, one folder an environment"},
       {"runtime", "what runs on this machine: replicas with their logs, and unpacked bundles"},
       {"router", "what routers obey and count, one folder each"},
   };

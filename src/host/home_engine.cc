@@ -6,18 +6,16 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/atomic_file.h"
 #include "crypto/key_file.h"
 #include "crypto/sha256.h"
 #include "engine/caller_words.h"
+#include "host/flows/flow_views.h"
 #include "host/home.h"
 #include "host/kit_place.h"
-#include "host/remote_link.h"
-#include "http/socket.h"
 
 namespace sluice::host {
 namespace {
-
-constexpr int kAttempts = 5;
 
 // What is on the disk is right, this process is not: it must not write anything more.
 [[noreturn]] void stop_at_once(Narrator& narrator, const std::string& why, bool unknown) {
@@ -33,105 +31,41 @@ constexpr int kAttempts = 5;
 
 }  // namespace
 
-Result<std::vector<Ulid>> flows_under_way(store::Snapshot& snapshot) {
-  std::set<Ulid> timed;
-  auto timers = snapshot.timers([&](const store::TimerRow& timer) {
-    timed.insert(timer.flow);
-    return true;
-  });
-  if (!timers) return timers.error();
-  std::vector<Ulid> found;
-  auto flows = snapshot.open_flows([&](const store::FlowRow& row) {
-    bool moves = row.status == store::FlowStatus::running ||
-                 (row.status == store::FlowStatus::waiting && timed.contains(row.id));
-    if (moves) found.push_back(row.id);
-    return true;
-  });
-  if (!flows) return flows.error();
-  return found;
+Result<std::unique_ptr<HomeEngine>> HomeEngine::start(const Opening& opening,
+                                                      const std::shared_ptr<const lang::CheckedKit>& kit,
+                                                      const std::string& folder) {
+  return start(opening, kit, folder, std::nullopt);
 }
 
 Result<std::unique_ptr<HomeEngine>> HomeEngine::start(const Opening& opening,
-                                                      std::shared_ptr<const lang::CheckedKit> kit,
-                                                      const std::string& folder, Where where) {
-  return start(opening, MakeKit([&] { return Result(kit); }), folder, where);
-}
-
-Result<std::unique_ptr<HomeEngine>> HomeEngine::start(const Opening& opening, const MakeKit& make_kit,
-                                                      const std::string& folder, Where where) {
-  return start(opening, make_kit, folder, where, std::nullopt);
-}
-
-Result<std::unique_ptr<HomeEngine>> HomeEngine::start(const Opening& opening,
-                                                      std::shared_ptr<const lang::CheckedKit> kit,
+                                                      const std::shared_ptr<const lang::CheckedKit>& kit,
                                                       const std::string& folder, engine::Decision decision,
                                                       uint64_t& position) {
-  auto started = start(opening, MakeKit([&] { return Result(kit); }), folder, Where::anywhere, std::move(decision));
+  auto started = start(opening, kit, folder, std::optional(std::move(decision)));
   if (!started) return started;
   HomeEngine& self = **started;
-  if (self.here() == nullptr) self.decided_ = self.engine().decide(*std::move(self.first_));
   if (!*self.decided_) return self.decided_->error();
   position = **self.decided_;
   return started;
 }
 
-Result<std::unique_ptr<HomeEngine>> HomeEngine::start(const Opening& opening, const MakeKit& make_kit,
-                                                      const std::string& folder, Where where,
+Result<std::unique_ptr<HomeEngine>> HomeEngine::start(const Opening& opening,
+                                                      const std::shared_ptr<const lang::CheckedKit>& kit,
+                                                      const std::string& folder,
                                                       std::optional<engine::Decision> first) {
   std::unique_ptr<HomeEngine> made(new HomeEngine());
   HomeEngine& self = *made;
   self.caller_ = {.name = calling_user(), .reason = opening.reason};
   self.first_ = std::move(first);
   if (self.first_) self.first_->caller = self.caller_;
+  auto opened = open_home_store(opening, self.clock_, {.make = MakeStore::yes});
+  if (!opened) return opened.error();
+  self.home_ = *std::move(opened);
   std::error_code ignored;
-  std::string kit_folder =
+  const std::string kit_folder =
       is_built_in(folder) ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
-  std::shared_ptr<const lang::CheckedKit> kit;
-  auto check_kit = [&]() -> Result<void> {
-    if (kit) return {};
-    auto checked = make_kit();
-    if (!checked) return checked.error();
-    kit = *std::move(checked);
-    return {};
-  };
-  for (int attempt = 1;; ++attempt) {
-    // A kit with errors is found before anything is written.
-    bool there = where == Where::anywhere && http::connect_unix(socket_of(opening.home)).has_value();
-    if (auto ready = there ? Result<void>() : check_kit(); !ready) return ready.error();
-    auto opened = open_home_store(opening, self.clock_, {.make = MakeStore::yes, .own = where == Where::here});
-    if (!opened) return opened.error();
-    self.home_ = *std::move(opened);
-    bool served = !self.home_->served.empty();
-    if (auto ready = served ? Result<void>() : check_kit(); !ready) return ready.error();
-    auto started = served ? self.start_there(opening, kit_folder) : self.start_here(opening, kit, kit_folder);
-    if (started) return made;
-    // One that ended just when it was asked is no obstacle: nothing was asked of it yet.
-    Code code = started.error().code;
-    bool ended = served && (code == Code::not_found || code == Code::unavailable);
-    if (!ended || attempt == kAttempts) return started.error();
-  }
-}
-
-Result<void> HomeEngine::start_there(const Opening& opening, const std::string& folder) {
-  auto door = RemoteLink::open(home_->served, clock_, opening.purpose);
-  if (!door) return door.error();
-  // Whoever may do nothing hears it of what they call, where it is written down as that.
-  if (may(caller_)) {
-    auto status = (*door)->status();
-    if (!status) return status.error();
-    const json::value* runs = status->if_contains("kitFolder");
-    if (runs == nullptr || *runs != json::value(folder)) {
-      std::string other = runs != nullptr && runs->is_string() ? std::string(runs->get_string()) : "another";
-      return Error{.code = Code::conflict,
-                   .message = "sluice serve runs the kit " + other + ", and this command needs " + folder,
-                   .next = "sluice stop, then run the command again"};
-    }
-    auto key = crypto::load_private_key(home_->disk, home_->operator_key_path);
-    if (!key) return key.error();
-    operator_key_ = *std::move(key);
-  }
-  door_ = *std::move(door);
-  return {};
+  if (auto started = self.start_engine(opening, kit, kit_folder); !started) return started.error();
+  return made;
 }
 
 Result<void> HomeEngine::look_for_flows() {
@@ -143,19 +77,28 @@ Result<void> HomeEngine::look_for_flows() {
   return {};
 }
 
-Result<void> HomeEngine::start_here(const Opening& opening, const std::shared_ptr<const lang::CheckedKit>& kit,
-                                    const std::string& folder) {
+Result<void> HomeEngine::start_engine(const Opening& opening, const std::shared_ptr<const lang::CheckedKit>& kit,
+                                      const std::string& folder) {
   Narrator& narrator = opening.narrator;
   HomeEngine& self = *this;
   if (auto keys = opening.home.folder("keys"); !keys) return keys.error();
   if (auto opened_heads = open_heads(narrator); !opened_heads) return opened_heads.error();
-  blobs_.emplace(home_->disk, (opening.home.root() / "blobs").string());
+  auto blobs = opening.home.folder("blobs");
+  if (!blobs) return blobs.error();
+  blobs_.emplace(home_->disk, blobs->string());
+  uploads_.emplace(home_->disk, (*blobs / "uploads").string());
+  // What was not finished when the process before ended never will be.
+  (void)remove_unfinished_writes(home_->disk, (*blobs / "uploads").string());
   if (auto kept = home_->store->commit({.meta = {{std::string(kKitMeta), folder}}}); !kept) return kept.error();
 
   if (auto looked = look_for_flows(); !looked) return looked;
   if (first_) first_->on_done = [&self](const Result<uint64_t>& done) { self.decided_ = done; };
 
+  authority_ = std::make_unique<Authority>(AuthorityParts{
+      .store = home_->store.get(), .blobs = &*blobs_, .clock = &clock_, .owner = home_->owner, .kit = kit});
   std::vector<lang::Observer*> observers = observers_of(*kit, opening.concepts);
+  std::vector<const lang::ConceptBinding*> concepts = opening.concepts.concepts;
+  for (const lang::ConceptBinding* each : handlers_of_packs(opening.concepts, kit)) concepts.push_back(each);
   auto engine = engine::Engine::start(
       {.store = self.home_->store.get(),
        .blobs = &*self.blobs_,
@@ -163,8 +106,9 @@ Result<void> HomeEngine::start_here(const Opening& opening, const std::shared_pt
        .boot = engine::this_boot(self.home_->disk),
        .random = &self.random_,
        .tools = &opening.concepts.tools,
-       .concepts = opening.concepts.concepts,
-       .may = [&self](const engine::Caller& who, const std::string&, const json::object&) { return self.may(who); },
+       .concepts = std::move(concepts),
+       .may = [&self](const engine::Caller& who, const std::string& action,
+                      const json::object& input) { return self.authority_->may(who, action, input); },
        .log = [&narrator](const std::string& text) { narrator.detail(text); },
        .note = [&narrator](const std::string& text) { narrator.note(text); },
        .fatal = [&self, &narrator](
@@ -176,25 +120,32 @@ Result<void> HomeEngine::start_here(const Opening& opening, const std::shared_pt
       kit);
   if (!engine) return engine.error();
   engine_ = *std::move(engine);
-  kit_ = kit;
   if (const std::string& first = opening.concepts.first_action;
       engine_->position() == 0 && !first.empty() && kit->symbols().find_action(first) && may(caller_)) {
     if (auto begun = engine_->start({.action = first, .caller = caller_}); !begun) {
       return begun.error();
     }
   }
-  if (!observers.empty()) observing_ = std::make_unique<Observing>(*engine_, std::move(observers));
-  door_ = std::make_unique<LocalLink>(*engine_, *home_->store, kit);
+  if (!observers.empty()) {
+    auto read = [&self, &tools = opening.concepts.tools] {
+      return Moment::of(*self.home_->store, &*self.blobs_, tools, self.clock_.wall_ms());
+    };
+    observing_ = std::make_unique<Observing>(*engine_, std::move(observers), read);
+  }
   return {};
 }
 
-DoorParts HomeEngine::door_parts(const LoadedConcepts& concepts) {
+DoorParts HomeEngine::door_parts(const Opening& opening) {
   return {.engine = engine_.get(),
           .store = home_->store.get(),
           .blobs = &*blobs_,
-          .concepts = &concepts,
+          .uploads = &*uploads_,
+          .concepts = &opening.concepts,
           .clock = &clock_,
-          .kit = kit_};
+          .disk = &opening.disk,
+          .home = &opening.home,
+          .kit = engine_->kit(),
+          .authority = authority_.get()};
 }
 
 // The operator's key is made with the first store. Nothing is written to a store that has lost what was signed.

@@ -51,7 +51,7 @@ TEST_F(HomeEngines, TheHomesOwnerMayCallAndNobodyElse) {
 TEST_F(HomeEngines, TheJournalIsSignedAndTheKitRemembered) {
   {
     auto home = start();
-    auto ended = home->here()->invoke(
+    auto ended = home->engine().invoke(
         {.action = "Stock/add", .input = {{"item", "tea"}, {"count", 5}}, .caller = home->caller()});
     ASSERT_TRUE(ended) << to_string(ended.error());
     EXPECT_EQ(ended->end.variant, "ok");

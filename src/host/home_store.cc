@@ -10,7 +10,7 @@
 #include "engine/denial.h"
 #include "engine/kept_set.h"
 #include "host/caller.h"
-#include "host/remote_store.h"
+#include "host/remote_door.h"
 #include "http/socket.h"
 #include "store/sqlite_store.h"
 #include "store/store_copy.h"
@@ -37,21 +37,17 @@ Error serve_runs(Disk& disk, const std::string& lock_path) {
           .next = "sluice stop"};
 }
 
-// The lock, or none if a `sluice serve` answers that has it. One may begin or end while this one waits.
-Result<std::optional<LockFile>> take_hold(const Opening& opening, Disk& disk, Clock& clock,
-                                          const std::string& lock_path, const std::string& socket, bool own,
-                                          int64_t timeout_ms) {
+// The lock. A `sluice serve` may begin or end while this one waits.
+Result<LockFile> take_hold(const Opening& opening, Disk& disk, Clock& clock, const std::string& lock_path,
+                           const std::string& socket, int64_t timeout_ms) {
   const int64_t begin_ns = clock.monotonic_ns();
   bool told = false;
   while (true) {
-    if (http::connect_unix(socket)) {
-      if (own) return serve_runs(disk, lock_path);
-      return std::optional<LockFile>();
-    }
+    if (http::connect_unix(socket)) return serve_runs(disk, lock_path);
     int64_t waited_ms = (clock.monotonic_ns() - begin_ns) / 1'000'000;
     int64_t left_ms = timeout_ms - waited_ms;
     auto lock = LockFile::acquire(disk, clock, lock_path, std::clamp<int64_t>(left_ms, 0, kTryLock_ms));
-    if (lock) return std::optional<LockFile>(*std::move(lock));
+    if (lock) return lock;
     if (lock.error().code != Code::conflict || left_ms <= kTryLock_ms) return lock.error();
     if (told || waited_ms + kTryLock_ms < kSilentWait_ms) continue;
     told = true;
@@ -60,12 +56,8 @@ Result<std::optional<LockFile>> take_hold(const Opening& opening, Disk& disk, Cl
 }
 
 void record_denied(const Opening& opening, const Clock& clock, HomeStore& home) {
-  std::string command = opening.purpose;
-  if (!home.served.empty()) {
-    (void)home.store->read();  // is denied there, and recorded
-  } else if (auto done =
-                 engine::record_denial(*home.store, calling_user(), command, clock, engine::this_boot(home.disk));
-             !done) {
+  auto done = engine::record_denial(*home.store, calling_user(), opening.purpose, clock, engine::this_boot(home.disk));
+  if (!done) {
     opening.narrator.detail("the denial could not be recorded: " + to_string(done.error()));
   }
 }
@@ -95,8 +87,8 @@ std::optional<Error> refuse_stranger(const Opening& opening, Clock& clock, const
   if (!reaches) return std::nullopt;
   std::string socket = socket_of(home);
   if (http::connect_unix(socket)) {
-    RealClock remote;
-    (void)RemoteStore(socket, remote, opening.purpose).read();  // is denied there, and recorded
+    auto door = RemoteDoor::open(socket, clock, {.purpose = opening.purpose});
+    if (door) (void)(*door)->view("flows");  // is denied there, and recorded
     return may_not_run(opening);
   }
   ActingAs owner(stat->owner);
@@ -112,6 +104,12 @@ std::optional<Error> refuse_stranger(const Opening& opening, Clock& clock, const
 std::string socket_of(const Home& home) { return (home.root() / "run" / "sluice.sock").string(); }
 
 Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock& clock, const StoreAccess& access) {
+  if (opening.server) {
+    return Error{.code = Code::usage,
+                 .message = "sluice " + opening.purpose + " works on this machine's home alone, and commands go to " +
+                            opening.server->url + " now; nothing was done",
+                 .next = "sluice context use local"};
+  }
   const Home* home = &opening.home;
   if (auto refused = refuse_stranger(opening, clock, *home)) return *refused;
   auto folder = access.make == MakeStore::yes ? home->folder("store") : home->check("store");
@@ -132,19 +130,16 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock
       return Error{.code = Code::verification_failed,
                    .message = "the store " + path + " is gone, but its journal was signed up to record " +
                               std::to_string(heads->heads.back().head.seq),
-                   .next = "put the store back from a copy, or move " + opened->heads_path + " away to begin anew"};
+                   .next = "put the store back from a copy, or move " + opened->heads_path + " away to start over"};
     }
     if (access.make == MakeStore::no) return std::unique_ptr<HomeStore>();
   }
   opening.narrator.detail("store: " + path);
   std::string socket = socket_of(*home);
-  // One that answers is asked even where the home cannot be written from here: it may be writing.
-  bool served = !access.own && http::connect_unix(socket).has_value();
-  auto run = served ? home->check("run") : home->folder("run");
-  auto hold_within = [&](int64_t timeout_ms) -> Result<std::optional<LockFile>> {
-    if (served) return std::optional<LockFile>();
+  auto run = home->folder("run");
+  auto hold_within = [&](int64_t timeout_ms) -> Result<LockFile> {
     if (!run) return run.error();
-    return take_hold(opening, opened->disk, clock, (*run / "store.lock").string(), socket, access.own, timeout_ms);
+    return take_hold(opening, opened->disk, clock, (*run / "store.lock").string(), socket, timeout_ms);
   };
   auto stat = opened->disk.stat(home->root().string(), FollowLinks::no);
   if (!stat) return stat.error();
@@ -152,10 +147,10 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock
   // Who is denied leaves a record, for which the store itself is needed.
   const bool as_copy = access.only_read && access.as_copy && opened->owner == calling_user();
   const int64_t patience_ms = opening.lock_timeout_ms;
-  auto take = [&]() -> Result<std::optional<LockFile>> {
+  auto take = [&]() -> Result<LockFile> {
     if (!as_copy) return hold_within(patience_ms);
     auto hold = hold_within(0);
-    if (hold || hold.error().code != Code::conflict) return hold;
+    if (hold || hold.error().code != Code::conflict || http::connect_unix(socket)) return hold;
     auto copy = store::copy_store(opened->disk, path, kMostCopiedBytes);
     if (!copy) return hold_within(patience_ms);
     opening.narrator.detail("a copy of the store is read: " + hold.error().message);
@@ -173,26 +168,17 @@ Result<std::unique_ptr<HomeStore>> open_home_store(const Opening& opening, Clock
     opening.narrator.detail("the home cannot be written, so it is only read: " + hold.error().message);
     opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
   }
-  if (hold && *hold) {
-    opened->lock.emplace(**std::move(hold));
-  } else if (hold) {
-    opening.narrator.detail("sluice serve has it: " + socket);
-    opened->served = socket;
+  if (hold) opened->lock.emplace(*std::move(hold));
+  Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
+  auto store = store::SqliteStore::open(disk, path);
+  if (!store && access.only_read && !opened->overlay && is_unwritable(store.error())) {
+    // What was left to be moved from the log into the tables finds no room there.
+    opening.narrator.detail("the store cannot be written, so it is only read: " + store.error().message);
+    opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
+    store = store::SqliteStore::open(*opened->overlay, path);
   }
-  if (opened->served.empty()) {
-    Disk& disk = opened->overlay ? static_cast<Disk&>(*opened->overlay) : opened->disk;
-    auto store = store::SqliteStore::open(disk, path);
-    if (!store && access.only_read && !opened->overlay && is_unwritable(store.error())) {
-      // What was left to be moved from the log into the tables finds no room there.
-      opening.narrator.detail("the store cannot be written, so it is only read: " + store.error().message);
-      opened->overlay = std::make_unique<store::OverlayDisk>(opened->disk);
-      store = store::SqliteStore::open(*opened->overlay, path);
-    }
-    if (!store) return store.error();
-    opened->store = *std::move(store);
-  } else {
-    opened->store = std::make_unique<RemoteStore>(socket, opened->clock, opening.purpose);
-  }
+  if (!store) return store.error();
+  opened->store = *std::move(store);
   return opened;
 }
 

@@ -5,9 +5,9 @@
 //   if (!*opened) …                        // nothing has run here yet
 //   auto snapshot = (*opened)->store->read();
 //
-// One process at a time holds it. If that is a `sluice serve`, the others read through its socket, run/sluice.sock.
-// Else those who only read take a copy in memory, and those who write wait as long as the opening allows, and after a
-// second they say for whom; run/store.lock names the holder.
+// One process at a time holds it. If that is a `sluice serve`, the others go through its socket, run/sluice.sock
+// (host/home_door.h), and opening it here is a `conflict`. Else those who only read take a copy in memory, and those
+// who write wait as long as the opening allows, and after a second they say for whom; run/store.lock names the holder.
 #pragma once
 
 #include <memory>
@@ -36,10 +36,8 @@ struct HomeStore {
   std::optional<LockFile> lock;
   // If the home cannot be written, or another process has the store: nothing is written, and there is no lock.
   std::unique_ptr<store::OverlayDisk> overlay;
-  RealClock clock;  // of a store that is read through the socket
   std::unique_ptr<store::Store> store;
-  std::string owner;   // of the home, as a caller: "uid:1000"
-  std::string served;  // the socket of the `sluice serve` that has the store; empty: this process has it
+  std::string owner;  // of the home, as a caller: "uid:1000"
 };
 
 // Where a `sluice serve` of this home listens.
@@ -54,7 +52,6 @@ struct StoreAccess {
   MakeStore make = MakeStore::no;
   bool only_read = false;  // where nothing can be written it is opened all the same; what would be is forgotten
   bool as_copy = false;    // with only_read: the owner does not wait for another process, but reads a copy
-  bool own = false;        // not through a `sluice serve`: one that runs is a `conflict`
 };
 
 // Null if there is no store and none is to be made. Fails with `conflict` if another process holds it for too long.

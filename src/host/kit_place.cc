@@ -7,6 +7,7 @@
 #include "base/jail.h"
 #include "deploy/deploy_kit.h"
 #include "host/home.h"
+#include "host/pack_concepts.h"
 #include "lang/syntax/text.h"
 
 namespace sluice::host {
@@ -26,7 +27,10 @@ namespace {
 // It uses no other kit.
 Result<KitPlace> built_in_place(const Result<Home>& home, Narrator& narrator) {
   KitPlace place{.folder = std::string(deploy::kKitFolder)};
-  if (auto kits = kits_of_home(home, narrator)) place.options.overlay_folder = *kits;
+  if (auto kits = kits_of_home(home, narrator)) {
+    place.options.overlay_folder = *kits;
+    place.home = home->root().string();
+  }
   return place;
 }
 
@@ -100,15 +104,48 @@ lang::ReadText kit_reader(Disk& disk, const KitPlace& place) {
   };
 }
 
-lang::Checked check_place(const KitPlace& place, bool strict, Disk& disk, Narrator& narrator) {
-  lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk, place), place.options);
-  for (const lang::OverlayChange& each : kit.overlaid) {
-    if (kit.found.failed()) break;  // nothing is loaded, and what is told may be about this very change
-    narrator.note("sync " + each.sync + " is " + (each.by.empty() ? "disabled" : "replaced by the one in " + each.by) +
-                  ", as " + each.overlay + " says");
+namespace {
+
+// Those of the home's packs that are not among the kept ones.
+std::vector<lang::OutsideConcept> with_packs(const KitPlace& place, Disk& disk, Narrator& narrator,
+                                             std::vector<lang::OutsideConcept> concepts) {
+  if (place.home.empty()) return concepts;
+  auto packs = pack::PackShelf(disk, place.home).all([&](const std::string& text) { narrator.warn(text); });
+  for (lang::OutsideConcept& each : outside_concepts(packs)) {
+    auto same = std::ranges::find(concepts, each.name, &lang::OutsideConcept::name);
+    if (same == concepts.end()) concepts.push_back(std::move(each));
   }
-  narrator.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
-  return lang::check(std::move(kit), {.strict = strict});
+  return concepts;
+}
+
+}  // namespace
+
+lang::Checked check_place(const KitPlace& place, bool strict, Disk& disk, Narrator& narrator,
+                          const std::vector<lang::OutsideConcept>& kept) {
+  lang::KitOptions options = place.options;
+  options.outside = with_packs(place, disk, narrator, kept);
+  while (true) {
+    lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk, place), options);
+    for (const lang::OverlayChange& each : kit.overlaid) {
+      if (kit.found.failed()) break;  // nothing is loaded, and what is told may be about this very change
+      narrator.note("sync " + each.sync + " is " +
+                    (each.by.empty() ? "disabled" : "replaced by the one in " + each.by) + ", as " + each.overlay +
+                    " says");
+    }
+    narrator.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
+    lang::Checked checked = lang::check(std::move(kit), {.strict = strict});
+    if (checked.kit) return checked;
+    // One pack that does not fit takes nothing else with it.
+    auto faulty = std::ranges::find_if(options.outside, [&](const lang::OutsideConcept& each) {
+      return std::ranges::any_of(checked.diagnostics, [&](const lang::Diagnostic& one) {
+        return one.severity == lang::Diagnostic::Severity::error && one.file == each.file;
+      });
+    });
+    if (faulty == options.outside.end()) return checked;
+    narrator.warn("the pack " + faulty->kind + " is left out, as its concept does not fit; next: sluice pack test " +
+                  fs::path(faulty->file).parent_path().string());
+    options.outside.erase(faulty);
+  }
 }
 
 std::string counted(size_t count, const std::string& noun) {

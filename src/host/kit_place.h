@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/disk.h"
 #include "base/result.h"
@@ -18,6 +19,7 @@ namespace sluice::host {
 struct KitPlace {
   std::string folder;
   lang::KitOptions options;
+  std::string home = {};  // whose packs belong to the kit; empty: none do
 };
 
 // $SLUICE_HOME/kits, if the home can be trusted.
@@ -36,8 +38,10 @@ Result<void> must_exist(const KitPlace& place);
 // to, and through no symlink there. Both must outlive it.
 lang::ReadText kit_reader(Disk& disk, const KitPlace& place);
 
-// Narrates which syncs the home's overlay changes.
-lang::Checked check_place(const KitPlace& place, bool strict, Disk& disk, Narrator& narrator);
+// Narrates which syncs the home's overlay changes. With the concepts of the home's packs behind those that are `kept`;
+// a pack whose concept does not fit the kit is left out, and told of.
+lang::Checked check_place(const KitPlace& place, bool strict, Disk& disk, Narrator& narrator,
+                          const std::vector<lang::OutsideConcept>& kept = {});
 
 // "1 error", "2 errors"
 std::string counted(size_t count, const std::string& noun);

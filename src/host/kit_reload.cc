@@ -13,6 +13,7 @@ namespace {
 std::vector<std::string> folders_of(const KitPlace& place) {
   std::vector<std::string> folders = {place.folder};
   if (!place.options.overlay_folder.empty()) folders.push_back(place.options.overlay_folder);
+  if (!place.home.empty()) folders.push_back(place.home + "/packs");
   return folders;
 }
 
@@ -28,7 +29,7 @@ Result<std::shared_ptr<const lang::CheckedKit>> KitReload::first() {
   if (!checked.kit) return kit_has_errors(place_, checked);
   auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
   if (auto fits = check_handlers(loaded_, *kit); !fits) return fits.error();
-  running_ = kit->kit().sources;
+  keep(*kit);
   return kit;
 }
 
@@ -54,7 +55,7 @@ bool KitReload::look(engine::Engine& engine) {
 }
 
 Result<bool> KitReload::load(engine::Engine& engine) {
-  lang::Checked checked = check_place(place_, false, disk_, narrator_);
+  lang::Checked checked = check_place(place_, false, disk_, narrator_, outside_);
   if (!checked.kit) {
     Error error = kit_has_errors(place_, checked);
     auto first = std::ranges::find(checked.diagnostics, lang::Diagnostic::Severity::error, &lang::Diagnostic::severity);
@@ -66,9 +67,19 @@ Result<bool> KitReload::load(engine::Engine& engine) {
   auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
   if (auto fits = check_handlers(loaded_, *kit); !fits) return fits.error();
   if (kit->kit().sources == running_) return false;
-  if (auto loaded = engine.load(kit); !loaded) return loaded.error();
-  running_ = kit->kit().sources;
+  if (auto loaded = engine.load(kit, handlers_of_packs(loaded_, kit)); !loaded) return loaded.error();
+  keep(*kit);
   return true;
+}
+
+void KitReload::keep(const lang::CheckedKit& kit) {
+  running_ = kit.kit().sources;
+  outside_.clear();
+  for (const lang::KitConcept& each : kit.kit().concepts) {
+    if (!each.outside) continue;
+    const std::string& file = each.tree.file;
+    outside_.push_back({.name = each.tree.name, .kind = each.tree.kind, .file = file, .text = running_.at(file)});
+  }
 }
 
 }  // namespace sluice::host

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "host/kit_place.h"
@@ -32,6 +33,7 @@ class KitReload {
  private:
   // False: what runs is the same already.
   Result<bool> load(engine::Engine& engine);
+  void keep(const lang::CheckedKit& kit);
 
   Disk& disk_;
   Narrator& narrator_;
@@ -39,6 +41,7 @@ class KitReload {
   const LoadedConcepts& loaded_;
   std::optional<KitWatch> watch_;
   std::map<std::string, std::string> running_;  // the text of what runs, by file
+  std::vector<lang::OutsideConcept> outside_;   // that run: they stay, also if their packs are removed
   std::string said_;                            // the last thing that was wrong
 };
 

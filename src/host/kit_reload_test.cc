@@ -34,13 +34,13 @@ struct Reload : testing::Test, TestingOpening {
     narrator.said.clear();
     EXPECT_TRUE(write_atomically(disk, kit + "/guards.sync", guards, 0644));
     auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!reload->look(*running->here())) {
+    while (!reload->look(running->engine())) {
       if (std::chrono::steady_clock::now() > until) return "it was not seen";
     }
     return narrator.said;
   }
   std::string add(const std::string& item) {
-    auto ended = running->here()->invoke(
+    auto ended = running->engine().invoke(
         {.action = "Stock/add", .input = {{"item", item}, {"count", 5}}, .caller = running->caller()});
     return ended ? ended->end.variant : to_string(ended.error());
   }

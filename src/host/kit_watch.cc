@@ -169,6 +169,20 @@ StopSignal::StopSignal() {
   fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+bool StopSignal::has_come() const {
+  pollfd look{.fd = fd_, .events = POLLIN, .revents = 0};
+  return ::poll(&look, 1, 0) > 0;
+}
+
+int StopSignal::wait() const {
+  signalfd_siginfo taken;
+  while (::read(fd_, &taken, sizeof taken) != sizeof taken) {
+    pollfd ready{.fd = fd_, .events = POLLIN, .revents = 0};
+    ::poll(&ready, 1, -1);
+  }
+  return static_cast<int>(taken.ssi_signo);
+}
+
 StopSignal::~StopSignal() {
   const bool outermost = sigismember(&before_, SIGINT) == 0;
   signalfd_siginfo taken;

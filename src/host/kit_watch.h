@@ -59,6 +59,9 @@ class StopSignal {
   StopSignal& operator=(const StopSignal&) = delete;
 
   int fd() const { return fd_; }
+  bool has_come() const;
+  // Which one has come, waiting for it: SIGINT, SIGTERM or SIGHUP.
+  int wait() const;
 
  private:
   int fd_ = -1;

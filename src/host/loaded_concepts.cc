@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/pack_concepts.h"
 #include "lang/run/contract.h"
 
 namespace sluice::host {
@@ -30,6 +31,11 @@ std::string difference_of(const std::vector<std::string>& ours, const std::vecto
 const lang::ConceptBinding* LoadedConcepts::find(std::string_view name) const {
   auto found = std::ranges::find(concepts, name, &lang::ConceptBinding::name);
   return found == concepts.end() ? nullptr : *found;
+}
+
+std::vector<const lang::ConceptBinding*> handlers_of_packs(const LoadedConcepts& loaded,
+                                                           const std::shared_ptr<const lang::CheckedKit>& kit) {
+  return loaded.packs == nullptr ? std::vector<const lang::ConceptBinding*>() : loaded.packs->bind(kit);
 }
 
 Result<void> check_handlers(const LoadedConcepts& loaded, const lang::CheckedKit& kit) {

@@ -3,6 +3,8 @@
 // commands that run something find it in their Context.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,8 +16,11 @@
 
 namespace sluice::host {
 
+class PackConcepts;
+
 struct LoadedConcepts {
   std::vector<const lang::ConceptBinding*> concepts;
+  PackConcepts* packs = nullptr;  // handlers of what packs bring to a kit
   lang::Tools tools;
   std::vector<lang::Observer*> observers;  // that look at the world while a kit with their concept runs
 
@@ -23,6 +28,10 @@ struct LoadedConcepts {
 
   const lang::ConceptBinding* find(std::string_view name) const;
 };
+
+// Handlers of what packs bring to this kit.
+std::vector<const lang::ConceptBinding*> handlers_of_packs(const LoadedConcepts& loaded,
+                                                           const std::shared_ptr<const lang::CheckedKit>& kit);
 
 // Handlers are made from a .concept: those of another one that happens to have the same name must not run. Concepts
 // without handlers are left alone.

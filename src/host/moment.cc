@@ -7,6 +7,9 @@
 #include "base/nearest.h"
 #include "deploy/views/all_views.h"
 #include "engine/record.h"
+#include "host/flows/flow_views.h"
+#include "host/name_uses_view.h"
+#include "host/status_view.h"
 
 namespace sluice::host {
 namespace {
@@ -23,17 +26,19 @@ HostView of_host(const lang::View& view) {
 }  // namespace
 
 Moment::Moment(std::unique_ptr<store::Snapshot> snapshot, store::BlobStore* blobs,
-               std::shared_ptr<const engine::IndexedFields> indexed, const lang::Tools& tools, int64_t now_ms)
+               std::shared_ptr<const engine::IndexedFields> indexed, const lang::Tools& tools, int64_t now_ms,
+               const Beside* beside)
     : rows_(std::move(snapshot), blobs, std::move(indexed), now_ms),
-      reading_{{.rows = rows_, .tools = tools, .position = rows_.position(), .now_ms = now_ms}, rows_.snapshot()} {}
+      reading_{
+          {.rows = rows_, .tools = tools, .position = rows_.position(), .now_ms = now_ms}, rows_.snapshot(), beside} {}
 
 Result<std::unique_ptr<Moment>> Moment::of(store::Store& store, store::BlobStore* blobs, const lang::Tools& tools,
-                                           int64_t now_ms) {
+                                           int64_t now_ms, const Beside* beside) {
   auto snapshot = store.read();
   if (!snapshot) return snapshot.error();
   auto indexed = indexed_fields_of(**snapshot);
   if (!indexed) return indexed.error();
-  return std::unique_ptr<Moment>(new Moment(*std::move(snapshot), blobs, *std::move(indexed), tools, now_ms));
+  return std::unique_ptr<Moment>(new Moment(*std::move(snapshot), blobs, *std::move(indexed), tools, now_ms, beside));
 }
 
 Result<std::shared_ptr<const engine::IndexedFields>> indexed_fields_of(store::Snapshot& snapshot) {
@@ -54,6 +59,8 @@ const std::vector<HostView>& all_views() {
   static const std::vector<HostView> kViews = [] {
     std::vector<HostView> views;
     for (const lang::View& each : deploy::views::all_views()) views.push_back(of_host(each));
+    for (auto& more : {flow_views(), audit_views(), status_views(), name_uses_views()})
+      views.insert(views.end(), more.begin(), more.end());
     std::ranges::sort(views, {}, &HostView::name);
     return views;
   }();

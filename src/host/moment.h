@@ -8,31 +8,43 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/disk.h"
 #include "engine/committed_rows.h"
+#include "host/home.h"
 #include "lang/run/view.h"
 #include "store/blob_store.h"
 #include "store/store.h"
 
 namespace sluice::host {
 
-// What a view of the host may read besides the concepts' rows: flows and journal of the same moment.
+// What stands beside a home's store.
+struct Beside {
+  Disk& disk;
+  const Home& home;
+  const Clock& clock;
+};
+
+// What a view of the host may read besides the concepts' rows: flows and journal of the same moment, and the home.
 struct HostReading : lang::Reading {
   store::Snapshot& store;
+  const Beside* beside = nullptr;  // none where there is only a store
 };
 using HostView = lang::ViewFrom<HostReading>;
 
 class Moment {
  public:
-  // The blobs and the tools must outlive it.
+  // The blobs, the tools and what stands beside must outlive it.
   static Result<std::unique_ptr<Moment>> of(store::Store& store, store::BlobStore* blobs, const lang::Tools& tools,
-                                            int64_t now_ms);
+                                            int64_t now_ms, const Beside* beside = nullptr);
 
   uint64_t position() const { return rows_.position(); }
   const HostReading& reading() const { return reading_; }
 
  private:
   Moment(std::unique_ptr<store::Snapshot> snapshot, store::BlobStore* blobs,
-         std::shared_ptr<const engine::IndexedFields> indexed, const lang::Tools& tools, int64_t now_ms);
+         std::shared_ptr<const engine::IndexedFields> indexed, const lang::Tools& tools, int64_t now_ms,
+         const Beside* beside);
 
   engine::CommittedRows rows_;
   HostReading reading_;

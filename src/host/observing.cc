@@ -23,8 +23,8 @@ std::vector<lang::Observer*> observers_of(const lang::CheckedKit& kit, const Loa
   return found;
 }
 
-Observing::Observing(engine::Engine& engine, std::vector<lang::Observer*> observers)
-    : engine_(engine), observers_(std::move(observers)) {
+Observing::Observing(engine::Engine& engine, std::vector<lang::Observer*> observers, Read read)
+    : engine_(engine), observers_(std::move(observers)), read_(std::move(read)) {
   look();
   thread_ = std::thread([this] {
     name_this_thread("observers");
@@ -47,12 +47,17 @@ Observing::~Observing() {
 }
 
 void Observing::look() {
-  for (lang::Observer* each : observers_) {
-    each->look([this](const std::string& action, const json::object& input) {
-      // What cannot be committed now is seen again at the next look.
-      (void)engine_.start({.action = action, .input = input, .caller = {.name = std::string(kObserverName)}});
-    });
-  }
+  const auto tell = [this](const std::string& action, const json::object& input) {
+    // What cannot be committed now is seen again at the next look.
+    (void)engine_.start(
+        {.action = action, .input = input, .caller = {.name = std::string(kObserverName)}, .of_kit = true});
+  };
+  for (lang::Observer* each : observers_) each->look(tell);
+  if (engine_.position() == compared_) return;
+  auto moment = read_();
+  if (!moment) return;
+  compared_ = (*moment)->position();
+  for (lang::Observer* each : observers_) each->compare((*moment)->reading().rows, tell);
 }
 
 }  // namespace sluice::host

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -10,6 +12,7 @@
 
 #include "engine/engine.h"
 #include "host/loaded_concepts.h"
+#include "host/moment.h"
 #include "lang/check/check.h"
 
 namespace sluice::host {
@@ -22,8 +25,10 @@ std::vector<lang::Observer*> observers_of(const lang::CheckedKit& kit, const Loa
 
 class Observing {
  public:
+  using Read = std::function<Result<std::unique_ptr<Moment>>()>;
+
   // Looks once before it returns. The engine and the observers must outlive it.
-  Observing(engine::Engine& engine, std::vector<lang::Observer*> observers);
+  Observing(engine::Engine& engine, std::vector<lang::Observer*> observers, Read read);
   ~Observing();
   Observing(const Observing&) = delete;
   Observing& operator=(const Observing&) = delete;
@@ -33,6 +38,8 @@ class Observing {
 
   engine::Engine& engine_;
   std::vector<lang::Observer*> observers_;
+  Read read_;
+  uint64_t compared_ = 0;  // the position up to which observers have compared
   std::mutex mutex_;
   std::condition_variable ends_;
   bool ending_ = false;

@@ -58,6 +58,32 @@ TEST_F(ObservingTest, LooksOnceBeforeAnythingElseAndThenAgain) {
   EXPECT_TRUE(eventually([&] { return observer.looks > 1; }));
 }
 
+// Reads what is committed, each time that something is.
+class Counts final : public lang::Observer {
+ public:
+  std::string_view concept_name() const override { return "Stock"; }
+  void look(const Tell&) override { looks++; }
+  void compare(const lang::Snapshot& committed, const Tell&) override {
+    items = committed.rows_of("Stock").scan("Stock", "", "", 10).size();
+    compares++;
+  }
+
+  std::atomic<int> looks = 0, compares = 0;
+  std::atomic<size_t> items = 0;
+};
+
+TEST_F(ObservingTest, ComparesWhenSomethingWasCommitted) {
+  Counts observer;
+  loaded.observers = {&observer};
+  auto home = start();
+  ASSERT_TRUE(home->engine().start(
+      {.action = "Stock/add", .input = {{"item", "tea"}, {"count", 1}}, .caller = home->caller()}));
+  EXPECT_TRUE(eventually([&] { return observer.items == 1; }));
+  const int looks = observer.looks, compares = observer.compares;
+  EXPECT_TRUE(eventually([&] { return observer.looks > looks + 1; }));
+  EXPECT_EQ(observer.compares, compares) << "nothing has changed";
+}
+
 TEST_F(ObservingTest, DoesNotLookForAConceptThatTheKitHasNot) {
   NoTea observer("LocalRuntime");
   loaded.observers = {&observer};

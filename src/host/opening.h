@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/disk.h"
+#include "host/contexts.h"
 #include "host/home.h"
 #include "host/loaded_concepts.h"
 #include "host/narrator.h"
@@ -15,10 +17,11 @@ struct Opening {
   Disk& disk;
   Home home;
   Narrator& narrator;
-  const LoadedConcepts& concepts;  // what this program can run
-  std::string purpose;             // the command or route, as a record of a denial names it: "traffic set"
-  std::string reason = {};         // why, for the audit
-  int64_t lock_timeout_ms = 0;     // how long to wait for another process that has the store
+  const LoadedConcepts& concepts;            // what this program can run
+  std::string purpose;                       // the command or route, as a record of a denial names it: "traffic set"
+  std::string reason = {};                   // why, for the audit
+  std::optional<ServerContext> server = {};  // where commands go instead of to the home
+  int64_t lock_timeout_ms = 0;               // how long to wait for another process that has the store
 };
 
 }  // namespace sluice::host

@@ -3,8 +3,12 @@
 
 #include <boost/json.hpp>
 
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "crypto/sha256.h"
 #include "engine/caller_words.h"
 #include "host/exchange.h"
+#include "host/flow_rows.h"
 #include "host/problem.h"
 #include "host/row_json.h"
 #include "host/wire_words.h"
@@ -17,6 +21,8 @@ namespace {
 constexpr int64_t kPatience_ms = 100;
 // How long a call waits for its answer before what it waits for is looked at.
 constexpr int64_t kFirstAnswer_ms = 500;
+// What is asked of a view stands in the URL unless that gets longer than this.
+constexpr size_t kLongestTarget = 4096;
 
 Result<std::vector<std::string>> path_of(const std::string& action) {
   size_t slash = action.find('/');
@@ -24,6 +30,11 @@ Result<std::vector<std::string>> path_of(const std::string& action) {
     return Error{.code = Code::not_found, .message = "there is no action " + action, .next = "sluice kit show"};
   }
   return std::vector<std::string>{"v1", "actions", action.substr(0, slash), action.substr(slash + 1)};
+}
+
+Result<json::object> object_of(const json::value& body) {
+  if (body.is_object()) return body.get_object();
+  return Error{.message = "the server's answer is no object"};
 }
 
 Error unheard(const Call& call, const Error& error) {
@@ -42,23 +53,45 @@ bool is_enough(const Answer& answer, WaitFor wait) {
     return !answer.state || (*answer.state != store::FlowStatus::running && answer.waits_for.empty());
   }
   if (wait == WaitFor::answer) return true;
-  const bool settled = answer.state && !store::is_open(*answer.state);
-  return settled && (wait == WaitFor::settled || answer.follow_ups_pending == 0);
+  // What stands still goes on only if people decide so.
+  const bool settled = answer.state && (!store::is_open(*answer.state) || *answer.state == store::FlowStatus::stuck);
+  return settled && (wait == WaitFor::settled || answer.follow_ups_moving == 0);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<RemoteDoor>> RemoteDoor::open(const std::string& socket, const Clock& clock, RemoteWords words) {
   std::unique_ptr<RemoteDoor> door(new RemoteDoor(socket, clock, std::move(words)));
-  auto client = http::Client::to_unix(socket, clock);
+  auto client = door->connect();
   if (!client) return client.error();
   door->client_ = *std::move(client);
   return door;
 }
 
+Result<std::unique_ptr<RemoteDoor>> RemoteDoor::open(const ServerContext& server, const Clock& clock,
+                                                     RemoteWords words) {
+  std::unique_ptr<RemoteDoor> door(new RemoteDoor("", clock, std::move(words)));
+  door->server_ = server;
+  auto client = door->connect();
+  if (!client) {
+    return Error{.code = Code::unavailable,
+                 .message = "nobody answers at " + server.url + ": " + client.error().message,
+                 .next = "sluice context use local leads commands to this machine again"};
+  }
+  door->client_ = *std::move(client);
+  return door;
+}
+
+Result<std::unique_ptr<http::Client>> RemoteDoor::connect() const {
+  if (!server_) return http::Client::to_unix(socket_, clock_);
+  auto where = address_in(server_->url);
+  if (!where) return where.error();
+  return http::Client::to_tcp(where->address, where->port, clock_);
+}
+
 Result<http::Client*> RemoteDoor::connected() {
   if (client_ && client_->is_open()) return client_.get();
-  auto client = http::Client::to_unix(socket_, clock_);
+  auto client = connect();
   if (!client) {
     return Error{.code = Code::unavailable,
                  .message = "sluice serve does not answer any more: " + client.error().message,
@@ -69,6 +102,7 @@ Result<http::Client*> RemoteDoor::connected() {
 }
 
 http::Request RemoteDoor::addressed(http::Request request) const {
+  if (server_) request.headers.push_back({"Authorization", "Bearer " + server_->token});
   if (!words_.kit.empty()) request.headers.push_back({std::string(kKitHeader), words_.kit});
   if (!words_.purpose.empty()) request.headers.push_back({std::string(kPurposeHeader), words_.purpose});
   return request;
@@ -81,6 +115,22 @@ Result<Reply> RemoteDoor::read(const http::Request& request, int64_t timeout_ms)
     auto reply = exchange(**client, addressed(request), timeout_ms);
     if (reply || reply.error().code != Code::unavailable || attempt > 0) return reply;
   }
+}
+
+Result<json::object> RemoteDoor::status() {
+  auto reply = read(get({"v1", "status"}), kExchange_ms);
+  if (!reply) return reply.error();
+  if (reply->refused()) return error_in(reply->body);
+  return object_of(reply->body);
+}
+
+Result<json::object> RemoteDoor::stop(const std::string& reason) {
+  auto client = connected();
+  if (!client) return client.error();
+  auto reply = exchange(**client, addressed(post({"v1", "stop"}, json::object{{"reason", reason}})));
+  if (!reply) return reply.error();
+  if (reply->refused()) return error_in(reply->body);
+  return object_of(reply->body);
 }
 
 Result<Answer> RemoteDoor::call(const Call& call, const Waiting& waiting) {
@@ -104,6 +154,7 @@ Result<Answer> RemoteDoor::call(const Call& call, const Waiting& waiting) {
   if (reply->refused() && (object == nullptr || !object->contains("variant"))) return error_in(reply->body);
   auto answer = host::read_answer(reply->body);
   if (!answer) return answer.error();
+  if (answer->flow && waiting.began) waiting.began(*answer->flow);
   if (!answer->flow || is_enough(*answer, call.wait)) return answer;
   return answer_of(*answer->flow, call.wait, waiting);
 }
@@ -125,13 +176,15 @@ Result<Answer> RemoteDoor::answer_of(const Ulid& flow, WaitFor wait, const Waiti
 }
 
 Result<ViewAnswer> RemoteDoor::view(const std::string& name, const json::object& query) {
-  auto reply = read(get({"v1", "views", name}, lang::texts_of_query(query)), kExchange_ms);
+  http::Request request = get({"v1", "views", name}, lang::texts_of_query(query));
+  if (request.target.size() > kLongestTarget) request = post({"v1", "views", name}, query);
+  auto reply = read(request, kExchange_ms);
   if (!reply) return reply.error();
   if (reply->refused()) return error_in(reply->body);
   return ViewAnswer{.document = std::move(reply->body), .position = reply->position};
 }
 
-Result<uint64_t> RemoteDoor::decide(engine::Decision decision) {
+Result<Decided> RemoteDoor::decide(engine::Decision decision, const Waiting&) {
   json::object body{{"decision", name_of(decision.kind)}, {"reason", decision.caller.reason}};
   if (decision.invocation != Ulid()) body["invocation"] = to_string(decision.invocation);
   if (!decision.as.variant.empty()) {
@@ -148,9 +201,31 @@ Result<uint64_t> RemoteDoor::decide(engine::Decision decision) {
                  .next = "sluice flow show " + flow};
   }
   if (reply->refused()) return error_in(reply->body);
-  const json::value* position = reply->body.is_object() ? reply->body.get_object().if_contains("position") : nullptr;
-  if (position != nullptr && position->is_int64()) return static_cast<uint64_t>(position->get_int64());
-  return Error{.message = "the server's answer lacks the position"};
+  auto decided = sluice::read<DecidedDocument>(reply->body);
+  if (!decided) return decided.error();
+  Decided done{.position = decided->position, .state = state_named(decided->state).value_or(Decided().state)};
+  if (decided->trouble) done.trouble = error_in(*decided->trouble);
+  return done;
+}
+
+Result<std::string> RemoteDoor::put(File& file, const std::string& reason) {
+  auto digest = crypto::sha256(file);
+  if (!digest) return digest.error();
+  http::Query query;
+  if (!reason.empty()) query.emplace_back("reason", reason);
+  const http::Request request =
+      addressed({.method = "PUT",
+                 .target = http::target_of({"v1", "blobs", crypto::to_string(*digest)}, query),
+                 .headers = {{"Content-Type", "application/octet-stream"}}});
+  for (int attempt = 0;; ++attempt) {
+    auto client = connected();
+    if (!client) return client.error();
+    auto reply = reply_in((*client)->send(request, file, kExchange_ms));
+    if (!reply && reply.error().code == Code::unavailable && attempt == 0) continue;
+    if (!reply) return reply.error();
+    if (reply->refused()) return error_in(reply->body);
+    return crypto::to_string(*digest);
+  }
 }
 
 Result<void> RemoteDoor::follow(uint64_t from, const std::function<bool(const engine::Step&)>& visit,
@@ -174,6 +249,36 @@ Result<void> RemoteDoor::follow(uint64_t from, const std::function<bool(const en
     }
   }
   return {};
+}
+
+Result<void> RemoteDoor::read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) {
+  http::Query query{{"since", ask.since},
+                    {"follow", ask.follow ? "true" : "false"},
+                    {"all", ask.all ? "true" : "false"},
+                    {"customer", ask.customer}};
+  for (const std::string& each : ask.names) query.emplace_back("name", each);
+  auto client = connected();
+  if (!client) return client.error();
+  std::string pending;
+  std::optional<Error> unreadable;
+  // A line is a document.
+  auto take = [&](std::string_view bytes) {
+    pending += bytes;
+    for (size_t end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
+      auto parsed = parse_json(pending.substr(0, end));
+      auto line = parsed ? sluice::read<SaidLine>(*parsed) : Result<SaidLine>(parsed.error());
+      pending.erase(0, end + 1);
+      if (!line) unreadable = line.error();
+      if (!line || !visit(*line)) return false;
+    }
+    return true;
+  };
+  auto answer = (*client)->stream(addressed(get({"v1", "logs"}, query)), take, stop);
+  if (!answer) return answer.error();
+  if (unreadable) return *unreadable;
+  if (answer->status < 400) return {};
+  auto problem = parse_json(answer->body);
+  return problem ? error_in(problem->root) : problem.error();
 }
 
 }  // namespace sluice::host

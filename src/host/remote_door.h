@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "host/contexts.h"
 #include "host/door.h"
 #include "host/exchange.h"
 #include "http/client.h"
@@ -25,23 +26,34 @@ class RemoteDoor final : public Door {
  public:
   // The clock must outlive it.
   static Result<std::unique_ptr<RemoteDoor>> open(const std::string& socket, const Clock& clock, RemoteWords words);
+  // The same over TCP, as whoever the token is for.
+  static Result<std::unique_ptr<RemoteDoor>> open(const ServerContext& server, const Clock& clock, RemoteWords words);
+
+  // What it says of itself: pid, version, kit, since, openFlows …
+  Result<json::object> status();
+  // Asks it to stop; answers what it is.
+  Result<json::object> stop(const std::string& reason);
 
   Result<Answer> call(const Call& call, const Waiting& waiting = {}) override;
   Result<Answer> answer_of(const Ulid& flow, WaitFor wait, const Waiting& waiting = {}) override;
   Result<ViewAnswer> view(const std::string& name, const json::object& query = {}) override;
-  Result<uint64_t> decide(engine::Decision decision) override;
+  Result<Decided> decide(engine::Decision decision, const Waiting& waiting = {}) override;
   Result<void> follow(uint64_t from, const std::function<bool(const engine::Step&)>& visit,
                       const std::function<bool()>& stop) override;
+  Result<std::string> put(File& file, const std::string& reason) override;
+  Result<void> read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) override;
 
  private:
   RemoteDoor(std::string socket, const Clock& clock, RemoteWords words)
       : socket_(std::move(socket)), clock_(clock), words_(std::move(words)) {}
+  Result<std::unique_ptr<http::Client>> connect() const;
   Result<http::Client*> connected();
   // Over the connection that there is, or a new one if the server has closed it meanwhile: for what may be repeated.
   Result<Reply> read(const http::Request& request, int64_t timeout_ms);
   http::Request addressed(http::Request request) const;
 
   std::string socket_;
+  std::optional<ServerContext> server_;  // in place of the socket
   const Clock& clock_;
   RemoteWords words_;
   std::unique_ptr<http::Client> client_;

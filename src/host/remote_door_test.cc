@@ -93,5 +93,24 @@ TEST_F(RemoteDoors, AViewCarriesItsPosition) {
   EXPECT_EQ(asked[0], "GET /v1/views/names?environment=a%20b&revisions=x%401%2Cy%402");
 }
 
+TEST_F(RemoteDoors, WhatStandsStillIsNotWaitedFor) {
+  const json::object done{{"action", "Work/go"}, {"flow", kFlow},         {"state", "settled"},  {"variant", "ok"},
+                          {"code", "ok"},        {"followUpsPending", 1}, {"followUpsMoving", 0}};
+  json::object stuck = done;
+  stuck["state"] = "stuck";
+  serve({json_of(done), json_of(stuck)});
+  EXPECT_EQ(door->call({.action = "Work/go", .wait = WaitFor::all})->follow_ups_pending, 1) << "a dead letter";
+  EXPECT_EQ(door->call({.action = "Work/go", .wait = WaitFor::settled})->state, store::FlowStatus::stuck);
+  EXPECT_EQ(asked.size(), 2U);
+}
+
+TEST_F(RemoteDoors, AsksWhatItIsAndForItsEnd) {
+  serve({json_of({{"pid", 7}}), json_of({{"pid", 7}}), json_of(problem({.code = Code::denied, .message = "no"}), 403)});
+  EXPECT_EQ(door->status()->at("pid"), 7);
+  EXPECT_EQ(door->stop("upgrade")->at("pid"), 7);
+  EXPECT_EQ(door->stop("upgrade").error().code, Code::denied);
+  EXPECT_EQ(asked, (std::vector<std::string>{"GET /v1/status", "POST /v1/stop", "POST /v1/stop"}));
+}
+
 }  // namespace remote_door_test
 }  // namespace sluice::host

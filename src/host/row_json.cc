@@ -1,4 +1,4 @@
-// Field by field, in the order of the rows' declarations.
+// Field by field, in the order of the row's declaration.
 #include "host/row_json.h"
 
 #include <boost/json.hpp>
@@ -37,15 +37,6 @@ class Fields {
     wrong_ = wrong_ || !known;
     return *this;
   }
-  Fields& flag(std::string_view name, bool& into) {
-    const json::value* value = field(name);
-    if (value != nullptr && value->is_bool()) {
-      into = value->get_bool();
-    } else {
-      wrong_ = true;
-    }
-    return *this;
-  }
   Result<void> done() const { return wrong_ || object_ == nullptr ? Result<void>(not_a_row()) : Result<void>(); }
 
  private:
@@ -71,37 +62,6 @@ json::value to_json(const store::JournalRow& row) {
   return object;
 }
 
-json::value to_json(const store::StateRow& row) {
-  return json::object{{"rel", to_json(row.rel)},
-                      {"key", to_json(row.key)},
-                      {"generation", row.generation},
-                      {"seq", row.seq},
-                      {"value", to_json(row.value)}};
-}
-
-json::value to_json(const store::FlowRow& row) {
-  return json::object{{"id", to_string(row.id)},
-                      {"head", row.head},
-                      {"status", static_cast<int>(row.status)},
-                      {"syncSet", to_json(row.sync_set)},
-                      {"settledAtMs", row.settled_at_ms},
-                      {"summary", to_json(row.summary)},
-                      {"packed", row.packed}};
-}
-
-json::value to_json(const store::TimerRow& row) {
-  return json::object{{"invocation", to_string(row.invocation)}, {"flow", to_string(row.flow)}, {"dueMs", row.due_ms}};
-}
-
-json::value to_json(const store::KeyRow& row) {
-  return json::object{{"caller", to_json(row.caller)},
-                      {"key", to_json(row.key)},
-                      {"requestHash", to_json(row.request_hash)},
-                      {"flow", to_string(row.flow)},
-                      {"invocation", to_string(row.invocation)},
-                      {"expiresMs", row.expires_ms}};
-}
-
 Result<void> from_json(const json::value& value, std::string& bytes) {
   if (const json::string* text = value.if_string()) {
     bytes.assign(text->data(), text->size());
@@ -123,48 +83,6 @@ Result<void> from_json(const json::value& value, store::JournalRow& row) {
       .number("prev", row.prev)
       .bytes("record", row.record)
       .bytes("packedHash", row.packed_hash)
-      .done();
-}
-
-Result<void> from_json(const json::value& value, store::StateRow& row) {
-  return Fields(value)
-      .bytes("rel", row.rel)
-      .bytes("key", row.key)
-      .number("generation", row.generation)
-      .number("seq", row.seq)
-      .bytes("value", row.value)
-      .done();
-}
-
-Result<void> from_json(const json::value& value, store::FlowRow& row) {
-  int status = 0;
-  auto done = Fields(value)
-                  .id("id", row.id)
-                  .number("head", row.head)
-                  .number("status", status)
-                  .bytes("syncSet", row.sync_set)
-                  .number("settledAtMs", row.settled_at_ms)
-                  .bytes("summary", row.summary)
-                  .flag("packed", row.packed)
-                  .done();
-  if (!done) return done;
-  if (status < 0 || status > static_cast<int>(store::FlowStatus::settled_failed)) return not_a_row();
-  row.status = static_cast<store::FlowStatus>(status);
-  return {};
-}
-
-Result<void> from_json(const json::value& value, store::TimerRow& row) {
-  return Fields(value).id("invocation", row.invocation).id("flow", row.flow).number("dueMs", row.due_ms).done();
-}
-
-Result<void> from_json(const json::value& value, store::KeyRow& row) {
-  return Fields(value)
-      .bytes("caller", row.caller)
-      .bytes("key", row.key)
-      .bytes("requestHash", row.request_hash)
-      .id("flow", row.flow)
-      .id("invocation", row.invocation)
-      .number("expiresMs", row.expires_ms)
       .done();
 }
 

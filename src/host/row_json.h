@@ -1,4 +1,4 @@
-// The store's rows as JSON, for those who read the store of another process (docs/internals/api.md). Rows are bytes:
+// Rows of the journal as JSON, for those who follow it from another process (docs/internals/api.md). They are bytes:
 // what is UTF-8 is a string, everything else {"base64": "…"}. What to_json writes, from_json reads; of anything else it
 // says `invalid`.
 #pragma once
@@ -16,16 +16,8 @@ namespace json = boost::json;
 
 json::value to_json(const std::string& bytes);
 json::value to_json(const store::JournalRow& row);
-json::value to_json(const store::StateRow& row);
-json::value to_json(const store::FlowRow& row);
-json::value to_json(const store::TimerRow& row);
-json::value to_json(const store::KeyRow& row);
 
 Result<void> from_json(const json::value& value, std::string& bytes);
 Result<void> from_json(const json::value& value, store::JournalRow& row);
-Result<void> from_json(const json::value& value, store::StateRow& row);
-Result<void> from_json(const json::value& value, store::FlowRow& row);
-Result<void> from_json(const json::value& value, store::TimerRow& row);
-Result<void> from_json(const json::value& value, store::KeyRow& row);
 
 }  // namespace sluice::host

@@ -20,7 +20,7 @@ void RunningFlow::take(const engine::Step& step) {
       timer_names_[planned.id] = std::string(name->get_string());
     }
   }
-  if (step.kind == Kind::late || step.kind == Kind::denied) return;
+  if (step.kind == Kind::late || step.kind == Kind::denied || step.kind == Kind::put) return;
   if (step.end) {
     open_.erase(step.invocation);
     timer_names_.erase(step.invocation);
@@ -76,6 +76,56 @@ std::string RunningFlow::waits_for(int64_t now_ms) const {
   }
   if (!open.problem.empty()) return open.action + ", which is tried again: " + printable(open.problem);
   return open.action;
+}
+
+Result<bool> is_idle(store::Snapshot& snapshot, const Ulid& flow) {
+  auto row = snapshot.flow(flow);
+  if (!row) return row.error();
+  if (!*row || (*row)->status == store::FlowStatus::running) return !*row;
+  if ((*row)->status != store::FlowStatus::waiting) return true;
+  bool timed = false;
+  auto read = snapshot.timers([&](const store::TimerRow& timer) {
+    timed = timer.flow == flow;
+    return !timed;
+  });
+  if (!read) return read.error();
+  return !timed;
+}
+
+Result<void> wait_for_answer(engine::Engine& engine, store::Store& store, RunningFlow& flow,
+                             const std::function<bool()>& stop) {
+  if (flow.ended()) return {};
+  auto from = flow.catch_up(store);
+  if (!from) return from.error();
+  if (flow.ended()) return {};
+  std::optional<Error> unreadable;
+  bool stopped = false;
+  auto ends = [&] {
+    stopped = stop();
+    if (stopped || engine.trouble()) return true;
+    auto snapshot = store.read();
+    auto idle = snapshot ? is_idle(**snapshot, flow.id()) : Result<bool>(snapshot.error());
+    if (!idle) unreadable = idle.error();
+    return !idle || *idle;
+  };
+  auto take = [&](const store::JournalRow& row) {
+    if (row.flow != flow.id()) return true;
+    auto step = engine::read_step(row.record);
+    if (!step) {
+      unreadable = step.error();
+      return false;
+    }
+    flow.take(*step);
+    return !flow.ended().has_value();
+  };
+  if (auto watched = engine.watch(*from, take, ends); !watched) return watched;
+  if (unreadable) return *unreadable;
+  if (flow.ended() || stopped) return {};
+  // It may have ended between the last look at the journal and the one at the flow.
+  RunningFlow again(flow.id());
+  if (auto caught_up = again.catch_up(store); !caught_up) return caught_up.error();
+  flow = std::move(again);
+  return {};
 }
 
 }  // namespace sluice::host

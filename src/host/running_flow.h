@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "base/ulid.h"
+#include "engine/engine.h"
 #include "engine/step.h"
 #include "store/store.h"
 
@@ -22,8 +24,7 @@ class RunningFlow {
     uint64_t position = 0;
   };
 
-  explicit RunningFlow(const Ulid& flow, std::optional<Ended> ended = std::nullopt)
-      : flow_(flow), ended_(std::move(ended)) {}
+  explicit RunningFlow(const Ulid& flow) : flow_(flow) {}
 
   const Ulid& id() const { return flow_; }
   void take(const engine::Step& step);
@@ -50,5 +51,13 @@ class RunningFlow {
   std::map<Ulid, Open> open_;
   std::optional<Ended> ended_;
 };
+
+// Whether the flow goes nowhere by itself: it is done, stands still, or waits for people.
+Result<bool> is_idle(store::Snapshot& snapshot, const Ulid& flow);
+
+// Until the call has its answer, the flow is idle, nothing can be committed (Engine::trouble), or `stop` says so, which
+// is asked after every commit and every 100 ms.
+Result<void> wait_for_answer(engine::Engine& engine, store::Store& store, RunningFlow& flow,
+                             const std::function<bool()>& stop);
 
 }  // namespace sluice::host

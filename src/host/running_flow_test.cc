@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
 #include "engine/testing_journal.h"
 #include "host/testing_orders.h"
+#include "host/testing_work.h"
 #include "store/memory_store.h"
 
 namespace sluice::host {
@@ -66,6 +69,48 @@ TEST(RunningFlow, NamesATimerAndTheTimeThatIsLeft) {
              .due_ms = kNoon_ms + 1900});
   EXPECT_EQ(flow.waits_for(kNoon_ms), "the timer packing, 2 s more");
   EXPECT_EQ(flow.waits_for(kNoon_ms + 5000), "the timer packing, 0 s more");
+}
+
+struct Waits : testing::Test {
+  bool idle(const Ulid& flow) {
+    auto snapshot = served.store.read();
+    auto found = is_idle(**snapshot, flow);
+    EXPECT_TRUE(found);
+    return *found;
+  }
+
+  TestingWork served;
+  Result<Ulid> start(const std::string& action, const json::object& input = {}) {
+    return served.engine->start({.action = action, .input = input, .caller = {served.owner, ""}});
+  }
+};
+
+TEST_F(Waits, AnAnswerIsWaitedFor) {
+  served.release = true;
+  auto started = start("Work/ask", {{"n", 3}});
+  ASSERT_TRUE(started) << to_string(started.error());
+  RunningFlow flow(*started);
+  ASSERT_TRUE(wait_for_answer(*served.engine, served.store, flow, [] { return false; }));
+  ASSERT_TRUE(flow.ended());
+  EXPECT_EQ(flow.ended()->end, (engine::End{"ok", {{"n", 3}}, false}));
+}
+
+TEST_F(Waits, AFlowIsIdleWhenOnlyPeopleCanMoveIt) {
+  auto asked = start("Work/ask", {{"n", 3}});
+  EXPECT_FALSE(idle(*asked));
+  auto signing = start("Work/sign");
+  EXPECT_TRUE(idle(*signing));
+  auto gone = start("Work/go", {{"n", 3}});
+  EXPECT_TRUE(idle(*gone));
+  ASSERT_TRUE(served.store.commit({.timers = {{.invocation = *signing, .flow = *signing, .due_ms = 1}}}));
+  EXPECT_FALSE(idle(*signing)) << "time moves it";
+}
+
+TEST_F(Waits, WaitingCanBeStopped) {
+  auto started = start("Work/ask", {{"n", 3}});
+  RunningFlow flow(*started);
+  ASSERT_TRUE(wait_for_answer(*served.engine, served.store, flow, [] { return true; }));
+  EXPECT_FALSE(flow.ended());
 }
 
 }  // namespace running_flow_test

@@ -8,12 +8,51 @@
 #include <array>
 #include <boost/json.hpp>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/random.h"
+#include "crypto/base64.h"
+#include "host/approvals.h"
+#include "host/observing.h"
 
 namespace sluice::host {
 namespace {
 
 constexpr int kLookAtKit_ms = 200;
+
+constexpr int64_t kNoteUse_ns = 60'000'000'000;
+constexpr size_t kSecretBytes = 32;
+
+struct Where {
+  std::string address;
+  uint16_t port = 0;
+};
+
+// "127.0.0.1:8080", "[::1]:8080"
+Result<Where> where_in(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  Where where{.address = text.substr(0, colon == std::string::npos ? 0 : colon)};
+  if (where.address.starts_with('[') && where.address.ends_with(']')) {
+    where.address = where.address.substr(1, where.address.size() - 2);
+  }
+  const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+  auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), where.port);
+  if (where.address.empty() || port.empty() || failure != std::errc() || end != port.data() + port.size()) {
+    return Error{.code = Code::usage,
+                 .message = "'" + text + "' is no address to listen at",
+                 .next = "write ADDRESS:PORT, such as 127.0.0.1:8400"};
+  }
+  if (!where.address.starts_with("127.") && where.address != "::1") {
+    return Error{.code = Code::usage,
+                 .message = where.address +
+                            " can be reached from elsewhere, and tokens would cross the network in the "
+                            "clear; nothing was started",
+                 .next = "listen at 127.0.0.1, and let a proxy on this machine speak TLS"};
+  }
+  return where;
+}
 
 uint64_t bytes_of(Disk& disk, const std::string& path) {
   auto stat = disk.stat(path, FollowLinks::no);
@@ -25,6 +64,7 @@ uint64_t bytes_of(Disk& disk, const std::string& path) {
 Serving::Serving(const Opening& opening, std::string kit_name, std::string kit_folder, std::string version)
     : disk_(opening.disk),
       narrator_(opening.narrator),
+      home_place_(opening.home),
       kit_name_(std::move(kit_name)),
       kit_folder_(std::move(kit_folder)),
       version_(std::move(version)) {}
@@ -53,19 +93,24 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
   self.asked_read_ = http::Socket(ends[0]);
   self.asked_write_ = http::Socket(ends[1]);
 
-  auto started = HomeEngine::start(opening, kit, place.folder, HomeEngine::Where::here);
+  auto started = HomeEngine::start(opening, kit, place.folder);
   if (!started) return started.error();
   self.home_ = *std::move(started);
   self.since_ms_ = self.clock_.wall_ms();
-  self.service_ = make_service({.engine = self.home_->here(),
+  self.spans_ =
+      std::make_unique<SpanExport>(self.home_->store(), self.home_->blobs(), opening.concepts.tools, self.clock_);
+  self.spans_->start();
+  self.service_ = make_service({.engine = &self.home_->engine(),
                                 .store = &self.home_->store(),
                                 .blobs = &self.home_->blobs(),
+                                .uploads = &self.home_->uploads(),
                                 .concepts = &opening.concepts,
                                 .disk = &opening.disk,
                                 .clock = &self.clock_,
+                                .home = &self.home_place_,
                                 .owner = self.home_->owner(),
-                                // Reloading changes syncs and guards; the concepts, which codes are read from, stay.
-                                .kit = [kit] { return kit; },
+                                .authority = &self.home_->authority(),
+                                .kit = [&self] { return self.home_->engine().kit(); },
                                 .about = [&self] { return self.about(); },
                                 .stop = [&self] { self.ask_to_stop(); },
                                 .log = [&self](const std::string& text) { self.log(text); }});
@@ -75,32 +120,88 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
   auto server = http::Server::start(
       *std::move(listening),
       [&self](const http::Request& request, const http::Peer& peer) { return self.service_->answer(request, peer); },
-      self.clock_, {}, [&self](uint64_t connection) { self.service_->closed(connection); });
+      self.clock_);
   if (!server) return server.error();
   self.server_ = *std::move(server);
   self.log("serving the kit " + self.kit_name_ + " at " + self.socket_ + ", pid " + std::to_string(::getpid()));
   return made;
 }
 
+Result<void> Serving::check_listen(const std::string& where) {
+  auto parsed = where_in(where);
+  return parsed ? Result<void>() : Result<void>(parsed.error());
+}
+
+Result<void> Serving::listen(const std::string& text) {
+  auto where = where_in(text);
+  if (!where) return where.error();
+  std::array<uint8_t, kSecretBytes> random;
+  RealRandom().fill(random);
+  const std::string token = "slo_" + crypto::to_base64({reinterpret_cast<const char*>(random.data()), random.size()},
+                                                       crypto::Base64::url_unpadded);
+  token_path_ = (std::filesystem::path(socket_).parent_path() / "owner.token").string();
+  if (auto kept = write_atomically(disk_, token_path_, token + "\n", 0600); !kept) return kept;
+  home_->authority().trust_owner_token(token);
+  auto listening = http::listen_tcp(where->address, where->port);
+  if (!listening) return listening.error();
+  const bool six = where->address.find(':') != std::string::npos;
+  url_ =
+      "http://" + (six ? "[" + where->address + "]" : where->address) + ":" + std::to_string(http::port_of(*listening));
+  auto server = http::Server::start(
+      *std::move(listening),
+      [this](const http::Request& request, const http::Peer& peer) { return service_->answer(request, peer); }, clock_,
+      {}, [](uint64_t) {});
+  if (!server) return server.error();
+  tcp_ = *std::move(server);
+  log("listening at " + url_ + ", the owner's token is in " + token_path_);
+  return {};
+}
+
+// Once a minute for each token: a row for every request would be too much.
+void Serving::note_used_tokens() {
+  json::array tokens;
+  const int64_t now_ns = clock_.monotonic_ns();
+  for (const std::string& each : home_->authority().take_used()) {
+    auto [noted, fresh] = noted_ns_.try_emplace(each, now_ns);
+    if (!fresh && now_ns - noted->second < kNoteUse_ns) continue;
+    noted->second = now_ns;
+    tokens.emplace_back(each);
+  }
+  if (tokens.empty()) return;
+  (void)home_->engine().start({.action = "Access/noteUse",
+                               .input = {{"tokens", std::move(tokens)}},
+                               .caller = {.name = std::string(kObserverName)},
+                               .of_kit = true});
+}
+
 Serving::~Serving() {
   bool served = server_ != nullptr;
   if (served) {
     service_->stop_waiting();
+    if (tcp_) {
+      tcp_->stop();
+      (void)disk_.remove(token_path_);
+      tcp_.reset();
+    }
     server_->stop();
     (void)disk_.remove(socket_);
     server_.reset();
   }
+  spans_.reset();  // it reads the home's store
   home_.reset();
   if (served) log("stopped");
 }
 
 void Serving::run(const StopSignal& stop, KitReload& reload) {
+  Approvals approvals(home_->engine(), home_->store(), [this](const std::string& text) { log(text); });
   while (true) {
     std::array<pollfd, 2> ready = {{{stop.fd(), POLLIN, 0}, {asked_read_.fd(), POLLIN, 0}}};
     int found = ::poll(ready.data(), ready.size(), kLookAtKit_ms);
     if (found > 0) break;
-    reload.look(*home_->here());
+    reload.look(home_->engine());
     if (auto done = routers_->look()) log(*done);
+    note_used_tokens();
+    if (has_approvals(*home_->engine().kit())) approvals.look();
   }
   log("stopping");
 }
@@ -109,8 +210,11 @@ void Serving::ask_to_stop() { (void)!::write(asked_write_.fd(), "x", 1); }
 
 json::object Serving::about() const {
   uint64_t bytes = bytes_of(disk_, store_path_) + bytes_of(disk_, store_path_ + "-wal");
-  return {{"pid", ::getpid()},        {"version", version_}, {"since", utc_text(since_ms_)}, {"kit", kit_name_},
-          {"kitFolder", kit_folder_}, {"socket", socket_},   {"storePath", store_path_},     {"storeBytes", bytes}};
+  json::object about{{"pid", ::getpid()},        {"version", version_},      {"since", utc_text(since_ms_)},
+                     {"kit", kit_name_},         {"kitFolder", kit_folder_}, {"socket", socket_},
+                     {"storePath", store_path_}, {"storeBytes", bytes}};
+  if (!url_.empty()) about["url"] = url_;
+  return about;
 }
 
 void Serving::log(const std::string& text) { narrator_.note(utc_text(clock_.wall_ms()) + " " + text); }

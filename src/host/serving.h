@@ -8,6 +8,7 @@
 // allows, and the lock is given back. What is not done then is in the store; so is everything after kill -9.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,7 @@
 #include "host/kit_reload.h"
 #include "host/kit_watch.h"
 #include "host/opening.h"
+#include "host/span_export.h"
 #include "http/server.h"
 
 namespace sluice::host {
@@ -26,10 +28,14 @@ struct ServiceParts {
   engine::Engine* engine = nullptr;
   store::Store* store = nullptr;
   store::BlobStore* blobs = nullptr;
+  store::BlobStore* uploads = nullptr;
   const LoadedConcepts* concepts = nullptr;
   Disk* disk = nullptr;
   const Clock* clock = nullptr;
+  const Home* home = nullptr;
   std::string owner;  // "uid:1000"
+  // Who callers are and what they may do; null: only the owner may.
+  Authority* authority = nullptr;
   // The kit that runs now: what the codes of variants are read from.
   std::function<std::shared_ptr<const lang::CheckedKit>()> kit;
   // What /v1/status says besides what the engine knows: pid, version, kit, since.
@@ -46,8 +52,6 @@ class SocketService {
   virtual ~SocketService() = default;
 
   virtual http::Response answer(const http::Request& request, const http::Peer& peer) = 0;
-  // The connection has ended.
-  virtual void closed(uint64_t connection) = 0;
   // Whoever waits for something is answered now: the server is about to stop.
   virtual void stop_waiting() = 0;
 };
@@ -61,6 +65,12 @@ class Serving {
                                                 const MakeService& make_service);
   ~Serving();
 
+  // The same service over TCP, for callers who show a token: at ADDRESS:PORT of this machine alone, since tokens are
+  // not to cross a network in the clear. The owner's token of this process is at run/owner.token in the home.
+  Result<void> listen(const std::string& where);
+  // Whether it could be an address to listen at, before anything is started.
+  static Result<void> check_listen(const std::string& where);
+
   // Until the signal, or until somebody asks for the end through the socket.
   void run(const StopSignal& stop, KitReload& reload);
   // From any thread.
@@ -71,18 +81,24 @@ class Serving {
  private:
   Serving(const Opening& opening, std::string kit_name, std::string kit_folder, std::string version);
   json::object about() const;
+  void note_used_tokens();
   void log(const std::string& text);
 
   Disk& disk_;
   Narrator& narrator_;
+  Home home_place_;
   std::string kit_name_, kit_folder_, version_, socket_, store_path_;
   int64_t since_ms_ = 0;
   RealClock clock_;
   std::optional<RouterKeeper> routers_;
   http::Socket asked_read_, asked_write_;  // a pipe that can be read once somebody asked for the end
   std::unique_ptr<HomeEngine> home_;
+  std::unique_ptr<SpanExport> spans_;
   std::unique_ptr<SocketService> service_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> tcp_;        // null: it listens at the socket alone
+  std::string url_, token_path_;             // of tcp_
+  std::map<std::string, int64_t> noted_ns_;  // tokens whose use is kept, and since when
 };
 
 }  // namespace sluice::host

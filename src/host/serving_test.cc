@@ -20,7 +20,6 @@ class Echo final : public SocketService {
   http::Response answer(const http::Request& request, const http::Peer&) override {
     return {.body = "\"" + request.target + "\""};
   }
-  void closed(uint64_t) override {}
   void stop_waiting() override {}
 };
 

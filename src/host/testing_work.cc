@@ -98,7 +98,10 @@ TestingWork::TestingWork() : owner(name_of_user(::getuid())) {
        .random = &random_,
        .tools = &loaded.tools,
        .concepts = loaded.concepts,
-       .may = [this](const engine::Caller& who, const std::string&, const json::object&) { return who.name == owner; },
+       .may = [this](const engine::Caller& who, const std::string& action, const json::object&) -> Result<void> {
+         if (who.name == owner) return {};
+         return Error{.code = Code::denied, .message = who.name + " may not call " + action};
+       },
        .fatal =
            [](const std::string& why) {
              std::fprintf(stderr, "%s\n", why.c_str());
@@ -115,7 +118,14 @@ TestingWork::~TestingWork() {
 }
 
 DoorParts TestingWork::door_parts() {
-  return {.engine = engine.get(), .store = &store, .blobs = nullptr, .concepts = &loaded, .clock = &clock, .kit = kit};
+  return {.engine = engine.get(),
+          .store = &store,
+          .blobs = nullptr,
+          .concepts = &loaded,
+          .clock = &clock,
+          .disk = &disk,
+          .home = &home,
+          .kit = kit};
 }
 
 }  // namespace sluice::host

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
 #include "base/ulid.h"
 #include "engine/engine.h"
 #include "host/engine_door.h"
@@ -25,6 +27,9 @@ class TestingWork {
 
   DoorParts door_parts();
 
+  TestingFolder folder;
+  RealDisk disk;
+  Home home{disk, folder.path()};
   RealClock clock;
   store::MemoryStore store;
   std::string owner;  // this process's user, unless a test says another

@@ -1,4 +1,4 @@
-// The words and sizes of the wire: for api/service.cc, api/snapshots.cc and api/remote_door.cc.
+// The words and sizes of the wire: for api/service.cc and host/remote_door.cc.
 #pragma once
 
 #include <array>

@@ -1,11 +1,20 @@
 // One request, one answer.
 #include "http/client.h"
 
+#include <algorithm>
+#include <span>
+#include <utility>
+
 namespace sluice::http {
 namespace {
 
 // What a server of this program answers at most; a page of a store's rows is far smaller.
 constexpr MessageLimits kAnswerLimits{.head_bytes = size_t{16} << 10U, .body_bytes = size_t{256} << 20U};
+constexpr size_t kUploadPiece = size_t{1} << 18U;
+const Error kBroken{.code = Code::unavailable, .message = "the connection broke before there was an answer"};
+
+constexpr MessageLimits kStreamLimits{.head_bytes = size_t{16} << 10U, .body_bytes = uint64_t{1} << 50U};
+constexpr int64_t kStreamBegins_ms = 30'000, kStreamLook_ms = 100;
 
 }  // namespace
 
@@ -21,14 +30,36 @@ Result<std::unique_ptr<Client>> Client::to_tcp(const std::string& address, uint1
   return std::unique_ptr<Client>(new Client(*std::move(socket), address + ":" + std::to_string(port), clock));
 }
 
+// A server that refuses may answer before it has read everything: what it says is read all the same.
 Result<Answer> Client::send(Request request, int64_t timeout_ms) {
-  const Error broken{.code = Code::unavailable, .message = "the connection broke before there was an answer"};
-  if (!wire_) return broken;
+  if (!wire_) return kBroken;
   request.headers.insert(request.headers.begin(), Header{"Host", host_});
-  int64_t deadline_ns = clock_.monotonic_ns() + timeout_ms * 1'000'000;
-  std::string bytes = head_of(request) + request.body;
-  // A server that refuses may answer before it has read everything: what it says is read all the same.
-  wire_->write(bytes, deadline_ns);
+  wire_->write(head_of(request) + request.body, clock_.monotonic_ns() + timeout_ms * 1'000'000);
+  return receive(timeout_ms);
+}
+
+Result<Answer> Client::send(Request request, File& body, int64_t timeout_ms) {
+  if (!wire_) return kBroken;
+  auto size = body.size();
+  if (!size) return size.error();
+  request.headers.insert(request.headers.begin(), Header{"Host", host_});
+  std::string bytes = head_of(request, *size);
+  std::string piece(kUploadPiece, '\0');
+  for (uint64_t at = 0;;) {
+    if (!wire_->write(bytes, clock_.monotonic_ns() + timeout_ms * 1'000'000) || at == *size) break;
+    auto got = body.read_at(at, std::span(piece).first(std::min<uint64_t>(kUploadPiece, *size - at)));
+    if (!got || *got == 0) {
+      wire_.reset();  // it cannot be ended as if it were whole
+      return got ? Error{.message = "the file became shorter while it was sent"} : got.error();
+    }
+    bytes.assign(piece, 0, *got);
+    at += *got;
+  }
+  return receive(timeout_ms);
+}
+
+Result<Answer> Client::receive(int64_t timeout_ms) {
+  const int64_t deadline_ns = clock_.monotonic_ns() + timeout_ms * 1'000'000;
   AnswerParser parser(kAnswerLimits);
   while (true) {
     auto complete = parser.take(input_);
@@ -46,12 +77,38 @@ Result<Answer> Client::send(Request request, int64_t timeout_ms) {
                      .message = "there was no answer within " + std::to_string(timeout_ms) + " ms"};
       default:
         wire_.reset();
-        return broken;
+        return kBroken;
     }
   }
   Answer answer = parser.answer();
   if (!answer.keep_alive) wire_.reset();
   return answer;
+}
+
+Result<Answer> Client::stream(Request request, const std::function<bool(std::string_view)>& take,
+                              const std::function<bool()>& stop) {
+  const Error broken{.code = Code::unavailable, .message = "the connection broke before the answer was complete"};
+  if (!wire_) return broken;
+  request.headers.insert(request.headers.begin(), Header{"Host", host_});
+  Wire wire = *std::exchange(wire_, std::nullopt);
+  wire.write(head_of(request) + request.body, clock_.monotonic_ns() + kStreamBegins_ms * 1'000'000);
+  AnswerParser parser(kStreamLimits);
+  while (true) {
+    auto complete = parser.take(input_);
+    if (!complete) return complete.error();
+    const int status = parser.status();
+    if (status != 0 && status < 400 && !take(parser.take_body())) return Answer{.status = status};
+    if (*complete) return parser.answer();
+    switch (wire.read(input_, clock_.monotonic_ns() + kStreamLook_ms * 1'000'000, -1)) {
+      case Wire::Read::some:
+        break;
+      case Wire::Read::late:
+        if (stop()) return Answer{.status = status == 0 ? 200 : status};
+        break;
+      default:
+        return broken;
+    }
+  }
 }
 
 }  // namespace sluice::http

@@ -7,11 +7,14 @@
 // `timeout` if it took too long; what was asked for may have been done then.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/result.h"
 #include "http/message.h"
 #include "http/parser.h"
@@ -26,12 +29,20 @@ class Client {
 
   // Host is added. The connection must not have been closed by an earlier answer: see is_open.
   Result<Answer> send(Request request, int64_t timeout_ms);
+  // The same with a file as its body; the time is for each piece of it.
+  Result<Answer> send(Request request, File& body, int64_t timeout_ms);
+  // The same for a body that comes little by little and may never end: `take` is given each part as long as it returns
+  // true, `stop` is asked every 100 ms. The body of a refusal is in the answer; after either the connection is closed.
+  Result<Answer> stream(Request request, const std::function<bool(std::string_view)>& take,
+                        const std::function<bool()>& stop);
   bool is_open() const { return wire_.has_value(); }
 
  private:
   Client(Socket socket, std::string host, const Clock& clock) : clock_(clock), host_(std::move(host)) {
     wire_.emplace(std::move(socket), clock);
   }
+
+  Result<Answer> receive(int64_t timeout_ms);
 
   const Clock& clock_;
   std::string host_;

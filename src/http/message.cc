@@ -163,12 +163,14 @@ std::string head_of(const Response& response) {
   return head + "\r\n";
 }
 
-std::string head_of(const Request& request) {
+std::string head_of(const Request& request) { return head_of(request, request.body.size()); }
+
+std::string head_of(const Request& request, uint64_t body_bytes) {
   std::string head = request.method + " " + request.target + " HTTP/1.1\r\n";
   append_headers(head, request.headers);
   if (!request.keep_alive) head += "Connection: close\r\n";
-  if (!request.body.empty() || request.method != "GET") {
-    head += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+  if (body_bytes > 0 || request.method != "GET") {
+    head += "Content-Length: " + std::to_string(body_bytes) + "\r\n";
   }
   return head + "\r\n";
 }

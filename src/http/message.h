@@ -34,6 +34,8 @@ struct Request {
   Query query;                    // its parameters, decoded, in their order
   std::vector<Header> headers;
   std::string body;
+  // Of a PUT, whose body is not held: the next piece of it, false at its end. An error: it breaks off.
+  std::function<Result<bool>(std::string& piece)> more = {};
   bool keep_alive = true;
 
   const std::string* header(std::string_view name) const { return find_header(headers, name); }
@@ -75,5 +77,6 @@ std::string_view reason_phrase(int status);
 // The head with its blank line: of an answer with its length, or in chunks, and of a request with a body.
 std::string head_of(const Response& response);
 std::string head_of(const Request& request);
+std::string head_of(const Request& request, uint64_t body_bytes);
 
 }  // namespace sluice::http

@@ -5,6 +5,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <utility>
 
 namespace sluice::http {
 namespace {
@@ -59,12 +60,17 @@ std::vector<Header> headers_of(const Fields& fields) {
 
 struct RequestParser::State {
   beast::http::request_parser<beast::http::string_body> parser;
+
+  bool holds_more_than(size_t bytes) const {
+    auto announced = parser.content_length();
+    return parser.get().body().size() > bytes || (announced && *announced > bytes);
+  }
 };
 
 RequestParser::RequestParser(const MessageLimits& limits) : state_(std::make_unique<State>()), limits_(limits) {
   state_->parser.eager(true);
   state_->parser.header_limit(static_cast<uint32_t>(limits.head_bytes));
-  state_->parser.body_limit(limits.body_bytes);
+  state_->parser.body_limit(boost::none);  // take() looks itself: a body that is streamed has none
 }
 
 RequestParser::~RequestParser() = default;
@@ -89,9 +95,8 @@ Result<bool> RequestParser::take(std::string& input) {
   }
   beast::error_code failure;
   auto done = put(state_->parser, input, failure);
-  if (done) return done;
   if (failure == beast::http::error::header_limit || failure == beast::http::error::buffer_overflow) status_ = 431;
-  if (failure == beast::http::error::body_limit) {
+  if (done && has_head() && !is_streamed() && state_->holds_more_than(limits_.body_bytes)) {
     status_ = 413;
     return Error{.code = Code::limit,
                  .message = "the body has more than " + std::to_string(limits_.body_bytes) + " bytes"};
@@ -100,8 +105,20 @@ Result<bool> RequestParser::take(std::string& input) {
   return done;
 }
 
+bool RequestParser::is_streamed() const {
+  return has_head() && state_->parser.get().method() == beast::http::verb::put;
+}
+
+std::string RequestParser::take_body() { return std::exchange(state_->parser.get().body(), {}); }
+
 Result<Request> RequestParser::request() {
-  auto message = state_->parser.release();
+  auto request = head();
+  if (request) request->body = take_body();
+  return request;
+}
+
+Result<Request> RequestParser::head() {
+  const auto& message = state_->parser.get();
   if (message.version() != 11) {
     status_ = 505;
     return Error{.code = Code::invalid, .message = "only HTTP/1.1 is spoken here"};
@@ -123,7 +140,7 @@ Result<Request> RequestParser::request() {
   Request request{.method = std::string(message.method_string()),
                   .target = std::string(message.target()),
                   .headers = headers_of(message),
-                  .body = std::move(message.body()),
+                  .body = {},
                   .keep_alive = message.keep_alive()};
   if (auto apart = take_target_apart(request); !apart) return apart.error();
   return request;
@@ -146,6 +163,12 @@ Result<bool> AnswerParser::take(std::string& input) {
   beast::error_code failure;
   return put(state_->parser, input, failure);
 }
+
+int AnswerParser::status() const {
+  return state_->parser.is_header_done() ? static_cast<int>(state_->parser.get().result_int()) : 0;
+}
+
+std::string AnswerParser::take_body() { return std::exchange(state_->parser.get().body(), {}); }
 
 Answer AnswerParser::answer() {
   auto message = state_->parser.release();

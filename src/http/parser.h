@@ -8,6 +8,8 @@
 //     if (*complete) return parser.request();
 //     …                                             // more input
 //   }
+//
+// The body of a PUT may be larger than memory: it is taken out piece by piece, and counts for no limit.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +38,12 @@ class RequestParser {
   bool has_head() const;
   // The sender waits for `100 Continue` before it sends the body.
   bool expects_continue() const;
+  // Whether the body is to be taken out as it comes.
+  bool is_streamed() const;
+  // Without its body.
+  Result<Request> head();
+  // What has come of the body since the last call.
+  std::string take_body();
   // The one that is complete; the parser is done with it.
   Result<Request> request();
 
@@ -63,6 +71,10 @@ class AnswerParser {
   Result<bool> take(std::string& input);
   bool has_begun() const { return begun_; }
   Answer answer();
+  // Of one that is not complete: the status, 0 as long as it is not known, and what of the body came since it was last
+  // asked for.
+  int status() const;
+  std::string take_body();
 
  private:
   struct State;

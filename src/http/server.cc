@@ -153,7 +153,7 @@ void Server::serve(Socket socket, uint64_t number) {
         more = false;
         break;
       }
-      if (*complete) break;
+      if (*complete || parser.is_streamed()) break;
       if (!continued && parser.expects_continue()) {
         continued = true;
         wire.write("HTTP/1.1 100 Continue\r\n\r\n", after_ms(limits_.write_ms));
@@ -172,17 +172,40 @@ void Server::serve(Socket socket, uint64_t number) {
       break;
     }
     if (!more) break;
-    auto request = parser.request();
+    const bool streamed = parser.is_streamed();
+    auto request = streamed ? parser.head() : parser.request();
     if (!request) {
       refuse(wire, parser.status(), request.error());
       break;
     }
-    more = answer(wire, *request, peer);
+    bool whole = !streamed;
+    if (streamed) request->more = [&](std::string& piece) { return next_piece(wire, parser, input, piece, whole); };
+    more = answer(wire, *request, peer, whole);
   }
   if (closed_) closed_(number);
 }
 
-bool Server::answer(Wire& wire, const Request& request, const Peer& peer) {
+// Each piece has the time that a whole request has otherwise.
+Result<bool> Server::next_piece(Wire& wire, RequestParser& parser, std::string& input, std::string& piece,
+                                bool& whole) {
+  bool continued = false;
+  while (true) {
+    auto complete = parser.take(input);
+    if (!complete) return complete.error();
+    piece = parser.take_body();
+    whole = *complete && piece.empty();
+    if (*complete || !piece.empty()) return !whole;
+    if (!continued && parser.expects_continue()) {
+      continued = true;
+      wire.write("HTTP/1.1 100 Continue\r\n\r\n", after_ms(limits_.write_ms));
+    }
+    if (wire.read(input, after_ms(limits_.read_ms), -1) != Wire::Read::some) {
+      return Error{.code = Code::unavailable, .message = "the request broke off before its end"};
+    }
+  }
+}
+
+bool Server::answer(Wire& wire, const Request& request, const Peer& peer, const bool& whole) {
   Response response;
   try {
     response = handler_(request, peer);
@@ -190,7 +213,7 @@ bool Server::answer(Wire& wire, const Request& request, const Peer& peer) {
     Error fault{.code = Code::failed, .message = std::string("this request met a fault in Sluice: ") + error.what()};
     response = {.status = 500, .content_type = "application/problem+json", .body = problem_of(500, fault)};
   }
-  response.close = response.close || !request.keep_alive || stopping_;
+  response.close = response.close || !request.keep_alive || stopping_ || !whole;
   if (!response.stream) {
     std::string bytes = head_of(response) + (request.method == "HEAD" ? "" : response.body);
     return wire.write(bytes, after_ms(limits_.write_ms)) && !response.close;

@@ -1,12 +1,14 @@
 // The server and what its connections may do.
 #include "http/server.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <latch>
 #include <set>
 
+#include "base/atomic_file.h"
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 #include "base/testing_wait.h"
@@ -211,6 +213,37 @@ TEST_F(Servers, AnswersWhatIsUnderWayBeforeItStops) {
   EXPECT_NE(got.find("Connection: close"), std::string::npos) << got;
   EXPECT_FALSE((*idle)->send({.method = "GET", .target = "/"}, 60'000));
   EXPECT_EQ(connect_unix(path).error().code, Code::not_found);
+}
+
+TEST_F(Servers, ThePiecesOfAPutAreTakenAsTheyCome) {
+  start(
+      [](const Request& request, const Peer&) {
+        if (request.target == "/no") return Response{.status = 409};
+        size_t bytes = 0;
+        for (std::string piece;;) {
+          auto more = request.more(piece);
+          if (!more || !*more) return Response{.body = std::to_string(bytes) + (more ? "" : more.error().message)};
+          EXPECT_LT(piece.size(), size_t{1} << 20U) << "it is not held";
+          bytes += piece.size();
+        }
+      },
+      {.message = {.body_bytes = 10}});
+  const std::string large(size_t{3} << 20U, 'x');
+  ASSERT_TRUE(write_atomically(disk, folder.path("large"), large, 0600));
+  auto file = disk.open(folder.path("large"), {});
+  auto client = Client::to_unix(path, clock);
+  for (int again = 0; again < 2; ++again) {
+    auto answer = (*client)->send({.method = "PUT", .target = "/"}, **file, 60'000);
+    ASSERT_TRUE(answer) << to_string(answer.error());
+    EXPECT_EQ(answer->body, std::to_string(large.size()));
+    EXPECT_TRUE((*client)->is_open());
+  }
+  EXPECT_THAT(exchange("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                       "b\r\nhello world\r\n0\r\n\r\n"),
+              testing::EndsWith("\r\n\r\n11"));
+  EXPECT_THAT(exchange("PUT /no HTTP/1.1\r\nHost: h\r\nContent-Length: 3000000\r\n\r\nhe"),
+              testing::HasSubstr("Connection: close"))
+      << "what follows a body that nobody has read is no request";
 }
 
 }  // namespace server_test

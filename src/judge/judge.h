@@ -80,6 +80,7 @@ class Judge {
   Verdict verdict(std::string_view baseline, std::string_view canary) const;
 
   const State& state() const { return state_; }
+  const Settings& settings() const { return settings_; }
 
  private:
   enum class Kind { errors, latency, error_limit, latency_limit };

@@ -5,8 +5,11 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "base/disk.h"
@@ -53,6 +56,52 @@ Result<uint16_t> free_port() {
       .code = Code::unavailable,
       .message = "no free port was found between " + std::to_string(kFirstPort) + " and " + std::to_string(end),
       .next = "see what listens there: ss -ltn"};
+}
+
+size_t connections_to(uint16_t port) {
+  constexpr std::string_view kEstablished = "01";
+  std::array<char, 8> wanted{};
+  std::snprintf(wanted.data(), wanted.size(), ":%04X", port);
+  size_t count = 0;
+  for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream file(path);
+    std::string line;
+    while (std::getline(file, line)) {
+      std::istringstream words(line);
+      std::string number, local, remote, state;
+      words >> number >> local >> remote >> state;
+      if (local.ends_with(wanted.data()) && state == kEstablished) count++;
+    }
+  }
+  return count;
+}
+
+size_t connections_to(const std::string& socket_path) {
+  constexpr std::string_view kConnected = "03";
+  std::ifstream file("/proc/net/unix");
+  std::string line;
+  size_t count = 0;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string number, references, protocol, flags, type, state, inode, path;
+    words >> number >> references >> protocol >> flags >> type >> state >> inode >> path;
+    if (path == socket_path && state == kConnected) count++;
+  }
+  return count;
+}
+
+Result<uint16_t> free_port(uint16_t first, uint16_t last) {
+  RealRandom random;
+  const uint32_t count = static_cast<uint32_t>(last) - first + 1;
+  // Whoever looks at the same time begins somewhere else.
+  const uint32_t begin = static_cast<uint32_t>(random.below(count));
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto port = static_cast<uint16_t>(first + (begin + i) % count);
+    if (!is_port_taken(port)) return port;
+  }
+  return Error{.code = Code::unavailable,
+               .message = "all ports from " + std::to_string(first) + " to " + std::to_string(last) + " are taken",
+               .next = "see what listens there: ss -ltn"};
 }
 
 }  // namespace sluice::process

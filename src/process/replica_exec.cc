@@ -14,12 +14,12 @@
 namespace sluice::process {
 namespace {
 
-constexpr int kCannot = 126;  // as shells say it
+constexpr int kCannot = 126, kNoProgram = 127;  // as shells say it
 
-int refuse(const Error& error) {
+int refuse(const Error& error, int exit_code = kCannot) {
   (void)std::fprintf(stderr, "error: %s\n", error.message.c_str());
   if (!error.next.empty()) (void)std::fprintf(stderr, "next:  %s\n", error.next.c_str());
-  return kCannot;
+  return exit_code;
 }
 
 // What a supervisor has open at this number.
@@ -40,25 +40,27 @@ Descriptor ids_held_by(const ProcessRecord& supervisor) {
   return held ? Descriptor(::fcntl(held->fd(), F_DUPFD_CLOEXEC, kIdsDescriptor)) : Descriptor();
 }
 
-Error become_command(const std::string& folder, const std::vector<std::string>& argv) {
+// Comes back only if the command cannot be run: with the exit code for that.
+int become_command(const std::string& folder, const std::vector<std::string>& argv) {
   RealDisk disk;
   const ReplicaFiles files(folder);
   auto launch_text = read_file(disk, files.launch, kMostLaunchBytes);
-  if (!launch_text) return launch_text.error();
+  if (!launch_text) return refuse(launch_text.error());
   auto launch = parse_launch(*launch_text);
-  if (!launch) return launch.error();
+  if (!launch) return refuse(launch.error());
   auto state_text = read_file(disk, files.state, kMostLaunchBytes);
-  if (!state_text) return state_text.error();
+  if (!state_text) return refuse(state_text.error());
   auto state = parse_state(*state_text);
-  if (!state) return state.error();
+  if (!state) return refuse(state.error());
   auto sealed = secrets_held_by(state->supervisor);
-  if (!sealed) return sealed.error();
+  if (!sealed) return refuse(sealed.error());
   auto secrets = HandedSecrets::take(*sealed, launch->workload.secrets_as);
-  if (!secrets) return secrets.error();
+  if (!secrets) return refuse(secrets.error());
   LaunchRequest request = request_in(files, *launch, groups_there(launch->groups), *secrets, argv);
   const Descriptor ids = ids_held_by(state->supervisor);
   request.ids = ids.fd();
-  return launch_here(request);
+  const Error error = launch_here(request);
+  return refuse(error, error.code == Code::not_found ? kNoProgram : kCannot);
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ Result<std::string> secrets_held_by(const ProcessRecord& supervisor) {
 
 std::optional<int> exec_in_replica(int count, char** words) {
   if (count < 4 || words[1] != kExecWord) return std::nullopt;
-  return refuse(become_command(words[2], std::vector<std::string>(words + 3, words + count)));
+  return become_command(words[2], std::vector<std::string>(words + 3, words + count));
 }
 
 }  // namespace sluice::process

@@ -96,7 +96,7 @@ TEST_F(ReplicaExecTest, ItEndsWithTheReplica) {
 TEST_F(ReplicaExecTest, SaysWhatCannotBeRun) {
   world.settled("one", world.shell("exec sleep 1000"));
   Ended none = run("one", {"no-such-command"});
-  EXPECT_EQ(none.code, 126);
+  EXPECT_EQ(none.code, 127);
   EXPECT_EQ(none.said, "error: there is no program no-such-command on PATH\n");
   ASSERT_TRUE(world.replicas.stop("one"));
   EXPECT_EQ(world.replicas.exec("one", {"true"}).message, "one does not run: stopped");

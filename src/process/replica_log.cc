@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace sluice::process {
 namespace {
@@ -14,9 +15,23 @@ namespace {
 constexpr size_t kMostLineBytes = 16 << 10;
 constexpr size_t kTimeBytes = 24;
 
-std::string_view tag_of(Stream stream, bool goes_on) {
-  if (stream == Stream::out) return goes_on ? "out+" : "out";
-  return goes_on ? "err+" : "err";
+enum class Mark { none, goes_on, of_check };
+
+std::string_view tag_of(Stream stream, Mark mark) {
+  constexpr std::string_view kOut[] = {"out", "out+", "out~"}, kErr[] = {"err", "err+", "err~"};
+  return (stream == Stream::out ? kOut : kErr)[static_cast<size_t>(mark)];
+}
+
+// Whether the text has the word, with nothing around it that a path or a name could go on with.
+bool has_word(std::string_view text, std::string_view word) {
+  auto goes_on = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '-' || c == '_' || c == '.';
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !goes_on(text[at - 1])) && (end == text.size() || !goes_on(text[end]))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -33,7 +48,7 @@ void ReplicaLog::add(Stream stream, std::string_view bytes) {
     part += bytes.substr(0, whole ? end : room);
     bytes.remove_prefix(whole ? end + 1 : std::min(room, bytes.size()));
     if (!whole && part.size() < kMostLineBytes) break;
-    record(tag_of(stream, !whole), part);
+    record(tag_of(stream, !whole ? Mark::goes_on : is_of_check(stream, part) ? Mark::of_check : Mark::none), part);
     part.clear();
   }
   write();
@@ -42,7 +57,7 @@ void ReplicaLog::add(Stream stream, std::string_view bytes) {
 void ReplicaLog::end_line(Stream stream) {
   std::string& part = parts_[static_cast<size_t>(stream)];
   if (part.empty()) return;
-  record(tag_of(stream, false), part);
+  record(tag_of(stream, Mark::none), part);
   part.clear();
   write();
 }
@@ -50,6 +65,19 @@ void ReplicaLog::end_line(Stream stream) {
 void ReplicaLog::note(std::string_view text) {
   record("sluice", text);
   write();
+}
+
+void ReplicaLog::expect_check(std::string_view path) {
+  check_path_ = path;
+  check_awaited_ = {true, true};
+}
+
+bool ReplicaLog::is_of_check(Stream stream, std::string_view text) {
+  bool& awaited = check_awaited_[static_cast<size_t>(stream)];
+  if (check_path_.empty() || (check_path_ == "/" && !awaited)) return false;
+  if (!has_word(text, "GET") || !has_word(text, check_path_)) return false;
+  awaited = false;
+  return true;
 }
 
 void ReplicaLog::record(std::string_view tag, std::string_view text) {
@@ -113,7 +141,8 @@ std::optional<LogLine> parse_log_line(std::string_view line) {
   if (space == std::string_view::npos) return std::nullopt;
   std::string_view stream = line.substr(0, space);
   parsed.goes_on = stream.ends_with('+');
-  if (parsed.goes_on) stream.remove_suffix(1);
+  parsed.of_check = stream.ends_with('~');
+  if (parsed.goes_on || parsed.of_check) stream.remove_suffix(1);
   if (stream != "out" && stream != "err" && stream != "sluice") return std::nullopt;
   parsed.stream = stream;
   parsed.text = line.substr(space + 1);

@@ -4,8 +4,8 @@
 //   2026-03-01T09:30:00.125Z out listening on 8080
 //
 // with `out` or `err` for the program's own streams and `sluice` for what its supervisor did. `out+` and `err+` are the
-// parts of a line that goes on in the next record. When the disk takes no more, what is said then is lost and counted,
-// and the program goes on.
+// parts of a line that goes on in the next record; `out~` and `err~` are what a program says of a health check. When
+// the disk takes no more, what is said then is lost and counted, and the program goes on.
 #pragma once
 
 #include <array>
@@ -35,8 +35,12 @@ class ReplicaLog {
   // A stream has ended: what it said without an end of line is a line.
   void end_line(Stream stream);
   void note(std::string_view text);
+  // A health check asks for this path. Lines that tell of such a request are marked: all of them, but of "/", which
+  // visitors ask for as well, one for each stream and check.
+  void expect_check(std::string_view path);
 
  private:
+  bool is_of_check(Stream stream, std::string_view text);
   void record(std::string_view tag, std::string_view text);
   void write();
   bool turn_over();
@@ -49,6 +53,8 @@ class ReplicaLog {
   std::array<std::string, 2> parts_;  // by stream: the beginning of a line
   std::string records_;               // not written yet
   uint64_t lost_ = 0;
+  std::string check_path_;
+  std::array<bool, 2> check_awaited_{};  // by stream
 };
 
 struct LogLine {
@@ -56,6 +62,7 @@ struct LogLine {
   std::string stream;  // "out", "err" or "sluice"
   std::string text;
   bool goes_on = false;
+  bool of_check = false;  // it tells of a health check
 
   bool operator==(const LogLine&) const = default;
 };

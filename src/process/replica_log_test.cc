@@ -39,6 +39,30 @@ TEST_F(ReplicaLogTest, HasALineForALine) {
             "2026-03-01T09:30:00.125Z out wor\n");
 }
 
+TEST_F(ReplicaLogTest, FirstWeek20MarksWhatTellsOfAHealthCheck) {
+  ReplicaLog log(folder.path(), {}, clock);
+  auto marked = [&](const std::string& line) {
+    log.add(Stream::err, line + "\n");
+    auto lines = last_log_lines(disk, folder.path(), 1).value();
+    EXPECT_EQ(lines.at(0).text, line);
+    EXPECT_EQ(lines.at(0).stream, "err");
+    return lines.at(0).of_check;
+  };
+  EXPECT_FALSE(marked("GET /health before any check"));
+  log.expect_check("/health");
+  EXPECT_TRUE(marked(R"("GET /health HTTP/1.1" 200 -)"));
+  EXPECT_TRUE(marked(R"({"method":"GET","path":"/health"})"));
+  EXPECT_FALSE(marked("GET /healthy"));
+  EXPECT_FALSE(marked("GET /v1/health"));
+  EXPECT_FALSE(marked("error in /health: no database"));
+  log.expect_check("/");
+  EXPECT_TRUE(marked("GET / 200"));
+  EXPECT_FALSE(marked("GET / 200")) << "the next one is a visitor's";
+  log.expect_check("/");
+  EXPECT_FALSE(marked("GET /page 200"));
+  EXPECT_TRUE(marked("GET / 200"));
+}
+
 TEST_F(ReplicaLogTest, CutsLinesThatDoNotEnd) {
   ReplicaLog log(folder.path(), {}, clock);
   log.add(Stream::out, std::string(40'000, 'x') + "\n");

@@ -16,6 +16,9 @@
 
 #include "base/ascii.h"
 #include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/ulid.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
@@ -24,14 +27,24 @@
 #include "process/replica_exec.h"
 #include "process/replica_files.h"
 #include "process/supervisor.h"
+#include "process/system.h"
 
 namespace sluice::process {
 namespace {
 
 constexpr size_t kMostStateBytes = 1 << 20;
+constexpr size_t kMostNoteBytes = 4096;
 constexpr size_t kMostNameBytes = 128;
 constexpr size_t kMarkDigits = 24;
 constexpr std::string_view kRemoved = ".removed-";  // before the name of a replica that is being removed
+
+// Beside a log that is kept.
+struct KeptNote {
+  std::string of;
+  int64_t since_ms = 0;
+};
+BOOST_DESCRIBE_STRUCT(KeptNote, (), (of, since_ms))
+
 constexpr int64_t kMs_ns = 1'000'000;
 constexpr int64_t kLookAgain_ms = 5, kWatch_ms = 50;
 constexpr int64_t kSupervisorMargin_ms = 30'000;  // for what a supervisor does besides waiting for its program
@@ -152,6 +165,28 @@ Result<void> Replicas::start(const std::string& name, const Workload& workload, 
   }
 }
 
+// The launch is written last: a crash in between is told again.
+Result<void> Replicas::reconfigure(const std::string& name, const std::string& config) {
+  if (auto good = check_name(name); !good) return good;
+  const ReplicaFiles files(folder_of_replica(name));
+  auto launch = read_launch(disk_, files);
+  if (!launch) return launch.error();
+  if (launch->workload.config == config) return {};
+  if (auto written = replace_file(files.config_file, config, 0444); !written) return written;
+  auto state = look(name);
+  if (!state) return state.error();
+  if (state->program) {
+    auto program = ProcessHandle::open(identity_of(*state->program));
+    if (program) {
+      if (auto sent = program->send(SIGHUP); !sent) return sent;
+    } else if (program.error().code != Code::not_found) {
+      return program.error();
+    }
+  }
+  launch->workload.config = config;
+  return replace_file(files.launch, print_launch(*launch), 0600);
+}
+
 Result<ReplicaState> Replicas::look(const std::string& name) const {
   if (auto good = check_name(name); !good) return good.error();
   const ReplicaFiles files(folder_of_replica(name));
@@ -250,13 +285,47 @@ Result<void> Replicas::remove(const std::string& name) {
   const std::string folder = folder_of_replica(name), aside = place_.folder + "/" + std::string(kRemoved) + name;
   std::error_code failure;
   std::filesystem::remove_all(aside, failure);
+  auto was = workload(name);
+  const std::string revision = was ? was->environment["SLUICE_REVISION"] : "";
   // Away under its name first: whoever opened the lock meanwhile finds nothing to start.
   auto moved = disk_.rename(folder, aside);
   if (!moved && moved.error().code == Code::not_found) return {};
   if (!moved) return moved;
+  keep_log(name, aside, revision);
   std::filesystem::remove_all(aside, failure);
   if (failure) return Error{.message = "cannot remove " + aside + ": " + failure.message()};
   return {};
+}
+
+// As far as that is possible: what is removed goes in any case.
+void Replicas::keep_log(const std::string& name, const std::string& aside, const std::string& of) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (const KeptLog& each : kept_logs()) {
+    const bool old = clock_.wall_ms() - each.since_ms > kKeepLogs_ms;
+    if (old || each.replica == name) fs::remove_all(kept_folder() + "/" + each.replica, ignored);
+  }
+  const std::string kept = kept_folder() + "/" + name;
+  fs::create_directories(kept, ignored);
+  fs::permissions(kept_folder(), fs::perms::owner_all, ignored);
+  static_cast<void>(disk_.rename(aside + "/log", kept + "/log"));
+  const KeptNote note{.of = of, .since_ms = clock_.wall_ms()};
+  static_cast<void>(replace_file(kept + "/note.json", write(to_json(note)), 0600));
+}
+
+std::vector<KeptLog> Replicas::kept_logs() const {
+  std::vector<KeptLog> kept;
+  auto entries = disk_.list(kept_folder());
+  if (!entries) return kept;
+  for (const FolderEntry& each : *entries) {
+    const std::string folder = kept_folder() + "/" + each.name;
+    auto text = read_file(disk_, folder + "/note.json", kMostNoteBytes);
+    auto parsed = text ? parse_json(*text) : Result<Document>(text.error());
+    auto note = parsed ? read<KeptNote>(*parsed) : Result<KeptNote>(parsed.error());
+    if (note) kept.push_back({each.name, note->of, folder + "/log", note->since_ms});
+  }
+  std::ranges::sort(kept, {}, &KeptLog::since_ms);
+  return kept;
 }
 
 void Replicas::sweep(const std::string& prefix) {

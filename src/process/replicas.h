@@ -38,6 +38,15 @@ struct ReplicasPlace {
 // Running and healthy, or over.
 bool is_settled(const ReplicaState& state);
 
+// What a replica that was removed has said.
+struct KeptLog {
+  std::string replica;
+  std::string of;      // SLUICE_REVISION of its environment; empty if it had none
+  std::string folder;  // as log_of a replica that is there
+  int64_t since_ms = 0;
+};
+inline constexpr int64_t kKeepLogs_ms = int64_t{7} * 24 * 3600 * 1000;
+
 class Replicas {
  public:
   Replicas(Disk& disk, Clock& clock, Random& random, ReplicasPlace place);
@@ -45,6 +54,10 @@ class Replicas {
   // Starts it, unless it runs with the same workload already; with another one it is a `conflict`. Returns before the
   // program is healthy. Names are letters, digits, dots, hyphens and underscores.
   Result<void> start(const std::string& name, const Workload& workload, const Secrets& secrets);
+
+  // Gives one that runs another config: its file is replaced, and its program is sent SIGHUP. The same config again is
+  // nothing new to it.
+  Result<void> reconfigure(const std::string& name, const std::string& config);
 
   // `not_found` if there never was one. Of a supervisor that was killed it says `lost`.
   Result<ReplicaState> look(const std::string& name) const;
@@ -55,8 +68,10 @@ class Replicas {
 
   // Ends it and all that it has started, and waits for that. Stopping what does not run is no fault.
   Result<void> stop(const std::string& name, const std::function<bool()>& cancelled = {});
-  // Stops it, and removes all that there is of it, its log included.
+  // Stops it, and removes all that there is of it but its log, which is kept for a while.
   Result<void> remove(const std::string& name);
+  // The logs of what was removed, the newest last.
+  std::vector<KeptLog> kept_logs() const;
   // Removes what is left of starts and removals that were interrupted, of names that begin so. Nobody else may start
   // one of these meanwhile.
   void sweep(const std::string& prefix);
@@ -78,9 +93,12 @@ class Replicas {
   Result<std::vector<LogLine>> last_lines(const std::string& name, size_t most_lines) const;
   const std::string& folder() const { return place_.folder; }
   std::string folder_of_replica(const std::string& name) const { return place_.folder + "/" + name; }
+  std::string log_of(const std::string& name) const { return folder_of_replica(name) + "/log"; }
 
  private:
   std::string rest_file() const { return place_.folder + ".rest"; }
+  std::string kept_folder() const { return place_.folder + ".logs"; }
+  void keep_log(const std::string& name, const std::string& aside, const std::string& of);
   Result<void> prepare(const std::string& folder, const Workload& workload, const std::string& name);
 
   Disk& disk_;

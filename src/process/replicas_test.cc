@@ -35,6 +35,7 @@ TEST_F(ReplicasTest, AStartedReplicaIsHealthyAndSays) {
   EXPECT_TRUE(state.healthy);
   ASSERT_TRUE(state.program);
   EXPECT_TRUE(*is_running(identity_of(*state.program)));
+  EXPECT_TRUE(eventually([&] { return world.said("one").size() == 2; }));
   EXPECT_TRUE(replicas.stop("one"));
   EXPECT_THAT(world.said("one"), testing::UnorderedElementsAre("out hello", "err oops"));
   EXPECT_FALSE(*is_running(identity_of(*state.program)));
@@ -97,6 +98,24 @@ TEST_F(ReplicasTest, RemovingLeavesNothing) {
   EXPECT_THAT(*replicas.list(), ElementsAre());
   EXPECT_THAT(*world.disk.list(world.folder.path("replicas")), ElementsAre());
   EXPECT_TRUE(replicas.remove("one"));
+}
+
+TEST_F(ReplicasTest, FirstWeek11LogsOfWhatWasRemovedAreKept) {
+  Workload work = world.shell("echo I am $SLUICE_REVISION; exec sleep 1000");
+  work.environment["SLUICE_REVISION"] = "r1";
+  world.settled("one", work);
+  ASSERT_TRUE(eventually([&] { return !world.said("one").empty(); }));
+  ASSERT_TRUE(replicas.remove("one"));
+  std::vector<KeptLog> kept = replicas.kept_logs();
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].replica, "one");
+  EXPECT_EQ(kept[0].of, "r1");
+  auto lines = last_log_lines(world.disk, kept[0].folder, 100);
+  ASSERT_TRUE(lines) << to_string(lines.error());
+  EXPECT_TRUE(std::ranges::any_of(*lines, [](const LogLine& line) { return line.text == "I am r1"; }));
+  world.settled("one", work);
+  ASSERT_TRUE(replicas.remove("one"));
+  EXPECT_EQ(replicas.kept_logs().size(), 1U) << "of one name the newest";
 }
 
 TEST_F(ReplicasTest, AnInterruptedRemovalIsEndedByTheNext) {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,30 @@ std::vector<std::string> assignments(const std::map<std::string, std::string>& e
   return texts;
 }
 
+// Both ends are closed unless they are taken.
+struct Pipe {
+  std::array<int, 2> ends{-1, -1};
+
+  ~Pipe() {
+    for (int end : ends) {
+      if (end >= 0) close(end);
+    }
+  }
+  bool make() { return pipe2(ends.data(), O_CLOEXEC) == 0; }
+  // As a pipe, but writing to it after the other end is gone is an error and no signal.
+  bool make_socket() { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0; }
+  int take(size_t end) { return std::exchange(ends[end], -1); }
+};
+
+// Nothing: there was none in time; an empty span: there will be none any more.
+std::optional<std::span<const char>> read_from(int fd, int64_t at_most_ms, std::span<char> into) {
+  pollfd wait{.fd = fd, .events = POLLIN, .revents = 0};
+  if (poll(&wait, 1, static_cast<int>(at_most_ms)) <= 0) return std::nullopt;
+  ssize_t got = ::read(fd, into.data(), into.size());
+  if (got < 0 && errno == EINTR) return std::nullopt;
+  return into.first(got < 0 ? 0 : static_cast<size_t>(got));
+}
+
 bool has_nul(const SpawnRequest& request) {
   auto bad = [](const std::string& text) { return text.find('\0') != std::string::npos; };
   for (const std::string& each : request.argv) {
@@ -65,13 +90,19 @@ bool has_nul(const SpawnRequest& request) {
 
 Result<Child> Child::spawn(const SpawnRequest& request) {
   if (has_nul(request)) return Error{.code = Code::invalid, .message = "a command cannot hold NUL"};
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return error_from(errno, "make a pipe for", request.program);
+  Pipe output, errors, input;
+  bool made = output.make() && (!request.converses || (errors.make() && input.make_socket()));
+  if (!made) return error_from(errno, "make a pipe for", request.program);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  if (request.converses) {
+    posix_spawn_file_actions_adddup2(&actions, input.ends[0], STDIN_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
+  posix_spawn_file_actions_adddup2(&actions, output.ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, request.converses ? errors.ends[1] : output.ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawn_file_actions_addchdir_np(&actions, request.folder.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -87,27 +118,44 @@ Result<Child> Child::spawn(const SpawnRequest& request) {
   int failed = posix_spawn(&pid, request.program.c_str(), &actions, &attributes, argv.data(), environment.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (failed != 0) {
-    close(ends[0]);
-    return error_from(failed, "run", request.program);
-  }
-  return Child(pid, ends[0]);
+  if (failed != 0) return error_from(failed, "run", request.program);
+  return Child(pid, output.take(0), errors.take(0), input.take(1));
 }
 
-Child::Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), output_(std::exchange(other.output_, -1)) {}
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      output_(std::exchange(other.output_, -1)),
+      errors_(std::exchange(other.errors_, -1)),
+      input_(std::exchange(other.input_, -1)) {}
 
 Child::~Child() {
   if (pid_ > 0) kill_and_wait();
-  if (output_ >= 0) close(output_);
+  for (int fd : {output_, errors_, input_}) {
+    if (fd >= 0) close(fd);
+  }
 }
 
 std::optional<std::span<const char>> Child::read(int64_t at_most_ms, std::span<char> into) {
-  pollfd wait{.fd = output_, .events = POLLIN, .revents = 0};
-  if (poll(&wait, 1, static_cast<int>(at_most_ms)) <= 0) return std::nullopt;
-  ssize_t got = ::read(output_, into.data(), into.size());
-  if (got < 0 && errno == EINTR) return std::nullopt;
-  return into.first(got < 0 ? 0 : static_cast<size_t>(got));
+  return read_from(output_, at_most_ms, into);
+}
+
+std::optional<std::span<const char>> Child::read_errors(int64_t at_most_ms, std::span<char> into) {
+  return read_from(errors_, at_most_ms, into);
+}
+
+bool Child::write(std::string_view text, int64_t at_most_ms) {
+  while (!text.empty()) {
+    ssize_t done = ::send(input_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (done > 0) {
+      text.remove_prefix(static_cast<size_t>(done));
+      continue;
+    }
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0 && errno != EAGAIN) return false;
+    pollfd wait{.fd = input_, .events = POLLOUT, .revents = 0};
+    if (poll(&wait, 1, static_cast<int>(at_most_ms)) <= 0) return false;
+  }
+  return true;
 }
 
 bool Child::ended() const {

@@ -324,6 +324,7 @@ class Supervisor {
       command_said_.clear();
       return;
     }
+    if (work_.health.by == HealthBy::http) log_.expect_check(work_.health.path);
     probe_.begin(now_ns());
   }
 
@@ -365,6 +366,11 @@ class Supervisor {
       bad_++;
       good_ = 0;
       why_not_ = answer.message;
+      // Whoever waits for it can read what it answers, and not only at the end.
+      if (const std::string now = "is not healthy yet: it " + why_not_; starting && state_.message != now) {
+        state_.message = now;
+        write_state();
+      }
       if (command_.pid > 0) ::kill(-command_.pid, SIGKILL);
       if (state_.healthy && bad_ >= work_.health.unhealthy_after) {
         state_.healthy = false;

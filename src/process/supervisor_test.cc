@@ -241,6 +241,7 @@ TEST_F(SupervisorTest, LetsOneFinishThatListensToSigterm) {
 TEST_F(SupervisorTest, OneThatClosesItsFilesGoesOn) {
   ReplicaState state = world.settled("one", world.shell("echo last words; exec >&- 2>&- <&-; exec sleep 1000"));
   EXPECT_EQ(state.phase, Phase::running);
+  EXPECT_TRUE(eventually([&] { return !world.said("one").empty(); }));
   EXPECT_TRUE(*is_running(identity_of(*state.program)));
   ASSERT_TRUE(world.replicas.stop("one"));
   EXPECT_THAT(world.said("one"), ElementsAre("out last words"));

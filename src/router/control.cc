@@ -232,13 +232,14 @@ json::object Control::answer(const Result<Document>& read, std::string bytes) {
   if (op == "load") return obey(OrderOp::load, *request, std::move(bytes));
   if (op == "patch") return obey(OrderOp::patch, *request, std::move(bytes));
   if (op == "stats") return stats_of(reported_(), text_in(*request, "deployment"));
+  if (op == "counts") return counts_of(reported_(), text_in(*request, "deployment"));
   if (op == "usage") return usage_of(reported_().counters, reported_().router);
   if (op == "hold") return hold(*request);
   if (op == "release") return release(*request);
   if (op == "drain") return drain(*request);
   if (op == "adopt") return adopt(*request);
   return refusal_json(
-      {.code = Code::invalid, .message = "expected an op: load, patch, stats, usage, hold, release or drain"},
+      {.code = Code::invalid, .message = "expected an op: load, patch, stats, counts, usage, hold, release or drain"},
       keeper_.generation());
 }
 
@@ -295,6 +296,7 @@ json::object Control::drain(const json::object& request) {
   const Revision* known = found != nullptr ? (*found)->named(revision) : nullptr;
   Reported router = reported_();
   if (known != nullptr && !known->memory->draining.exchange(true)) {
+    known->memory->cut.store(0);
     known->memory->cut_at_ms.store(clock_.monotonic_ns() / 1'000'000 + drain_ms);
     for (const auto& thread : router.threads) thread->ask([](Proxy& proxy) { proxy.drain(); });
   }
@@ -312,6 +314,7 @@ json::object Control::drain(const json::object& request) {
   return {{"ok", true},
           {"in_flight", std::max<int64_t>(under_way - websockets, 0)},
           {"websockets", websockets},
+          {"cut", known != nullptr ? known->memory->cut.load() : 0},
           {"done", under_way == 0}};
 }
 

@@ -114,7 +114,8 @@ TEST_F(ControlSocket, SaysWhatIsDrained) {
                           {.id = "r1", .weight_bps = 5'000, .replicas = {{one.address()}}}};
   load(1);
   json::object asked{{"op", "drain"}, {"deployment", "d1"}, {"revision", "r1"}, {"ms", 1'000}};
-  EXPECT_EQ(*client->ask(asked), (json::object{{"ok", true}, {"in_flight", 0}, {"websockets", 0}, {"done", true}}));
+  EXPECT_EQ(*client->ask(asked),
+            (json::object{{"ok", true}, {"in_flight", 0}, {"websockets", 0}, {"cut", 0}, {"done", true}}));
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(router.fetch(kGet).ends_with("two"));
   json::object stats = *client->ask({{"op", "stats"}});
   EXPECT_EQ(stats.at("deployments").at(0).at("revisions").at(1).at("state"), "draining");
@@ -137,7 +138,7 @@ TEST_F(ControlSocket, HoldsAndReleases) {
 
 TEST_F(ControlSocket, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(client->ask({{"op", "dance"}})->at("message"),
-            "expected an op: load, patch, stats, usage, hold, release or drain");
+            "expected an op: load, patch, stats, counts, usage, hold, release or drain");
   EXPECT_EQ(client->load("{}", "x")->at("ok"), false);
   EXPECT_EQ(client->ask({{"op", "stats"}, {"bytes", -1}})->at("code"), "limit");
 }

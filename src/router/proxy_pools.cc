@@ -74,6 +74,7 @@ void Proxy::drain() {
       draining_ = true;
       if (cut_at_ms != 0 && now_.monotonic_ms() >= cut_at_ms) {
         exchange->error = "the revision's time to drain was over";
+        pool->revision().memory->cut.fetch_add(1, std::memory_order_relaxed);
         close(*exchange->client);
       } else if (exchange->is_websocket && exchange->tunnel) {
         close_websocket(*exchange);

@@ -299,6 +299,30 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
           {"deployments", std::move(deployments)}};
 }
 
+json::object counts_of(const Reported& router, const std::string& deployment) {
+  json::array revisions;
+  const Table* table = router.keeper.table().get();
+  if (table != nullptr) {
+    table->for_each([&](const std::shared_ptr<const Deployment>& each) {
+      if (each->id != deployment) return;
+      for (const Revision& revision : each->revisions) {
+        const Counts counts = router.counters.total(revision.series);
+        json::array latencies;
+        for (uint64_t one : counts.latencies) latencies.emplace_back(as_int(one));
+        revisions.push_back(json::object{{"id", revision.id},
+                                         {"weight_bps", revision.weight_bps},
+                                         {"requests", as_int(counts.requests)},
+                                         {"failed", as_int(counts.classes[4])},
+                                         {"latency_counts", std::move(latencies)}});
+      }
+    });
+  }
+  return {{"ok", true},
+          {"router", router.router},
+          {"generation", router.keeper.generation()},
+          {"revisions", std::move(revisions)}};
+}
+
 json::object usage_of(Counters& counters, const std::string& router) {
   json::array kept, in_memory;
   for (uint32_t series = 0; series < counters.series(); ++series) {

@@ -37,6 +37,7 @@ struct RevisionMemory {
   uint32_t number = 0;                 // of this revision alone, in this process
   std::atomic<bool> draining = false;  // by order, besides the table
   std::atomic<int64_t> cut_at_ms = 0;  // what is still under way then is cut; monotonic
+  std::atomic<int64_t> cut = 0;        // how many requests that were, of the last drain
 };
 
 struct Revision {

@@ -1,6 +1,8 @@
 // Files named by what is in them, in 256 folders by their first byte.
 #include "store/blob_store.h"
 
+#include <unistd.h>
+
 #include <limits>
 
 #include "base/atomic_file.h"
@@ -33,6 +35,43 @@ Result<crypto::Sha256> BlobStore::put(std::string_view bytes) {
   if (found.error().code != Code::not_found && found.error().code != Code::verification_failed) return found.error();
   if (auto written = write_atomically(disk_, path, bytes, kBlobMode); !written) return written.error();
   return digest;
+}
+
+Result<std::unique_ptr<BlobStore::Incoming>> BlobStore::begin() {
+  if (auto made = make_folders(folder_); !made) return made.error();
+  std::string path =
+      folder_ + "/.incoming." + std::to_string(::getpid()) + "." + std::to_string(++incoming_) + ".unfinished";
+  auto file = disk_.open(path, {.write = true, .create = true, .truncate = true, .mode = 0600});
+  if (!file) return file.error();
+  return std::unique_ptr<Incoming>(new Incoming(*this, std::move(path), *std::move(file)));
+}
+
+BlobStore::Incoming::~Incoming() {
+  if (!file_) return;
+  file_.reset();
+  (void)blobs_.disk_.remove(path_);  // what stays is removed by the next owner of the folder
+}
+
+Result<void> BlobStore::Incoming::add(std::string_view piece) {
+  if (auto written = file_->write_at(bytes_, piece); !written) return written;
+  digest_.update(piece);
+  bytes_ += piece.size();
+  return {};
+}
+
+Result<void> BlobStore::Incoming::finish(const crypto::Sha256& digest) {
+  if (const crypto::Sha256 found = digest_.finish(); found != digest) {
+    return Error{.code = Code::verification_failed,
+                 .message = "the bytes are " + crypto::to_string(found) + ", not " + crypto::to_string(digest) +
+                            "; nothing was kept"};
+  }
+  if (auto changed = file_->chmod(kBlobMode); !changed) return changed;
+  if (auto synced = file_->sync(SyncWhat::all); !synced) return synced;
+  const std::string path = blobs_.path_of(digest);
+  if (auto made = blobs_.make_folders(folder_of(path)); !made) return made;
+  if (auto named = blobs_.disk_.rename(path_, path); !named) return named;
+  file_.reset();
+  return blobs_.disk_.sync_folder(folder_of(path));
 }
 
 Result<std::string> BlobStore::get(const crypto::Sha256& digest, size_t max_bytes) {

@@ -146,5 +146,30 @@ TEST(BlobStore, APutAgainAfterAFailureIsDurable) {
   }
 }
 
+TEST(BlobStore, TakesBytesPieceByPiece) {
+  VolatileDisk disk;
+  BlobStore blobs(disk, "/blobs");
+  const crypto::Sha256 digest = crypto::sha256("hello");
+  for (int again = 0; again < 2; ++again) {
+    auto incoming = blobs.begin();
+    ASSERT_TRUE(incoming) << incoming.error().message;
+    ASSERT_TRUE((*incoming)->add("hel"));
+    ASSERT_TRUE((*incoming)->add("lo"));
+    ASSERT_TRUE((*incoming)->finish(digest));
+  }
+  disk.crash();
+  EXPECT_EQ(*blobs.get(digest, kMax), "hello");
+  ASSERT_TRUE(remove_unfinished_writes(disk, "/blobs")) << "a power cut may bring names back";
+  auto other = blobs.begin();
+  ASSERT_TRUE((*other)->add("hullo"));
+  auto refused = (*other)->finish(crypto::sha256("hullo!"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::verification_failed);
+  EXPECT_EQ(*remove_unfinished_writes(disk, "/blobs"), 1U);
+  other->reset();
+  ASSERT_TRUE((*blobs.begin())->add("given up"));
+  EXPECT_EQ(*remove_unfinished_writes(disk, "/blobs"), 0U) << "one that is given up leaves nothing";
+}
+
 }  // namespace blob_store_test
 }  // namespace sluice::store

@@ -644,7 +644,7 @@ def test_what_a_build_made_is_refused_by_the_name_of_the_folder(place):
     done = place.run("bundles", "build", "shop", "--out", place.bundle)
     assert done.returncode == 1
     assert done.stderr.endswith('error: shop after its build: "users": the symlink\'s target is absolute\n'
-                                "next:  mend it, or name it in .sluiceignore\n")
+                                "next:  change it, or name it in .sluiceignore\n")
 
 
 def test_a_build_gives_the_same_bytes_in_every_place(place):

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import termios
@@ -106,36 +107,70 @@ def test_every_command_has_help(run):
 
 
 # What must have happened before an example can work, besides the examples before it.
+DIAMOND = ["deploy", "run", "examples/diamond", "--yes"]
 BEFORE = {
     "bundles remove": [["revisions", "archive", "local", "hello@1", "--yes"]],
+    "deploy cancel": [["deploy", "plan", "examples/diamond"]],
+    "deploy diff": [DIAMOND, ["env", "create", "staging", "--extends", "local"],
+                    ["trust", "bootstrap", "--env", "staging"], [*DIAMOND, "--env", "staging"]],
+    "deploy destroy": [DIAMOND],
+    "rollback": [DIAMOND],
     "env apply": [["env", "export", "local"]],
     "env-packs rollback": [],
     "revisions list": [["bundles", "add", "local", "hello.bundle"]],
+    "secrets get": [["secrets", "put", "local", "hello/API_KEY", "--file", "api_key.txt"]],
     "trust revoke": [["trust", "add", "release.pem", "--env", "local", "--group", "release"]],
+    "rollout advance": [["revisions", "stage", "local", "hello-v2.bundle"], ["revisions", "warm", "local", "hello@3"],
+                        ["rollout", "start", "local", "hello@3", "--steps", "10%:manual,20%:1h,100%"]],
     "traffic show": [["revisions", "warm", "local", "hello@1"]],
     "traffic rollback": [["traffic", "set", "local", "hello@1=100%"]],
 }
+# The plan that examples speak of; which one it is depends on the day.
+A_PLAN = "dp-2026-02-20-001"
+# The registry that they speak of; the one of the tests has another port.
+A_REGISTRY = "127.0.0.1:5000"
 # What must be done after it: `up` has started what later examples would meet, and an order is to be what ran last.
-AFTER = {"down": [["stop"], ["kit", "run", "examples/kits/orders", "Stock/add", "item=tea", "count=1"]]}
+ORDER = ["kit", "run", "examples/kits/orders", "Stock/add", "item=tea", "count=1"]
+AFTER = {
+    "down": [["stop"], ORDER],
+    "deploy diff": [["rollback", "--env", "staging", "--yes"], ["env", "destroy", "staging", "--yes"],
+                    ["deploy", "destroy", "--env", "local", "--yes"], ["stop"], ORDER],
+    "mcp": [["stop", "--control-plane"]],  # it has started sluice serve
+    "rollback": [["stop"], ORDER],
+    "rollout retry": [["rollout", "abort", "hello"], ["traffic", "clear", "local", "--yes"],
+                      ["revisions", "archive", "local", "hello@3", "--yes"], ORDER],
+}
 # The one flow that ran last has settled: there is nothing to decide about it. Nothing is served. What warms is staged.
-EXITS = {"flow cancel": 6, "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1}
+# Nobody has a token. No administrator says anything. Nothing was counted of a rollout. Telemetry goes to no such place.
+# Nothing is deployed yet. There is no staging.
+EXITS = {"login": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6,
+         "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "rollout judge": 1, "telemetry remove": 5,
+         "scale": 5, "env promote": 5}
 
 
 @pytest.fixture
-def world(run, root, tmp_path):
+def world(run, root, tmp_path, registries):
     """An empty folder, in which the kit and the bundle that examples speak of have been made, and a home in which hello
     runs and an order was the last that ran."""
     assert run("kit", "init", "tasks", cwd=tmp_path).returncode == 0
     (tmp_path / "release.pem").write_text("-----BEGIN PUBLIC KEY-----\n"
                                           "MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=\n"
                                           "-----END PUBLIC KEY-----\n")
+    (tmp_path / "api_key.txt").write_text("hunter2")
+    (tmp_path / "password.txt").write_text("hunter2")
+    (tmp_path / "registry").write_text(registries())
     assert run("bundles", "build", root / "examples/hello", "--out", tmp_path / "hello.bundle").returncode == 0
+    assert run("bundles", "build", root / "examples/hello-v2", "--out", tmp_path / "hello-v2.bundle").returncode == 0
     made = run("kit", "run", "deploy", "Runtime/provision", "concept=hello", "runtimeType=local", "config={}", "-o", "json")
     instance = json.loads(made.stdout)["fields"]["instance"]
     hello = ["Runtime/deploy", f"instance={instance}", f"artifact={root / 'examples/hello'}", "version=1.0.0"]
     assert run("kit", "run", "deploy", *hello).returncode == 0
     assert run("kit", "run", root / "examples/kits/orders", "Stock/add", "item=tea", "count=1").returncode == 0
-    (tmp_path / "examples").symlink_to(root / "examples")
+    (tmp_path / "examples").mkdir()
+    for each in (root / "examples").iterdir():
+        if each.name != "packs":
+            (tmp_path / "examples" / each.name).symlink_to(each)
+    shutil.copytree(root / "examples" / "packs", tmp_path / "examples" / "packs")  # one is signed, beside it
     yield tmp_path
     run("revisions", "archive", "local", "hello@1", "--yes")
     assert run("runtime", "stop", "hello").returncode == 0
@@ -149,7 +184,12 @@ def examples(run, folder):
             assert done.returncode == 0, f"{words}\n{done.stderr}"
             if words[:2] == ["env", "export"]:
                 (folder / "env.yaml").write_text(done.stdout)
-        yield command["name"], shlex.split(command["example"])[1:]
+        words = shlex.split(command["example"])[1:]
+        words = [word.replace(A_REGISTRY, (folder / "registry").read_text()) for word in words]
+        if A_PLAN in words:
+            newest = json.loads(run("deploy", "list", "-o", "json").stdout)[0]["plan_id"]
+            words[words.index(A_PLAN)] = newest
+        yield command["name"], words
         for words in AFTER.get(command["name"], []):
             assert run(*words, cwd=folder).returncode == 0, words
 
@@ -261,19 +301,20 @@ def test_the_file_of_an_environment_fits_the_schema_of_apply(run, world):
 
 CHANGING = ["--reason", "--idempotency-key", "--expect-generation", "--schema", "--answers"]
 LOSING = ["env destroy", "env apply", "env-packs remove", "bundles update", "bundles remove", "revisions drain",
-          "revisions archive", "traffic clear"]
+          "revisions archive", "traffic clear", "secrets remove"]
 
 
 def test_every_command_that_changes_an_object_takes_what_changes_take(run):
     table = {each["name"]: {option["name"] for option in each["options"]}
              for each in json.loads(run("help", "-o", "json").stdout)["commands"]}
     reading = {"env list", "env show", "env export", "env-packs list", "bundles list", "revisions list", "traffic show",
-               "traffic history", "traffic token", "config show"}
+               "traffic history", "traffic token", "config show", "secrets list", "secrets get", "rollout list",
+               "rollout status", "rollout watch", "rollout judge", "env resolve", "env diff"}
     files = {"bundles build", "bundles inspect", "bundles sign", "bundles verify", "bundles doctor", "bundles diff",
-             "bundles extract"}  # of no environment
+             "bundles extract", "bundles push", "bundles pull"}  # of no environment
     changing = [name for name in table if name not in reading | files
-                and name.split()[0] in ("env", "env-packs", "bundles", "revisions", "traffic", "config")]
-    assert len(changing) == 23
+                and name.split()[0] in ("env", "env-packs", "bundles", "revisions", "traffic", "config", "secrets", "rollout")]
+    assert len(changing) == 37
     for name in changing:
         assert set(CHANGING) <= table[name], name
         schema = json.loads(run(*name.split(), "--schema").stdout)
@@ -289,9 +330,9 @@ def test_every_command_that_changes_an_object_takes_what_changes_take(run):
     (["--qiet", "help"], "unknown option '--qiet'; did you mean --quiet?", "sluice help"),
     (["help", "--verbos"], "unknown option '--verbos'; did you mean --verbose?", "sluice help help"),
     (["help", "glosary"], "there is no help on 'glosary'; did you mean 'glossary'?", "sluice help glossary"),
-    (["completion", "fihs"], "<shell> is bash, zsh or fish, not 'fihs'; did you mean fish?", "sluice help completion"),
+    (["completion", "fihs"], "<shell> is bash, zsh, fish or names, not 'fihs'; did you mean fish?", "sluice help completion"),
     (["-o", "jsn", "help"], "-o is table, json or yaml, not 'jsn'; did you mean json?", "sluice help"),
-    (["completion", "bash", "zsh"], "'sluice completion' takes no further argument 'zsh'", "sluice help completion"),
+    (["completion", "names", "flows", "zsh"], "'sluice completion' takes no further argument 'zsh'", "sluice help completion"),
 ])
 def test_a_wrong_command_line_exits_2_and_says_what_was_meant(run, words, message, step):
     done = run(*words)

@@ -9,9 +9,10 @@ import pytest
 
 # A command line, and the words that complete it.
 CASES = [
-    ("sluice he", {"help"}),
+    ("sluice hel", {"help"}),
     ("sluice comp", {"completion"}),
-    ("sluice completion ", {"bash", "zsh", "fish"}),
+    ("sluice completion ", {"bash", "zsh", "fish", "names"}),
+    ("sluice completion names rev", {"revisions"}),
     ("sluice completion z", {"zsh"}),
     ("sluice help exit", {"exit-codes"}),
     ("sluice help g", {"glossary"}),

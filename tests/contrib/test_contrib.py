@@ -11,8 +11,8 @@ import pytest
 
 # What the parsers ask for by its spelling.
 CONCEPT_WORDS = set("""concept purpose state actions action capabilities requires parallel invariant example forall
-    always never eventually scenario description runs retry deadline callers syncs reversal fixture pure query effect
-    answered outside safe probe none code version gate category visibility after then and or not in where exists given when settlement
+    always never eventually scenario description right runs retry deadline callers syncs reversal fixture pure query effect
+    changes shifts destroys answered outside safe probe none code version gate category visibility after then and or not in where exists given when settlement
     sync timeoutMs anchor ensures set list option true false null kind routed by provides else next view if""".split())
 SYNC_WORDS = set("""sync guard purpose when where then caused by latest requested engine as no filter any bind each in
     and or not forall exists answer before over require else eager eventual loop retry true false null none next view if""".split())
@@ -43,10 +43,10 @@ concept Parcel [P] {
       fixture first { parcel: "a\n", retry: 1 } -> ok
       fixture second { parcel: $first.parcel, retry: -2 } after first
     }
-    action a() { runs: pure retry: safe reversal: none -> ok }
-    action b() { runs: query retry: never -> ok }
-    action c() { runs: answered callers: syncs -> ok }
-    action d() { runs: answered outside -> ok }
+    action a() { right: handle  effect: changes  runs: pure retry: safe reversal: none -> ok }
+    action b() { effect: none  runs: query retry: never -> ok }
+    action c() { effect: shifts  runs: answered callers: syncs -> ok }
+    action d() { effect: destroys  runs: answered outside -> ok }
   }
   provides Carrier { carry -> ship [ parcel: row ] { ok; lost -> gone[ why: "{{parcel}}" ]; else -> gone } }
   invariant { named { after ship(parcel: p) -> ok(parcel: q) then p = q and 0 = count(stops) } }

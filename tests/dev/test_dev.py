@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = "run test soak build bench fmt tidy fuzz asan tsan coverage fresh clean".split()
+COMMANDS = "run test soak build image package bench fmt tidy fuzz asan tsan coverage fresh installed clean".split()
 
 
 def program(folder, name, text):
@@ -62,7 +62,7 @@ def test_run_starts_two_versions_and_says_how_to_try_them(root, sluice, tree):
         loop = subprocess.run(["sh", "-c", said[2]], capture_output=True, text=True, timeout=60).stdout
         assert (loop.count("hello 1.0.0\n"), loop.count("hello 2.0.0\n")) == (18, 2)
         status = subprocess.run(said[3].split(), cwd=tree, env={**os.environ, **home}, capture_output=True, text=True)
-        assert "asked 90%" in status.stdout and "asked 10%" in status.stdout
+        assert "gets 90%" in status.stdout and "gets 10%" in status.stdout
         again = dev(tree, "run", **home)
         assert again.returncode == 0 and said[0] in again.stderr
     finally:
@@ -131,10 +131,11 @@ def test_soak_makes_many_runs_of_what_the_tests_do_briefly(tree):
     text = (tree / "dev").read_text()
     (tree / "dev").write_text(text.replace("/usr/bin/python3 -m pytest", "echo $SLUICE_SOAK"))
     program(tree / "build" / "release", "judge_simulation_test", 'echo "$SLUICE_RUNS runs"; exit 3\n')
+    program(tree / "build" / "release", "deploy_test", 'echo "$SLUICE_SOAK $1"\n')
     run = dev(tree, "soak")
     assert run.returncode == 3
     assert run.stdout.startswith("1 ") and "tests/up/test_first_week_23.py" in run.stdout
-    assert run.stdout.endswith("10000 runs\n")
+    assert run.stdout.endswith("1 --gtest_filter=KilledPlans.*\n10000 runs\n")
 
 
 @pytest.fixture

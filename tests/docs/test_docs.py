@@ -10,9 +10,12 @@ A fenced block counts by the first words behind its fence:
                                                    exports holds for those that follow
 Other blocks are for reading only. The folder has the repository's `examples/`."""
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -56,13 +59,37 @@ def test_examples_do_what_they_show(document, build_dir, tmp_path):
     (place / "examples").symlink_to(ROOT / "examples")
     environment = {"PATH": f"{build_dir}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8", "NO_COLOR": "1",
                    "COLUMNS": "100"}
+    sessions = []
     try:
-        run_blocks(document, place, environment)
-    finally:  # a server that a document has started does not outlive it
+        run_blocks(document, place, environment, sessions)
+    finally:  # what a document has started does not outlive it: a load on its port would meet the next one's router
+        for pid in members(sessions):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         subprocess.run(["sluice", "stop"], env=environment, capture_output=True, timeout=60)
 
 
-def run_blocks(document, place, environment):
+def members(sessions):
+    """The processes of these sessions. A group is not enough: `timeout` moves to a group of its own."""
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and os.getsid(int(entry.name)) in sessions:
+                yield int(entry.name)
+
+
+def shell(command, place, environment, sessions):
+    """Runs a command in a session of its own, in which what it leaves in the background stays."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        run = subprocess.Popen(["bash", "-c", command], cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=out,
+                               stderr=err, start_new_session=True)
+        sessions.append(run.pid)
+        run.wait(timeout=60)
+        for file in (out, err):
+            file.seek(0)
+        return run.returncode, (out.read() + err.read()).decode().splitlines()
+
+
+def run_blocks(document, place, environment, sessions):
     for words, block, line in blocks(document.read_text()):
         if len(words) == 2 and "/" in words[1] or len(words) == 2 and "." in words[1]:
             file = place / words[1]
@@ -75,12 +102,18 @@ def run_blocks(document, place, environment):
                                            capture_output=True, text=True, check=True).stdout
                     environment = dict(line.split("=", 1) for line in known.split("\0") if line)
                     continue
-                run = subprocess.run(["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True,
-                                     timeout=60)
-                printed = (run.stdout + run.stderr).splitlines()
+                returned, printed = shell(command, place, environment, sessions)
                 where = f"{document.relative_to(ROOT)}:{line}: $ {command}"
-                assert run.returncode == code, f"{where}\nexit {run.returncode}\n" + "\n".join(printed)
+                assert returned == code, f"{where}\nexit {returned}\n" + "\n".join(printed)
                 assert agrees(expected, printed), f"{where}\nprinted:\n" + "\n".join(printed)
+
+
+def test_what_a_document_leaves_behind_is_found(tmp_path, eventually):
+    sessions = []
+    shell("(timeout 60 sleep 60 > /dev/null 2>&1 &)", tmp_path, dict(os.environ), sessions)
+    eventually(lambda: len(list(members(sessions))) == 2, "timeout and sleep are not found")
+    for pid in members(sessions):
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_the_comparison_can_fail():

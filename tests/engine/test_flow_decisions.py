@@ -128,7 +128,7 @@ def test_the_trace_names_the_sync_that_waits_for_an_open_timer(shop):
     trace = shop("flow", "trace", flow, "--gates").stdout
     assert re.search(r'\nWaits\n  Timer/wait "packing" waits until \S+ \(\w+\)\n'
                      r'  Send waits for Timer/wait: \[ name: "packing" \] => ok\[\]\n$', trace), trace
-    assert 'Send waits for Timer/wait: [ name: "packing" ] => ok[]\n' in shop("why", flow).stdout
+    assert 'Send waits for Timer/wait: [ name: "packing" ] => ok[]\n' in shop("why", flow, "--rules").stdout
     waits = json.loads(shop("flow", "trace", flow, "-o", "json").stdout)["waits"]
     assert [wait["awaitedBy"] for wait in waits] == [
         [{"sync": "Send", "pattern": 'Timer/wait: [ name: "packing" ] => ok[]'}]]
@@ -143,7 +143,7 @@ def test_what_was_superseded_is_no_failure(shop, eventually, root, tmp_path):
     assert shop("kit", "run", str(kit), "Stock/add", "item=jam", "count=1", "--wait", "settled").returncode == 0
     shown = state_of(shop, "latest")
     assert shown["state"] == "settled" and "failure" not in shown
-    assert "superseded" not in shop("why", "latest").stdout
+    assert "superseded" not in shop("why", "latest", "--rules").stdout
 
 
 def test_cancel_ends_what_is_open(shop):

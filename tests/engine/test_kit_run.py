@@ -157,7 +157,7 @@ def test_a_courier_without_a_mailbox_comes_again_and_then_gives_up(house):
     # What the outcome names as nearest is named by those who explain it, too.
     assert "nearest: Delivered waits for `Courier/deliver: [] => ok[]`" in shown["fields"]["reason"]
     assert steps["didNotFire"] == [{"sync": "Delivered", "missing": "Courier/deliver: [] => ok[]"}]
-    assert "Delivered did not fire: it misses Courier/deliver: [] => ok[]\n" in house.sluice_run("why", shown["flow"]).stdout
+    assert "Delivered did not fire: it misses Courier/deliver: [] => ok[]\n" in house.sluice_run("why", shown["flow"], "--rules").stdout
     house.mailbox.mkdir()
 
 

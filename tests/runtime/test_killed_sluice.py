@@ -98,7 +98,7 @@ class Killed:
                 f"version={next(self.versions)}"]
 
     def scale(self, count):
-        return ["LocalRuntime/scale", f"instance={self.instance}", f"replicas={count}"]
+        return ["Runtime/scale", f"instance={self.instance}", f"replicas={count}"]
 
     def kill_within(self, process):
         """Whether it was killed before it was done."""
@@ -120,7 +120,7 @@ class Killed:
             if done["variant"] == "ok":
                 return kills
             # What a command before had begun, and was killed in, was under way.
-            assert done["variant"] in ("busy", "deployFailed", "destroyFailed"), done
+            assert done["variant"] in ("busy", "deployFailed", "destroyFailed", "scaleFailed"), done
             self.go_on()
 
     def check(self, wanted):

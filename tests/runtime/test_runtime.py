@@ -231,7 +231,7 @@ def test_a_lost_replica_is_replaced_while_a_controller_runs(machine, eventually)
 def test_what_runs_is_listed_followed_and_stopped(machine):
     deploy(machine, "hello", "1.0.0")
     listed = machine.run("runtime", "list").stdout.splitlines()
-    assert listed[0].split() == ["NAME", "INSTANCE", "TYPE", "VERSION", "STATUS", "HEALTHY", "ENDPOINT"]
+    assert listed[0].split() == ["NAME", "CUSTOMER", "INSTANCE", "TYPE", "VERSION", "STATUS", "HEALTHY", "ENDPOINT"]
     assert listed[1].split()[:6] == ["hello", machine.instance, "local", "1.0.0", "running", "1/1"]
     shown = json.loads(machine.run("runtime", "show", "hello", "-o", "json").stdout)
     endpoint = shown["endpoint"]
@@ -258,7 +258,7 @@ def test_following_goes_on_with_what_comes_later(machine):
     assert heard() == ("hello.0", "hello 1.0.0")
     assert deploy(machine, "hello-v2", "2.0.0")[0] == "ok"
     assert heard() == ("hello.0", "hello 2.0.0")
-    assert machine.act("LocalRuntime/scale", instance=machine.instance, replicas=2)[0] == "ok"
+    assert machine.act("Runtime/scale", instance=machine.instance, replicas=2)[0] == "ok"
     assert heard() == ("hello.1", "hello 2.0.0")
     assert machine.run("runtime", "stop", "hello").returncode == 0
     out, err = follower.communicate(timeout=60)
@@ -274,8 +274,11 @@ def test_a_command_runs_in_a_replicas_place(machine):
     user = "65532" if os.geteuid() == 0 else str(os.geteuid())
     assert done.stdout == f"blue t0p-of-the-test . {bundle}\nin{user}\n"
     assert done.returncode == 9
+    audit = machine.run("audit", "list", "-o", "json").stdout
+    entered = [each for each in json.loads(audit) if each["action"] == "Runtime/enter"]
+    assert [each["outcome"] for each in entered] == ["ok"] and "echo" not in audit
     missing = machine.run("exec", "hello", "--", "no-such-command")
-    assert (missing.returncode, missing.stderr) == (126, "error: there is no program no-such-command on PATH\n")
+    assert (missing.returncode, missing.stderr) == (127, "error: there is no program no-such-command on PATH\n")
 
 
 REPORT = """
@@ -501,7 +504,7 @@ def test_the_world_brings_about_every_failure(machine):
     assert failure("secretive", SERVER, "secrets: [TOKEN, DB]\n") == (
         "it has no TOKEN, DB among its secrets: none were given; give them with the deployment, as a JSON object of texts")
     assert failure("asker", SERVER, "config: [{ name: region, question: Where? }]\n") == (
-        "its config does not fit: /region: there is no answer to: Where?")
+        "its config does not fit: /region: region has no answer: Where?")
     folder = machine.bundle("plain", SERVER, "")
     (folder / "app").chmod(0o644)
     variant, fields = machine.act("deploy", instance=instance, artifact=folder, version="1")

@@ -9,8 +9,8 @@ from pathlib import Path
 # by side and do not use each other.
 RINGS = {"base": 1, "crypto": 1, "deploy": 3, "host": 4, "api": 5, "mcp": 5, "cli": 5, "console": 5}
 MACHINE = ["lang", "store", "engine"]
-TOOLS = ["bundle", "process", "container", "oci", "judge", "render", "kube", "mesh", "migrate", "acme", "http", "git",
-         "router"]
+TOOLS = ["bundle", "process", "pack", "container", "oci", "judge", "plan", "render", "kube", "mesh", "migrate", "acme", "http",
+         "git", "router"]
 RINGS.update({name: 2 for name in MACHINE + TOOLS})
 
 # The only files that touch the real disk, clock, randomness and processes: the seams.
@@ -148,6 +148,32 @@ def concepts(root, path, text):
             yield f"{path}:{number}: a concept may not include another one's header: {target}"
 
 
+def providers(root, path, text):
+    """Only a provider's own folder names it: everyone else asks the concept that it provides."""
+    if Path(path).parts[:2] not in (("src", "deploy"), ("src", "host"), ("src", "api"), ("src", "cli")):
+        return
+    if Path(path).suffix not in {*SOURCE, ".sync", ".concept"} or re.search(r"(^testing_|_test\.cc$)", Path(path).name):
+        return
+    for spec in (root / "src/deploy/providers").rglob("*.concept"):
+        name = re.search(r"^concept (\w+)", spec.read_text(), re.M).group(1)
+        if spec.parent == root / Path(path).parent:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(rf"\b{name}\b|\b{spec.stem}(\.gen\.h|\(\))", line):
+                yield f"{path}:{number}: only {spec.parent.relative_to(root)} may name {name}"
+
+
+def kit_words(path, text):
+    """No text of the kit speaks a door's words: what to do next is an action, a view or a sentence."""
+    if not path.startswith("src/deploy/") or re.search(r"(^testing_|_test\.cc$)", Path(path).name):
+        return
+    if Path(path).suffix not in {*SOURCE, ".sync", ".concept"}:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r'"[^"]*\bsluice [a-z]', re.sub(r"^\s*(//|#).*", "", line)):
+            yield f"{path}:{number}: a text of the kit names an action, a view or a sentence, not a command"
+
+
 # The names of the standard library that headers use, by the header that brings them. Headers are compiled over a
 # precompiled one that has most of these, so the compiler does not miss them.
 BRINGS = {
@@ -241,8 +267,8 @@ def missing_tests(files):
                 yield f"{path}:1: no {Path(path).stem}_test.cc beside it"
 
 
-TEXT_RULES = [purpose, leftovers, seams, macros, includes]
-TREE_RULES = [links, concepts, lone_headers]  # these look at other files as well
+TEXT_RULES = [purpose, leftovers, seams, macros, includes, kit_words]
+TREE_RULES = [links, concepts, providers, lone_headers]  # these look at other files as well
 
 
 def check_text(root, path, text):

@@ -22,12 +22,13 @@ syn match sluiceVariant "->\s*\%(\%(set\|list\|option\)\>\)\@!\l\w*" contains=sl
 syn match sluiceName "\h\w*" contained
 syn match sluiceWord "\<\%(concept\|action\|fixture\)\>" contained
 syn match sluiceHead "\<\%(concept\|action\|fixture\)\s\+\h\w*" contains=sluiceWord,sluiceName
-syn match sluiceKind "\<\%(pure\|query\|effect\|answered\|outside\|safe\|probe\|never\|sync\|syncs\|none\)\>" contained
-syn match sluiceClause "\<\%(runs\|retry\|callers\|settlement\)\s*:\%(\s*\l\+\%(\s\+outside\>\)\?\)\?" contains=sluiceClauseWord,sluiceKind
+syn match sluiceKind "\<\%(pure\|query\|effect\|answered\|outside\|safe\|probe\|never\|sync\|syncs\|none\|changes\|shifts\|destroys\)\>" contained
+syn match sluiceClause "\<\%(runs\|retry\|callers\|effect\|settlement\)\s*:\%(\s*\l\+\%(\s\+outside\>\)\?\)\?" contains=sluiceClauseWord,sluiceKind
 syn match sluiceClause "\<reversal\s*:\%(\s*none\>\)\?" contains=sluiceClauseWord,sluiceKind
-syn match sluiceClauseWord "\<\%(runs\|retry\|callers\|settlement\|reversal\)\>" contained
+syn match sluiceClauseWord "\<\%(runs\|retry\|callers\|effect\|settlement\|reversal\)\>" contained
 syn match sluiceKeyword "\<\%(deadline\|parallel\|requires\|timeoutMs\|anchor\|kind\|next\)\>"
 syn match sluiceKeyword "\<routed\s\+by\>\ze\s*:"
+syn match sluiceKeyword "\<right\>\ze\s*:"
 syn match sluiceKeyword "\<else\>\ze\s*->"
 syn match sluiceKeyword "\<if\>\%(\s*:\)\@!"
 syn match sluiceKeyword "\<view\>\ze\s*\""

@@ -1,32 +1,21 @@
-// One question after the other.
+// What was asked for is checked; what was not is passed on.
 #include "bundle/manifest/answers.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "base/json.h"
-
 namespace sluice::bundle {
+
 Result<json::object> complete_answers(const Manifest& manifest, json::object given) {
-  for (const Question& question : manifest.config) {
-    const std::string& name = question.name.text;
-    auto wrong = [&](std::string message) {
-      return Error{.code = Code::invalid, .message = std::move(message), .path = "/" + name};
-    };
-    const json::value* answer = given.if_contains(name);
-    if (answer == nullptr) {
-      if (!question.default_) return wrong("there is no answer to: " + question.question);
-      given[name] = *question.default_;
-      continue;
-    }
-    if (!is_of(question.type, *answer)) {
-      return wrong("expected " + std::string(boost::describe::enum_to_string(question.type, "")) + ", not " +
-                   write(*answer));
-    }
-    if (!question.choices.empty() && std::ranges::find(question.choices, *answer) == question.choices.end()) {
-      return wrong(write(*answer) + " is none of the choices");
-    }
+  json::object asked;
+  std::vector<Question> questions = manifest.config;
+  for (Question& each : questions) {
+    if (each.secret) each.required = false;  // its answer is among the secrets
+    if (const json::value* answer = given.if_contains(each.name.text)) asked[each.name.text] = *answer;
   }
+  auto complete = complete_answers(Questions(questions), std::move(asked));
+  if (!complete) return complete;
+  for (auto& each : *complete) given[each.key()] = each.value();
   return given;
 }
 

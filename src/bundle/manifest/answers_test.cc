@@ -30,9 +30,9 @@ TEST(Answers, AreCompletedByDefaults) {
 }
 
 TEST(Answers, ThatDoNotFitAreNamed) {
-  EXPECT_EQ(answered("{}"), "/region: there is no answer to: Where is it?");
-  EXPECT_EQ(answered(R"({"region":"asia"})"), "/region: \"asia\" is none of the choices");
-  EXPECT_EQ(answered(R"({"region":"eu","workers":"4"})"), "/workers: expected integer, not \"4\"");
+  EXPECT_EQ(answered("{}"), "/region: region has no answer: Where is it?");
+  EXPECT_EQ(answered(R"({"region":"asia"})"), "/region: region: \"asia\" is none of the choices: \"eu\", \"us\"");
+  EXPECT_EQ(answered(R"({"region":"eu","workers":"4"})"), "/workers: workers: expected a whole number, not \"4\"");
 }
 
 }  // namespace answers_test

@@ -158,31 +158,18 @@ class Rules {
         refuse("/secrets/" + std::to_string(i), json_quoted(name) + " is named twice in \"env\" and \"secrets\"");
       }
     }
+    for (size_t i = 0; i < manifest_.config.size(); ++i) {
+      const Question& question = manifest_.config[i];
+      if (!question.secret && !question.variable) continue;
+      const std::string name = secret_variable(question);
+      if (!names.insert(name).second) {
+        refuse("/config/" + std::to_string(i) + "/variable", "the variable " + json_quoted(name) + " is there already");
+      }
+    }
   }
 
   void questions() {
-    std::set<Name> names;
-    for (size_t i = 0; i < manifest_.config.size(); ++i) {
-      const Question& question = manifest_.config[i];
-      const std::string pointer = "/config/" + std::to_string(i);
-      const std::string type(boost::describe::enum_to_string(question.type, ""));
-      if (!names.insert(question.name).second) {
-        refuse(pointer + "/name", json_quoted(question.name.text) + " is asked twice");
-      }
-      if (question.question.empty()) refuse(pointer + "/question", "a question has words");
-      bool is_choice = question.choices.empty();
-      for (size_t j = 0; j < question.choices.size(); ++j) {
-        if (!is_of(question.type, question.choices[j])) {
-          refuse(pointer + "/choices/" + std::to_string(j), "this choice is not of the question's type, " + type);
-        }
-        is_choice = is_choice || (question.default_ && question.choices[j] == *question.default_);
-      }
-      if (!question.default_) continue;
-      if (!is_of(question.type, *question.default_)) {
-        refuse(pointer + "/default", "the default is not of the question's type, " + type);
-      }
-      if (!is_choice) refuse(pointer + "/default", "the default is not one of the choices");
-    }
+    if (auto fault = fault_of(manifest_.config, "/config"); fault && !error_) error_ = std::move(fault);
   }
 
   void storages() {
@@ -215,20 +202,6 @@ class Rules {
 
 }  // namespace
 
-bool is_of(AnswerType type, const json::value& value) {
-  switch (type) {
-    case AnswerType::string:
-      return value.is_string();
-    case AnswerType::integer:
-      return value.is_int64() || value.is_uint64();
-    case AnswerType::number:
-      return value.is_number();
-    case AnswerType::boolean:
-      return value.is_bool();
-  }
-  return false;
-}
-
 Result<Manifest> parse_manifest(std::string_view text, const std::string& file) {
   auto document = parse_yaml(text, file, {.max_bytes = kMaxManifestBytes});
   if (!document) return document.error();
@@ -239,6 +212,12 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
                  .position = Position{file, 1, 1}};
   }
   if (auto later = not_yet(*document)) return *std::move(later);
+  if (const json::object* fields = document->root.if_object(); fields != nullptr && fields->contains("config")) {
+    if (auto other = not_asked(fields->at("config"), "/config")) {
+      other->position = document->position_of(other->path);
+      return *std::move(other);
+    }
+  }
   auto manifest = read<Manifest>(*document);
   if (!manifest) return manifest;
   if (auto broken = Rules(*manifest).first_broken()) {

@@ -15,6 +15,7 @@
 #include "base/json_fields.h"
 #include "base/result.h"
 #include "bundle/manifest/manifest_values.h"
+#include "bundle/manifest/question.h"
 
 namespace sluice::bundle {
 
@@ -97,25 +98,14 @@ struct Timeouts {
 };
 BOOST_DESCRIBE_STRUCT(Timeouts, (), (connect, first_byte, idle, stream_idle))
 
-enum class AnswerType { string, integer, number, boolean };
-BOOST_DESCRIBE_ENUM(AnswerType, string, integer, number, boolean)
-bool is_of(AnswerType type, const json::value& value);
-
-// What is asked when the bundle is set up in an environment. Secrets are no answers; they have their own list.
-struct Question {
-  Name name;
-  std::string question;
-  AnswerType type = AnswerType::string;
-  std::optional<json::value> default_;  // of the type; without one an answer is required
-  std::vector<json::value> choices;     // of the type; any answer if there are none
-  static constexpr std::string_view kDefaulted[] = {"type", "choices"};
-  bool operator==(const Question&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(Question, (), (name, question, type, default_, choices))
-
 // How the program gets its secrets: as variables, or as a file in memory whose path is in the variable.
 enum class SecretsAs { env, file };
 BOOST_DESCRIBE_ENUM(SecretsAs, env, file)
+
+// What happens to a program when something that it is told by runtime:// changes: its replicas are replaced one after
+// the other, or its config file is written anew and it is sent SIGHUP.
+enum class Reload { restart, signal };
+BOOST_DESCRIBE_ENUM(Reload, restart, signal)
 
 // A folder that outlives revisions; its path is in the variable SLUICE_STORAGE_<NAME>.
 struct Storage {
@@ -150,8 +140,10 @@ struct Manifest {
   Timeouts timeouts;
   std::map<std::string, std::string> env;
   std::vector<Question> config;
+  Reload reload = Reload::restart;
   std::vector<VariableName> secrets;
   SecretsAs secrets_as = SecretsAs::env;
+  bool pin_secrets = false;  // a revision keeps the versions that it was first started with
   std::vector<Storage> storage;
   Duration drain{std::chrono::seconds(30)};
   uint32_t replicas = 1;
@@ -162,15 +154,15 @@ struct Manifest {
   std::vector<FindingHash> allowed_secrets;  // findings of the secrets doctor that are none
 
   static constexpr std::string_view kDefaulted[] = {
-      "run",      "build",     "include", "listen",    "health",          "routes",    "stickiness",
-      "paused",   "timeouts",  "env",     "config",    "secrets",         "storage",   "drain",
-      "replicas", "resources", "user",    "transport", "allowed_secrets", "secrets_as"};
+      "run",      "build",     "include",         "listen",     "health",      "routes", "stickiness", "paused",
+      "timeouts", "env",       "config",          "secrets",    "storage",     "drain",  "replicas",   "resources",
+      "user",     "transport", "allowed_secrets", "secrets_as", "pin_secrets", "reload"};
   bool operator==(const Manifest&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (name, version, run, build, include, listen, health, routes, stickiness, paused, timeouts, env,
-                       config, secrets, secrets_as, storage, drain, replicas, resources, user, transport, concept_,
-                       allowed_secrets))
+                       config, reload, secrets, secrets_as, pin_secrets, storage, drain, replicas, resources, user,
+                       transport, concept_, allowed_secrets))
 
 // Errors carry the position in the file.
 Result<Manifest> parse_manifest(std::string_view text, const std::string& file = std::string(kManifestName));

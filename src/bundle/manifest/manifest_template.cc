@@ -57,11 +57,15 @@ std::string manifest_template(const InitAnswers& answers) {
 #
 # What is asked when it is set up in an environment; the answers are in the file named by $SLUICE_CONFIG. For example:
 # config: [{name: greeting, question: "How are visitors greeted?", type: string, default: Hello}]
+# What happens when a runtime:// setting changes: restart, or signal, which is SIGHUP.
+# reload: restart
 #
 # Secrets by name; their values come from the environment that it runs in, as variables or as files in memory. For
 # example:
 # secrets: [DATABASE_URL]
 # secrets_as: env
+# With this a revision keeps the versions that it was first started with, and a rollback brings them back:
+# pin_secrets: true
 #
 # Folders that outlive revisions. For example:
 # storage: [{name: uploads, size: 1GB}]

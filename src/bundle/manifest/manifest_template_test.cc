@@ -31,7 +31,7 @@ TEST(ManifestTemplate, ItsCommentsAreSettings) {
     settings += is_setting ? 1 : 0;
     text += (is_setting ? line.substr(2) : line) + "\n";
   }
-  EXPECT_EQ(settings, 18);
+  EXPECT_EQ(settings, 20);
   auto manifest = parse_manifest(text);
   ASSERT_TRUE(manifest) << to_string(manifest.error());
   Manifest defaults;

@@ -28,6 +28,15 @@ bool any_fits(const std::vector<std::string>& patterns, std::string_view name) {
   return std::ranges::any_of(patterns, [&](const std::string& each) { return fits(each, name); });
 }
 
+// Packs run with Sluice's own rights, so a key that may sign every bundle may sign none of them: it takes a pattern
+// that says packs. "packs" alone means all.
+bool covers(const std::vector<std::string>& patterns, std::string_view bundle) {
+  if (!bundle.starts_with("packs/")) return any_fits(patterns, bundle);
+  return std::ranges::any_of(patterns, [&](const std::string& each) {
+    return each == "packs" || (each.starts_with("packs/") && fits(each, bundle));
+  });
+}
+
 class Judge {
  public:
   Judge(const TrustRoot& root, const Claim& claim, int64_t now_ms) : root_(root), claim_(claim), now_ms_(now_ms) {}
@@ -74,7 +83,7 @@ class Judge {
       return Refusal{Clause::expired_key,
                      "key " + called(*key) + " is not valid before " + utc_text(*key->not_before_ms)};
     }
-    if (!any_fits(key->environments, claim_.environment) || !any_fits(key->bundles, claim_.bundle)) {
+    if (!any_fits(key->environments, claim_.environment) || !covers(key->bundles, claim_.bundle)) {
       return Refusal{Clause::out_of_scope, "key " + called(*key) + " may not sign bundle " + claim_.bundle +
                                                " for environment " + claim_.environment + ", only " +
                                                listed(key->bundles) + " for " + listed(key->environments)};

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/atomic_file.h"
+#include "base/json.h"
 #include "base/yaml.h"
 #include "deploy/views/states.h"
 #include "env.gen.h"
@@ -44,14 +45,30 @@ Result<Document> read_answers(Disk& disk, const std::string& file) {
   return document;
 }
 
+std::string SlotAnswers::text(std::string_view name) const {
+  const json::value* value = values.if_contains(name);
+  if (value == nullptr) return "";
+  return value->is_string() ? std::string(value->get_string()) : write(*value);
+}
+
+Result<SlotAnswers> answers_of_slot(const lang::Snapshot& snapshot, Disk& disk, const std::string& environment,
+                                    std::string_view slot) {
+  for (const PackAnswers& each : pack_answers(snapshot, environment)) {
+    if (each.slot != slot) continue;
+    auto document = read_answers(disk, each.file);
+    if (!document) return document.error();
+    return SlotAnswers{document->root.get_object()};
+  }
+  return SlotAnswers{};
+}
+
 std::optional<Finding> examine_answers(Disk& disk, const std::string& environment, const PackAnswers& answers) {
   auto document = read_answers(disk, answers.file);
   if (document) return std::nullopt;
   // A pack that was not set up cannot be trusted to do its work; without a deployer there is none to do.
   return Finding{.level = answers.slot == "deployer" ? Finding::Level::red : Finding::Level::yellow,
                  .what = "the answers of " + answers.kind + " cannot be used: " + to_string(document.error()),
-                 .next = "sluice env-packs update " + environment + " " + answers.kind + " --slot " + answers.slot +
-                         " --answers-ref FILE"};
+                 .next = "Env/rebind environment=" + environment + " slot=" + answers.slot + " kind=" + answers.kind};
 }
 
 }  // namespace sluice::deploy::views

@@ -25,6 +25,16 @@ std::vector<PackAnswers> pack_answers(const lang::Snapshot& snapshot, const std:
 // A YAML or JSON object of texts, numbers and truth values, each under its name.
 Result<Document> read_answers(Disk& disk, const std::string& file);
 
+// Those of the pack that serves a slot; none of one that has no answers.
+struct SlotAnswers {
+  json::object values;
+
+  // Empty if there is no such answer.
+  std::string text(std::string_view name) const;
+};
+Result<SlotAnswers> answers_of_slot(const lang::Snapshot& snapshot, Disk& disk, const std::string& environment,
+                                    std::string_view slot);
+
 // What is wrong with them, if anything is.
 std::optional<Finding> examine_answers(Disk& disk, const std::string& environment, const PackAnswers& answers);
 

@@ -197,8 +197,7 @@ class BundlesPlanner {
     const bool unstaged = source.empty() && said != nullptr && said->is_null();
     if (source.empty() && !unstaged) {
       return wrong(file_, entry.path,
-                   title + " is not deployed; add bundle_source_uri, or: sluice bundles add " + plan_.environment +
-                       " FILE --customer-id " + entry.customer);
+                   title + " is not deployed in " + plan_.environment + "; add bundle_source_uri, or deploy it first");
     }
     json::object added{{"environment", plan_.environment},
                        {"bundle", entry.bundle},

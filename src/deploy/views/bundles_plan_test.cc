@@ -119,8 +119,8 @@ TEST_F(BundlesPlanTest, WhatIsExportedWithoutLiveRevisionsCanBeAppliedToo) {
 
 TEST_F(BundlesPlanTest, SaysWhereAFileIsWrong) {
   EXPECT_EQ(planned("bundles: [{ bundle_id: mail, customer_id: acme }]\n"),
-            "! env.yaml:1:11: /bundles/0: mail for acme is not deployed; add bundle_source_uri, or: sluice bundles add "
-            "local FILE --customer-id acme | \n");
+            "! env.yaml:1:11: /bundles/0: mail for acme is not deployed in local; add bundle_source_uri, or deploy it "
+            "first | \n");
   EXPECT_NE(planned(shop(", hots: 1 }]\n")).find("/bundles/0/hots: there is no such field"), std::string::npos);
   EXPECT_NE(planned(shop(", status: gone }]\n")).find("expected active, paused or archived"), std::string::npos);
   EXPECT_NE(planned(shop("}, { bundle_id: shop, customer_id: acme }]\n")).find("is named twice"), std::string::npos);

@@ -20,7 +20,8 @@ TEST(FirstWeek22, AClockThatWasSetIsToldOfUntilItIsOver) {
   EXPECT_EQ(trouble->what,
             "the system's clock went back by 2 h, noticed at 2030-03-17T17:46:40.000Z; recorded time approaches it "
             "slowly, and nothing is removed for its age meanwhile");
-  EXPECT_EQ(trouble->next, "set the system's clock right; if it is right: sluice audit correct-clock");
+  EXPECT_EQ(trouble->next,
+            "set the system's clock right; if it is right, correct the recorded time with audit correct-clock");
   jump["over"] = true;
   rows.rows.put("engine.clock", "jump", jump);
   EXPECT_FALSE(clock_trouble(rows));

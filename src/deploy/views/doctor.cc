@@ -3,15 +3,23 @@
 #include "deploy/views/doctor.h"
 
 #include <algorithm>
+#include <boost/json.hpp>
 
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "credentials.gen.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/packs.h"
+#include "deploy/views/answers.h"
 #include "deploy/views/clock.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/snapshot.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
+#include "env_pack.gen.h"
+#include "pack/pack_manifest.h"
 #include "revision.gen.h"
 #include "traffic.gen.h"
 
@@ -24,21 +32,22 @@ void examine_packs(const States& states, const env::EnvId& id, std::vector<Findi
   auto packs = states.env().packs(id).values();
   for (const DefaultPack& each : default_packs()) {
     if (std::ranges::find(packs, each.slot, &env::EnvPack::slot) != packs.end()) continue;
-    found.push_back({each.slot == "deployer" ? Level::red : Level::yellow,
-                     "nothing serves the slot " + std::string(each.slot),
-                     "sluice env-packs add " + id.text() + " " + std::string(each.kind)});
+    found.push_back(
+        {each.slot == "deployer" ? Level::red : Level::yellow, "nothing serves the slot " + std::string(each.slot),
+         "Env/bind environment=" + id.text() + " slot=" + std::string(each.slot) + " kind=" + std::string(each.kind)});
   }
   for (const env::EnvPack& each : packs) {
     auto descriptor = parse_descriptor(each.kind);
     const BuiltInPack* built_in = descriptor ? find_built_in(descriptor->path) : nullptr;
+    if (built_in == nullptr && states.env_pack().has(env_pack::EnvPackId(each.kind))) continue;
     if (built_in == nullptr) {
       found.push_back({each.slot == "deployer" ? Level::red : Level::yellow,
                        "this program has no pack " + each.kind + " for the slot " + each.slot,
-                       "sluice env-packs update " + id.text() + " KIND --slot " + each.slot});
+                       "Env/rebind environment=" + id.text() + " slot=" + each.slot});
     } else if (!descriptor->version.starts_with(std::string(built_in->major) + ".")) {
       found.push_back({Level::yellow,
                        each.kind + " is of another version than this program's " + std::string(built_in->major) + ".x",
-                       "sluice env-packs update " + id.text() + " KIND --slot " + each.slot});
+                       "Env/rebind environment=" + id.text() + " slot=" + each.slot});
     }
   }
 }
@@ -53,7 +62,7 @@ void examine_traffic(const States& states, const std::string& environment, std::
                        deployment.record.bundle + " gives " + std::to_string(each.weightBps) + " bps to " +
                            each.revision + ", which is " +
                            std::string(record ? revision::name_of(record->lifecycle) : "gone"),
-                       "sluice traffic set " + environment + " --deployment " + id + " REVISION=100%"});
+                       "Traffic/set deployment=" + id});
     }
   }
 }
@@ -68,13 +77,18 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
   if (!record) return found;
   if (auto clock = clock_trouble(snapshot)) found.push_back({Level::yellow, clock->what, clock->next});
   examine_packs(states, id, found);
+  if (auto looked = states.credentials().get(credentials::CredentialsId(environment));
+      looked && looked->result == credentials::CredentialsResult::fail) {
+    found.push_back({Level::red, "the deployer lacked something that it needs when somebody last looked",
+                     "Credentials/requirements environment=" + environment});
+  }
   if (record->revocation.required && record->revocation.listRef.empty()) {
     found.push_back({Level::red, "a revocation list is required, and there is none",
-                     "sluice env update " + environment + " --revocation-list FILE"});
+                     "give " + environment + " a revocation list that can be read, or let it require none"});
   }
   if (std::string trouble = pins_place(states, environment).trouble; !trouble.empty()) {
     found.push_back({Level::yellow, "session pins are to be in Redis, and are in the routers' memory alone: " + trouble,
-                     "sluice config set " + environment + " redis_url=redis://HOST"});
+                     "set redis_url in the config of " + environment});
   }
   examine_traffic(states, environment, found);
   for (const auto& each : live_revisions_in(states, environment)) {
@@ -82,7 +96,57 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
     found.push_back({Level::yellow,
                      each.record.bundle + "@" + std::to_string(each.record.sequence) +
                          " failed: " + each.record.failure.check + ": " + each.record.failure.message,
-                     "sluice revisions retry " + environment + " " + each.id.text()});
+                     "Revision/retry revision=" + each.id.text()});
+  }
+  return found;
+}
+
+namespace {
+
+// Whether a version is at least another, number by number.
+bool is_at_least(std::string_view version, std::string_view wanted) {
+  while (!wanted.empty()) {
+    auto next = [](std::string_view& text) {
+      size_t dot = std::min(text.find('.'), text.size());
+      int64_t number = std::atoll(std::string(text.substr(0, dot)).c_str());
+      text.remove_prefix(std::min(dot + 1, text.size()));
+      return number;
+    };
+    int64_t has = next(version), needs = next(wanted);
+    if (has != needs) return has > needs;
+  }
+  return true;
+}
+
+std::optional<Finding> examine_tool(const sluice::pack::NeededTool& tool, const std::string& kind,
+                                    const PackHealth& packs) {
+  ToolProbe probe = packs.probe({.name = tool.name, .hint = tool.install});
+  if (!probe.found) return Finding{Level::red, kind + " needs " + tool.name + ", which is not on PATH", tool.install};
+  if (!tool.version || is_at_least(probe.version, *tool.version)) return std::nullopt;
+  return Finding{Level::red,
+                 kind + " needs " + tool.name + " " + *tool.version + ", and " + probe.path + " is " +
+                     (probe.version.empty() ? "of an unknown version" : probe.version),
+                 tool.install};
+}
+
+}  // namespace
+
+std::vector<Finding> examine_outside(const lang::Snapshot& snapshot, const std::string& environment,
+                                     const PackHealth& packs) {
+  const States states(snapshot);
+  std::vector<Finding> found;
+  for (const env::EnvPack& each : states.env().packs(env::EnvId(environment)).values()) {
+    auto record = states.env_pack().get(env_pack::EnvPackId(each.kind));
+    if (!record) continue;
+    auto parsed = parse_json(record->tools);
+    auto tools = parsed ? read<std::vector<sluice::pack::NeededTool>>(parsed->root) : parsed.error();
+    for (const auto& tool : tools ? *tools : std::vector<sluice::pack::NeededTool>()) {
+      if (auto wrong = examine_tool(tool, each.kind, packs)) found.push_back(*std::move(wrong));
+    }
+    if (std::string wrong = packs.health(each.kind); !wrong.empty()) {
+      found.push_back({each.slot == "deployer" ? Level::red : Level::yellow, each.kind + " is not well: " + wrong,
+                       "Env/rollback environment=" + environment + " slot=" + each.slot});
+    }
   }
   return found;
 }
@@ -98,7 +162,37 @@ std::optional<Finding> examine_list(Disk& disk, const std::string& environment, 
   auto read = revoked_by(disk, file, "", "");
   if (read) return std::nullopt;
   return Finding{Level::red, "the revocation list cannot be read: " + to_string(read.error()),
-                 "sluice env update " + environment + " --revocation-list FILE"};
+                 "give " + environment + " a revocation list that can be read, or let it require none"};
+}
+
+std::vector<Finding> examine_all(const lang::Snapshot& snapshot, const std::function<Disk&()>& disk,
+                                 const std::string& environment) {
+  std::vector<Finding> found = examine(snapshot, environment);
+  if (auto list = revocation_list(snapshot, environment)) {
+    if (auto wrong = examine_list(disk(), environment, *list)) found.push_back(*std::move(wrong));
+  }
+  for (const PackAnswers& each : pack_answers(snapshot, environment)) {
+    if (auto wrong = examine_answers(disk(), environment, each)) found.push_back(*std::move(wrong));
+  }
+  return found;
+}
+
+std::optional<Finding> examine_expiry(const lang::Snapshot& snapshot, const std::string& environment, int64_t now_ms) {
+  auto looked = States(snapshot).credentials().get(credentials::CredentialsId(environment));
+  if (!looked || !looked->rotateAt || !looked->expiresAt || now_ms < looked->rotateAt->ms) return std::nullopt;
+  const bool over = now_ms >= looked->expiresAt->ms;
+  return Finding{over ? Finding::Level::red : Finding::Level::yellow,
+                 std::string("the credential that the deployer uses ") + (over ? "has expired at " : "expires at ") +
+                     utc_text(looked->expiresAt->ms),
+                 "Credentials/rotate environment=" + environment};
+}
+
+HealthNow health_of(const std::vector<Finding>& findings) {
+  HealthNow health = HealthNow::green;
+  for (const Finding& each : findings) {
+    health = std::max(health, each.level == Finding::Level::red ? HealthNow::red : HealthNow::yellow);
+  }
+  return health;
 }
 
 }  // namespace sluice::deploy::views

@@ -1,11 +1,15 @@
 // What is wrong with an environment, from all that is known of it.
 #pragma once
 
+#include <boost/describe.hpp>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/disk.h"
+#include "deploy/pack_health.h"
 #include "lang/run/handler.h"
 
 namespace sluice::deploy::views {
@@ -18,6 +22,22 @@ struct Finding {
 };
 
 std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& environment);
+
+// All of it, also what is wrong with files. Only where there are files to look at is the disk asked for.
+std::vector<Finding> examine_all(const lang::Snapshot& snapshot, const std::function<Disk&()>& disk,
+                                 const std::string& environment);
+
+// What is wrong with how long the deployer's credential is good for, at this time.
+std::optional<Finding> examine_expiry(const lang::Snapshot& snapshot, const std::string& environment, int64_t now_ms);
+
+// How an environment is, by the worst that was found.
+enum class HealthNow { green, yellow, red };
+BOOST_DESCRIBE_ENUM(HealthNow, green, yellow, red)
+HealthNow health_of(const std::vector<Finding>& findings);
+// What is wrong with the packs from outside that the environment has bound: tools that they need and that are missing
+// or too old, processes that are not well.
+std::vector<Finding> examine_outside(const lang::Snapshot& snapshot, const std::string& environment,
+                                     const PackHealth& packs);
 
 // The file with the environment's revocation list, if it has one; and what is wrong with that.
 std::optional<std::string> revocation_list(const lang::Snapshot& snapshot, const std::string& environment);

@@ -49,7 +49,8 @@ TEST_F(DoctorTest, FirstWeek22FindsAClockThatWasSet) {
   EXPECT_EQ(found(),
             "yellow the system's clock went forward by 730 d, noticed at 2030-03-17T17:46:40.000Z; recorded time "
             "approaches it slowly, and nothing is removed for its age meanwhile\n");
-  EXPECT_EQ(examine(rows, "local")[0].next, "set the system's clock right; if it is right: sluice audit correct-clock");
+  EXPECT_EQ(examine(rows, "local")[0].next,
+            "set the system's clock right; if it is right, correct the recorded time with audit correct-clock");
   jump(true);
   EXPECT_EQ(found(), "");
 }
@@ -66,7 +67,7 @@ TEST_F(DoctorTest, ReadsTheRevocationList) {
   ASSERT_TRUE(gone);
   EXPECT_EQ(gone->level, Finding::Level::red);
   EXPECT_EQ(gone->what.find("the revocation list cannot be read: "), 0U) << gone->what;
-  EXPECT_EQ(gone->next, "sluice env update local --revocation-list FILE");
+  EXPECT_EQ(gone->next, "give local a revocation list that can be read, or let it require none");
   ASSERT_TRUE(
       write_atomically(disk, folder.path("list.json"), R"({"schema":"sluice.revocation-list.v1","revoked":[]})", 0644));
   EXPECT_FALSE(examine_list(disk, "local", folder.path("list.json")));
@@ -85,7 +86,7 @@ TEST_F(DoctorTest, SessionsInRedisNeedToKnowWhereItIs) {
   env::State(rows.rows).packs(env::EnvId("local")).put(3, {.slot = "sessions", .kind = "sluice.sessions.redis@1.0.0"});
   const std::string kMemory = "yellow session pins are to be in Redis, and are in the routers' memory alone: ";
   EXPECT_EQ(found(), kMemory + "no redis_url says where it is\n");
-  EXPECT_EQ(examine(rows, "local")[0].next, "sluice config set local redis_url=redis://HOST");
+  EXPECT_EQ(examine(rows, "local")[0].next, "set redis_url in the config of local");
   auto values = config::State(rows.rows).values(config::ConfigId("local"));
   values.push({.key = "redis_url", .value = "rediss://cache.example"});
   EXPECT_EQ(

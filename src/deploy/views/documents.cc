@@ -2,6 +2,7 @@
 #include "deploy/views/documents.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -35,16 +36,6 @@ std::vector<EntryDocument> entries_of(const std::vector<traffic::TrafficEntry>& 
   std::vector<EntryDocument> all;
   for (const traffic::TrafficEntry& each : entries) all.push_back({each.revision, each.weightBps});
   return all;
-}
-
-template <class Step>
-PastSplitDocument step_of(const Step& step, SplitPlace place) {
-  return {.generation = step.generation,
-          .place = place,
-          .entries = entries_of(step.entries),
-          .updated_at = step.updatedAt,
-          .updated_by = text_or_null(step.updatedBy),
-          .authorization_ref = audit_ref(step.authorization)};
 }
 
 std::vector<PackDocument> packs_of(const States& states, const env::EnvId& id) {
@@ -215,21 +206,45 @@ OrNull<SplitDocument> split_document(const States& states, const deployment::Dep
                        .previous_split_ref = split_ref_before(states, id)};
 }
 
+// One that an earlier version wrote has no log before its next change: then what leads back is all that is known.
 std::vector<PastSplitDocument> split_history(const States& states, const std::string& deployment) {
   const traffic::TrafficId id(deployment);
+  std::set<int64_t> ahead;
+  for (const auto& each : states.traffic().future(id).values()) ahead.insert(each.generation);
+  const auto record = states.traffic().get(id);
   std::vector<PastSplitDocument> history;
-  for (const auto& each : states.traffic().future(id).values()) history.push_back(step_of(each, SplitPlace::ahead));
-  if (auto record = states.traffic().get(id)) {
-    history.push_back({.generation = record->generation,
-                       .place = SplitPlace::current,
-                       .entries = entries_of(states.traffic().entries(id).values()),
-                       .updated_at = record->updatedAt,
-                       .updated_by = text_or_null(record->updatedBy),
-                       .authorization_ref = audit_ref(record->authorization)});
+  auto add = [&](PastSplitDocument split) {
+    const bool current = record && record->generation == split.generation;
+    split.place = current                            ? SplitPlace::current
+                  : ahead.contains(split.generation) ? SplitPlace::ahead
+                                                     : SplitPlace::past;
+    history.push_back(std::move(split));
+  };
+  for (const auto& each : states.traffic().log(id).values()) {
+    add({.generation = each.generation,
+         .entries = entries_of(each.entries),
+         .updated_at = each.at,
+         .updated_by = text_or_null(each.by),
+         .why = each.why,
+         .authorization_ref = audit_ref(each.authorization)});
   }
-  auto past = states.traffic().past(id).values();
-  std::ranges::reverse(past);
-  for (const auto& each : past) history.push_back(step_of(each, SplitPlace::past));
+  if (history.empty()) {
+    for (const auto& each : states.traffic().past(id).values()) {
+      add({.generation = each.generation,
+           .entries = entries_of(each.entries),
+           .updated_at = each.updatedAt,
+           .updated_by = text_or_null(each.updatedBy),
+           .authorization_ref = audit_ref(each.authorization)});
+    }
+    if (record) {
+      add({.generation = record->generation,
+           .entries = entries_of(states.traffic().entries(id).values()),
+           .updated_at = record->updatedAt,
+           .updated_by = text_or_null(record->updatedBy),
+           .authorization_ref = audit_ref(record->authorization)});
+    }
+  }
+  std::ranges::reverse(history);
   return history;
 }
 
@@ -239,6 +254,13 @@ ConfigDocument config_document(const States& states, const std::string& environm
   ConfigDocument document{.host_config = host_config_of(states, environment),
                           .generation = record.generation,
                           .runtime = {.environment_id = environment, .generation = record.discoveredGeneration}};
+  for (const auto& each : states.config().answers(id).values()) {
+    auto value = parse_json(each.value);
+    document.answers.push_back({.bundle = each.bundle,
+                                .name = each.name,
+                                .value = value ? value->root : json::value(each.value),
+                                .answered_at = each.at});
+  }
   for (const auto& each : states.config().discovered(id).values()) {
     document.runtime.discovered[each.key] = each.value;
     document.runtime.produced.push_back(

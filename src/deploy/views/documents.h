@@ -11,6 +11,7 @@
 
 #include "base/document.h"
 #include "base/json_fields.h"
+#include "deploy/views/bundle_settings.h"
 #include "deploy/views/states.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
@@ -155,9 +156,11 @@ struct PastSplitDocument {
   std::vector<EntryDocument> entries;
   Time updated_at;
   OrNull<std::string> updated_by;
+  std::string why;  // "set", "rollback of 2"; empty of what an earlier version wrote
   OrNull<std::string> authorization_ref;
 };
-BOOST_DESCRIBE_STRUCT(PastSplitDocument, (), (generation, place, entries, updated_at, updated_by, authorization_ref))
+BOOST_DESCRIBE_STRUCT(PastSplitDocument, (),
+                      (generation, place, entries, updated_at, updated_by, why, authorization_ref))
 
 struct RevocationDocument {
   bool required = false;
@@ -225,20 +228,31 @@ struct AnsweredPackDocument {
 };
 BOOST_DESCRIBE_STRUCT(AnsweredPackDocument, (), (slot, kind, answers_ref, answers, problem))
 
+// How a bundle is set up: an answer of the environment.
+struct BundleAnswerDocument {
+  std::string bundle;
+  std::string name;
+  json::value value;
+  Time answered_at;
+};
+BOOST_DESCRIBE_STRUCT(BundleAnswerDocument, (), (bundle, name, value, answered_at))
+
 struct ConfigDocument {
   std::map<std::string, std::string> host_config;
   int64_t generation = 0;
   std::vector<AnsweredPackDocument> setup;
+  std::vector<BundleAnswerDocument> answers;
   DiscoveredDocument runtime;
+  std::vector<DeploymentSettings> deployments;
 };
-BOOST_DESCRIBE_STRUCT(ConfigDocument, (), (host_config, generation, setup, runtime))
+BOOST_DESCRIBE_STRUCT(ConfigDocument, (), (host_config, generation, setup, answers, runtime, deployments))
 
 EnvironmentDocument environment_document(const States& states, const env::EnvFound& found);
 DeploymentDocument deployment_document(const States& states, const deployment::DeploymentFound& found);
 RevisionDocument revision_document(const revision::RevisionFound& found);
 // Nothing if the deployment has no split, or an empty one.
 OrNull<SplitDocument> split_document(const States& states, const deployment::DeploymentFound& found);
-// Splits before and after the one that counts, newest first.
+// All splits that there were, newest first.
 std::vector<PastSplitDocument> split_history(const States& states, const std::string& deployment);
 ConfigDocument config_document(const States& states, const std::string& environment);
 

@@ -6,8 +6,12 @@
 #include <utility>
 
 #include "base/json.h"
+#include "bundle/trust/verdict.h"
+#include "crypto/sha256.h"
 #include "deploy/pack_config.h"
 #include "deploy/routes.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
 
 namespace sluice::deploy::views {
 namespace {
@@ -16,7 +20,8 @@ using deployment::DeploymentRecord;
 
 class Follower {
  public:
-  Follower(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf) : plan_(plan), shelf_(shelf) {
+  Follower(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf, const bundle::TrustRoot& trusted)
+      : plan_(plan), shelf_(shelf), trusted_(trusted), now_ms_(states.env().now().ms) {
     for (const auto& each : states.deployment().find_by_environment(plan.environment)) {
       deployed_[{each.record.bundle, each.record.customer}] = each.record;
     }
@@ -99,6 +104,7 @@ class Follower {
       return Error{.code = Code::invalid,
                    .message = archive + " is the bundle " + seen->manifest.name.text + ", not " + change.bundle};
     }
+    if (auto vouched = check_signature(*seen, archive, change.bundle); !vouched) return vouched;
     const std::string config = write(json::object{
         {"non_secret", parse_json(std::string(change.input.at("set").as_string())).value().root},
         {"runtime_refs", parse_json(std::string(change.input.at("runtimeRefs").as_string())).value().root}});
@@ -109,6 +115,17 @@ class Follower {
       return error;
     }
     return {};
+  }
+
+  // As staging will look at it: in local what is not verified may run.
+  Result<void> check_signature(const SeenBundle& seen, const std::string& archive, const std::string& bundle) const {
+    auto tree = crypto::parse_sha256(seen.tree), bytes = crypto::parse_sha256(archive);
+    if (plan_.environment == "local" || !tree || !bytes) return {};
+    const bundle::Claim claim{.tree = *tree, .archive = *bytes, .bundle = bundle, .environment = plan_.environment};
+    auto verdict = bundle::verify(trusted_, seen.sidecar, claim, now_ms_);
+    const auto* refusal = std::get_if<bundle::Refusal>(&verdict);
+    if (refusal == nullptr) return {};
+    return Error{.code = Code::verification_failed, .message = refusal->message};
   }
 
   Result<void> check_routes() const {
@@ -137,14 +154,17 @@ class Follower {
 
   const EnvironmentPlan& plan_;
   BundleShelf& shelf_;
+  const bundle::TrustRoot& trusted_;
+  int64_t now_ms_;
   std::map<Key, DeploymentRecord> deployed_;
   std::vector<PlannedChange> steps_;
 };
 
 }  // namespace
 
-Result<std::vector<PlannedChange>> steps_of(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf) {
-  return Follower(states, plan, shelf).run();
+Result<std::vector<PlannedChange>> steps_of(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf,
+                                            const bundle::TrustRoot& trusted) {
+  return Follower(states, plan, shelf, trusted).run();
 }
 
 }  // namespace sluice::deploy::views

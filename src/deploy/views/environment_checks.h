@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bundle/trust/trust_root.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/views/environment_plan.h"
 
@@ -11,7 +12,9 @@ namespace sluice::deploy::views {
 
 // The changes with complete inputs, in their order: deployments are named by bundle and customer, as those that are
 // still to be made have no id, and what is taken away is taken away whole. An error if an archive is not in the home or
-// is another bundle's, if settings do not fit what it asks for, or if two deployments would share a route.
-Result<std::vector<PlannedChange>> steps_of(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf);
+// is another bundle's, if nobody who is trusted vouches for it outside local, if settings do not fit what it asks for,
+// or if two deployments would share a route.
+Result<std::vector<PlannedChange>> steps_of(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf,
+                                            const bundle::TrustRoot& trusted = {});
 
 }  // namespace sluice::deploy::views

@@ -18,8 +18,6 @@
 namespace sluice::deploy::views {
 namespace {
 
-using UseLevel = NameUse::Level;
-
 class Search {
  public:
   Search(const lang::Snapshot& snapshot, Disk& disk, GivenUp names, std::string store)
@@ -196,14 +194,6 @@ class Search {
 std::vector<NameUse> uses_of_environment(const lang::Snapshot& snapshot, Disk& disk, const GivenUp& names,
                                          const std::string& store) {
   return Search(snapshot, disk, names, store).run();
-}
-
-json::object json_of(const NameUse& use) {
-  return {{"level", use.level == UseLevel::blocking ? "blocking" : "info"},
-          {"kind", use.kind},
-          {"file", use.file},
-          {"key", use.key},
-          {"what", use.what}};
 }
 
 }  // namespace sluice::deploy::views

@@ -2,23 +2,27 @@
 // a file and what stands in it: rows by the store's file and CONCEPT/KEY/field, files by a JSON pointer.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <string>
 #include <vector>
 
 #include "base/disk.h"
-#include "base/document.h"
+#include "base/json_fields.h"
 #include "deploy/views/states.h"
 
 namespace sluice::deploy::views {
 
+enum class UseLevel { info, blocking };  // blocking: something that is used now would break
+BOOST_DESCRIBE_ENUM(UseLevel, info, blocking)
+
 struct NameUse {
-  enum class Level { info, blocking };  // blocking: something that is used now would break
-  Level level = Level::info;
+  UseLevel level = UseLevel::info;
   std::string kind;  // environment, secrets, config or bundles; audit is for whoever can read the journal
   std::string file;
   std::string key;
   std::string what;
 };
+BOOST_DESCRIBE_STRUCT(NameUse, (), (level, kind, file, key, what))
 
 // A name, and the environment that takes over what is of that name.
 struct GivenUp {
@@ -30,7 +34,5 @@ struct GivenUp {
 // what cannot be read blocks, since nobody knows what it says.
 std::vector<NameUse> uses_of_environment(const lang::Snapshot& snapshot, Disk& disk, const GivenUp& names,
                                          const std::string& store);
-
-json::object json_of(const NameUse& use);
 
 }  // namespace sluice::deploy::views

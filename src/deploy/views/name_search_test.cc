@@ -21,8 +21,8 @@ class NameSearchTest : public testing::Test {
   std::string found() {
     std::string text;
     for (const NameUse& each : uses_of_environment(rows, disk, {"dev", "local"}, "store.db")) {
-      text += std::string(json_of(each).at("level").as_string()) + " " + each.kind + " " + each.file + " " + each.key +
-              " | " + each.what + "\n";
+      text += std::string(each.level == UseLevel::blocking ? "blocking" : "info") + " " + each.kind + " " + each.file +
+              " " + each.key + " | " + each.what + "\n";
     }
     return text;
   }

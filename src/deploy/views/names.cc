@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "base/clock.h"
 #include "base/nearest.h"
@@ -30,10 +31,14 @@ Error unknown(const std::string& message, const std::vector<std::string>& candid
           .next = next};
 }
 
-template <class Found>
-std::vector<std::string> titles_of(const std::vector<Found>& all) {
+std::vector<std::string> titles_of(const std::vector<deployment::DeploymentFound>& all) {
   std::vector<std::string> titles;
-  for (const Found& each : all) titles.push_back(title_of(each));
+  for (const auto& each : all) titles.push_back(title_of(each));
+  return titles;
+}
+std::vector<std::string> titles_of(const States& states, const std::vector<revision::RevisionFound>& all) {
+  std::vector<std::string> titles;
+  for (const auto& each : all) titles.push_back(title_of(states, each));
   return titles;
 }
 
@@ -86,7 +91,7 @@ Result<env::EnvFound> find_environment(const States& states, const std::string& 
   for (const env::EnvFound& each : states.env().all()) known.push_back(each.id.text());
   auto near = nearest(name, std::span<const std::string>(known));
   return unknown("there is no environment " + quoted(name) + (near ? "; did you mean " + *near + "?" : ""),
-                 near ? std::vector<std::string>() : known, "sluice env list");
+                 near ? std::vector<std::string>() : known, "view environments");
 }
 
 std::optional<std::string> alias_warning(const States& states, const std::string& name) {
@@ -94,7 +99,7 @@ std::optional<std::string> alias_warning(const States& states, const std::string
   if (!alias) return std::nullopt;
   const std::string& means = alias->means.id.text();
   if (states.env().has(env::EnvId(name))) {
-    return name + " is given up for " + means + "; what uses it still: sluice env migrate-dev " + means + " --check";
+    return name + " is given up for " + means + "; change what still uses it, with env migrate-dev " + means;
   }
   return name + " means " + means + " until " + utc_text(alias->until.ms) + "; write " + means + " instead";
 }
@@ -107,8 +112,24 @@ std::string title_of(const deployment::DeploymentFound& found) {
   return found.id.text() + " (" + found.record.bundle + " for " + found.record.customer + ")";
 }
 
-std::string title_of(const revision::RevisionFound& found) {
-  return found.id.text() + " (" + name_of(found) + ", " + found.record.deployment + ")";
+std::string customer_of(const States& states, const revision::RevisionFound& found) {
+  auto deployment = states.deployment().get(deployment::DeploymentId(found.record.deployment));
+  return deployment ? deployment->customer : "";
+}
+
+std::string title_of(const States& states, const revision::RevisionFound& found) {
+  return found.id.text() + " (" + name_of(found) + " for " + customer_of(states, found) + ")";
+}
+
+std::string bundle_in(const std::string& revision) {
+  auto named = numbered(revision);
+  return named ? named->bundle : "";
+}
+
+std::string way_to_tell(const States& states, const std::vector<revision::RevisionFound>& several) {
+  std::set<std::string> customers;
+  for (const auto& each : several) customers.insert(customer_of(states, each));
+  return customers.size() == several.size() ? "name the customer with --customer-id" : "name one by its id";
 }
 
 std::vector<deployment::DeploymentFound> deployments_named(const States& states, const std::string& environment,
@@ -133,15 +154,18 @@ Result<deployment::DeploymentFound> find_deployment(const States& states, const 
                      : !name.bundle.empty()   ? "deployment of " + quoted(name.bundle)
                                               : "deployment";
   if (!name.customer.empty()) what += " for " + quoted(name.customer);
-  const std::string next = "sluice bundles list " + environment;
+  const std::string next = "view deployments environment=" + environment;
   if (meant.empty()) {
     return unknown("there is no " + what + " in " + environment,
                    titles_of(states.deployment().find_by_environment(environment)), next);
   }
-  return Error{.code = Code::not_found,
+  const bool differ = std::ranges::all_of(meant, [&](const auto& each) {
+    return std::ranges::count(meant, each.record.customer, [](const auto& one) { return one.record.customer; }) == 1;
+  });
+  return Error{.code = Code::conflict,
                .message = what + " means " + std::to_string(meant.size()) + " in " + environment + ": " +
                           listed(titles_of(meant)),
-               .next = "name one with --deployment"};
+               .next = differ ? "name the customer with --customer-id" : "name one with --bundle or --deployment"};
 }
 
 std::vector<revision::RevisionFound> revisions_named(const States& states, const std::string& environment,
@@ -174,18 +198,18 @@ Result<revision::RevisionFound> find_revision(const States& states, const std::s
                                               const std::string& name, const std::string& deployment) {
   auto meant = revisions_named(states, environment, name, deployment);
   if (meant.size() == 1) return meant.front();
-  const std::string next = "sluice revisions list " + environment;
+  const std::string next = "view revisions environment=" + environment;
   if (meant.empty()) {
     auto all = candidates(states, environment, deployment);
     std::erase_if(all,
                   [&](const auto& each) { return each.record.lifecycle == revision::RevisionLifecycle::archived; });
     return unknown("there is no revision " + quoted(name) + " in " + (deployment.empty() ? environment : deployment),
-                   titles_of(all), next);
+                   titles_of(states, all), next);
   }
-  return Error{.code = Code::not_found,
+  return Error{.code = Code::conflict,
                .message = "revision " + quoted(name) + " means " + std::to_string(meant.size()) + ": " +
-                          listed(titles_of(meant)),
-               .next = "name one by its id"};
+                          listed(titles_of(states, meant)),
+               .next = way_to_tell(states, meant)};
 }
 
 }  // namespace sluice::deploy::views

@@ -1,6 +1,6 @@
 // How people name objects: an environment by its id, a deployment by its ULID, a unique beginning of one, or by the
 // bundle (and customer) if that means one; a revision by its ULID, a unique beginning, or BUNDLE@SEQUENCE. What is
-// unknown or means several is `not_found`, and the error lists what could have been meant.
+// unknown is `not_found`, what means several is a `conflict`; the error lists what could have been meant.
 #pragma once
 
 #include <optional>
@@ -38,10 +38,16 @@ std::vector<revision::RevisionFound> revisions_named(const States& states, const
 Result<revision::RevisionFound> find_revision(const States& states, const std::string& environment,
                                               const std::string& name, const std::string& deployment = "");
 
+// The bundle in "hello@2"; empty if it is no such name.
+std::string bundle_in(const std::string& revision);
+// What tells several of one name apart: their customers, if those differ, else their ids.
+std::string way_to_tell(const States& states, const std::vector<revision::RevisionFound>& several);
+
 // "hello@2".
 std::string name_of(const revision::RevisionFound& found);
-// The same with what tells it apart from others of that name: "01J… (hello for local-dev)", "01J… (hello@2, 01J…)".
+// The same with what tells it apart from others of that name: "01J… (hello for local-dev)", "01J… (hello@2 for acme)".
 std::string title_of(const deployment::DeploymentFound& found);
-std::string title_of(const revision::RevisionFound& found);
+std::string title_of(const States& states, const revision::RevisionFound& found);
+std::string customer_of(const States& states, const revision::RevisionFound& found);
 
 }  // namespace sluice::deploy::views

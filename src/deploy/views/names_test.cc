@@ -46,7 +46,7 @@ TEST_F(NamesTest, AnEnvironmentByANameThatIsGivenUp) {
   rows.environment("dev", {.name = "Dev"});
   EXPECT_EQ(find_environment(states, "dev").value().id.text(), "dev") << "as long as it is there";
   EXPECT_EQ(alias_warning(states, "dev"),
-            "dev is given up for local; what uses it still: sluice env migrate-dev local --check");
+            "dev is given up for local; change what still uses it, with env migrate-dev local");
 }
 
 TEST_F(NamesTest, ADeploymentByIdBeginningBundleOrBecauseItIsTheOnlyOne) {
@@ -60,7 +60,7 @@ TEST_F(NamesTest, ADeploymentByIdBeginningBundleOrBecauseItIsTheOnlyOne) {
   EXPECT_EQ(meant({.bundle = "shop", .customer = "other"}), kTwo);
   EXPECT_EQ(wrong({.bundle = "shop"}), "deployment of 'shop' means 2 in local: " + std::string(kOne) +
                                            " (shop for acme), " + kTwo + " (shop for other)");
-  EXPECT_EQ(find_deployment(states, "local", {.deployment = "01J0"}).error().code, Code::not_found);
+  EXPECT_EQ(find_deployment(states, "local", {.deployment = "01J0"}).error().code, Code::conflict);
 }
 
 TEST_F(NamesTest, ARevisionByIdBeginningOrNumber) {
@@ -73,7 +73,7 @@ TEST_F(NamesTest, ARevisionByIdBeginningOrNumber) {
   EXPECT_EQ(id(kSecond), kSecond);
   EXPECT_EQ(id("shop@2", kOne), kSecond);
   EXPECT_EQ(find_revision(states, "local", "shop@9").error().message,
-            "there is no revision 'shop@9' in local; there are: " + std::string(kFirst) + " (shop@1, " + kOne + ")");
+            "there is no revision 'shop@9' in local; there are: " + std::string(kFirst) + " (shop@1 for acme)");
   EXPECT_FALSE(find_revision(states, "prod", kFirst));
   EXPECT_FALSE(find_revision(states, "local", ""));
   rows.deployment(kTwo, "other");

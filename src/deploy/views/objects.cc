@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "base/disk.h"
-#include "deploy/views/all_views.h"
 #include "deploy/views/answers.h"
+#include "deploy/views/bundle_settings.h"
+#include "deploy/views/environment_plan.h"
 #include "deploy/views/names.h"
 #include "deployment.gen.h"
 #include "router.gen.h"
@@ -27,6 +28,8 @@ Result<std::vector<ListedEnvironment>> read_environments(const lang::Reading& re
                    .name = each.record.name,
                    .packs = static_cast<int64_t>(states.env().packs(each.id).values().size()),
                    .deployments = static_cast<int64_t>(states.deployment().find_by_environment(each.id.text()).size()),
+                   .health = health_of(examine_all(
+                       reading.rows, [&]() -> Disk& { return reading.tools.get<Disk>(); }, each.id.text())),
                    .last_doctor_status = each.record.health.lastDoctorStatus,
                    .generation = each.record.generation});
   }
@@ -49,6 +52,19 @@ Result<std::vector<DeploymentDocument>> read_deployments(const lang::Reading& re
     all.push_back(deployment_document(states, each));
   }
   return all;
+}
+
+Result<DeploymentPage> read_deployment(const lang::Reading& reading, const DeploymentQuery& query) {
+  const States states(reading.rows);
+  auto found = meant_deployment(states, query);
+  if (!found) return found.error();
+  const std::string& id = found->id.text();
+  DeploymentPage page{.deployment = deployment_document(states, *found),
+                      .revisions = static_cast<int64_t>(states.revision().find_by_deployment(id).size()),
+                      .splits = static_cast<int64_t>(split_history(states, id).size()),
+                      .policy_versions = found->record.policyVersion};
+  if (auto warning = alias_warning(states, query.environment)) page.warning = *warning;
+  return page;
 }
 
 Result<std::vector<RevisionDocument>> read_revisions(const lang::Reading& reading, const RevisionsQuery& query) {
@@ -97,13 +113,20 @@ Result<MeantNames> read_names(const lang::Reading& reading, const NamesQuery& qu
   auto environment = find_environment(states, query.environment);
   if (!environment) return environment.error();
   const std::string& where = environment->id.text();
-  MeantNames meant{.environment = where};
+  MeantNames meant{.environment = where, .secrets_provider = environment->record.secretsType.value_or("")};
   if (auto warning = alias_warning(states, query.environment)) meant.warning = *warning;
   if (query.about == NamesAbout::environment) return meant;
   DeploymentName name{query.deployment, query.bundle, query.customer};
+  // Of one customer's revision its name says the bundle.
+  if (name.deployment.empty() && name.bundle.empty() && !name.customer.empty() && !query.revisions.empty()) {
+    name.bundle = bundle_in(query.revisions.front());
+  }
   const bool named = !query.deployment.empty() || !query.bundle.empty() || !query.customer.empty();
   if (!named && !query.revisions.empty()) {
-    if (auto first = find_revision(states, where, query.revisions.front())) name.deployment = first->record.deployment;
+    auto first = find_revision(states, where, query.revisions.front());
+    if (first) name.deployment = first->record.deployment;
+    // Which deployment is meant depends on a revision that is not there: that is what is wrong.
+    if (!first && states.deployment().find_by_environment(where).size() != 1) return first.error();
   }
   if (query.about == NamesAbout::deployment || named) {
     auto deployment = find_deployment(states, where, name);
@@ -142,7 +165,17 @@ Result<ConfigDocument> read_config(const lang::Reading& reading, const Environme
     }
     document.setup.push_back(std::move(pack));
   }
+  auto settings = read_settings(reading, {.environment = environment->id.text()});
+  if (!settings) return settings.error();
+  document.deployments = *std::move(settings);
   return document;
+}
+
+Result<json::value> read_export(const lang::Reading& reading, const EnvironmentQuery& query) {
+  const States states(reading.rows);
+  auto environment = find_environment(states, query.environment);
+  if (!environment) return environment.error();
+  return json::value(exported_environment(states, *environment));
 }
 
 Result<RoutersView> read_routers(const lang::Reading& reading, const EnvironmentQuery& query) {
@@ -167,15 +200,16 @@ Result<RoutersView> read_routers(const lang::Reading& reading, const Environment
 std::vector<lang::View> object_views() {
   return {lang::make_view("environments", "All environments", read_environments),
           lang::make_view("environment", "An environment with all that is in it", read_environment),
+          lang::make_view("environment-export", "An environment as a file that can be applied again", read_export),
           lang::make_view("deployments", "The deployments of an environment", read_deployments),
+          lang::make_view("deployment", "A deployment, and how much belongs to it", read_deployment),
           lang::make_view("revisions", "Revisions of an environment or of one deployment", read_revisions),
           lang::make_view("traffic", "Which revision of a deployment gets which share", read_traffic),
-          lang::make_view("traffic-history", "The splits before and after the one that counts", read_traffic_history),
+          lang::make_view("traffic-history", "All splits of a deployment, with who changed them, when and why",
+                          read_traffic_history),
           lang::make_view("config", "What was set, set up, and found out about an environment", read_config),
           lang::make_view("names", "What the names of a deployment and of revisions mean", read_names),
           lang::make_view("routers", "How far the routers of an environment are with the newest table", read_routers)};
 }
-
-std::vector<lang::View> all_views() { return object_views(); }
 
 }  // namespace sluice::deploy::views

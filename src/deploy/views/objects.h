@@ -8,6 +8,7 @@
 
 #include "base/json_fields.h"
 #include "base/result.h"
+#include "deploy/views/doctor.h"
 #include "deploy/views/documents.h"
 #include "env.gen.h"
 #include "lang/run/view.h"
@@ -33,15 +34,27 @@ struct DeploymentQuery {
 };
 BOOST_DESCRIBE_STRUCT(DeploymentQuery, (), (environment, deployment, bundle, customer))
 
+// A deployment with how much belongs to it: all that goes when it is removed.
+struct DeploymentPage {
+  DeploymentDocument deployment;
+  OrNull<std::string> warning;  // about an environment's name that is given up
+  int64_t revisions = 0;
+  int64_t splits = 0;
+  int64_t policy_versions = 0;
+};
+BOOST_DESCRIBE_STRUCT(DeploymentPage, (), (deployment, warning, revisions, splits, policy_versions))
+
 struct ListedEnvironment {
   std::string environment_id;
   std::string name;
   int64_t packs = 0;
   int64_t deployments = 0;
-  env::EnvLastDoctorStatus last_doctor_status = {};
+  HealthNow health = HealthNow::green;               // as the doctor would find it now
+  env::EnvLastDoctorStatus last_doctor_status = {};  // when somebody last asked the doctor
   int64_t generation = 0;
 };
-BOOST_DESCRIBE_STRUCT(ListedEnvironment, (), (environment_id, name, packs, deployments, last_doctor_status, generation))
+BOOST_DESCRIBE_STRUCT(ListedEnvironment, (),
+                      (environment_id, name, packs, deployments, health, last_doctor_status, generation))
 
 struct RevisionsQuery {
   std::string environment;
@@ -83,8 +96,9 @@ struct MeantNames {
   std::string bundle;
   std::string customer;
   std::vector<NamedRevision> revisions;  // in the order of the query
+  std::string secrets_provider;          // that keeps the environment's secrets; empty: none does
 };
-BOOST_DESCRIBE_STRUCT(MeantNames, (), (environment, warning, deployment, bundle, customer, revisions))
+BOOST_DESCRIBE_STRUCT(MeantNames, (), (environment, warning, deployment, bundle, customer, revisions, secrets_provider))
 
 // How far the routers of an environment are with the newest table.
 struct RouterMemberView {

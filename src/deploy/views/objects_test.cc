@@ -39,7 +39,8 @@ class ObjectViews : public testing::Test {
 
 TEST_F(ObjectViews, EnvironmentsAreCounted) {
   EXPECT_EQ(write(told("environments", {})),
-            R"([{"environment_id":"local","name":"Local","packs":0,"deployments":1,"last_doctor_status":"pending",)"
+            R"([{"environment_id":"local","name":"Local","packs":0,"deployments":1,"health":"red",)"
+            R"("last_doctor_status":"pending",)"
             R"("generation":3}])");
   EXPECT_EQ(told("environment", {{"environment", "local"}}).at("bundles").as_array().size(), 1U);
   EXPECT_EQ(read("environment", {{"environment", "prod"}}).error().code, Code::not_found);
@@ -67,10 +68,23 @@ TEST_F(ObjectViews, NamesAreResolvedTogether) {
   EXPECT_EQ(meant.at("revisions").at(0).at("revision"), kFirst);
   EXPECT_EQ(read("names", {{"environment", "local"}, {"revisions", {"shop@9"}}}).error().code, Code::not_found);
   rows.deployment("01J0000000000000000000000B", "globex");
-  EXPECT_EQ(read("names", {{"environment", "local"}}).error().code, Code::not_found) << "it means two";
+  EXPECT_EQ(read("names", {{"environment", "local"}}).error().code, Code::conflict) << "it means two";
   EXPECT_EQ(told("names", {{"environment", "local"}, {"revisions", {"shop@1"}}}).at("deployment"), kShop)
       << "that of the revision";
   EXPECT_EQ(told("names", {{"environment", "local"}, {"about", "environment"}}).at("environment"), "local");
+}
+
+TEST_F(ObjectViews, FirstWeek18bHealthIsWhatTheDoctorWouldFindNow) {
+  EXPECT_EQ(told("environments", {}).at(0).at("health"),
+            json::value(to_json(health_of(examine(rows, "local"))).as_string()));
+  EXPECT_NE(told("environments", {}).at(0).at("health"), "pending");
+}
+
+TEST_F(ObjectViews, FirstWeek18aARevisionThatIsNotThereIsNamed) {
+  rows.deployment("01J0000000000000000000000B", "globex");
+  Error error = read("names", {{"environment", "local"}, {"revisions", {"shop@99"}}}).error();
+  EXPECT_EQ(error.code, Code::not_found);
+  EXPECT_TRUE(error.message.starts_with("there is no revision 'shop@99' in local")) << error.message;
 }
 
 TEST_F(ObjectViews, RoutersSayHowFarTheyAre) {

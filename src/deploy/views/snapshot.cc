@@ -9,7 +9,6 @@
 #include "deploy/packs.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
-#include "local_runtime.gen.h"
 #include "revision.gen.h"
 #include "router/redis_url.h"
 #include "runtime.gen.h"
@@ -108,11 +107,15 @@ std::string address_of_endpoint(const std::string& endpoint) {
 std::vector<std::string> replica_addresses(const States& states, const std::string& revision) {
   std::vector<std::string> addresses;
   for (const auto& instance : states.runtime().find_by_concept(revision)) {
-    for (const auto& service : states.local_runtime().find_by_instance(instance.id.text())) {
-      for (const auto& program : states.local_runtime().programs(service.id).values()) {
-        addresses.push_back(address_of_endpoint(program.endpoint));
-      }
+    for (const auto& replica : states.runtime().replicas(instance.id).values()) {
+      addresses.push_back(address_of_endpoint(replica.endpoint));
     }
+  }
+  // What is too many is stopped when nobody uses it any more.
+  auto of = states.revision().get(revision::RevisionId(revision));
+  auto deployment = of ? states.deployment().get(deployment::DeploymentId(of->deployment)) : std::nullopt;
+  if (deployment && deployment->replicas && addresses.size() > static_cast<size_t>(*deployment->replicas)) {
+    addresses.resize(static_cast<size_t>(*deployment->replicas));
   }
   if (addresses.empty()) {
     auto record = states.revision().get(revision::RevisionId(revision));

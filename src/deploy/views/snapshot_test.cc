@@ -10,7 +10,6 @@
 #include "base/json_writer.h"
 #include "config.gen.h"
 #include "deploy/testing_views.h"
-#include "local_runtime.gen.h"
 #include "runtime.gen.h"
 
 namespace sluice::deploy::views {
@@ -78,12 +77,11 @@ TEST(RouterTable, TakesAddressesFromTheRuntime) {
   rows.deployment("d1");
   rows.revision("r1", "d1", 1);
   rows.split("d1", {{"r1", 10'000}});
-  runtime::State(rows.rows).put(runtime::RuntimeId("i1"), {.concept_ = "r1"});
-  local_runtime::State local(rows.rows);
-  const local_runtime::LocalRuntimeId service("s1");
-  local.put(service, {.instance = "i1"});
-  local.programs(service).push({.name = "s1.1.0", .endpoint = "http://127.0.0.1:9001"});
-  local.programs(service).push({.name = "s1.1.1", .endpoint = "unix:/run/s1.1.1/socket"});
+  runtime::State state(rows.rows);
+  const runtime::RuntimeId instance("i1");
+  state.put(instance, {.concept_ = "r1"});
+  state.replicas(instance).push({.name = "s1.1.0", .endpoint = "http://127.0.0.1:9001"});
+  state.replicas(instance).push({.name = "s1.1.1", .endpoint = "unix:/run/s1.1.1/socket"});
   EXPECT_THAT(replica_addresses(States(rows), "r1"), ElementsAre("tcp:127.0.0.1:9001", "unix:/run/s1.1.1/socket"));
 }
 

@@ -2,10 +2,26 @@
 #include "deploy/views/trusted_keys.h"
 
 #include <algorithm>
+#include <boost/json.hpp>
 
+#include "lang/run/binding.h"
 #include "trust.gen.h"
 
-namespace sluice::deploy::views {
+namespace sluice::deploy {
+// What the build registers (cmake/kit.cmake).
+namespace trust {
+const lang::ConceptBinding& trust_binding();
+}
+
+namespace views {
+
+bundle::TrustRoot trust_root_in(const lang::Snapshot& snapshot) {
+  const lang::ConceptBinding& concept_binding = trust::trust_binding();
+  auto exported = concept_binding.action(trust::Export::kAction)->query({}, snapshot.rows_of(concept_binding.name));
+  if (!exported) return {};
+  auto root = bundle::parse_trust_root(std::string_view(exported->fields.at("root").as_string()));
+  return root ? *std::move(root) : bundle::TrustRoot();
+}
 
 std::vector<crypto::PublicKey> trusted_keys(const lang::Snapshot& snapshot) {
   lang::ReadOnlyRows rows(snapshot.rows_of("Trust"));
@@ -19,4 +35,5 @@ std::vector<crypto::PublicKey> trusted_keys(const lang::Snapshot& snapshot) {
   return keys;
 }
 
-}  // namespace sluice::deploy::views
+}  // namespace views
+}  // namespace sluice::deploy

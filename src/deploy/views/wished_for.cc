@@ -11,7 +11,7 @@ bool is_wished_for(const lang::Snapshot& snapshot, const std::string& source) {
   lang::ReadOnlyRows deployment_rows(snapshot.rows_of("Deployment"));
   const deployment::State deployments(deployment_rows);
   for (const deployment::DeploymentCFound& each : deployments.all_c()) {
-    if (each.record.wish.source.starts_with(digest)) return true;
+    if (each.record.wish.source.find(digest) != std::string::npos) return true;
   }
   lang::ReadOnlyRows env_rows(snapshot.rows_of("Env"));
   const env::State environments(env_rows);

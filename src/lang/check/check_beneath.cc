@@ -134,14 +134,21 @@ bool Beneath::may_fire(const From& from, size_t sync) {
     auto ref = flow_.syncs[sync].when[p].ref();
     if (rule.when[p].link == Pattern::Link::plain) above = ref;
     if (rule.when[p].link != Pattern::Link::caused_by) continue;
-    if (!ref || ref == above || rule.when[p].outcome != Pattern::Outcome::requested) continue;  // or its own opening
-    size_t needed = flow_.number(*ref);
-    bool there = needed == from.request ? agree(from.known, flow_.kinds.all[flow_.kinds.meant(sync, p)].given)
-                                        : requests_.always_beneath(from.request, needed);
+    if (rule.when[p].outcome != Pattern::Outcome::requested) continue;
+    // Of an alternation each may be the one.
+    std::vector<ActionRef> any = ref ? std::vector{*ref} : flow_.syncs[sync].when[p].bound();
+    if (any.empty() || (above && std::ranges::find(any, *above) != any.end())) continue;  // or its own opening
+    bool there = std::ranges::any_of(any, [&](ActionRef each) {
+      size_t needed = flow_.number(each);
+      if (needed != from.request) return requests_.always_beneath(from.request, needed);
+      return !ref || agree(from.known, flow_.kinds.all[flow_.kinds.meant(sync, p)].given);
+    });
     there = there || (from.nested &&
                       std::ranges::any_of(flow_.kinds.taken(sync, p), [&](size_t made) { return kind.has(made); }));
     if (there) continue;
-    if (from.nested) held_[needed].push_back(sync);
+    for (ActionRef each : any) {
+      if (from.nested) held_[flow_.number(each)].push_back(sync);
+    }
     return false;
   }
   return true;

@@ -229,7 +229,12 @@ class Declarer {
   }
 
   ActionSymbol declare_action(const Action& action) {
-    ActionSymbol symbol{.source = &action, .name = action.name, .runs = action.runs, .callers = action.callers};
+    ActionSymbol symbol{.source = &action,
+                        .name = action.name,
+                        .runs = action.runs,
+                        .callers = action.callers,
+                        .right = action.right,
+                        .impact = action.impact};
     symbol.params = members(action.params, "argument");
     Unique unique(report_, tree_.file, "variant");
     for (const Variant& variant : action.variants) {
@@ -264,6 +269,16 @@ class Declarer {
           {tree_.file, *action.callers_at, 7}, "query-callers",
           "a query changes nothing, and no sync asks one: `callers:` has no meaning for " + quoted(action.name),
           "leave `callers:` out");
+    }
+    if (action.impact_at && action.impact != Impact::none && action.runs == Runs::query) {
+      report_.error({tree_.file, *action.impact_at, 6}, "query-effect",
+                    "a query changes nothing: the effect of " + quoted(action.name) + " is none",
+                    "write `effect: none`");
+    }
+    if (action.right_at && action.callers == Callers::syncs) {
+      report_.error({tree_.file, *action.right_at, 5}, "syncs-right",
+                    "only syncs start " + quoted(action.name) + ", so no caller needs a right for it",
+                    "leave `right:` out");
     }
     return symbol;
   }
@@ -307,9 +322,13 @@ Symbols declare(const Kit& kit, Report& report) {
                    quoted(each.tree.name) + " is the engine's own concept", "give this one another name");
       continue;
     }
-    add(each.tree, &each.entry, false);
+    if (!each.outside) add(each.tree, &each.entry, false);
   }
   for (const Concept& own : engine_concepts()) add(own, nullptr, true);
+  // Last, so that the numbers of all others stay what they are when one more is loaded.
+  for (const KitConcept& each : kit.concepts) {
+    if (each.outside) add(each.tree, &each.entry, false);
+  }
   return symbols;
 }
 

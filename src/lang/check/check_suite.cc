@@ -69,17 +69,7 @@ void check_scopes(const Kit& kit, const Symbols& symbols, Report& report) {
                    "there is no concept " + quoted(scope.concept_), did_you_mean(scope.concept_, known));
       continue;
     }
-    std::vector<std::string> parts;
-    std::string rest = scope.path;
-    auto trimmed = [](std::string text) {
-      text.erase(0, text.find_first_not_of(' '));
-      text.erase(text.find_last_not_of(' ') + 1);
-      return text;
-    };
-    for (size_t arrow; (arrow = rest.find("->")) != std::string::npos; rest = rest.substr(arrow + 2)) {
-      parts.push_back(trimmed(rest.substr(0, arrow)));
-    }
-    parts.push_back(trimmed(rest));
+    const std::vector<std::string> parts = scope.parts();
     std::vector<std::string> known;
     std::vector<ScopePart> given;
     for (const ActionSymbol& action : symbols.concepts[*owner].actions) {
@@ -99,11 +89,41 @@ void check_scopes(const Kit& kit, const Symbols& symbols, Report& report) {
   }
 }
 
+// Where a suite lists rights, each action of its concepts that can be called from outside names one of them, and says
+// what is at stake.
+void check_rights(const Kit& kit, Report& report) {
+  for (const KitConcept& each : kit.concepts) {
+    auto listed = kit.rights.find(each.suite_file);
+    if (listed == kit.rights.end()) continue;
+    std::vector<std::string> known;
+    for (const Name& name : listed->second) known.push_back(name.text);
+    for (const Action& action : each.tree.actions) {
+      const std::string& file = each.tree.file;
+      const Place place = report.word(file, action.at, action.name);
+      if (action.right_at && std::ranges::find(known, action.right) == known.end()) {
+        report.error({file, *action.right_at, 5}, "unknown-right",
+                     "the suite lists no right " + quoted(action.right) + ", which " + quoted(action.name) + " needs",
+                     did_you_mean(action.right, known));
+      }
+      if (action.callers == Callers::syncs) continue;
+      if (!action.right_at) {
+        report.warning(place, "no-right", quoted(action.name) + " does not say which right its callers need",
+                       "write `right: " + known.front() + "`, or another of the suite's `rights:`");
+      }
+      if (!action.impact_at) {
+        report.warning(place, "no-effect", quoted(action.name) + " does not say what is at stake when it is called",
+                       "write `effect: none`, `changes`, `shifts` or `destroys`");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void check_suite(const Kit& kit, const Symbols& symbols, Report& report) {
   check_parameters(kit, report);
   check_scopes(kit, symbols, report);
+  check_rights(kit, report);
 }
 
 }  // namespace sluice::lang

@@ -59,5 +59,29 @@ TEST(CheckSuite, AScopeLeadsThroughKeys) {
   EXPECT_THAT(with("p -> B.own", true), ElementsAre(testing::HasSubstr("error alignment")));
 }
 
+TEST(CheckSuite, WhereASuiteListsRightsEachActionNamesOne) {
+  auto with = [](const std::string& clauses) {
+    Kit kit =
+        kit_of({"concept R [P] { state { n: P -> Int } actions { action a(p: P) { " + clauses + " -> ok } } }"}, "");
+    kit.rights[kit.concepts[0].suite_file] = {{.text = "view"}, {.text = "deploy"}};
+    return told(kit);
+  };
+  EXPECT_THAT(with("right: deploy effect: shifts"), IsEmpty());
+  EXPECT_THAT(with("callers: syncs"), IsEmpty());
+  EXPECT_THAT(with(""), ElementsAre("0.concept:1:56+1 warning no-right: `a` does not say which right its callers need "
+                                    "[write `right: view`, or another of the suite's `rights:`]",
+                                    "0.concept:1:56+1 warning no-effect: `a` does not say what is at stake when it is "
+                                    "called [write `effect: none`, `changes`, `shifts` or `destroys`]"));
+  EXPECT_THAT(with("right: deplyo effect: none"),
+              ElementsAre("0.concept:1:66+5 error unknown-right: the suite lists no right `deplyo`, which `a` needs "
+                          "[did you mean `deploy`?]"));
+  EXPECT_THAT(with("right: view callers: syncs"),
+              ElementsAre("0.concept:1:66+5 error syncs-right: only syncs start `a`, so no caller needs a right for it "
+                          "[leave `right:` out]"));
+  EXPECT_THAT(with("right: view effect: changes runs: query"),
+              ElementsAre("0.concept:1:78+6 error query-effect: a query changes nothing: the effect of `a` is none "
+                          "[write `effect: none`]"));
+}
+
 }  // namespace check_suite_test
 }  // namespace sluice::lang

@@ -39,6 +39,8 @@ struct ActionSymbol {
   std::string name;
   Runs runs = Runs::pure;
   Callers callers = Callers::anyone;
+  std::string right;  // empty: not said
+  Impact impact = Impact::changes;
   std::vector<FieldSymbol> params;
   std::vector<VariantSymbol> variants;
   std::optional<ReversalSymbol> reversal;
@@ -70,7 +72,7 @@ struct ActionRef {
   auto operator<=>(const ActionRef&) const = default;
 };
 
-// All concepts of a kit, then the engine's own.
+// All concepts of a kit, then the engine's own, then those from outside.
 struct Symbols {
   Types types;
   std::vector<ConceptSymbol> concepts;

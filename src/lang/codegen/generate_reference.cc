@@ -89,6 +89,8 @@ std::string action_text(const Action& action) {
   std::string text = "\n### " + action.name + "\n\n`" + action.name + "(" + fields_text(action.params) + ")`\n\n";
   if (!action.description.empty()) text += escaped(one_line(action.description)) + "\n\n";
   text += runs_text(action);
+  if (action.right_at) text += " Needs the right " + code(action.right) + ".";
+  if (action.impact_at) text += " Effect: " + std::string(name_of(action.impact)) + ".";
   if (action.callers == Callers::syncs) text += " Called by syncs alone.";
   if (action.reversal && !action.reversal->action.empty()) text += " Undone by `" + action.reversal->action + "`.";
   text += "\n\n| outcome | fields | meaning |\n|---|---|---|\n";

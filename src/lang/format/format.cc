@@ -190,6 +190,8 @@ Block action_block(const Action& action) {
               .blanks = Blanks::kept};
   auto& clauses = block.children;
   if (!action.description.empty()) clauses.push_back(prose(action.description_at, "description", action.description));
+  if (action.right_at) clauses.push_back(line(*action.right_at, "right: " + action.right));
+  if (action.impact_at) clauses.push_back(line(*action.impact_at, "effect: " + std::string(name_of(action.impact))));
   if (action.runs_at) clauses.push_back(line(*action.runs_at, "runs: " + std::string(name_of(action.runs))));
   if (action.retry_at) clauses.push_back(line(*action.retry_at, "retry: " + std::string(name_of(action.retry))));
   if (action.deadline_at) {

@@ -88,15 +88,16 @@ TEST(Format, PrintsGuardsAndEveryEffect) {
 }
 
 TEST(Format, AConceptHasOneOrder) {
-  EXPECT_EQ(
-      concept_("# about\n@version(1)\nconcept A [T] {\n  invariant { x { after a(t: t) -> ok then t = 1 } }\n"
-               "  actions {\n    action a(t: T) { fixture f { t: \"x\" }\n -> ok # fine\n callers:syncs runs: effect\n"
-               "      # last\n    }\n    # no more\n  }\n  state { s: set T }\n  purpose { Why. }\n}\n"),
-      "# about\n@version(1)\nconcept A [T] {\n  purpose { Why. }\n\n  state {\n    s: set T\n  }\n\n  actions {\n"
-      "    action a(t: T) {\n      runs: effect\n      # last\n      callers: syncs\n      -> ok  # fine\n      "
-      "fixture f { t: \"x\" }\n"
-      "    }\n    # no more\n  }\n\n  example \"x\" {\n    after a(t: t) -> ok\n    then t = 1\n  }\n"
-      "}\n");
+  EXPECT_EQ(concept_("# about\n@version(1)\nconcept A [T] {\n  invariant { x { after a(t: t) -> ok then t = 1 } }\n"
+                     "  actions {\n    action a(t: T) { fixture f { t: \"x\" }\n -> ok # fine\n callers:syncs effect : "
+                     "none runs: effect\n"
+                     "      # last\n    }\n    # no more\n  }\n  state { s: set T }\n  purpose { Why. }\n}\n"),
+            "# about\n@version(1)\nconcept A [T] {\n  purpose { Why. }\n\n  state {\n    s: set T\n  }\n\n  actions {\n"
+            "    action a(t: T) {\n      effect: none\n      runs: effect\n      # last\n      callers: syncs\n      "
+            "-> ok  # fine\n      "
+            "fixture f { t: \"x\" }\n"
+            "    }\n    # no more\n  }\n\n  example \"x\" {\n    after a(t: t) -> ok\n    then t = 1\n  }\n"
+            "}\n");
 }
 
 TEST(Format, ConditionsKeepTheirGrouping) {

@@ -35,12 +35,8 @@ std::string to_text(const Ending& ending) {
 class Harness::OwnSnapshot final : public Snapshot {
  public:
   explicit OwnSnapshot(const Harness& harness) : harness_(harness) {}
-  const Rows& rows_of(std::string_view concept_name) const override {
-    if (concept_name != harness_.binding_.name) {
-      throw std::logic_error("a harness has no rows of " + std::string(concept_name));
-    }
-    return harness_.rows_;
-  }
+  // A relation has its concept's name, so what a test puts beside the concept's own rows is seen under it.
+  const Rows& rows_of(std::string_view) const override { return harness_.rows_; }
 
  private:
   const Harness& harness_;

@@ -39,6 +39,7 @@ struct ViewWords {
   std::string summary;  // one line, no full stop
   std::function<json::value()> query_schema;
   std::function<json::value()> schema;
+  bool no_copy = false;  // it compares the store with files beside it, which may be newer than a copy of the store
 };
 
 // `From` is what it is read from: a Reading, or one that has more.

@@ -60,6 +60,35 @@ std::string_view name_of(Retry retry) {
   return "";
 }
 
+std::string_view name_of(Impact impact) {
+  switch (impact) {
+    case Impact::none:
+      return "none";
+    case Impact::changes:
+      return "changes";
+    case Impact::shifts:
+      return "shifts";
+    case Impact::destroys:
+      return "destroys";
+  }
+  return "";
+}
+
+std::vector<std::string> SuiteScope::parts() const {
+  auto trimmed = [](std::string text) {
+    text.erase(0, text.find_first_not_of(' '));
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+  };
+  std::vector<std::string> found;
+  std::string rest = path;
+  for (size_t arrow; (arrow = rest.find("->")) != std::string::npos; rest = rest.substr(arrow + 2)) {
+    found.push_back(trimmed(rest.substr(0, arrow)));
+  }
+  found.push_back(trimmed(rest));
+  return found;
+}
+
 bool Concept::operator==(const Concept& other) const {
   return name == other.name && params == other.params && version == other.version && gate == other.gate &&
          category == other.category && visibility == other.visibility && purpose == other.purpose &&

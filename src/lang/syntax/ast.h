@@ -164,8 +164,10 @@ struct Next {
 enum class Runs { pure, query, effect, answered, answered_outside };
 enum class Retry { never, safe, probe };
 enum class Callers { anyone, syncs };
-std::string_view name_of(Runs runs);  // as it is written
+enum class Impact { none, changes, shifts, destroys };  // what is at stake where the action is called
+std::string_view name_of(Runs runs);                    // as it is written
 std::string_view name_of(Retry retry);
+std::string_view name_of(Impact impact);
 
 struct Variant {
   At at;
@@ -206,8 +208,10 @@ struct Action {
   Retry retry = Retry::never;
   int64_t deadline_s = 60;
   Callers callers = Callers::anyone;
+  std::string right;  // that a caller from outside must hold; empty: not said
+  Impact impact = Impact::changes;
   // Where these were written, for `kit fmt` and for messages; a clause that was left out has none.
-  std::optional<At> runs_at, retry_at, deadline_at, callers_at;
+  std::optional<At> runs_at, retry_at, deadline_at, callers_at, right_at, impact_at;
   At description_at;
   std::optional<Reversal> reversal;
   std::vector<Variant> variants;
@@ -517,8 +521,10 @@ struct SuiteUse {
 struct SuiteScope {
   At at;
   std::string concept_;
-  std::string path;
+  std::string path;  // of several for one concept, an action takes the first whose argument it has
 
+  // `deployment`, `Deployment.environment`
+  std::vector<std::string> parts() const;
   bool operator==(const SuiteScope&) const = default;
 };
 
@@ -541,6 +547,7 @@ struct Suite {
   std::vector<SuiteOverride> overrides;
   std::vector<Name> disable;
   std::vector<Name> dependencies;
+  std::vector<Name> rights;              // that actions may name; where there are any, each action must
   std::optional<int64_t> cascade_limit;  // `limits: { cascade: N }`
 
   bool operator==(const Suite&) const = default;

@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 16> kSections = {
     "purpose", "state", "actions",    "capabilities", "invariant", "parallel", "example",   "forall",
     "always",  "never", "eventually", "scenario",     "action",    "kind",     "routed by", "provides"};
 constexpr std::array<std::string_view, 4> kConceptAnnotations = {"version", "gate", "category", "visibility"};
-constexpr std::array<std::string_view, 8> kActionClauses = {"description", "runs",     "retry",   "deadline",
-                                                            "callers",     "reversal", "fixture", "-> variant"};
+constexpr std::array<std::string_view, 10> kActionClauses = {
+    "description", "right", "effect", "runs", "retry", "deadline", "callers", "reversal", "fixture", "-> variant"};
 
 constexpr uint32_t kSectionDepth = 1;  // braces around a section
 constexpr uint32_t kActionDepth = 2;
@@ -258,8 +258,8 @@ class ConceptParser {
       if (cursor_.at("action")) return close_missing(action);
       parse_clause(action);
       cursor_.skip_separators();
-      cursor_.recover(kClauseDepth,
-                      {"->", "description", "runs", "retry", "deadline", "callers", "reversal", "fixture", "action"});
+      cursor_.recover(kClauseDepth, {"->", "description", "right", "effect", "runs", "retry", "deadline", "callers",
+                                     "reversal", "fixture", "action"});
     }
     if (cursor_.at("}") && action.variants.empty() && cursor_.errors() == before) {
       cursor_.report(cursor_.peek(), "action `" + action.name + "` has no variant", "write `-> ok`", "no-variant");
@@ -288,6 +288,8 @@ class ConceptParser {
       action.description = cursor_.expect_prose("the description");
       return;
     }
+    if (word.is("right")) return parse_right(action);
+    if (word.is("effect")) return parse_impact(action);
     if (word.is("runs")) return parse_runs(action);
     if (word.is("retry")) return parse_retry(action);
     if (word.is("deadline")) return parse_deadline(action);
@@ -297,7 +299,8 @@ class ConceptParser {
     auto near = nearest(word.text, kActionClauses);
     cursor_.fail(word, "unknown clause `" + word.text + "` in action `" + action.name + "`",
                  !near
-                     ? "clauses are description, runs, retry, deadline, callers, reversal, fixture and `-> variant(…)`"
+                     ? "clauses are description, right, effect, runs, retry, deadline, callers, reversal, fixture and "
+                       "`-> variant(…)`"
                      : "write `" + *near + "`",
                  "unknown-clause");
   }
@@ -310,6 +313,21 @@ class ConceptParser {
     written = word.at;
     cursor_.expect(":", "after `" + word.text + "`");
     return word.at;
+  }
+
+  void parse_right(Action& action) {
+    clause(action.right_at);
+    action.right = cursor_.expect_name("the right that a caller needs").text;
+  }
+
+  void parse_impact(Action& action) {
+    clause(action.impact_at);
+    for (Impact each : {Impact::none, Impact::changes, Impact::shifts, Impact::destroys}) {
+      if (!cursor_.accept(name_of(each))) continue;
+      action.impact = each;
+      return;
+    }
+    cursor_.fail_here("what is at stake", "write none, changes, shifts or destroys");
   }
 
   void parse_runs(Action& action) {

@@ -148,6 +148,11 @@ TEST(ConceptParser, ReadsWhoCallsAnAction) {
   Concept read = parsed("concept A { actions { action a() { callers: syncs -> ok } action b() { -> ok } } }");
   EXPECT_EQ(read.actions[0].callers, Callers::syncs);
   EXPECT_EQ(read.actions[1].callers, Callers::anyone);
+  read = parsed("concept A { actions { action a() { right: deploy effect: shifts -> ok } action b() { -> ok } } }");
+  EXPECT_EQ(read.actions[0].right, "deploy");
+  EXPECT_EQ(read.actions[0].impact, Impact::shifts);
+  EXPECT_FALSE(read.actions[1].right_at);
+  EXPECT_FALSE(read.actions[1].impact_at);
 }
 
 TEST(ConceptParser, FixtureValuesKeepTheirKinds) {
@@ -229,6 +234,9 @@ TEST(ConceptParser, RefusesWhatTheLanguageDoesNotSay) {
   auto in_action = [](std::string text) {
     return faults("concept A { actions { action a() {\n" + text + "\n-> ok } } }");
   };
+  EXPECT_THAT(in_action("effect: much"),
+              ElementsAre("2:9 expected what is at stake, found `much` | write none, changes, shifts or destroys"));
+  EXPECT_THAT(in_action("right: a right: b"), ElementsAre("2:10 a second `right` | keep one"));
   EXPECT_THAT(in_action("callers: me"),
               ElementsAre("2:10 expected who calls the action, found `me` | write syncs, or leave `callers:` out"));
   EXPECT_THAT(in_action("fixtrue x { }"), ElementsAre("2:1 unknown clause `fixtrue` in action `a` | write `fixture`"));

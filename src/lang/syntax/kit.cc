@@ -47,6 +47,7 @@ Kit KitLoader::load(const std::string& folder) {
   if (suite) {
     kit_.suite = *suite;
     load_suite(*suite, folder);
+    for (const OutsideConcept& each : options_.outside) load_outside(*suite, each);
     for (const std::string& overlay : options_.overlays) read_overlay(overlay);
     if (!options_.overlay_folder.empty() && is_kit_name(suite->name)) {
       read_overlay(path_in(path_in(options_.overlay_folder, suite->name), "overrides.yaml"));

@@ -33,6 +33,7 @@ struct KitConcept {
   SuiteConcept entry;
   std::string kit;         // the name of the kit that it is from
   std::string suite_file;  // of that kit
+  bool outside = false;    // no suite names it: KitOptions does
 };
 
 // A scope, and the suite that says it.
@@ -81,7 +82,8 @@ struct Kit {
   std::string folder;
   Suite suite;
   std::vector<KitScope> scopes;
-  std::vector<KitConcept> concepts;  // in the order of the suite, those of used kits first
+  std::map<std::string, std::vector<Name>> rights;  // by the file of the suite that lists them
+  std::vector<KitConcept> concepts;                 // in the order of the suite, those of used kits first
   std::vector<AbsentConcept> absent;
   std::vector<std::string> broken;  // concepts whose file has errors: rules that name them are not judged
   bool incomplete = false;          // a file has errors, so what follows from what is not judged
@@ -96,11 +98,23 @@ struct Kit {
 // Reads one file; a missing one is Code::not_found.
 using ReadText = std::function<Result<std::string>(const std::string& path)>;
 
+// A concept that comes to the kit from outside, under a name of its own: what it is called in its file does not matter,
+// so that several versions of it can be loaded. What it `provides` is routed to it by its kind.
+struct OutsideConcept {
+  std::string name;
+  std::string kind;
+  std::string file;
+  std::string text;
+
+  bool operator==(const OutsideConcept&) const = default;
+};
+
 struct KitOptions {
   std::vector<std::string> search_path;          // folders that hold kits by name, for `uses`
   std::vector<std::string> overlays;             // files with `overrides:` and `disable:`; a missing one is nothing
   std::string overlay_folder;                    // if set, `<overlay_folder>/<kit>/overrides.yaml` is one more
   std::optional<std::vector<std::string>> load;  // the optional concepts to load; nothing: all
+  std::vector<OutsideConcept> outside;
 };
 
 // Always gives a kit; whether it can be used is `check`'s to say.

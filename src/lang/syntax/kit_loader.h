@@ -69,6 +69,7 @@ class KitLoader {
   void find_used(const Suite& suite, const SuiteUse& use);
   void load_used(const Suite& suite, const SuiteUse& use, const Suite& used, const std::string& folder);
   void load_concept(const Suite& suite, const SuiteConcept& entry, const std::string& folder);
+  void load_outside(const Suite& suite, const OutsideConcept& given);
   const Rules* rules_of(const std::string& file);
   void load_guards(const Suite& suite, const std::string& file);
   void load_syncs(const Suite& suite, const SuiteSync& entry, const std::string& folder);

@@ -38,6 +38,7 @@ std::optional<Suite> KitLoader::read_suite(const std::string& file) {
 void KitLoader::load_suite(const Suite& suite, const std::string& folder) {
   loading_.push_back(suite.name);
   for (const SuiteScope& scope : suite.scopes) kit_.scopes.push_back({scope, suite.file});
+  if (!suite.rights.empty()) kit_.rights[suite.file] = suite.rights;
   for (const SuiteUse& use : suite.uses) load_use(suite, use, folder);
   for (const SuiteConcept& entry : suite.concepts) load_concept(suite, entry, folder);
   for (const SuiteSync& entry : suite.syncs) load_syncs(suite, entry, folder);
@@ -184,6 +185,34 @@ void KitLoader::load_concept(const Suite& suite, const SuiteConcept& entry, cons
   kit_.sources[file] = std::move(*text);
   take(found);
   if (!found.failed()) kit_.concepts.push_back({std::move(tree), entry, suite.name, suite.file});
+}
+
+void KitLoader::load_outside(const Suite& suite, const OutsideConcept& given) {
+  Diagnostics found;
+  Concept tree = parse_whole_parts(given.text, given.file, found);
+  kit_.sources[given.file] = given.text;
+  take(found);
+  if (found.failed()) {
+    kit_.broken.push_back(given.name);
+    return;
+  }
+  if (!concept_places_.try_emplace(given.name, given.file).second) {
+    error(given.file, tree.at, tree.name.size(), "duplicate", "a second concept " + quoted(given.name),
+          "give the pack another name or version");
+    return;
+  }
+  // A scenario names the concept.
+  for (Invariant& each : tree.invariants) {
+    for (std::vector<Step>* steps : {&each.before, &each.after, &each.then}) {
+      for (Step& step : *steps) {
+        if (step.concept_ == tree.name) step.concept_ = given.name;
+      }
+    }
+  }
+  tree.name = given.name;
+  if (!tree.provides.empty()) tree.kind = given.kind;
+  SuiteConcept entry{.at = tree.at, .name = given.name, .spec = given.file};
+  kit_.concepts.push_back({std::move(tree), std::move(entry), suite.name, suite.file, true});
 }
 
 // -------------------------------------------------------------------------------------------------------- rules

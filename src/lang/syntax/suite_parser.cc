@@ -72,6 +72,7 @@ class SuiteParser {
                 {"overrides", [&](const Node& node) { parse_overrides(node); }},
                 {"disable", [&](const Node& node) { read_names(node, suite_.disable); }},
                 {"dependencies", [&](const Node& node) { read_names(node, suite_.dependencies); }},
+                {"rights", [&](const Node& node) { read_names(node, suite_.rights); }},
                 {"limits", [&](const Node& node) { parse_limits(node); }},
                 {"infrastructure", [](const Node&) {}},
                 {"chainConfigs", [](const Node&) {}}});
@@ -303,9 +304,17 @@ class SuiteParser {
   void parse_scope(const Node& node) {
     if (!is_map(node)) return;
     for (const auto& member : node.children) {
-      SuiteScope scope{.at = member.at, .concept_ = member.key};
-      if (is_named(member)) read_path(member, scope.path);
-      if (!scope.path.empty()) suite_.scopes.push_back(std::move(scope));
+      std::vector<Name> paths;
+      if (!is_named(member)) continue;
+      if (member.value->is_array()) {
+        read_paths(member, paths);
+      } else {
+        read_path(member, paths.emplace_back(Name{.at = member.at}).text);
+      }
+      for (Name& each : paths) {
+        if (each.text.empty()) continue;
+        suite_.scopes.push_back({.at = member.at, .concept_ = member.key, .path = std::move(each.text)});
+      }
     }
   }
 

@@ -1,14 +1,20 @@
-// Config keeps two kinds of values apart: what an operator has said, and what the deployer has found out. Each has its
-// own generation. The row is made with the first value of either kind.
+// Config keeps three kinds of values apart: what an operator has said, how bundles are set up, and what the deployer
+// has found out. Each has its own generation. The row is made with the first value of any kind.
 #include <algorithm>
 
-#include "config.gen.h"
+#include "deploy/concepts/config/config_work.h"
 #include "deploy/host_config.h"
+#include "deploy/pack_config.h"
+#include "deploy/views/bundle_settings.h"
 
 namespace sluice::deploy::config {
 namespace {
 
 ConfigRecord record_of(const State& state, const ConfigId& id) { return state.get(id).value_or(ConfigRecord{}); }
+
+std::string reference_to(const ConfigId& environment, const std::string& key) {
+  return "runtime://" + environment.text() + "/discovered/" + key;
+}
 
 }  // namespace
 
@@ -30,7 +36,48 @@ Set::Result Config::set(const Set& ask, State& state) {
   return Set::Ok{.environment = ask.environment, .generation = record.generation};
 }
 
+// ------------------------------------------------------------------------------------------------- how it is set up
+
+SetUp::Begun Config::begin_set_up(const SetUp& ask, State&) {
+  return SetUpWork{.environment = ask.environment.text(), .bundle = ask.bundle, .values = ask.values};
+}
+
+SetUp::Performed Config::perform_set_up(const SetUpWork& work, Effect& effect) {
+  const ConfigId id(work.environment);
+  const auto asks = views::asks_of_bundle(effect.read(), work.environment, work.bundle);
+  for (const ConfigValue& each : work.values) {
+    const std::string fault = fault_of_value(asks, work.environment, each.key, each.value);
+    if (!fault.empty()) return SetUp::Invalid{.environment = id, .key = each.key, .message = fault};
+  }
+  return SetUp::Ok{.environment = id, .bundle = work.bundle, .values = work.values};
+}
+
+SetUp::Outcome Config::finish_set_up(const SetUp& ask, const SetUp::Outcome& outcome, State& state) {
+  if (ended_of(outcome) != SetUp::Ended::ok) return outcome;
+  auto ok = get<SetUp::Ok>(outcome);
+  auto answers = state.answers(ask.environment).values();
+  for (const ConfigValue& each : ok.values) {
+    std::erase_if(answers,
+                  [&](const ConfigAnswer& known) { return known.bundle == ask.bundle && known.name == each.key; });
+    if (each.value.empty()) continue;
+    answers.push_back({.bundle = ask.bundle, .name = each.key, .value = each.value, .at = state.now()});
+  }
+  std::ranges::sort(answers, {}, [](const ConfigAnswer& each) { return std::pair(each.bundle, each.name); });
+  ConfigRecord record = record_of(state, ask.environment);
+  record.answersGeneration = record.answersGeneration.value_or(0) + 1;
+  state.put(ask.environment, record);
+  state.answers(ask.environment).assign(answers);
+  ok.generation = *record.answersGeneration;
+  return ok;
+}
+
+// ------------------------------------------------------------------------------------------------ what is found out
+
 Discover::Result Config::discover(const Discover& ask, State& state) {
+  bool changed = true;
+  for (const auto& each : state.discovered(ask.environment)) {
+    if (each.value.key == ask.key && each.value.value == ask.value) changed = false;
+  }
   ConfigRecord record = record_of(state, ask.environment);
   record.discoveredGeneration++;
   state.put(ask.environment, record);
@@ -43,7 +90,8 @@ Discover::Result Config::discover(const Discover& ask, State& state) {
              .producer = ask.producer,
              .generation = record.discoveredGeneration,
              .at = state.now()});
-  return Discover::Ok{.environment = ask.environment};
+  return Discover::Ok{
+      .environment = ask.environment, .reference = reference_to(ask.environment, ask.key), .changed = changed};
 }
 
 Correct::Result Config::correct(const Correct& ask, State& state) {
@@ -91,6 +139,7 @@ Absorb::Result Config::absorb(const Absorb& ask, State& state) {
     taken = true;
   }
   state.values(ask.other).clear();
+  state.answers(ask.other).clear();
   state.discovered(ask.other).clear();
   state.erase(ask.other);
   if (!taken) return ok;
@@ -104,6 +153,7 @@ Absorb::Result Config::absorb(const Absorb& ask, State& state) {
 
 Forget::Result Config::forget(const Forget& ask, State& state) {
   state.values(ask.environment).clear();
+  state.answers(ask.environment).clear();
   state.discovered(ask.environment).clear();
   state.erase(ask.environment);
   return Forget::Ok{.environment = ask.environment};

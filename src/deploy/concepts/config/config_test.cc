@@ -1,10 +1,13 @@
 // Config through the harness: one test a variant.
 #include <gtest/gtest.h>
 
-#include "config.gen.h"
+#include "deploy/concepts/config/config_work.h"
 #include "lang/run/harness.h"
 
 namespace sluice::deploy::config {
+
+void prepare(lang::Harness&) {}
+
 namespace config_test {
 
 const ConfigId kLocal("local");

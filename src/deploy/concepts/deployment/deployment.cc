@@ -6,8 +6,11 @@
 #include "base/ascii.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "deploy/access_policy.h"
 #include "deploy/concepts/deployment/deployment_rows.h"
 #include "deploy/concepts/deployment/deployment_work.h"
+#include "deploy/pack_config.h"
+#include "deploy/views/bundle_settings.h"
 #include "deploy/views/trusted_keys.h"
 
 namespace sluice::deploy::deployment {
@@ -17,6 +20,8 @@ constexpr size_t kMaxName = 100;
 constexpr size_t kMaxOverrideBytes = 16 << 10;
 constexpr size_t kMaxOverridePacks = 32;
 constexpr size_t kMaxOverrideKeys = 64;
+constexpr int64_t kMostReplicas = 1'000;
+constexpr size_t kMaxLabels = 32;
 
 bool is_name(const std::string& text) {
   auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.'; };
@@ -62,13 +67,6 @@ std::string status_text(DeploymentStatus status) {
   return status == DeploymentStatus::active ? "active" : status == DeploymentStatus::paused ? "paused" : "archived";
 }
 
-// What leads on: out of archived nothing does.
-std::string next_of(const DeploymentId& id, const DeploymentRecord& record) {
-  const std::string verb = record.status == DeploymentStatus::archived ? "remove " : "list ";
-  const std::string which = record.status == DeploymentStatus::archived ? " --deployment " + id.text() : "";
-  return "; next: sluice bundles " + verb + record.environment + which;
-}
-
 // Turns a status into another, if it is one of those that lead there.
 template <class Action>
 typename Action::Result change_status(State& state, const DeploymentId& id,
@@ -76,10 +74,9 @@ typename Action::Result change_status(State& state, const DeploymentId& id,
   auto record = state.get(id);
   if (!record) return typename Action::NotFound{.deployment = id};
   if (std::ranges::find(from, record->status) == from.end()) {
-    return typename Action::WrongStatus{
-        .deployment = id,
-        .status = status_text(record->status),
-        .message = id.text() + " is " + status_text(record->status) + next_of(id, *record)};
+    return typename Action::WrongStatus{.deployment = id,
+                                        .status = status_text(record->status),
+                                        .message = id.text() + " is " + status_text(record->status)};
   }
   record->status = to;
   record->generation++;
@@ -127,8 +124,7 @@ Add::Begun Deployment::begin_add(const Add& ask, State& state) {
                                               " already, as " + each.id.text()});
   }
   if (auto clash = clash_of(state, ask.environment, *binding, DeploymentId())) {
-    return Add::Result(Add::Ambiguous{.deployment = clash->with,
-                                      .message = clash->message + "; next: sluice bundles list " + ask.environment});
+    return Add::Result(Add::Ambiguous{.deployment = clash->with, .message = clash->message});
   }
   DeploymentRecord record{.environment = ask.environment,
                           .bundle = ask.bundle,
@@ -183,8 +179,7 @@ Update::Begun Deployment::begin_update(const Update& ask, State& state) {
   if (!record) return Update::Result(Update::NotFound{.deployment = ask.deployment});
   if (record->status == DeploymentStatus::archived) {
     return Update::Result(
-        Update::Archived{.deployment = ask.deployment,
-                         .message = ask.deployment.text() + " is archived" + next_of(ask.deployment, *record)});
+        Update::Archived{.deployment = ask.deployment, .message = ask.deployment.text() + " is archived"});
   }
   auto binding =
       normal_binding({ask.hosts.value_or(record->route.hosts), ask.pathPrefixes.value_or(record->route.pathPrefixes),
@@ -204,8 +199,7 @@ Update::Begun Deployment::begin_update(const Update& ask, State& state) {
     }
   }
   if (auto clash = clash_of(state, record->environment, *binding, ask.deployment)) {
-    return Update::Result(Update::Ambiguous{
-        .deployment = clash->with, .message = clash->message + "; next: sluice bundles list " + record->environment});
+    return Update::Result(Update::Ambiguous{.deployment = clash->with, .message = clash->message});
   }
   record->route = route_of(*binding);
   if (ask.configOverrides) record->configOverrides = *ask.configOverrides;
@@ -273,12 +267,95 @@ Update::Outcome Deployment::finish_update(const Update& ask, const Update::Outco
   return Update::Unsigned{.message = reason_of(outcome)};
 }
 
+Configure::Begun Deployment::begin_configure(const Configure& ask, State& state) {
+  auto record = state.get(ask.deployment);
+  if (!record) return Configure::Result(Configure::NotFound{.deployment = ask.deployment});
+  return ConfigureWork{.deployment = ask.deployment.text(),
+                       .environment = record->environment,
+                       .bundle = record->bundle,
+                       .values = ask.values};
+}
+
+Configure::Performed Deployment::perform_configure(const ConfigureWork& work, Effect& effect) {
+  const DeploymentId id(work.deployment);
+  const auto asks = views::asks_of_bundle(effect.read(), work.environment, work.bundle);
+  for (const DeploymentValue& each : work.values) {
+    const std::string fault = fault_of_value(asks, work.environment, each.key, each.value);
+    if (!fault.empty()) return Configure::Invalid{.deployment = id, .key = each.key, .message = fault};
+  }
+  return Configure::Ok{.deployment = id, .values = work.values};
+}
+
+Configure::Outcome Deployment::finish_configure(const Configure& ask, const Configure::Outcome& outcome, State& state) {
+  auto record = state.get(ask.deployment);
+  if (ended_of(outcome) != Configure::Ended::ok) return outcome;
+  if (!record) return Configure::NotFound{.deployment = ask.deployment};
+  auto ok = get<Configure::Ok>(outcome);
+  auto document = parse_json(record->configOverrides.empty() ? "{}" : record->configOverrides, "overrides");
+  json::object overrides = document && document->root.is_object() ? document->root.get_object() : json::object();
+  json::object own;
+  if (const json::value* known = overrides.if_contains(record->bundle); known != nullptr && known->is_object()) {
+    own = known->get_object();
+  }
+  for (const DeploymentValue& each : ok.values) {
+    own.erase(each.key);
+    if (!each.value.empty()) own[each.key] = parse_json(each.value, each.key).value().root;
+  }
+  overrides.erase(record->bundle);
+  if (!own.empty()) overrides[record->bundle] = std::move(own);
+  const std::string text = overrides.empty() ? "" : write(overrides);
+  if (std::string fault = fault_of_overrides(text); !fault.empty()) {
+    return Configure::Invalid{.deployment = ask.deployment, .message = fault};
+  }
+  record->configOverrides = text;
+  record->generation++;
+  state.put(ask.deployment, *record);
+  ok.generation = record->generation;
+  return ok;
+}
+
 Pause::Result Deployment::pause(const Pause& ask, State& state) {
   return change_status<Pause>(state, ask.deployment, {DeploymentStatus::active}, DeploymentStatus::paused);
 }
 
 Resume::Result Deployment::resume(const Resume& ask, State& state) {
   return change_status<Resume>(state, ask.deployment, {DeploymentStatus::paused}, DeploymentStatus::active);
+}
+
+Label::Result Deployment::label(const Label& ask, State& state) {
+  if (!state.has(ask.deployment)) return Label::NotFound{.deployment = ask.deployment};
+  std::vector<std::string> labels = ask.labels;
+  std::ranges::sort(labels);
+  labels.erase(std::ranges::unique(labels).begin(), labels.end());
+  if (labels.size() > kMaxLabels) {
+    return Label::Invalid{.deployment = ask.deployment, .message = "a deployment has at most 32 labels"};
+  }
+  for (const std::string& each : labels) {
+    if (is_label(each)) continue;
+    return Label::Invalid{.deployment = ask.deployment, .message = "'" + each + "' is no label: write key=value"};
+  }
+  state.labels(ask.deployment).assign(labels);
+  return Label::Ok{.deployment = ask.deployment, .labels = labels};
+}
+
+Scale::Result Deployment::scale(const Scale& ask, State& state) {
+  auto record = state.get(ask.deployment);
+  if (!record) return Scale::NotFound{.deployment = ask.deployment};
+  if (ask.replicas < 1 || ask.replicas > kMostReplicas) {
+    return Scale::Invalid{.deployment = ask.deployment, .message = "expected 1 to 1000 replicas"};
+  }
+  record->replicas = ask.replicas;
+  record->scaling = true;
+  state.put(ask.deployment, *record);
+  return Scale::Ok{.deployment = ask.deployment, .replicas = ask.replicas};
+}
+
+BeginScale::Result Deployment::begin_scale(const BeginScale& ask, State& state) {
+  auto record = state.get(ask.deployment);
+  if (!record || !record->scaling || !record->replicas) return BeginScale::Ok{.deployment = ask.deployment};
+  record->scaling.reset();
+  state.put(ask.deployment, *record);
+  return BeginScale::Due{.deployment = ask.deployment, .replicas = *record->replicas};
 }
 
 Archive::Result Deployment::archive(const Archive& ask, State& state) {
@@ -290,6 +367,7 @@ Remove::Result Deployment::remove(const Remove& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Remove::NotFound{.deployment = ask.deployment};
   state.policies(ask.deployment).clear();
+  state.labels(ask.deployment).clear();
   leave_data(state, ask.deployment, *record);
   state.erase(ask.deployment);
   return Remove::Ok{.deployment = ask.deployment,

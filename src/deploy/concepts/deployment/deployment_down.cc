@@ -3,13 +3,10 @@
 #include "deploy/concepts/deployment/deployment_rows.h"
 
 namespace sluice::deploy::deployment {
-namespace {
 
 DeploymentTarget target_of(const DeploymentRecord& record) {
   return {.environment = record.environment, .bundle = record.bundle, .customer = record.customer};
 }
-
-}  // namespace
 
 std::string storage_of(const DeploymentId& id, const DeploymentRecord& record) {
   if (record.storage) return *record.storage;
@@ -73,6 +70,7 @@ RollBack::Begun Deployment::begin_roll_back(const RollBack& ask, State& state) {
   enqueue(state, {.kind = DeploymentKind::rollBack,
                   .target = target_of(*record),
                   .ask = state.request(),
+                  .wish = {.by = ask.caller.value_or("")},
                   .reached = {.deployment = ask.deployment.text()}});
   return lang::Opened{};
 }
@@ -81,6 +79,7 @@ RollBack::Outcome Deployment::finish_roll_back(const RollBack& ask, const RollBa
   auto found = change_of(state, state.request());
   if (!found) return outcome;
   RollBack::Ok ok{.deployment = ask.deployment};
+  if (const auto* reached = get_if<RollBack::Ok>(&outcome)) ok.generation = reached->generation;
   for (const DeploymentSplitItem& each : state.split(found->id).values()) {
     ok.entries.push_back({.revision = each.revision, .weightBps = each.weightBps});
   }

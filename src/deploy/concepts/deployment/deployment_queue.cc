@@ -57,6 +57,7 @@ void dequeue(State& state, const DeploymentCFound& change, const std::string& ou
     });
   }
   state.split(change.id).clear();
+  state.split_before(change.id).clear();
   state.erase(change.id);
   release(state);
 }

@@ -33,6 +33,13 @@ std::string reason_of(const Outcome& outcome) {
   return end != nullptr ? end->message : "";
 }
 
+// Of a change that has come to nothing: its deployment has the routes again that it had before.
+void give_routes_back(State& state, const DeploymentCRecord& change);
+
+// What an up and a serve say of what was there before them.
+std::vector<DeploymentBeforeItem> before_of(const State& state, const DeploymentCFound& change);
+std::optional<DeploymentRouteBefore> route_before_of(const DeploymentCRecord& change);
+
 // ---- what is stored
 
 // The name under which programs of the deployment keep what they store.
@@ -44,6 +51,9 @@ std::string take_data(State& state, const DeploymentId& id, const DeploymentReco
 void leave_data(State& state, const DeploymentId& id, const DeploymentRecord& record);
 
 // ---- the queue
+
+// What a change of this deployment is of.
+DeploymentTarget target_of(const DeploymentRecord& record);
 
 // The change that this request is open for.
 std::optional<DeploymentCFound> change_of(const State& state, const lang::Request& ask);

@@ -63,8 +63,7 @@ TEST_F(DeploymentTest, AddAmbiguousNamesTheOther) {
   second.hosts = {"a.example", "*.Shop.example"};
   auto ambiguous = harness.invoke(second).as<Add::Ambiguous>();
   EXPECT_EQ(ambiguous.deployment, id);
-  EXPECT_EQ(ambiguous.message, "*.shop.example/ is the route of " + id.text() +
-                                   " (shop for acme) already; next: sluice bundles list prod");
+  EXPECT_EQ(ambiguous.message, "*.shop.example/ is the route of " + id.text() + " (shop for acme) already");
   second.environment = "staging";
   EXPECT_TRUE(harness.invoke(second).is<Add::Ok>()) << "another environment has routes of its own";
 }
@@ -141,8 +140,7 @@ TEST_F(DeploymentTest, UpdateNotFoundAmbiguousArchivedAndBusy) {
   EXPECT_TRUE(harness.invoke(shares).is<Update::Busy>());
   state.edit(id, [](DeploymentRecord& row) { row.signing.reset(); });
   harness.invoke(Archive{.deployment = id}).as<Archive::Ok>();
-  EXPECT_EQ(harness.invoke(ask).as<Update::Archived>().message,
-            id.text() + " is archived; next: sluice bundles remove prod --deployment " + id.text());
+  EXPECT_EQ(harness.invoke(ask).as<Update::Archived>().message, id.text() + " is archived");
 }
 
 TEST_F(DeploymentTest, UpdatePolicyBrokenIfTheOneBeforeDoesNotHold) {
@@ -167,14 +165,44 @@ TEST_F(DeploymentTest, UpdateUnsignedChangesNoShares) {
 
 TEST_F(DeploymentTest, StatusGoesOnlyWhereItMay) {
   DeploymentId id = added(add_of("shop", "acme"));
-  EXPECT_EQ(harness.invoke(Resume{.deployment = id}).as<Resume::WrongStatus>().message,
-            id.text() + " is active; next: sluice bundles list prod");
+  EXPECT_EQ(harness.invoke(Resume{.deployment = id}).as<Resume::WrongStatus>().message, id.text() + " is active");
   harness.invoke(Pause{.deployment = id}).as<Pause::Ok>();
   EXPECT_TRUE(harness.invoke(Pause{.deployment = id}).is<Pause::WrongStatus>());
   harness.invoke(Resume{.deployment = id}).as<Resume::Ok>();
   harness.invoke(Archive{.deployment = id}).as<Archive::Ok>();
   EXPECT_TRUE(harness.invoke(Resume{.deployment = id}).is<Resume::WrongStatus>()) << "archived is the end";
   EXPECT_EQ(harness.invoke(Archive{.deployment = id}).as<Archive::WrongStatus>().status, "archived");
+}
+
+TEST_F(DeploymentTest, LabelReplacesLabels) {
+  DeploymentId id = added(add_of("shop", "acme"));
+  auto labels = [&](const std::vector<std::string>& given) {
+    return harness.invoke(Label{.deployment = id, .labels = given});
+  };
+  EXPECT_EQ(labels({"tier=web", "team=shop", "team=shop"}).as<Label::Ok>().labels,
+            (std::vector<std::string>{"team=shop", "tier=web"}));
+  EXPECT_EQ(labels({"team=shop"}).as<Label::Ok>().labels, (std::vector<std::string>{"team=shop"}));
+  EXPECT_EQ(labels({"shop"}).as<Label::Invalid>().message, "'shop' is no label: write key=value");
+  std::vector<std::string> many;
+  for (int i = 0; i < 33; ++i) many.push_back("k=" + std::to_string(i));
+  EXPECT_EQ(labels(many).as<Label::Invalid>().message, "a deployment has at most 32 labels");
+  State state(harness.rows());
+  EXPECT_EQ(state.labels(id).values(), (std::vector<std::string>{"team=shop"}));
+  harness.invoke(Remove{.deployment = id}).as<Remove::Ok>();
+  EXPECT_TRUE(state.labels(id).values().empty());
+  EXPECT_TRUE(labels({}).is<Label::NotFound>());
+}
+
+TEST_F(DeploymentTest, ScaleIsBegunOnce) {
+  DeploymentId id = added(add_of("shop", "acme"));
+  EXPECT_TRUE(harness.invoke(BeginScale{.deployment = id}).is<BeginScale::Ok>()) << "nobody has asked";
+  EXPECT_EQ(harness.invoke(Scale{.deployment = id, .replicas = 0}).as<Scale::Invalid>().message,
+            "expected 1 to 1000 replicas");
+  EXPECT_EQ(harness.invoke(Scale{.deployment = id, .replicas = 3}).as<Scale::Ok>().replicas, 3);
+  EXPECT_EQ(harness.invoke(BeginScale{.deployment = id}).as<BeginScale::Due>().replicas, 3);
+  EXPECT_TRUE(harness.invoke(BeginScale{.deployment = id}).is<BeginScale::Ok>());
+  EXPECT_EQ(State(harness.rows()).get(id)->replicas, 3) << "for what is warmed later";
+  EXPECT_TRUE(harness.invoke(Scale{.deployment = DeploymentId("none"), .replicas = 3}).is<Scale::NotFound>());
 }
 
 TEST_F(DeploymentTest, WhatIsNotThereIsNotFound) {

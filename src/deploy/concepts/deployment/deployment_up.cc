@@ -111,6 +111,15 @@ Result<std::optional<RouteBinding>> wanted_routes(const DeploymentCRecord& chang
   return std::optional(*wanted);
 }
 
+// Whether a canary's bundle asks for other routes than its deployment has.
+bool routes_wait(const State& state, DeploymentCRecord change) {
+  auto deployment = state.get(DeploymentId(change.reached.deployment));
+  if (!deployment || change.wish.weightBps == kAllBasisPoints) return false;
+  change.wish.weightBps = kAllBasisPoints;
+  auto routes = wanted_routes(change, *deployment);
+  return routes && *routes;
+}
+
 // How it ended in words that another call for the same can take over.
 std::string text_of(const Up::Outcome& outcome) {
   if (const auto* ok = get_if<Up::Ok>(&outcome)) return write(json::object{{"ok", to_json(*ok)}});
@@ -139,17 +148,8 @@ Up::Outcome outcome_of(const std::string& text) {
   return Up::Failed{.check = "engine", .message = "the call that asked for the same has ended"};
 }
 
-void give_routes_back(State& state, const DeploymentCRecord& change) {
-  if (!change.routesBefore) return;
-  const DeploymentRoutesBefore& before = *change.routesBefore;
-  state.edit(DeploymentId(change.reached.deployment), [&](DeploymentRecord& record) {
-    record.route = {before.hosts, before.pathPrefixes, before.tenant, before.team};
-    record.generation++;
-  });
-}
-
 Up::Outcome told_of(const DeploymentTrouble& trouble) {
-  const std::string message = trouble.message + "; what ran before goes on";
+  const std::string message = trouble.message + "; traffic stays as it was";
   switch (trouble.kind) {
     case DeploymentTroubleKind::failed:
       return Up::Failed{
@@ -181,8 +181,11 @@ Up::Begun Deployment::begin_up(const Up& ask, State& state) {
                .weightBps = ask.canaryBps.value_or(kAllBasisPoints),
                .drainSeconds = ask.drainSeconds,
                .keepRoutes = ask.keepRoutes.value_or(false),
+               .hold = ask.hold.value_or(false),
                .by = ask.caller.value_or(""),
                .digest = digest_of(ask)},
+      .offer = {.hosts = ask.hosts.value_or(std::vector<std::string>()),
+                .pathPrefixes = ask.pathPrefixes.value_or(std::vector<std::string>())},
   };
   change.leader = leader_of(state, change);
   enqueue(state, std::move(change));
@@ -205,7 +208,13 @@ Up::Outcome Deployment::finish_up(const Up&, const Up::Outcome& outcome, State& 
               .revision = change.reached.revision,
               .sequence = change.reached.sequence,
               .signature = change.reached.signature,
-              .changed = change.reached.changed};
+              .changed = change.reached.changed,
+              .routesWait = routes_wait(state, change),
+              .fresh = change.reached.fresh,
+              .made = change.reached.made,
+              .shifted = change.reached.shifted,
+              .before = before_of(state, *found),
+              .routeBefore = route_before_of(change)};
     for (const DeploymentSplitItem& each : state.split(found->id).values()) {
       ok.entries.push_back({.revision = each.revision, .weightBps = each.weightBps});
     }
@@ -254,8 +263,9 @@ Read::Outcome Deployment::finish_read(const Read& ask, const Read::Outcome& outc
   if (!customer) return Read::Ambiguous{.change = ask.change, .message = customer.error().message};
   record->target.bundle = ok->bundle;
   record->target.customer = *customer;
-  record->offer = {.manifest = ok->manifest, .tree = ok->tree};
-  if (!record->wish.keepRoutes) {
+  record->offer.manifest = ok->manifest;
+  record->offer.tree = ok->tree;
+  if (!record->wish.keepRoutes && record->offer.pathPrefixes.empty()) {
     record->offer.hosts = ok->hosts;
     record->offer.pathPrefixes = ok->pathPrefixes;
   }
@@ -317,6 +327,7 @@ Route::Result Deployment::route(const Route& ask, State& state) {
   state.put(ask.change, *change);
   auto routes = wanted_routes(*change, *record);
   if (!routes) return refuse(routes.error().message);
+  if (change->wish.hold) return Route::Held{.change = ask.change};
   if (*routes) {
     if (auto clash = clash_of(state, record->environment, **routes, id)) return refuse(clash->message);
     change->routesBefore = {.hosts = record->route.hosts,
@@ -341,9 +352,13 @@ Acknowledge::Result Deployment::acknowledge(const Acknowledge& ask, State& state
   if (!change || change->reached.acknowledged) return Acknowledge::Again{.change = ask.change};
   change->reached.acknowledged = true;
   change->reached.changed = change->reached.changed || ask.shifted;
+  change->reached.shifted = ask.shifted;
   state.put(ask.change, *change);
   for (const auto& each : ask.entries) {
     state.split(ask.change).push({.revision = each.revision, .weightBps = each.weightBps});
+  }
+  for (const auto& each : ask.before.value_or(std::vector<DeploymentBeforeItem>())) {
+    state.split_before(ask.change).push({.revision = each.revision, .weightBps = each.weightBps});
   }
   return Acknowledge::Ok{.change = ask.change,
                          .deployment = DeploymentId(change->reached.deployment),

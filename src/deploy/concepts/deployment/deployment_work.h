@@ -19,6 +19,14 @@ struct UpdateWork {
 };
 BOOST_DESCRIBE_STRUCT(UpdateWork, (), (policy, before, envelope))
 
+struct ConfigureWork {
+  std::string deployment;
+  std::string environment;
+  std::string bundle;
+  std::vector<DeploymentValue> values;
+};
+BOOST_DESCRIBE_STRUCT(ConfigureWork, (), (deployment, environment, bundle, values))
+
 struct ReadWork {
   std::string change;
   std::string source;

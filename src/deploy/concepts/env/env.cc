@@ -55,7 +55,7 @@ int64_t next_generation(const State& state, const EnvId& id, const std::string& 
 }
 
 EnvPastPack past_of(const EnvPack& pack) {
-  return {pack.slot, pack.kind, pack.packRef, pack.answersRef, pack.generation, pack.boundAt};
+  return {pack.slot, pack.kind, pack.packRef, pack.answersRef, pack.answers, pack.generation, pack.boundAt};
 }
 
 void keep_past(State& state, const EnvId& id, const EnvPack& pack) {
@@ -70,6 +70,14 @@ void keep_past(State& state, const EnvId& id, const EnvPack& pack) {
   }
 }
 
+void forget_taken_back(State& state, const EnvId& id, const std::string& slot) {
+  std::vector<int64_t> numbers;
+  for (const auto& each : state.taken_back(id)) {
+    if (each.value.slot == slot) numbers.push_back(each.number);
+  }
+  for (int64_t number : numbers) state.taken_back(id).erase(number);
+}
+
 // One step changes the row once: the generation that people see is the row's own.
 void touch(State& state, const EnvId& id, const std::function<void(EnvRecord&)>& change = {}) {
   state.edit(id, [&](EnvRecord& record) {
@@ -78,8 +86,12 @@ void touch(State& state, const EnvId& id, const std::function<void(EnvRecord&)>&
   });
 }
 
-void set_runtime(EnvRecord& record, const std::string& slot, const std::string& kind) {
+// Which provider a pack stands for, where syncs have to know. An empty kind is that of a slot that nothing serves.
+void set_provider(EnvRecord& record, const std::string& slot, const std::string& kind) {
   if (slot == "deployer") record.runtimeType = kind.empty() ? "" : runtime_type_of(parse_descriptor(kind).value());
+  if (slot != "secrets") return;
+  record.secretsType.reset();
+  if (!kind.empty()) record.secretsType = secrets_type_of(parse_descriptor(kind).value());
 }
 
 // Empty if a pack of this kind may serve the slot. A built-in one knows its own slot, and what is named as one and is
@@ -111,16 +123,19 @@ std::string misfit(const std::string& slot, const std::string& kind) {
 void erase_all_of(State& state, const EnvId& id) {
   state.packs(id).clear();
   state.past_packs(id).clear();
+  state.taken_back(id).clear();
   state.other_names(id).clear();
   state.erase(id);
 }
 
 EnvPack pack_of(const State& state, const EnvId& id, const std::string& slot, const std::string& kind,
-                const std::optional<std::string>& pack_ref, const std::optional<std::string>& answers_ref) {
+                const std::optional<std::string>& pack_ref, const std::optional<std::string>& answers_ref,
+                const std::optional<std::string>& answers = {}) {
   return {.slot = slot,
           .kind = kind,
           .packRef = pack_ref.value_or(kind.substr(0, kind.find('@'))),
           .answersRef = answers_ref,
+          .answers = answers,
           .generation = next_generation(state, id, slot),
           .boundAt = state.now()};
 }
@@ -143,7 +158,7 @@ Open::Result Env::open(const Open&, State& state) {
   if (missing.empty()) return opened;
   state.edit(id, [&](EnvRecord& record) {
     if (!opened.created) record.generation++;
-    for (const DefaultPack& each : missing) set_runtime(record, std::string(each.slot), std::string(each.kind));
+    for (const DefaultPack& each : missing) set_provider(record, std::string(each.slot), std::string(each.kind));
   });
   return opened;
 }
@@ -155,17 +170,18 @@ Create::Result Env::create(const Create& ask, State& state) {
   }
   if (ask.name && !is_plain(*ask.name)) return Create::Invalid{.environment = text, .message = "a name is one line"};
   if (state.has(ask.environment)) {
-    return Create::Exists{.environment = ask.environment,
-                          .message = "there is an environment " + text + " already; next: sluice env show " + text};
+    return Create::Exists{.environment = ask.environment, .message = "there is an environment " + text + " already"};
   }
   if (ask.extends && !state.has(*ask.extends)) {
-    return Create::NoBase{
-        .environment = ask.environment,
-        .message = "there is no environment " + ask.extends->text() + " to extend; next: sluice env list"};
+    return Create::NoBase{.environment = ask.environment,
+                          .message = "there is no environment " + ask.extends->text() + " to extend"};
   }
   EnvRecord record = new_record(state, ask.name.value_or(text));
   record.extends = ask.extends;
-  if (ask.extends) record.runtimeType = state.get(*ask.extends)->runtimeType;
+  if (ask.extends) {
+    record.runtimeType = state.get(*ask.extends)->runtimeType;
+    record.secretsType = state.get(*ask.extends)->secretsType;
+  }
   state.put(ask.environment, record);
   // What it extends lends it its packs; from there on they are its own.
   if (ask.extends) {
@@ -237,21 +253,20 @@ Absorb::Result Env::absorb(const Absorb& ask, State& state) {
   }
   if (other->credentialsRef) {
     return Absorb::InUse{.environment = ask.other,
-                         .message = ask.other.text() + " has credentials; next: sluice env update " + ask.other.text() +
-                                    " --credentials-ref ''"};
+                         .message = ask.other.text() + " has credentials, and they would be lost"};
   }
   Absorb::Ok ok{.environment = ask.environment, .other = ask.other};
-  std::string deployer;
+  std::vector<EnvPack> taken;
   for (const EnvPack& each : state.packs(ask.other).values()) {
     if (binding_of(state, ask.environment, each.slot)) continue;
     state.packs(ask.environment)
-        .push(pack_of(state, ask.environment, each.slot, each.kind, each.packRef, each.answersRef));
+        .push(pack_of(state, ask.environment, each.slot, each.kind, each.packRef, each.answersRef, each.answers));
     ok.taken.push_back(each.slot);
-    if (each.slot == "deployer") deployer = each.kind;
+    taken.push_back(each);
   }
   erase_all_of(state, ask.other);
   touch(state, ask.environment, [&](EnvRecord& record) {
-    if (!deployer.empty()) set_runtime(record, "deployer", deployer);
+    for (const EnvPack& each : taken) set_provider(record, each.slot, each.kind);
   });
   return ok;
 }
@@ -268,9 +283,9 @@ Bind::Result Env::bind(const Bind& ask, State& state) {
         .kind = bound->value.kind,
         .message = "the slot " + ask.slot + " of " + ask.environment.text() + " is served by " + bound->value.kind};
   }
-  EnvPack pack = pack_of(state, ask.environment, ask.slot, ask.kind, ask.packRef, ask.answersRef);
+  EnvPack pack = pack_of(state, ask.environment, ask.slot, ask.kind, ask.packRef, ask.answersRef, ask.answers);
   state.packs(ask.environment).push(pack);
-  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, ask.kind); });
+  touch(state, ask.environment, [&](EnvRecord& record) { set_provider(record, ask.slot, ask.kind); });
   return Bind::Ok{.environment = ask.environment, .slot = ask.slot, .kind = ask.kind, .generation = pack.generation};
 }
 
@@ -289,11 +304,17 @@ Rebind::Result Env::rebind(const Rebind& ask, State& state) {
   bool same = kind == bound->value.kind;
   EnvPack pack = pack_of(state, ask.environment, ask.slot, kind,
                          ask.packRef || !same ? ask.packRef : std::optional(bound->value.packRef),
-                         ask.answersRef || !same ? ask.answersRef : bound->value.answersRef);
+                         ask.answersRef || !same ? ask.answersRef : bound->value.answersRef,
+                         ask.answers || !same ? ask.answers : bound->value.answers);
   keep_past(state, ask.environment, bound->value);
   state.packs(ask.environment).put(bound->number, pack);
-  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, kind); });
-  return Rebind::Ok{.environment = ask.environment, .slot = ask.slot, .kind = kind, .generation = pack.generation};
+  forget_taken_back(state, ask.environment, ask.slot);
+  touch(state, ask.environment, [&](EnvRecord& record) { set_provider(record, ask.slot, kind); });
+  return Rebind::Ok{.environment = ask.environment,
+                    .slot = ask.slot,
+                    .kind = kind,
+                    .generation = pack.generation,
+                    .look = ask.slot == "secrets" && !ask.allowMissing.value_or(false)};
 }
 
 Unbind::Result Env::unbind(const Unbind& ask, State& state) {
@@ -309,7 +330,7 @@ Unbind::Result Env::unbind(const Unbind& ask, State& state) {
   }
   keep_past(state, ask.environment, bound->value);
   state.packs(ask.environment).erase(bound->number);
-  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, ""); });
+  touch(state, ask.environment, [&](EnvRecord& record) { set_provider(record, ask.slot, ""); });
   // Nothing of local is missing for long.
   if (ask.environment.text() == kLocal) (void)open({}, state);
   return Unbind::Ok{.environment = ask.environment, .slot = ask.slot, .kind = bound->value.kind};
@@ -332,7 +353,8 @@ Rollback::Result Env::rollback(const Rollback& ask, State& state) {
                                        std::to_string(past.size()) + " steps, not " + std::to_string(ask.steps)};
   }
   const EnvPastPack& wanted = past[past.size() - static_cast<size_t>(ask.steps)].value;
-  EnvPack pack = pack_of(state, ask.environment, ask.slot, wanted.kind, wanted.packRef, wanted.answersRef);
+  EnvPack pack =
+      pack_of(state, ask.environment, ask.slot, wanted.kind, wanted.packRef, wanted.answersRef, wanted.answers);
   // Those that were stepped over are gone, so that rolling back again goes further back.
   for (size_t i = past.size() - static_cast<size_t>(ask.steps); i < past.size(); ++i) {
     state.past_packs(ask.environment).erase(past[i].number);
@@ -342,28 +364,45 @@ Rollback::Result Env::rollback(const Rollback& ask, State& state) {
   } else {
     state.packs(ask.environment).push(pack);
   }
-  touch(state, ask.environment, [&](EnvRecord& record) { set_runtime(record, ask.slot, pack.kind); });
+  touch(state, ask.environment, [&](EnvRecord& record) { set_provider(record, ask.slot, pack.kind); });
   return Rollback::Ok{
       .environment = ask.environment, .slot = ask.slot, .kind = pack.kind, .generation = pack.generation};
 }
 
+TakeBack::Result Env::take_back(const TakeBack& ask, State& state) {
+  auto bound = binding_of(state, ask.environment, ask.slot);
+  if (!bound || bound->value.generation != ask.generation) return TakeBack::Again{.environment = ask.environment};
+  const std::string refused = bound->value.kind;
+  auto back = rollback({.environment = ask.environment, .slot = ask.slot, .steps = 1}, state);
+  if (get_if<Rollback::Ok>(&back) == nullptr) return TakeBack::Again{.environment = ask.environment};
+  forget_taken_back(state, ask.environment, ask.slot);
+  state.taken_back(ask.environment)
+      .push({.slot = ask.slot, .kind = refused, .message = ask.message, .at = state.now()});
+  return TakeBack::Ok{.environment = ask.environment};
+}
+
+WhyTakenBack::Result Env::why_taken_back(const WhyTakenBack& ask, const State& state) {
+  for (const auto& each : state.taken_back(ask.environment).values()) {
+    if (each.slot == ask.slot && each.kind == ask.kind) {
+      return WhyTakenBack::Ok{.environment = ask.environment, .message = each.message};
+    }
+  }
+  return WhyTakenBack::NotFound{.environment = ask.environment};
+}
+
 Doctor::Begun Env::begin_doctor(const Doctor& ask, State& state) {
   if (!state.has(ask.environment)) return Doctor::Result(Doctor::NotFound{.environment = ask.environment});
-  return DoctorWork{.environment = ask.environment.text()};
+  return DoctorWork{.environment = ask.environment.text(), .at_ms = state.now().ms};
 }
 
 Doctor::Performed Env::perform_doctor(const DoctorWork& work, Effect& effect) {
   Doctor::Ok ok{.environment = EnvId(work.environment), .status = EnvStatus::green};
-  std::vector<views::Finding> found = views::examine(effect.read(), work.environment);
-  // Only who has files to look at needs a disk.
-  if (auto list = views::revocation_list(effect.read(), work.environment)) {
-    auto wrong = views::examine_list(effect.tool<Disk>(), work.environment, *list);
-    if (wrong) found.push_back(*std::move(wrong));
+  std::vector<views::Finding> found = views::examine_all(
+      effect.read(), [&]() -> Disk& { return effect.tool<Disk>(); }, work.environment);
+  if (const auto* packs = effect.tools().find<PackHealth>()) {
+    for (auto& each : views::examine_outside(effect.read(), work.environment, *packs)) found.push_back(std::move(each));
   }
-  for (const views::PackAnswers& each : views::pack_answers(effect.read(), work.environment)) {
-    auto wrong = views::examine_answers(effect.tool<Disk>(), work.environment, each);
-    if (wrong) found.push_back(*std::move(wrong));
-  }
+  if (auto late = views::examine_expiry(effect.read(), work.environment, work.at_ms)) found.push_back(*std::move(late));
   for (const views::Finding& each : found) {
     bool red = each.level == views::Finding::Level::red;
     ok.status = red ? EnvStatus::red : std::max(ok.status, EnvStatus::yellow);

@@ -8,6 +8,7 @@
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/env/env_work.h"
 #include "deploy/views/environment_checks.h"
+#include "deploy/views/trusted_keys.h"
 
 namespace sluice::deploy::env {
 namespace {
@@ -55,7 +56,10 @@ std::vector<EnvChange> changes_of(const State& state, const EnvAId& id, int64_t 
 Apply::Begun Env::begin_apply(const Apply& ask, State& state) {
   int64_t last = 0;
   for (const EnvAFound& each : state.all_a()) last = std::max(last, each.record.number);
-  state.add(EnvARecord{.applying = state.request(), .number = last + 1, .appliedTo = ask.environment.text()});
+  state.add(EnvARecord{.applying = state.request(),
+                       .number = last + 1,
+                       .appliedTo = ask.environment.text(),
+                       .planOnly = ask.planOnly.value_or(false)});
   return lang::Opened{};
 }
 
@@ -66,7 +70,10 @@ Apply::Outcome Env::finish_apply(const Apply& ask, const Apply::Outcome& outcome
   const int64_t begun = found->record.begun;
   Apply::Outcome told = outcome;
   if (ended_of(outcome) == Apply::Ended::ok) {
-    told = Apply::Ok{.environment = ask.environment, .changes = changes_of(state, found->id, begun)};
+    const bool plan_only = found->record.planOnly;
+    told = Apply::Ok{.environment = ask.environment,
+                     .changes = changes_of(state, found->id, plan_only ? static_cast<int64_t>(steps.size()) : begun),
+                     .planOnly = plan_only};
   } else if (ended_of(outcome) != Apply::Ended::invalid) {
     const auto* partial = get_if<Apply::Partial>(&outcome);
     const auto* end = get_if<lang::EngineEnd>(&outcome);
@@ -121,7 +128,7 @@ Plan::Performed Env::perform_plan(const PlanWork& work, Effect& effect) {
   if (plan->environment != work.environment) {
     return Plan::Invalid{.apply = apply, .message = "the document is of " + plan->environment};
   }
-  auto steps = views::steps_of(states, *plan, effect.tool<BundleShelf>());
+  auto steps = views::steps_of(states, *plan, effect.tool<BundleShelf>(), views::trust_root_in(effect.read()));
   if (!steps) return invalid(steps.error());
   Plan::Ok ok{.apply = apply};
   for (const views::PlannedChange& each : *steps) {

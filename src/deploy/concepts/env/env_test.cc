@@ -102,8 +102,7 @@ TEST_F(EnvTest, AbsorbRefusesItselfCredentialsAndWhatIsNotThere) {
   EXPECT_EQ(absorb(kProd).as<Absorb::Invalid>().message, "an environment cannot take over itself");
   EXPECT_EQ(absorb(EnvId("none")).as<Absorb::NotFound>().environment, EnvId("none"));
   harness.invoke(Update{.environment = EnvId("dev"), .credentialsRef = "secret://dev/k"}).as<Update::Ok>();
-  EXPECT_EQ(absorb(EnvId("dev")).as<Absorb::InUse>().message,
-            "dev has credentials; next: sluice env update dev --credentials-ref ''");
+  EXPECT_EQ(absorb(EnvId("dev")).as<Absorb::InUse>().message, "dev has credentials, and they would be lost");
 }
 
 TEST_F(EnvTest, CreateOkBeginsWithTheDefaultsOfRetention) {
@@ -134,9 +133,9 @@ TEST_F(EnvTest, CreateInvalidForWhatIsNoLabel) {
 TEST_F(EnvTest, CreateExistsAndNoBase) {
   made();
   EXPECT_EQ(harness.invoke(Create{.environment = kProd}).as<Create::Exists>().message,
-            "there is an environment prod-eu already; next: sluice env show prod-eu");
+            "there is an environment prod-eu already");
   EXPECT_EQ(harness.invoke(Create{.environment = kLocal, .extends = EnvId("none")}).as<Create::NoBase>().message,
-            "there is no environment none to extend; next: sluice env list");
+            "there is no environment none to extend");
 }
 
 TEST_F(EnvTest, UpdateOkChangesWhatIsGivenAlone) {
@@ -190,7 +189,7 @@ TEST_F(EnvTest, DestroyOkTakesItsPacksWithIt) {
 TEST_F(EnvTest, BindOkServesAnEmptySlot) {
   made();
   EXPECT_EQ(bind("deployer", "acme.deployer.k8s@1.2.3").as<Bind::Ok>().generation, 0);
-  EXPECT_EQ(record(kProd).runtimeType, "k8s");
+  EXPECT_EQ(record(kProd).runtimeType, "acme.deployer.k8s@1.2.3");
   EXPECT_EQ(packs(kProd)[0].packRef, "acme.deployer.k8s");
 }
 
@@ -277,6 +276,20 @@ TEST_F(EnvTest, ListNamesAll) {
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].packs, 5);
   EXPECT_EQ(all[1].environment, kProd);
+}
+
+TEST_F(EnvTest, TakeBackGoesBackOnceAndKeepsWhy) {
+  made();
+  bind("telemetry", "a.t.one@1.0.0").as<Bind::Ok>();
+  rebind("a.t.two@1.0.0").as<Rebind::Ok>();
+  const TakeBack ask{.environment = kProd, .slot = "telemetry", .generation = 1, .message = "it lacks one"};
+  EXPECT_TRUE(harness.invoke(ask).is<TakeBack::Ok>());
+  EXPECT_EQ(packs(kProd)[0].kind, "a.t.one@1.0.0");
+  EXPECT_TRUE(harness.invoke(ask).is<TakeBack::Again>()) << "another generation is bound";
+  const WhyTakenBack why{.environment = kProd, .slot = "telemetry", .kind = "a.t.two@1.0.0"};
+  EXPECT_EQ(harness.invoke(why).as<WhyTakenBack::Ok>().message, "it lacks one");
+  rebind("a.t.two@1.0.0").as<Rebind::Ok>();
+  EXPECT_TRUE(harness.invoke(why).is<WhyTakenBack::NotFound>());
 }
 
 }  // namespace env_test

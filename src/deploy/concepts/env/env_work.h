@@ -7,8 +7,26 @@ namespace sluice::deploy::env {
 
 struct DoctorWork {
   std::string environment;
+  int64_t at_ms = 0;
+  static constexpr std::string_view kDefaulted[] = {"at_ms"};
 };
-BOOST_DESCRIBE_STRUCT(DoctorWork, (), (environment))
+BOOST_DESCRIBE_STRUCT(DoctorWork, (), (environment, at_ms))
+
+struct ResolveWork {
+  std::string environment;
+  std::string manifest;
+  std::string file;
+  std::string plan;
+};
+BOOST_DESCRIBE_STRUCT(ResolveWork, (), (environment, manifest, file, plan))
+
+struct DiffWork {
+  std::string a;
+  std::string b;
+  std::string manifest;
+  std::string file;
+};
+BOOST_DESCRIBE_STRUCT(DiffWork, (), (a, b, manifest, file))
 
 struct PlanWork {
   std::string apply;

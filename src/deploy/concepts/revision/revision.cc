@@ -2,12 +2,16 @@
 // and gives it back in finish, whatever way it ended; so a revision is never left half way. What is done with its
 // archive is in revision_shelf.cc.
 #include <algorithm>
+#include <boost/json.hpp>
+#include <map>
 #include <stdexcept>
 
+#include "base/json.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"
+#include "deploy/secret_names.h"
 
 namespace sluice::deploy::revision {
 namespace {
@@ -31,24 +35,14 @@ void fail_with(RevisionRecord& record, const std::string& check, const std::stri
   record.failure = {.check = check, .message = message};
 }
 
-// What leads on from where a revision is.
-std::string next_of(const RevisionId& id, const RevisionRecord& record) {
-  const std::string named = record.environment + " " + id.text();
-  if (record.busy) return "sluice revisions list " + record.environment + " --bundle " + record.bundle;
-  if (record.lifecycle == staged) return "sluice revisions warm " + named;
-  if (record.lifecycle == failed || record.lifecycle == inactive) return "sluice revisions retry " + named;
-  if (record.lifecycle == archived) return "stage its bundle again: sluice revisions stage --help";
-  return "sluice revisions list " + record.environment + " --bundle " + record.bundle;
-}
-
 template <class Action>
 typename Action::WrongState wrong_state(const RevisionId& id, const RevisionRecord& record, const std::string& wanted) {
   std::string text(name_of(record.lifecycle));
   return {.revision = id,
           .lifecycle = text,
-          .message = (record.busy ? "something else is being done to " + id.text()
-                                  : id.text() + " is " + text + ", not " + wanted) +
-                     "; next: " + next_of(id, record)};
+          .busy = record.busy.has_value(),
+          .message = record.busy ? "something else is being done to " + id.text()
+                                 : id.text() + " is " + text + ", not " + wanted};
 }
 
 std::optional<RevisionFound> claimed(const State& state) {
@@ -179,6 +173,41 @@ Inspect::Outcome Revision::finish_inspect(const Inspect& ask, const Inspect::Out
   return Inspect::Unverified{.revision = ask.revision, .message = reason_of(outcome)};
 }
 
+// -------------------------------------------------------------------------------------------------------- secrets
+
+Wants::Result Revision::wants(const Wants& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return Wants::Unfit{.revision = ask.revision, .message = "there is no revision " + ask.revision.text()};
+  Wants::Ok ok{.revision = ask.revision,
+               .environment = record->environment,
+               .reader = record->bundle + "@" + std::to_string(record->sequence)};
+  if (record->needs.secretRefs.empty()) return ok;
+  std::map<std::string, std::string> pinned;  // by variable
+  if (record->needs.pinSecrets.value_or(false)) {
+    for (const RevisionSecretVersion& each : state.secret_versions(ask.revision).values()) {
+      pinned[each.variable] = each.version;
+    }
+  }
+  auto config = parse_json(record->packConfig);
+  if (!config) return Wants::Unfit{.revision = ask.revision, .message = config.error().message};
+  for (const auto& each : config->root.at("secret_refs").as_object()) {
+    auto reference = parse_secret_reference(each.value().as_string());
+    if (!reference) return Wants::Unfit{.revision = ask.revision, .message = reference.error().message};
+    const std::string variable(each.key());
+    ok.wanted.push_back({.variable = variable, .name = reference->name, .version = pinned[variable]});
+  }
+  return ok;
+}
+
+Entrust::Result Revision::entrust(const Entrust& ask, State& state) {
+  std::vector<RevisionSecretVersion> versions;
+  for (const auto& each : ask.versions) {
+    versions.push_back({.variable = each.variable, .name = each.name, .version = each.version});
+  }
+  if (state.has(ask.revision)) state.secret_versions(ask.revision).assign(versions);
+  return Entrust::Ok{.revision = ask.revision};
+}
+
 // ------------------------------------------------------------------------------------------ drain, retry, archive
 
 Drain::Begun Revision::begin_drain(const Drain& ask, State& state) {
@@ -282,6 +311,26 @@ Fail::Result Revision::fail(const Fail& ask, State& state) {
   return Fail::Ok{.revision = ask.revision};
 }
 
+StandIn::Result Revision::stand_in(const StandIn& ask, State& state) {
+  auto record = state.get(ask.revision);
+  if (!record) return StandIn::None{.revision = ask.revision, .message = "the revision is gone"};
+  auto name = [](const RevisionRecord& of) { return of.bundle + "@" + std::to_string(of.sequence); };
+  std::optional<RevisionFound> newest;
+  for (const RevisionFound& each : state.find_by_deployment(record->deployment)) {
+    if (each.id == ask.revision || each.record.lifecycle != ready || each.record.busy) continue;
+    if (!newest || each.record.sequence > newest->record.sequence) newest = each;
+  }
+  if (!newest) {
+    return StandIn::None{.revision = ask.revision,
+                         .message = "no replica of " + name(*record) + " answers, and no other revision is warm"};
+  }
+  return StandIn::Ok{.revision = ask.revision,
+                     .deployment = record->deployment,
+                     .other = newest->id,
+                     .name = name(*record),
+                     .otherName = name(newest->record)};
+}
+
 Move::Result Revision::move(const Move& ask, State& state) {
   auto record = state.get(ask.revision);
   if (record && record->lifecycle == ready && record->endpoint != ask.endpoint) {
@@ -296,7 +345,10 @@ Tidy::Result Revision::tidy(const Tidy& ask, State& state) {
   for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) {
     if (each.record.lifecycle == staged && !each.record.busy) all_staged.push_back(each);
     if (each.record.lifecycle != archived || each.record.busy || !each.record.archivedAt) continue;
-    if (state.now().ms - each.record.archivedAt->ms > ask.archivedMaxAgeDays * kDay_ms) state.erase(each.id);
+    if (state.now().ms - each.record.archivedAt->ms <= ask.archivedMaxAgeDays * kDay_ms) continue;
+    state.secret_versions(each.id).clear();
+    state.reads_found(each.id).clear();
+    state.erase(each.id);
   }
   std::ranges::sort(all_staged, {}, [](const RevisionFound& each) {
     return std::pair(each.record.stagedAt ? each.record.stagedAt->ms : 0, each.record.sequence);
@@ -356,7 +408,11 @@ EndNext::Result Revision::end_next(const EndNext& ask, State& state) {
 }
 
 Forget::Result Revision::forget(const Forget& ask, State& state) {
-  for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) state.erase(each.id);
+  for (const RevisionFound& each : state.find_by_deployment(ask.deployment.text())) {
+    state.secret_versions(each.id).clear();
+    state.reads_found(each.id).clear();
+    state.erase(each.id);
+  }
   state.erase(ask.deployment);
   return Forget::Ok{.deployment = ask.deployment};
 }

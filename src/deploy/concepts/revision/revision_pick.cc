@@ -3,43 +3,14 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"
 #include "deploy/pack_config.h"
+#include "deploy/views/bundle_settings.h"
 #include "deploy/views/leading.h"
 
 namespace sluice::deploy::revision {
-namespace {
-
-constexpr const char* kPlain = "non_secret";
-constexpr const char* kRefs = "runtime_refs";
-
-json::object object_of(const std::string& text) {
-  auto document = parse_json(text.empty() ? "{}" : text, "settings");
-  return document && document->root.is_object() ? document->root.get_object() : json::object();
-}
-
-json::object object_at(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_object() ? value->get_object() : json::object();
-}
-
-// What is carried over of one kind of setting, and what is set besides.
-json::object merged(json::object before, const json::object& set, const json::object& set_otherwise,
-                    const std::vector<std::string>& unset, const bundle::Manifest& manifest) {
-  json::object all;
-  for (const auto& each : before) {
-    const std::string name(each.key());
-    const bool asked =
-        std::ranges::any_of(manifest.config, [&](const bundle::Question& one) { return one.name.text == name; });
-    if (!asked || set_otherwise.contains(name) || std::ranges::find(unset, name) != unset.end()) continue;
-    all[name] = each.value();
-  }
-  for (const auto& each : set) all[each.key()] = each.value();
-  return all;
-}
-
-}  // namespace
 
 Pick::Begun Revision::begin_pick(const Pick& ask, State&) {
   return PickWork{.deployment = ask.deployment.text(),
@@ -60,12 +31,13 @@ Pick::Performed Revision::perform_pick(const PickWork& work, Effect& effect) {
   const State state(rows);
   const std::string leading = views::leading_revision(effect.read(), work.deployment);
   auto before = leading.empty() ? std::nullopt : state.get(RevisionId(leading));
-  const json::object carried = object_of(before ? before->config : "");
-  const json::object plain = object_of(work.settings), refs = object_of(work.runtime_refs);
-  const std::string config =
-      write(json::object{{kPlain, merged(object_at(carried, kPlain), plain, refs, work.unset, *manifest)},
-                         {kRefs, merged(object_at(carried, kRefs), refs, plain, work.unset, *manifest)}});
-  auto resolved = resolve_config(*manifest, {work.environment, config, work.overrides});
+  auto text_or_none = [](const std::string& text) { return text.empty() ? std::string("{}") : text; };
+  const std::string asked =
+      R"({"non_secret":)" + text_or_none(work.settings) + R"(,"runtime_refs":)" + text_or_none(work.runtime_refs) + "}";
+  const std::string config = carried_config(*manifest, before ? before->config : "", asked, work.unset);
+  auto resolved =
+      resolve_config(*manifest, {work.environment, config, work.overrides,
+                                 views::environment_answers(effect.read(), work.environment, manifest->name.text)});
   if (!resolved) return Pick::Invalid{.message = to_string(resolved.error())};
   const std::string digest = config_digest(*resolved);
   std::optional<RevisionFound> known;
@@ -76,6 +48,51 @@ Pick::Performed Revision::perform_pick(const PickWork& work, Effect& effect) {
   }
   if (known) return Pick::Known{.revision = known->id, .sequence = known->record.sequence};
   return Pick::Fresh{.config = config};
+}
+
+// --------------------------------------------------------------------------------------- the same bundle, set up anew
+
+Refresh::Begun Revision::begin_refresh(const Refresh&, State&) { return lang::Opened{}; }
+
+Refresh::Outcome Revision::finish_refresh(const Refresh& ask, const Refresh::Outcome& outcome, State&) {
+  Refresh::Outcome told = outcome;
+  if (auto* ok = get_if<Refresh::Ok>(&told)) ok->deployment = ask.deployment;
+  if (auto* same = get_if<Refresh::Unchanged>(&told)) same->deployment = ask.deployment;
+  if (auto* bad = get_if<Refresh::Failed>(&told)) bad->deployment = ask.deployment;
+  if (auto* none = get_if<Refresh::NotFound>(&told)) none->deployment = ask.deployment;
+  if (ended_of(outcome) != Refresh::Ended::engine) return told;
+  return Refresh::Failed{.deployment = ask.deployment, .message = reason_of(outcome)};
+}
+
+Compare::Begun Revision::begin_compare(const Compare& ask, State&) {
+  return CompareWork{.deployment = ask.deployment.text()};
+}
+
+Compare::Performed Revision::perform_compare(const CompareWork& work, Effect& effect) {
+  const auto held = views::settings_of(effect.read(), work.deployment);
+  if (!held) return Compare::Nothing{.message = "nothing of " + work.deployment + " was ever staged"};
+  const RevisionId base(held->revision);
+  if (!held->problem.empty()) return Compare::Unfit{.message = held->problem};
+  if (held->wanted == held->revision) return Compare::Same{.revision = base, .sequence = held->sequence};
+  if (!held->wanted.empty()) {
+    return Compare::Known{.revision = RevisionId(held->wanted), .sequence = held->wanted_sequence};
+  }
+  lang::ReadOnlyRows rows(effect.read().rows_of("Revision"));
+  auto record = State(rows).get(base);
+  if (!record) return Compare::Nothing{.message = "the revision " + held->revision + " is gone"};
+  // What was put into the home is there with its signatures as long as a revision of it is kept; else the revision's
+  // own copy is.
+  const bool put = is_blob_digest(record->source.substr(0, record->source.find(',')));
+  return Compare::Fresh{.environment = record->environment,
+                        .bundle = record->bundle,
+                        .source = put ? record->source : record->bundleDigest,
+                        .config = record->config,
+                        .drainSeconds = record->drainSeconds};
+}
+
+Compare::Outcome Revision::finish_compare(const Compare&, const Compare::Outcome& outcome, State&) {
+  if (ended_of(outcome) != Compare::Ended::engine) return outcome;
+  return Compare::Unfit{.message = reason_of(outcome)};
 }
 
 Pick::Outcome Revision::finish_pick(const Pick&, const Pick::Outcome& outcome, State&) {

@@ -1,5 +1,6 @@
 // What is done with a revision's archive: it is taken into the home, looked at again before anything is started of it,
 // and given back once the revision is archived. All three are effects on the shelf of bundles.
+#include <algorithm>
 #include <chrono>
 
 #include "base/clock.h"
@@ -8,12 +9,17 @@
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"
+#include "deploy/local_means.h"
 #include "deploy/pack_config.h"
+#include "deploy/views/bundle_settings.h"
+#include "deploy/views/leading.h"
 #include "deploy/views/storage_name.h"
 #include "deploy/views/wished_for.h"
 
 namespace sluice::deploy::revision {
 namespace {
+
+constexpr std::chrono::hours kUploadStays(7 * 24);
 
 // Why a bundle must not be used; empty if nothing is known against it. A list that cannot be read is against all.
 std::string revocation(Disk& disk, const std::string& list, const std::string& archive, const std::string& tree) {
@@ -50,13 +56,30 @@ RevisionServing serving_of(const bundle::Manifest& manifest) {
   return serving;
 }
 
-// Whether the blob that a revision came from may be needed: by another one that is kept, or by a call that is open.
-bool is_wanted(const State& state, Effect& effect, const RevisionFound& one) {
-  if (!one.record.source.starts_with("sha256:")) return true;  // it is no blob
-  for (const RevisionFound& each : state.find_by_source(one.record.source)) {
-    if (each.id != one.id && each.record.lifecycle != RevisionLifecycle::archived) return true;
+// Bytes that somebody put into the home, or that the last revision of which was archived, a week ago or earlier.
+Result<void> drop_unwanted(BundleShelf& shelf, const State& state, Effect& effect) {
+  auto old = shelf.old_uploads(kUploadStays);
+  if (!old) return old.error();
+  if (old->empty()) return {};
+  std::vector<RevisionFound> revisions;
+  for (const RevisionFound& each : state.all()) revisions.push_back(each);
+  for (const std::string& digest : *old) {
+    const bool kept = std::ranges::any_of(revisions, [&](const RevisionFound& each) {
+      return each.record.lifecycle != RevisionLifecycle::archived &&
+             each.record.source.find(digest) != std::string::npos;
+    });
+    if (kept || views::is_wished_for(effect.read(), digest)) continue;
+    if (auto removed = shelf.drop(digest); !removed) return removed;
   }
-  return views::is_wished_for(effect.read(), one.record.source);
+  return {};
+}
+
+// What the revision with most traffic was asked for with; empty if there is none.
+std::string config_that_leads(Effect& effect, const std::string& deployment) {
+  lang::ReadOnlyRows rows(effect.read().rows_of("Revision"));
+  const std::string leading = views::leading_revision(effect.read(), deployment);
+  auto record = leading.empty() ? std::nullopt : State(rows).get(RevisionId(leading));
+  return record ? record->config : "";
 }
 
 }  // namespace
@@ -80,7 +103,8 @@ Fetch::Begun Revision::begin_fetch(const Fetch& ask, State& state) {
                    .bundle = ask.bundle,
                    .config = ask.config,
                    .overrides = ask.overrides,
-                   .revocation_list = ask.revocationList};
+                   .revocation_list = ask.revocationList,
+                   .unset = ask.unset};
 }
 
 Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) {
@@ -94,7 +118,13 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
   if (manifest.name.text != work.bundle) {
     return bad("bundle", work.source + " is the bundle " + manifest.name.text + ", not " + work.bundle);
   }
-  auto config = resolve_config(manifest, {work.environment, work.config, work.overrides});
+  std::optional<std::string> carried;
+  if (work.unset) {
+    carried = carried_config(manifest, config_that_leads(effect, work.deployment), work.config, *work.unset);
+  }
+  auto config =
+      resolve_config(manifest, {work.environment, carried.value_or(work.config), work.overrides,
+                                views::environment_answers(effect.read(), work.environment, manifest.name.text)});
   if (!config) return bad("runtime-config", to_string(config.error()));
   if (!work.revocation_list.empty()) {
     auto revoked = revocation(effect.tool<Disk>(), work.revocation_list, shelved->archive, shelved->tree);
@@ -102,11 +132,17 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
   }
   // Who it is, for what it logs and measures.
   json::object runtime{{"replicas", manifest.replicas},
-                       {"config", config->non_secret},
+                       {"config", program_config(*config)},
                        {"variables", json::object{{"SLUICE_REVISION", work.revision},
                                                   {"SLUICE_VERSION", manifest.version.text},
                                                   {"SLUICE_DEPLOYMENT", work.deployment},
                                                   {"SLUICE_ENVIRONMENT", work.environment}}}};
+  const auto* means = effect.tools().find<LocalMeans>();
+  if (auto range =
+          means != nullptr && means->port_range ? means->port_range(effect.read(), work.environment) : std::nullopt) {
+    runtime["variables"].as_object()["SLUICE_PORT_RANGE"] =
+        std::to_string(range->first) + "-" + std::to_string(range->last);
+  }
   // What is stored outlives a revision: those of one deployment share it.
   if (!manifest.storage.empty()) runtime["storage"] = views::storage_name(effect.read(), work.deployment);
   Fetch::Ok ok{.revision = id,
@@ -119,13 +155,21 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
                .configDigest = config_digest(*config),
                .runtimeConfig = write(runtime),
                .drainSeconds = seconds_of(manifest.drain),
-               .serving = serving_of(manifest)};
+               .serving = serving_of(manifest),
+               .asks = write_asks(asks_of(manifest)),
+               .config = carried};
+  const std::string reload(boost::describe::enum_to_string(manifest.reload, ""));
+  ok.readsFound.emplace();
   if (shelved->paused_page) {
     const std::string type(bundle::page_type(manifest.paused.page->text));
     ok.pausedPages.push_back({.type = type, .text = *shelved->paused_page});
   }
-  for (const auto& each : config->runtime_refs) ok.needs.runtimeRefs.push_back(each.second);
+  for (const auto& each : config->runtime_refs) {
+    ok.needs.runtimeRefs.push_back(each.second);
+    ok.readsFound->push_back({.reference = each.second, .reload = reload});
+  }
   for (const auto& each : config->secret_refs) ok.needs.secretRefs.push_back(each.second);
+  if (manifest.pin_secrets) ok.needs.pinSecrets = true;
   for (const bundle::Storage& each : manifest.storage) {
     ok.needs.storage.push_back(each.name.text);
     ok.needs.storageBytes += static_cast<int64_t>(each.size.bytes);
@@ -144,11 +188,14 @@ Fetch::Outcome Revision::finish_fetch(const Fetch& ask, const Fetch::Outcome& ou
     record->artifact = ok->artifact;
     record->packConfig = ok->packConfig;
     record->configDigest = ok->configDigest;
+    if (ok->config) record->config = *ok->config;
     record->needs = ok->needs;
     record->runtimeConfig = ok->runtimeConfig;
     if (record->drainSeconds < 0) record->drainSeconds = ok->drainSeconds;
     record->serving = ok->serving;
+    record->asks = ok->asks;
     state.paused_pages(ask.revision).assign(ok->pausedPages);
+    if (ok->readsFound) state.reads_found(ask.revision).assign(*ok->readsFound);
     keep(state, ask.revision, *record);
   }
   if (ended_of(outcome) != Fetch::Ended::engine) return outcome;
@@ -185,11 +232,6 @@ Examine::Performed Revision::perform_examine(const ExamineWork& work, Effect& ef
     auto revoked = revocation(effect.tool<Disk>(), work.revocation_list, work.archive, work.tree);
     if (!revoked.empty()) return unfit(kSignatureCheck, revoked);
   }
-  if (!work.needs.secretRefs.empty()) {
-    std::string all;
-    for (const std::string& each : work.needs.secretRefs) all += (all.empty() ? "" : ", ") + each;
-    return unfit("runtime-config", "no pack of the environment gives a revision its secrets, and it needs " + all);
-  }
   if (work.needs.storageBytes > 0) {
     auto free = shelf.free_bytes();
     if (!free) return unfit("provider-health", free.error().message);
@@ -210,10 +252,7 @@ Examine::Outcome Revision::finish_examine(const Examine& ask, const Examine::Out
 
 // ----------------------------------------------------------------------------------------------------------- free
 
-Free::Begun Revision::begin_free(const Free&, State& state) {
-  if (state.find_by_discarded(true).empty()) return Free::Result(Free::Ok{});
-  return FreeWork{.asked_at = utc_text(state.now().ms)};
-}
+Free::Begun Revision::begin_free(const Free&, State& state) { return FreeWork{.asked_at = utc_text(state.now().ms)}; }
 
 // What the shelf has is listed before the rows are read: a revision is in the store before its folder is made, so a
 // folder without a row is of one that is gone.
@@ -225,18 +264,19 @@ Free::Performed Revision::perform_free(const FreeWork&, Effect& effect) {
   const State state(rows);
   Free::Ok ok;
   for (const RevisionFound& each : state.find_by_discarded(true)) {
-    if (auto removed = shelf.remove(each.id.text()); !removed) {
+    // What was exported before can be applied again for a while.
+    if (auto removed = shelf.give_back(each.id.text()); !removed) {
       return Free::Stuck{.message = to_string(removed.error())};
     }
     ok.freed.push_back(each.id);
-    if (is_wanted(state, effect, each)) continue;
-    if (auto removed = shelf.drop(each.record.source); !removed) {
-      return Free::Stuck{.message = to_string(removed.error())};
-    }
+    shelf.renew(each.record.source);
   }
   for (const std::string& each : *shelved) {
     if (state.has(RevisionId(each))) continue;
-    if (auto removed = shelf.remove(each); !removed) return Free::Stuck{.message = to_string(removed.error())};
+    if (auto removed = shelf.give_back(each); !removed) return Free::Stuck{.message = to_string(removed.error())};
+  }
+  if (auto dropped = drop_unwanted(shelf, state, effect); !dropped) {
+    return Free::Stuck{.message = to_string(dropped.error())};
   }
   return ok;
 }

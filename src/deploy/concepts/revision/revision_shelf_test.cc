@@ -121,11 +121,7 @@ TEST_F(ExamineTest, UnfitIfItsArchiveIsAnotherOrRevokedMeanwhile) {
   EXPECT_EQ(unfit().check, "engine");
 }
 
-TEST_F(ExamineTest, UnfitWithoutItsSecretsOrRoomForWhatItStores) {
-  needs({.secretRefs = {"secret://prod/shop/shop/TOKEN"}});
-  EXPECT_EQ(unfit().check, "runtime-config");
-  EXPECT_EQ(unfit().message,
-            "no pack of the environment gives a revision its secrets, and it needs secret://prod/shop/shop/TOKEN");
+TEST_F(ExamineTest, UnfitWithoutRoomForWhatItStores) {
   needs({.storage = {"data"}, .storageBytes = int64_t{1} << 60});
   EXPECT_EQ(unfit().check, "provider-health");
   EXPECT_NE(unfit().message.find("it stores data in 1152921504606846976 bytes, and the disk has "), std::string::npos);

@@ -32,6 +32,26 @@ class RevisionTest : public RevisionFixture {
   }
 };
 
+TEST_F(RevisionTest, TheNewestOtherReadyOneStandsIn) {
+  EXPECT_EQ(harness.invoke(StandIn{.revision = RevisionId("none")}).as<StandIn::None>().message,
+            "the revision is gone");
+  const RevisionId first = ready_one();
+  EXPECT_EQ(harness.invoke(StandIn{.revision = first}).as<StandIn::None>().message,
+            "no replica of shop@1 answers, and no other revision is warm");
+  auto add = [&](int64_t sequence, RevisionLifecycle lifecycle) {
+    RevisionRecord record = *State(harness.rows()).get(first);
+    record.sequence = sequence;
+    record.lifecycle = lifecycle;
+    return State(harness.rows()).add(record);
+  };
+  add(2, ready);
+  const RevisionId third = add(3, ready);
+  add(4, staged);
+  auto found = harness.invoke(StandIn{.revision = first}).as<StandIn::Ok>();
+  EXPECT_EQ(found.other, third);
+  EXPECT_EQ(found.otherName, "shop@3");
+}
+
 TEST(Lifecycle, Greentic02OfFortyNinePairsExactlyFifteenAreAllowed) {
   const std::string expected =
       "inactive staged, inactive failed, inactive archived, staged warming, staged failed, staged archived, "
@@ -97,6 +117,27 @@ TEST_F(RevisionTest, Greentic02EveryVerbBeginsWhereItMayAlone) {
   }
 }
 
+TEST_F(RevisionTest, WantsTheNewestVersionsUnlessItPinsThem) {
+  const RevisionId id = in_state(staged);
+  const Wants ask{.revision = id};
+  EXPECT_TRUE(harness.invoke(ask).as<Wants::Ok>().wanted.empty());
+  State(harness.rows()).edit(id, [](RevisionRecord& row) {
+    row.needs.secretRefs = {"secret://prod/shop/shop/TOKEN"};
+    row.packConfig = R"({"secret_refs":{"TOKEN":"secret://prod/shop/shop/TOKEN"}})";
+  });
+  harness.invoke(Entrust{.revision = id, .versions = {{"TOKEN", "shop/TOKEN", "3"}}}).as<Entrust::Ok>();
+  auto wanted = harness.invoke(ask).as<Wants::Ok>().wanted;
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_EQ(wanted[0].name, "shop/TOKEN");
+  EXPECT_EQ(wanted[0].version, "");
+  State(harness.rows()).edit(id, [](RevisionRecord& row) { row.needs.pinSecrets = true; });
+  EXPECT_EQ(harness.invoke(ask).as<Wants::Ok>().wanted[0].version, "3");
+  State(harness.rows()).edit(id, [](RevisionRecord& row) {
+    row.packConfig = R"({"secret_refs":{"TOKEN":"no reference"}})";
+  });
+  EXPECT_NE(harness.invoke(ask).as<Wants::Unfit>().message.find("refers to no secret"), std::string::npos);
+}
+
 TEST_F(RevisionTest, Greentic03StageOkCountsFromOneInEachDeployment) {
   RevisionId first = staged_one();
   EXPECT_EQ(record(first).lifecycle, staged);
@@ -138,8 +179,7 @@ TEST_F(RevisionTest, Greentic19WarmFailedNamesTheCheckAndRetryLeadsToReady) {
   harness.invoke(Warm{.revision = id}).as<Warm::Failed>();
   EXPECT_EQ(record(id).lifecycle, failed);
   EXPECT_EQ(record(id).failure, (RevisionFailure{.check = "provider-health", .message = "it crashes"}));
-  EXPECT_EQ(harness.invoke(Warm{.revision = id}).as<Warm::WrongState>().message,
-            id.text() + " is failed, not staged; next: sluice revisions retry prod " + id.text());
+  EXPECT_EQ(harness.invoke(Warm{.revision = id}).as<Warm::WrongState>().message, id.text() + " is failed, not staged");
   harness.answer_with(Retry::Ok{.revision = id});
   harness.invoke(Retry{.revision = id}).as<Retry::Ok>();
   EXPECT_EQ(record(id).failure, RevisionFailure{});
@@ -160,8 +200,7 @@ TEST_F(RevisionTest, OneThingAtATimeIsDoneToARevision) {
   RevisionId id = ready_one();
   State state(harness.rows());
   state.edit(id, [](RevisionRecord& row) { row.busy = lang::Request("another"); });
-  const std::string busy =
-      "something else is being done to " + id.text() + "; next: sluice revisions list prod --bundle shop";
+  const std::string busy = "something else is being done to " + id.text();
   EXPECT_EQ(harness.invoke(Drain{.revision = id}).as<Drain::WrongState>().message, busy);
   EXPECT_EQ(harness.invoke(Archive{.revision = id}).as<Archive::WrongState>().message, busy);
   EXPECT_EQ(harness.invoke(Fail{.revision = id}).as<Fail::WrongState>().message, busy);

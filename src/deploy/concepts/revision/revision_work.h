@@ -14,9 +14,10 @@ struct FetchWork {
   std::string config;
   std::string overrides;
   std::string revocation_list;
+  std::optional<std::vector<std::string>> unset;  // if it is given, settings are carried over but for these
 };
 BOOST_DESCRIBE_STRUCT(FetchWork, (),
-                      (revision, deployment, environment, source, bundle, config, overrides, revocation_list))
+                      (revision, deployment, environment, source, bundle, config, overrides, revocation_list, unset))
 
 struct ExamineWork {
   std::string revision;
@@ -47,5 +48,10 @@ struct FreeWork {
   std::string asked_at;
 };
 BOOST_DESCRIBE_STRUCT(FreeWork, (), (asked_at))
+
+struct CompareWork {
+  std::string deployment;
+};
+BOOST_DESCRIBE_STRUCT(CompareWork, (), (deployment))
 
 }  // namespace sluice::deploy::revision

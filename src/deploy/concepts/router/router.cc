@@ -160,11 +160,14 @@ Drain::Performed Router::perform_drain(const DrainWork& work, Effect& effect) {
   const auto members = members_in(State(rows), work.environment);
   // A second more than the routers have: they cut what is left by themselves.
   const int64_t until_ns = clock.monotonic_ns() + (work.seconds + 1) * kSecond_ms * 1'000'000;
-  while (!fleet.drained(work.deployment, work.revision, work.seconds * kSecond_ms, members)) {
-    if (effect.cancelled() || clock.monotonic_ns() >= until_ns) break;
+  Drain::Ok ok{.environment = RouterId(work.environment), .revision = work.revision};
+  while (true) {
+    const auto drained = fleet.drained(work.deployment, work.revision, work.seconds * kSecond_ms, members);
+    if (drained.cut > 0) ok.cut = drained.cut;
+    if (drained.done || effect.cancelled() || clock.monotonic_ns() >= until_ns) break;
     clock.sleep_ms(kDrainPoll_ms);
   }
-  return Drain::Ok{.environment = RouterId(work.environment), .revision = work.revision};
+  return ok;
 }
 
 Drain::Outcome Router::finish_drain(const Drain&, const Drain::Outcome& outcome, State&) { return outcome; }

@@ -38,6 +38,14 @@ void give_back(State& state, const RuntimeId& instance) {
   });
 }
 
+// Notes the data that a runtime keeps under a name, once.
+void note_storage(State& state, const std::string& storage, const std::string& type) {
+  for (const auto& each : state.storages()) {
+    if (each.value.storage == storage && each.value.runtimeType == type) return;
+  }
+  state.storages().push({.storage = storage, .runtimeType = type});
+}
+
 template <class Outcome>
 std::string reason_of(const Outcome& outcome) {
   const auto* end = get_if<lang::EngineEnd>(&outcome);
@@ -72,6 +80,7 @@ Provision::Outcome Runtime::finish_provision(const Provision& ask, const Provisi
     auto ok = get<Provision::Ok>(outcome);
     ok.instance = taken->id;
     state.edit(taken->id, [&](RuntimeRecord& record) { record.endpoint = ok.endpoint; });
+    if (!ok.storage.empty()) note_storage(state, ok.storage, ask.runtimeType);
     give_back(state, taken->id);
     return ok;
   }
@@ -109,6 +118,7 @@ Deploy::Outcome Runtime::finish_deploy(const Deploy& ask, const Deploy::Outcome&
     });
     state.history(ask.instance)
         .push({.version = ask.version, .artifactHash = ok.artifactHash, .deployedAt = state.now()});
+    state.replicas(ask.instance).assign(ok.replicas);
     give_back(state, ask.instance);
     return ok;
   }
@@ -130,7 +140,7 @@ SetTrafficWeight::Begun Runtime::begin_set_traffic_weight(const SetTrafficWeight
 SetTrafficWeight::Outcome Runtime::finish_set_traffic_weight(const SetTrafficWeight& ask,
                                                              const SetTrafficWeight::Outcome& outcome, State&) {
   const auto* end = get_if<lang::EngineEnd>(&outcome);
-  if (end == nullptr || end->outcome != lang::EngineOutcome::unanswered) return outcome;
+  if (end == nullptr || end->outcome == lang::EngineOutcome::cancelled) return outcome;
   return SetTrafficWeight::NotRouted{.instance = ask.instance, .reason = end->message};
 }
 
@@ -160,12 +170,44 @@ Rollback::Outcome Runtime::finish_rollback(const Rollback& ask, const Rollback::
       record.deployedAt = state.now();
     });
     ok.previousVersion = past.back().version;
+    state.replicas(ask.instance).assign(ok.replicas);
     give_back(state, ask.instance);
     return ok;
   }
   give_back(state, ask.instance);
   if (ended_of(outcome) != Rollback::Ended::engine) return outcome;
   return Rollback::RollbackFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+Scale::Begun Runtime::begin_scale(const Scale& ask, State& state) {
+  auto found = state.get(ask.instance);
+  if (!found || found->version.empty()) return Scale::Notfound{.instance = ask.instance};
+  if (auto refused = take(state, ask.instance, RuntimeStatus::deploying)) {
+    return Scale::ScaleFailed{.instance = ask.instance, .reason = *refused};
+  }
+  return lang::Opened{};
+}
+
+Scale::Outcome Runtime::finish_scale(const Scale& ask, const Scale::Outcome& outcome, State& state) {
+  auto found = state.get(ask.instance);
+  if (!found || found->busy != state.request()) return outcome;
+  give_back(state, ask.instance);
+  if (ended_of(outcome) == Scale::Ended::ok) {
+    const auto& ok = get<Scale::Ok>(outcome);
+    state.edit(ask.instance, [&](RuntimeRecord& record) { record.endpoint = ok.endpoint; });
+    state.replicas(ask.instance).assign(ok.replicas);
+  }
+  if (ended_of(outcome) != Scale::Ended::engine) return outcome;
+  return Scale::ScaleFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+Enter::Result Runtime::enter(const Enter& ask, State& state) {
+  const auto found = state.get(ask.instance);
+  for (const auto& each : state.replicas(ask.instance)) {
+    if (found && each.value.name == ask.replica) return Enter::Ok{.instance = ask.instance, .replica = ask.replica};
+  }
+  const std::string whose = found ? found->concept_ : ask.instance.text();
+  return Enter::Notfound{.instance = ask.instance, .message = whose + " has no replica " + ask.replica};
 }
 
 Destroy::Begun Runtime::begin_destroy(const Destroy& ask, State& state) {
@@ -181,6 +223,7 @@ Destroy::Outcome Runtime::finish_destroy(const Destroy& ask, const Destroy::Outc
   if (!found || found->busy != state.request()) return outcome;
   if (ended_of(outcome) == Destroy::Ended::ok) {
     state.history(ask.instance).clear();
+    state.replicas(ask.instance).clear();
     state.erase(ask.instance);
     return Destroy::Ok{.instance = ask.instance};
   }
@@ -217,6 +260,63 @@ HealthCheck::Outcome Runtime::finish_health_check(const HealthCheck& ask, const 
   return HealthCheck::Unreachable{.instance = ask.instance};
 }
 
+Renew::Begun Runtime::begin_renew(const Renew& ask, State& state) {
+  auto found = state.get(ask.instance);
+  if (found && found->version.empty()) {
+    return Renew::RenewFailed{.instance = ask.instance, .reason = "nothing runs in it"};
+  }
+  if (auto refused = take(state, ask.instance, RuntimeStatus::deploying)) {
+    return Renew::RenewFailed{.instance = ask.instance, .reason = *refused};
+  }
+  return lang::Opened{};
+}
+
+Renew::Outcome Runtime::finish_renew(const Renew& ask, const Renew::Outcome& outcome, State& state) {
+  auto found = state.get(ask.instance);
+  if (found && found->busy == state.request()) give_back(state, ask.instance);
+  if (ended_of(outcome) != Renew::Ended::engine) return outcome;
+  return Renew::RenewFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+Reload::Begun Runtime::begin_reload(const Reload& ask, State& state) {
+  if (state.has(ask.instance)) return lang::Opened{};
+  return Reload::ReloadFailed{.instance = ask.instance, .reason = "there is no instance " + ask.instance.text()};
+}
+
+Reload::Outcome Runtime::finish_reload(const Reload& ask, const Reload::Outcome& outcome, State&) {
+  if (ended_of(outcome) != Reload::Ended::engine) return outcome;
+  return Reload::ReloadFailed{.instance = ask.instance, .reason = reason_of(outcome)};
+}
+
+ForgetStorage::Begun Runtime::begin_forget_storage(const ForgetStorage&, State&) { return lang::Opened{}; }
+
+ForgetStorage::Outcome Runtime::finish_forget_storage(const ForgetStorage& ask, const ForgetStorage::Outcome& outcome,
+                                                      State& state) {
+  if (ended_of(outcome) == ForgetStorage::Ended::engine) {
+    return ForgetStorage::Stuck{.storage = ask.storage, .reason = reason_of(outcome)};
+  }
+  if (ended_of(outcome) != ForgetStorage::Ended::ok) return outcome;
+  for (const auto& each : state.storages()) {
+    if (each.value.storage != ask.storage || each.value.runtimeType != ask.runtimeType) continue;
+    state.storages().erase(each.number);
+    break;
+  }
+  return outcome;
+}
+
+Observed::Result Runtime::observed(const Observed& ask, State& state) {
+  if (state.has(ask.instance)) {
+    state.edit(ask.instance, [&](RuntimeRecord& record) { record.endpoint = ask.endpoint; });
+    state.replicas(ask.instance).assign(ask.replicas);
+  }
+  return Observed::Ok{.instance = ask.instance, .endpoint = ask.endpoint};
+}
+
+Stored::Result Runtime::stored(const Stored& ask, State& state) {
+  note_storage(state, ask.storage, ask.runtimeType);
+  return Stored::Ok{.storage = ask.storage};
+}
+
 Moved::Result Runtime::moved(const Moved& ask, State& state) {
   if (state.has(ask.instance)) {
     state.edit(ask.instance, [&](RuntimeRecord& record) { record.endpoint = ask.endpoint; });
@@ -243,6 +343,7 @@ Show::Result Runtime::show(const Show& ask, const State& state) {
   return Show::Ok{.instance = ask.instance,
                   .version = found->version,
                   .endpoint = found->endpoint,
+                  .replicas = state.replicas(ask.instance).values(),
                   .history = state.history(ask.instance).values()};
 }
 

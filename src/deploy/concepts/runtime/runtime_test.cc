@@ -1,4 +1,5 @@
 // Runtime through the harness, answered as the syncs of a provider do: one test a variant.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lang/run/harness.h"
@@ -18,8 +19,13 @@ class RuntimeTest : public testing::Test {
         .instance;
   }
   void deploy(const RuntimeId& instance, const std::string& version) {
-    harness.answer_with(Deploy::Ok{.endpoint = "http://" + version, .artifactHash = "sha-" + version});
+    harness.answer_with(Deploy::Ok{.endpoint = "http://" + version,
+                                   .artifactHash = "sha-" + version,
+                                   .replicas = {{.name = version + ".0", .endpoint = "http://" + version}}});
     harness.invoke(Deploy{.instance = instance, .artifact = "/a.bundle", .version = version}).as<Deploy::Ok>();
+  }
+  std::vector<RuntimeReplica> replicas(const RuntimeId& instance) {
+    return harness.invoke(Show{.instance = instance}).as<Show::Ok>().replicas;
   }
   RuntimeRecord record(const RuntimeId& instance) { return *State(harness.rows()).get(instance); }
 
@@ -61,6 +67,7 @@ TEST_F(RuntimeTest, DeployRecordsVersionEndpointAndHistory) {
   EXPECT_EQ(shown.endpoint, "http://2");
   ASSERT_EQ(shown.history.size(), 2U);
   EXPECT_EQ(shown.history[0].artifactHash, "sha-1");
+  EXPECT_THAT(shown.replicas, testing::ElementsAre(RuntimeReplica{"2.0", "http://2"}));
   EXPECT_EQ(record(instance).status, RuntimeStatus::running);
 }
 
@@ -134,6 +141,75 @@ TEST_F(RuntimeTest, SetTrafficWeightIsAnsweredByWhoSplitsTraffic) {
   }
 }
 
+TEST_F(RuntimeTest, ScaleKeepsWhereTheReplicasAre) {
+  RuntimeId instance = provisioned();
+  const Scale ask{.instance = instance, .replicas = 2};
+  EXPECT_TRUE(harness.invoke(ask).is<Scale::Notfound>()) << "nothing is deployed";
+  deploy(instance, "1");
+  const std::vector<RuntimeReplica> two{{"1.0", "http://a"}, {"1.1", "http://b"}};
+  harness.answer_with(Scale::Ok{.instance = instance, .endpoint = "http://a", .replicas = two});
+  EXPECT_TRUE(harness.invoke(ask).is<Scale::Ok>());
+  EXPECT_EQ(replicas(instance), two);
+  EXPECT_EQ(record(instance).endpoint, "http://a");
+  EXPECT_EQ(record(instance).status, RuntimeStatus::running);
+}
+
+TEST_F(RuntimeTest, ScaleThatFailsLeavesTheReplicasThereAre) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  const auto before = replicas(instance);
+  const Scale ask{.instance = instance, .replicas = 0};
+  harness.answer_with(Scale::Invalid{.message = "expected 1 to 1000 replicas"});
+  EXPECT_TRUE(harness.invoke(ask).is<Scale::Invalid>());
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(ask).as<Scale::ScaleFailed>().reason, "nobody answered");
+  EXPECT_FALSE(record(instance).busy);
+  State(harness.rows()).edit(instance, [](RuntimeRecord& record) { record.busy = lang::Request("r"); });
+  EXPECT_EQ(harness.invoke(ask).as<Scale::ScaleFailed>().reason, "something else is being done to it");
+  EXPECT_EQ(replicas(instance), before);
+}
+
+TEST_F(RuntimeTest, EnterLetsIntoAReplicaThatIsThere) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  const Enter ask{.instance = instance, .replica = "1.0", .program = "sh"};
+  EXPECT_EQ(harness.invoke(ask).as<Enter::Ok>(), (Enter::Ok{.instance = instance, .replica = "1.0"}));
+  EXPECT_EQ(
+      harness.invoke(Enter{.instance = instance, .replica = "1.7", .program = "sh"}).as<Enter::Notfound>().message,
+      "shop has no replica 1.7");
+  EXPECT_TRUE(harness.invoke(Enter{.instance = RuntimeId("none"), .replica = "1.0"}).is<Enter::Notfound>());
+}
+
+TEST_F(RuntimeTest, ObservedKeepsWhereTheReplicasAreNow) {
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  const std::vector<RuntimeReplica> now{{"1.0", "http://c"}};
+  EXPECT_EQ(harness.invoke(Observed{.instance = instance, .endpoint = "http://c", .replicas = now}).as<Observed::Ok>(),
+            (Observed::Ok{.instance = instance, .endpoint = "http://c"}));
+  EXPECT_EQ(record(instance).endpoint, "http://c");
+  EXPECT_EQ(replicas(instance), now);
+  const RuntimeId none("none");
+  EXPECT_TRUE(harness.invoke(Observed{.instance = none, .replicas = now}).is<Observed::Ok>()) << "it is gone";
+  EXPECT_TRUE(State(harness.rows()).replicas(none).empty());
+}
+
+TEST_F(RuntimeTest, StoragesAreNotedUntilTheyAreForgotten) {
+  auto storages = [&] { return State(harness.rows()).storages().values(); };
+  harness.answer_with(Provision::Ok{.endpoint = "local:1", .storage = "d-1"});
+  harness.invoke(Provision{.concept_ = "shop", .runtimeType = "local", .config = "{}"}).as<Provision::Ok>();
+  EXPECT_TRUE(harness.invoke(Stored{.storage = "d-1", .runtimeType = "local"}).is<Stored::Ok>()) << "it is known";
+  EXPECT_THAT(storages(), testing::ElementsAre(RuntimeStorage{"d-1", "local"}));
+  const ForgetStorage ask{.storage = "d-1", .runtimeType = "local"};
+  harness.answer_with(ForgetStorage::Stuck{.storage = "d-1", .reason = "it is in use"});
+  EXPECT_TRUE(harness.invoke(ask).is<ForgetStorage::Stuck>());
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(ask).as<ForgetStorage::Stuck>().reason, "nobody answered");
+  EXPECT_EQ(storages().size(), 1U);
+  harness.answer_with(ForgetStorage::Ok{.storage = "d-1"});
+  EXPECT_TRUE(harness.invoke(ask).is<ForgetStorage::Ok>());
+  EXPECT_TRUE(storages().empty());
+}
+
 TEST_F(RuntimeTest, MovedGivesAnInstanceAnotherEndpoint) {
   RuntimeId instance = provisioned();
   EXPECT_TRUE(harness.invoke(Moved{.instance = instance, .endpoint = "http://2"}).is<Moved::Ok>());
@@ -194,6 +270,21 @@ TEST_F(RuntimeTest, HealthCheckSaysWhatTheProviderFound) {
   EXPECT_EQ(harness.invoke(ask).as<HealthCheck::Unreachable>().instance, instance);
 }
 
+TEST_F(RuntimeTest, RenewTakesTheInstanceAndGivesItBack) {
+  RuntimeId instance = provisioned();
+  const Renew ask{.instance = instance, .secrets = harness.seal("{}"), .reason = "a new version"};
+  EXPECT_EQ(harness.invoke(ask).as<Renew::RenewFailed>().reason, "nothing runs in it");
+  deploy(instance, "1");
+  harness.answer_with(Renew::Ok{.instance = instance});
+  EXPECT_EQ(harness.invoke(ask).as<Renew::Ok>().instance, instance);
+  EXPECT_FALSE(record(instance).busy);
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(ask).as<Renew::RenewFailed>().reason, "nobody answered");
+  EXPECT_EQ(record(instance).status, RuntimeStatus::running);
+  State(harness.rows()).edit(instance, [](RuntimeRecord& record) { record.busy = lang::Request("another"); });
+  EXPECT_EQ(harness.invoke(ask).as<Renew::RenewFailed>().reason, "something else is being done to it");
+}
+
 TEST_F(RuntimeTest, ListNamesEveryInstance) {
   provisioned("shop");
   provisioned("mail");
@@ -201,6 +292,16 @@ TEST_F(RuntimeTest, ListNamesEveryInstance) {
   ASSERT_EQ(listed.size(), 2U);
   EXPECT_EQ(listed[0].runtimeType, "local");
   EXPECT_EQ(listed[0].status, RuntimeStatus::provisioned);
+}
+
+TEST_F(RuntimeTest, ReloadIsOfAnInstanceThatIsThere) {
+  RuntimeId instance = provisioned();
+  harness.answer_with(Reload::Ok{.instance = instance});
+  EXPECT_EQ(harness.invoke(Reload{.instance = instance}).as<Reload::Ok>().instance, instance);
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(Reload{.instance = instance}).as<Reload::ReloadFailed>().reason, "nobody answered");
+  EXPECT_EQ(harness.invoke(Reload{.instance = RuntimeId("none")}).as<Reload::ReloadFailed>().reason,
+            "there is no instance none");
 }
 
 }  // namespace runtime_test

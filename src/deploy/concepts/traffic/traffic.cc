@@ -126,13 +126,15 @@ std::vector<TrafficEntry> shifted(const std::vector<TrafficEntry>& now, const st
     sum += each.weightBps;
   }
   if (sum == 0 || weight_bps == kAllBasisPoints) return {{.revision = revision, .weightBps = kAllBasisPoints}};
-  std::vector<TrafficEntry> wanted = {{.revision = revision, .weightBps = weight_bps}};
+  std::vector<TrafficEntry> wanted;
+  if (weight_bps > 0) wanted.push_back({.revision = revision, .weightBps = weight_bps});
+  const size_t first = wanted.size();
   int64_t left = kAllBasisPoints - weight_bps;
   for (const TrafficEntry& each : others) {
     wanted.push_back({.revision = each.revision, .weightBps = each.weightBps * (kAllBasisPoints - weight_bps) / sum});
     left -= wanted.back().weightBps;
   }
-  wanted[1].weightBps += left;
+  wanted[first].weightBps += left;
   return wanted;
 }
 
@@ -141,6 +143,12 @@ bool is_same_split(std::vector<TrafficEntry> one, std::vector<TrafficEntry> othe
   std::ranges::sort(one);
   std::ranges::sort(other);
   return one == other;
+}
+
+std::vector<TrafficBeforeItem> told_of(const std::vector<TrafficEntry>& entries) {
+  std::vector<TrafficBeforeItem> told;
+  for (const TrafficEntry& each : entries) told.push_back({.revision = each.revision, .weightBps = each.weightBps});
+  return told;
 }
 
 void add_served(std::vector<std::string>& served, const std::vector<TrafficEntry>& entries) {
@@ -203,10 +211,10 @@ Set::Result Traffic::set(const Set& ask, State& state) {
 }
 
 Shift::Result Traffic::shift(const Shift& ask, State& state) {
-  if (ask.weightBps < 1 || ask.weightBps > kAllBasisPoints) {
+  if (ask.weightBps < 0 || ask.weightBps > kAllBasisPoints) {
     return Shift::InvalidSplit{.deployment = ask.deployment,
                                .message = ask.revision + " cannot get " + std::to_string(ask.weightBps) +
-                                          " bps of a shift: a share is 1 to 10000"};
+                                          " bps of a shift: a share is 0 to 10000"};
   }
   const auto now = state.entries(ask.deployment).values();
   const auto wanted = shifted(now, ask.revision, ask.weightBps);
@@ -214,14 +222,16 @@ Shift::Result Traffic::shift(const Shift& ask, State& state) {
     return Shift::Unchanged{.deployment = ask.deployment,
                             .entries = wanted,
                             .stays = stays_of(state, ask.deployment),
-                            .kept = kept_of(state, ask.deployment)};
+                            .kept = kept_of(state, ask.deployment),
+                            .before = told_of(now)};
   }
   const TrafficRecord record = change_split(state, ask.deployment, wanted, ask.by, std::nullopt, "shift");
   return Shift::Ok{.deployment = ask.deployment,
                    .generation = record.generation,
                    .entries = wanted,
                    .stays = stays_of(state, ask.deployment),
-                   .kept = kept_of(state, ask.deployment)};
+                   .kept = kept_of(state, ask.deployment),
+                   .before = told_of(now)};
 }
 
 Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
@@ -257,6 +267,19 @@ FindBack::Result Traffic::find_back(const FindBack& ask, State& state) {
     ok.revisions.push_back(each.revision);
   }
   return ok;
+}
+
+Named::Result Traffic::named(const Named& ask, State& state) {
+  Named::Ok ok{.deployment = ask.deployment};
+  for (const TrafficEntry& each : state.entries(ask.deployment).values()) ok.revisions.push_back(each.revision);
+  return ok;
+}
+
+Look::Result Traffic::look(const Look& ask, State& state) {
+  return Look::Ok{.deployment = ask.deployment,
+                  .entries = state.entries(ask.deployment).values(),
+                  .stays = stays_of(state, ask.deployment),
+                  .kept = kept_of(state, ask.deployment)};
 }
 
 Forward::Result Traffic::forward(const Forward& ask, State& state) {

@@ -41,6 +41,17 @@ TEST_F(TrafficTest, SetOkCountsGenerations) {
       << "each by its own request";
 }
 
+TEST_F(TrafficTest, LookOkAndNamedOkTellTheSplit) {
+  EXPECT_TRUE(harness.invoke(Look{.deployment = kShop}).as<Look::Ok>().entries.empty());
+  set({{"r1", 10'000}});
+  set({{"r2", 9'000}, {"r1", 1'000}, {"r0", 0}});
+  auto seen = harness.invoke(Look{.deployment = kShop}).as<Look::Ok>();
+  EXPECT_EQ(seen.entries, entries());
+  EXPECT_EQ(seen.stays, (std::vector<std::string>{"r2", "r1"}));
+  EXPECT_EQ(harness.invoke(Named{.deployment = kShop}).as<Named::Ok>().revisions,
+            (std::vector<std::string>{"r2", "r1", "r0"}));
+}
+
 TEST_F(TrafficTest, Greentic05OnlyWhatSumsToTenThousandIsASplit) {
   EXPECT_EQ(refused({}), "a split names one revision at least");
   EXPECT_EQ(refused({{"r1", 9999}}), "the weights sum to 9999 bps, not 10000");
@@ -155,10 +166,18 @@ TEST_F(TrafficTest, ShiftKeepsTheLastTenThatServed) {
   EXPECT_EQ(kept, (std::vector<std::string>{"r12", "r11", "r10", "r9", "r8", "r7", "r6", "r5", "r4", "r3"}));
 }
 
-TEST_F(TrafficTest, ShiftRefusesNoShare) {
+TEST_F(TrafficTest, ShiftRefusesWhatIsNoShare) {
   EXPECT_EQ(
-      harness.invoke(Shift{.deployment = kShop, .revision = "r1", .weightBps = 0}).as<Shift::InvalidSplit>().message,
-      "r1 cannot get 0 bps of a shift: a share is 1 to 10000");
+      harness.invoke(Shift{.deployment = kShop, .revision = "r1", .weightBps = -1}).as<Shift::InvalidSplit>().message,
+      "r1 cannot get -1 bps of a shift: a share is 0 to 10000");
+}
+
+TEST_F(TrafficTest, ShiftTakesAShareAwayIfSomebodyElseHasTheRest) {
+  auto nothing = [&] { return harness.invoke(Shift{.deployment = kShop, .revision = "r2", .weightBps = 0}); };
+  set({{"r1", 7'000}, {"r2", 3'000}}).as<Set::Ok>();
+  EXPECT_EQ(nothing().as<Shift::Ok>().entries, (std::vector<TrafficEntry>{{"r1", 10'000}}));
+  set({{"r2", 10'000}}).as<Set::Ok>();
+  EXPECT_TRUE(nothing().is<Shift::Unchanged>()) << "nobody else could take it";
 }
 
 TEST_F(TrafficTest, FindBackNamesThoseOfAnEarlierSplit) {

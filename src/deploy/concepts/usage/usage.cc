@@ -12,7 +12,7 @@
 namespace sluice::deploy::usage {
 namespace {
 
-constexpr int64_t kSecond_ms = 1'000;
+constexpr int64_t kSecond_ms = 1'000, kHour_ms = 3'600 * kSecond_ms, kHoursKept_ms = 400 * 24 * kHour_ms;
 constexpr std::string_view kNobody = "default";  // as tables name a tenant or a team that is not named
 
 std::string text_at(const json::object& object, std::string_view name) {
@@ -48,6 +48,60 @@ int64_t warm_seconds(const UsageRecord& record, lang::DateTime now) {
   return record.warmSeconds + std::max<int64_t>((now.ms - record.warmSince->ms) / kSecond_ms, 0);
 }
 
+int64_t hour_of(int64_t ms) { return ms - ms % kHour_ms; }
+
+// Adds to the hour, and forgets hours that are too old when a new one begins.
+void add_to_hour(State& state, const UsageId& revision, const UsageHour& more) {
+  auto hours = state.hours(revision);
+  for (const auto& each : hours) {
+    if (each.value.hour != more.hour) continue;
+    UsageHour sum = each.value;
+    sum.requests += more.requests;
+    sum.bytesIn += more.bytesIn;
+    sum.bytesOut += more.bytesOut;
+    sum.warmSeconds += more.warmSeconds;
+    hours.put(each.number, sum);
+    return;
+  }
+  std::vector<int64_t> old;
+  for (const auto& each : hours) {
+    if (each.value.hour.ms < more.hour.ms - kHoursKept_ms) old.push_back(each.number);
+  }
+  for (int64_t number : old) hours.erase(number);
+  hours.push(more);
+}
+
+// The seconds of a time that was warm, each in its hour. They add up to the whole seconds of all of it.
+void add_warm_hours(State& state, const UsageId& revision, int64_t from_ms, int64_t to_ms) {
+  const int64_t seconds = (to_ms - from_ms) / kSecond_ms;
+  int64_t counted = 0;
+  for (int64_t hour = hour_of(from_ms); hour < to_ms && counted < seconds; hour += kHour_ms) {
+    const int64_t so_far = hour + kHour_ms >= to_ms ? seconds : (hour + kHour_ms - from_ms) / kSecond_ms;
+    add_to_hour(state, revision, {.hour = {.ms = hour}, .warmSeconds = so_far - counted});
+    counted = so_far;
+  }
+}
+
+// What was used between two times, in whole hours.
+UsageHour used_between(const State& state, const UsageFound& found, const Show& ask) {
+  const int64_t from_ms = ask.since ? hour_of(ask.since->ms) : 0;
+  const int64_t to_ms = ask.until ? ask.until->ms : state.now().ms + kHour_ms;
+  UsageHour sum;
+  for (const UsageHour& each : state.hours(found.id).values()) {
+    if (each.hour.ms < from_ms || each.hour.ms >= to_ms) continue;
+    sum.requests += each.requests;
+    sum.bytesIn += each.bytesIn;
+    sum.bytesOut += each.bytesOut;
+    sum.warmSeconds += each.warmSeconds;
+  }
+  if (found.record.warmSince) {
+    const int64_t last_ms = to_ms == hour_of(to_ms) ? to_ms : hour_of(to_ms) + kHour_ms;
+    const int64_t warm_ms = std::min(state.now().ms, last_ms) - std::max(found.record.warmSince->ms, from_ms);
+    sum.warmSeconds += std::max<int64_t>(warm_ms / kSecond_ms, 0);
+  }
+  return sum;
+}
+
 void add_series(State& state, const std::string& router, const std::string& epoch, const auto& series) {
   UsageRecord record = state.get(series.revision)
                            .value_or(UsageRecord{.environment = series.environment,
@@ -57,10 +111,15 @@ void add_series(State& state, const std::string& router, const std::string& epoc
                                                  .tenant = series.tenant,
                                                  .team = series.team});
   const UsageTotal before = counted_of(state, series.revision, router, epoch);
-  record.requests += std::max<int64_t>(series.requests - before.requests, 0);
-  record.bytesIn += std::max<int64_t>(series.bytesIn - before.bytesIn, 0);
-  record.bytesOut += std::max<int64_t>(series.bytesOut - before.bytesOut, 0);
+  const UsageHour more{.hour = {.ms = hour_of(state.now().ms)},
+                       .requests = std::max<int64_t>(series.requests - before.requests, 0),
+                       .bytesIn = std::max<int64_t>(series.bytesIn - before.bytesIn, 0),
+                       .bytesOut = std::max<int64_t>(series.bytesOut - before.bytesOut, 0)};
+  record.requests += more.requests;
+  record.bytesIn += more.bytesIn;
+  record.bytesOut += more.bytesOut;
   state.put(series.revision, record);
+  add_to_hour(state, series.revision, more);
   const UsageTotal total{.router = router,
                          .epoch = epoch,
                          .requests = series.requests,
@@ -221,16 +280,24 @@ Cooled::Result Usage::cooled(const Cooled& ask, State& state) {
   auto record = state.get(ask.revision);
   if (record && record->warmSince) {
     record->warmSeconds = warm_seconds(*record, state.now());
+    add_warm_hours(state, ask.revision, record->warmSince->ms, state.now().ms);
     record->warmSince.reset();
     state.put(ask.revision, *record);
   }
   return Cooled::Ok{.revision = ask.revision};
 }
 
-Show::Result Usage::show(const Show&, const State& state) {
+Show::Result Usage::show(const Show& ask, const State& state) {
   Show::Ok shown;
   for (const UsageFound& each : state.all()) {
     const UsageRecord& record = each.record;
+    const bool always = !ask.since && !ask.until;
+    const UsageHour used = always ? UsageHour{.requests = record.requests,
+                                              .bytesIn = record.bytesIn,
+                                              .bytesOut = record.bytesOut,
+                                              .warmSeconds = warm_seconds(record, state.now())}
+                                  : used_between(state, each, ask);
+    if (!always && used.requests == 0 && used.bytesIn == 0 && used.bytesOut == 0 && used.warmSeconds == 0) continue;
     shown.revisions.push_back({.revision = each.id,
                                .environment = record.environment,
                                .deployment = record.deployment,
@@ -238,10 +305,10 @@ Show::Result Usage::show(const Show&, const State& state) {
                                .customer = record.customer,
                                .tenant = record.tenant,
                                .team = record.team,
-                               .requests = record.requests,
-                               .bytesIn = record.bytesIn,
-                               .bytesOut = record.bytesOut,
-                               .warmSeconds = warm_seconds(record, state.now())});
+                               .requests = used.requests,
+                               .bytesIn = used.bytesIn,
+                               .bytesOut = used.bytesOut,
+                               .warmSeconds = used.warmSeconds});
   }
   for (const UsageUnkeptItem& each : state.unkept().values()) {
     shown.unkept.push_back({.router = each.router,

@@ -1,11 +1,14 @@
 // Nothing here says a secret's value, not even when it cannot be read.
 #include "deploy/providers/runtime/local/local_given.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <stdexcept>
 
 #include "base/json.h"
 #include "bundle/manifest/answers.h"
+#include "deploy/pack_config.h"
+#include "deploy/views/bundle_settings.h"
 
 namespace sluice::deploy::local_runtime {
 namespace {
@@ -27,6 +30,16 @@ Result<process::Secrets> all_secrets(LocalHost& host, const std::string& service
   return Error{.code = Code::not_found, .message = gone};
 }
 
+// Why the system would not give it to the program as a variable; empty if it would.
+std::string fault_as_variable(const bundle::Manifest& manifest, const std::string& name, const std::string& value) {
+  constexpr size_t kMostBytes = 128 << 10;  // of NAME=VALUE and its end
+  if (manifest.secrets_as != bundle::SecretsAs::env) return "";
+  const bool large = name.size() + value.size() + 2 > kMostBytes;
+  if (!large && value.find('\0') == std::string::npos) return "";
+  return "the secret " + name + " cannot be a variable, because it has " +
+         (large ? "more than 128 kB" : "a NUL in it") + "; write secrets_as: file in bundle.yaml";
+}
+
 }  // namespace
 
 std::string text_of(const Lacking& lacking) {
@@ -40,32 +53,73 @@ std::string text_of(const Lacking& lacking) {
 std::variant<process::Secrets, Lacking> secrets_for(LocalHost& host, const bundle::Manifest& manifest,
                                                     const std::string& service,
                                                     const std::optional<lang::Sealed>& sealed, lang::Attempt& effect) {
-  if (manifest.secrets.empty()) return process::Secrets{};
+  std::vector<std::string> asked;  // by questions; what is hidden or not required may not be there
+  for (const bundle::Question& each : manifest.config) {
+    if (each.secret) asked.push_back(bundle::secret_variable(each));
+  }
+  if (manifest.secrets.empty() && asked.empty()) return process::Secrets{};
   auto all = all_secrets(host, service, sealed, effect);
   const process::Secrets known = all ? *all : process::Secrets{};
   process::Secrets named;
   Lacking lacking{.reason = all ? "others were given" : all.error().message};
   for (const bundle::VariableName& name : manifest.secrets) {
     if (auto found = known.find(name.text); found != known.end()) {
+      if (std::string fault = fault_as_variable(manifest, found->first, found->second); !fault.empty()) {
+        return Lacking{.config = fault};
+      }
       named.insert(*found);
     } else {
       lacking.secrets.push_back(name.text);
     }
   }
   if (!lacking.secrets.empty()) return lacking;
+  for (const std::string& name : asked) {
+    auto found = known.find(name);
+    if (found == known.end()) continue;
+    if (std::string fault = fault_as_variable(manifest, name, found->second); !fault.empty()) {
+      return Lacking{.config = fault};
+    }
+    named.insert(*found);
+  }
   return named;
+}
+
+Result<json::object> config_for(const bundle::Manifest& manifest, const std::string& config, lang::Attempt& effect) {
+  auto object = parse_json(config.empty() ? "{}" : config, "config");
+  if (!object) return object.error();
+  json::object told = object->root.as_object();
+  for (auto& each : told) {
+    if (!is_runtime_reference(each.value())) continue;
+    const std::string reference(each.value().get_string());
+    auto found = views::found_by(effect.read(), reference);
+    if (!found) return Error{.code = Code::not_found, .message = "nothing has found out " + reference};
+    each.value() = *found;
+    auto question = std::ranges::find_if(manifest.config, [&](const auto& q) { return q.name.text == each.key(); });
+    if (question == manifest.config.end()) continue;
+    auto value = bundle::typed_answer(*question, *found);
+    if (!value) {
+      return Error{.code = Code::invalid,
+                   .message = reference + " is no " + question->name.text + ": " + value.error().message};
+    }
+    each.value() = *std::move(value);
+  }
+  return bundle::complete_answers(manifest, std::move(told));
 }
 
 std::variant<Given, Lacking> given_for(LocalHost& host, const bundle::Manifest& manifest, const std::string& service,
                                        const std::string& config, const std::optional<lang::Sealed>& sealed,
                                        lang::Attempt& effect) {
-  auto object = parse_json(config.empty() ? "{}" : config, "config");
-  if (!object) return Lacking{.config = to_string(object.error())};
-  auto complete = bundle::complete_answers(manifest, object->root.as_object());
+  auto complete = config_for(manifest, config, effect);
   if (!complete) return Lacking{.config = to_string(complete.error())};
   auto secrets = secrets_for(host, manifest, service, sealed, effect);
   if (auto* lacking = std::get_if<Lacking>(&secrets)) return *lacking;
-  return Given{.config = write(*complete), .secrets = std::get<process::Secrets>(std::move(secrets))};
+  Given given{.config = write(*complete), .secrets = std::get<process::Secrets>(std::move(secrets))};
+  for (const bundle::Question& each : manifest.config) {
+    const json::value* value = each.variable && !each.secret ? complete->if_contains(each.name.text) : nullptr;
+    if (value == nullptr) continue;
+    given.variables[each.variable->text] = value->is_string() ? std::string(value->get_string()) : write(*value);
+  }
+  return given;
 }
 
 }  // namespace sluice::deploy::local_runtime

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/document.h"
+#include "base/result.h"
 #include "bundle/manifest/manifest.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "lang/run/handler.h"
@@ -28,7 +30,10 @@ std::variant<process::Secrets, Lacking> secrets_for(LocalHost& host, const bundl
                                                     const std::string& service,
                                                     const std::optional<lang::Sealed>& sealed, lang::Attempt& effect);
 
-// `config` is the text of an object.
+// What the program is told: the config, in which what runtime:// references stand for is looked up, completed by the
+// defaults of the bundle's questions. `config` is the text of an object.
+Result<json::object> config_for(const bundle::Manifest& manifest, const std::string& config, lang::Attempt& effect);
+
 std::variant<Given, Lacking> given_for(LocalHost& host, const bundle::Manifest& manifest, const std::string& service,
                                        const std::string& config, const std::optional<lang::Sealed>& sealed,
                                        lang::Attempt& effect);

@@ -77,7 +77,7 @@ TEST_F(LocalGivenTest, SaysWhichSecretsAreMissing) {
 
 TEST_F(LocalGivenTest, SaysWhatIsWrongWithTheConfig) {
   EXPECT_EQ(text_of(lacks("config: [{ name: region, question: Where? }]\n", "{}")),
-            "/region: there is no answer to: Where?");
+            "/region: region has no answer: Where?");
 }
 
 }  // namespace local_given_test

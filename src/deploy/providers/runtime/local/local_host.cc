@@ -10,6 +10,8 @@
 #include "bundle/archive/extract.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
+#include "deploy/stored_data.h"
+#include "deploy/views/port_range.h"
 #include "process/port.h"
 #include "process/probe.h"
 #include "process/replica_files.h"
@@ -68,6 +70,11 @@ Result<std::string> digest_of_file(Disk& disk, const std::string& path) {
     digest.update(std::string_view(chunk).substr(0, *got));
     if (*got < kChunkBytes) return crypto::to_hex(digest.finish());
   }
+}
+
+std::string name_in(const Deployment& deployment, int64_t number) {
+  const auto index = static_cast<size_t>(number);
+  return index < deployment.names.size() ? deployment.names[index] : name_of_replica(deployment.name, number);
 }
 
 Misfortune of_home(const Error& error) { return {.kind = Misfortune::Kind::home, .reason = error.message}; }
@@ -200,6 +207,19 @@ Result<void> LocalHost::make_storage(const Bundle& bundle, const Given& given) {
   return {};
 }
 
+// A folder is no disk of its own: what is over its size is seen when the next program is to be started with it.
+Result<void> LocalHost::check_storage(const Bundle& bundle, const Given& given) const {
+  for (const bundle::Storage& each : bundle.manifest.storage) {
+    const uint64_t held = StoredData(place_.storage).bytes_of(given.storage + "/" + each.name.text);
+    if (held <= each.size.bytes) continue;
+    return Error{.code = Code::limit,
+                 .message = "the storage " + each.name.text + " holds " + std::to_string(held) +
+                            " bytes, more than its size of " + std::to_string(each.size.bytes),
+                 .next = "delete something from it, or give it a larger size in bundle.yaml"};
+  }
+  return {};
+}
+
 process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port) const {
   const bundle::Manifest& manifest = bundle.manifest;
   process::Workload workload{
@@ -227,6 +247,9 @@ Result<uint16_t> LocalHost::port_of(const std::string& name, const Deployment& d
   // One that an attempt before has started keeps its port.
   auto found = replicas_.workload(name);
   if (found && found->port) return *found->port;
+  auto range = deployment.given.variables.find("SLUICE_PORT_RANGE");
+  auto ports = range == deployment.given.variables.end() ? std::nullopt : views::parse_port_range(range->second);
+  if (ports) return process::free_port(ports->first, ports->last);
   return process::free_port();
 }
 
@@ -235,7 +258,7 @@ Placed LocalHost::place_of(const std::string& name, const process::Workload& wor
   return {.name = name,
           .endpoint =
               workload.port ? "http://127.0.0.1:" + std::to_string(*workload.port) : "unix:" + folder + "/run/socket",
-          .log = folder + "/log"};
+          .log = replicas_.log_of(name)};
 }
 
 std::optional<Misfortune> LocalHost::await_all(std::vector<Placed>& placed, const std::function<bool()>& cancelled) {
@@ -263,14 +286,15 @@ LocalHost::Brought LocalHost::bring_up(const Bundle& bundle, const Deployment& d
                                        const std::function<bool()>& cancelled) {
   if (auto usable = check_home(); !usable) return of_home(usable.error());
   if (auto made = make_storage(bundle, deployment.given); !made) return of_home(made.error());
+  if (auto fits = check_storage(bundle, deployment.given); !fits) return of_home(fits.error());
   std::vector<Placed> placed;
   std::vector<std::string> begun;
   auto undo = [&](Misfortune misfortune) -> Brought {
     (void)take_down(begun);
     return misfortune;
   };
-  for (int64_t i = 0; i < deployment.replicas; ++i) {
-    const std::string name = name_of_replica(deployment.name, i);
+  for (int64_t i = deployment.first; i < deployment.replicas; ++i) {
+    const std::string name = name_in(deployment, i);
     if (i < deployment.kept) {
       // Its bundle may be another by now: what runs is left alone.
       auto state = replicas_.look(name);
@@ -306,7 +330,7 @@ LocalHost::Brought LocalHost::bring_back(const Bundle& bundle, const Deployment&
   if (auto made = make_storage(bundle, deployment.given); !made) return of_home(made.error());
   std::vector<Placed> placed;
   for (int64_t i = 0; i < deployment.replicas; ++i) {
-    const std::string name = name_of_replica(deployment.name, i);
+    const std::string name = name_in(deployment, i);
     auto workload = replicas_.workload(name);
     auto state = replicas_.look(name);
     if (!workload) {
@@ -331,6 +355,16 @@ LocalHost::Brought LocalHost::bring_back(const Bundle& bundle, const Deployment&
   }
   if (auto misfortune = await_all(placed, cancelled)) return *std::move(misfortune);
   return placed;
+}
+
+void LocalHost::await_unused(const std::string& name, const std::function<bool()>& cancelled) {
+  auto workload = replicas_.workload(name);
+  if (!workload) return;
+  const std::string socket = replicas_.folder_of_replica(name) + "/run/socket";
+  auto is_unused = [&](const process::ReplicaState&) {
+    return (workload->port ? process::connections_to(*workload->port) : process::connections_to(socket)) == 0;
+  };
+  (void)replicas_.await(name, is_unused, workload->grace_ms, cancelled);
 }
 
 Result<void> LocalHost::take_down(const std::vector<std::string>& names) {

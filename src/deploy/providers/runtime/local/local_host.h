@@ -68,8 +68,10 @@ struct Given {
 struct Deployment {
   std::string name;
   int64_t replicas = 1;
-  std::optional<int64_t> port;  // of the first replica; any free ones without it
-  int64_t kept = 0;             // the first so many were there before, and stay when another fails
+  std::optional<int64_t> port;          // of the first replica; any free ones without it
+  int64_t kept = 0;                     // the first so many were there before, and stay when another fails
+  int64_t first = 0;                    // the number of the first replica
+  std::vector<std::string> names = {};  // of the first replicas, if those are of several deployments
   Given given;
 };
 
@@ -126,6 +128,8 @@ class LocalHost {
   Brought bring_back(const Bundle& bundle, const Deployment& deployment, bool any_port,
                      const std::function<bool()>& cancelled);
   Result<void> take_down(const std::vector<std::string>& names);
+  // Waits until nobody is connected to a replica any more, for as long as it may drain.
+  void await_unused(const std::string& name, const std::function<bool()>& cancelled);
   // Removes what archives were unpacked to, but for those of these hashes, those that a replica runs from, and those
   // that somebody is about to start.
   Result<void> forget_unpacked(const std::set<std::string>& kept);
@@ -145,6 +149,7 @@ class LocalHost {
 
   Result<Bundle> read(std::string root, std::string hash, Hold hold);
   Result<uint16_t> port_of(const std::string& name, const Deployment& deployment, int64_t number);
+  Result<void> check_storage(const Bundle& bundle, const Given& given) const;
   Result<void> make_storage(const Bundle& bundle, const Given& given);
   std::vector<std::pair<std::string, std::string>> storage_of(const Bundle& bundle, const Given& given) const;
   Placed place_of(const std::string& name, const process::Workload& workload) const;

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/testing_wait.h"
 #include "bundle/archive/pack.h"
 #include "process/testing_replicas.h"
@@ -65,6 +67,18 @@ TEST_F(LocalHostTest, AnArchiveIsUnpackedOnce) {
   EXPECT_EQ(first->root, second->root);
   EXPECT_TRUE(first->root.starts_with(world.folder.path("unpacked/")));
   EXPECT_EQ(first->manifest.name.text, "a");
+}
+
+TEST_F(LocalHostTest, WhatIsStoredBeyondItsSizeKeepsTheNextProgramFromStarting) {
+  auto opened = host.open(bundle("name: a\nversion: \"1\"\nrun: [./app]\nstorage: [{ name: data, size: 1KB }]\n"));
+  ASSERT_TRUE(opened) << to_string(opened.error());
+  const std::string folder = world.folder.path("storage/shop/data");
+  std::filesystem::create_directories(folder);
+  ASSERT_TRUE(write_atomically(world.disk, folder + "/file", std::string(2'000, 'x'), 0644));
+  auto brought =
+      host.bring_up(*opened, {.name = "s.1", .given = {.config = "{}", .storage = "shop"}}, [] { return false; });
+  ASSERT_TRUE(std::holds_alternative<Misfortune>(brought));
+  EXPECT_EQ(std::get<Misfortune>(brought).reason, "the storage data holds 2000 bytes, more than its size of 1024");
 }
 
 TEST_F(LocalHostTest, WhatSomebodyIsAboutToStartStaysUnpacked) {

@@ -4,10 +4,12 @@
 #include <charconv>
 #include <set>
 
+#include "base/json.h"
 #include "deploy/providers/runtime/local/local_given.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
 #include "deploy/providers/runtime/local/local_settings.h"
+#include "deploy/views/telemetry.h"
 #include "process/port.h"
 
 namespace sluice::deploy::local_runtime {
@@ -127,8 +129,12 @@ DeployWork work_on_running(const State& state, const LocalRuntimeFound& service)
           .config = service.record.config,
           .storage = storage_of(service),
           .variables = service.record.variables,
-          .secrets = service.record.secrets};
+          .secrets = service.record.secrets,
+          .names = std::move(names)};
 }
+
+// The number of a replica in its deployment: 1 of "01J….2.1".
+int64_t number_of(const std::string& replica) { return serial_of(replica); }
 
 std::vector<LocalRuntimeProgram> programs_of(const std::vector<Placed>& placed) {
   std::vector<LocalRuntimeProgram> programs;
@@ -136,6 +142,15 @@ std::vector<LocalRuntimeProgram> programs_of(const std::vector<Placed>& placed) 
     programs.push_back({.name = each.name, .endpoint = each.endpoint, .pid = each.pid, .log = each.log});
   }
   return programs;
+}
+
+// Keeps what runs, and says where it is, which is all that Runtime needs to know of it.
+template <class Ok>
+void keep_programs(State& state, const LocalRuntimeId& service, Ok& ok) {
+  state.programs(service).assign(ok.programs);
+  for (const LocalRuntimeProgram& each : ok.programs) {
+    ok.replicas.push_back({.name = each.name, .endpoint = each.endpoint});
+  }
 }
 
 using Brought = LocalHost::Brought;
@@ -155,12 +170,21 @@ std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& 
                         .replicas = work.replicas,
                         .port = work.port,
                         .kept = work.kept,
+                        .first = work.first,
+                        .names = work.names,
                         .given = std::get<Given>(std::move(given))};
   deployment.given.storage = work.storage;
   if (work.variables) {
     const json::value variables = json::parse(*work.variables);
     for (const auto& each : variables.as_object()) {
       deployment.given.variables.emplace(each.key(), each.value().as_string());
+    }
+  }
+  // What a bundle or an operator says of telemetry itself comes first.
+  lang::ReadOnlyRows rows(effect.read().rows_of("LocalRuntime"));
+  if (auto service = State(rows).get(LocalRuntimeId(work.service))) {
+    for (const auto& [name, text] : views::otel_variables(effect.read(), service->instance)) {
+      if (!bundle.manifest.env.contains(name)) deployment.given.variables.emplace(name, text);
     }
   }
   return deployment;
@@ -293,7 +317,9 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
     if (!settings->variables.empty()) record.variables = json::serialize(json::value_from(settings->variables));
     if (!record.storage.empty() && storage_number(state, record.storage) < 0) state.storages().push(record.storage);
   });
-  return Provision::Ok{.service = service, .endpoint = "local:" + service.text()};
+  return Provision::Ok{.service = service,
+                       .endpoint = "local:" + service.text(),
+                       .storage = settings->storage ? settings->storage->text : ""};
 }
 
 Deploy::Begun LocalRuntime::begin_deploy(const Deploy& ask, State& state) {
@@ -333,7 +359,7 @@ Deploy::Outcome LocalRuntime::finish_deploy(const Deploy& ask, const Deploy::Out
     record.endpoint = ok.endpoint;
     if (ask.secrets) record.secrets = ask.secrets;
   });
-  state.programs(service->id).assign(ok.programs);
+  keep_programs(state, service->id, ok);
   return ok;
 }
 
@@ -380,7 +406,7 @@ Rollback::Outcome LocalRuntime::finish_rollback(const Rollback& ask, const Rollb
     record.artifactHash = back.artifactHash;
     record.endpoint = ok.endpoint;
   });
-  state.programs(service->id).assign(ok.programs);
+  keep_programs(state, service->id, ok);
   return ok;
 }
 
@@ -409,8 +435,10 @@ Scale::Performed LocalRuntime::perform_scale(const ScaleWork& work, Effect& effe
   const LocalHost::Turn turn(host, work.deploy.service);
   auto brought = bring_up_or_say(host, work.deploy, effect);
   if (auto* reason = std::get_if<std::string>(&brought)) return Scale::Failed{.reason = *reason};
+  for (const std::string& each : work.excess) host.await_unused(each, [&] { return effect.cancelled(); });
   if (auto stopped = host.take_down(work.excess); !stopped) return lang::Again{.reason = stopped.error().message};
-  return Scale::Ok{.programs = programs_of(std::get<std::vector<Placed>>(brought))};
+  const auto& placed = std::get<std::vector<Placed>>(brought);
+  return Scale::Ok{.endpoint = placed.front().endpoint, .programs = programs_of(placed)};
 }
 
 Scale::Outcome LocalRuntime::finish_scale(const Scale& ask, const Scale::Outcome& outcome, State& state) {
@@ -425,9 +453,144 @@ Scale::Outcome LocalRuntime::finish_scale(const Scale& ask, const Scale::Outcome
   if (ended_of(outcome) != Scale::Ended::ok) return outcome;
   auto ok = get<Scale::Ok>(outcome);
   ok.service = service->id;
-  state.edit(service->id, [&](LocalRuntimeRecord& record) { record.replicas = ask.replicas; });
-  state.programs(service->id).assign(ok.programs);
+  state.edit(service->id, [&](LocalRuntimeRecord& record) {
+    record.replicas = ask.replicas;
+    record.endpoint = ok.endpoint;
+  });
+  keep_programs(state, service->id, ok);
   return ok;
+}
+
+// A renewal has a number of its own, as a deployment has: replicas that have it have the new secrets.
+Renew::Begun LocalRuntime::begin_renew(const Renew& ask, State& state) {
+  auto fail = [&](const std::string& reason) {
+    return Renew::Result(Renew::Failed{.instance = ask.instance, .reason = reason});
+  };
+  auto service = service_of(state, ask.instance);
+  if (!service || service->record.artifact.empty()) return fail("nothing runs of it on this machine");
+  LocalRuntimeRecord& record = service->record;
+  if (!record.renewal || record.renewing != ask.secrets || record.round != ask.round) {
+    record.renewal = ++record.serial;
+    record.renewing = ask.secrets;
+    record.round = ask.round;
+  }
+  const auto names = names_of(state, service->id);
+  auto stale = std::ranges::find_if(
+      names, [&](const std::string& name) { return serial_of(deployment_of(name)) != *record.renewal; });
+  if (stale == names.end()) {
+    if (ask.secrets) record.secrets = ask.secrets;
+    record.renewing.reset();
+    record.round.reset();
+    record.renewal.reset();
+    state.put(service->id, record);
+    return Renew::Result(Renew::Done{.instance = ask.instance});
+  }
+  state.put(service->id, record);
+  if (!take(state, *service)) return fail("something else is being done to it");
+  const int64_t number = number_of(*stale);
+  return RenewWork{.deploy = {.artifact = record.artifact,
+                              .hash = record.artifactHash,
+                              .service = service->id.text(),
+                              .name = deployment_name(service->id, *record.renewal),
+                              .replicas = number + 1,
+                              .port = first_port(record, *record.renewal),
+                              .config = record.config,
+                              .storage = storage_of(*service),
+                              .variables = record.variables,
+                              .secrets = ask.secrets,
+                              .first = number},
+                   .replica = *stale};
+}
+
+Renew::Performed LocalRuntime::perform_renew(const RenewWork& work, Effect& effect) {
+  auto& host = effect.tool<LocalHost>();
+  const LocalHost::Turn turn(host, work.deploy.service);
+  auto bundle = host.open(work.deploy.artifact, work.deploy.hash);
+  if (!bundle) return Renew::Failed{.reason = to_string(bundle.error())};
+  // Of no service: what its replicas were started with is what is to be replaced.
+  DeployWork fresh = work.deploy;
+  fresh.service.clear();
+  auto tried = bring_up(host, *bundle, fresh, effect);
+  if (auto* lacking = std::get_if<Lacking>(&tried)) return Renew::Failed{.reason = text_of(*lacking)};
+  const Brought& brought = std::get<Brought>(tried);
+  if (const auto* misfortune = std::get_if<Misfortune>(&brought)) {
+    return Renew::Failed{.reason = misfortune->reason, .lastLines = misfortune->last_lines};
+  }
+  return Renew::Replaced{.replica = work.replica, .programs = programs_of(std::get<std::vector<Placed>>(brought))};
+}
+
+Renew::Outcome LocalRuntime::finish_renew(const Renew& ask, const Renew::Outcome& outcome, State& state) {
+  auto service = given_back(state, service_of(state, ask.instance));
+  if (ended_of(outcome) == Renew::Ended::failed) {
+    auto failed = get<Renew::Failed>(outcome);
+    failed.instance = ask.instance;
+    return failed;
+  }
+  // Whatever the engine says: who renews waits for a variant.
+  if (const auto* end = get_if<lang::EngineEnd>(&outcome)) {
+    return Renew::Abandoned{.service = service ? service->id : LocalRuntimeId(), .reason = end->message};
+  }
+  if (!service || ended_of(outcome) != Renew::Ended::replaced) return outcome;
+  auto replaced = get<Renew::Replaced>(outcome);
+  auto programs = state.programs(service->id).values();
+  for (LocalRuntimeProgram& each : programs) {
+    if (each.name == replaced.replica) each = replaced.programs.front();
+  }
+  replaced.instance = ask.instance;
+  replaced.endpoint = programs.front().endpoint;
+  replaced.programs = programs;
+  state.edit(service->id, [&](LocalRuntimeRecord& record) { record.endpoint = replaced.endpoint; });
+  keep_programs(state, service->id, replaced);
+  return replaced;
+}
+
+Reload::Begun LocalRuntime::begin_reload(const Reload& ask, State& state) {
+  auto service = service_of(state, ask.instance);
+  if (!service || service->record.artifact.empty()) return Reload::Result(Reload::Notfound{.instance = ask.instance});
+  return ReloadWork{.deploy = work_on_running(state, *service)};
+}
+
+Reload::Performed LocalRuntime::perform_reload(const ReloadWork& work, Effect& effect) {
+  auto& host = effect.tool<LocalHost>();
+  const LocalHost::Turn turn(host, work.deploy.service);
+  auto bundle = host.open(work.deploy.artifact, work.deploy.hash);
+  if (!bundle) return Reload::Failed{.reason = to_string(bundle.error())};
+  auto config = config_for(bundle->manifest, work.deploy.config, effect);
+  if (!config) return Reload::Failed{.reason = to_string(config.error())};
+  for (const std::string& each : work.deploy.names) {
+    auto told = host.replicas().reconfigure(each, write(*config));
+    if (!told) return Reload::Failed{.reason = to_string(told.error())};
+  }
+  return Reload::Ok{};
+}
+
+Reload::Outcome LocalRuntime::finish_reload(const Reload& ask, const Reload::Outcome& outcome, State&) {
+  Reload::Outcome told = outcome;
+  if (auto* ok = get_if<Reload::Ok>(&told)) ok->instance = ask.instance;
+  if (auto* failed = get_if<Reload::Failed>(&told)) failed->instance = ask.instance;
+  return told;
+}
+
+Release::Begun LocalRuntime::begin_release(const Release& ask, State& state) {
+  auto service = service_of(state, ask.instance);
+  const bool listed = service && std::ranges::count(names_of(state, service->id), ask.replica) > 0;
+  if (!service || listed || service_of_replica(ask.replica) != service->id.text()) {
+    return Release::Result(Release::Ok{.instance = ask.instance});
+  }
+  return ReleaseWork{.service = service->id.text(), .replica = ask.replica};
+}
+
+Release::Performed LocalRuntime::perform_release(const ReleaseWork& work, Effect& effect) {
+  auto& host = effect.tool<LocalHost>();
+  const LocalHost::Turn turn(host, work.service);
+  host.await_unused(work.replica, [&] { return effect.cancelled(); });
+  if (auto stopped = host.take_down({work.replica}); !stopped) return lang::Again{.reason = stopped.error().message};
+  return Release::Ok{};
+}
+
+// What could not be stopped is ended by the next repair: nobody lists it.
+Release::Outcome LocalRuntime::finish_release(const Release& ask, const Release::Outcome&, State&) {
+  return Release::Ok{.instance = ask.instance};
 }
 
 Repair::Begun LocalRuntime::begin_repair(const Repair& ask, State& state) {
@@ -479,7 +642,7 @@ Repair::Outcome LocalRuntime::finish_repair(const Repair& ask, const Repair::Out
   ok.instance = service->record.instance;
   if (ok.endpoint.empty()) ok.endpoint = service->record.endpoint;
   state.edit(ask.service, [&](LocalRuntimeRecord& record) { record.endpoint = ok.endpoint; });
-  state.programs(ask.service).assign(ok.programs);
+  keep_programs(state, ask.service, ok);
   return ok;
 }
 
@@ -547,7 +710,9 @@ ForgetStorage::Outcome LocalRuntime::finish_forget_storage(const ForgetStorage& 
 Check::Begun LocalRuntime::begin_check(const Check& ask, State& state) {
   auto service = service_of(state, ask.instance);
   auto names = service ? names_of(state, service->id) : std::vector<std::string>{};
-  if (names.empty()) return Check::Result(Check::Unreachable{.instance = ask.instance});
+  // While replicas are started again it is not known yet where they are.
+  if (names.empty() || (service->record.busy && service->record.repairing))
+    return Check::Result(Check::Unreachable{.instance = ask.instance});
   return CheckWork{.names = names};
 }
 

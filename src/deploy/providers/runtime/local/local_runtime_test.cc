@@ -267,7 +267,7 @@ TEST_F(LocalRuntimeTest, DeploySaysWhatTheBundleAsksForInVain) {
   provision();
   EXPECT_EQ(
       deploy(server("asks", "config: [{ name: region, question: Where? }]\n")).as<Deploy::InvalidConfig>().message,
-      "/region: there is no answer to: Where?");
+      "/region: region has no answer: Where?");
   auto missing = deploy(server("secretive", "secrets: [TOKEN]\n")).as<Deploy::SecretsMissing>();
   EXPECT_THAT(missing.names, ElementsAre("TOKEN"));
   EXPECT_EQ(missing.reason,
@@ -321,6 +321,59 @@ TEST_F(LocalRuntimeTest, WhatTheEngineGaveUpIsAbandoned) {
   harness.end_with(end);
   EXPECT_EQ(harness.invoke(Scale{.instance = "i", .replicas = 2}).as<Scale::Abandoned>().service, before.service);
   EXPECT_FALSE(State(harness.rows()).get(before.service)->busy);
+}
+
+TEST_F(LocalRuntimeTest, RenewReplacesOneReplicaAfterTheOther) {
+  provision(R"({"replicas":2})");
+  const std::string artifact = server("one", "secrets: [TOKEN]\n");
+  Renew ask{.instance = "i", .secrets = harness.seal(R"({"TOKEN":"two"})")};
+  EXPECT_EQ(harness.invoke(ask).as<Renew::Failed>().reason, "nothing runs of it on this machine");
+  harness
+      .invoke(
+          Deploy{.instance = "i", .artifact = artifact, .version = "1", .secrets = harness.seal(R"({"TOKEN":"one"})")})
+      .as<Deploy::Ok>();
+  const std::string name = service();
+  auto first = harness.invoke(ask).as<Renew::Replaced>();
+  EXPECT_EQ(first.replica, name + ".1.0");
+  ASSERT_EQ(first.replicas.size(), 2U);
+  EXPECT_EQ(first.replicas[0].name, name + ".2.0");
+  EXPECT_EQ(first.replicas[1].name, name + ".1.1");
+  EXPECT_THAT(running(), UnorderedElementsAre(name + ".1.0", name + ".1.1", name + ".2.0")) << "the old one goes on";
+  EXPECT_EQ(*world.replicas.secrets(name + ".2.0"), (process::Secrets{{"TOKEN", "two"}}));
+  EXPECT_EQ(harness.invoke(Release{.instance = "i", .replica = name + ".2.0"}).as<Release::Ok>().instance, "i");
+  EXPECT_THAT(running(), testing::SizeIs(3)) << "what is listed is not stopped";
+  EXPECT_TRUE(harness.invoke(Release{.instance = "i", .replica = name + ".1.0"}).is<Release::Ok>());
+  EXPECT_THAT(running(), UnorderedElementsAre(name + ".1.1", name + ".2.0"));
+  // What is half done can be repaired as it is.
+  lose(name + ".1.1");
+  EXPECT_TRUE(harness.invoke(Repair{.service = LocalRuntimeId(name)}).is<Repair::Ok>());
+  EXPECT_THAT(running(), UnorderedElementsAre(name + ".1.1", name + ".2.0"));
+  EXPECT_EQ(harness.invoke(ask).as<Renew::Replaced>().replica, name + ".1.1");
+  harness.invoke(Release{.instance = "i", .replica = name + ".1.1"}).as<Release::Ok>();
+  EXPECT_TRUE(harness.invoke(ask).is<Renew::Done>());
+  EXPECT_THAT(running(), UnorderedElementsAre(name + ".2.0", name + ".2.1"));
+  EXPECT_TRUE(harness.invoke(Release{.instance = "none", .replica = name + ".2.1"}).is<Release::Ok>());
+}
+
+TEST_F(LocalRuntimeTest, ARenewalThatFailsLeavesWhatRuns) {
+  provision();
+  const std::string artifact = bundle(
+      "picky", "import os, sys\nif os.environ['TOKEN'] == 'bad': sys.exit('no luck')\n" + process::server_script(),
+      "secrets: [TOKEN]\n");
+  harness
+      .invoke(
+          Deploy{.instance = "i", .artifact = artifact, .version = "1", .secrets = harness.seal(R"({"TOKEN":"one"})")})
+      .as<Deploy::Ok>();
+  const Renew bad{.instance = "i", .secrets = harness.seal(R"({"TOKEN":"bad"})")};
+  auto failed = harness.invoke(bad).as<Renew::Failed>();
+  EXPECT_THAT(failed.lastLines, Contains(HasSubstr("no luck")));
+  EXPECT_THAT(running(), ElementsAre(service() + ".1.0"));
+  occupy();
+  EXPECT_EQ(harness.invoke(bad).as<Renew::Failed>().reason, "something else is being done to it");
+  occupy(false);
+  harness.end_with({.outcome = lang::EngineOutcome::unavailable, .message = "no more"});
+  EXPECT_EQ(harness.invoke(bad).as<Renew::Abandoned>().reason, "no more");
+  EXPECT_FALSE(State(harness.rows()).get(LocalRuntimeId(service()))->busy);
 }
 
 TEST_F(LocalRuntimeTest, RollbackRunsTheVersionBeforeAgain) {
@@ -590,6 +643,37 @@ TEST_F(LocalRuntimeTest, CheckBelievesACommand) {
   ASSERT_TRUE(process::replace_file(world.folder.path("replicas/" + name + "/run/sick"), "", 0644));
   ASSERT_TRUE(eventually([&] { return !world.replicas.look(name)->healthy; }));
   EXPECT_TRUE(harness.invoke(Check{.instance = "i"}).is<Check::Unreachable>());
+}
+
+TEST_F(LocalRuntimeTest, RenewWithoutSecretsIsByItsRound) {
+  provision();
+  deploy(server("one")).as<Deploy::Ok>();
+  const Renew ask{.instance = "i", .round = lang::Request("r1")};
+  EXPECT_EQ(harness.invoke(ask).as<Renew::Replaced>().replica, service() + ".1.0");
+  harness.invoke(Release{.instance = "i", .replica = service() + ".1.0"}).as<Release::Ok>();
+  EXPECT_TRUE(harness.invoke(ask).is<Renew::Done>());
+  EXPECT_THAT(running(), ElementsAre(service() + ".2.0"));
+}
+
+TEST_F(LocalRuntimeTest, ReloadSendsASignalIfTheConfigIsAnother) {
+  EXPECT_TRUE(harness.invoke(Reload{.instance = "i"}).is<Reload::Notfound>());
+  provision(R"({"config":{"color":"red"}})");
+  const std::string artifact =
+      bundle("heard", "import signal\nsignal.signal(signal.SIGHUP, lambda *_: print('told', flush=True))\n" +
+                          process::server_script());
+  deploy(artifact).as<Deploy::Ok>();
+  EXPECT_TRUE(harness.invoke(Reload{.instance = "i"}).is<Reload::Ok>()) << "nothing new";
+  const std::string replica = service() + ".1.0";
+  EXPECT_EQ(world.replicas.workload(replica)->config, R"({"color":"red"})");
+  provision(R"({"config":{"color":"blue"}})");
+  EXPECT_EQ(harness.invoke(Reload{.instance = "i"}).as<Reload::Ok>().instance, "i");
+  EXPECT_EQ(world.replicas.workload(replica)->config, R"({"color":"blue"})");
+  EXPECT_TRUE(eventually([&] {
+    auto lines = world.replicas.last_lines(replica, 10);
+    return lines && std::ranges::any_of(*lines, [](const auto& each) { return each.text == "told"; });
+  }));
+  std::filesystem::remove_all(artifact);
+  EXPECT_THAT(harness.invoke(Reload{.instance = "i"}).as<Reload::Failed>().reason, HasSubstr("No such file"));
 }
 
 }  // namespace local_runtime_test

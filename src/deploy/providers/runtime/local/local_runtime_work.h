@@ -23,9 +23,13 @@ struct DeployWork {
   std::string storage;
   std::optional<std::string> variables;  // a JSON object of texts
   std::optional<lang::Sealed> secrets;
+  int64_t first = 0;               // the number of the first replica
+  std::vector<std::string> names;  // of the first replicas, if those are of several deployments
+  static constexpr std::string_view kDefaulted[] = {"first", "names"};
 };
 BOOST_DESCRIBE_STRUCT(DeployWork, (),
-                      (artifact, hash, service, name, replicas, port, kept, config, storage, variables, secrets))
+                      (artifact, hash, service, name, replicas, port, kept, config, storage, variables, secrets, first,
+                       names))
 
 struct RollbackWork {
   DeployWork deploy;
@@ -43,6 +47,23 @@ struct RepairWork {
   bool any_port = false;  // whether one whose port is taken may have another
 };
 BOOST_DESCRIBE_STRUCT(RepairWork, (), (deploy, any_port))
+
+struct RenewWork {
+  DeployWork deploy;    // of the one replica
+  std::string replica;  // that it is started for
+};
+BOOST_DESCRIBE_STRUCT(RenewWork, (), (deploy, replica))
+
+struct ReloadWork {
+  DeployWork deploy;  // what runs
+};
+BOOST_DESCRIBE_STRUCT(ReloadWork, (), (deploy))
+
+struct ReleaseWork {
+  std::string service;
+  std::string replica;
+};
+BOOST_DESCRIBE_STRUCT(ReleaseWork, (), (service, replica))
 
 struct DestroyWork {
   std::string service;   // "" if there is none

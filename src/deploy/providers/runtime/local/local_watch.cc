@@ -5,12 +5,16 @@
 #include <boost/json.hpp>
 
 #include "deploy/providers/runtime/local/local_host.h"
+#include "deploy/views/runtime_registry.h"
+#include "local_runtime.gen.h"
 
 namespace sluice::deploy::local_runtime {
 namespace {
 
 constexpr int64_t kFirstWait_ms = 2'000, kLongestWait_ms = 300'000;
+constexpr int64_t kSilence_ms = 10'000;
 constexpr int64_t kMs_ns = 1'000'000;
+constexpr std::string_view kKind = "local";  // as local_runtime.concept says
 
 }  // namespace
 
@@ -19,10 +23,12 @@ void LocalWatch::look(const Tell& tell) {
   auto names = replicas_.list();
   if (!names) return;
   const int64_t now_ms = clock_.monotonic_ns() / kMs_ns;
-  std::set<std::string> down, services;
+  std::set<std::string> down, services, silent, answering;
   for (const std::string& name : *names) {
     auto state = replicas_.look(name);
-    if (!state || !process::is_over(state->phase)) continue;
+    if (!state) continue;
+    (state->phase == process::Phase::running && state->healthy ? answering : silent).insert(service_of_replica(name));
+    if (!process::is_over(state->phase)) continue;
     down.insert(name);
     if (first_ || state->phase == process::Phase::lost || seen_.contains(name)) {
       services.insert(service_of_replica(name));
@@ -39,6 +45,46 @@ void LocalWatch::look(const Tell& tell) {
     told.wait_ms = std::min(told.wait_ms == 0 ? kFirstWait_ms : 2 * told.wait_ms, kLongestWait_ms);
     told.next_ms = now_ms + told.wait_ms;
     tell("LocalRuntime/repair", {{"service", service}});
+  }
+  for (const std::string& each : answering) silent.erase(each);
+  look_for_silence(silent, now_ms, tell);
+}
+
+void LocalWatch::look_for_silence(const std::set<std::string>& silent, int64_t now_ms, const Tell& tell) {
+  for (const std::string& service : silent) {
+    silent_.try_emplace(service, Told{.next_ms = now_ms + kSilence_ms, .wait_ms = kSilence_ms});
+  }
+  for (auto& [service, told] : silent_) {
+    const bool was_told = told.wait_ms > kSilence_ms;
+    auto instance = instances_.find(service);
+    if (instance == instances_.end() || !(silent.contains(service) ? now_ms >= told.next_ms : was_told)) continue;
+    told.wait_ms = std::min(2 * told.wait_ms, kLongestWait_ms);
+    told.next_ms = now_ms + told.wait_ms;
+    tell("Health/suspect", {{"instance", instance->second}});
+  }
+  std::erase_if(silent_, [&](const auto& each) { return !silent.contains(each.first); });
+}
+
+void LocalWatch::compare(const lang::Snapshot& committed, const Tell& tell) {
+  lang::ReadOnlyRows rows(committed.rows_of("LocalRuntime"));
+  const State state(rows);
+  instances_.clear();
+  for (const LocalRuntimeFound& service : state.all()) {
+    instances_[service.id.text()] = service.record.instance;
+    auto known = views::known_replicas(committed, service.record.instance);
+    if (service.record.busy || !known) continue;
+    std::vector<views::KnownReplica> runs;
+    for (const LocalRuntimeProgram& each : state.programs(service.id).values()) {
+      runs.push_back({each.name, each.endpoint});
+    }
+    if (*known == runs) continue;
+    tell("Runtime/observed", {{"instance", service.record.instance},
+                              {"endpoint", service.record.endpoint},
+                              {"replicas", json::value_from(runs)}});
+  }
+  const auto known = views::known_storages(committed, std::string(kKind));
+  for (const auto& each : state.storages()) {
+    if (!known.contains(each.value)) tell("Runtime/stored", {{"storage", each.value}, {"runtimeType", kKind}});
   }
 }
 

@@ -5,6 +5,12 @@
 // What another effect is just stopping or starting does not run for a moment either. So what was stopped or failed
 // counts only when it is seen twice; at the first look of all nothing is under way yet, and it counts at once. What was
 // stopped all together stays so.
+//
+// If no replica of a service has answered for ten seconds it asks Health to look at the instance, again after a while
+// that doubles, and once more when one answers.
+//
+// It also tells Runtime where replicas are, and which data is kept, if Runtime does not know: an earlier version kept
+// that in LocalRuntime alone, and its flows still do.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +31,11 @@ class LocalWatch final : public lang::Observer {
 
   std::string_view concept_name() const override { return "LocalRuntime"; }
   void look(const Tell& tell) override;
+  void compare(const lang::Snapshot& committed, const Tell& tell) override;
 
  private:
+  void look_for_silence(const std::set<std::string>& silent, int64_t now_ms, const Tell& tell);
+
   struct Told {
     int64_t next_ms = 0;  // of the clock that never goes back
     int64_t wait_ms = 0;
@@ -35,8 +44,10 @@ class LocalWatch final : public lang::Observer {
   const process::Replicas& replicas_;
   const Clock& clock_;
   bool first_ = true;
-  std::set<std::string> seen_;        // replicas that did not run at the last look
-  std::map<std::string, Told> told_;  // by service
+  std::set<std::string> seen_;                    // replicas that did not run at the last look
+  std::map<std::string, Told> told_;              // by service
+  std::map<std::string, Told> silent_;            // services none of whose replicas answers
+  std::map<std::string, std::string> instances_;  // of services, as of the last comparison
 };
 
 }  // namespace sluice::deploy::local_runtime

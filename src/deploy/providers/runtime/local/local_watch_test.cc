@@ -7,6 +7,8 @@
 
 #include <boost/json.hpp>
 
+#include "lang/run/memory_rows.h"
+#include "local_runtime.gen.h"
 #include "process/testing_replicas.h"
 
 namespace sluice::deploy::local_runtime {
@@ -86,6 +88,36 @@ TEST_F(LocalWatchTest, WhatWasStoppedCountsWhenItIsSeenTwice) {
   EXPECT_THAT(look(), ElementsAre("LocalRuntime/repair a"));
   LocalWatch another(world.replicas, clock);
   EXPECT_THAT(look(another), ElementsAre("LocalRuntime/repair a")) << "at the first look nothing is under way";
+}
+
+// What an earlier version kept in LocalRuntime alone.
+TEST_F(LocalWatchTest, TellsRuntimeWhatItDoesNotKnow) {
+  lang::MemoryRows rows;
+  struct Committed final : lang::Snapshot {
+    explicit Committed(const lang::Rows& all) : all(all) {}
+    const lang::Rows& rows_of(std::string_view) const override { return all; }
+    const lang::Rows& all;
+  } committed(rows);
+  std::vector<std::string> told;
+  auto compare = [&] {
+    told.clear();
+    watch.compare(committed, [&](const std::string& action, const json::object& input) {
+      told.push_back(action + " " + json::serialize(input));
+    });
+    return told;
+  };
+  State state(rows);
+  const LocalRuntimeId service("a");
+  state.put(service, {.instance = "i", .endpoint = "http://127.0.0.1:1"});
+  state.programs(service).push({.name = "a.1.0", .endpoint = "http://127.0.0.1:1"});
+  EXPECT_THAT(compare(), ElementsAre()) << "Runtime has no such instance";
+  rows.put("Runtime", "i", json::object{{"concept", "shop"}, {"runtimeType", "local"}, {"status", "running"}});
+  state.storages().push("d-1");
+  EXPECT_THAT(compare(), ElementsAre(R"(Runtime/observed {"instance":"i","endpoint":"http://127.0.0.1:1","replicas":)"
+                                     R"([{"name":"a.1.0","endpoint":"http://127.0.0.1:1"}]})",
+                                     R"(Runtime/stored {"storage":"d-1","runtimeType":"local"})"));
+  state.edit(service, [](LocalRuntimeRecord& record) { record.busy = lang::Request("r"); });
+  EXPECT_THAT(compare(), ElementsAre(testing::StartsWith("Runtime/stored"))) << "whoever is at it will answer";
 }
 
 }  // namespace local_watch_test

@@ -1,0 +1,36 @@
+// Asks for settings: what packs and bundles want to know (bundle/manifest/question.h), from a file of answers, and of
+// the person at a terminal for what is still open.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "bundle/manifest/question.h"
+#include "cli/command_door.h"
+#include "cli/context.h"
+
+namespace sluice::cli {
+
+struct Asking {
+  bundle::Questions questions;
+  std::string what;    // who asks, for the first line: "acme.telemetry.file@1.0.0"
+  json::object given;  // what is known already
+  // Keeps the answer to a secret question, and gives the reference that stands for it.
+  std::function<Result<std::string>(const std::string& name, const std::string& value)> keep_secret = {};
+};
+
+// All answers, with defaults. A person is asked one question after the other: an empty line takes the default, `<` goes
+// back to the question before, `?` shows what it is for, and an answer that does not fit is asked for again. Where
+// nobody can be asked, an open question is an error that names it.
+Result<json::object> ask(Context& context, Asking asking);
+
+// Puts a value into the secrets of an environment, wherever its secrets pack keeps them, and gives the reference that
+// stands for it from now on: secret://ENV/NAME.
+Result<std::string> keep_secret(CommandDoor& door, const std::string& environment, const std::string& name,
+                                const std::string& value);
+
+// As people read them: each question with its type, its choices and its default.
+std::string questions_table(bundle::Questions questions, const Terminal& terminal);
+
+}  // namespace sluice::cli

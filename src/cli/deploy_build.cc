@@ -1,0 +1,184 @@
+// Bundles go into the home's blobs before the plan is asked for: a plan names them by their digests.
+#include "cli/deploy_build.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/json_writer.h"
+#include "bundle/trust/sidecar.h"
+#include "cli/bundle_words.h"
+#include "cli/opening.h"
+#include "cli/signing_key.h"
+#include "cli/version.h"
+#include "deploy/build_bundle.h"
+#include "deploy/concepts/artifact/artifact_builder.h"
+#include "plan/app_manifest.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr size_t kMaxSpecBytes = size_t{1} << 20U;
+
+// All that is wrong with a manifest as one error: the first in its own place, the others below it.
+Error all_of(const std::vector<Error>& faults) {
+  Error error = faults.front();
+  for (size_t i = 1; i < faults.size(); ++i) error.message += "\n" + to_string(faults[i]);
+  error.code = Code::invalid;
+  if (error.next.empty()) error.next = "sluice init --manifest --schema prints what a manifest may say";
+  return error;
+}
+
+// The @version of a `.concept`.
+Result<int64_t> spec_version(Disk& disk, const std::string& path) {
+  auto text = read_file(disk, path, kMaxSpecBytes);
+  if (!text) return text.error();
+  constexpr std::string_view kVersion = "@version(";
+  const size_t at = text->find(kVersion);
+  return at == std::string::npos ? 1 : std::max<int64_t>(1, std::atoll(text->c_str() + at + kVersion.size()));
+}
+
+}  // namespace
+
+Result<std::string> manifest_path(Context& context, const std::string& given) {
+  std::filesystem::path path = given.empty() ? "." : given;
+  auto stat = context.disk.stat(path.string(), FollowLinks::yes);
+  if (!stat) return stat.error();
+  if (stat->kind == FileKind::folder) path /= plan::kAppManifestName;
+  auto there = context.disk.exists(path.string());
+  if (!there) return there.error();
+  if (*there) return path.lexically_normal().string();
+  const std::string folder = path.parent_path().lexically_normal().string();
+  // A single bundle needs no manifest.
+  auto single = context.disk.exists((path.parent_path() / bundle::kManifestName).string());
+  const bool one = single && *single && path.filename() == plan::kAppManifestName;
+  return Error{.code = Code::not_found,
+               .message = "there is no " + path.lexically_normal().string(),
+               .next = (one ? "sluice up " : "sluice init --manifest ") + (folder.empty() ? "." : folder)};
+}
+
+BuiltApp::~BuiltApp() {
+  for (const Part& each : parts_) {
+    if (!each.made) continue;
+    (void)context_.disk.remove(each.path);
+    (void)context_.disk.remove(bundle::sidecar_path(each.path));
+  }
+}
+
+Result<std::unique_ptr<BuiltApp>> BuiltApp::build(Context& context, const std::string& path,
+                                                  const std::string& environment) {
+  auto text = read_file(context.disk, path, plan::kMaxManifestBytes);
+  if (!text) return text.error();
+  plan::ParsedManifest parsed =
+      plan::parse_app_manifest(*text, path, {.environment = environment, .variable = context.variables});
+  if (!parsed.manifest) return all_of(parsed.faults);
+  auto resolved = plan::resolve_overlays(parsed.document, environment);
+  const plan::AppManifest& manifest = resolved.resolved ? resolved.resolved->manifest : *parsed.manifest;
+  const std::vector<std::string> targets =
+      context.given.has("target") ? context.given.texts("target") : std::vector<std::string>();
+  for (const std::string& each : targets) {
+    if (!manifest.components.contains(each) && !manifest.concepts.contains(each)) {
+      return Error{.code = Code::usage, .message = "--target: " + path + " has no component " + each};
+    }
+  }
+  std::unique_ptr<BuiltApp> app(new BuiltApp(context));
+  for (const auto* components : {&manifest.components, &manifest.concepts}) {
+    for (const auto& [name, component] : *components) {
+      if (!component.folder && !component.bundle) continue;  // the plan says that it is missing
+      if (!targets.empty() && std::ranges::find(targets, name) == targets.end()) continue;
+      if (auto added = app->add(name, component, std::filesystem::path(path).parent_path().string()); !added) {
+        Error error = added.error();
+        error.message = name + ": " + error.message;
+        return error;
+      }
+    }
+  }
+  json::array variables;
+  for (const auto& [name, value] : parsed.used) variables.push_back(json::object{{"name", name}, {"value", value}});
+  app->input_ = {
+      {"manifest", *text}, {"environment", environment}, {"file", path}, {"variables", std::move(variables)}};
+  if (!targets.empty()) app->input_["only"] = to_json(targets);
+  return app;
+}
+
+Result<void> BuiltApp::add(const std::string& name, const plan::Component& component, const std::string& folder) {
+  const std::filesystem::path place(folder);
+  Part part{.component = name};
+  if (component.spec) {
+    auto version = spec_version(context_.disk, (place / *component.spec).string());
+    if (!version) return version.error();
+    part.spec_version = *version;
+  }
+  if (component.bundle) {
+    part.path = (place / *component.bundle).lexically_normal().string();
+    parts_.push_back(std::move(part));
+    return {};
+  }
+  auto home = home_of(context_);
+  auto run = home ? home->folder("run") : home.error();
+  if (!run) return run.error();
+  part.path = (*run / ("deploy-" + std::to_string(::getpid()) + "-" + name + ".bundle")).string();
+  part.made = true;
+  parts_.push_back(part);
+  context_.output.detail("building " + name);
+  return pack((place / *component.folder).lexically_normal().string(), part.path);
+}
+
+Result<void> BuiltApp::pack(const std::string& folder, const std::string& out) {
+  if (!key_) {
+    auto key = signing_key(context_);
+    if (!key) return key.error();
+    key_.emplace(*std::move(key));
+  }
+  return pack_signed(context_, folder, out, *key_);
+}
+
+Result<void> pack_signed(Context& context, const std::string& folder, const std::string& out,
+                         const crypto::PrivateKey& key, const std::function<bool()>& stopped) {
+  RealClock clock;
+  process::RealRunner runner(clock);
+  auto built = deploy::build_bundle(
+      context.disk, runner, clock,
+      {.folder = plain_folder(folder),
+       .out = out,
+       .environment = deploy::build_environment(context.variables),
+       .version_of =
+           [&](const std::string& name) {
+             return deploy::artifact::version_of_tool(context.disk, name, context.variables);
+           },
+       .sluice_version = version().number},
+      {.stopped = stopped, .said = [&](const std::string& line) { context.output.note("  " + line); }});
+  if (!built) return built.error();
+  for (const std::string& each : built->warnings) context.output.warn(each);
+  auto sidecar = bundle::sign_statement(built->statement, {&key, 1});
+  if (!sidecar) return sidecar.error();
+  return bundle::write_sidecar(context.disk, bundle::sidecar_path(out), *sidecar);
+}
+
+Result<json::object> BuiltApp::put(CommandDoor& door) {
+  json::array bundles;
+  for (const Part& each : parts_) {
+    auto archive = door.put(each.path);
+    if (!archive) return archive.error();
+    json::object bundle{{"component", each.component}, {"archive", *archive}, {"signature", ""}};
+    const std::string sidecar = bundle::sidecar_path(each.path);
+    auto there = context_.disk.exists(sidecar);
+    if (!there) return there.error();
+    if (*there) {
+      auto signature = door.put(sidecar);
+      if (!signature) return signature.error();
+      bundle["signature"] = *signature;
+    }
+    if (each.spec_version) bundle["specVersion"] = *each.spec_version;
+    bundles.push_back(std::move(bundle));
+  }
+  json::object input = input_;
+  input["bundles"] = std::move(bundles);
+  return input;
+}
+
+}  // namespace sluice::cli

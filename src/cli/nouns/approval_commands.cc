@@ -1,0 +1,93 @@
+// sluice approvals: calls that wait for people to agree.
+#include <boost/json.hpp>
+
+#include "base/json_writer.h"
+#include "base/table.h"
+#include "cli/action_command.h"
+#include "cli/all_commands.h"
+#include "cli/call_options.h"
+#include "cli/command_door.h"
+#include "cli/opening.h"
+#include "deploy/views/approvals.h"
+
+namespace sluice::cli {
+namespace approval_commands {
+
+namespace views = deploy::views;
+
+Result<Code> list(Context& context) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto all = (*door)->read<std::vector<views::ApprovalDocument>>("approvals", {{"over", context.given.flag("all")}});
+  if (!all) return all.error();
+  context.output.print(to_json(*all), [&](const Terminal& terminal) {
+    Table table{.columns = {{"APPROVAL"}, {"STATUS"}, {"WHO"}, {"WHAT"}, {"ENVIRONMENT"}, {"AGREED"}, {"REASON"}}};
+    for (const views::ApprovalDocument& each : *all) {
+      table.rows.push_back({{each.approval},
+                            {each.status},
+                            {each.requester},
+                            {each.action},
+                            {each.environment.value_or("")},
+                            {std::to_string(each.yes.size()) + " of " + std::to_string(each.needed)},
+                            {each.reason}});
+    }
+    return all->empty() ? std::string("nothing waits for approval\n") : render(table, terminal);
+  });
+  return Code::ok;
+}
+
+Result<Code> vote(Context& context, bool agree) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  const std::string given = context.given.text("approval");
+  auto found = (*door)->read<std::vector<views::ApprovalDocument>>("approvals", {{"approval", given}});
+  if (!found) return found.error();
+  if (found->size() != 1) {
+    return Error{.code = found->empty() ? Code::not_found : Code::conflict,
+                 .message = (found->empty() ? "there is no approval " : "several approvals begin with ") + given,
+                 .next = "sluice approvals list"};
+  }
+  json::object input{{"approval", found->front().approval}, {"agree", agree}};
+  if (context.given.has("reason")) input["reason"] = context.given.text("reason");
+  auto answer = (*door)->call("Approval/vote", input);
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_in_words(context, *answer);
+  const bool more = answer->variant == "counted";
+  print_done(context, *answer, agree ? "agreed" : "rejected",
+             found->front().action + " of " + found->front().requester +
+                 (more    ? "; it needs " + std::to_string(found->front().needed)
+                  : agree ? "; it runs now"
+                          : ""));
+  return Code::ok;
+}
+
+}  // namespace approval_commands
+
+void add_approval_commands(Commands& commands) {
+  using namespace approval_commands;
+  commands.add_noun({.name = "approvals",
+                     .group = Group::operate,
+                     .summary = "Agree to calls that the access policy wants agreed to"});
+  commands.add({.name = "approvals list",
+                .summary = "List calls that wait for approval",
+                .details = "A policy with `approvals:` has others agree before something is done. The call waits, its "
+                           "command exits with 10, and it runs when enough people have agreed.",
+                .options = {lock_timeout_option(), {.name = "all", .help = "also those that wait no more"}},
+                .example = "sluice approvals list",
+                .run = list});
+  const Arg which{.name = "approval", .help = "its id, or the beginning of it"};
+  commands.add({.name = "approvals approve",
+                .summary = "Agree to a call; the last yes runs it",
+                .args = {which},
+                .options = changing_options({}),
+                .example = "sluice approvals approve 01K",
+                .run = [](Context& context) { return vote(context, true); }});
+  commands.add({.name = "approvals reject",
+                .summary = "Say no to a call, which ends it",
+                .args = {which},
+                .options = changing_options({}),
+                .example = "sluice approvals reject 01K",
+                .run = [](Context& context) { return vote(context, false); }});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,153 @@
+// sluice login and sluice context: one command line for several servers.
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/json_writer.h"
+#include "base/table.h"
+#include "cli/all_commands.h"
+#include "cli/context.h"
+#include "cli/opening.h"
+#include "host/access_views.h"
+#include "host/contexts.h"
+#include "host/remote_door.h"
+
+namespace sluice::cli {
+namespace context_commands {
+
+constexpr size_t kMaxTokenBytes = 1024;
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+// Never from the command line, which others can read.
+Result<std::string> given_token(Context& context) {
+  if (context.given.has("token-file")) {
+    auto text = read_file(context.disk, context.given.text("token-file"), kMaxTokenBytes);
+    if (!text) return text.error();
+    return trimmed(*std::move(text));
+  }
+  if (::isatty(STDIN_FILENO) == 1) context.output.note("Type the token, then Enter:");
+  std::string text(kMaxTokenBytes, '\0');
+  size_t size = 0;
+  while (size < text.size() && text.find('\n') >= size) {
+    const ssize_t got = ::read(STDIN_FILENO, text.data() + size, text.size() - size);
+    if (got <= 0) break;
+    size += static_cast<size_t>(got);
+  }
+  text.resize(size);
+  return trimmed(text.substr(0, text.find('\n')));
+}
+
+Result<Code> login(Context& context) {
+  const std::string url = context.given.text("url"), name = context.given.text("name");
+  if (name == host::kLocalContext) {
+    return Error{.code = Code::usage, .message = "local is the home on this machine; use another --name"};
+  }
+  if (auto where = host::address_in(url); !where) return where.error();
+  auto home = home_of(context);
+  if (!home) return home.error();
+  auto token = given_token(context);
+  if (!token) return token.error();
+  RealClock clock;
+  host::ServerContext server{url, *token};
+  auto door = host::RemoteDoor::open(server, clock, {.purpose = "login"});
+  if (!door) return door.error();
+  auto answer = (*door)->view("whoami");
+  if (!answer) return answer.error();
+  auto who = read<host::WhoamiView>(answer->document);
+  if (!who) return who.error();
+  auto contexts = host::read_contexts(context.disk, *home);
+  if (!contexts) return contexts.error();
+  contexts->servers[name] = std::move(server);
+  contexts->current = name;
+  if (auto kept = host::write_contexts(context.disk, *home, *contexts); !kept) return kept.error();
+  context.output.print(
+      json::object{{"context", name}, {"url", url}, {"caller", who->caller}}, [&](const Terminal& terminal) {
+        return terminal.paint(Style::good, "logged in") + "  " + name + " at " + url + " as " + who->caller + "\n";
+      });
+  context.output.note("Commands go there now; sluice context use local brings them back.");
+  return Code::ok;
+}
+
+json::object shown_of(const host::Contexts& contexts) {
+  json::array all{json::object{{"name", host::kLocalContext}, {"url", nullptr}}};
+  for (const auto& [name, server] : contexts.servers) {
+    all.push_back(json::object{{"name", name}, {"url", server.url}});
+  }
+  for (json::value& each : all) each.as_object()["current"] = each.at("name").as_string() == contexts.current;
+  return {{"contexts", std::move(all)}};
+}
+
+Result<Code> list(Context& context) {
+  auto home = home_of(context);
+  if (!home) return home.error();
+  auto contexts = host::read_contexts(context.disk, *home);
+  if (!contexts) return contexts.error();
+  const json::object shown = shown_of(*contexts);
+  context.output.print(shown, [&](const Terminal& terminal) {
+    Table table{.columns = {{""}, {"NAME"}, {"SERVER"}}};
+    for (const json::value& each : shown.at("contexts").as_array()) {
+      const bool current = each.at("current").as_bool();
+      table.rows.push_back(
+          {{current ? "*" : ""},
+           {std::string(each.at("name").as_string()), current ? Style::strong : Style::plain},
+           {each.at("url").is_null() ? "the home on this machine" : std::string(each.at("url").as_string())}});
+    }
+    return render(table, terminal);
+  });
+  return Code::ok;
+}
+
+Result<Code> use(Context& context) {
+  auto home = home_of(context);
+  if (!home) return home.error();
+  auto contexts = host::read_contexts(context.disk, *home);
+  if (!contexts) return contexts.error();
+  const std::string name = context.given.text("name");
+  if (name != host::kLocalContext && !contexts->servers.contains(name)) {
+    return Error{.code = Code::not_found, .message = "there is no context " + name, .next = "sluice context list"};
+  }
+  contexts->current = name;
+  if (name != host::kLocalContext || !contexts->servers.empty()) {
+    if (auto kept = host::write_contexts(context.disk, *home, *contexts); !kept) return kept.error();
+  }
+  context.output.print(json::object{{"context", name}}, [&](const Terminal& terminal) {
+    return terminal.paint(Style::good, "using") + "  " + name + "\n";
+  });
+  return Code::ok;
+}
+
+}  // namespace context_commands
+
+void add_context_commands(Commands& commands) {
+  using namespace context_commands;
+  commands.add(
+      {.name = "login",
+       .group = Group::operate,
+       .summary = "Log in to a server with a token",
+       .details = "The token is read from a line of standard input, or from a file. It is kept in "
+                  "keys/contexts.json of the home, which only you can read.\n\nFor instance: sluice login "
+                  "http://127.0.0.1:8400 --name team < token",
+       .args = {{.name = "url", .help = "such as http://127.0.0.1:8400"}},
+       .options =
+           {{.name = "name", .value = "NAME", .help = "what to call the server", .fallback = "server"},
+            {.name = "token-file", .value = "FILE", .help = "the file that holds the token", .kind = Kind::path}},
+       .example = "sluice login http://127.0.0.1:8400 --token-file token",
+       .run = login});
+  commands.add_noun({.name = "context", .group = Group::operate, .summary = "Choose the server that commands go to"});
+  commands.add({.name = "context list",
+                .summary = "List the servers that you have logged in to",
+                .example = "sluice context list",
+                .run = list});
+  commands.add({.name = "context use",
+                .summary = "Send commands to a server, or to this machine with local",
+                .args = {{.name = "name", .help = "as context list shows it"}},
+                .example = "sluice context use local",
+                .run = use});
+}
+
+}  // namespace sluice::cli

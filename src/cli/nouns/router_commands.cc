@@ -1,0 +1,222 @@
+// sluice router: the data plane as a process, and what it says of itself.
+#include <boost/json.hpp>
+#include <iostream>
+
+#include "base/atomic_file.h"
+#include "cli/all_commands.h"
+#include "cli/call_options.h"
+#include "cli/context.h"
+#include "cli/nouns/router_stats.h"
+#include "cli/opening.h"
+#include "cli/service_notice.h"
+#include "crypto/key_file.h"
+#include "host/background.h"
+#include "host/home.h"
+#include "router/address.h"
+#include "router/control_client.h"
+#include "router/master.h"
+
+namespace sluice::cli {
+namespace router_commands {
+
+constexpr size_t kMaxKeyFile = 64 << 10;
+constexpr int64_t kMostThreads = 64;
+constexpr int64_t kInterval_ms = 1'000;
+constexpr int64_t kShortestInterval_ms = 100;
+constexpr int64_t kLongestInterval_ms = 3'600'000;
+
+Result<std::string> router_name(const Context& context) {
+  std::string name = context.given.text("name");
+  auto fits = [](char c) { return isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; };
+  if (!name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), fits)) return name;
+  return Error{.code = Code::usage, .message = "--name: expected at most 40 letters, digits, - and _"};
+}
+
+// The public keys in a PEM file, one after the other.
+Result<std::vector<crypto::PublicKey>> keys_in(Disk& disk, const std::string& path) {
+  auto text = read_file(disk, path, kMaxKeyFile);
+  if (!text) return text.error();
+  std::vector<crypto::PublicKey> keys;
+  constexpr std::string_view kEnd = "-----END PUBLIC KEY-----";
+  std::string_view rest = *text;
+  for (size_t end = rest.find(kEnd); end != std::string_view::npos; end = rest.find(kEnd)) {
+    size_t begin = rest.find("-----BEGIN");
+    auto key = crypto::PublicKey::from_pem(
+        std::string(rest.substr(std::min(begin, end), end + kEnd.size() - std::min(begin, end))) + "\n");
+    if (!key) return key.error();
+    keys.push_back(*key);
+    rest.remove_prefix(end + kEnd.size());
+  }
+  if (keys.empty()) return Error{.code = Code::invalid, .message = path + " has no public key in PEM"};
+  return keys;
+}
+
+Result<std::vector<crypto::PublicKey>> trusted_keys(Context& context, const host::Home& home) {
+  std::vector<crypto::PublicKey> trusted;
+  for (const std::string& path : context.given.texts("trust")) {
+    auto keys = keys_in(context.disk, path);
+    if (!keys) return keys.error();
+    trusted.insert(trusted.end(), keys->begin(), keys->end());
+  }
+  if (!trusted.empty()) return trusted;
+  auto folder = home.check("keys");
+  if (!folder) return folder.error();
+  std::string path = (*folder / "operator.pem").string();
+  auto there = context.disk.exists(path);
+  if (!there) return there.error();
+  if (!*there) return trusted;  // it obeys its file alone
+  auto key = crypto::load_private_key(context.disk, path);
+  if (!key) return key.error();
+  trusted.push_back(key->public_key());
+  return trusted;
+}
+
+Result<void> check_run(const Context& context) {
+  if (auto threads = context.given.number("threads"); threads && (*threads < 1 || *threads > kMostThreads)) {
+    return Error{.code = Code::usage, .message = "--threads: expected 1 to 64"};
+  }
+  for (const char* option : {"listen", "admin"}) {
+    for (const std::string& text : context.given.texts(option)) {
+      auto address = router::parse_address(text);
+      if (!address) {
+        return Error{.code = Code::usage, .message = "--" + std::string(option) + ": " + address.error().message};
+      }
+    }
+  }
+  return {};
+}
+
+Result<Code> run(Context& context) {
+  auto name = router_name(context);
+  if (!name) return name.error();
+  if (auto sound = check_run(context); !sound) return sound.error();
+  auto home = home_of(context);
+  if (!home) return home.error();
+  auto routers = home->folder("router");
+  if (!routers) return routers.error();
+  std::string folder = (*routers / *name).string();
+  if (auto made = context.disk.make_folder(folder, 0700); !made && made.error().code != Code::conflict)
+    return made.error();
+  auto trusted = trusted_keys(context, *home);
+  if (!trusted) return trusted.error();
+  router::RouterOptions options{.name = *name, .folder = folder, .trusted = *std::move(trusted)};
+  if (context.given.has("listen")) options.listen = context.given.texts("listen");
+  options.admin = context.given.text("admin");
+  options.table_file = context.given.text("table");
+  options.threads = static_cast<size_t>(context.given.number("threads").value_or(0));
+  options.drain_ms = context.given.number("drain").value_or(0);
+  options.kept = context.given.flag("kept");
+  std::string log = context.given.text("access-log");
+  options.access_log = log == "none" ? "" : log.empty() ? folder + "/access.log" : log;
+  if (options.trusted.empty() && options.table_file.empty()) {
+    return Error{.code = Code::not_found,
+                 .message = "this home has no operator's key yet, so the router would obey nobody",
+                 .next = "run it with --table FILE, or with --trust FILE"};
+  }
+  auto served = router::run_router(options, context.disk, [&](const std::string& line) {
+    std::cout << line << std::endl;
+    tell_service(context.variables, "READY=1");
+  });
+  if (!served) return served.error();
+  return Code::ok;
+}
+
+// ----------------------------------------------------------------------------------------------------------- stats
+
+Result<Code> stats(Context& context) {
+  auto name = router_name(context);
+  if (!name) return name.error();
+  auto home = home_of(context);
+  if (!home) return home.error();
+  auto routers = home->check("router");
+  if (!routers) return routers.error();
+  const std::string socket = (*routers / *name / "control.sock").string();
+  auto look = [&]() -> Result<json::object> {
+    auto client = router::ControlClient::connect(socket);
+    if (!client) {
+      Error error = client.error();
+      error.next = host::command_to_run_router(*name);
+      return error;
+    }
+    return client->ask({{"op", "stats"}});
+  };
+  const int64_t interval_ms = context.given.number("interval").value_or(kInterval_ms);
+  if (interval_ms < kShortestInterval_ms || interval_ms > kLongestInterval_ms) {
+    return Error{.code = Code::usage, .message = "--interval: expected 100ms to 1h"};
+  }
+  const Output::Settings& settings = context.output.settings();
+  const bool live = settings.format == Format::table && settings.out.tty && !context.given.flag("once") &&
+                    context.variables("TERM").value_or("dumb") != "dumb";
+  if (live) return watch_router(context, *name, interval_ms, look);
+  auto answer = look();
+  if (!answer) return answer.error();
+  context.output.print(*answer, [&](const Terminal& terminal) {
+    return stats_text(seen_in(*answer), names_of_revisions(context), terminal);
+  });
+  return Code::ok;
+}
+
+}  // namespace router_commands
+
+void add_router_commands(Commands& commands) {
+  using namespace router_commands;
+  Option name{.name = "name", .value = "NAME", .help = "which router of this home", .fallback = "main"};
+  commands.add_noun({.name = "router", .group = Group::operate, .summary = "Run routers and watch their traffic"});
+  commands.add(
+      {.name = "router run",
+       .summary = "Run the router in the foreground",
+       .details = "It takes requests, finds the deployment by host, path and tenant, picks a revision and passes them "
+                  "on. What "
+                  "it obeys comes signed over its control socket and is kept on disk, so it goes on without the "
+                  "control plane; "
+                  "or from a table file alone. It prints a line of JSON with the addresses that it listens at.\n\n"
+                  "SIGTERM and Ctrl-C stop it: requests under way finish. SIGHUP reads the table file again.",
+       .options =
+           {name,
+            {.name = "listen",
+             .value = "ADDRESS",
+             .help = "where clients connect: 127.0.0.1:8080, [::1]:0, unix:/path",
+             .repeated = true},
+            {.name = "admin",
+             .value = "ADDRESS",
+             .help = "where /healthz, /readyz and /metrics are",
+             .fallback = "127.0.0.1:0"},
+            {.name = "table", .value = "FILE", .help = "obey this table", .kind = Kind::path},
+            {.name = "trust",
+             .value = "FILE",
+             .help = "obey orders signed by these public keys; else the operator's",
+             .kind = Kind::path,
+             .repeated = true},
+            {.name = "threads", .value = "N", .help = "how many threads; else one per core", .kind = Kind::count},
+            {.name = "drain",
+             .value = "TIME",
+             .help = "how long a stop waits for requests under way",
+             .kind = Kind::duration,
+             .fallback = "30s"},
+            {.name = "kept", .help = "have sluice serve start it again, where it was, if it is killed"},
+            {.name = "access-log",
+             .value = "FILE",
+             .help = "where to write the access log: a file, - for stdout, or none"}},
+       .example = "sluice router run --table table.json --listen 127.0.0.1:0",
+       .run = run});
+  commands.add(
+      {.name = "router stats",
+       .summary = "Show what passes through a router",
+       .details = "For each revision: its weight and its actual share, requests in flight and WebSockets, answers of "
+                  "400 and 500 and above since the counters began, and the latencies of the median and the 99th "
+                  "percentile. REPLICAS are those that get requests; \"1 of 2\" means that one has failed and is left "
+                  "out for a while.\n\nOn a terminal the table redraws every second (--interval), with the rates, "
+                  "shares and latencies of that second, until Ctrl-C. With --once, elsewhere, and in the other "
+                  "formats, it is printed once, with the counts since the counters began.",
+       .options = reading_options({name,
+                                   {.name = "once", .help = "print it once, also on a terminal"},
+                                   {.name = "interval",
+                                    .value = "TIME",
+                                    .help = "how often to redraw it on a terminal",
+                                    .kind = Kind::duration,
+                                    .fallback = "1s"}}),
+       .example = "sluice router stats",
+       .run = stats});
+}
+
+}  // namespace sluice::cli

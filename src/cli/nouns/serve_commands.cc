@@ -1,0 +1,243 @@
+// sluice serve, status and stop: the engine as a process of its own.
+#include <boost/json.hpp>
+
+#include "api/service.h"
+#include "base/clock.h"
+#include "cli/all_commands.h"
+#include "cli/command_door.h"
+#include "cli/context.h"
+#include "cli/nouns/status_tree.h"
+#include "cli/opening.h"
+#include "cli/service_notice.h"
+#include "cli/version.h"
+#include "deploy/deploy_kit.h"
+#include "host/background.h"
+#include "host/home.h"
+#include "host/home_store.h"
+#include "host/kit_place.h"
+#include "host/loaded_concepts.h"
+#include "host/remote_door.h"
+#include "host/serving.h"
+
+namespace sluice::cli {
+namespace serve_commands {
+
+constexpr int64_t kLook_ms = 20;
+
+Result<Code> serve(Context& context) {
+  const host::LoadedConcepts& loaded = concepts_of(context);
+  std::string name = context.given.text("kit");
+  const std::string where = context.given.text("listen");
+  if (!where.empty()) {
+    if (auto sound = host::Serving::check_listen(where); !sound) return sound.error();
+  }
+  auto place = kit_place_of(context, name.empty() ? std::string(deploy::kKitFolder) : name);
+  if (!place) return place.error();
+  if (auto exists = host::must_exist(*place); !exists) return exists.error();
+  host::KitReload reload(context.disk, context.output, *place, loaded);
+  auto kit = reload.first();
+  if (!kit) return kit.error();
+  // Before the threads are made, which are not to take the signal; gone before the engine is, so that a second Ctrl-C
+  // does not wait for effects under way.
+  std::optional<host::StopSignal> stop(std::in_place);
+  if (auto replicas = host::local_replicas(concepts_of(context))) {
+    if (auto may = (*replicas)->let_run(); !may) return may.error();
+  }
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  auto serving = host::Serving::start(*opening, *place, *kit, version().number, [](host::ServiceParts parts) {
+    return std::make_unique<api::Service>(std::move(parts));
+  });
+  if (!serving) return serving.error();
+  if (!where.empty()) {
+    if (auto listening = (*serving)->listen(where); !listening) return listening.error();
+  }
+  tell_service(context.variables, "READY=1");
+  (*serving)->run(*stop, reload);
+  tell_service(context.variables, "STOPPING=1");
+  stop.reset();
+  serving->reset();
+  return Code::ok;
+}
+
+// ---------------------------------------------------------------------------------------------------------- status
+
+// What the `sluice serve` of this home says of itself; nothing if none runs.
+Result<std::optional<json::object>> status_of(const Context& context, const host::Home& home, const Clock& clock) {
+  using Found = std::optional<json::object>;
+  if (auto trusted = home.check("run"); !trusted) return trusted.error();
+  auto door = host::RemoteDoor::open(host::socket_of(home), clock, {.purpose = context.given.command->name});
+  // A path that is too long for a socket is one where nobody can listen.
+  if (!door && (door.error().code == Code::not_found || door.error().code == Code::invalid)) return Found();
+  if (!door) return door.error();
+  auto status = (*door)->status();
+  if (!status && status.error().code == Code::unavailable) return Found();  // it ends just now
+  if (!status) return status.error();
+  return Found(*std::move(status));
+}
+
+std::string text_of(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr) return "";
+  if (value->is_string()) return std::string(value->get_string());
+  return value->is_int64() ? std::to_string(value->get_int64()) : "";
+}
+
+std::string status_text(const json::object& status, const Terminal& terminal) {
+  std::string text = terminal.paint(Style::good, "running") + "  pid " + text_of(status, "pid") + " since " +
+                     text_of(status, "since") + ", version " + text_of(status, "version") + "\n" + "kit      " +
+                     text_of(status, "kit") + "\n" + "socket   " + printable(text_of(status, "socket")) + "\n" +
+                     "flows    " + text_of(status, "openFlows") + " open, journal at " + text_of(status, "position") +
+                     "\n" + "store    " + text_of(status, "storeBytes") + " bytes\n";
+  std::string trouble = text_of(status, "trouble");
+  if (!trouble.empty()) text += terminal.paint(Style::bad, "trouble") + "  " + printable(trouble) + "\n";
+  return text;
+}
+
+// Whoever has the store right now is not waited for by someone who only wants to know whether it is served.
+Result<host::ViewAnswer> what_runs(Context& context) {
+  auto door = CommandDoor::open_any(context);
+  if (!door) return door.error();
+  auto answer = (*door)->view("status");
+  if (!answer && answer.error().code == Code::conflict) return host::ViewAnswer{.document = json::object()};
+  return answer;
+}
+
+// What the server says of itself, and then what runs.
+Result<void> tell_status(Context& context, json::object shown,
+                         const std::function<std::string(const json::object&, const Terminal&)>& text) {
+  auto answer = what_runs(context);
+  if (!answer) return answer.error();
+  auto tree = read<host::StatusDocument>(answer->document);
+  if (!tree) return tree.error();
+  for (const auto& each : answer->document.as_object()) shown[each.key()] = each.value();
+  context.output.print(shown,
+                       [&](const Terminal& terminal) { return text(shown, terminal) + status_tree(*tree, terminal); });
+  return {};
+}
+
+Result<Code> status(Context& context) {
+  auto home = home_of(context);
+  if (!home) return home.error();
+  RealClock clock;
+  int64_t until_ns = clock.monotonic_ns() + context.given.number("wait").value_or(0) * 1'000'000;
+  while (true) {
+    auto found = status_of(context, *home, clock);
+    if (!found) return found.error();
+    if (*found) {
+      json::object shown = **std::move(found);
+      shown["running"] = true;
+      if (auto told = tell_status(context, std::move(shown), status_text); !told) return told.error();
+      return Code::ok;
+    }
+    if (clock.monotonic_ns() >= until_ns) break;
+    clock.sleep_ms(kLook_ms);
+  }
+  auto told = tell_status(context, {{"running", false}, {"socket", host::socket_of(*home)}},
+                          [](const json::object&, const Terminal&) { return std::string("not running\n"); });
+  if (!told) return told.error();
+  context.output.note("Commands open the store themselves; next: sluice serve");
+  return Code::not_found;
+}
+
+// ------------------------------------------------------------------------------------------------------------ stop
+
+Result<Code> stop(Context& context) {
+  auto home = home_of(context);
+  if (!home) return home.error();
+  if (auto trusted = home->check("run"); !trusted) return trusted.error();
+  RealClock clock;
+  const bool all = !context.given.flag("control-plane");
+  const int64_t until_ms = context.given.number("timeout").value_or(0);
+  // First who lets requests in, then who would start again what is stopped, then what runs.
+  std::vector<host::RunningRouter> routers;
+  if (all) {
+    auto stopped = host::stop_routers(context.disk, *home, clock, until_ms);
+    if (!stopped) return stopped.error();
+    routers = *std::move(stopped);
+  }
+  auto served = host::stop_serve(context.disk, *home, clock, context.given.text("reason"), until_ms);
+  if (!served) return served.error();
+  size_t replicas = 0;
+  if (all) {
+    auto stopped = host::stop_workloads(context.disk, *home, concepts_of(context));
+    if (!stopped) return stopped.error();
+    replicas = *stopped;
+  }
+  json::object shown{{"stopped", *served != 0 || !routers.empty() || replicas != 0}};
+  if (*served != 0) shown["pid"] = *served;
+  json::array names;
+  for (const host::RunningRouter& each : routers) names.push_back(json::object{{"name", each.name}, {"pid", each.pid}});
+  if (!names.empty()) shown["routers"] = std::move(names);
+  if (replicas != 0) shown["replicas"] = replicas;
+  context.output.print(shown, [&](const Terminal& terminal) {
+    const std::string done = terminal.paint(Style::good, "stopped") + "  ";
+    std::string text;
+    for (const host::RunningRouter& each : routers) {
+      text += done + "router " + each.name + ", pid " + std::to_string(each.pid) + "\n";
+    }
+    if (*served != 0) text += done + "pid " + std::to_string(*served) + "\n";
+    if (replicas != 0) text += done + std::to_string(replicas) + (replicas == 1 ? " replica\n" : " replicas\n");
+    return text.empty() ? std::string("not running\n") : text;
+  });
+  return Code::ok;
+}
+
+}  // namespace serve_commands
+
+void add_serve_commands(Commands& commands) {
+  using namespace serve_commands;
+  commands.add(
+      {.name = "serve",
+       .group = Group::operate,
+       .summary = "Run the engine as one process that all commands use",
+       .details =
+           "It takes the store, goes on with what is open, runs effects and timers, and listens at run/sluice.sock in "
+           "the home. Commands that find it there go through it, with the same output and the same exit codes as "
+           "without it; only the home's owner may. It stays in the foreground and says a line for what it does; "
+           "SIGTERM, Ctrl-C and `sluice stop` end it in order. What it has started on this machine goes on running. "
+           "Builds and other effects run in its environment, not in that of the command that asked for them.\n\n"
+           "--listen serves programs and other people over HTTP, who show a token (`sluice access tokens create`); the "
+           "owner's own is in run/owner.token of the home while it listens.\n\n"
+           "A .sync file of the kit that changes is checked and loaded, as in `sluice kit run`.",
+       .args = {{.name = "kit",
+                 .help = "the kit's folder, or its name; else Sluice's own",
+                 .kind = Kind::path,
+                 .optional = true}},
+       .options = {lock_timeout_option(),
+                   {.name = "listen", .value = "ADDRESS:PORT", .help = "answer HTTP there, too; only on this machine"}},
+       .example = "sluice serve",
+       .run = serve});
+  commands.add({.name = "status",
+                .group = Group::operate,
+                .summary = "Show what runs, and which share of requests it gets",
+                .details = "A tree of environments, deployments, revisions and replicas: the share that was asked for "
+                           "and the one that the routers obey, with what each revision has answered; process, address "
+                           "and restarts of each replica. The exit code is 0 if sluice serve runs, and 5 if it does "
+                           "not.",
+                .options = {lock_timeout_option(),
+                            {.name = "wait",
+                             .value = "TIME",
+                             .help = "how long to wait for one to start",
+                             .kind = Kind::duration,
+                             .fallback = "0s"}},
+                .example = "sluice status",
+                .run = status});
+  commands.add({.name = "stop",
+                .group = Group::operate,
+                .summary = "Stop routers, control plane and workloads, in order",
+                .details = "Routers finish the requests under way first, then sluice serve ends, then each workload "
+                           "within its drain time. Nothing is forgotten: the next `sluice up` or `sluice serve` "
+                           "starts the workloads again, and what is open in the store goes on.",
+                .options = {{.name = "control-plane", .help = "only sluice serve; routers and workloads go on"},
+                            {.name = "timeout",
+                             .value = "TIME",
+                             .help = "how long to wait for its end",
+                             .kind = Kind::duration,
+                             .fallback = "60s"},
+                            {.name = "reason", .value = "TEXT", .help = "why, for its log"}},
+                .example = "sluice stop",
+                .run = stop});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,14 @@
+// What the view `status` says, as a tree: environment, deployment, revision, replica.
+#pragma once
+
+#include <string>
+
+#include "base/terminal.h"
+#include "host/status_view.h"
+
+namespace sluice::cli {
+
+// Empty where nothing is deployed.
+std::string status_tree(const host::StatusDocument& status, const Terminal& terminal);
+
+}  // namespace sluice::cli

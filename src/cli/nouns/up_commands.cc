@@ -1,0 +1,451 @@
+// sluice up: from a folder to a URL in one command. The kit does the work (Deployment/up); here a folder becomes an
+// archive, the processes that serve are started, and people are told.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <filesystem>
+#include <map>
+
+#include "base/atomic_file.h"
+#include "base/basis_points.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "bundle/archive/inspect.h"
+#include "bundle/manifest/guess.h"
+#include "bundle/manifest/manifest_template.h"
+#include "bundle/trust/sidecar.h"
+#include "cli/all_commands.h"
+#include "cli/command_door.h"
+#include "cli/deploy_build.h"
+#include "cli/losing.h"
+#include "cli/opening.h"
+#include "cli/routers_told.h"
+#include "cli/signing_key.h"
+#include "cli/staging.h"
+#include "cli/workflow_progress.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/objects.h"
+#include "host/background.h"
+#include "host/kit_watch.h"
+
+namespace sluice::cli {
+namespace up_commands {
+
+namespace views = deploy::views;
+
+constexpr std::string_view kLocal = "local";
+constexpr int64_t kAll_bps = 10'000;
+constexpr int64_t kStopAll_ms = 60'000;
+
+// ------------------------------------------------------------------------------------------------------- the archive
+
+// Removes the archive that was made for this call alone.
+class MadeArchive {
+ public:
+  MadeArchive(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
+  ~MadeArchive() {
+    (void)disk_.remove(path_);
+    (void)disk_.remove(bundle::sidecar_path(path_));
+  }
+  MadeArchive(const MadeArchive&) = delete;
+  MadeArchive& operator=(const MadeArchive&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Disk& disk_;
+  std::string path_;
+};
+
+Result<void> check_folder(Context& context, const std::string& folder) {
+  auto there = context.disk.stat(folder + "/" + std::string(bundle::kManifestName), FollowLinks::yes);
+  if (there || there.error().code != Code::not_found) return {};
+  std::error_code ignored;
+  auto guess =
+      bundle::guess_manifest(context.disk, folder, std::filesystem::absolute(folder, ignored).filename().string());
+  bundle::InitAnswers answers;
+  if (guess) answers = {.name = guess->name, .run = guess->run, .listen = guess->listen};
+  if (answers.name.text.empty()) answers.name = {"app"};
+  if (answers.run.empty()) answers.run = {"./app"};
+  std::string minimal = "name: " + answers.name.text + "\nversion: \"0.1.0\"\nrun: [";
+  for (const std::string& word : answers.run) {
+    minimal += (word == answers.run.front() ? "" : ", ") + write(json::value(word));
+  }
+  context.output.print_text(minimal + "]\n");
+  return Error{.code = Code::not_found,
+               .message = folder + " has no bundle.yaml; the lines above are one that would do",
+               .next = "sluice init " + folder + ", then sluice up " + folder};
+}
+
+Error no_bundle(Error why) {
+  if (why.next.empty() && why.code != Code::usage)
+    why.next = "name a folder with a bundle.yaml, or an archive that sluice bundles build has made";
+  return why;
+}
+
+// ---------------------------------------------------------------------------------------------------------- its URLs
+
+std::vector<std::string> urls_of(const host::RunningRouter& router, const views::RouteDocument& route) {
+  std::vector<std::string> urls;
+  std::vector<std::string> prefixes = route.path_prefixes;
+  if (prefixes.empty()) prefixes = {"/"};
+  for (const std::string& listen : router.listen) {
+    const size_t colon = listen.rfind(':');
+    if (listen.starts_with("unix:") || colon == std::string::npos) continue;
+    std::vector<std::string> hosts;
+    for (const std::string& host : route.hosts) {
+      if (!host.starts_with("*.")) hosts.push_back(host);
+    }
+    if (route.hosts.empty()) hosts = {listen.substr(0, colon)};
+    for (const std::string& host : hosts) {
+      for (const std::string& prefix : prefixes) urls.push_back("http://" + host + listen.substr(colon) + prefix);
+    }
+  }
+  return urls;
+}
+
+// ------------------------------------------------------------------------------------------------ what is there
+// already
+
+// The splits of all environments, by deployment. Nothing is made, and nobody is waited for.
+std::map<std::string, views::SplitDocument> splits_now(Context& context) {
+  std::map<std::string, views::SplitDocument> splits;
+  auto door = CommandDoor::open(context);
+  if (!door) return splits;
+  auto all = (*door)->look("environments");
+  if (!all) return splits;
+  for (const json::value& each : all->document.as_array()) {
+    auto one = (*door)->look("environment", {{"environment", each.at("environment_id")}});
+    auto document = one ? read<views::EnvironmentDocument>(one->document) : one.error();
+    if (!document) continue;
+    for (views::SplitDocument& split : document->traffic_splits) splits[split.deployment_id] = std::move(split);
+  }
+  return splits;
+}
+
+std::map<std::string, int64_t> generations_of(const std::map<std::string, views::SplitDocument>& splits) {
+  std::map<std::string, int64_t> generations;
+  for (const auto& [deployment, split] : splits) generations[deployment] = split.generation;
+  return generations;
+}
+
+// -------------------------------------------------------------------------------------------------------------- up
+
+json::object input_of(const Context& context, const ArchiveToStage& archive) {
+  json::object input{{"environment", kLocal}};
+  if (!archive.answers.empty()) input["set"] = write(archive.answers);
+  if (!archive.references.empty()) input["runtimeRefs"] = write(archive.references);
+  if (context.given.has("unset")) input["unset"] = to_json(context.given.texts("unset"));
+  if (context.given.has("customer-id")) input["customer"] = context.given.text("customer-id");
+  if (auto share = context.given.has("canary") ? context.given.number("canary") : std::nullopt) {
+    input["canaryBps"] = *share;
+  }
+  if (auto seconds = context.given.number("drain-seconds")) input["drainSeconds"] = *seconds;
+  return input;
+}
+
+Result<void> put_archive(Context& context, CommandDoor& door, const std::string& path, json::object& input) {
+  auto archive = door.put(path);
+  if (!archive) return archive.error();
+  input["archive"] = *archive;
+  const std::string sidecar = bundle::sidecar_path(path);
+  auto there = context.disk.exists(sidecar);
+  if (!there) return there.error();
+  if (!*there) return {};
+  auto signatures = door.put(sidecar);
+  if (!signatures) return signatures.error();
+  input["signature"] = *signatures;
+  return {};
+}
+
+Error refusal_of_up(const Context& context, const host::Answer& answer, const WorkflowProgress& progress) {
+  Error error = refusal_in_words(context, answer);
+  if (answer.variant != "failed") return error;
+  if (!progress.staged_name().empty()) {
+    error.message = progress.staged_name() + " is not fit to serve: " + error.message;
+    error.next = "change the bundle, then run sluice up again";
+  }
+  for (const std::string& line : answer.texts("lastLines")) error.message += "\n  " + printable(line);
+  return error;
+}
+
+struct Raised {
+  host::Answer answer;
+  std::string name;  // "shop@2"
+  views::RouteDocument route;
+};
+
+Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& archive, const host::RouterHere& router,
+                     WorkflowProgress& progress) {
+  if (auto known = introduce_router(door, router); !known) return known.error();
+  json::object input = input_of(context, archive);
+  if (auto put = put_archive(context, door, archive.path, input); !put) return put.error();
+  auto answer = door.run("Deployment/up", input, [&](const engine::Step& step) { return progress.hear(step); });
+  if (!answer) return answer.error();
+  if (answer->code != Code::ok) return refusal_of_up(context, *answer, progress);
+  Raised raised{.answer = *answer, .name = answer->text("bundle") + "@" + write(answer->fields.at("sequence"))};
+  if (const std::string signature = answer->text("signature"); signature != "verified") {
+    context.output.warn(raised.name + " is not verified: " + signature +
+                        "; local runs it, every other environment would refuse it");
+  }
+  if (answer->fields.at("routesWait").as_bool()) {
+    context.output.note("the routes stay as they are until it gets everything");
+  }
+  auto routers = routers_of(door, std::string(kLocal));
+  if (!routers) return routers.error();
+  tell_of_routers(context, *routers);
+  auto all = door.read<std::vector<views::DeploymentDocument>>("deployments", {{"environment", kLocal}});
+  if (!all) return all.error();
+  for (const views::DeploymentDocument& each : *all) {
+    if (each.deployment_id == answer->text("deployment")) raised.route = each.route_binding;
+  }
+  return raised;
+}
+
+void tell(Context& context, const Raised& raised, const host::RunningRouter& router) {
+  const json::object& fields = raised.answer.fields;
+  const json::array& weights = fields.at("entries").as_array();
+  int64_t own = 0;
+  for (const json::value& each : weights) {
+    if (each.at("revision") == fields.at("revision")) own = each.at("weightBps").as_int64();
+  }
+  const std::vector<std::string> urls = urls_of(router, raised.route);
+  json::object shown{{"deployment", fields.at("deployment")},
+                     {"bundle", fields.at("bundle")},
+                     {"revision", fields.at("revision")},
+                     {"name", raised.name},
+                     {"changed", fields.at("changed")},
+                     {"weights", weights},
+                     {"urls", to_json(urls)}};
+  context.output.print(shown, [&](const Terminal& terminal) {
+    std::string lines = terminal.paint(Style::good, fields.at("changed").as_bool() ? "up" : "unchanged") + "  " +
+                        raised.name + " gets " + print_basis_points(static_cast<int>(own)) + "\n";
+    for (const std::string& each : urls) lines += each + "\n";
+    return lines;
+  });
+}
+
+// ---------------------------------------------------------------------------------------------------------- the end
+
+// What this command has started itself. What ran before it goes on when it ends.
+struct Started {
+  bool router = false;
+  bool serve = false;
+  bool workloads = false;
+};
+
+void stop_these(Context& context, const host::Home& home, Clock& clock, const Started& these) {
+  auto told = [&](const auto& stopped) {
+    if (!stopped) context.output.error(stopped.error());
+  };
+  if (these.router) told(host::stop_routers(context.disk, home, clock, kStopAll_ms));
+  if (these.serve) told(host::stop_serve(context.disk, home, clock, "up ends", kStopAll_ms));
+  if (these.workloads) told(host::stop_workloads(context.disk, home, concepts_of(context)));
+}
+
+// Takes back what was begun, and says so.
+Error take_back(Context& context, const host::Home& home, Clock& clock, const Started& begun,
+                const WorkflowProgress& progress, const Error& why, bool interrupted) {
+  if (interrupted && progress.flow()) {
+    if (auto door = CommandDoor::open(context)) {
+      if (auto ended = (*door)->cancel(*progress.flow(), "stopped by the person who called"); !ended) {
+        context.output.error(ended.error());
+      }
+      // Nobody stays to see it done.
+      if (!progress.staged().empty()) {
+        (void)(*door)->call("Revision/archive", {{"revision", progress.staged()}}, host::WaitFor::start, "take-back");
+      }
+    }
+  }
+  stop_these(context, home, clock, begun);
+  if (!interrupted) return why;
+  return Error{.message = "stopped before it was up; what was started for it is stopped again", .next = "sluice up"};
+}
+
+// Ctrl-C: what this command has brought up ends, and what served before it serves again.
+Result<void> take_down(Context& context, const Raised& raised) {
+  const json::object& fields = raised.answer.fields;
+  if (!fields.at("changed").as_bool()) {
+    context.output.note("this command has changed nothing, so everything goes on");
+    return {};
+  }
+  const std::string deployment = raised.answer.text("deployment"), revision = raised.answer.text("revision");
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  auto split =
+      (*door)->read<OrNull<views::SplitDocument>>("traffic", {{"environment", kLocal}, {"deployment", deployment}});
+  if (!split) return split.error();
+  json::array entries;
+  for (const auto& each : *split ? (*split)->entries : std::vector<views::EntryDocument>()) {
+    entries.push_back(json::object{{"revision", each.revision_id}, {"weightBps", each.weight_bps}});
+  }
+  if (entries != fields.at("entries").as_array()) {
+    context.output.note("somebody has changed its traffic since, so everything goes on");
+    return {};
+  }
+  auto back = (*door)->call("Deployment/rollBack", {{"deployment", deployment}, {"steps", 1}}, host::WaitFor::answer,
+                            "roll-back");
+  if (!back) return back.error();
+  const bool served_before = back->code == Code::ok;
+  if (!served_before) {
+    auto cleared = (*door)->call("Traffic/clear", {{"deployment", deployment}}, host::WaitFor::all, "clear");
+    if (!cleared) return cleared.error();
+    if (cleared->code != Code::ok) return refusal_in_words(context, *cleared);
+  }
+  auto drained = (*door)->call("Revision/drain", {{"revision", revision}}, host::WaitFor::answer, "drain");
+  if (!drained) return drained.error();
+  if (drained->code != Code::ok) return refusal_in_words(context, *drained);
+  context.output.note("stopped " + raised.name + (served_before ? "; what served before it serves again" : "") +
+                      "; everything else goes on");
+  return {};
+}
+
+Result<Code> up(Context& context) {
+  const std::string given = context.given.text("bundle").empty() ? "." : context.given.text("bundle");
+  if (auto share = context.given.has("canary") ? context.given.number("canary") : std::nullopt;
+      share && (*share < 1 || *share >= kAll_bps)) {
+    return Error{.code = Code::usage, .message = "--canary: expected a share between 0% and 100%"};
+  }
+  const auto given_port = context.given.number("port");
+  if (given_port && (*given_port < 1 || *given_port > 65'535)) {
+    return Error{.code = Code::usage, .message = "--port: expected 1 to 65535"};
+  }
+  auto home = home_of(context);
+  if (!home) return home.error();
+  auto stat = context.disk.stat(given, FollowLinks::yes);
+  if (!stat) return no_bundle(stat.error());
+  const bool folder = stat->kind == FileKind::folder;
+  std::optional<ArchiveToStage> archive;
+  if (folder) {
+    if (auto has = check_folder(context, given); !has) return has.error();
+    if (context.given.flag("schema")) {
+      auto text = read_file(context.disk, given + "/" + std::string(bundle::kManifestName), bundle::kMaxManifestBytes);
+      if (!text) return text.error();
+      auto manifest = bundle::parse_manifest(*text);
+      if (!manifest) return manifest.error();
+      if (!print_questions(context, *manifest)) context.output.note(manifest->name.text + " asks for nothing");
+      return Code::ok;
+    }
+  } else {
+    auto read = archive_to_stage(context, given);
+    if (!read) return no_bundle(read.error());
+    archive = *std::move(read);
+    if (context.given.flag("schema")) {
+      if (!print_questions(context, archive->manifest)) context.output.note(archive->bundle + " asks for nothing");
+      return Code::ok;
+    }
+  }
+  const auto port = static_cast<uint16_t>(given_port.value_or(0));
+  RealClock clock;
+  const host::StopSignal stop;
+  const bool had_workloads = host::workloads_run(context.disk, *home, concepts_of(context));
+  std::map<std::string, int64_t> before;
+  if (!host::serve_runs(*home, clock)) before = generations_of(splits_now(context));
+  auto served = host::ensure_serve(context.disk, *home, clock);
+  if (!served) return served.error();
+  auto begun = host::begin_router(context.disk, *home, port);
+  host::RouterHere router;
+  WorkflowProgress progress(context, *home);
+  auto raised = [&]() -> Result<Raised> {
+    if (!begun) return begun.error();
+    auto key = signing_key(context);
+    if (!key) return key.error();
+    auto run = home->folder("run");
+    if (!run) return run.error();
+    const MadeArchive made(context.disk, (*run / ("up-" + std::to_string(::getpid()) + ".bundle")).string());
+    if (folder) {
+      if (auto packed = pack_signed(context, given, made.path(), *key, [&] { return stop.has_come(); }); !packed)
+        return packed.error();
+      auto read = archive_to_stage(context, made.path());
+      if (!read) return read.error();
+      archive = *std::move(read);
+    }
+    // Before the first publish, so that it is not told that nobody obeys.
+    auto listens = host::finish_router(context.disk, *home, clock, port, *begun);
+    if (!listens) return listens.error();
+    router = *std::move(listens);
+    auto door = CommandDoor::open(context);
+    if (!door) return door.error();
+    if (auto taken = take_answers(context, *archive, ""); !taken) return taken.error();
+    if (auto asked = ask_open(context, **door, std::string(kLocal), *archive); !asked) return asked.error();
+    return raise(context, **door, *archive, router, progress);
+  }();
+  const Started started{.router = begun && *begun != 0, .serve = *served, .workloads = *served && !had_workloads};
+  if (!raised) {
+    const bool interrupted = stop.has_come();
+    if (interrupted && stop.wait() == SIGHUP) return Code::ok;  // what was begun goes on without a terminal
+    // What somebody else has brought up meanwhile is served by what this one has started.
+    if (*served && !interrupted && generations_of(splits_now(context)) != before) return raised.error();
+    return take_back(context, *home, clock, started, progress, raised.error(), interrupted);
+  }
+  if (port != 0 && !router.started && std::ranges::none_of(router.router.listen, [&](const std::string& each) {
+        return each.ends_with(":" + std::to_string(port));
+      })) {
+    context.output.warn("the router runs already and stays where it listens; sluice stop ends it");
+  }
+  // One that was killed meanwhile has been replaced by this command, which ends now.
+  if (auto again = host::ensure_serve(context.disk, *home, clock); !again) return again.error();
+  tell(context, *raised, router.router);
+  if (context.given.flag("detach")) return Code::ok;
+  context.output.note(
+      "Ctrl-C stops what this command has started; if the terminal is closed, it goes on in the background");
+  if (stop.wait() == SIGHUP) return Code::ok;
+  auto others = splits_now(context);
+  others.erase(raised->answer.text("deployment"));
+  if (started.serve && others.empty()) {
+    stop_these(context, *home, clock, {.router = true, .serve = true, .workloads = true});
+    context.output.note("stopped");
+    return Code::ok;
+  }
+  if (auto down = take_down(context, *raised); !down) return down.error();
+  return Code::ok;
+}
+
+}  // namespace up_commands
+
+void add_up_commands(Commands& commands) {
+  using namespace up_commands;
+  std::vector<Option> options = staging_options();
+  options.push_back(unset_option());
+  options.push_back({.name = "answers",
+                     .value = "FILE",
+                     .help = "answers to what the bundle asks, as YAML or JSON",
+                     .kind = Kind::path});
+  options.push_back({.name = "schema", .help = "print what the bundle asks, and stop"});
+  options.push_back({.name = "detach", .letter = 'd', .help = "return once it runs, and leave it running"});
+  options.push_back({.name = "port",
+                     .value = "N",
+                     .help = "the port of the router; else 8080, or any free one",
+                     .kind = Kind::count});
+  options.push_back({.name = "canary",
+                     .value = "SHARE",
+                     .help = "give a new revision this share alone, and leave the rest as it was",
+                     .kind = Kind::share});
+  options.push_back({.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"});
+  for (Option& each : signing_options()) options.push_back(std::move(each));
+  commands.add(
+      {.name = "up",
+       .group = Group::run,
+       .summary = "Run a folder and send requests to it",
+       .details =
+           "Packs and signs the folder, starts the control plane and a router in the background if they do not run, "
+           "creates the environment local and a deployment, stages and warms a revision, sends it all requests, and "
+           "prints its URLs. Run again, it makes a new revision if the folder has changed, and otherwise does nothing. "
+           "Answers given with --set stay for later versions, until --unset. A revision that does not become healthy "
+           "gets no requests: the exit code is 7, and the previous version continues to serve.\n\nIn the foreground it "
+           "waits. Ctrl-C then stops what this command has started and nothing else; if the terminal is closed, "
+           "everything continues in the background.\n\nOlder revisions are drained, and `sluice traffic rollback local "
+           "--steps N` brings them back; the last ten that served are kept.",
+       .args = {{.name = "bundle",
+                 .help = "a folder with a bundle.yaml, or a signed archive; else this folder",
+                 .kind = Kind::path,
+                 .optional = true}},
+       .options = std::move(options),
+       .example = "sluice up examples/hello --detach",
+       .run = up});
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,99 @@
+// Certificates that are made here are read back and verified, and what does not hold is told.
+#include "crypto/x509.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice::crypto {
+namespace x509_test {
+
+constexpr int64_t kNow_ms = 1'900'000'000'000;
+constexpr int64_t kYear_ms = int64_t{365} * 86'400'000;
+
+MadeCertificate ca(const std::string& name = "the root") {
+  return make_certificate({.name = name, .is_ca = true, .until_ms = kNow_ms + kYear_ms}, nullptr, kNow_ms).value();
+}
+
+MadeCertificate leaf(const MadeCertificate& issuer, int64_t until_ms = kNow_ms + kYear_ms) {
+  return make_certificate({.names = {"shop.example", "*.shop.example", "127.0.0.1", "::1"}, .until_ms = until_ms},
+                          &issuer, kNow_ms)
+      .value();
+}
+
+std::string refusal(const Result<void>& verified) { return verified ? "" : verified.error().message; }
+
+TEST(X509, AMadeCertificateIsReadBack) {
+  const MadeCertificate root = ca();
+  auto facts = read_certificates(leaf(root).chain_pem);
+  ASSERT_TRUE(facts) << facts.error().message;
+  ASSERT_EQ(facts->size(), 2U);
+  EXPECT_EQ((*facts)[0].subject, "CN=shop.example");
+  EXPECT_EQ((*facts)[0].issuer, "CN=the root");
+  EXPECT_EQ((*facts)[0].names, (std::vector<std::string>{"shop.example", "*.shop.example", "127.0.0.1", "::1"}));
+  EXPECT_EQ((*facts)[0].until_ms, kNow_ms + kYear_ms);
+  EXPECT_FALSE((*facts)[0].is_ca);
+  EXPECT_TRUE((*facts)[1].is_ca);
+  EXPECT_EQ((*facts)[1].fingerprint, read_certificates(root.chain_pem)->front().fingerprint);
+}
+
+TEST(X509, AChainHoldsForItsNamesWhileItLasts) {
+  const MadeCertificate root = ca();
+  const MadeCertificate one = leaf(root);
+  for (const char* host : {"shop.example", "www.shop.example", "127.0.0.1", "::1"}) {
+    EXPECT_EQ(refusal(verify_chain(one.chain_pem, root.chain_pem, host, kNow_ms)), "") << host;
+  }
+  EXPECT_EQ(refusal(verify_chain(one.chain_pem, root.chain_pem, "other.example", kNow_ms)),
+            "the certificate is not to be believed for other.example: hostname mismatch");
+  EXPECT_EQ(refusal(verify_chain(one.chain_pem, root.chain_pem, "127.0.0.2", kNow_ms)),
+            "the certificate is not to be believed for 127.0.0.2: IP address mismatch");
+  EXPECT_EQ(refusal(verify_chain(one.chain_pem, root.chain_pem, "shop.example", kNow_ms + 2 * kYear_ms)),
+            "the certificate is not to be believed for shop.example: certificate has expired");
+  EXPECT_NE(refusal(verify_chain(one.chain_pem, ca("another").chain_pem, "shop.example", kNow_ms)), "");
+}
+
+TEST(X509, AnIntermediateMaySignAndALeafMayNot) {
+  const MadeCertificate root = ca();
+  const MadeCertificate middle =
+      make_certificate({.name = "the middle", .is_ca = true, .until_ms = kNow_ms + kYear_ms}, &root, kNow_ms).value();
+  const MadeCertificate one = leaf(middle);
+  EXPECT_EQ(refusal(verify_chain(one.chain_pem, root.chain_pem, "shop.example", kNow_ms)), "");
+  auto refused = make_certificate({.name = "x", .until_ms = kNow_ms + kYear_ms}, &one, kNow_ms);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the issuer may not sign certificates");
+}
+
+TEST(X509, ASigningIdentityIsAUriWithAnEd25519Key) {
+  const int64_t now = 1'790'000'000'000;
+  auto ca = make_certificate({.name = "acme", .is_ca = true, .until_ms = now + 100'000, .ed25519 = true}, nullptr, now);
+  ASSERT_TRUE(ca);
+  auto signer = make_certificate({.name = "primary",
+                                  .until_ms = now + 50'000,
+                                  .uri = "spiffe://acme/management-plane/primary",
+                                  .ed25519 = true,
+                                  .signs_only = true},
+                                 &*ca, now);
+  ASSERT_TRUE(signer);
+  const CertificateFacts facts = read_certificates(signer->chain_pem)->front();
+  EXPECT_EQ(facts.uris, std::vector<std::string>{"spiffe://acme/management-plane/primary"});
+  EXPECT_EQ(facts.ed25519.size(), 32U);
+  EXPECT_TRUE(verify_chain(signer->chain_pem, ca->chain_pem, "", now));
+  EXPECT_FALSE(verify_chain(signer->chain_pem, ca->chain_pem, "", now + 60'000));
+  EXPECT_FALSE(verify_chain(signer->chain_pem, ca->chain_pem, "acme.example", now));
+  EXPECT_FALSE(make_certificate({.until_ms = now + 1, .uri = "spiffe://a,DNS:b"}, nullptr, now));
+}
+
+TEST(X509, WhatIsNoCertificateIsRefused) {
+  EXPECT_EQ(read_certificates("").error().message, "there is no certificate in it");
+  EXPECT_EQ(read_certificates("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").error().code,
+            Code::invalid);
+  EXPECT_EQ(read_certificates(std::string(kMaxChainBytes + 1, 'a')).error().message,
+            "the certificates have more than 1 MB");
+  const MadeCertificate root = ca();
+  EXPECT_EQ(read_certificates(root.chain_pem + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+                .error()
+                .message,
+            "certificate 2 cannot be read");
+  EXPECT_FALSE(make_certificate({.names = {"a,DNS:evil.example"}, .until_ms = kNow_ms}, &root, kNow_ms));
+}
+
+}  // namespace x509_test
+}  // namespace sluice::crypto

@@ -1,0 +1,130 @@
+// The access policy, `sluice.access-policy.v1`: who may do what. It is one document of grants; what no grant gives is
+// denied.
+//
+//   schema: sluice.access-policy.v1
+//   grants:
+//     - to: [user:alice, group:release]
+//       role: deployer                  # viewer, deployer, operator or admin; each has what those before it have
+//       environments: [staging, prod-*]  # left out: everywhere, and what belongs to no environment
+//       labels: [team=shop]              # only deployments that have all of these
+//     - to: [service:ci]
+//       allow: [Revision/stage, Artifact/*]
+//       deny: [Revision/archive]         # wins over every grant that gives it
+//
+// A grant gives its role's rights and what `allow` names. Nobody is bound by a policy who is the home's owner.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+
+namespace sluice::deploy {
+
+inline constexpr std::string_view kPolicySchema = "sluice.access-policy.v1";
+
+enum class AccessRole { viewer, deployer, operator_, admin };
+BOOST_DESCRIBE_ENUM(AccessRole, viewer, deployer, operator_, admin)
+std::string_view role_name(AccessRole role);
+std::optional<AccessRole> role_named(std::string_view name);
+// Whether the role has one of the suite's rights: view, deploy, operate, administer; all have `self`.
+bool covers(AccessRole role, std::string_view right);
+
+struct AccessGrant {
+  std::vector<std::string> to;  // user:NAME, service:NAME, group:NAME, or everyone
+  std::optional<AccessRole> role;
+  std::vector<std::string> allow, deny;                  // Concept/action; * and ? are wildcards
+  std::optional<std::vector<std::string>> environments;  // patterns
+  std::vector<std::string> labels;                       // key=value
+
+  bool is_global() const { return !environments && labels.empty(); }
+  bool operator==(const AccessGrant&) const = default;
+  static constexpr std::string_view kDefaulted[] = {"allow", "deny", "labels"};
+};
+BOOST_DESCRIBE_STRUCT(AccessGrant, (), (to, role, allow, deny, environments, labels))
+
+// What other people must agree to before it is done.
+struct ApprovalRule {
+  std::vector<std::string> actions;                      // Concept/action; * and ? are wildcards
+  std::optional<std::vector<std::string>> environments;  // patterns; left out: everywhere
+  int64_t needed = 1;                                    // how many people
+  int64_t hours = 24;                                    // after which it is too late
+  static constexpr std::string_view kDefaulted[] = {"needed", "hours"};
+
+  bool operator==(const ApprovalRule&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ApprovalRule, (), (actions, environments, needed, hours))
+
+struct AccessDocument {
+  std::string schema;
+  std::vector<AccessGrant> grants;
+  std::vector<ApprovalRule> approvals;
+  static constexpr std::string_view kDefaulted[] = {"approvals"};
+};
+BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals))
+
+// Who calls, and by what their token is narrowed.
+struct Identity {
+  std::string subject;                     // "user:alice"
+  std::vector<std::string> groups = {};    // "group:release"
+  std::optional<AccessRole> at_most = {};  // of the token
+  std::vector<std::string> only_in = {};   // environments of the token; none: not narrowed
+};
+
+// What they want to do.
+struct Wanted {
+  std::string action;  // "Traffic/set"
+  std::string right;   // that the action needs
+  // The environments that it is about; none: it belongs to no environment, or to one that cannot be told.
+  std::vector<std::string> environments = {};
+  std::optional<std::set<std::string>> labels = {};  // of the deployment that it is about
+};
+
+struct AccessVerdict {
+  bool allowed = false;
+  std::string why;  // a sentence
+};
+
+class AccessPolicy {
+ public:
+  // Nobody may do anything.
+  AccessPolicy() = default;
+  // YAML or JSON; an error names the place.
+  static Result<AccessPolicy> parse(std::string_view text, std::string file = "policy");
+
+  AccessVerdict judge(const Identity& who, const Wanted& wanted) const;
+  const std::vector<AccessGrant>& grants() const { return grants_; }
+
+  // The rule that wants most people to agree to this; null: nobody has to.
+  const ApprovalRule* approval_for(const Wanted& wanted) const;
+
+  // Whether somebody is admin everywhere.
+  bool has_admin() const;
+  bool is_admin(const std::string& subject) const;
+  // What `who` would give away by putting `next` in the place of this one and does not hold; empty: nothing.
+  std::string exceeds(const Identity& who, const AccessPolicy& next) const;
+  // The same for acting as another subject.
+  std::string exceeds(const Identity& who, const std::string& subject) const;
+
+  // The grants that speak of them, in the order of the document.
+  std::vector<const AccessGrant*> grants_of(const Identity& who) const;
+
+ private:
+  bool holds(const Identity& who, const AccessGrant& grant) const;
+
+  std::vector<AccessGrant> grants_;
+  std::vector<ApprovalRule> approvals_;
+  std::unordered_map<std::string, std::vector<size_t>> by_subject_;
+};
+
+// key=value, of letters, digits and . - _ /
+bool is_label(std::string_view text);
+// user:NAME or service:NAME, whom a token can be for.
+Result<void> check_subject(std::string_view subject);
+
+}  // namespace sluice::deploy

@@ -1,0 +1,164 @@
+// JudgeWatch on a clock of the test's, beside a router that counts what the test says.
+#include "deploy/judge_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "deploy/testing_rollouts.h"
+#include "deploy/testing_router.h"
+
+namespace sluice::deploy {
+namespace judge_watch_test {
+
+using testing::HasSubstr;
+
+class JudgeWatchTest : public testing::Test {
+ protected:
+  struct Count {
+    int64_t requests = 0, failed = 0, slow = 0;
+  };
+  static json::object revision(const std::string& id, const Count& count) {
+    json::array latencies(30, 0);
+    latencies[5] = count.requests - count.slow;
+    latencies[20] = count.slow;
+    return {{"id", id},
+            {"weight_bps", 5'000},
+            {"requests", count.requests},
+            {"failed", count.failed},
+            {"latency_counts", latencies}};
+  }
+  // A second in which the two get this much more.
+  void second(const Count& canary, const Count& baseline) {
+    canary_ = {canary_.requests + canary.requests, canary_.failed + canary.failed, canary_.slow + canary.slow};
+    baseline_ = {baseline_.requests + baseline.requests, baseline_.failed + baseline.failed,
+                 baseline_.slow + baseline.slow};
+    router.count_revisions({revision("r2", canary_), revision("r1", baseline_)});
+    clock.advance_ms(1'000);
+    watch.look(tell);
+  }
+  std::string told(const char* field) {
+    return reports.empty() ? "" : std::string(reports.back().at(field).as_string());
+  }
+
+  TestingFolder folder;
+  RealDisk disk;
+  ManualClock clock;
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
+  TestingRouter router{folder.path("router"), "main", key.public_key()};
+  RouterFleet fleet{disk, folder.path("router"),
+                    [this] { return crypto::PrivateKey::from_pem(key.to_pem().reveal()); }};
+  RolloutRows rows{router.control()};
+  MetricsReader metrics{disk, clock, [](const std::string&) { return std::nullopt; }};
+  JudgeWatch watch{fleet, metrics, disk, clock, folder.path("judge")};
+  std::vector<json::object> reports;
+  lang::Observer::Tell tell = [this](const std::string& action, const json::object& input) {
+    EXPECT_EQ(action, "Telemetry/report");
+    reports.push_back(input);
+  };
+  Count canary_, baseline_;
+};
+
+TEST_F(JudgeWatchTest, AWorseOneIsReportedAtOnce) {
+  rows.analyse(3'600);
+  watch.compare(rows, tell);
+  for (int i = 0; i < 10 && reports.empty(); ++i) second({100, 10, 0}, {100, 0, 0});
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(told("verdict"), "unhealthy");
+  EXPECT_EQ(told("analysis"), "a1");
+  EXPECT_THAT(told("reason"), HasSubstr("shop@2 fails 10 % of requests, shop@1 0 %"));
+  EXPECT_EQ(watch.seen(rows.kRollout.text())->obeyed_bps, 5'000);
+}
+
+TEST_F(JudgeWatchTest, AGoodOneIsReportedWhenTheWindowIsOver) {
+  rows.analyse(30);
+  watch.compare(rows, tell);
+  for (int i = 0; i < 29; ++i) second({300, 0, 0}, {300, 0, 0});
+  EXPECT_TRUE(reports.empty());
+  second({300, 0, 0}, {300, 0, 0});
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(told("verdict"), "healthy");
+}
+
+TEST_F(JudgeWatchTest, TooLittleIsSaidOnceAndThenWaitedFor) {
+  watch.compare(rows, tell);
+  for (int i = 0; i < 3; ++i) second({1, 0, 0}, {1, 0, 0});
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(told("verdict"), "insufficientData");
+  EXPECT_GT(reports.back().at("samplesNeeded").as_int64(), 100);
+  telemetry::State(rows.rows).erase(telemetry::TelemetryAId("a1"));
+  telemetry::State(rows.rows).put(
+      telemetry::TelemetryAId("a2"),
+      {.subject = "r2", .window = 3, .criteria = R"({"interval": 1, "warmUp": 0, "settle": 0})", .again = true});
+  watch.compare(rows, tell);
+  for (int i = 0; i < 100; ++i) second({1, 0, 0}, {1, 0, 0});
+  EXPECT_EQ(reports.size(), 1U);
+  for (int i = 0; i < 60 && reports.size() == 1; ++i) second({300, 0, 0}, {300, 0, 0});
+  EXPECT_EQ(told("verdict"), "healthy") << "and then at once";
+}
+
+TEST_F(JudgeWatchTest, GoesOnWithItsEvidenceAfterAKill) {
+  rows.analyse(3'600);
+  watch.compare(rows, tell);
+  for (int i = 0; i < 3; ++i) second({100, 10, 0}, {100, 0, 0});
+  EXPECT_TRUE(reports.empty());
+  const double against = watch.seen(rows.kRollout.text())->verdict->against;
+  JudgeWatch again(fleet, metrics, disk, clock, folder.path("judge"));
+  again.compare(rows, tell);
+  EXPECT_EQ(again.seen(rows.kRollout.text())->verdict->against, against);
+  EXPECT_GT(against, 1);
+}
+
+TEST_F(JudgeWatchTest, ARouterThatBeganAgainAndOneOfOtherWeightsAreLeftOut) {
+  rows.analyse(3'600);
+  watch.compare(rows, tell);
+  second({100, 0, 0}, {100, 0, 0});
+  canary_ = baseline_ = {};
+  second({5, 5, 0}, {5, 0, 0});
+  EXPECT_EQ(watch.seen(rows.kRollout.text())->looks.back().canary.requests, 0) << "its counts went back";
+  second({7, 0, 0}, {9, 0, 0});
+  EXPECT_EQ(watch.seen(rows.kRollout.text())->looks.back().canary.requests, 7);
+  json::object other = revision("r2", {500, 400, 0});
+  other["weight_bps"] = 100;
+  router.count_revisions({other, revision("r1", {500, 0, 0})});
+  clock.advance_ms(1'000);
+  watch.look(tell);
+  EXPECT_EQ(watch.seen(rows.kRollout.text())->looks.back().canary.requests, 0);
+  EXPECT_EQ(watch.seen(rows.kRollout.text())->obeyed_bps, 100);
+}
+
+TEST_F(JudgeWatchTest, ARouterThatIsSilentIsNamed) {
+  rows.analyse(3'600);
+  watch.compare(rows, tell);
+  router.stop();
+  for (int i = 0; i < 31 && reports.empty(); ++i) {
+    clock.advance_ms(1'000);
+    watch.look(tell);
+  }
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(told("verdict"), "unavailable");
+  EXPECT_EQ(told("endpoint"), "main");
+  EXPECT_THAT(watch.seen(rows.kRollout.text())->silent, testing::ElementsAre("main"));
+}
+
+TEST_F(JudgeWatchTest, WithoutAnotherRevisionTheLimitsDecide) {
+  rollout::State(rows.rows).edit(rows.kRollout, [](rollout::RolloutRecord& record) {
+    record.weightBps = 5'000;
+    record.criteria = R"({"interval": 1, "warmUp": 0, "settle": 0, "maxErrorRate": 0.01})";
+    record.baseline.clear();
+  });
+  telemetry::State(rows.rows).edit(telemetry::TelemetryAId("a1"), [](telemetry::TelemetryARecord& record) {
+    record.criteria = R"({"interval": 1, "warmUp": 0, "settle": 0, "maxErrorRate": 0.01})";
+    record.window = -1;
+  });
+  watch.compare(rows, tell);
+  for (int i = 0; i < 20 && reports.empty(); ++i) second({100, 10, 0}, {});
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(told("verdict"), "unhealthy");
+}
+
+}  // namespace judge_watch_test
+}  // namespace sluice::deploy

@@ -1,0 +1,54 @@
+// What VaultClient does by itself: how settings are read, and how a token is kept.
+#include "deploy/providers/secret/vault/vault_client.h"
+
+#include <gtest/gtest.h>
+
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
+#include "deploy/providers/secret/vault/testing_vault.h"
+
+namespace sluice::deploy::vault_provider {
+namespace vault_client_test {
+
+TEST(VaultToken, IsRenewedAtTwoThirdsOfItsLife) {
+  TestingFolder folder;
+  RealDisk disk;
+  RealClock real;
+  ManualClock clock;
+  SeededRandom random(1);
+  VaultStandIn vault(real);
+  vault.ttl_s = 90;
+  ASSERT_TRUE(write_atomically(disk, folder.path() + "/token", "s.token", 0600));
+  VaultClient client(disk, clock, random, [](const std::string&) { return std::optional<std::string>(); });
+  const VaultSettings settings =
+      vault_settings("local", [&](std::string_view name) {
+        return name == "address" ? vault.address() : name == "token_file" ? folder.path() + "/token" : std::string();
+      }).value();
+  EXPECT_TRUE(client.newest(settings, "hello/KEY"));
+  clock.advance_ms(59'000);
+  EXPECT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.renewals, 0);
+  clock.advance_ms(2'000);
+  EXPECT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.renewals, 1);
+}
+
+TEST(VaultSettings, HaveDefaultsAndAreChecked) {
+  auto settings_of = [](std::string address, std::string auth) {
+    return vault_settings("prod", [&](std::string_view name) {
+      return name == "address" ? address : name == "auth" ? auth : std::string();
+    });
+  };
+  const VaultSettings settings = settings_of("https://vault.example:8200/", "").value();
+  EXPECT_EQ(settings.address, "https://vault.example:8200");
+  EXPECT_EQ(settings.path, "prod");
+  EXPECT_EQ(settings.mount, "secret");
+  EXPECT_EQ(settings.auth_mount, "token");
+  EXPECT_FALSE(settings_of("", ""));
+  EXPECT_FALSE(settings_of("vault.example", ""));
+  EXPECT_FALSE(settings_of("https://vault.example", "magic"));
+}
+
+}  // namespace vault_client_test
+}  // namespace sluice::deploy::vault_provider

@@ -1,0 +1,103 @@
+// How revisions get their secrets, on the whole kit: looked for, resolved, handed over, and kept beside the revision.
+#include <gtest/gtest.h>
+
+#include "deploy/testing_workflow.h"
+
+namespace sluice::deploy {
+namespace secrets_sync_test {
+
+class SecretsSyncTest : public WorkflowTest {
+ protected:
+  engine::End secret(const std::string& verb, json::object more = {}, const std::string& name = "shop/TOKEN") {
+    json::object input{{"environment", "local"}, {"name", name}, {"provider", "store"}};
+    for (const auto& each : more) input[each.key()] = each.value();
+    return kit.run("Secret/" + verb, input);
+  }
+  std::string version(const engine::End& end) {
+    auto versions = kit.elements("Revision.secretVersions", text(end, "revision"));
+    return versions.empty() ? "none" : std::string(versions.front().at("version").as_string());
+  }
+  // What the revision's program was given.
+  std::string given(const engine::End& end) {
+    for (const auto& [key, row] : kit.rows("LocalRuntime")) {
+      const json::value runtime = kit.row("Runtime", std::string(row.at("instance").as_string()));
+      if (runtime.at("concept") == json::value(text(end, "revision"))) return world.secrets_of(key);
+    }
+    return "no such program";
+  }
+};
+
+TEST_F(SecretsSyncTest, ARevisionIsGivenItsSecrets) {
+  ASSERT_EQ(secret("put", {{"value", "hunter2"}}).variant, "ok");
+  auto end = up(world.put("shop", "1.0", "secrets: [TOKEN]\n"));
+  ASSERT_EQ(end.variant, "ok") << write(end.fields);
+  EXPECT_EQ(given(end), R"({"TOKEN":"hunter2"})");
+  EXPECT_EQ(version(end), "1");
+  auto readers = kit.elements("Secret.audit", "local/shop/TOKEN");
+  ASSERT_EQ(readers.size(), 1U);
+  EXPECT_EQ(readers[0].at("accessedBy"), json::value("shop@1"));
+  EXPECT_EQ(readers[0].at("version"), json::value("1"));
+  EXPECT_EQ(kit.count("Secret[G]"), 0U);
+}
+
+TEST_F(SecretsSyncTest, AMissingSecretFailsTheWarmAndIsNamed) {
+  secret("put", {{"value", "a"}}, "shop/HAS");
+  auto end = up(world.put("shop", "1.0", "secrets: [TOKEN, HAS, OTHER]\n"));
+  EXPECT_EQ(end.variant, "failed") << write(end.fields);
+  EXPECT_NE(text(end, "message").find("there is no secret shop/OTHER in local"), std::string::npos);
+  EXPECT_NE(text(end, "message").find("there is no secret shop/TOKEN in local"), std::string::npos);
+  EXPECT_EQ(text(end, "message").find("shop/HAS"), std::string::npos);
+  EXPECT_TRUE(world.running().empty());
+}
+
+TEST_F(SecretsSyncTest, PinnedVersionsComeBack) {
+  secret("put", {{"value", "one"}});
+  const std::string archive = world.put("shop", "1.0", "secrets: [TOKEN]\npin_secrets: true\n");
+  auto first = up(archive);
+  ASSERT_EQ(first.variant, "ok") << write(first.fields);
+  secret("put", {{"value", "two"}});
+  auto second = up(world.put("shop", "2.0", "secrets: [TOKEN]\npin_secrets: true\n"));
+  EXPECT_EQ(given(second), R"({"TOKEN":"two"})");
+  const std::string revision = text(first, "revision");
+  ASSERT_EQ(kit.run("Revision/drain", {{"revision", revision}}).variant, "ok");
+  ASSERT_EQ(kit.run("Revision/retry", {{"revision", revision}}).variant, "ok");
+  ASSERT_EQ(kit.run("Revision/warm", {{"revision", revision}}).variant, "ok");
+  EXPECT_EQ(given(first), R"({"TOKEN":"one"})");
+  EXPECT_EQ(version(first), "1");
+}
+
+TEST_F(SecretsSyncTest, WhatIsNotPinnedIsTheNewest) {
+  secret("put", {{"value", "one"}});
+  auto first = up(world.put("shop", "1.0", "secrets: [TOKEN]\n"));
+  secret("put", {{"value", "two"}});
+  up(world.put("shop", "2.0", "secrets: [TOKEN]\n"));
+  const std::string revision = text(first, "revision");
+  ASSERT_EQ(kit.run("Revision/drain", {{"revision", revision}}).variant, "ok");
+  ASSERT_EQ(kit.run("Revision/retry", {{"revision", revision}}).variant, "ok");
+  ASSERT_EQ(kit.run("Revision/warm", {{"revision", revision}}).variant, "ok");
+  EXPECT_EQ(version(first), "2");
+}
+
+TEST_F(SecretsSyncTest, OnlyTheBoundPackKeepsSecrets) {
+  for (const char* verb : {"put", "rotate", "remove"}) {
+    json::object input{{"environment", "local"}, {"name", "shop/TOKEN"}, {"provider", "vault"}};
+    if (std::string(verb) == "put") input["value"] = "x";
+    EXPECT_EQ(kit.run("Secret/" + std::string(verb), input).variant, "otherProvider") << verb;
+  }
+  auto rekeyed = kit.run("Secret/rekey", {{"environment", "local"}, {"provider", "vault"}});
+  EXPECT_EQ(rekeyed.variant, "otherProvider");
+  EXPECT_EQ(text(rekeyed, "message"), "vault does not keep the secrets of local");
+}
+
+TEST_F(SecretsSyncTest, AUsedSecretStays) {
+  secret("put", {{"value", "one"}});
+  auto end = up(world.put("shop", "1.0", "secrets: [TOKEN]\n"));
+  auto refused = secret("remove");
+  EXPECT_EQ(refused.variant, "inUse");
+  EXPECT_EQ(text(refused, "message"), "shop@1 uses shop/TOKEN");
+  EXPECT_EQ(kit.run("Deployment/down", {{"deployment", text(end, "deployment")}, {"deleteData", false}}).variant, "ok");
+  EXPECT_EQ(secret("remove").variant, "ok");
+}
+
+}  // namespace secrets_sync_test
+}  // namespace sluice::deploy

@@ -1,0 +1,328 @@
+// A component is known by the last plan that was executed of the same app in the environment; one that no plan has
+// brought there is found by its bundle and its customer.
+#include "deploy/views/plan_situation.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cmath>
+#include <set>
+
+#include "base/basis_points.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "deploy/views/leading.h"
+#include "deploy_plan.gen.h"
+#include "deployment.gen.h"
+#include "env.gen.h"
+#include "plan/planner.h"
+#include "revision.gen.h"
+#include "traffic.gen.h"
+
+namespace sluice::deploy::views {
+namespace {
+
+constexpr std::string_view kLocal = "local";
+constexpr std::string_view kLocalDev = "local-dev";
+
+class Drafter {
+ public:
+  Drafter(const lang::Snapshot& snapshot, BundleShelf& shelf, const PlanOrder& order)
+      : states_(snapshot), shelf_(shelf), order_(order) {}
+
+  DraftedPlan draft() {
+    const env::EnvId environment(order_.environment);
+    auto env = states_.env().get(environment);
+    if (!env) return {.no_environment = "there is no environment " + order_.environment};
+    situation_.environment = order_.environment;
+    for (const auto& each : states_.env().packs(environment).values()) situation_.packs[each.slot] = each.kind;
+    draft_.seen.push_back({"environment", order_.environment, env->generation});
+    if (!order_.destroy.empty()) return draft_removal();
+    // What is not among the variables is a secret's, and stays a reference.
+    auto variable = [&](const std::string& name) -> std::optional<std::string> {
+      auto found = order_.variables.find(name);
+      return found == order_.variables.end() ? "${" + name + "}" : found->second;
+    };
+    plan::ParsedManifest parsed = plan::parse_app_manifest(order_.manifest, order_.file,
+                                                           {.environment = order_.environment, .variable = variable});
+    if (!parsed.manifest) return {.faults = told(parsed.faults)};
+    auto resolved = plan::resolve_overlays(parsed.document, order_.environment);
+    if (!resolved.resolved) return {.faults = resolved.unresolved->details};
+    const plan::AppManifest& manifest = resolved.resolved->manifest;
+
+    DraftedPlan drafted;
+    situation_.only = order_.only;
+    if (!order_.kit.empty() && order_.kit != manifest.app.name && !only_of_kit(manifest)) {
+      drafted.missing = {"no component of " + manifest.app.name + " is of the kit " + order_.kit};
+      return drafted;
+    }
+    remember(manifest.app.name);
+    look_at(manifest.components, drafted.missing);
+    look_at(manifest.concepts, drafted.missing);
+    if (!drafted.missing.empty()) return drafted;
+    for (const auto& [name, before] : before_) {
+      if (std::ranges::find(draft_.components, name, &DraftComponent::component) != draft_.components.end()) continue;
+      const bool named = manifest.components.contains(name) || manifest.concepts.contains(name);
+      keep_or_leave(before, named || !situation_.only.empty());
+    }
+    draft_.source = {order_.manifest, order_.file, order_.variables};
+    deliver(manifest.rollout);
+    return planned(manifest, parsed.document, std::move(drafted));
+  }
+
+ private:
+  // All of an app goes.
+  DraftedPlan draft_removal() {
+    DraftedPlan drafted;
+    remember(order_.destroy);
+    for (const auto& [name, before] : before_) keep_or_leave(before, false);
+    if (situation_.leaving.empty()) {
+      drafted.missing = {"no plan has brought anything of " + order_.destroy + " to " + order_.environment};
+      return drafted;
+    }
+    plan::AppManifest nothing;
+    nothing.app = {order_.destroy, version_before_};
+    return planned(nothing, Document(), std::move(drafted));
+  }
+
+  DraftedPlan planned(const plan::AppManifest& manifest, const Document& document, DraftedPlan drafted) {
+    plan::Planned planned = plan::make_plan(manifest, document, situation_);
+    drafted.missing = std::move(planned.missing);
+    drafted.cycle = std::move(planned.cycle);
+    drafted.mismatches = std::move(planned.mismatches);
+    if (!drafted.missing.empty() || !drafted.cycle.empty() || !drafted.mismatches.empty()) return drafted;
+    draft_.app = manifest.app.name;
+    draft_.version = manifest.app.version;
+    draft_.onFailure = manifest.onFailure;
+    draft_.concurrency = manifest.concurrency;
+    draft_.changes = std::move(planned.changes);
+    draft_.warnings = std::move(planned.warnings);
+    draft_.graph = plan::to_json(planned.graph);
+    see();
+    drafted.draft = std::move(draft_);
+    return drafted;
+  }
+
+  // How traffic-split nodes shift traffic, in the words of Rollout/begin.
+  void deliver(const std::optional<plan::Rollout>& rollout) {
+    draft_.strategy = rollout ? rollout->strategy : "immediate";
+    if (!rollout) return;
+    for (const plan::RolloutStep& each : rollout->steps) {
+      draft_.steps.push_back(print_basis_points(static_cast<int>(std::lround(each.weight * 100))) +
+                             (each.pause ? ":" + std::to_string(*each.pause) + "s" : ""));
+      draft_.pauses_s += each.pause.value_or(0);
+    }
+    draft_.autoRollback = rollout->autoRollback.value_or(true);
+    draft_.after = rollout->after.value_or(0);
+    if (rollout->analysis) draft_.criteria = write(to_json(*rollout->analysis));
+  }
+
+  // False: the kit has no component.
+  bool only_of_kit(const plan::AppManifest& manifest) {
+    for (const auto* components : {&manifest.components, &manifest.concepts}) {
+      for (const auto& [name, component] : *components) {
+        if (component.kit == order_.kit) situation_.only.push_back(name);
+      }
+    }
+    return !situation_.only.empty();
+  }
+
+  static std::vector<std::string> told(const std::vector<Error>& faults) {
+    std::vector<std::string> all;
+    for (const Error& each : faults) all.push_back(to_string(each));
+    return all;
+  }
+
+  // What the last plan of the app has left here, by component.
+  void remember(const std::string& app) {
+    std::optional<deploy_plan::DeployPlanFound> last;
+    for (auto& each : states_.deploy_plan().find_by_environment(order_.environment)) {
+      if (each.record.suiteName != app || each.record.currentPhase != deploy_plan::DeployPlanCurrentPhase::complete) {
+        continue;
+      }
+      if (!last || each.record.number > last->record.number) last = std::move(each);
+    }
+    if (!last) return;
+    version_before_ = last->record.kitVersion;
+    for (auto& each : states_.deploy_plan().components(last->id).values()) {
+      if (!each.leaving) before_.emplace(each.component, std::move(each));
+    }
+  }
+
+  std::string deployment_of(const std::string& component, const std::string& bundle, const std::string& customer) {
+    if (auto before = before_.find(component); before != before_.end()) {
+      if (states_.deployment().has(deployment::DeploymentId(before->second.deployment)))
+        return before->second.deployment;
+    }
+    std::vector<std::string> found;
+    for (const auto& each : states_.deployment().find_by_environment(order_.environment)) {
+      if (each.record.bundle != bundle || each.record.status == deployment::DeploymentStatus::archived) continue;
+      if (!customer.empty() && each.record.customer != customer) continue;
+      if (customer.empty() && order_.environment == kLocal && each.record.customer == kLocalDev) return each.id.text();
+      found.push_back(each.id.text());
+    }
+    return found.size() == 1 ? found.front() : "";
+  }
+
+  // What runs of a deployment; without a revision if none gets anything.
+  plan::Running running(const std::string& deployment) {
+    plan::Running there{.deployment = deployment};
+    auto record = states_.deployment().get(deployment::DeploymentId(deployment));
+    if (!record) return there;
+    there.hosts = record->route.hosts;
+    there.path_prefixes = record->route.pathPrefixes;
+    there.revision = leading_revision(states_, deployment);
+    auto revision =
+        there.revision.empty() ? std::nullopt : states_.revision().get(revision::RevisionId(there.revision));
+    if (!revision) {
+      there.revision.clear();
+      return there;
+    }
+    there.version = revision->version;
+    there.archive = revision->bundleDigest;
+    there.tree = revision->treeDigest;
+    if (auto config = parse_json(revision->config, "config"); config && config->root.is_object()) {
+      const json::object& asked = config->root.get_object();
+      if (const json::value* each = asked.if_contains("non_secret")) there.settings = *each;
+      if (const json::value* each = asked.if_contains("runtime_refs")) there.runtime_refs = *each;
+    }
+    int sharing = 0;
+    for (const auto& each : states_.traffic().entries(traffic::TrafficId(deployment)).values()) {
+      sharing += each.weightBps > 0 ? 1 : 0;
+    }
+    there.shares = sharing > 1;
+    return there;
+  }
+
+  void look_at(const std::map<std::string, plan::Component>& components, std::vector<std::string>& missing) {
+    for (const auto& [name, component] : components) {
+      auto given = std::ranges::find(order_.bundles, name, &GivenBundle::component);
+      if (given == order_.bundles.end()) continue;  // the planner says so
+      plan::Offered offered{
+          .archive = given->archive, .signature = given->signature, .spec_version = given->spec_version};
+      DraftComponent draft{.component = name,
+                           .kit = component.kit.value_or(""),
+                           .archive = given->archive,
+                           .signature = given->signature,
+                           .customer = component.customer.value_or(""),
+                           .needs = component.needs,
+                           .specVersion = given->spec_version.value_or(0)};
+      // What serves already needs no look into its archive.
+      std::optional<plan::Running> there;
+      if (auto before = before_.find(name); before != before_.end()) {
+        plan::Running known = running(before->second.deployment);
+        if (!known.revision.empty() && known.archive == given->archive) {
+          offered.version = known.version;
+          offered.tree = known.tree;
+          offered.hosts = known.hosts;
+          offered.path_prefixes = known.path_prefixes;
+          there = std::move(known);
+        }
+        draft.specBefore = before->second.specVersion;
+      }
+      if (!there) {
+        auto seen = shelf_.look(source_of(*given));
+        if (!seen) {
+          missing.push_back(name + ": " + to_string(seen.error()));
+          continue;
+        }
+        fill(offered, *seen);
+        const std::string deployment = deployment_of(name, offered.bundle, draft.customer);
+        if (!deployment.empty()) there = running(deployment);
+      }
+      const plan::WantedRoutes routes = plan::routes_of(component, offered);
+      draft.hosts = routes.hosts;
+      draft.pathPrefixes = routes.path_prefixes;
+      draft.version = offered.version;
+      json::object settings, refs;
+      for (const auto& [key, value] : component.settings) settings[key] = value;
+      for (const auto& [key, ref] : component.runtimeRefs) refs[key] = ref;
+      if (there) {
+        draft.deployment = there->deployment;
+        draft.revision = there->revision;
+        for (const json::value* old : {&there->settings, &there->runtime_refs}) {
+          if (!old->is_object()) continue;
+          for (const auto& each : old->get_object()) {
+            const std::string key(each.key());
+            if (!settings.contains(key) && !refs.contains(key)) draft.unset.push_back(key);
+          }
+        }
+        if (draft.specBefore > 0) there->spec_version = draft.specBefore;
+        situation_.running.emplace(name, *std::move(there));
+      }
+      draft.settings = write(settings);
+      draft.runtimeRefs = write(refs);
+      situation_.offered.emplace(name, std::move(offered));
+      draft_.components.push_back(std::move(draft));
+    }
+  }
+
+  static std::string source_of(const GivenBundle& given) {
+    return given.archive + (given.signature.empty() ? "" : "," + given.signature);
+  }
+
+  static void fill(plan::Offered& offered, const SeenBundle& seen) {
+    offered.bundle = seen.manifest.name.text;
+    offered.version = seen.manifest.version.text;
+    offered.tree = seen.tree;
+    offered.transport = seen.manifest.listen == bundle::Listen::unix ? plan::Transport::unix : plan::Transport::http;
+    bool any_host = false;
+    for (const bundle::Route& route : seen.manifest.routes) {
+      any_host = any_host || !route.host;
+      if (route.host) add(offered.hosts, route.host->text);
+      add(offered.path_prefixes, route.path.text);
+    }
+    if (any_host) offered.hosts.clear();
+  }
+
+  static void add(std::vector<std::string>& to, const std::string& text) {
+    if (std::ranges::find(to, text) == to.end()) to.push_back(text);
+  }
+
+  // A component that the plan does not look at stays as it was; one that leaves is kept with all that brings it back.
+  void keep_or_leave(const deploy_plan::DeployPlanComponent& before, bool stays) {
+    if (!states_.deployment().has(deployment::DeploymentId(before.deployment))) return;
+    auto draft = sluice::read<DraftComponent>(to_json(before)).value();
+    draft.leaving = !stays;
+    if (!stays) {
+      situation_.leaving.push_back({.component = before.component,
+                                    .deployment = before.deployment,
+                                    .version = before.version,
+                                    .needs = before.needs});
+    }
+    draft_.components.push_back(std::move(draft));
+  }
+
+  // What the plan stands on: the deployments that it changes, and their splits.
+  void see() {
+    std::set<std::string> changed;
+    for (const plan::Change& each : draft_.changes) {
+      if (each.sign != plan::ChangeSign::keep) changed.insert(each.component);
+    }
+    for (const DraftComponent& each : draft_.components) {
+      if (each.deployment.empty() || !changed.contains(each.component)) continue;
+      if (auto record = states_.deployment().get(deployment::DeploymentId(each.deployment))) {
+        draft_.seen.push_back({"deployment", each.deployment, record->generation});
+      }
+      if (auto split = states_.traffic().get(traffic::TrafficId(each.deployment))) {
+        draft_.seen.push_back({"traffic", each.deployment, split->generation});
+      }
+    }
+  }
+
+  const States states_;
+  BundleShelf& shelf_;
+  const PlanOrder& order_;
+  std::map<std::string, deploy_plan::DeployPlanComponent> before_;
+  std::string version_before_;
+  plan::Situation situation_;
+  PlanDraft draft_;
+};
+
+}  // namespace
+
+DraftedPlan draft_plan(const lang::Snapshot& snapshot, BundleShelf& shelf, const PlanOrder& order) {
+  return Drafter(snapshot, shelf, order).draft();
+}
+
+}  // namespace sluice::deploy::views

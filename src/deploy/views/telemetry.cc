@@ -1,0 +1,116 @@
+// The most particular configuration counts: one of the bundle before one of all, one of the environment before one of
+// all.
+#include "deploy/views/telemetry.h"
+
+#include <algorithm>
+#include <boost/describe/enum_to_string.hpp>
+#include <cstdio>
+
+#include "deploy/views/objects.h"
+#include "deploy/views/states.h"
+#include "http/message.h"
+#include "revision.gen.h"
+#include "runtime.gen.h"
+#include "telemetry.gen.h"
+
+namespace sluice::deploy::views {
+namespace {
+
+Result<std::vector<TelemetryView>> read_telemetry(const lang::Reading& reading, const AllQuery&) {
+  const States states(reading.rows);
+  std::vector<TelemetryView> all;
+  for (const auto& each : states.telemetry().all()) {
+    all.push_back({.config = each.id.text(),
+                   .bundle = each.record.target,
+                   .environment = each.record.scope.empty() ? "*" : each.record.scope,
+                   .provider = boost::describe::enum_to_string(each.record.provider, ""),
+                   .endpoint = each.record.endpoint,
+                   .sampling_rate = each.record.samplingRate,
+                   .key = each.record.key});
+  }
+  return all;
+}
+
+Result<std::vector<MarkerView>> read_markers(const lang::Reading& reading, const MarkersQuery& query) {
+  const States states(reading.rows);
+  std::vector<telemetry::TelemetryMFound> all;
+  for (const auto& each : states.telemetry().all_m()) all.push_back(each);
+  std::ranges::sort(all, std::greater<>(), [](const auto& each) { return each.record.number; });
+  std::vector<MarkerView> shown;
+  for (const auto& each : all) {
+    if (static_cast<int64_t>(shown.size()) >= query.last) break;
+    if (!query.environment.empty() && each.record.environment != query.environment) continue;
+    shown.push_back({.marker = each.id.text(),
+                     .kit = each.record.kit,
+                     .version = each.record.version,
+                     .environment = each.record.environment,
+                     .status = each.record.status,
+                     .deploy = each.record.deploy,
+                     .strategy = each.record.strategy,
+                     .detail = each.record.detail,
+                     .at = each.record.at,
+                     .trouble = each.record.trouble});
+    if (each.record.sentAt) shown.back().sent_at = *each.record.sentAt;
+  }
+  return shown;
+}
+
+std::string attribute(std::string_view name, const std::string& value) {
+  return std::string(name) + "=" + http::percent_encoded(value);
+}
+
+std::string rate_text(double rate) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", rate);
+  return text;
+}
+
+}  // namespace
+
+std::vector<lang::View> telemetry_views() {
+  return {lang::make_view("telemetry", "Where telemetry goes", read_telemetry),
+          lang::make_view("markers", "The markers of deployments, the newest first", read_markers)};
+}
+
+std::vector<std::string> otlp_endpoints(const lang::Snapshot& rows) {
+  std::vector<std::string> endpoints;
+  const States states(rows);
+  for (const auto& each : states.telemetry().all()) {
+    const bool counts = each.record.target == "*" && each.record.provider == telemetry::TelemetryProvider::otlp;
+    if (counts) endpoints.push_back(each.record.endpoint);
+  }
+  return endpoints;
+}
+
+std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance) {
+  const States states(rows);
+  auto runs = states.runtime().get(runtime::RuntimeId(instance));
+  auto revision = runs ? states.revision().get(revision::RevisionId(runs->concept_)) : std::nullopt;
+  if (!revision) return {};
+  std::optional<telemetry::TelemetryRecord> best;
+  int most = -1;
+  for (const auto& each : states.telemetry().all()) {
+    const telemetry::TelemetryRecord& config = each.record;
+    if (config.provider != telemetry::TelemetryProvider::otlp) continue;
+    if (config.target != "*" && config.target != revision->bundle) continue;
+    if (!config.scope.empty() && config.scope != revision->environment) continue;
+    const int particular = (config.target == "*" ? 0 : 2) + (config.scope.empty() ? 0 : 1);
+    if (particular > most) best = config;
+    most = std::max(most, particular);
+  }
+  if (!best) return {};
+  std::string attributes =
+      attribute("service.version", best->serviceVersion.empty() ? revision->version : best->serviceVersion) + "," +
+      attribute("deployment.environment.name", revision->environment) + "," +
+      attribute("sluice.deployment", revision->deployment) + "," + attribute("sluice.revision", runs->concept_);
+  if (!best->serviceNamespace.empty()) attributes += "," + attribute("service.namespace", best->serviceNamespace);
+  return {{"OTEL_EXPORTER_OTLP_ENDPOINT", best->endpoint},
+          {"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"},
+          {"OTEL_SERVICE_NAME", best->serviceName.empty() ? revision->bundle : best->serviceName},
+          {"OTEL_RESOURCE_ATTRIBUTES", attributes},
+          {"OTEL_PROPAGATORS", "tracecontext,baggage"},
+          {"OTEL_TRACES_SAMPLER", "parentbased_traceidratio"},
+          {"OTEL_TRACES_SAMPLER_ARG", rate_text(best->samplingRate)}};
+}
+
+}  // namespace sluice::deploy::views

@@ -1,0 +1,56 @@
+// Where telemetry goes, which deployments were marked, and what workloads are told of it.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json_fields.h"
+#include "lang/run/view.h"
+
+namespace sluice::deploy::views {
+
+struct TelemetryView {
+  std::string config;
+  std::string bundle;       // "*": all
+  std::string environment;  // "*": all
+  std::string provider;
+  std::string endpoint;
+  double sampling_rate = 0;
+  std::string key;  // where its key is read from
+};
+BOOST_DESCRIBE_STRUCT(TelemetryView, (), (config, bundle, environment, provider, endpoint, sampling_rate, key))
+
+struct MarkersQuery {
+  std::string environment;  // empty: all
+  int64_t last = 20;
+  static constexpr std::string_view kDefaulted[] = {"environment", "last"};
+};
+BOOST_DESCRIBE_STRUCT(MarkersQuery, (), (environment, last))
+
+struct MarkerView {
+  std::string marker;
+  std::string kit;
+  std::string version;
+  std::string environment;
+  std::string status;
+  std::string deploy;
+  std::string strategy;
+  std::string detail;
+  lang::DateTime at;
+  OrNull<lang::DateTime> sent_at;  // to every backend
+  std::string trouble;             // why not
+};
+BOOST_DESCRIBE_STRUCT(MarkerView, (),
+                      (marker, kit, version, environment, status, deploy, strategy, detail, at, sent_at, trouble))
+
+std::vector<lang::View> telemetry_views();
+
+// Where the control plane's own telemetry goes: the OTLP endpoints that are configured for all bundles.
+std::vector<std::string> otlp_endpoints(const lang::Snapshot& rows);
+
+// The OTEL_* variables of what runs in an instance of Runtime. None if no OTLP endpoint is configured for it.
+std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance);
+
+}  // namespace sluice::deploy::views

@@ -1,0 +1,377 @@
+// The policy is read again when its row has changed. A check is one look at that row, one at the token's, and one for
+// each arrow of the argument's way.
+#include "host/authority.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "crypto/sha256.h"
+#include "deploy/views/access.h"
+#include "engine/committed_rows.h"
+#include "engine/history.h"
+#include "engine/record_reader.h"
+#include "host/engine_door.h"
+#include "host/observing.h"
+#include "host/visible_store.h"
+#include "lang/check/relations.h"
+
+namespace sluice::host {
+namespace {
+
+constexpr std::string_view kPut = "put";  // as the engine calls it
+constexpr std::string_view kPolicyRelation = "Access[]";
+constexpr std::string_view kLabelled = "Deployment";
+constexpr size_t kMaxTokenBytes = 256;
+
+// Calls with the rows of a snapshot that somebody else keeps.
+template <class Use>
+Result<void> with_rows(store::Snapshot& snapshot, const AuthorityParts& parts, const Use& use) {
+  try {
+    engine::CommittedRows rows(std::make_unique<BorrowedSnapshot>(snapshot), parts.blobs,
+                               std::make_shared<engine::IndexedFields>(), parts.clock->wall_ms());
+    use(static_cast<const lang::Snapshot&>(rows));
+  } catch (const engine::UnreadableStore& unreadable) {
+    return unreadable.error;
+  }
+  return {};
+}
+
+// In a time that does not depend on where they differ.
+bool is_same(std::string_view one, std::string_view other) {
+  if (one.size() != other.size()) return false;
+  unsigned differ = 0;
+  for (size_t i = 0; i < one.size(); ++i) differ |= static_cast<unsigned char>(one[i] ^ other[i]);
+  return differ == 0;
+}
+
+Error not_known() {
+  return {.code = Code::unauthenticated,
+          .message = "the token does not hold: it is unknown, expired or revoked",
+          .next = "sluice login URL with a token that holds"};
+}
+
+Error refusal(const engine::Caller& who, const std::string& what, const std::string& why) {
+  // No policy speaks of other users of this machine.
+  if (who.token.empty() && who.name.starts_with("uid:")) {
+    return {.code = Code::denied,
+            .message = who.name + " may not " + what,
+            .next = "ask the owner of this home, who is its admin"};
+  }
+  return {.code = Code::denied,
+          .message = who.name + " may not " + what + ": " + why,
+          .next = "ask an admin; sluice access can says what you may do"};
+}
+
+bool is_good(const deploy::views::KnownToken& token, int64_t now_ms) {
+  return !token.revoked && (!token.expires_ms || now_ms < *token.expires_ms);
+}
+
+std::string concept_of(std::string_view relation) {
+  return std::string(relation.substr(0, relation.find_first_of(".[")));
+}
+
+// The first step of a flow, or of the one that it follows from; none if there is no such flow.
+std::optional<engine::Step> root_of(store::Snapshot& snapshot, Ulid flow) {
+  auto row = snapshot.flow(flow);
+  while (row && *row) {
+    auto parent = Ulid::parse(engine::summary_text(**row, "parent"));
+    if (!parent) break;
+    row = snapshot.flow(*parent);
+  }
+  if (!row || !*row) return std::nullopt;
+  std::optional<store::JournalRow> first;
+  for (uint64_t seq = (*row)->head; seq != 0;) {
+    auto entry = snapshot.journal(seq);
+    if (!entry || !*entry) return std::nullopt;
+    first = **entry;
+    seq = first->prev;
+  }
+  if (!first) return std::nullopt;
+  engine::RecordReader records(snapshot);
+  auto record = records.read(*first);
+  auto step = record ? engine::read_step(*record) : Result<engine::Step>(record.error());
+  if (!step) return std::nullopt;
+  return *std::move(step);
+}
+
+}  // namespace
+
+std::string token_text(std::string_view id, std::string_view secret) {
+  return std::string(kTokenPrefix) + std::string(id) + "_" + std::string(secret);
+}
+
+std::string secret_digest(std::string_view secret) { return crypto::to_string(crypto::sha256(secret)); }
+
+// The token's id is in it, so that a check reads one row; everything that is wrong looks the same from outside.
+Result<engine::Caller> Authority::authenticate(std::string_view token) {
+  const std::string whole = secret_digest(token);
+  {
+    std::lock_guard lock(mutex_);
+    for (const std::string& each : owner_digests_) {
+      if (is_same(each, whole)) return engine::Caller{.name = parts_.owner};
+    }
+  }
+  const size_t middle = token.find('_', kTokenPrefix.size());
+  if (token.size() > kMaxTokenBytes || !token.starts_with(kTokenPrefix) || middle == std::string_view::npos) {
+    return not_known();
+  }
+  const std::string id(token.substr(kTokenPrefix.size(), middle - kTokenPrefix.size()));
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  std::optional<deploy::views::KnownToken> known;
+  if (auto read = with_rows(**snapshot, parts_, [&](const auto& rows) { known = deploy::views::token_of(rows, id); });
+      !read) {
+    return read.error();
+  }
+  const std::string digest = secret_digest(token.substr(middle + 1));
+  if (!is_same(known ? known->digest : whole, digest) || !known || !is_good(*known, parts_.clock->wall_ms())) {
+    return not_known();
+  }
+  std::lock_guard lock(mutex_);
+  used_.insert(id);
+  return engine::Caller{.name = known->identity.subject, .token = id};
+}
+
+void Authority::trust_owner_token(std::string_view token) {
+  std::lock_guard lock(mutex_);
+  owner_digests_.insert(secret_digest(token));
+}
+
+std::set<std::string> Authority::take_used() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(used_, {});
+}
+
+std::shared_ptr<const deploy::AccessPolicy> Authority::policy(store::Snapshot& snapshot) const {
+  auto row = snapshot.get(kPolicyRelation, lang::kWholeKey);
+  const uint64_t generation = row && *row ? (*row)->generation : 0;
+  std::lock_guard lock(mutex_);
+  if (policy_ && generation == policy_generation_) return policy_;
+  deploy::AccessPolicy read;
+  deploy::views::KnownPolicy known;
+  auto done = with_rows(snapshot, parts_, [&](const auto& rows) { known = deploy::views::policy_of(rows); });
+  // One that cannot be read gives nobody anything.
+  if (auto parsed = done && known.version > 0 ? deploy::AccessPolicy::parse(known.text) : read) {
+    read = *std::move(parsed);
+  }
+  policy_ = std::make_shared<const deploy::AccessPolicy>(std::move(read));
+  policy_generation_ = generation;
+  return policy_;
+}
+
+// A token may have ended since its caller came in by it.
+Result<deploy::Identity> Authority::identity(const engine::Caller& who, store::Snapshot& snapshot) const {
+  if (who.token.empty()) return deploy::Identity{.subject = who.name};
+  std::optional<deploy::views::KnownToken> known;
+  auto read = with_rows(snapshot, parts_, [&](const auto& rows) { known = deploy::views::token_of(rows, who.token); });
+  if (!read) return read.error();
+  if (!known || !is_good(*known, parts_.clock->wall_ms())) return not_known();
+  return known->identity;
+}
+
+// Goes the way from a value to an environment; false: it leads nowhere.
+bool Authority::follow(store::Snapshot& snapshot, const std::vector<std::string>& way, std::string value,
+                       deploy::Wanted& into) const {
+  for (size_t i = 1; i < way.size(); ++i) {
+    const size_t dot = way[i].find('.');
+    const std::string concept_ = way[i].substr(0, dot);
+    auto row = snapshot.get(concept_, value);
+    auto fields = row && *row ? parse_json((*row)->value) : Result<Document>(Error{});
+    const json::value* field =
+        fields && fields->root.is_object() ? fields->root.get_object().if_contains(way[i].substr(dot + 1)) : nullptr;
+    if (field == nullptr || !field->is_string()) return false;
+    if (concept_ == kLabelled) {
+      (void)with_rows(snapshot, parts_, [&](const auto& rows) { into.labels = deploy::views::labels_of(rows, value); });
+    }
+    value = std::string(field->get_string());
+  }
+  into.environments.push_back(std::move(value));
+  return true;
+}
+
+deploy::Wanted Authority::wanted(store::Snapshot& snapshot, const std::string& action,
+                                 const json::object& input) const {
+  const lang::Symbols& symbols = parts_.kit->symbols();
+  deploy::Wanted wanted{.action = action};
+  auto ref = symbols.find_action(action);
+  if (!ref) return wanted;
+  const lang::ActionSymbol& symbol = symbols.action(*ref);
+  wanted.right = symbol.right;
+  for (const lang::KitScope& each : parts_.kit->kit().scopes) {
+    if (each.scope.concept_ != symbols.concepts[ref->concept_].name) continue;
+    const std::vector<std::string> way = each.scope.parts();
+    auto first = lang::find_field(symbol.params, way[0]);
+    if (!first) continue;
+    // Another argument of the same type is about such a thing as well.
+    const lang::TypeId type = symbols.types.present(symbol.params[*first].type);
+    for (const lang::FieldSymbol& param : symbol.params) {
+      const bool plain = symbols.types[type].kind == lang::Shape::Kind::string;  // every text has that type
+      if (param.name != way[0] && (plain || symbols.types.present(param.type) != type)) continue;
+      const json::value* value = input.if_contains(param.name);
+      const bool absent = value == nullptr || value->is_null();
+      if (absent && param.name != way[0]) continue;
+      if (absent || !value->is_string() || !follow(snapshot, way, std::string(value->get_string()), wanted)) {
+        wanted.environments.clear();
+        wanted.labels.reset();
+        return wanted;
+      }
+    }
+    return wanted;
+  }
+  return wanted;
+}
+
+std::vector<std::string> Authority::environments_of(const std::string& action, const json::object& fields) const {
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return {};
+  return wanted(**snapshot, action, fields).environments;
+}
+
+std::optional<Authority::Needed> Authority::approval_for(const engine::Caller& who, const std::string& action,
+                                                         const json::object& input) const {
+  if (is_unbound(who)) return std::nullopt;
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return std::nullopt;
+  const deploy::Wanted about = wanted(**snapshot, action, input);
+  auto policy_now = policy(**snapshot);
+  const deploy::ApprovalRule* rule = policy_now->approval_for(about);
+  if (rule == nullptr) return std::nullopt;
+  return Needed{rule->needed, rule->hours * 3600, about.environments.empty() ? "" : about.environments.front()};
+}
+
+Result<std::string> Authority::right_of(const std::string& action) const {
+  auto symbol = callable(*parts_.kit, action);
+  if (!symbol) return symbol.error();
+  return (*symbol)->right;
+}
+
+std::vector<deploy::AccessGrant> Authority::grants_of(const engine::Caller& who) const {
+  std::vector<deploy::AccessGrant> grants;
+  auto snapshot = parts_.store->read();
+  auto known = snapshot ? identity(who, **snapshot) : Result<deploy::Identity>(snapshot.error());
+  if (!known) return grants;
+  auto policy_now = policy(**snapshot);
+  for (const deploy::AccessGrant* each : policy_now->grants_of(*known)) grants.push_back(*each);
+  return grants;
+}
+
+bool Authority::holds(const engine::Caller& who) const {
+  auto snapshot = parts_.store->read();
+  return snapshot && identity(who, **snapshot);
+}
+
+bool Authority::is_unbound(const engine::Caller& who) const {
+  return who.token.empty() && (who.name == parts_.owner || who.name == kObserverName);
+}
+
+deploy::AccessVerdict Authority::judge(const engine::Caller& who, const deploy::Wanted& wanted) const {
+  if (is_unbound(who)) return {true, who.name + " is the home's owner"};
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return {false, snapshot.error().message};
+  auto known = identity(who, **snapshot);
+  if (!known) return {false, known.error().message};
+  if (wanted.right.empty()) return {false, "there is no right by which " + wanted.action + " could be called"};
+  return policy(**snapshot)->judge(*known, wanted);
+}
+
+// Bytes belong to no environment before an action names them: whoever may deploy somewhere may put them.
+deploy::AccessVerdict Authority::judge_put(const engine::Caller& who, store::Snapshot& snapshot) const {
+  auto known = identity(who, snapshot);
+  if (!known) return {false, known.error().message};
+  auto policy_now = policy(snapshot);
+  for (const deploy::AccessGrant* each : policy_now->grants_of(*known)) {
+    deploy::Wanted wanted{.action = std::string(kPut), .right = "deploy"};
+    if (!each->labels.empty()) wanted.labels.emplace(each->labels.begin(), each->labels.end());
+    std::vector<std::string> places = each->environments.value_or(std::vector<std::string>());
+    places.insert(places.end(), known->only_in.begin(), known->only_in.end());
+    if (places.empty() && policy_now->judge(*known, wanted).allowed) return {true, "they may deploy"};
+    for (std::string& place : places) {
+      wanted.environments = {std::move(place)};
+      if (policy_now->judge(*known, wanted).allowed) return {true, "they may deploy to " + wanted.environments[0]};
+    }
+  }
+  return {false, "no grant gives " + who.name + " the right deploy anywhere"};
+}
+
+deploy::AccessVerdict Authority::judge(const engine::Caller& who, const std::string& action,
+                                       const json::object& input) const {
+  if (is_unbound(who)) return judge(who, deploy::Wanted{.action = action});
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return {false, snapshot.error().message};
+  if (action == kPut) return judge_put(who, **snapshot);
+  if (action != "Flow/decide") return judge(who, wanted(**snapshot, action, input));
+  const json::value* flow = input.if_contains("flow");
+  auto id = Ulid::parse(flow != nullptr && flow->is_string() ? std::string(flow->get_string()) : "");
+  auto root = id ? root_of(**snapshot, *id) : std::nullopt;
+  deploy::Wanted about =
+      root ? wanted(**snapshot, root->action, root->root ? root->root->input : json::object()) : deploy::Wanted();
+  about.action = action;
+  about.right = "operate";
+  return judge(who, about);
+}
+
+Result<void> Authority::may(const engine::Caller& who, const std::string& action, const json::object& input) const {
+  deploy::AccessVerdict verdict = judge(who, action, input);
+  if (verdict.allowed) return {};
+  return refusal(who, "call " + action, verdict.why);
+}
+
+Result<void> Authority::may_globally(const engine::Caller& who, std::string_view right, const std::string& what) const {
+  deploy::AccessVerdict verdict = judge(who, deploy::Wanted{.action = what, .right = std::string(right)});
+  if (verdict.allowed) return {};
+  return refusal(who, what, verdict.why);
+}
+
+// ----------------------------------------------------------------------------------------------------------- sight
+
+Sight::Sight(const Authority& authority, const engine::Caller& who, store::Snapshot& all)
+    : authority_(authority), name_(who.name) {
+  if (authority.is_unbound(who)) {
+    everywhere_ = admin_ = true;
+    return;
+  }
+  auto identity = authority.identity(who, all);
+  if (!identity) return;
+  identity_ = *std::move(identity);
+  policy_ = authority.policy(all);
+  everywhere_ = sees({.action = "read", .right = "view"});
+  admin_ = sees({.action = "read", .right = "administer"});
+}
+
+bool Sight::sees_row(store::Snapshot& all, std::string_view relation, std::string_view key) {
+  const std::string owner = concept_of(relation);
+  if (owner == "Access") return admin_;
+  if (everywhere_) return true;
+  // Rows of another domain than the concept's first are not known by the way's argument.
+  if (relation.find('[') != std::string_view::npos) return false;
+  const std::string row(key.substr(0, key.find('\0')));
+  auto [known, fresh] = rows_.try_emplace(owner + "/" + row, false);
+  if (!fresh) return known->second;
+  for (const lang::KitScope& each : authority_.parts_.kit->kit().scopes) {
+    if (each.scope.concept_ != owner) continue;
+    deploy::Wanted wanted{.action = "read", .right = "view"};
+    known->second = authority_.follow(all, each.scope.parts(), row, wanted) && sees(wanted);
+    break;
+  }
+  return known->second;
+}
+
+bool Sight::sees_flow(store::Snapshot& all, const Ulid& flow) {
+  if (everywhere_) return true;
+  auto [known, fresh] = flows_.try_emplace(to_string(flow), false);
+  if (!fresh) return known->second;
+  auto root = root_of(all, flow);
+  if (!root) return false;
+  deploy::Wanted wanted = authority_.wanted(all, root->action, root->root ? root->root->input : json::object());
+  wanted.action = "read";
+  wanted.right = "view";
+  known->second = root->caller.name == name_ || sees(wanted);
+  return known->second;
+}
+
+bool Sight::sees_step(store::Snapshot& all, const store::JournalRow& row) {
+  return row.flow == Ulid() ? admin_ : sees_flow(all, row.flow);
+}
+
+}  // namespace sluice::host

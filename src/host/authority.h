@@ -1,0 +1,122 @@
+// Authority decides, for every door, who calls and what they may do and see: the home's owner everything, everybody
+// else what the access policy gives them (deploy/access_policy.h). The engine asks it before it runs a call from
+// outside; VisibleStore asks it before it shows a row.
+//
+//   auto caller = authority.authenticate("slt_01K…_…");
+//   auto may = authority.may(*caller, "Traffic/set", {{"deployment", "01K…"}});
+//
+// What an argument belongs to is read by the ways of suite.yaml's `scope:`, from committed state. Any thread may ask.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "deploy/access_policy.h"
+#include "engine/step.h"
+#include "lang/check/check.h"
+#include "store/blob_store.h"
+#include "store/store.h"
+
+namespace sluice::host {
+
+inline constexpr std::string_view kTokenPrefix = "slt_";
+
+// The text of a token, and the digest under which Access/issue keeps its secret.
+std::string token_text(std::string_view id, std::string_view secret);
+std::string secret_digest(std::string_view secret);
+
+struct AuthorityParts {
+  store::Store* store = nullptr;
+  store::BlobStore* blobs = nullptr;
+  const Clock* clock = nullptr;
+  std::string owner;  // "uid:1000"
+  std::shared_ptr<const lang::CheckedKit> kit;
+};
+
+class Authority {
+ public:
+  // What the parts lead to must outlive it.
+  explicit Authority(AuthorityParts parts) : parts_(std::move(parts)) {}
+
+  // Who has this token; `unauthenticated` says no more than that it does not hold.
+  Result<engine::Caller> authenticate(std::string_view token);
+  // A token of this process alone, which stands for the home's owner.
+  void trust_owner_token(std::string_view token);
+  // The tokens that were used since this was asked last.
+  std::set<std::string> take_used();
+
+  // `denied`, with the reason.
+  Result<void> may(const engine::Caller& who, const std::string& action, const json::object& input) const;
+  deploy::AccessVerdict judge(const engine::Caller& who, const std::string& action, const json::object& input) const;
+  // The same for a right that belongs to no action.
+  Result<void> may_globally(const engine::Caller& who, std::string_view right, const std::string& what) const;
+  deploy::AccessVerdict judge(const engine::Caller& who, const deploy::Wanted& wanted) const;
+  // The environments that a call with these arguments is about.
+  std::vector<std::string> environments_of(const std::string& action, const json::object& fields) const;
+  // What the policy wants others to agree to before such a call; none for those whom no policy binds.
+  struct Needed {
+    int64_t people = 1;
+    int64_t seconds = 0;
+    std::string environment;  // empty: it belongs to none
+  };
+  std::optional<Needed> approval_for(const engine::Caller& who, const std::string& action,
+                                     const json::object& input) const;
+  // The right that the action needs; `not_found` names the one that was probably meant.
+  Result<std::string> right_of(const std::string& action) const;
+  // What the policy says of them, in its order.
+  std::vector<deploy::AccessGrant> grants_of(const engine::Caller& who) const;
+  // Whether they still are who they were when they came in.
+  bool holds(const engine::Caller& who) const;
+  // Whether nothing is hidden from them.
+  bool is_unbound(const engine::Caller& who) const;
+
+  const std::string& owner() const { return parts_.owner; }
+  const Clock& clock() const { return *parts_.clock; }
+
+ private:
+  friend class Sight;
+  std::shared_ptr<const deploy::AccessPolicy> policy(store::Snapshot& snapshot) const;
+  Result<deploy::Identity> identity(const engine::Caller& who, store::Snapshot& snapshot) const;
+  deploy::AccessVerdict judge_put(const engine::Caller& who, store::Snapshot& snapshot) const;
+  deploy::Wanted wanted(store::Snapshot& snapshot, const std::string& action, const json::object& input) const;
+  bool follow(store::Snapshot& snapshot, const std::vector<std::string>& way, std::string value,
+              deploy::Wanted& into) const;
+
+  AuthorityParts parts_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const deploy::AccessPolicy> policy_;
+  mutable uint64_t policy_generation_ = 0;  // of the row that it was made from
+  std::set<std::string> owner_digests_;
+  std::set<std::string> used_;
+};
+
+// What one caller sees of one moment. One thread at a time; the snapshot must outlive it.
+class Sight {
+ public:
+  Sight(const Authority& authority, const engine::Caller& who, store::Snapshot& all);
+
+  bool sees_row(store::Snapshot& all, std::string_view relation, std::string_view key);
+  bool sees_flow(store::Snapshot& all, const Ulid& flow);
+  // Of a flow that they see; what belongs to no flow is for admins.
+  bool sees_step(store::Snapshot& all, const store::JournalRow& row);
+
+ private:
+  // Whether the policy lets them view such a thing.
+  bool sees(const deploy::Wanted& wanted) const { return policy_ && policy_->judge(identity_, wanted).allowed; }
+
+  const Authority& authority_;
+  std::string name_;
+  deploy::Identity identity_;
+  std::shared_ptr<const deploy::AccessPolicy> policy_;  // null: they see nothing
+  bool everywhere_ = false, admin_ = false;
+  std::unordered_map<std::string, bool> rows_;  // by way and key
+  std::unordered_map<std::string, bool> flows_;
+};
+
+}  // namespace sluice::host

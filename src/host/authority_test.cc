@@ -1,0 +1,237 @@
+// Who calls and what they may do, on the kit deploy. What each role may do is written here by hand.
+#include "host/authority.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <map>
+
+#include "host/testing_authority.h"
+
+namespace sluice::host {
+namespace authority_test {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// ------------------------------------------------------------------------------------------------------ what roles may
+
+// Written by hand: the least role that may call each action.
+const std::map<std::string, std::string> kLeast = {
+    {"Access/apply", "admin"},
+    {"Access/issue", "admin"},
+    {"Access/list", "admin"},
+    {"Access/revoke", "admin"},
+    {"Access/show", "admin"},
+    {"Artifact/build", "deployer"},
+    {"Artifact/gc", "operator"},
+    {"Artifact/hold", "deployer"},
+    {"Artifact/list", "viewer"},
+    {"Artifact/release", "deployer"},
+    {"Artifact/resolve", "viewer"},
+    {"Config/set", "operator"},
+    {"Config/show", "viewer"},
+    {"Deployment/add", "deployer"},
+    {"Deployment/archive", "operator"},
+    {"Deployment/deleteData", "operator"},
+    {"Deployment/down", "operator"},
+    {"Deployment/label", "admin"},
+    {"Deployment/listData", "viewer"},
+    {"Deployment/pause", "deployer"},
+    {"Deployment/policies", "viewer"},
+    {"Deployment/remove", "operator"},
+    {"Deployment/resume", "deployer"},
+    {"Deployment/rollBack", "deployer"},
+    {"Deployment/up", "deployer"},
+    {"Deployment/update", "deployer"},
+    {"Env/absorb", "operator"},
+    {"Env/alias", "operator"},
+    {"Env/apply", "operator"},
+    {"Env/bind", "operator"},
+    {"Env/create", "operator"},
+    {"Env/destroy", "operator"},
+    {"Env/doctor", "deployer"},
+    {"Env/list", "viewer"},
+    {"Env/open", "operator"},
+    {"Env/rebind", "operator"},
+    {"Env/rollback", "operator"},
+    {"Env/unbind", "operator"},
+    {"Env/update", "operator"},
+    {"LocalRuntime/repair", "operator"},
+    {"LocalRuntime/show", "viewer"},
+    {"Revision/archive", "operator"},
+    {"Revision/drain", "operator"},
+    {"Revision/live", "viewer"},
+    {"Revision/retry", "deployer"},
+    {"Revision/showConfig", "viewer"},
+    {"Revision/stage", "deployer"},
+    {"Revision/warm", "deployer"},
+    {"Router/acknowledge", "operator"},
+    {"Router/publish", "operator"},
+    {"Router/register", "operator"},
+    {"Router/retire", "operator"},
+    {"Router/show", "viewer"},
+    {"Runtime/deploy", "operator"},
+    {"Runtime/destroy", "operator"},
+    {"Runtime/healthCheck", "viewer"},
+    {"Runtime/list", "viewer"},
+    {"Runtime/provision", "operator"},
+    {"Runtime/rollback", "operator"},
+    {"Runtime/scale", "operator"},
+    {"Runtime/setTrafficWeight", "deployer"},
+    {"Runtime/show", "viewer"},
+    {"Traffic/clear", "deployer"},
+    {"Traffic/forward", "deployer"},
+    {"Traffic/rollback", "deployer"},
+    {"Traffic/set", "deployer"},
+    {"Traffic/shift", "deployer"},
+    {"Trust/add", "admin"},
+    {"Trust/bootstrap", "admin"},
+    {"Trust/export", "viewer"},
+    {"Trust/list", "viewer"},
+    {"Trust/open", "admin"},
+    {"Trust/remove", "admin"},
+    {"Trust/revoke", "admin"},
+    {"Trust/setThreshold", "admin"},
+    {"Trust/verify", "viewer"},
+    {"Usage/collect", "operator"},
+    {"Usage/show", "viewer"},
+};
+// And which of them belong to an environment, by what argument.
+std::string about_of(const std::string& concept_, const std::vector<lang::FieldSymbol>& params) {
+  auto has = [&](const char* name) { return lang::find_field(params, name).has_value(); };
+  if (concept_ == "Env" || concept_ == "Config" || concept_ == "Router") return has("environment") ? "environment" : "";
+  if (concept_ == "Deployment") return has("deployment") ? "deployment" : has("environment") ? "environment" : "";
+  if (concept_ == "Revision") return has("revision") ? "revision" : has("deployment") ? "deployment" : "";
+  if (concept_ == "Traffic") return "deployment";
+  return "";
+}
+
+TEST_F(AuthorityTest, EveryActionIsForItsRoleInItsEnvironment) {
+  const std::vector<std::string> roles = {"viewer", "deployer", "operator", "admin"};
+  size_t tried = 0;
+  for (const lang::ConceptSymbol& concept_ : deploy_kit()->symbols().concepts) {
+    if (concept_.built_in) continue;
+    for (const lang::ActionSymbol& action : concept_.actions) {
+      const std::string name = concept_.name + "/" + action.name;
+      auto found = kLeast.find(name);
+      if (found == kLeast.end()) continue;
+      const std::string about = about_of(concept_.name, action.params);
+      auto input = [&](const std::string& environment) -> json::object {
+        if (about.empty()) return {};
+        return {{about, about == "environment" ? environment : about.substr(0, 1) + "-" + environment}};
+      };
+      for (size_t role = 0; role < roles.size(); ++role) {
+        const bool enough = std::ranges::find(roles, found->second) <= roles.begin() + static_cast<ptrdiff_t>(role);
+        EXPECT_EQ(may("user:" + roles[role], name, input("staging")), enough && !about.empty()) << roles[role] << name;
+        EXPECT_FALSE(may("user:" + roles[role], name, input("prod"))) << roles[role] << name;
+        EXPECT_FALSE(may("user:" + roles[role], name, {})) << roles[role] << name;
+        for (const json::object& each : {input("staging"), input("prod"), json::object()}) {
+          EXPECT_EQ(may("user:all-" + roles[role], name, each), enough) << roles[role] << name;
+        }
+        ++tried;
+      }
+      EXPECT_FALSE(may("user:nobody", name, input("staging"))) << name;
+      EXPECT_TRUE(may("uid:1000", name, {})) << name;
+    }
+  }
+  EXPECT_EQ(tried, kLeast.size() * roles.size());
+}
+
+TEST_F(AuthorityTest, AnActionOnTwoEnvironmentsNeedsBoth) {
+  EXPECT_FALSE(may("user:operator", "Env/absorb", {{"environment", "staging"}, {"other", "prod"}}));
+  EXPECT_TRUE(may("user:all-operator", "Env/absorb", {{"environment", "staging"}, {"other", "prod"}}));
+}
+
+TEST_F(AuthorityTest, WhatACallerSaysOfTheEnvironmentCountsLessThanTheDeployment) {
+  EXPECT_FALSE(may("user:deployer", "Revision/stage", {{"deployment", "d-prod"}, {"environment", "staging"}}));
+  EXPECT_TRUE(may("user:deployer", "Revision/stage", {{"deployment", "d-staging"}, {"environment", "prod"}}));
+  EXPECT_FALSE(may("user:deployer", "Traffic/set", {{"deployment", "d-none"}}));
+}
+
+TEST_F(AuthorityTest, LabelsOfADeploymentCount) {
+  EXPECT_TRUE(may("user:shop", "Traffic/set", {{"deployment", "d-prod"}}));
+  EXPECT_TRUE(may("user:shop", "Revision/warm", {{"revision", "r-prod"}}));
+  EXPECT_FALSE(may("user:shop", "Traffic/set", {{"deployment", "d-staging"}}));
+}
+
+TEST_F(AuthorityTest, SaysWhyNot) {
+  auto denied = authority.may({.name = "user:viewer"}, "Traffic/set", {{"deployment", "d-staging"}});
+  EXPECT_EQ(denied.error().code, Code::denied);
+  EXPECT_EQ(denied.error().message,
+            "user:viewer may not call Traffic/set: no grant gives user:viewer the right deploy in staging");
+}
+
+TEST_F(AuthorityTest, OtherUsersOfThisMachineMayNothing) {
+  auto denied = authority.may({.name = "uid:4711"}, "Trust/list", {});
+  EXPECT_EQ(denied.error().message, "uid:4711 may not call Trust/list");
+  EXPECT_EQ(denied.error().next, "ask the owner of this home, who is its admin");
+}
+
+TEST_F(AuthorityTest, ANewPolicyHoldsFromTheNextCallOn) {
+  EXPECT_FALSE(may("user:late", "Trust/list", {}));
+  put("Access[]", "whole",
+      {{"policy", "schema: sluice.access-policy.v1\ngrants: [{to: [user:late], role: viewer}]\n"},
+       {"version", 2},
+       {"appliedBy", "uid:1"}});
+  EXPECT_TRUE(may("user:late", "Trust/list", {}));
+  EXPECT_FALSE(may("user:all-admin", "Trust/list", {}));
+}
+
+// ------------------------------------------------------------------------------------------------------------- tokens
+
+TEST_F(AuthorityTest, ATokenSaysWhoCalls) {
+  const std::string text =
+      token("t1", {{"subject", "user:all-admin"}, {"digest", secret_digest("se_cr_et")}}, "se_cr_et");
+  auto caller = authority.authenticate(text);
+  ASSERT_TRUE(caller) << to_string(caller.error());
+  EXPECT_EQ(*caller, (engine::Caller{"user:all-admin", "", "t1"}));
+  EXPECT_TRUE(authority.may(*caller, "Trust/add", {}));
+  EXPECT_THAT(authority.take_used(), ElementsAre("t1"));
+  EXPECT_THAT(authority.take_used(), IsEmpty());
+}
+
+TEST_F(AuthorityTest, WhatIsWrongWithATokenIsNotTold) {
+  const std::string good = token("t1", {{"subject", "user:admin"}});
+  token("t2", {{"subject", "user:admin"}, {"revoked", {{"at", "2026-01-01T00:00:00.000Z"}, {"by", "uid:1"}}}});
+  token("t3", {{"subject", "user:admin"}, {"expires", "2026-01-01T00:00:00.000Z"}});
+  for (const std::string& each :
+       {std::string(), std::string("slt_"), std::string("x"), good + "x", good.substr(1), token_text("t9", "secret"),
+        token_text("t2", "secret"), token_text("t3", "secret"), token_text("", "secret"), std::string(1000, '_')}) {
+    auto caller = authority.authenticate(each);
+    ASSERT_FALSE(caller) << each;
+    EXPECT_EQ(caller.error().code, Code::unauthenticated);
+    EXPECT_EQ(caller.error().message, "the token does not hold: it is unknown, expired or revoked");
+  }
+}
+
+TEST_F(AuthorityTest, ATokenNarrowsAndEnds) {
+  auto caller = authority.authenticate(token("t1", {{"subject", "user:all-admin"}, {"role", "viewer"}})).value();
+  EXPECT_TRUE(authority.may(caller, "Trust/list", {}));
+  EXPECT_FALSE(authority.may(caller, "Trust/add", {}));
+  token("t1", {{"subject", "user:all-admin"}, {"revoked", {{"at", "2026-01-01T00:00:00.000Z"}, {"by", "uid:1"}}}});
+  EXPECT_FALSE(authority.may(caller, "Trust/list", {}));
+  EXPECT_FALSE(authority.holds(caller));
+}
+
+TEST_F(AuthorityTest, WhoMayDeploySomewhereMayPutBytes) {
+  for (const char* who : {"user:deployer", "user:admin", "user:all-operator", "user:shop"}) {
+    EXPECT_TRUE(may(who, "put", {})) << who;
+  }
+  for (const char* who : {"user:viewer", "user:all-viewer", "user:nobody"}) EXPECT_FALSE(may(who, "put", {})) << who;
+  auto narrowed = authority.authenticate(token("t1", {{"subject", "user:all-admin"}, {"role", "viewer"}})).value();
+  EXPECT_FALSE(authority.may(narrowed, "put", {}));
+  EXPECT_EQ(authority.environments_of("Traffic/set", {{"deployment", "d-prod"}}), std::vector<std::string>{"prod"});
+}
+
+TEST_F(AuthorityTest, TheOwnersTokenOfThisProcessIsTheOwner) {
+  EXPECT_FALSE(authority.authenticate("slo_abc"));
+  authority.trust_owner_token("slo_abc");
+  auto caller = authority.authenticate("slo_abc");
+  ASSERT_TRUE(caller);
+  EXPECT_TRUE(authority.is_unbound(*caller));
+}
+
+}  // namespace authority_test
+}  // namespace sluice::host

@@ -1,0 +1,68 @@
+// One small file, replaced whole.
+#include "host/contexts.h"
+
+#include <charconv>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+
+namespace sluice::host {
+namespace {
+
+constexpr size_t kMaxBytes = size_t{1} << 20U;
+
+std::string file_in(const std::filesystem::path& keys) { return (keys / "contexts.json").string(); }
+
+}  // namespace
+
+std::optional<ServerContext> Contexts::server() const {
+  auto found = servers.find(current);
+  return found == servers.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<Contexts> read_contexts(Disk& disk, const Home& home) {
+  auto keys = home.check("keys");
+  if (!keys) return keys.error();
+  const std::string path = file_in(*keys);
+  auto text = read_file(disk, path, kMaxBytes);
+  if (!text && text.error().code == Code::not_found) return Contexts();
+  if (!text) return text.error();
+  auto document = parse_json(*text, path);
+  if (!document) return document.error();
+  return ::sluice::read<Contexts>(*document);
+}
+
+Result<void> write_contexts(Disk& disk, const Home& home, const Contexts& contexts) {
+  auto keys = home.folder("keys");
+  if (!keys) return keys.error();
+  return write_atomically(disk, file_in(*keys), write(::sluice::to_json(contexts)) + "\n", 0600);
+}
+
+Result<ServerAddress> address_in(const std::string& url) {
+  constexpr std::string_view kScheme = "http://";
+  std::string rest = url.starts_with(kScheme) ? url.substr(kScheme.size()) : "";
+  if (rest.ends_with('/')) rest.pop_back();
+  const size_t colon = rest.rfind(':');
+  ServerAddress where{.address = rest.substr(0, colon == std::string::npos ? 0 : colon)};
+  if (where.address.starts_with('[') && where.address.ends_with(']')) {
+    where.address = where.address.substr(1, where.address.size() - 2);
+  }
+  if (where.address == "localhost") where.address = "127.0.0.1";
+  const std::string port = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), where.port);
+  if (where.address.empty() || port.empty() || failure != std::errc() || end != port.data() + port.size()) {
+    return Error{.code = Code::usage,
+                 .message = "'" + url + "' is no address of a server",
+                 .next = "write http://127.0.0.1:PORT"};
+  }
+  if (!where.address.starts_with("127.") && where.address != "::1") {
+    return Error{.code = Code::usage,
+                 .message = url + " is not on this machine, and the token would cross the network in the clear",
+                 .next = "lead a port of this machine there, as ssh -L does, and log in to that"};
+  }
+  return where;
+}
+
+}  // namespace sluice::host

@@ -1,0 +1,46 @@
+// The servers that a person has logged in to, each a context by its name, and the one that commands go to now. `local`
+// is the home on this machine, and is always there. Kept with the tokens in keys/contexts.json of the home, mode 0600.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/disk.h"
+#include "base/json_fields.h"
+#include "base/result.h"
+#include "host/home.h"
+
+namespace sluice::host {
+
+inline constexpr std::string_view kLocalContext = "local";
+
+struct ServerContext {
+  std::string url;  // "http://127.0.0.1:8400"
+  std::string token;
+
+  bool operator==(const ServerContext&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ServerContext, (), (url, token))
+
+struct Contexts {
+  std::string current = std::string(kLocalContext);
+  std::map<std::string, ServerContext> servers;
+
+  // Where commands go; none: to the home on this machine.
+  std::optional<ServerContext> server() const;
+};
+BOOST_DESCRIBE_STRUCT(Contexts, (), (current, servers))
+
+Result<Contexts> read_contexts(Disk& disk, const Home& home);
+Result<void> write_contexts(Disk& disk, const Home& home, const Contexts& contexts);
+
+struct ServerAddress {
+  std::string address;
+  uint16_t port = 0;
+};
+// http://ADDRESS:PORT of this machine. Others are refused: a token must not cross a network in the clear.
+Result<ServerAddress> address_in(const std::string& url);
+
+}  // namespace sluice::host

@@ -1,0 +1,141 @@
+// One table.
+#include "host/events.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+
+namespace sluice::host {
+namespace {
+
+bool fits(std::string_view wanted, std::string_view name) {
+  if (!wanted.ends_with(".*")) return wanted == name;
+  return name.starts_with(wanted.substr(0, wanted.size() - 1));
+}
+
+bool names(const json::value& value, const std::string& id) {
+  if (value.is_string()) return value.get_string() == id;
+  if (value.is_array())
+    return std::ranges::any_of(value.get_array(), [&](const auto& each) { return names(each, id); });
+  if (!value.is_object()) return false;
+  return std::ranges::any_of(value.get_object(), [&](const auto& each) { return names(each.value(), id); });
+}
+
+}  // namespace
+
+const std::vector<EventType>& event_types() {
+  static const std::vector<EventType> kTypes = {
+      {"access.policy-applied", "Access/apply", {"ok"}, "Another access policy holds"},
+      {"access.token-issued", "Access/issue", {"ok"}, "Somebody has a new token"},
+      {"access.token-revoked", "Access/revoke", {"ok"}, "A token holds no longer"},
+      {"artifact.built", "Artifact/build", {"ok"}, "An artifact was built, or was there already"},
+      {"artifact.failed", "Artifact/build", {"compilationError"}, "A build failed"},
+      {"config.set", "Config/set", {"ok"}, "Config of an environment was set"},
+      {"deployment.added", "Deployment/add", {"ok"}, "A bundle is deployed for a customer"},
+      {"deployment.archived", "Deployment/archive", {"ok"}, "A deployment is kept for its history alone"},
+      {"deployment.down", "Deployment/down", {"ok"}, "A deployment was taken away"},
+      {"deployment.failed", "Deployment/up", {"failed", "unverified", "refused"}, "A bundle did not come to serve"},
+      {"deployment.labelled", "Deployment/label", {"ok"}, "A deployment has other labels"},
+      {"deployment.paused", "Deployment/pause", {"ok"}, "A deployment takes no traffic"},
+      {"deployment.removed", "Deployment/remove", {"ok"}, "A deployment is gone"},
+      {"deployment.resumed", "Deployment/resume", {"ok"}, "A deployment takes traffic again"},
+      {"deployment.rolled-back", "Deployment/rollBack", {"ok"}, "A deployment went back to an earlier split"},
+      {"deployment.scaled", "Deployment/scale", {"ok"}, "A deployment is to run another number of replicas"},
+      {"deployment.up", "Deployment/up", {"ok"}, "A bundle serves"},
+      {"deployment.updated", "Deployment/update", {"ok"}, "Routes or settings of a deployment changed"},
+      {"environment.applied", "Env/apply", {"ok", "partial"}, "A document was applied to an environment"},
+      {"environment.created", "Env/create", {"ok"}, "An environment was made"},
+      {"environment.destroyed", "Env/destroy", {"ok"}, "An environment is gone"},
+      {"environment.examined", "Env/doctor", {"ok"}, "The doctor looked at an environment"},
+      {"environment.updated", "Env/update", {"ok"}, "An environment changed"},
+      {"pack.bound", "Env/bind", {"ok"}, "A slot has a pack"},
+      {"pack.rebound", "Env/rebind", {"ok"}, "A slot has another pack, or the pack other settings"},
+      {"pack.rolled-back", "Env/rollback", {"ok"}, "A slot has the pack that it had before"},
+      {"pack.unbound", "Env/unbind", {"ok"}, "A slot is empty"},
+      {"plan.cancelled", "DeployPlan/cancel", {"ok"}, "A plan is to end before it is done"},
+      {"plan.executed", "DeployPlan/execute", {"ok"}, "All that a plan says is done"},
+      {"plan.failed",
+       "DeployPlan/execute",
+       {"partial", "rollbackTriggered", "rollbackFailed", "stale"},
+       "A plan was not done, or was undone"},
+      {"plan.made", "DeployPlan/plan", {"ok"}, "A plan was made; nothing has changed"},
+      {"plan.rolled-back", "DeployPlan/rollback", {"ok", "partial"}, "What a plan has done was undone"},
+      {"revision.archived", "Revision/archive", {"ok"}, "A revision is kept for its history alone"},
+      {"revision.drained", "Revision/drain", {"ok"}, "A revision has finished its requests and stopped"},
+      {"revision.failed", "Revision/fail", {"ok"}, "A revision is not fit to serve"},
+      {"revision.staged", "Revision/stage", {"ok"}, "A revision's bundle is there, and verified"},
+      {"revision.warmed", "Revision/warm", {"ok"}, "A revision is ready for traffic"},
+      {"rollout.aborted", "Rollout/abort", {"ok", "withdrawn"}, "A rollout is to give its traffic back"},
+      {"rollout.advanced", "Rollout/advance", {"ok"}, "A rollout went on to its next step"},
+      {"rollout.completed", "Rollout/run", {"ok"}, "The new revision has all traffic"},
+      {"rollout.failed", "Rollout/fail", {"ok"}, "A rollout could not go on"},
+      {"rollout.paused", "Rollout/pause", {"ok"}, "A rollout stays at its step"},
+      {"rollout.resumed", "Rollout/resume", {"ok"}, "A paused rollout goes on"},
+      {"rollout.returned", "Rollout/returned", {"ok"}, "A rollout's traffic is back where it was"},
+      {"rollout.started", "Rollout/begin", {"ok"}, "Traffic begins to move to a revision"},
+      {"router.published", "Router/publish", {"ok"}, "The routers of an environment obey a new table"},
+      {"router.registered", "Router/register", {"ok"}, "A router belongs to an environment"},
+      {"secret.changed", "Secret/put", {"ok"}, "A secret has another value"},
+      {"secret.removed", "Secret/remove", {"ok"}, "A secret is gone"},
+      {"secret.rotated", "Secret/rotate", {"ok"}, "A secret was rotated"},
+      {"traffic.changed", "Traffic/set", {"ok"}, "Revisions get other shares of the requests"},
+      {"traffic.cleared", "Traffic/clear", {"ok"}, "No revision gets requests"},
+      {"traffic.forwarded", "Traffic/forward", {"ok"}, "A rollback of traffic was undone"},
+      {"traffic.rolled-back", "Traffic/rollback", {"ok"}, "Traffic is as it was before"},
+      {"traffic.shifted", "Traffic/shift", {"ok"}, "A revision gets another share, at the others' cost"},
+      {"trust.added", "Trust/add", {"ok"}, "A key's signatures count"},
+      {"trust.removed", "Trust/remove", {"ok"}, "A key is forgotten"},
+      {"trust.revoked", "Trust/revoke", {"ok"}, "Nothing that a key has signed counts"},
+  };
+  return kTypes;
+}
+
+std::optional<Event> event_of(const engine::Step& step) {
+  if (!step.end || step.kind == engine::Step::Kind::late) return std::nullopt;
+  for (const EventType& each : event_types()) {
+    if (each.action != step.action || std::ranges::find(each.variants, step.end->variant) == each.variants.end())
+      continue;
+    Event event{.event = std::string(each.name),
+                .id = step.seq,
+                .at = utc_text(step.at_ms),
+                .flow = to_string(step.flow),
+                .action = step.action,
+                .variant = step.end->variant,
+                .fields = step.end->fields};
+    if (!step.caller.name.empty()) event.caller = step.caller.name;
+    if (!step.caller.reason.empty()) event.reason = step.caller.reason;
+    return event;
+  }
+  return std::nullopt;
+}
+
+bool EventFilter::takes_type(std::string_view name) const {
+  return types.empty() || std::ranges::any_of(types, [&](const std::string& each) { return fits(each, name); });
+}
+
+bool EventFilter::takes(const Event& event) const {
+  return takes_type(event.event) && (environment.empty() || event.environment == environment) &&
+         (object.empty() || names(event.fields, object)) && (flow.empty() || event.flow == flow);
+}
+
+Result<std::vector<std::string>> event_types_in(const std::string& text) {
+  std::vector<std::string> types;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    types.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  for (const std::string& each : types) {
+    if (std::ranges::any_of(event_types(), [&](const EventType& known) { return fits(each, known.name); })) continue;
+    std::vector<std::string> known;
+    for (const EventType& type : event_types()) known.emplace_back(type.name);
+    auto near = nearest(each, std::span<const std::string>(known));
+    return Error{.code = Code::invalid,
+                 .message = "there is no event '" + each + "'" + (near ? "; did you mean " + *near + "?" : ""),
+                 .next = "GET /v1/events/types lists them"};
+  }
+  return types;
+}
+
+}  // namespace sluice::host

@@ -1,0 +1,178 @@
+// The journal is read once, in order: how something ended that was decided is a later record of the same flow.
+#include <boost/json.hpp>
+#include <map>
+
+#include "base/atomic_file.h"
+#include "base/terminal.h"
+#include "crypto/key_file.h"
+#include "engine/audit.h"
+#include "engine/engine_time.h"
+#include "engine/record_reader.h"
+#include "engine/step.h"
+#include "host/flows/audit_documents.h"
+#include "host/flows/flow_views.h"
+#include "host/home_store.h"
+
+namespace sluice::host {
+namespace {
+
+using engine::Step;
+
+// ----------------------------------------------------------------------------------------------------------- list
+
+AuditedStep audited(const Step& step) {
+  AuditedStep one{
+      .seq = step.seq, .at = {.ms = step.at_ms}, .caller = step.caller.name, .step = std::string(name_of(step.kind))};
+  if (!step.caller.reason.empty()) one.reason = step.caller.reason;
+  if (!step.action.empty()) one.action = step.action;
+  if (step.flow != Ulid()) one.flow = to_string(step.flow);
+  if (step.invocation != Ulid()) one.id = to_string(step.invocation);
+  if (step.root) one.input = step.root->input;
+  if (step.end) one.outcome = step.end->variant;
+  if (step.count != 0) one.count = step.count;
+  return one;
+}
+
+Result<std::vector<AuditedStep>> read_audit(const HostReading& reading, const AuditQuery& query) {
+  std::optional<Ulid> flow;
+  if (!query.flow.empty()) {
+    if (reading.position == 0) return nothing_has_run();
+    auto row = find_flow(reading.store, query.flow);
+    if (!row) return row.error();
+    flow = row->id;
+  }
+  std::vector<AuditedStep> steps;
+  std::map<Ulid, size_t> open;  // flows whose call has not ended, with its place
+  std::optional<Error> failed;
+  engine::RecordReader records(reading.store);
+  auto full = [&] { return query.limit != 0 && steps.size() >= query.limit; };
+  auto read = reading.store.journal_from(std::max<uint64_t>(query.from, 1), [&](const store::JournalRow& row) {
+    if (flow && row.flow != *flow) return true;
+    auto record = records.read(row);
+    auto begun = open.find(row.flow);
+    // Most records have no caller, and those need not be read whole.
+    const bool called = !full() && record && record->find(R"("caller":")") != std::string_view::npos;
+    if (record && !called && begun == open.end()) return !full() || !open.empty();
+    auto step = record ? engine::read_step(*record) : Result<Step>(record.error());
+    if (!step) {
+      failed = step.error();
+      return false;
+    }
+    if (begun != open.end() && step->end && step->invocation == row.flow && step->kind != Step::Kind::late) {
+      steps[begun->second].outcome = step->end->variant;
+      steps[begun->second].endedAt = lang::DateTime{.ms = step->at_ms};
+      open.erase(begun);
+    }
+    // A follow-up flow has its parent's caller, who decided nothing anew.
+    const bool decided = called && !step->caller.name.empty() && step->kind != Step::Kind::child;
+    if (!decided || (query.since && step->at_ms < query.since->ms)) return true;
+    if (!step->end && step->root && step->invocation == row.flow) open[row.flow] = steps.size();
+    steps.push_back(audited(*step));
+    return true;
+  });
+  if (!read) return read.error();
+  if (failed) return *failed;
+  return steps;
+}
+
+// --------------------------------------------------------------------------------------------------------- verify
+
+constexpr const char* kKeyNext =
+    "openssl pkey -in $SLUICE_HOME/keys/operator.pem -pubout, where the journal was signed, prints the public key";
+// A head is signed every 1,000 records; one that was late by this many was taken away.
+constexpr uint64_t kMostUnproven = 10'000;
+
+// The keys whose signatures count: the one given, else the operator's own.
+Result<std::vector<crypto::PublicKey>> counted_keys(const Beside& beside, const std::string& pem) {
+  if (!pem.empty()) {
+    auto key = crypto::PublicKey::from_pem(pem);
+    if (key) return std::vector{*key};
+    return Error{.code = Code::invalid,
+                 .message =
+                     "that is no public key: expected a line \"-----BEGIN PUBLIC KEY-----\" and what follows it "
+                     "in PEM",
+                 .next = kKeyNext};
+  }
+  const std::string path = (beside.home.root() / "keys" / "operator.pem").string();
+  auto exists = beside.disk.exists(path);
+  if (!exists) return exists.error();
+  if (!*exists) return std::vector<crypto::PublicKey>();
+  auto key = crypto::load_private_key(beside.disk, path);
+  if (!key) return key.error();
+  return std::vector{key->public_key()};
+}
+
+Result<AuditReportDocument> read_audit_report(const HostReading& reading, const AuditReportQuery& query) {
+  if (reading.position == 0 && query.copied) return nothing_has_run();
+  if (reading.beside == nullptr) return Error{.code = Code::unavailable, .message = "there are no signed heads here"};
+  const Beside& beside = *reading.beside;
+  auto heads = query.copied ? engine::parse_heads(query.heads, "the copy of audit.heads")
+                            : engine::read_heads(beside.disk, (beside.home.root() / "store" / "audit.heads").string());
+  if (!heads) return heads.error();
+  auto keys = counted_keys(beside, query.key);
+  if (!keys) return keys.error();
+  if (!query.copied) {
+    std::erase_if(heads->heads, [&](const engine::SignedHead& each) {
+      return each.head.seq > reading.position && each.head.at_ms >= reading.now_ms;  // signed after this moment
+    });
+  }
+  auto report = engine::verify(reading.store, heads->heads, *keys);
+  if (!report) return report.error();
+  if (query.copied) {
+    // A copy ends where it was made.
+    const uint64_t last = heads->heads.empty() ? 0 : heads->heads.back().head.seq;
+    std::erase_if(report->missing_heads, [&](uint64_t seq) { return seq > last; });
+  }
+  AuditReportDocument document{.records = report->records,
+                               .packed = report->packed,
+                               .heads = report->heads,
+                               .unsignedHeads = report->unsigned_heads,
+                               .provenTo = report->proven_to,
+                               .chain = report->chain,
+                               .rows = report->rows,
+                               .stateBound = report->bound_from > 0,
+                               .missingHeads = report->missing_heads,
+                               .notProven = report->unproven,
+                               .torn = heads->torn};
+  for (const engine::StateFault& each : report->state) {
+    document.rowsThatDiffer.push_back({each.relation, printable(each.key), each.what});
+  }
+  if (report->fault) document.fault = {report->fault->seq, report->fault->what};
+  const uint64_t unproven = report->records - report->proven_to;
+  // The home's own heads end long before the journal does.
+  if (!query.copied && !document.fault && !document.lacks_heads() && !document.by_strangers() &&
+      unproven > kMostUnproven) {
+    document.fault = {report->proven_to + 1, "no head was signed from here on, for " + std::to_string(unproven) +
+                                                 " records: heads are missing"};
+  }
+  document.holds = report->holds() && !document.fault && !document.by_strangers() && !document.lacks_heads();
+  return document;
+}
+
+// ---------------------------------------------------------------------------------------------------------- clock
+
+Result<ClockDocument> read_clock(const HostReading& reading, const NothingAsked&) {
+  if (reading.position == 0 || reading.beside == nullptr) return nothing_has_run();
+  engine::EngineTime time(reading.beside->clock, engine::this_boot(reading.beside->disk));
+  if (auto resumed = time.resume(reading.store); !resumed) return resumed.error();
+  time.tick();
+  ClockDocument document{.recorded = {.ms = time.now_ms()}, .system = {.ms = time.wall_ms()}, .apart = time.is_apart()};
+  for (const engine::TimeCorrection& each : time.kept().corrections) {
+    document.corrections.push_back({each.seq, each.by_ms});
+  }
+  if (const auto& jump = time.jump()) {
+    document.jump = {.at = {.ms = jump->at_ms}, .byMs = jump->by_ms, .over = jump->over, .what = jump->what};
+  }
+  return document;
+}
+
+}  // namespace
+
+std::vector<HostView> audit_views() {
+  HostView report = lang::make_view("audit-report", "Whether the journal is complete and unchanged", read_audit_report);
+  report.no_copy = true;
+  return {lang::make_view("audit", "What people and programs decided from outside, and how it ended", read_audit),
+          std::move(report), lang::make_view("clock", "How recorded time stands to the system's clock", read_clock)};
+}
+
+}  // namespace sluice::host

@@ -1,0 +1,66 @@
+// What was decided and how it ended.
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "engine/testing_journal.h"
+#include "host/flows/flow_views.h"
+#include "host/testing_orders.h"
+#include "store/memory_store.h"
+
+namespace sluice::host {
+namespace audit_views_test {
+
+using engine::Step;
+
+struct FirstWeek11 : testing::Test {
+  FirstWeek11() {
+    engine::TestingJournal journal(store);
+    journal.add({.at_ms = kNoon_ms,
+                 .flow = id(1),
+                 .invocation = id(1),
+                 .kind = Step::Kind::begin,
+                 .action = "Revision/warm",
+                 .caller = {.name = "uid:7"},
+                 .root = engine::Root{}});
+    journal.add({.at_ms = kNoon_ms + 1,
+                 .flow = id(2),
+                 .invocation = id(2),
+                 .action = "Shop/open",
+                 .caller = {.name = "uid:8"},
+                 .root = engine::Root{},
+                 .end = engine::End{.variant = "ok"}});
+    journal.add({.at_ms = kNoon_ms + 9000,
+                 .flow = id(1),
+                 .invocation = id(1),
+                 .kind = Step::Kind::finish,
+                 .action = "Revision/warm",
+                 .end = engine::End{.variant = "failed"}});
+  }
+  json::value audit(const json::object& query = {}) {
+    auto moment = Moment::of(store, nullptr, tools, kNoon_ms);
+    return (*find_view("audit"))->read((*moment)->reading(), query).value();
+  }
+
+  store::MemoryStore store;
+  lang::Tools tools;
+};
+
+TEST_F(FirstWeek11, TheAuditSaysHowACallEndedThatWentOn) {
+  json::value steps = audit();
+  ASSERT_EQ(steps.as_array().size(), 2U);
+  EXPECT_EQ(steps.at(0).at("outcome"), "failed");
+  EXPECT_EQ(steps.at(0).at("endedAt"), "2030-03-17T17:46:49.000Z");
+  EXPECT_EQ(steps.at(1).at("outcome"), "ok");
+  EXPECT_FALSE(steps.at(1).as_object().contains("endedAt"));
+}
+
+TEST_F(FirstWeek11, APageIsStillToldHowItEnds) {
+  json::value first = audit({{"limit", 1}});
+  ASSERT_EQ(first.as_array().size(), 1U);
+  EXPECT_EQ(first.at(0).at("outcome"), "failed");
+  EXPECT_EQ(audit({{"from", 2}}).at(0).at("action"), "Shop/open");
+  EXPECT_EQ(audit({{"flow", to_string(id(2))}}).as_array().size(), 1U);
+}
+
+}  // namespace audit_views_test
+}  // namespace sluice::host

@@ -1,0 +1,44 @@
+// A flow of orders as a trace.
+#include "host/flows/flow_spans.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <set>
+
+#include "host/flows/testing_flow_views.h"
+
+namespace sluice::host {
+namespace flow_spans_test {
+
+namespace json = boost::json;
+
+TEST(FlowSpans, EachInvocationAndEachSyncIsASpanOfOneTree) {
+  const FlowView flow = order_view();
+  const json::object made = spans_of(flow.history);
+  EXPECT_EQ(made.at("resource").at("attributes").at(0).at("value").at("stringValue"), json::value("sluice"));
+  const json::array& spans = made.at("scopeSpans").at(0).at("spans").as_array();
+  ASSERT_EQ(spans.size(), 1 + flow.history.invocations.size() + flow.history.firings.size());
+  std::set<std::string> ids;
+  for (const json::value& each : spans) {
+    EXPECT_EQ(each.at("traceId"), json::value(trace_id_of(flow.history.flow)));
+    const std::string id(each.at("spanId").as_string());
+    EXPECT_EQ(id.size(), 16U);
+    EXPECT_TRUE(ids.insert(id).second) << "two spans have one id";
+    EXPECT_LE(each.at("startTimeUnixNano").as_string(), each.at("endTimeUnixNano").as_string());
+  }
+  for (size_t i = 1; i < spans.size(); ++i) {
+    EXPECT_TRUE(ids.contains(std::string(spans[i].at("parentSpanId").as_string()))) << spans[i].at("name");
+  }
+  EXPECT_FALSE(spans[0].as_object().contains("parentSpanId"));
+  EXPECT_EQ(spans[1].at("name"), json::value(flow.history.invocations[0].action));
+}
+
+TEST(FlowSpans, ATraceIsNamedAfterItsFlow) {
+  auto flow = Ulid::parse("01J2000000000000000000000A").value();
+  EXPECT_EQ(trace_id_of(flow).size(), 32U);
+  EXPECT_NE(trace_id_of(flow), trace_id_of(Ulid::parse("01J2000000000000000000000B").value()));
+}
+
+}  // namespace flow_spans_test
+}  // namespace sluice::host

@@ -1,0 +1,80 @@
+// The view `status`: what runs, environment by environment, as it is asked for, as the routers obey it, and as it is on
+// this machine.
+#pragma once
+
+#include <boost/describe.hpp>
+#include <string>
+#include <vector>
+
+#include "base/json_fields.h"
+#include "deploy/views/instances.h"
+#include "host/moment.h"
+#include "revision.gen.h"
+
+namespace sluice::host {
+
+struct StatusRouter {
+  std::string name;
+  bool running = false;
+  int64_t generation = 0;  // that it obeys
+  OrNull<int64_t> pid;
+  std::vector<std::string> listen;  // "127.0.0.1:8080"
+};
+BOOST_DESCRIBE_STRUCT(StatusRouter, (), (name, running, generation, pid, listen))
+
+struct StatusReplica {
+  std::string name;
+  std::string address;
+  OrNull<int64_t> pid;
+  bool healthy = false;
+  int64_t restarts = 0;
+};
+BOOST_DESCRIBE_STRUCT(StatusReplica, (), (name, address, pid, healthy, restarts))
+
+struct StatusRevision {
+  std::string revision;
+  std::string name;
+  std::string version;
+  deploy::revision::RevisionLifecycle lifecycle = {};
+  int64_t weight_asked_bps = 0;
+  OrNull<int64_t> weight_obeyed_bps;  // none: no router knows it
+  int64_t requests = 0;
+  int64_t in_flight = 0;
+  int64_t websockets = 0;
+  std::vector<StatusReplica> replicas;
+};
+BOOST_DESCRIBE_STRUCT(StatusRevision, (),
+                      (revision, name, version, lifecycle, weight_asked_bps, weight_obeyed_bps, requests, in_flight,
+                       websockets, replicas))
+
+struct StatusDeployment {
+  std::string deployment;
+  std::string bundle;
+  std::string customer;
+  std::string status;
+  std::vector<StatusRevision> revisions;
+};
+BOOST_DESCRIBE_STRUCT(StatusDeployment, (), (deployment, bundle, customer, status, revisions))
+
+struct StatusEnvironment {
+  std::string environment;
+  std::vector<StatusRouter> routers;
+  std::vector<StatusDeployment> deployments;
+};
+BOOST_DESCRIBE_STRUCT(StatusEnvironment, (), (environment, routers, deployments))
+
+struct StatusClock {
+  std::string what;
+  std::string next;
+};
+BOOST_DESCRIBE_STRUCT(StatusClock, (), (what, next))
+
+struct StatusDocument {
+  std::optional<std::vector<StatusEnvironment>> environments;  // in which something is deployed
+  std::optional<StatusClock> clock;                            // what is wrong with it
+};
+BOOST_DESCRIBE_STRUCT(StatusDocument, (), (environments, clock))
+
+std::vector<HostView> status_views();
+
+}  // namespace sluice::host

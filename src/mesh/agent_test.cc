@@ -1,0 +1,135 @@
+// One look of the agent at where its artifacts come from.
+#include "mesh/agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+#include "base/testing_volatile_disk.h"
+#include "mesh/authority.h"
+#include "mesh/testing_artifacts.h"
+
+namespace sluice::mesh {
+namespace agent_test {
+
+using testing::HasSubstr;
+
+constexpr int64_t kNow = 1'790'000'000'000;
+
+std::vector<json::object> examples_at(uint64_t version) {
+  std::vector<json::object> all = {example_agent(), example_link(), example_mesh(), example_ctrl()};
+  for (json::object& each : all) {
+    each["version"] = version;
+    if (!each.at("plane").is_string()) each["plane"] = {{"ctrl", {{"obeys_mgmt_version", version}}}};
+  }
+  return all;
+}
+
+std::vector<Artifact> artifacts_at(uint64_t version) {
+  std::vector<Artifact> all;
+  for (const json::object& each : examples_at(version)) all.push_back(signed_artifact(each));
+  return all;
+}
+
+struct Scripted final : ConfigSource {
+  Result<Fetched> next = Fetched();
+  bool proves = true;
+  Result<Fetched> fetch(const NodeState&) override { return next; }
+  bool proves_the_set() const override { return proves; }
+};
+
+struct MeshAgent : testing::Test {
+  VolatileDisk disk;
+  ManualClock clock{kNow};
+  Scripted source;
+  NodeStore store = made();
+
+  NodeStore made() {
+    EXPECT_TRUE(disk.make_folder("/mesh", 0755));
+    return NodeStore::enrol(disk, "/mesh", "acme", "alpha", example_trust(), {{"ca.crt", "ca"}}, artifacts_at(42), kNow)
+        .value();
+  }
+  Result<SyncOutcome> look() { return sync(store, source, clock, 60'000); }
+};
+
+TEST_F(MeshAgent, ANewSetIsConfirmedByReachingTheServerAgain) {
+  source.next = Fetched{.news = true, .artifacts = artifacts_at(43)};
+  auto first = look();
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->what, Synced::changed);
+  EXPECT_TRUE(store.state().pending);
+  source.next = Fetched();
+  EXPECT_EQ(look()->what, Synced::confirmed);
+  EXPECT_FALSE(store.state().pending);
+  EXPECT_EQ(look()->what, Synced::unchanged);
+  EXPECT_EQ(store.state().checked_ms, kNow);
+}
+
+TEST_F(MeshAgent, ASetThatCutsTheServerOffIsTakenBack) {
+  source.next = Fetched{.news = true, .artifacts = artifacts_at(43)};
+  ASSERT_TRUE(look());
+  source.next = Error{.code = Code::unavailable, .message = "nobody is there"};
+  EXPECT_FALSE(look());
+  EXPECT_EQ(store.state().trouble, "nobody is there");
+  EXPECT_EQ(store.active_set()->version(), 43U);
+  clock.advance_ms(60'000);
+  auto back = look();
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->what, Synced::taken_back);
+  EXPECT_EQ(store.active_set()->version(), 42U);
+  source.next = Fetched{.news = true, .artifacts = artifacts_at(43)};
+  EXPECT_EQ(look().error().code, Code::rolled_back) << "a rejected version is remembered";
+}
+
+TEST_F(MeshAgent, AFolderProvesNothing) {
+  source.proves = false;
+  source.next = Fetched{.news = true, .artifacts = artifacts_at(43)};
+  ASSERT_TRUE(look());
+  source.next = Fetched();
+  EXPECT_EQ(look()->what, Synced::unchanged);
+  EXPECT_TRUE(store.state().pending);
+}
+
+TEST_F(MeshAgent, OnePlaneAloneIsJoinedWithTheOther) {
+  json::object newer = examples_at(42)[3];
+  newer["version"] = 50;
+  source.next = Fetched{.news = true, .artifacts = {signed_artifact(newer)}};
+  auto done = look();
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(store.state().marks.ctrl.at("rete").version, 50U);
+  EXPECT_EQ(store.state().marks.mgmt.version, 42U);
+  // A new mgmt version that ctrl has not seen yet waits for it.
+  std::vector<Artifact> mgmt = artifacts_at(43);
+  mgmt.pop_back();
+  source.next = Fetched{.news = true, .artifacts = mgmt};
+  EXPECT_THAT(look().error().message, HasSubstr("rule 5"));
+  EXPECT_EQ(store.active_set()->version(), 42U);
+}
+
+TEST_F(MeshAgent, WhatAServerSendsIsReadStrictly) {
+  const std::string agent = signed_text(example_agent());
+  auto served = parse_served("{\"artifacts\":[" + agent + "],\"chain\":[" + agent + "]}");
+  ASSERT_TRUE(served) << served.error().message;
+  EXPECT_EQ(served->artifacts.size(), 1U);
+  EXPECT_EQ(served->chain.size(), 1U);
+  EXPECT_FALSE(parse_served("{\"artifacts\":[{}]}"));
+  EXPECT_FALSE(parse_served("{\"artifacts\":[],\"more\":1}"));
+  EXPECT_FALSE(parse_served("["));
+}
+
+TEST_F(MeshAgent, AFolderIsACompiledTree) {
+  for (const Artifact& each : artifacts_at(43)) {
+    const std::string path = "/tree/alpha/" + set_path(each);
+    ASSERT_TRUE(make_folders(disk, folder_of(path), 0755));
+    ASSERT_TRUE(write_atomically(disk, path, each.text, 0644));
+  }
+  FolderSource folder(disk, "/tree");
+  auto done = sync(store, folder, clock, 60'000);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->what, Synced::changed);
+  EXPECT_EQ(store.active_set()->version(), 43U);
+}
+
+}  // namespace agent_test
+}  // namespace sluice::mesh

@@ -1,0 +1,370 @@
+// For each component that changes: revision, routes, traffic, one after the other; what it needs serves before
+// it starts. What leaves goes after those that needed it have their new revision. A kit's syncs wait for the concepts
+// that they name.
+#include "plan/planner.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+#include <set>
+
+#include "base/json.h"
+#include "base/json_place.h"
+
+namespace sluice::plan {
+namespace {
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& each : texts) all += (all.empty() ? "" : " ") + each;
+  return all.empty() ? "-" : all;
+}
+
+// What a pack's descriptor calls it: "local-process" of sluice.deployer.local-process@1.0.0.
+std::string pack_word(const std::string& descriptor) {
+  const std::string path = descriptor.substr(0, descriptor.find('@'));
+  return path.substr(path.rfind('.') + 1);
+}
+
+class Planner {
+ public:
+  Planner(const AppManifest& manifest, const Document& document, const Situation& situation)
+      : manifest_(manifest), document_(document), situation_(situation) {}
+
+  Planned plan() {
+    for (const auto& [name, component] : manifest_.components) components_[name] = {&component, "/components/"};
+    for (const auto& [name, component] : manifest_.concepts) components_[name] = {&component, "/concepts/"};
+    providers();
+    not_yet();
+    for (const auto& [name, part] : components_) add_component(name, part);
+    transports();
+    for (const auto& [name, part] : components_) add_needs(name, *part.component);
+    for (const KitOffer& each : situation_.kits) add_kit(each);
+    add_leaving();
+    if (!planned_.missing.empty() || !planned_.mismatches.empty()) return std::move(planned_);
+    MadeGraph made = std::move(maker_).finish();
+    planned_.cycle = std::move(made.cycle);
+    if (made.graph) planned_.graph = *std::move(made.graph);
+    return std::move(planned_);
+  }
+
+ private:
+  struct Part {
+    const Component* component = nullptr;
+    std::string_view section;
+  };
+  // The first and last node of what happens to a component.
+  struct Steps {
+    uint32_t deploy = 0;
+    uint32_t transport = 0;
+    uint32_t last = 0;
+    bool deploys = false;
+  };
+
+  static std::string pointer(std::string_view section, const std::string& name) {
+    std::string path(section.substr(0, section.size() - 1));
+    append_pointer_token(path, name);
+    return path;
+  }
+
+  void miss(const std::string& path, const std::string& message) {
+    auto place = document_.position_of(path);
+    planned_.missing.push_back((place ? to_string(*place) + ": " : "") + message);
+  }
+
+  // ---- what must be loaded
+
+  void provider(const std::string& path, const std::string& slot, const std::string& wanted, const std::string& what) {
+    auto bound = situation_.packs.find(slot);
+    if (bound != situation_.packs.end()) {
+      const std::string word = pack_word(bound->second);
+      if (word == wanted || (wanted == "local" && word == "local-process")) return;
+      miss(path, what + " " + wanted + " is served by no pack: the slot " + slot + " of " + situation_.environment +
+                     " has " + bound->second);
+      return;
+    }
+    miss(path, what + " " + wanted + " is served by no pack: nothing is bound to the slot " + slot + " of " +
+                   situation_.environment);
+  }
+
+  void storage(const std::string& path, const std::string& wanted) {
+    if (wanted != "local" && wanted != "none")
+      miss(path, "the storage " + wanted + " is served by no pack; there is local");
+  }
+
+  // What is said and not done yet: refused where something would run otherwise than it says, else told.
+  void not_yet() {
+    for (size_t i = 0; i < manifest_.kits.size(); ++i) {
+      miss("/kits/" + std::to_string(i),
+           "the kit " + manifest_.kits[i].name + ": no engine runs the syncs of an app's kit");
+    }
+    for (const auto& [name, part] : components_) {
+      const std::string path = pointer(part.section, name);
+      if (part.component->replicas)
+        miss(path + "/replicas", "how many replicas " + name + " has, its bundle.yaml says");
+      if (part.component->health) miss(path + "/health", "how " + name + " is checked, its bundle.yaml says");
+    }
+    if (manifest_.rollout && manifest_.rollout->strategy == "rolling") {
+      miss("/rollout/strategy",
+           "nothing replaces replicas one by one while traffic shifts; write canary, blue-green or immediate");
+    }
+  }
+
+  void providers() {
+    for (const auto& [name, runtime] : manifest_.runtimes) {
+      const std::string path = pointer("/runtimes/", name);
+      if (runtime.type) provider(path + "/type", "deployer", *runtime.type, "the runtime");
+      if (runtime.storage) storage(path + "/storage", *runtime.storage);
+    }
+    if (manifest_.infrastructure && manifest_.infrastructure->iac) {
+      provider("/infrastructure/iac/provider", "iac", manifest_.infrastructure->iac->provider, "the iac provider");
+    }
+    if (manifest_.infrastructure && manifest_.infrastructure->gitops) {
+      provider("/infrastructure/gitops/controller", "gitops", manifest_.infrastructure->gitops->controller,
+               "the gitops controller");
+    }
+    if (manifest_.observability && manifest_.observability->provider) {
+      provider("/observability/provider", "telemetry", *manifest_.observability->provider, "the telemetry provider");
+    }
+    if (manifest_.secrets) {
+      provider("/environments/" + situation_.environment + "/secrets/provider", "secrets", manifest_.secrets->provider,
+               "the secrets provider");
+    }
+  }
+
+  // ---- components
+
+  bool is_wanted(const std::string& name) const {
+    return situation_.only.empty() || std::ranges::find(situation_.only, name) != situation_.only.end();
+  }
+
+  void add_component(const std::string& name, const Part& part) {
+    const Component& component = *part.component;
+    const std::string path = pointer(part.section, name);
+    if (component.storage) storage(path + "/storage", *component.storage);
+    if (component.image) {
+      miss(path + "/image", "the image " + *component.image + " can be run by no pack");
+      return;
+    }
+    auto offered = situation_.offered.find(name);
+    if (offered == situation_.offered.end()) {
+      if (!is_wanted(name)) return;
+      miss(path, !component.folder && !component.bundle ? "nothing says what " + name + " is made of (folder, bundle)"
+                                                        : "there is no bundle of " + name);
+      return;
+    }
+    Change change{.component = name, .kit = component.kit.value_or("")};
+    auto running = situation_.running.find(name);
+    const bool there = running != situation_.running.end() && !running->second.revision.empty();
+    const WantedRoutes routes = routes_of(component, offered->second);
+    bool deploys = true, routed = true;
+    if (there) {
+      compare(change, component, offered->second, running->second, routes, deploys, routed);
+    } else {
+      change.sign = ChangeSign::create;
+      change.fields = {{"version", "", offered->second.version}, {"bundle", "", offered->second.tree}};
+      if (!routes.path_prefixes.empty()) change.fields.push_back({"routes", "", route_text(routes)});
+      for (const auto& [key, value] : component.settings)
+        change.fields.push_back({"settings." + key, "", write(value)});
+    }
+    if (!is_wanted(name)) {
+      change = {.component = name, .kit = change.kit};
+      deploys = routed = false;
+    }
+    if (deploys || routed) add_steps(name, offered->second, there ? &running->second : nullptr, deploys);
+    planned_.changes.push_back(std::move(change));
+  }
+
+  static std::string route_text(const WantedRoutes& routes) {
+    return joined(routes.hosts.empty() ? std::vector<std::string>{"any host"} : routes.hosts) + " " +
+           joined(routes.path_prefixes);
+  }
+
+  static void compare(Change& change, const Component& component, const Offered& offered, const Running& running,
+                      const WantedRoutes& routes, bool& deploys, bool& routed) {
+    auto differs = [&](std::string name, std::string before, std::string after) {
+      change.fields.push_back({std::move(name), std::move(before), std::move(after)});
+    };
+    if (offered.version != running.version) differs("version", running.version, offered.version);
+    if (offered.tree != running.tree) differs("bundle", running.tree, offered.tree);
+    settings(change, "settings.", running.settings, component.settings);
+    std::map<std::string, json::value> refs;
+    for (const auto& [name, ref] : component.runtimeRefs) refs[name] = ref;
+    settings(change, "runtimeRefs.", running.runtime_refs, refs);
+    deploys = !change.fields.empty();
+    if (!routes.path_prefixes.empty() &&
+        (routes.hosts != running.hosts || routes.path_prefixes != running.path_prefixes)) {
+      differs("routes", route_text({running.hosts, running.path_prefixes}), route_text(routes));
+    }
+    if (running.shares) differs("traffic", "shared", "100%");
+    routed = change.fields.size() > 0;
+    if (routed) change.sign = ChangeSign::change;
+  }
+
+  static void settings(Change& change, const std::string& prefix, const json::value& before,
+                       const std::map<std::string, json::value>& after) {
+    const json::object none;
+    const json::object& old = before.is_object() ? before.get_object() : none;
+    for (const auto& [name, value] : after) {
+      const json::value* was = old.if_contains(name);
+      if (was == nullptr) change.fields.push_back({prefix + name, "", write(value)});
+      if (was != nullptr && *was != value) change.fields.push_back({prefix + name, write(*was), write(value)});
+    }
+    for (const auto& each : old) {
+      const std::string name(each.key());
+      if (!after.contains(name)) change.fields.push_back({prefix + name, write(each.value()), ""});
+    }
+  }
+
+  void add_steps(const std::string& name, const Offered& offered, const Running* running, bool deploys) {
+    Steps steps{.deploys = deploys};
+    std::optional<uint32_t> before;
+    auto follow = [&](NodeKind kind) {
+      const uint32_t node = maker_.add(kind, name);
+      if (before) maker_.edge(*before, node);
+      before = node;
+      return node;
+    };
+    if (deploys) {
+      if (running != nullptr && running->spec_version && offered.spec_version &&
+          *running->spec_version != *offered.spec_version) {
+        follow(NodeKind::migrate_storage);
+      }
+      steps.deploy = follow(NodeKind::deploy_concept);
+    }
+    steps.transport = follow(NodeKind::configure_transport);
+    if (!deploys) steps.deploy = steps.transport;
+    steps.last = follow(NodeKind::traffic_split);
+    steps_[name] = steps;
+  }
+
+  void add_needs(const std::string& name, const Component& component) {
+    auto own = steps_.find(name);
+    if (own == steps_.end()) return;
+    for (const std::string& need : component.needs) {
+      if (auto other = steps_.find(need); other != steps_.end()) maker_.edge(other->second.last, own->second.deploy);
+    }
+  }
+
+  // ---- transports
+
+  std::optional<Transport> transport_of(const std::string& name) const {
+    auto part = components_.find(name);
+    if (part == components_.end()) return std::nullopt;
+    const Component& component = *part->second.component;
+    if (component.transport) return component.transport;
+    if (component.runtime) {
+      auto runtime = manifest_.runtimes.find(*component.runtime);
+      if (runtime != manifest_.runtimes.end() && runtime->second.transport) return runtime->second.transport;
+    }
+    auto offered = situation_.offered.find(name);
+    return offered == situation_.offered.end() ? std::nullopt : offered->second.transport;
+  }
+
+  static std::string_view word(Transport transport) {
+    return fields::enumerator_names<Transport>()[static_cast<size_t>(transport)];
+  }
+
+  // Unix sockets carry HTTP here, and a router speaks both versions of it; stdio has an adapter to HTTP.
+  static bool reach(Transport a, Transport b) {
+    auto family = [](Transport transport) { return transport == Transport::tcp ? 1 : 0; };
+    return family(a) == family(b);
+  }
+
+  void transports() {
+    for (const auto& [name, part] : components_) {
+      const auto own = transport_of(name);
+      if (!own) continue;
+      for (size_t i = 0; i < part.component->needs.size(); ++i) {
+        const std::string& need = part.component->needs[i];
+        const auto other = transport_of(need);
+        if (!other || reach(*own, *other)) continue;
+        auto place = document_.position_of(pointer(part.section, name) + "/needs/" + std::to_string(i));
+        planned_.mismatches.push_back((place ? to_string(*place) + ": " : "") + name + " speaks " +
+                                      std::string(word(*own)) + " and needs " + need + ", which speaks " +
+                                      std::string(word(*other)) + "; no adapter leads from one to the other");
+      }
+    }
+  }
+
+  // ---- what leaves, and kits
+
+  // In reverse order: what was needed goes after what needed it, and all of it after everything else has succeeded. The
+  // first one waits for the rest of the plan and the others for it, so that there are few edges.
+  void add_leaving() {
+    if (!situation_.only.empty() || situation_.leaving.empty()) return;
+    std::map<std::string, uint32_t> nodes;
+    std::set<std::string> needed;
+    for (const Leaving& each : situation_.leaving) {
+      planned_.changes.push_back(
+          {.sign = ChangeSign::remove, .component = each.component, .fields = {{"version", each.version, ""}}});
+      for (const std::string& need : each.needs) needed.insert(need);
+    }
+    const size_t before = maker_.size();
+    for (const Leaving& each : situation_.leaving) {
+      nodes[each.component] = maker_.add(NodeKind::remove_concept, each.component);
+    }
+    for (const Leaving& each : situation_.leaving) {
+      for (const std::string& need : each.needs) {
+        if (auto found = nodes.find(need); found != nodes.end()) maker_.edge(nodes[each.component], found->second);
+      }
+    }
+    auto free =
+        std::ranges::find_if(situation_.leaving, [&](const Leaving& each) { return !needed.contains(each.component); });
+    if (free == situation_.leaving.end()) return;
+    const uint32_t first = nodes[free->component];
+    for (uint32_t node = 0; node < before; ++node) maker_.edge(node, first);
+    for (const auto& [name, node] : nodes) {
+      if (node != first) maker_.edge(first, node);
+    }
+  }
+
+  void add_kit(const KitOffer& kit) {
+    for (const KitRule& rule : kit.rules) {
+      auto active = kit.active.find(rule.name);
+      if (active != kit.active.end() && active->second == rule.digest) continue;
+      const uint32_t node = maker_.add(rule.integration ? NodeKind::register_integration : NodeKind::register_sync,
+                                       kit.name + "." + rule.name);
+      for (const std::string& each : rule.concepts) {
+        if (auto found = steps_.find(each); found != steps_.end()) maker_.edge(found->second.last, node);
+      }
+      if (rule.external.empty()) continue;
+      auto [check, fresh] = checks_.try_emplace(rule.external, 0);
+      if (fresh) check->second = maker_.add(NodeKind::external_dependency_check, rule.external);
+      maker_.edge(check->second, node);
+    }
+  }
+
+  const AppManifest& manifest_;
+  const Document& document_;
+  const Situation& situation_;
+  std::map<std::string, Part> components_;
+  std::map<std::string, Steps> steps_;
+  std::map<std::string, uint32_t> checks_;
+  GraphMaker maker_;
+  Planned planned_;
+};
+
+}  // namespace
+
+WantedRoutes routes_of(const Component& component, const Offered& offered) {
+  if (component.routes.empty()) return {offered.hosts, offered.path_prefixes};
+  WantedRoutes routes;
+  bool any_host = false;
+  auto add = [](std::vector<std::string>& to, const std::string& text) {
+    if (std::ranges::find(to, text) == to.end()) to.push_back(text);
+  };
+  for (const Route& each : component.routes) {
+    any_host = any_host || !each.host;
+    if (each.host) add(routes.hosts, *each.host);
+    add(routes.path_prefixes, each.path);
+  }
+  if (any_host) routes.hosts.clear();
+  return routes;
+}
+
+Planned make_plan(const AppManifest& manifest, const Document& document, const Situation& situation) {
+  return Planner(manifest, document, situation).plan();
+}
+
+}  // namespace sluice::plan

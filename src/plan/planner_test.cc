@@ -1,0 +1,145 @@
+// From a manifest and a situation to nodes.
+#include "plan/planner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sluice::plan {
+namespace planner_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Planning : public testing::Test {
+ protected:
+  Planned plan(const std::string& text) {
+    parsed = parse_app_manifest("app: {name: a, version: '1'}\n" + text, "app.deploy.yaml", {.environment = "local"});
+    EXPECT_TRUE(parsed.manifest) << (parsed.faults.empty() ? "" : to_string(parsed.faults[0]));
+    auto resolved = resolve_overlays(parsed.document, "local");
+    return make_plan(resolved.resolved->manifest, parsed.document, situation);
+  }
+  void offer(const std::string& name, const std::string& version = "1") {
+    situation.offered[name] = {.bundle = name, .version = version, .tree = "sha256:" + name + version};
+  }
+  void run(const std::string& name, const std::string& version = "1") {
+    situation.running[name] = {
+        .deployment = "d", .revision = "r", .version = version, .tree = "sha256:" + name + version};
+  }
+  static std::vector<std::string> nodes(const Planned& planned) {
+    std::vector<std::string> all;
+    for (uint32_t i = 0; i < planned.graph.size(); ++i) {
+      all.push_back(std::to_string(planned.graph.nodes[i].wave) + " " + planned.graph.id(i));
+    }
+    return all;
+  }
+
+  ParsedManifest parsed;
+  Situation situation{.environment = "local", .packs = {{"deployer", "sluice.deployer.local-process@1.0.0"}}};
+};
+
+TEST_F(Planning, AComponentNeedsWhatItNeedsToServe) {
+  offer("api");
+  offer("web");
+  EXPECT_THAT(nodes(plan("components: {api: {folder: a}, web: {folder: w, needs: [api]}}")),
+              ElementsAre("0 deploy-concept/api", "1 configure-transport/api", "2 traffic-split/api",
+                          "3 deploy-concept/web", "4 configure-transport/web", "5 traffic-split/web"));
+}
+
+TEST_F(Planning, WhatDoesNotChangeHasNoNodes) {
+  offer("api");
+  run("api");
+  auto planned = plan("components: {api: {folder: a}}");
+  EXPECT_THAT(nodes(planned), IsEmpty());
+  EXPECT_EQ(planned.changes[0].sign, ChangeSign::keep);
+  planned = plan("components: {api: {folder: a, settings: {COLOUR: red}}}");
+  EXPECT_THAT(planned.changes[0].fields, ElementsAre(FieldChange{"settings.COLOUR", "", "\"red\""}));
+  EXPECT_EQ(planned.graph.size(), 3U);
+  planned = plan("components: {api: {folder: a, routes: [{path: /api}]}}");
+  EXPECT_THAT(nodes(planned), ElementsAre("0 configure-transport/api", "1 traffic-split/api"));
+}
+
+TEST_F(Planning, OnlyWhatIsWanted) {
+  offer("api", "2");
+  offer("web", "2");
+  run("api");
+  run("web");
+  situation.only = {"web"};
+  auto planned = plan("components: {api: {folder: a}, web: {folder: w, needs: [api]}}");
+  EXPECT_THAT(nodes(planned), ElementsAre("0 deploy-concept/web", "1 configure-transport/web", "2 traffic-split/web"));
+}
+
+TEST_F(Planning, WhatLeavesGoesLastAndInReverse) {
+  offer("web");
+  situation.leaving = {{.component = "db", .deployment = "d1"},
+                       {.component = "api", .deployment = "d2", .needs = {"db"}}};
+  EXPECT_THAT(nodes(plan("components: {web: {folder: w}}")),
+              ElementsAre("0 deploy-concept/web", "1 configure-transport/web", "2 traffic-split/web",
+                          "3 remove-concept/api", "4 remove-concept/db"));
+}
+
+TEST_F(Planning, ACycleIsTold) {
+  offer("a");
+  offer("b");
+  EXPECT_THAT(plan("components: {a: {folder: a, needs: [b]}, b: {folder: b, needs: [a]}}").cycle,
+              testing::Contains("deploy-concept/a"));
+}
+
+TEST_F(Planning, EachMissingProviderIsNamedWithItsLine) {
+  offer("web");
+  EXPECT_THAT(
+      plan(R"(runtimes:
+  cloud: {type: ecs-fargate, storage: postgres}
+components:
+  web: {folder: w}
+  other: {image: registry.example/other}
+infrastructure:
+  iac: {provider: pulumi}
+)")
+          .missing,
+      ElementsAre("app.deploy.yaml:3:11: the runtime ecs-fargate is served by no pack: the slot deployer of local "
+                  "has sluice.deployer.local-process@1.0.0",
+                  "app.deploy.yaml:3:30: the storage postgres is served by no pack; there is local",
+                  "app.deploy.yaml:8:9: the iac provider pulumi is served by no pack: nothing is bound to the slot "
+                  "iac of local",
+                  "app.deploy.yaml:6:11: the image registry.example/other can be run by no pack"));
+}
+
+TEST_F(Planning, WhatIsNotBuiltYetIsSaid) {
+  offer("web");
+  auto planned = plan("kits: [{name: cms, path: ./cms}]\ncomponents: {web: {folder: w, replicas: 2, health: {}}}\n");
+  EXPECT_THAT(planned.missing, ElementsAre(HasSubstr(":2:8: the kit cms: no engine runs"),
+                                           HasSubstr("how many replicas web has, its bundle.yaml says"),
+                                           HasSubstr("how web is checked, its bundle.yaml says")));
+  EXPECT_THAT(plan("rollout: {strategy: rolling}\ncomponents: {web: {folder: w}}\n").missing,
+              ElementsAre(HasSubstr(":2:11: nothing replaces replicas one by one")));
+}
+
+TEST_F(Planning, TransportsMustReachEachOther) {
+  offer("a");
+  offer("b");
+  auto with = [&](const std::string& one, const std::string& other) {
+    return plan("components: {a: {folder: a, transport: " + one + "}, b: {folder: b, transport: " + other +
+                ", needs: [a]}}")
+        .mismatches;
+  };
+  EXPECT_THAT(with("tcp", "http"), ElementsAre(HasSubstr("b speaks http and needs a, which speaks tcp")));
+  EXPECT_THAT(with("stdio", "http"), IsEmpty());
+  EXPECT_THAT(with("unix", "http2"), IsEmpty());
+}
+
+TEST_F(Planning, SyncsWaitForTheirConcepts) {
+  offer("Theme");
+  situation.kits = {
+      {.name = "cms",
+       .rules = {{.name = "Title", .concepts = {"Theme"}, .digest = "1"},
+                 {.name = "Mail", .integration = true, .concepts = {"Theme"}, .external = "mail", .digest = "2"},
+                 {.name = "Old", .digest = "3"}},
+       .active = {{"Old", "3"}}}};
+  EXPECT_THAT(nodes(plan("concepts: {Theme: {folder: t}}")),
+              ElementsAre("0 deploy-concept/Theme", "0 external-dependency-check/mail", "1 configure-transport/Theme",
+                          "2 traffic-split/Theme", "3 register-sync/cms.Title", "3 register-integration/cms.Mail"));
+}
+
+}  // namespace planner_test
+}  // namespace sluice::plan

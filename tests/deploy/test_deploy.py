@@ -1,0 +1,170 @@
+"""sluice deploy end to end, with real processes: a plan of four components in a diamond, its execution, a changed version,
+a failure, a stale plan, and the way back."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+from up_home import get, running
+
+
+def app(home):
+    folder = home.copy("diamond", "app")
+    return folder
+
+
+def urls(home):
+    port = home.router()["listen"][0].rsplit(":", 1)[1]
+    return {name: f"http://127.0.0.1:{port}{path}"
+            for name, path in {"store": "/store", "catalog": "/catalog", "cart": "/cart", "web": "/"}.items()}
+
+
+def answers(home):
+    return {name: get(url) for name, url in urls(home).items()}
+
+
+def state(home):
+    """What serves, without ids, times and generations."""
+    seen = {}
+    for each in home.data("env", "show", "local")["bundles"]:
+        seen[each["bundle_id"]] = (each["status"], json.dumps(each["route_binding"], sort_keys=True),
+                                   len(each["current_revisions"]))
+    return seen
+
+
+def test_a_diamond_is_planned_executed_changed_and_rolled_back(home):
+    folder = app(home)
+    planned = home.run("deploy", "plan", folder, "--exit-code", code=3)
+    assert re.search(r"Plan: 4 to create, 0 to change, 0 to remove, 0 unchanged; 12 nodes in 9 waves\.", planned.stdout)
+    assert "+ web" in planned.stdout and "4. deploy-concept/cart, deploy-concept/catalog" in planned.stdout, planned.stdout
+    done = home.data("deploy", folder, "--yes")
+    assert done["phase"] == "complete" and done["done"] == 12
+    assert answers(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")}
+    before = state(home)
+
+    assert "nothing changes" in home.run("deploy", folder, "--yes").stderr
+
+    home.change(folder / "cart", "1.1.0")
+    plan = home.data("deploy", "plan", folder)
+    assert plan["summary"] | {"edges": 0} == {"create": 0, "change": 1, "remove": 0, "keep": 3, "nodes": 3, "edges": 0, "waves": 3}
+    (change,) = [each for each in plan["changes"] if each["sign"] == "change"]
+    assert change["component"] == "cart"
+    assert [each["name"] for each in change["fields"]] == ["version", "bundle"]
+    assert home.data("deploy", "execute", plan["plan_id"])["phase"] == "complete"
+    assert answers(home)["cart"] == (200, "cart 1.1.0\n") and answers(home)["web"] == (200, "web 1.0.0\n")
+
+    back = home.data("rollback", "--yes")
+    assert back["phase"] == "rolledBack"
+    assert answers(home)["cart"] == (200, "cart 1.0.0\n")
+    assert state(home) == before
+    assert [each["phase"] for each in home.data("deploy", "list")][:2] != []
+
+
+def test_a_failure_leaves_everything_as_it_was(home):
+    folder = app(home)
+    home.run("deploy", folder, "--yes")
+    for name in ("store", "web"):
+        home.change(folder / name, "2.0.0")
+    broken = (folder / "web" / "app.py")
+    broken.write_text("raise SystemExit('cannot start')\n")
+    failed = home.run("deploy", folder, "--yes", code=9)
+    assert "rolledBack" in failed.stdout and "✖ deploy-concept/web failed" in failed.stdout, failed.stdout
+    assert answers(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")}
+
+
+def test_a_plan_holds_only_what_it_saw(home):
+    folder = app(home)
+    home.run("deploy", folder, "--yes")
+    home.change(folder / "cart", "1.1.0")
+    home.run("deploy", "plan", folder, "--out", "plan.json")
+    home.run("traffic", "clear", "local", "--bundle", "cart", "--yes")
+    stale = home.run("deploy", "execute", "plan.json", code=6)
+    assert stale.stderr.startswith("error: the plan is stale: "), stale.stderr
+    assert "has changed the traffic of cart" in stale.stderr
+    shown = home.run("deploy", "show", "plan.json")
+    assert "✖ Stale: " in shown.stdout
+
+    kept = json.loads((home.folder / "plan.json").read_text()) | {"home": "/elsewhere"}
+    (home.folder / "plan.json").write_text(json.dumps(kept))
+    assert "was made in another home" in home.run("deploy", "execute", "plan.json", code=6).stderr
+
+
+def test_nothing_is_done_without_a_yes_where_nobody_can_answer(home):
+    asked = home.run("deploy", app(home), code=2)
+    assert "--yes" in asked.stderr
+    assert home.data("deploy", "list")[0]["phase"] == "planned"
+
+
+def test_every_fault_of_a_manifest_is_told_at_once(home):
+    folder = app(home)
+    manifest = folder / "app.deploy.yaml"
+    manifest.write_text(manifest.read_text() + "runtimes:\n  cloud:\n    type: ${CLOUD}\n    colour: red\nspeed: fast\n")
+    told = home.run("deploy", "plan", folder, code=1).stderr
+    assert "${CLOUD} is not set" in told and "/runtimes/cloud/colour: unknown field" in told and "/speed: unknown field" in told
+    assert re.search(r"app\.deploy\.yaml:\d+:\d+: ", told)
+
+
+def test_versions_come_back_and_everything_can_go(home):
+    folder = app(home)
+    home.run("deploy", folder, "--yes")
+    manifest = folder / "app.deploy.yaml"
+    manifest.write_text(manifest.read_text().replace("version: 1.0.0", "version: 2.0.0"))
+    home.change(folder / "cart", "2.0.0")
+    home.run("deploy", folder, "--yes")
+    assert answers(home)["cart"] == (200, "cart 2.0.0\n")
+    back = home.data("rollback", "--to-version", "1.0.0", "--yes")
+    assert (back["phase"], back["version"], back["summary"]["change"]) == ("complete", "1.0.0", 1)
+    assert answers(home)["cart"] == (200, "cart 1.0.0\n")
+
+    shown = home.run("deploy", "destroy", "--dry-run").stdout
+    assert "Plan: 0 to create, 0 to change, 4 to remove, 0 unchanged; 4 nodes in 3 waves." in shown, shown
+    gone = home.data("deploy", "destroy", "--yes")
+    assert [each["node"] for each in gone["nodes"]] == ["remove-concept/web", "remove-concept/cart",
+                                                        "remove-concept/catalog", "remove-concept/store"]
+    assert gone["phase"] == "complete" and home.data("env", "show", "local")["bundles"] == []
+
+
+def test_a_manifest_is_resolved_and_compared(home):
+    folder = app(home)
+    home.run("env", "create", "staging")
+    resolved = home.data("env", "resolve", "staging", "--manifest", folder)
+    assert resolved["components"]["web"]["customer"] == "acme" and "environments" not in resolved
+    lines = home.run("env", "diff", "local", "staging", "--manifest", folder).stdout.splitlines()
+    assert lines[-1] == '/components/web/customer  local: nothing, staging: "acme" (environments/staging)', lines
+    assert home.run("env", "promote", "local", "staging", "--kit", "backend", code=7).stderr.startswith(
+        "error: no plan of backend is complete in local")
+
+
+def test_a_killed_control_plane_goes_on_with_its_plan(home, eventually):
+    folder = app(home)
+    for name in ("store", "cart", "catalog", "web"):  # slow enough to be killed in the middle
+        program = folder / name / "app.py"
+        program.write_text("import time\ntime.sleep(0.5)\n" + program.read_text())
+    deploying = home.begin("deploy", folder, "--yes")
+    serves = []
+    try:
+        for done in (1, 4):
+            eventually(lambda: home.run("deploy", "status", code=None).returncode == 0
+                       and home.data("deploy", "status")["done"] >= done)
+            pid = home.status(code=None)["pid"]
+            os.kill(pid, signal.SIGKILL)
+            eventually(lambda: not running(pid))
+            with open(home.folder / "serve.log", "a") as log:
+                serves.append(subprocess.Popen([str(home.sluice), "serve", "--lock-timeout", "60s"], stdout=log, stderr=log,
+                                               env=home.environment(), cwd=home.folder))
+            eventually(lambda: home.status(code=None).get("pid") == serves[-1].pid)
+        eventually(lambda: home.data("deploy", "status")["phase"] == "complete")
+        plan = home.data("deploy", "status")
+        assert [each["status"] for each in plan["nodes"]] == ["done"] * 12
+        assert answers(home) == {name: (200, f"{name} 1.0.0\n") for name in ("store", "catalog", "cart", "web")}
+        bundles = home.data("env", "show", "local")
+        assert len(bundles["revisions"]) == 4, "no node has run a second time"
+    finally:
+        deploying.kill()
+        deploying.wait(timeout=60)
+        home.stop()
+        for each in serves:
+            each.kill()
+            each.wait(timeout=60)

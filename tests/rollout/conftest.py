@@ -1,0 +1,17 @@
+"""Homes for these tests, as those of tests/up are."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "up")]
+
+from up_home import Home  # noqa: E402
+
+
+@pytest.fixture
+def home(sluice, root, tmp_path):
+    one = Home(sluice, root, tmp_path)
+    yield one
+    one.stop()

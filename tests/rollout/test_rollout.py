@@ -1,0 +1,146 @@
+"""Rollouts on real traffic: a router, real programs, customers who never stop asking, and the judge."""
+
+import os
+import subprocess
+import time
+
+import pytest
+from shop import Customers, version_of_shop
+from up_home import get
+
+RUNS = range(100 if os.environ.get("SLUICE_SOAK") else 3)
+QUICK = ["--interval", "1s", "--warm-up", "0s", "--settle", "0s", "--latency-floor", "20ms"]
+
+
+def serve(home, *versions):
+    """All of these versions are ready, and the first has all traffic: its URL."""
+    first, *others = [version_of_shop(home, number + 1, **each) for number, each in enumerate(versions)]
+    url = home.up(first)["urls"][0]
+    for each in others:
+        home.up(each, "--canary", "1%")
+    home.run("traffic", "set", "local", "shop@1=100%")
+    return url
+
+
+def start(home, *words, code=0):
+    return home.run("rollout", "start", "local", *words, *QUICK, "--wait", "--timeout", "110s", code=code)
+
+
+def rollout(home, *words):
+    return home.data("rollout", "status", *words)
+
+
+def shares(home):
+    return {each["revision_id"]: each["weight_bps"] for each in home.data("traffic", "show", "local")["entries"]}
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("bad", [{"errors": 0.05}, {"slow_share": 0.05, "slow_ms": 120}], ids=["errors", "latency"])
+def test_a_worse_version_is_aborted_at_the_first_step_and_gets_not_one_request_more(home, bad, run, eventually):
+    url = serve(home, {"slow_share": 0.05, "slow_ms": 50}, {"slow_share": 0.05, "slow_ms": 50, **bad})
+    with Customers(url) as customers:
+        done = start(home, "shop@2", "--steps", "20%:100s,60%,100%", code=9)
+        asked, aborted = len(customers.answers), time.monotonic()
+        eventually(lambda: len(customers.answers) >= asked + 400)
+    after = [version for (_, version), begun in zip(customers.answers, customers.begun) if begun > aborted]
+    assert set(after) == {"1"}
+    assert "2" in {version for _, version in customers.answers[:asked]}
+    view = rollout(home, "shop@2")
+    assert view["status"] == "aborted" and view["verdict"]["verdict"] == "unhealthy"
+    assert view["reason"].startswith("shop@2 ") and "the odds that this is chance" in view["reason"]
+    assert view["reason"] in done.stderr
+    assert list(shares(home).values()) == [10_000]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_version_that_is_as_good_gets_everything_and_is_taken_back_when_it_turns_bad(home, run):
+    url = serve(home, {}, {})
+    with Customers(url):
+        start(home, "shop@2", "--steps", "50%", "--after", "1h", "--holdback", "20%")
+        assert rollout(home)["status"] == "watching" and rollout(home)["weight_asked_bps"] == 8_000
+        port = [each for each in home.data("runtime", "list") if each["name"] == "shop@2"][0]["endpoint"]
+        get(port.rstrip("/") + "/break")
+        subprocess.run([str(home.sluice), "rollout", "watch", "shop@2"], env=home.environment(), timeout=110,
+                       capture_output=True, check=False)
+    assert rollout(home)["status"] == "aborted"
+    assert get(url) == (200, "1")
+
+
+def test_with_few_requests_it_waits_and_says_how_many_more_it_needs(home):
+    url = serve(home, {}, {})
+    home.run("rollout", "start", "local", "shop@2", "--steps", "50%:1s", *QUICK)
+    home.run("rollout", "status", "--wait", "--timeout", "3s", code=8)
+    for _ in range(40):
+        get(url)
+    home.run("rollout", "status", "--wait", "--timeout", "3s", code=8)
+    view = rollout(home)
+    assert view["status"] == "running" and view["step"] == 1
+    assert view["verdict"]["verdict"] == "insufficientData" and view["verdict"]["requests_needed"] > 500
+    assert "more requests to shop@2" in view["waits_for"]
+    home.run("rollout", "pause", "--reason", "not today")
+    assert rollout(home)["waits_for"].startswith("paused at 50%: not today")
+    home.run("rollout", "resume")
+    home.run("rollout", "advance")
+    home.run("rollout", "status", "--wait", "--timeout", "60s")
+    assert rollout(home)["status"] == "complete"
+    assert get(url) == (200, "2")
+    assert home.run("rollout", "abort", code=6).stderr.startswith("error: it is complete already")
+
+
+def test_a_control_plane_that_is_killed_goes_on_with_its_rollout(home, eventually):
+    url = serve(home, {}, {"errors": 0.05})
+    with Customers(url):
+        home.run("rollout", "start", "local", "shop@2", "--steps", "20%:100s", *QUICK)
+        eventually(lambda: rollout(home)["weight_asked_bps"] == 2_000)
+        pid = home.data("status")["pid"]
+        subprocess.run(["kill", "-9", str(pid)], check=True)
+        home.run("up", home.folder / "shop-1", "--detach", code=None)  # starts the control plane again
+        home.run("rollout", "status", "--wait", "--timeout", "110s", code=9)
+    assert list(shares(home).values()) == [10_000]
+
+
+def test_what_does_not_answer_is_taken_back_before_it_is_judged(home, eventually):
+    serve(home, {}, {})
+    (pid,) = [each["replicas"][0]["pid"] for each in home.data("runtime", "list") if each["name"] == "shop@2"]
+    subprocess.run(["kill", "-STOP", str(pid)], check=True)
+    try:
+        home.run("rollout", "start", "local", "shop@2", "--steps", "10%:100s", *QUICK, "--wait", "--timeout", "110s", code=9)
+    finally:
+        subprocess.run(["kill", "-CONT", str(pid)], check=True)
+    assert rollout(home)["reason"] == "the new revision does not answer its health check"
+    assert list(shares(home).values()) == [10_000]
+
+
+def test_a_group_of_three_is_taken_back_in_order_when_one_turns_bad(home, eventually):
+    names = ["cart", "list", "shop"]
+    for name in names:
+        url = home.up(version_of_shop(home, 1, name=name, path=f"/{name}"))["urls"][0]
+        home.up(version_of_shop(home, 2, name=name, path=f"/{name}"), "--canary", "1%")
+        home.run("traffic", "set", "local", "--bundle", name, f"{name}@1=100%")
+    with Customers(url, 2, "/cart"), Customers(url, 2, "/list"), Customers(url, 2, "/shop"):
+        for place, name in enumerate(names):
+            home.run("rollout", "start", "local", f"{name}@2", "--bundle", name, "--steps", "50%:100s", "--group", "all",
+                     "--place", place, *QUICK)
+        eventually(lambda: {rollout(home, name)["weight_asked_bps"] for name in names} == {5_000})
+        (second,) = [each["endpoint"] for each in home.data("runtime", "list") if each["name"] == "list@2"]
+        get(second.rstrip("/") + "/break")
+        for name in names:
+            home.run("rollout", "status", name, "--wait", "--timeout", "110s", code=9)
+    views = [rollout(home, name) for name in names]
+    assert [each["ended_at"] for each in views] == sorted((each["ended_at"] for each in views), reverse=True)
+    assert all("list@2 fails" in each["reason"] for each in views), "all say which one it was"
+    for name in names:
+        entries = home.data("traffic", "show", "local", "--bundle", name)["entries"]
+        assert [each["weight_bps"] for each in entries] == [10_000]
+
+
+def test_two_people_who_act_at_once_leave_one_defined_state(home):
+    url = serve(home, {}, {})
+    home.run("rollout", "start", "local", "shop@2", "--steps", "20%:100s,60%:100s", *QUICK)
+    both = [subprocess.Popen([str(home.sluice), "rollout", verb, "shop@2"], env=home.environment(),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for verb in ("advance", "abort")]
+    codes = [each.wait(timeout=110) for each in both]
+    assert codes[1] == 0 and codes[0] in (0, 6), codes
+    home.run("rollout", "status", "--wait", "--timeout", "110s", code=9)
+    assert list(shares(home).values()) == [10_000]
+    assert get(url) == (200, "1")

@@ -1,0 +1,85 @@
+"""The description of the API: every action and view is in it, every reference leads somewhere, and what the server says
+fits what it describes."""
+
+import json
+
+import pytest
+
+from test_access import Server
+
+
+@pytest.fixture(scope="module")
+def server(sluice, root, tmp_path_factory, eventually):
+    one = Server(sluice, root, tmp_path_factory.mktemp("openapi"))
+    one.start()
+    try:
+        one.wait(eventually)
+        yield one
+    finally:
+        one.stop()
+
+
+@pytest.fixture(scope="module")
+def document(server):
+    status, document = server.request("owner", "GET", "/v1/openapi.json")
+    assert status == 200
+    return document
+
+
+def walk(value):
+    yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from walk(each)
+
+
+def test_every_reference_leads_somewhere(document):
+    assert document["openapi"] == "3.1.0"
+    seen = 0
+    for each in walk(document):
+        if not isinstance(each, dict) or not isinstance(each.get("$ref"), str):
+            continue
+        at = document
+        for word in each["$ref"].removeprefix("#/").split("/"):
+            at = at[word]
+        seen += 1
+    assert seen > 300
+
+
+def test_every_action_that_can_be_called_and_every_view_is_described(server, document):
+    for concept in server.ok("kit", "show", "--kit", "deploy")["concepts"]:
+        name = concept["name"] if isinstance(concept, dict) else concept
+        for action in server.ok("kit", "show", "--kit", "deploy", name)["actions"]:
+            path = f"/v1/actions/{name}/{action['name']}"
+            assert (path in document["paths"]) == (action["callers"] == "anyone"), path
+    for view in server.request("owner", "GET", "/v1/views")[1]["views"]:
+        assert f"/v1/views/{view['name']}" in document["paths"]
+    ids = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_what_the_engine_fills_in_is_not_asked_for(document):
+    body = document["paths"]["/v1/actions/Traffic/set"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    name = body["properties"]["input"]["$ref"].rsplit("/", 1)[1]
+    assert set(document["components"]["schemas"][name]["properties"]) == {"deployment", "entries"}
+    assert document["paths"]["/v1/actions/Traffic/set"]["post"]["x-sluice-codes"]["notReady"] == "conflict"
+
+
+def test_a_stale_if_match_is_412_with_both_generations(server):
+    assert server.act("owner", "Env/create", environment="tagged")[0] == 200
+    update = lambda name, tag: server.request("owner", "POST", "/v1/actions/Env/update",
+                                              {"input": {"environment": "tagged", "name": name}}, **{"If-Match": tag})
+    status, answer = update("One", '"1"')
+    assert status == 200
+    assert server.headers["ETag"] == f'"{answer["generation"]}"'
+    status, problem = update("Two", '"1"')
+    assert (status, problem["status"], problem["code"]) == (412, 412, "conflict")
+    assert (problem["fields"]["expected"], problem["fields"]["actual"]) == (1, 2)
+    assert update("Two", "one")[0] == 400
+
+
+def test_a_repeated_call_under_a_key_is_answered_the_same(server):
+    call = lambda count: server.request("owner", "POST", "/v1/actions/Env/create", {"input": {"environment": count}},
+                                        **{"Idempotency-Key": "make-it"})
+    first, second = call("keyed"), call("keyed")
+    assert first == second and first[0] == 200
+    assert call("other")[0] == 409

@@ -1,0 +1,243 @@
+"""Telemetry end to end: markers reach their backends, programs are told where to send, and Prometheus reads the control
+plane and judges a rollout."""
+
+import http.client
+import http.server
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+
+import pytest
+from backend import Backend
+from shop import version_of_shop
+from up_home import get
+
+
+@pytest.fixture(scope="session")
+def otlp(root, tmp_path_factory):
+    """The official definitions of OTLP, from npm: says whether they have a message."""
+    folder = tmp_path_factory.mktemp("otlp")
+    for name in ["package.json", "package-lock.json", "check.cjs"]:
+        shutil.copy(root / "tests/telemetry/otlp" / name, folder)
+    done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, capture_output=True,
+                          text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+
+    def check(kind, message):
+        said = subprocess.run(["node", "check.cjs", kind], input=json.dumps(message), cwd=folder, capture_output=True,
+                              text=True, timeout=120, check=False)
+        return said.stdout.strip() or said.stderr
+
+    return check
+
+
+def two_versions(home):
+    """shop@1 has all traffic, shop@2 is warm: the URL."""
+    url = home.up(version_of_shop(home, 1))["urls"][0]
+    home.up(version_of_shop(home, 2), "--canary", "1%")
+    home.run("traffic", "set", "local", "shop@1=100%")
+    return url
+
+
+def test_a_rollout_is_marked_in_every_backend_in_its_own_words(home, otlp, eventually):
+    two_versions(home)
+    (home.folder / "token").write_text("glsa_example\n")
+    with Backend() as collector, Backend() as grafana, Backend() as datadog:
+        collector.status = 503
+        for provider, backend in ("otlp", collector), ("grafana", grafana), ("datadog", datadog):
+            key = [] if provider == "otlp" else ["--key", f"file:{home.folder}/token"]
+            home.run("telemetry", "configure", "--provider", provider, "--endpoint", backend.url, *key)
+        home.run("rollout", "start", "local", "shop@2", "--strategy", "immediate", "--wait", "--timeout", "60s")
+        eventually(lambda: len(grafana.requests) == 2 and len(datadog.requests) == 2)
+        eventually(lambda: all(each["trouble"] for each in home.data("telemetry", "markers")))
+        assert "it answered 503" in home.data("telemetry", "markers")[0]["trouble"]
+        collector.status = 200
+        eventually(lambda: all(each["sent_at"] for each in home.data("telemetry", "markers")))
+    assert [each["status"] for each in home.data("telemetry", "markers")] == ["completed", "started"]
+    assert len(grafana.requests) == 2 and len(datadog.requests) == 2, "who has a marker does not get it again"
+    for path, headers, body in grafana.requests:
+        assert path == "/api/annotations" and headers["Authorization"] == "Bearer glsa_example"
+        assert {"time", "tags", "text"} == set(body) and isinstance(body["time"], int)
+        assert {"kit:shop", "version:2.0.0", "env:local", "strategy:immediate"} <= set(body["tags"])
+    for path, headers, body in datadog.requests:
+        assert path == "/api/v1/events" and headers["DD-API-KEY"] == "glsa_example"
+        assert body["alert_type"] in ("info", "success") and 0 < body["date_happened"] < 1 << 33
+    assert sorted(body["title"] for _, _, body in datadog.requests) == ["shop 2.0.0 completed", "shop 2.0.0 started"]
+    logs = [body for path, _, body in collector.requests if path == "/v1/logs"]
+    for body in logs:
+        assert otlp("logs", body) == "valid"
+    assert "do not have" in otlp("logs", {**logs[0], "surplus": 1}), "the check can say no"
+
+
+def test_what_was_done_is_a_trace(home, otlp, eventually):
+    two_versions(home)
+    with Backend() as collector:
+        home.run("telemetry", "configure", "--endpoint", collector.url)
+        home.run("rollout", "start", "local", "shop@2", "--strategy", "immediate", "--wait", "--timeout", "60s")
+
+        def spans():
+            return [span for path, _, body in list(collector.requests) if path == "/v1/traces"
+                    for resource in body["resourceSpans"] for span in resource["scopeSpans"][0]["spans"]]
+
+        eventually(lambda: {"Rollout/begin", "sync ShiftTraffic", "Router/publish"} <= {each["name"] for each in spans()})
+        (root,) = [each for each in spans() if each["name"] == "Rollout/begin" and "parentSpanId" not in each]
+        beneath = {each["spanId"] for each in spans() if each["traceId"] == root["traceId"]}
+        assert all(each.get("parentSpanId", root["spanId"]) in beneath for each in spans()
+                   if each["traceId"] == root["traceId"])
+        for body in [body for path, _, body in collector.requests if path == "/v1/traces"]:
+            assert otlp("trace", body) == "valid"
+
+
+def test_programs_are_told_where_their_telemetry_goes(home):
+    home.run("telemetry", "configure", "--endpoint", "http://otel.example:4318", "--sampling", "0.1")
+    home.up(version_of_shop(home, 1))
+    told = dict(line.split("=", 1) for line in home.run("exec", "shop@1", "env").stdout.splitlines() if "=" in line)
+    assert told["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://otel.example:4318"
+    assert told["OTEL_SERVICE_NAME"] == "shop" and told["OTEL_TRACES_SAMPLER_ARG"] == "0.1"
+    assert "service.version=1.0.0" in told["OTEL_RESOURCE_ATTRIBUTES"].split(",")
+
+
+class Exported(threading.Thread):
+    """Counters of two revisions, as a program exports them for Prometheus."""
+
+    def __init__(self, ids):
+        super().__init__()
+        self.ids, self.requests, self.failing, exported = ids, 0, 0.0, self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                exported.requests += 500
+                text = ""
+                for name, share in zip(exported.ids, (0.0, exported.failing)):
+                    for code, number in ("200", 1 - share), ("500", share):
+                        text += f'shop_requests_total{{revision="{name}",code="{code}"}} {exported.requests * number}\n'
+                body = text.encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+
+    def run(self):
+        self.server.serve_forever()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.join()
+        self.server.server_close()
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Prometheus:
+    """A real one, which scrapes these ports every second."""
+
+    def __init__(self, folder, ports):
+        self.port = free_port()
+        (folder / "prometheus.yml").write_text(
+            "global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n  - job_name: test\n"
+            f"    static_configs: [{{targets: {[f'127.0.0.1:{each}' for each in ports]}}}]\n")
+        self.words = ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb",
+                      f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=error"]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def ask(self, query):
+        try:
+            with urllib.request.urlopen(f"{self.url}/api/v1/query?query={query}", timeout=10) as answer:
+                return json.load(answer)["data"]["result"]
+        except OSError:
+            return []
+
+
+def test_a_rollout_is_judged_on_what_prometheus_counts(home, eventually, tmp_path):
+    url = two_versions(home)
+    revisions = sorted(home.data("revisions", "list", "local"), key=lambda each: each["sequence"])
+    ids = [each["revision_id"] for each in revisions]
+    with Exported(ids) as exported, Prometheus(tmp_path, [exported.port]) as prometheus:
+        exported.failing = 0.1
+        eventually(lambda: len(prometheus.ask("shop_requests_total")) == 4)
+        (home.folder / "criteria.yaml").write_text(f"""interval: 1
+warmUp: 0
+settle: 0
+source:
+  type: prometheus
+  url: {prometheus.url}
+  requests: sum(shop_requests_total{{revision="$revision"}})
+  failed: sum(shop_requests_total{{revision="$revision",code=~"5.."}})
+""")
+        done = home.run("rollout", "start", "local", "shop@2", "--steps", "20%:100s", "--criteria", "criteria.yaml",
+                        "--wait", "--timeout", "110s", code=9)
+        assert "shop@2 fails 10 % of requests, shop@1 0 %" in done.stderr
+    # It is gone: nobody can judge, so traffic stays where it is and people are asked.
+    home.run("rollout", "retry")
+    done = home.run("rollout", "status", "--wait", "--timeout", "110s", code=7)
+    assert f"{prometheus.url} has given no counts for 30 s" in home.data("rollout", "status")["reason"]
+    home.run("rollout", "abort")
+    assert get(url) == (200, "1")
+
+
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over the home's socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=30)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(30)
+        self.sock.connect(self.path)
+
+
+def test_prometheus_reads_the_control_plane(home):
+    two_versions(home)
+    connection = UnixConnection(home.data("status")["socket"])
+    connection.request("GET", "/metrics")
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    assert answer.status == 200 and answer.getheader("Content-Type").startswith("text/plain; version=0.0.4")
+    assert 'sluice_revisions{environment="local",lifecycle="ready"} 2' in text.splitlines()
+    assert 'sluice_routers{environment="local",obeys="true"} 1' in text.splitlines()
+    checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60,
+                             check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_when_no_replica_answers_traffic_goes_to_a_revision_that_does(home):
+    url = two_versions(home)
+    (pid,) = [each["replicas"][0]["pid"] for each in home.data("runtime", "list") if each["name"] == "shop@1"]
+    subprocess.run(["kill", "-STOP", str(pid)], check=True)
+    deadline = time.monotonic() + 240
+    while {each["sequence"]: each["lifecycle"] for each in home.data("revisions", "list", "local")}[1] != "failed":
+        assert time.monotonic() < deadline, home.run("why", "shop").stdout
+        time.sleep(0.2)
+    assert get(url) == (200, "2")
+    assert "its traffic went to shop@2" in home.run("why", "shop@1").stdout
+    home.run("health", "check", "shop")
