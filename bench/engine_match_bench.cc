@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/bench.h"
-#include "engine/sync_set.h"
+#include "engine/rules/sync_set.h"
 #include "lang/check/testing_kit.h"
 
 namespace sluice::bench {

@@ -11,7 +11,7 @@
 #include "cli/opening.h"
 #include "cli/patience.h"
 #include "deploy/deploy_kit.h"
-#include "engine/next_steps.h"
+#include "engine/rules/next_steps.h"
 #include "host/flows/flow_views.h"
 
 namespace sluice::cli {

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "engine/next_steps.h"
+#include "engine/rules/next_steps.h"
 
 namespace sluice::cli {
 namespace {

@@ -1,6 +1,6 @@
-// The next steps that a kit names (engine/next_steps.h), as command lines. An action becomes the command that is it,
-// with its arguments in their places, or `sluice do Concept/action name=value …` if no command is; a view the command
-// that shows it. What a kit says in a sentence stays one.
+// The next steps that a kit names (engine/rules/next_steps.h), as command lines. An action becomes the command that is
+// it, with its arguments in their places, or `sluice do Concept/action name=value …` if no command is; a view the
+// command that shows it. What a kit says in a sentence stays one.
 #pragma once
 
 #include <boost/json.hpp>

@@ -1,5 +1,5 @@
 // Waiting, without anything to wait for. That it ends with an answer, with people and with Ctrl-C is tested where
-// commands wait: cli/nouns/kit_run_test.cc and tests/engine/test_kit_run.py.
+// commands wait: cli/nouns/kit/kit_run_test.cc and tests/engine/test_kit_run.py.
 #include "cli/patience.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/real_disk.h"
-#include "engine/retention.h"
+#include "engine/journal/retention.h"
 #include "store/sqlite_store.h"
 
 namespace sluice::cli {

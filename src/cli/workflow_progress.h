@@ -11,7 +11,7 @@
 
 #include "cli/context.h"
 #include "cli/drain_watch.h"
-#include "engine/step.h"
+#include "engine/journal/step.h"
 #include "host/home.h"
 
 namespace sluice::cli {

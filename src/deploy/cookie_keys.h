@@ -11,7 +11,7 @@
 #include "base/disk.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "router/table_document.h"
+#include "router/table/table_document.h"
 
 namespace sluice::deploy {
 

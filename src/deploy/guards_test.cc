@@ -8,7 +8,7 @@
 #include "deploy/revenue_policy.h"
 #include "deploy/testing_kit_engine.h"
 #include "deployment.gen.h"
-#include "engine/next_steps.h"
+#include "engine/rules/next_steps.h"
 #include "env.gen.h"
 #include "revision.gen.h"
 #include "runtime.gen.h"

@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 #include "base/terminal.h"
 #include "router/address.h"
-#include "router/redis_url.h"
+#include "router/pins/redis_url.h"
 
 namespace sluice::deploy {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/json_writer.h"
 #include "crypto/base64.h"
 #include "router/counters.h"
-#include "router/order.h"
 #include "router/report.h"
+#include "router/table/order.h"
 
 namespace sluice::deploy {
 namespace {

@@ -24,7 +24,7 @@
 #include "base/result.h"
 #include "crypto/ed25519.h"
 #include "router/control_client.h"
-#include "router/table_document.h"
+#include "router/table/table_document.h"
 
 namespace sluice::deploy {
 

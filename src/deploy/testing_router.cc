@@ -14,7 +14,7 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/real_disk.h"
-#include "router/order.h"
+#include "router/table/order.h"
 
 namespace sluice::deploy {
 

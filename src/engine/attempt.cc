@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 
 namespace sluice::engine {
 

@@ -1,7 +1,7 @@
 // The record goes on where the journal ends, as the writer's do.
 #include "engine/denial.h"
 
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 
 namespace sluice::engine {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/audit.h"
+#include "engine/journal/audit.h"
 #include "engine/testing_engine.h"
 #include "engine/testing_journal.h"
 #include "store/memory_store.h"

@@ -5,9 +5,9 @@
 #include <boost/json.hpp>
 
 #include "engine/caller_words.h"
-#include "engine/guard_set.h"
-#include "engine/next_steps.h"
 #include "engine/outcome_code.h"
+#include "engine/rules/guard_set.h"
+#include "engine/rules/next_steps.h"
 
 namespace sluice::engine {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/step.h"
+#include "engine/journal/step.h"
 #include "engine/transaction.h"
 #include "lang/check/check.h"
 #include "lang/run/binding.h"

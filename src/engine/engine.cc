@@ -7,9 +7,9 @@
 #include <future>
 
 #include "base/thread_name.h"
-#include "engine/history.h"
-#include "engine/record_reader.h"
-#include "engine/snapshot_query.h"
+#include "engine/journal/history.h"
+#include "engine/journal/record_reader.h"
+#include "engine/rules/snapshot_query.h"
 
 namespace sluice::engine {
 namespace {

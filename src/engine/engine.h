@@ -19,9 +19,9 @@
 #include <thread>
 #include <vector>
 
-#include "engine/audit.h"
+#include "engine/journal/audit.h"
+#include "engine/journal/retention.h"
 #include "engine/machine.h"
-#include "engine/retention.h"
 
 namespace sluice::engine {
 

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 
 namespace sluice::engine {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/real_disk.h"
-#include "engine/step.h"
+#include "engine/journal/step.h"
 #include "store/memory_store.h"
 
 namespace sluice::engine {

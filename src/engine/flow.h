@@ -16,10 +16,10 @@
 #include <variant>
 #include <vector>
 
-#include "engine/journal_search.h"
-#include "engine/record.h"
-#include "engine/step.h"
-#include "engine/sync_set.h"
+#include "engine/journal/journal_search.h"
+#include "engine/journal/record.h"
+#include "engine/journal/step.h"
+#include "engine/rules/sync_set.h"
 #include "lang/run/binding.h"
 #include "store/store.h"
 

@@ -9,9 +9,9 @@
 #include "base/utf8.h"
 #include "crypto/sha256.h"
 #include "engine/caller_words.h"
-#include "engine/kept_set.h"
+#include "engine/journal/record_reader.h"
 #include "engine/named_row.h"
-#include "engine/record_reader.h"
+#include "engine/rules/kept_set.h"
 
 namespace sluice::engine {
 namespace {

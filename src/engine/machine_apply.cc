@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "engine/journal/value.h"
 #include "engine/machine.h"
-#include "engine/value.h"
 
 namespace sluice::engine {
 namespace {

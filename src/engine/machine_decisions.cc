@@ -4,7 +4,7 @@
 #include <span>
 
 #include "crypto/sha256.h"
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 #include "engine/machine.h"
 
 namespace sluice::engine {

@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "engine/attempt.h"
 #include "engine/backoff.h"
+#include "engine/journal/value.h"
 #include "engine/machine.h"
-#include "engine/value.h"
 
 namespace sluice::engine {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "engine/history.h"
-#include "engine/journal_search.h"
-#include "engine/kept_set.h"
+#include "engine/journal/history.h"
+#include "engine/journal/journal_search.h"
 #include "engine/machine.h"
+#include "engine/rules/kept_set.h"
 
 namespace sluice::engine {
 namespace {

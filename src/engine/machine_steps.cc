@@ -6,10 +6,10 @@
 
 #include "base/json.h"
 #include "crypto/sha256.h"
-#include "engine/history.h"
+#include "engine/journal/history.h"
 #include "engine/machine.h"
 #include "engine/named_row.h"
-#include "engine/near_miss.h"
+#include "engine/rules/near_miss.h"
 
 namespace sluice::engine {
 namespace {

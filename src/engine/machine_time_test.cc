@@ -2,10 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/audit.h"
-#include "engine/journal_search.h"
+#include "base/json.h"
+#include "engine/journal/audit.h"
+#include "engine/journal/journal_search.h"
+#include "engine/journal/retention.h"
 #include "engine/machine.h"
-#include "engine/retention.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {

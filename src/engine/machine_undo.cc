@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 #include "engine/machine.h"
 
 namespace sluice::engine {

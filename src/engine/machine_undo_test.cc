@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "engine/history.h"
+#include "engine/journal/history.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {

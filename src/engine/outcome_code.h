@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/code.h"
-#include "engine/step.h"
+#include "engine/journal/step.h"
 #include "lang/check/symbols.h"
 #include "lang/run/handler.h"
 

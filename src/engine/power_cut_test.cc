@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/testing_faulty_disk.h"
 #include "base/testing_volatile_disk.h"
-#include "engine/audit.h"
+#include "engine/journal/audit.h"
 #include "engine/testing_machine.h"
 #include "store/sqlite_store.h"
 

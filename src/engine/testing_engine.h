@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/guard_set.h"
-#include "engine/sync_set.h"
+#include "engine/rules/guard_set.h"
+#include "engine/rules/sync_set.h"
 #include "lang/check/testing_kit.h"
 
 namespace sluice::engine {

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "engine/step.h"
+#include "engine/journal/step.h"
 #include "store/store.h"
 
 namespace sluice::engine {

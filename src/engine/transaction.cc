@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "crypto/sha256.h"
-#include "engine/value.h"
+#include "engine/journal/value.h"
 
 namespace sluice::engine {
 namespace {

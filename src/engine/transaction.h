@@ -24,9 +24,9 @@
 #include <vector>
 
 #include "base/ulid.h"
-#include "engine/guard_set.h"
+#include "engine/journal/step.h"
+#include "engine/rules/guard_set.h"
 #include "engine/state_reader.h"
-#include "engine/step.h"
 #include "lang/run/rows.h"
 #include "store/blob_store.h"
 #include "store/store.h"

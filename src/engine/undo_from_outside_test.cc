@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/retention.h"
+#include "engine/journal/retention.h"
 #include "engine/testing_machine.h"
 
 namespace sluice::engine {

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "deploy/access_policy.h"
-#include "engine/step.h"
+#include "engine/journal/step.h"
 #include "lang/check/check.h"
 #include "store/blob_store.h"
 #include "store/store.h"

@@ -25,8 +25,8 @@
 #include "base/json_fields.h"
 #include "base/result.h"
 #include "base/ulid.h"
+#include "engine/journal/step.h"
 #include "engine/machine.h"
-#include "engine/step.h"
 #include "store/store.h"
 
 namespace sluice::host {
@@ -68,7 +68,7 @@ struct Answer {
   std::optional<store::FlowStatus> state = {};  // of the flow when this was answered
   uint64_t follow_ups_pending = 0;              // likewise: flows that follow from it and are not done
   uint64_t follow_ups_moving = 0;               // of these, those that go on by themselves: the others are dead letters
-  json::array next = {};                        // what can be done about it (engine/next_steps.h)
+  json::array next = {};                        // what can be done about it (engine/rules/next_steps.h)
   std::string waits_for = {};                   // what is open in the flow; empty if nothing is
   std::optional<Error> trouble = {};            // why nothing can be committed now
   json::object seen = {};                       // of a dry run: generations of the rows that it is about

@@ -7,7 +7,7 @@
 
 #include "base/nearest.h"
 #include "engine/dry_run.h"
-#include "engine/history.h"
+#include "engine/journal/history.h"
 #include "engine/outcome_code.h"
 #include "host/access_views.h"
 #include "host/approvals.h"

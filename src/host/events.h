@@ -16,7 +16,7 @@
 
 #include "base/json_fields.h"
 #include "base/result.h"
-#include "engine/step.h"
+#include "engine/journal/step.h"
 
 namespace sluice::host {
 

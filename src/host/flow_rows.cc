@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/history.h"
-#include "engine/record_reader.h"
+#include "engine/journal/history.h"
+#include "engine/journal/record_reader.h"
 
 namespace sluice::host {
 namespace {

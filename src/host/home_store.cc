@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "engine/audit.h"
 #include "engine/denial.h"
-#include "engine/kept_set.h"
+#include "engine/journal/audit.h"
+#include "engine/rules/kept_set.h"
 #include "host/caller.h"
 #include "host/remote_door.h"
 #include "http/socket.h"

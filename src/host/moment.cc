@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 #include "deploy/views/all_views.h"
-#include "engine/record.h"
+#include "engine/journal/record.h"
 #include "host/flows/flow_views.h"
 #include "host/name_uses_view.h"
 #include "host/status_view.h"

@@ -5,8 +5,8 @@
 #include <boost/json.hpp>
 
 #include "deploy/views/names.h"
-#include "engine/record_reader.h"
-#include "engine/step.h"
+#include "engine/journal/record_reader.h"
+#include "engine/journal/step.h"
 
 namespace sluice::host {
 namespace {

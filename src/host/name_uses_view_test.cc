@@ -1,4 +1,5 @@
-// What the view needs; uses are found in deploy/views/name_search_test.cc and cli/nouns/env_migrate_commands_test.cc.
+// What the view needs; uses are found in deploy/views/name_search_test.cc and
+// cli/nouns/env/env_migrate_commands_test.cc.
 #include "host/name_uses_view.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
-#include "engine/next_steps.h"
+#include "engine/rules/next_steps.h"
 
 namespace sluice::host {
 namespace {

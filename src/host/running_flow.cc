@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/terminal.h"
-#include "engine/record_reader.h"
+#include "engine/journal/record_reader.h"
 
 namespace sluice::host {
 

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/ulid.h"
 #include "engine/engine.h"
-#include "engine/step.h"
+#include "engine/journal/step.h"
 #include "store/store.h"
 
 namespace sluice::host {

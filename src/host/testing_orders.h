@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/ulid.h"
-#include "engine/step.h"
+#include "engine/journal/step.h"
 
 namespace sluice::host {
 

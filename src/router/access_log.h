@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "router/dispatch.h"
-#include "router/table.h"
+#include "router/table/dispatch.h"
+#include "router/table/table.h"
 
 namespace sluice::router {
 

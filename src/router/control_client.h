@@ -13,7 +13,7 @@
 
 #include "base/document.h"
 #include "base/result.h"
-#include "router/order.h"
+#include "router/table/order.h"
 
 namespace sluice::router {
 

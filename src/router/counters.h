@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "router/mapped_file.h"
-#include "router/table_compile.h"
+#include "router/table/table_compile.h"
 
 namespace sluice::router {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/random.h"
-#include "router/points.h"
+#include "router/table/points.h"
 
 namespace sluice::router {
 namespace keyed_hash_test {

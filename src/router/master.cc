@@ -22,7 +22,7 @@
 #include "router/adoption.h"
 #include "router/counters.h"
 #include "router/listening.h"
-#include "router/table_compile.h"
+#include "router/table/table_compile.h"
 #include "router/worker.h"
 #include "router/worker_process.h"
 

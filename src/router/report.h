@@ -10,7 +10,7 @@
 #include "base/document.h"
 #include "router/counters.h"
 #include "router/state_files.h"
-#include "router/table_keeper.h"
+#include "router/table/table_keeper.h"
 #include "router/worker_thread.h"
 
 namespace sluice::router {

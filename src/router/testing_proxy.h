@@ -17,8 +17,8 @@
 
 #include "base/random.h"
 #include "base/testing_folder.h"
-#include "router/proxy.h"
-#include "router/table_compile.h"
+#include "router/proxy/proxy.h"
+#include "router/table/table_compile.h"
 
 namespace sluice::router {
 

@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include "router/redis_link.h"
+#include "router/pins/redis_link.h"
 
 namespace sluice::router {
 

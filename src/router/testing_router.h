@@ -10,7 +10,7 @@
 #include "base/testing_folder.h"
 #include "crypto/ed25519.h"
 #include "router/master.h"
-#include "router/table_document.h"
+#include "router/table/table_document.h"
 
 namespace sluice::router {
 

@@ -21,7 +21,7 @@
 #include "crypto/base64.h"
 #include "router/control.h"
 #include "router/counters.h"
-#include "router/table_keeper.h"
+#include "router/table/table_keeper.h"
 #include "router/worker_thread.h"
 
 namespace sluice::router {

@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "router/proxy.h"
-#include "router/socket_wire.h"
+#include "router/proxy/proxy.h"
+#include "router/proxy/socket_wire.h"
 
 namespace sluice::router {
 

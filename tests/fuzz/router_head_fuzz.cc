@@ -1,13 +1,13 @@
 // Heads and chunks of HTTP as the router reads them: the same however the bytes are cut, and what is passed on must be
-// read again as what it was. covers: src/router/http1_parser.cc src/router/chunk_reader.cc src/router/head_writer.cc
-// covers: src/router/fields.cc
+// read again as what it was. covers: src/router/http1/http1_parser.cc src/router/http1/chunk_reader.cc
+// src/router/http1/head_writer.cc covers: src/router/http1/fields.cc
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "router/chunk_reader.h"
-#include "router/head_writer.h"
+#include "router/http1/chunk_reader.h"
+#include "router/http1/head_writer.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 // The router's whole machine, with clients and replicas that do whatever the input says: nothing is left behind when
 // they are gone, and what a replica gets is always a row of requests that can be read in one way. An input is a list of
 // steps: a byte that says what, a byte that says whom, a byte that says how much, and that many bytes. covers:
-// src/router/proxy_client.cc src/router/proxy_request.cc src/router/proxy_upstream.cc src/router/proxy_tunnel.cc
-// covers: src/router/proxy_answers.cc src/router/upstream_pool.cc src/router/websocket_frames.cc
-// src/router/own_answers.cc
+// src/router/proxy/proxy_client.cc src/router/proxy/proxy_request.cc src/router/proxy/proxy_upstream.cc
+// src/router/proxy/proxy_tunnel.cc covers: src/router/proxy/proxy_answers.cc src/router/proxy/upstream_pool.cc
+// src/router/http1/websocket_frames.cc src/router/http1/own_answers.cc
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

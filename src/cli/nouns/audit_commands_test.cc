@@ -7,7 +7,7 @@
 #include "base/real_disk.h"
 #include "cli/testing_flows.h"
 #include "crypto/key_file.h"
-#include "engine/audit.h"
+#include "engine/journal/audit.h"
 
 namespace sluice::cli {
 namespace audit_commands_test {

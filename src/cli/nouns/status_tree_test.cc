@@ -8,7 +8,7 @@
 #include <boost/json.hpp>
 
 #include "cli/testing_objects.h"
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 #include "store/sqlite_store.h"
 
 namespace sluice::cli {

@@ -10,7 +10,7 @@
 #include "deployment.gen.h"
 #include "env.gen.h"
 #include "revision.gen.h"
-#include "router/redis_url.h"
+#include "router/pins/redis_url.h"
 #include "runtime.gen.h"
 #include "traffic.gen.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "deploy/views/states.h"
-#include "router/table_document.h"
+#include "router/table/table_document.h"
 
 namespace sluice::deploy::views {
 

@@ -3,8 +3,8 @@
 #include <cctype>
 #include <map>
 
-#include "engine/record_reader.h"
-#include "engine/step.h"
+#include "engine/journal/record_reader.h"
+#include "engine/journal/step.h"
 #include "host/flows/flow_view.h"
 
 namespace sluice::host {

@@ -1,7 +1,7 @@
 // Ids as people type them.
 #include <gtest/gtest.h>
 
-#include "engine/retention.h"
+#include "engine/journal/retention.h"
 #include "engine/testing_journal.h"
 #include "host/flows/testing_flow_views.h"
 #include "store/memory_store.h"

@@ -5,7 +5,7 @@
 #include <boost/json/object.hpp>
 #include <string>
 
-#include "engine/history.h"
+#include "engine/journal/history.h"
 
 namespace sluice::host {
 

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/kept_set.h"
-#include "engine/retention.h"
+#include "engine/journal/retention.h"
+#include "engine/rules/kept_set.h"
 #include "host/flows/flow_words.h"
 #include "host/home_store.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/terminal.h"
 #include "base/ulid.h"
-#include "engine/history.h"
-#include "engine/near_miss.h"
+#include "engine/journal/history.h"
+#include "engine/rules/near_miss.h"
 #include "host/flow_rows.h"
 #include "store/store.h"
 

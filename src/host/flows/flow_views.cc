@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "deploy/views/subjects.h"
-#include "engine/kept_set.h"
-#include "engine/record_reader.h"
-#include "engine/step.h"
+#include "engine/journal/record_reader.h"
+#include "engine/journal/step.h"
+#include "engine/rules/kept_set.h"
 #include "host/home_store.h"
 #include "host/kit_place.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "engine/history.h"
+#include "engine/journal/history.h"
 
 namespace sluice::host {
 

@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "engine/journal_search.h"
+#include "engine/journal/journal_search.h"
 
 namespace sluice::host {
 

@@ -1,0 +1,146 @@
+// What a thread keeps of each connection and of each request under way. A connection that waits is a Client or an
+// Upstream alone, without buffers; an Exchange is there from a request's head to the last byte of its answer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "router/address.h"
+#include "router/http1/chunk_reader.h"
+#include "router/http1/websocket_frames.h"
+#include "router/proxy/buffers.h"
+#include "router/proxy/timers.h"
+#include "router/table/dispatch.h"
+
+namespace sluice::router {
+
+struct Exchange;
+struct Replica;
+class RevisionPool;
+
+struct Endpoint {
+  enum class Kind : uint8_t { client, upstream, listener, wakeup, redis };
+
+  int fd = -1;  // -1: gone
+  Kind kind = Kind::client;
+  bool readable = false;
+  bool writable = true;
+  bool queued = false;        // to be looked at again
+  bool end_near = false;      // the other end has closed: the end is told once, and must be read up to
+  bool spare = false;         // it has nothing to do, and is closed where room is needed
+  Endpoint* older = nullptr;  // the neighbours among those
+  Endpoint* newer = nullptr;
+  Timer timer;
+};
+
+struct Client : Endpoint {
+  enum class Phase : uint8_t {
+    idle,       // between requests
+    head,       // a part of a head has come
+    busy,       // an exchange is under way
+    held,       // a whole head waits for a hold to end
+    asking,     // a whole head waits for what Redis knows of its session
+    closing,    // what is in `out` is written, then it closes
+    lingering,  // it has closed for writing, and reads until the other end has, too
+  };
+
+  Phase phase = Phase::idle;
+  bool ended = false;      // nothing more comes
+  bool hold_over = false;  // it has waited as long as it may
+  bool cut = false;        // what was written is not all: it must not look as if it were
+  bool trusted = false;
+  bool counted = false;  // among those of its address
+  bool at_unix = false;
+  PinElsewhere elsewhere = PinElsewhere::not_asked;  // what it was told of its session
+  uint8_t peer_size = 0;
+  uint16_t port = 0;         // of the listener
+  uint32_t trust_stamp = 0;  // of the settings by which `trusted` was found
+  std::array<char, 46> peer_text{};
+  IpBytes ip{};
+  int64_t asked_us = 0;  // when its request came, if it has asked; else 0
+  Exchange* exchange = nullptr;
+  Buffer* in = nullptr;    // read, and not yet used
+  Buffer* out = nullptr;   // to be written
+  Client* prev = nullptr;  // all clients of the thread
+  Client* next = nullptr;
+
+  std::string_view peer() const { return {peer_text.data(), peer_size}; }
+};
+
+struct Upstream : Endpoint {
+  bool connecting = false;
+  bool reused = false;    // it has served a request before
+  bool settling = false;  // kept, and not used before it has stayed silent for a while
+  Exchange* exchange = nullptr;
+  Replica* replica = nullptr;
+  Buffer* in = nullptr;   // a part of an answer's head
+  Buffer* out = nullptr;  // to be written, behind the exchange's `sent`
+  int64_t idle_since_ms = 0;
+  Upstream* prev = nullptr;  // of the replica's idle or settling ones
+  Upstream* next = nullptr;
+};
+
+enum class BodyKind : uint8_t { none, length, chunked, until_close };
+
+// One direction of a message's body.
+struct Body {
+  BodyKind kind = BodyKind::none;
+  bool done = true;
+  uint64_t left = 0;
+  ChunkReader chunks;
+};
+
+struct Exchange {
+  Client* client = nullptr;
+  Upstream* upstream = nullptr;
+  RevisionPool* pool = nullptr;
+  Replica* replica = nullptr;
+  Exchange* prev = nullptr;  // of the pool's
+  Exchange* next = nullptr;
+
+  Buffer* sent = nullptr;    // the request as it goes upstream: the head, and what of the body came with it
+  Buffer* cookie = nullptr;  // a Set-Cookie line for the answer
+  uint32_t sent_at = 0;      // how much of it is written
+  Body request;
+  Body response;
+
+  bool is_head = false;     // HEAD
+  bool old_client = false;  // HTTP/1.0
+  bool keep_alive = true;   // the client's connection, afterwards
+  bool idempotent = false;
+  bool replayable = true;  // `sent` is all that was sent
+  bool asks_upgrade = false;
+  bool is_websocket = false;
+  bool expects = false;  // 100-continue
+  bool begun = false;    // of the answer's final head, something is on its way to the client
+  bool reusable = true;  // the upstream's connection, afterwards
+  bool streams = false;  // the answer is an event stream, or a tunnel
+  bool tunnel = false;
+  bool client_ended = false;    // of a tunnel
+  bool upstream_ended = false;  // of a tunnel
+  bool closing_1012 = false;
+  bool closed_client = false;  // the close frame is on its way
+  bool closed_upstream = false;
+  bool logged = false;  // it is, whatever comes of it
+  bool wants_html = false;
+  uint8_t attempts = 0;
+  Reason reason = Reason::none;
+  uint16_t status = 0;
+  uint32_t series = 0;  // its counters, as it began
+  uint64_t tried = 0;   // replicas, by their place
+  int64_t generation = 0;
+  int64_t begun_us = 0;
+  int64_t body_awaited_ms = 0;  // since when; 0: it is not
+  int64_t body_waited_ms = 0;   // before that, for the client alone
+  uint64_t bytes_in = 0;
+  uint64_t bytes_out = 0;
+  const char* error = "";
+  Timeouts timeouts;
+  std::array<char, 32> trace{};
+  WebsocketFrames to_client;
+  WebsocketFrames to_upstream;
+};
+
+}  // namespace sluice::router

@@ -1,0 +1,180 @@
+// The machine as a whole: its queue, its timers, and its end.
+#include "router/proxy/proxy.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sluice::router {
+namespace {
+
+constexpr int64_t kLookAtDrains_ms = 100;
+
+}  // namespace
+
+Proxy::Proxy(Wire& wire, Random& random, Counters& counters, size_t lane, LogExchange& log, const Now& now,
+             AddressCounts& addresses)
+    : wire_(wire),
+      counters_(counters),
+      lane_(lane),
+      log_(log),
+      now_(now),
+      timers_(now.monotonic_ms()),
+      addresses_(addresses),
+      dispatcher_(random),
+      pins_(wire),
+      input_(std::make_unique_for_overwrite<char[]>(kReadBytes)),
+      output_(std::make_unique_for_overwrite<char[]>(kMaxHeadBytes + kReadBytes)),
+      trace_state_(random.u64()),
+      sample_(static_cast<uint32_t>(random.u64())) {}
+
+Proxy::~Proxy() {
+  cut_all();
+  rest();
+}
+
+void Proxy::wake(Endpoint& endpoint) {
+  if (endpoint.queued) return;
+  endpoint.queued = true;
+  queue_.push_back(&endpoint);
+}
+
+bool Proxy::run_queue() {
+  take_pins();
+  working_.swap(queue_);
+  for (Endpoint* endpoint : working_) {
+    endpoint->queued = false;
+    if (endpoint->fd < 0) continue;
+    if (endpoint->kind == Endpoint::Kind::client) {
+      progress(static_cast<Client&>(*endpoint));
+    } else {
+      progress(static_cast<Upstream&>(*endpoint));
+    }
+  }
+  working_.clear();
+  pins_.flush();
+  return !queue_.empty();
+}
+
+void Proxy::run_timers() {
+  while (Timer* timer = timers_.due(now_.monotonic_ms())) {
+    auto* endpoint = reinterpret_cast<Endpoint*>(reinterpret_cast<char*>(timer) - offsetof(Endpoint, timer));
+    if (endpoint->fd < 0) continue;
+    if (endpoint->kind == Endpoint::Kind::client) {
+      fire(static_cast<Client&>(*endpoint));
+    } else {
+      fire(static_cast<Upstream&>(*endpoint));
+    }
+  }
+  if (draining_ && now_.monotonic_ms() - drained_ms_ >= kLookAtDrains_ms) drain();
+}
+
+void Proxy::rest() {
+  // What is in the queue must not be taken for another one.
+  if (!queue_.empty()) return;
+  clients_.rest();
+  upstreams_.rest();
+  exchanges_.rest();
+}
+
+bool Proxy::is_trusted(Client& client) {
+  if (client.at_unix) return true;
+  const TableSettings& settings = *table()->settings;
+  if (client.trust_stamp != static_cast<uint32_t>(settings.stamp)) {
+    client.trust_stamp = static_cast<uint32_t>(settings.stamp);
+    client.trusted = false;
+    for (const Network& network : settings.trusted_proxies)
+      client.trusted = client.trusted || network.contains(client.ip);
+  }
+  return client.trusted;
+}
+
+// --------------------------------------------------------------------------------------------------------------- room
+
+bool Proxy::admits(const Address& peer) {
+  IpBytes ip = ip_bytes(peer);
+  const Table* table = this->table();
+  uint64_t limit = std::max<size_t>(most_of_all_ / 2, 1);  // so that nobody takes all
+  if (table != nullptr && table->settings->connections_per_address != 0) {
+    limit = table->settings->connections_per_address;
+  }
+  // Whoever stands between the clients and the router has all of theirs.
+  bool trusted = table != nullptr && std::ranges::any_of(table->settings->trusted_proxies,
+                                                         [&](const Network& each) { return each.contains(ip); });
+  if (!addresses_.enter(ip, trusted ? UINT64_MAX : limit)) return false;
+  if (make_room()) return true;
+  addresses_.leave(ip);
+  return false;
+}
+
+bool Proxy::make_room() {
+  while (clients_.taken() + upstreams_.taken() >= most_) {
+    if (!evict()) return false;
+  }
+  return true;
+}
+
+bool Proxy::evict() {
+  if (oldest_spare_ == nullptr) return false;
+  if (oldest_spare_->kind == Endpoint::Kind::client) {
+    close(static_cast<Client&>(*oldest_spare_));
+  } else {
+    close(static_cast<Upstream&>(*oldest_spare_));
+  }
+  return true;
+}
+
+// It has nothing to do from now on, and may be closed without loss.
+void Proxy::add_spare(Endpoint& endpoint) {
+  remove_spare(endpoint);
+  endpoint.spare = true;
+  endpoint.older = newest_spare_;
+  (newest_spare_ != nullptr ? newest_spare_->newer : oldest_spare_) = &endpoint;
+  newest_spare_ = &endpoint;
+}
+
+void Proxy::remove_spare(Endpoint& endpoint) {
+  if (!endpoint.spare) return;
+  endpoint.spare = false;
+  (endpoint.older != nullptr ? endpoint.older->newer : oldest_spare_) = endpoint.newer;
+  (endpoint.newer != nullptr ? endpoint.newer->older : newest_spare_) = endpoint.older;
+  endpoint.older = endpoint.newer = nullptr;
+}
+
+// ------------------------------------------------------------------------------------------------------------- the end
+
+void Proxy::release_held() {
+  for (Client* client : held_) {
+    client->phase = Client::Phase::idle;
+    wake(*client);
+  }
+  held_.clear();
+}
+
+void Proxy::begin_stop() {
+  stopping_ = true;
+  for (Client* client = all_clients_; client != nullptr;) {
+    Client* next = client->next;
+    if (client->phase == Client::Phase::idle && client->in == nullptr) close(*client);
+    client = next;
+  }
+  for (auto& pool : pools_) {
+    if (!pool) continue;
+    for (Exchange* exchange = pool->exchanges(); exchange != nullptr;) {
+      Exchange* next = exchange->next;
+      exchange->keep_alive = false;
+      if (exchange->is_websocket && exchange->tunnel) close_websocket(*exchange);
+      exchange = next;
+    }
+  }
+}
+
+void Proxy::cut_all() {
+  while (all_clients_ != nullptr) close(*all_clients_);
+  for (auto& pool : pools_) {
+    if (!pool) continue;
+    for (const auto& replica : pool->replicas()) close_idle(*replica);
+  }
+  queue_.clear();
+}
+
+}  // namespace sluice::router

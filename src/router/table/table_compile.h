@@ -1,0 +1,43 @@
+// Documents into the compiled table. A deployment is checked for everything that a request could stumble over; one that
+// is at fault is left out alone, or stays as it was.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "router/table/table.h"
+#include "router/table/table_document.h"
+
+namespace sluice::router {
+
+// Who a revision's counters belong to; says which series it is.
+struct SeriesName {
+  std::string deployment, revision, bundle, customer, tenant, team;
+
+  bool operator==(const SeriesName&) const = default;
+};
+using SeriesOf = std::function<uint32_t(const SeriesName&)>;
+
+class TableCompiler {
+ public:
+  TableCompiler(Random& random, SeriesOf series_of);
+
+  // `before` may be nothing. What it knows of deployments that are at fault now is kept.
+  Result<std::shared_ptr<const Table>> load(ReadTable&& read, const Table* before);
+  Result<std::shared_ptr<const Table>> patch(ReadPatch&& read, int64_t generation, const Table& before);
+
+ private:
+  Result<std::shared_ptr<const Deployment>> compile(DeploymentDocument&& document, const Table* before);
+  Result<Revision> compile_revision(RevisionDocument& document, const Deployment* before);
+  void enlist(Deployment& deployment);
+
+  SeriesOf series_of_;
+  HashKey key_;
+  uint64_t stamp_ = 0;
+  uint32_t numbers_ = 0;
+};
+
+}  // namespace sluice::router
