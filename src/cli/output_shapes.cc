@@ -298,6 +298,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"context use", "{ context: text }"},
     {"access policy", "object"},
     {"access tokens", "object"},
+    {"access sessions", "=Session/list | =Session/end"},
     {"trust export", "object"},
     {"mesh verify", "{ artifacts: [{ artifact: text, version: int, signed_by: [text], expires_at: time? }] }"},
     {"mesh join",

@@ -157,21 +157,28 @@ Result<void> Serving::listen(const std::string& text) {
   return {};
 }
 
-// Once a minute for each token: a row for every request would be too much.
+// Once a minute for each token and session: a row for every request would be too much.
 void Serving::note_used_tokens() {
-  json::array tokens;
   const int64_t now_ns = clock_.monotonic_ns();
-  for (const std::string& each : home_->authority().take_used()) {
-    auto [noted, fresh] = noted_ns_.try_emplace(each, now_ns);
-    if (!fresh && now_ns - noted->second < kNoteUse_ns) continue;
-    noted->second = now_ns;
-    tokens.emplace_back(each);
-  }
-  if (tokens.empty()) return;
-  (void)home_->engine().start({.action = "Access/noteUse",
-                               .input = {{"tokens", std::move(tokens)}},
-                               .caller = {.name = std::string(kObserverName)},
-                               .of_kit = true});
+  auto due = [&](const std::set<std::string>& used) {
+    json::array all;
+    for (const std::string& each : used) {
+      auto [noted, fresh] = noted_ns_.try_emplace(each, now_ns);
+      if (!fresh && now_ns - noted->second < kNoteUse_ns) continue;
+      noted->second = now_ns;
+      all.emplace_back(each);
+    }
+    return all;
+  };
+  json::array tokens = due(home_->authority().take_used());
+  json::array sessions = due(home_->authority().take_used_sessions());
+  if (!tokens.empty()) note("Access/noteUse", {{"tokens", std::move(tokens)}});
+  if (!sessions.empty()) note("Session/noteUse", {{"sessions", std::move(sessions)}});
+}
+
+void Serving::note(const std::string& action, json::object input) {
+  (void)home_->engine().start(
+      {.action = action, .input = std::move(input), .caller = {.name = std::string(kObserverName)}, .of_kit = true});
 }
 
 Serving::~Serving() {

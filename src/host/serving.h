@@ -82,6 +82,7 @@ class Serving {
   Serving(const Opening& opening, std::string kit_name, std::string kit_folder, std::string version);
   json::object about() const;
   void note_used_tokens();
+  void note(const std::string& action, json::object input);
   void log(const std::string& text);
 
   Disk& disk_;
@@ -98,7 +99,7 @@ class Serving {
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> tcp_;        // null: it listens at the socket alone
   std::string url_, token_path_;             // of tcp_
-  std::map<std::string, int64_t> noted_ns_;  // tokens whose use is kept, and since when
+  std::map<std::string, int64_t> noted_ns_;  // tokens and sessions whose use is kept, and since when
 };
 
 }  // namespace sluice::host

@@ -137,7 +137,7 @@ void Server::refuse(Wire& wire, int status, const Error& error) const {
 
 void Server::serve(Socket socket, uint64_t number) {
   name_this_thread("connection");
-  Peer peer{.connection = number, .credentials = credentials_of(socket)};
+  Peer peer{.connection = number, .credentials = credentials_of(socket), .address = address_of(socket)};
   Wire wire(std::move(socket), clock_);
   std::string input;
   bool more = true;

@@ -40,6 +40,8 @@ struct ServerLimits {
 struct Peer {
   uint64_t connection = 0;
   std::optional<Credentials> credentials;  // none over TCP
+  std::string address;                     // "127.0.0.1"; empty over a Unix socket
+  bool tls = false;                        // nobody on the way can read what is sent
 };
 
 class Server {

@@ -169,6 +169,18 @@ uint16_t port_of(const Socket& listening) {
   return 0;
 }
 
+std::string address_of(const Socket& socket) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(storage);
+  if (::getpeername(socket.fd(), reinterpret_cast<sockaddr*>(&storage), &size) != 0) return "";
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* where = nullptr;
+  if (storage.ss_family == AF_INET) where = &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr;
+  if (storage.ss_family == AF_INET6) where = &reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
+  if (where == nullptr || ::inet_ntop(storage.ss_family, where, text.data(), text.size()) == nullptr) return "";
+  return text.data();
+}
+
 std::optional<Credentials> credentials_of(const Socket& socket) {
   ucred peer{};
   socklen_t size = sizeof(peer);

@@ -45,6 +45,9 @@ Result<Socket> listen_tcp(const std::string& address, uint16_t port);
 Result<Socket> connect_tcp(const std::string& address, uint16_t port);
 uint16_t port_of(const Socket& listening);
 
+// The numeric address of the other end; empty over a Unix socket.
+std::string address_of(const Socket& socket);
+
 // Who is at the other end of a Unix socket, as the kernel knows it; none over TCP.
 struct Credentials {
   uint32_t user = 0;
