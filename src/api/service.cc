@@ -279,8 +279,8 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   return response;
 }
 
-// A token says who calls, on every listener, then a session; without either it is the person at the other end of the
-// socket.
+// A token says who calls, on every listener, then a session, then a certificate; without any it is the person at the
+// other end of the socket.
 Result<Service::Known> Service::caller_of(const http::Request& request, const http::Peer& peer) const {
   constexpr std::string_view kBearer = "Bearer ";
   for (const char* name : {"access_token", "token"}) {
@@ -301,6 +301,11 @@ Result<Service::Known> Service::caller_of(const http::Request& request, const ht
   auto in = logins_.who(request, peer);
   if (!in) return in.error();
   if (*in) return Known{.caller = (*in)->in.caller, .in = *in};
+  if (!peer.certificate.empty() && parts_.authority != nullptr) {
+    auto certified = parts_.authority->authenticate_certificate(peer.certificate);
+    if (!certified) return certified.error();
+    return Known{.caller = *std::move(certified)};
+  }
   if (peer.credentials) return Known{.caller = {.name = host::caller_behind(*parts_.disk, *peer.credentials)}};
   return Error{.code = Code::unauthenticated,
                .message = "it is not known who calls",

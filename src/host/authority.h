@@ -62,6 +62,8 @@ class Authority {
   Result<engine::Caller> authenticate(std::string_view token);
   // Who has logged in with this cookie; likewise.
   Result<LoggedIn> authenticate_session(std::string_view text);
+  // Whom a client's certificate, which holds, stands for by the policy; `chain_pem` begins with it.
+  Result<engine::Caller> authenticate_certificate(const std::string& chain_pem) const;
   // Whether the session, and the token that it was opened with, have not ended.
   bool holds_session(const std::string& session) const;
   // When a token ends, if it does by itself.

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <map>
 
+#include "crypto/x509.h"
 #include "host/testing_authority.h"
 
 namespace sluice::host {
@@ -99,6 +100,11 @@ const std::map<std::string, std::string> kLeast = {
     {"Trust/verify", "viewer"},
     {"Usage/collect", "operator"},
     {"Usage/show", "viewer"},
+    {"Webhook/create", "admin"},
+    {"Webhook/list", "admin"},
+    {"Webhook/remove", "admin"},
+    {"Webhook/rotate", "admin"},
+    {"Webhook/sendTest", "admin"},
 };
 // And which of them belong to an environment, by what argument.
 std::string about_of(const std::string& concept_, const std::vector<lang::FieldSymbol>& params) {
@@ -215,6 +221,32 @@ TEST_F(AuthorityTest, ATokenNarrowsAndEnds) {
   token("t1", {{"subject", "user:all-admin"}, {"revoked", {{"at", "2026-01-01T00:00:00.000Z"}, {"by", "uid:1"}}}});
   EXPECT_FALSE(authority.may(caller, "Trust/list", {}));
   EXPECT_FALSE(authority.holds(caller));
+}
+
+TEST_F(AuthorityTest, ACertificateStandsForWhomThePolicySays) {
+  auto shown = [&](const std::string& name, const std::string& uri) {
+    return crypto::make_certificate({.name = name, .until_ms = clock.wall_ms() + 1'000'000, .uri = uri}, nullptr,
+                                    clock.wall_ms())
+        .value()
+        .chain_pem;
+  };
+  const std::string ci = shown("other", "spiffe://shop.example/ci"), ann = shown("ann", "");
+  EXPECT_EQ(authority.authenticate_certificate(ann).error().message,
+            "the access policy knows nobody by the certificate of CN=ann");
+  put("Access[]", "whole",
+      {{"policy", std::string(kTeamPolicy) + "certificates:\n- {subject: CN=ann, as: 'user:all-admin'}\n"
+                                             "- {spiffe: 'spiffe://shop.example/ci', as: 'user:viewer'}\n"},
+       {"version", 2},
+       {"appliedBy", "uid:1"}});
+  auto who = authority.authenticate_certificate(ann);
+  ASSERT_TRUE(who) << to_string(who.error());
+  EXPECT_EQ(who->name, "user:all-admin");
+  EXPECT_TRUE(authority.may(*who, "Trust/add", {}));
+  EXPECT_EQ(authority.authenticate_certificate(ci)->name, "user:viewer");
+  EXPECT_FALSE(authority.holds({.name = "user:all-admin", .token = "x509:CN=bob"}));
+  EXPECT_FALSE(authority.authenticate_certificate("none"));
+  put("Access[]", "whole", {{"policy", kTeamPolicy}, {"version", 3}, {"appliedBy", "uid:1"}});
+  EXPECT_FALSE(authority.holds(*who)) << "it ends with its place in the policy";
 }
 
 TEST_F(AuthorityTest, ASessionHoldsAsLongAsItsToken) {

@@ -361,7 +361,7 @@ void add_access_commands(Commands& commands) {
        .example = "sluice access tokens list",
        .run = tokens});
   commands.add({.name = "access sessions",
-                .summary = "List or end the sessions of people who have logged in with a browser",
+                .summary = "List or end the sessions of browsers that logged in",
                 .details = "A session ends after twelve hours, with the token that it was opened with, and when its "
                            "person logs out. end SESSION ends one at once.",
                 .args = {{.name = "verb", .help = "what to do", .choices = {"list", "end"}},
