@@ -14,4 +14,7 @@ struct PlanTimes {
 };
 PlanTimes run_plan(const plan::Graph& graph, bool execute);
 
+// Seconds of a whole DeployPlan/plan of so many components that serve already, given by their digests.
+double plan_unchanged_s(size_t components);
+
 }  // namespace sluice::deploy

@@ -55,15 +55,17 @@ constexpr auto kShapes = std::to_array<NamedShape>({
     {"plan-summary", "{ create: int, change: int, remove: int, keep: int, nodes: int, edges: int, waves: int }"},
     {"listed-plan",
      "{ plan_id: text, app: text, version: text, environment_id: text, phase: text, created_at: time, "
-     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text? }"},
+     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text?, "
+     "origin: 'manifest' | 'up' }"},
     {"plan",
      "{ plan_id: text, app: text, version: text, environment_id: text, phase: text, created_at: time, "
-     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text?, strategy: text, "
+     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text?, "
+     "origin: 'manifest' | 'up', strategy: text, steps: [text], "
      "on_failure: text, concurrency: text, estimated_ms: int, started_at: time?, stale: text?, waits_for: text?, "
      "warnings: [text], changes: [{ sign: 'create' | 'change' | 'remove' | 'keep', component: text, kit: text, "
      "fields: [{ name: text, before: text, after: text }] }], nodes: [{ place: int, node: text, kind: text, "
      "target: text, wave: int, after: [int], status: text, began_at: time?, over_at: time?, took_ms: int?, "
-     "trouble: text?, note: text?, revision: text? }] }"},
+     "trouble: text?, note: text?, revision: text?, last_lines: [text] }] }"},
     {"decided", "{ flow: text, position: int, state: text }"},
     {"field", "{ name: text, type: text }"},
     {"concept",

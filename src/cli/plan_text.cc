@@ -44,12 +44,16 @@ Sign sign_of(plan::ChangeSign sign) {
   return {"=", Style::faint};
 }
 
-Sign state_of(const PlanNodeDocument& node) {
-  if (node.status == "done") return {"✔", Style::good};
-  if (node.status == "running" || node.status == "undoing") return {"◌", Style::accent};
-  if (node.status == "undone") return {"↩", Style::warning};
-  if (node.status == "waiting") return {"·", Style::faint};
+Sign sign_of_status(const std::string& status) {
+  if (status == "done") return {"✔", Style::good};
+  if (status == "running" || status == "undoing") return {"◌", Style::accent};
+  if (status == "undone") return {"↩", Style::warning};
+  if (status == "waiting") return {"·", Style::faint};
   return {"✖", Style::bad};
+}
+
+std::string fitted(const std::string& line, const Terminal& terminal, size_t before) {
+  return truncate_to_width(line, terminal.width > before + 4 ? terminal.width - before : 4);
 }
 
 void add_change(std::vector<TreeLine>& lines, const plan::Change& change, size_t depth) {
@@ -71,6 +75,7 @@ std::string count(int64_t number, const std::string& noun) {
 }
 
 constexpr size_t kWaveNodes = 8;
+constexpr size_t kLastLines = 8;  // of a program that did not start
 
 void add_waves(std::vector<TreeLine>& lines, const PlanDocument& plan) {
   if (plan.nodes.empty()) return;
@@ -83,6 +88,45 @@ void add_waves(std::vector<TreeLine>& lines, const PlanDocument& plan) {
     if (nodes.size() > kWaveNodes) text += " and " + std::to_string(nodes.size() - kWaveNodes) + " more";
     lines.push_back({2, text, Style::plain});
   }
+}
+
+// " (5% → 25% → 100%)"
+std::string steps_of(const PlanDocument& plan) {
+  std::string all;
+  for (const std::string& each : plan.steps) all += (all.empty() ? " (" : " → ") + each.substr(0, each.find(':'));
+  return all.empty() ? "" : all + ")";
+}
+
+// All that a plan does to one target, in the order in which it begins.
+struct Part {
+  std::string target;
+  std::string status;  // waiting, running, done, undone or failed
+  size_t nodes = 0;
+  size_t ended = 0;
+  int64_t took_ms = 0;
+  std::vector<const PlanNodeDocument*> shown;  // that run, or have failed
+  bool left_out = false;
+};
+
+std::vector<Part> parts_of(const PlanDocument& plan) {
+  std::vector<Part> parts;
+  std::map<std::string, size_t> places;
+  for (const PlanNodeDocument& each : plan.nodes) {
+    auto [place, fresh] = places.try_emplace(each.target, parts.size());
+    if (fresh) parts.push_back({.target = each.target, .status = each.status, .shown = {}});
+    Part& part = parts[place->second];
+    part.nodes++;
+    if (each.took_ms) part.took_ms += *each.took_ms;
+    const bool good = each.status == "done" || each.status == "undone" || each.status == "waiting";
+    if (each.status == "done" || each.status == "undone") part.ended++;
+    if (!good) part.shown.push_back(&each);
+    if (!good && each.status != "running" && each.status != "undoing") {
+      part.status = "failed";
+    } else if (part.status != "failed" && part.status != each.status) {
+      part.status = "running";  // some of it is done, the rest is still to come
+    }
+  }
+  return parts;
 }
 
 std::string headline(const PlanDocument& plan) {
@@ -113,7 +157,7 @@ std::string plan_tree(const PlanDocument& plan, const Terminal& terminal) {
   }
   add_waves(lines, plan);
   if (plan.summary.nodes > 0) {
-    lines.push_back({1, "Rollout: " + plan.strategy, Style::plain});
+    lines.push_back({1, "Rollout: " + plan.strategy + steps_of(plan), Style::plain});
     lines.push_back({1, "Estimated duration: " + (plan.estimated_ms > 0 ? seconds(plan.estimated_ms) : "not known yet"),
                      Style::plain});
   }
@@ -130,29 +174,55 @@ std::string plan_tree(const PlanDocument& plan, const Terminal& terminal) {
 }
 
 std::string node_line(const PlanNodeDocument& node) {
-  std::string text = state_of(node).text + " " + node.node + " " + node.status;
+  std::string text = sign_of_status(node.status).text + " " + node.node + " " + node.status;
   if (node.took_ms && node.over_at) text += " after " + seconds(*node.took_ms);
   if (node.trouble) text += ": " + printable(*node.trouble);
   if (node.note) text += ": " + printable(*node.note);
   return text;
 }
 
-std::string plan_progress(const PlanDocument& plan, const Terminal& terminal) {
+std::string plan_progress(const PlanDocument& plan, const Terminal& terminal, size_t most_lines) {
   std::string text = terminal.paint(Style::heading, headline(plan)) + "  " + plan.phase;
   if (plan.waits_for) text += ", waits for " + *plan.waits_for;
   text += "\n";
-  std::map<int64_t, std::vector<const PlanNodeDocument*>> waves;
-  for (const PlanNodeDocument& each : plan.nodes) waves[each.wave].push_back(&each);
-  for (const auto& [wave, nodes] : waves) {
-    for (const PlanNodeDocument* each : nodes) {
-      const Sign sign = state_of(*each);
-      std::string line = each->node;
-      if (each->took_ms) line += "  " + seconds(*each->took_ms);
-      if (each->trouble) line += "  " + printable(*each->trouble);
-      if (each->note) line += "  " + printable(*each->note);
-      const size_t room = terminal.width > 12 ? terminal.width - 8 : 4;
-      text += "  " + terminal.paint(sign.style, sign.text) + " " + truncate_to_width(line, room) + "\n";
+  std::vector<Part> parts = parts_of(plan);
+  // What runs and what has failed is always there; of the rest, what is done makes room first.
+  std::map<std::string, size_t> left_out;
+  size_t lines = 2;
+  for (const Part& each : parts) lines += 1 + each.shown.size();
+  for (const std::string status : {"done", "undone", "waiting"}) {
+    for (Part& each : parts) {
+      if (lines + (left_out.empty() ? 0 : 1) <= most_lines) break;
+      if (each.status != status || each.left_out) continue;
+      each.left_out = true;
+      left_out[status]++;
+      lines--;
     }
+  }
+  for (const Part& each : parts) {
+    if (each.left_out) continue;
+    const Sign sign = sign_of_status(each.status);
+    std::string line = each.target;
+    if (each.status == "running") {
+      line += "  " + std::to_string(each.ended) + " of " + count(static_cast<int64_t>(each.nodes), "node");
+    }
+    if (each.took_ms > 0) line += "  " + seconds(each.took_ms);
+    text += "  " + terminal.paint(sign.style, sign.text) + " " + fitted(line, terminal, 8) + "\n";
+    for (size_t i = 0; i < each.shown.size(); ++i) {
+      const PlanNodeDocument& node = *each.shown[i];
+      const Sign state = sign_of_status(node.status);
+      std::string told = node.kind;
+      if (node.took_ms) told += "  " + seconds(*node.took_ms);
+      if (node.trouble) told += "  " + printable(*node.trouble);
+      if (node.note) told += "  " + printable(*node.note);
+      text += "    " + std::string(i + 1 < each.shown.size() ? "├─ " : "└─ ") +
+              terminal.paint(state.style, state.text) + " " + fitted(told, terminal, 12) + "\n";
+    }
+  }
+  if (!left_out.empty()) {
+    text += "  …";
+    for (const auto& [status, number] : left_out) text += " " + std::to_string(number) + " " + status;
+    text += "\n";
   }
   return text + "  " + std::to_string(plan.done) + " of " + count(plan.summary.nodes, "node") + " done\n";
 }
@@ -162,9 +232,17 @@ std::string plan_end(const PlanDocument& plan, const Terminal& terminal) {
   const bool good = plan.phase == "complete";
   text += terminal.paint(good ? Style::good : Style::bad, plan.phase) + "  " + plan.plan_id + ": " + plan.app + " " +
           plan.version + " in " + plan.environment_id + "\n";
-  if (!good && plan.reason) text += "  " + printable(*plan.reason, true) + "\n";
+  const bool told = std::ranges::any_of(plan.nodes, [&](const PlanNodeDocument& each) {
+    return plan.reason && each.trouble && *plan.reason == each.node + ": " + *each.trouble;
+  });
+  if (!good && plan.reason && !told) text += "  " + printable(*plan.reason, true) + "\n";
   for (const PlanNodeDocument& each : plan.nodes) {
-    if (each.status != "waiting") text += "  " + node_line(each) + "\n";
+    if (each.status == "waiting") continue;
+    text += "  " + node_line(each) + "\n";
+    const size_t first = each.last_lines.size() > kLastLines ? each.last_lines.size() - kLastLines : 0;
+    for (size_t i = first; i < each.last_lines.size(); ++i) {
+      text += "      " + terminal.paint(Style::faint, printable(each.last_lines[i])) + "\n";
+    }
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // A plan as people read it: what changes, in which order, how far it is, and how it ended.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/terminal.h"
@@ -16,8 +17,10 @@ bool is_over(const deploy::views::PlanDocument& plan);
 std::string plan_tree(const deploy::views::PlanDocument& plan, const Terminal& terminal);
 // "2 to create, 1 to change, 0 to remove, 1 unchanged; 9 nodes in 6 waves"
 std::string plan_summary(const deploy::views::PlanDocument& plan);
-// The same plan while it runs: each node with its state and time. Lines are cut to the terminal's width.
-std::string plan_progress(const deploy::views::PlanDocument& plan, const Terminal& terminal);
+// The same plan while it runs: each component with its state and time, and below it the nodes that run or have failed.
+// Lines are cut to the terminal's width; where there are too many, components that are done are only counted.
+std::string plan_progress(const deploy::views::PlanDocument& plan, const Terminal& terminal,
+                          size_t most_lines = SIZE_MAX);
 // How it ended: what was done, how long each node took, and what to try next.
 std::string plan_end(const deploy::views::PlanDocument& plan, const Terminal& terminal);
 // One line for a node that has begun or ended.

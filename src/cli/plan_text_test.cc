@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace sluice::cli {
 namespace plan_text_test {
 
@@ -69,10 +71,39 @@ TEST(PlanText, NodesSayHowTheyEnded) {
   const PlanDocument plan = document();
   EXPECT_EQ(node_line(plan.nodes[0]), "✔ deploy-concept/web done after 1.3 s");
   EXPECT_EQ(node_line(plan.nodes[1]), "✖ traffic-split/web failed: no room");
-  EXPECT_THAT(plan_progress(plan, Terminal()), HasSubstr("  ✖ traffic-split/web  no room\n  0 of 2 nodes done\n"));
+  EXPECT_THAT(plan_progress(plan, Terminal()),
+              HasSubstr("  ✖ web  1.3 s\n    └─ ✖ traffic-split  no room\n  0 of 2 nodes done\n"));
   EXPECT_THAT(plan_end(plan, Terminal()), HasSubstr("running  dp-1: shop 2.0.0 in local\n"));
   EXPECT_FALSE(is_over(plan));
   EXPECT_EQ(graph_of(plan).edges(), 1U);
+}
+
+TEST(PlanText, ALargePlanFitsTheScreen) {
+  PlanDocument plan = document();
+  plan.nodes.clear();
+  auto add = [&](const std::string& target, const std::string& status) {
+    auto& node = plan.nodes.emplace_back();
+    node.kind = "deploy-concept";
+    node.target = target;
+    node.status = status;
+  };
+  for (int i = 0; i < 30; ++i) add("old" + std::to_string(i), "done");
+  add("now", "running");
+  for (int i = 0; i < 30; ++i) add("next" + std::to_string(i), "waiting");
+  const std::string text = plan_progress(plan, Terminal(), 12);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 12) << text;
+  EXPECT_THAT(text, HasSubstr("  ◌ now  0 of 1 node\n    └─ ◌ deploy-concept\n"));
+  EXPECT_THAT(text, HasSubstr("  … 30 done 23 waiting\n"));
+}
+
+TEST(PlanText, AFailureShowsWhatTheProgramSaidLast) {
+  PlanDocument plan = document();
+  for (int i = 0; i < 10; ++i) plan.nodes[1].last_lines.push_back("stderr line " + std::to_string(i));
+  const std::string text = plan_end(plan, Terminal());
+  EXPECT_THAT(text, HasSubstr("  ✖ traffic-split/web failed: no room\n      stderr line 2\n"));
+  EXPECT_THAT(text, HasSubstr("      stderr line 9\n"));
+  plan.steps = {"5%:300s", "100%"};
+  EXPECT_THAT(plan_tree(plan, Terminal()), HasSubstr("Rollout: immediate (5% → 100%)\n"));
 }
 
 }  // namespace plan_text_test

@@ -38,7 +38,7 @@ using deploy_plan::DeployPlanNRecord;
 using deploy_plan::DeployPlanStatus;
 
 constexpr uint64_t kNever = ~uint64_t{0};
-constexpr auto kGood = plan::NodeKind::external_dependency_check;
+constexpr auto kGood = plan::NodeKind::register_sync;
 constexpr auto kBad = plan::NodeKind::register_integration;
 
 // Of the two kinds of nodes one does an effect and succeeds, the other does it and fails.
@@ -47,7 +47,7 @@ sync TestNode [eager]
   when { DeployPlan/run: [] => requested }
   then { Env/resolve: [ environment: "local"; manifest: "app: {name: a, version: b}" ] }
 sync TestNodeDone [eager]
-  when { Env/resolve: [] => ok[]  caused by DeployPlan/run: [ kind: "external-dependency-check" ] => requested as ?n }
+  when { Env/resolve: [] => ok[]  caused by DeployPlan/run: [ kind: "register-sync" ] => requested as ?n }
   then { answer ?n => ok[] }
 sync TestNodeFails [eager]
   when { Env/resolve: [] => ok[]  caused by DeployPlan/run: [ kind: "register-integration" ] => requested as ?n }
@@ -93,24 +93,30 @@ class KilledPlan {
   }
 
   // Plans and executes, or goes on with it, in a process that ends before its fatal sync. True: it came to its end.
-  bool run(uint64_t fatal, bool begins, int64_t parallel) {
+  // `full`: the disk has no room for that write.
+  bool run(uint64_t fatal, bool begins, int64_t parallel, uint64_t full = 0) {
     const pid_t child = ::fork();
     if (child == 0) {
       std::atomic<uint64_t> syncs = 0;
       std::atomic<bool> counts = !begins;
       RealDisk real;
-      FaultyDisk disk(real, {.before = [&](DiskOperation operation) {
-                        if (counts && operation == DiskOperation::sync && ++syncs == fatal) std::_Exit(9);
-                      }});
+      FaultyDisk disk(
+          real, {.at = full, .only = DiskOperation::write, .code = Code::limit, .before = [&](DiskOperation operation) {
+                   if (counts && operation == DiskOperation::sync && ++syncs == fatal) std::_Exit(9);
+                 }});
       work(disk, begins, parallel, counts);
-      std::_Exit(0);
+      std::_Exit(disk.struck() ? 10 : 0);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    EXPECT_TRUE(code == 0 || code == 9) << code;
-    return code == 0;
+    // Of a full disk those hear who wait for something.
+    if (full > 0 && code != 0) full_disks++;
+    EXPECT_TRUE(code == 0 || code == 9 || (full > 0 && code >= 4 && code <= 10)) << code;
+    return code == 0 || code == 10;
   }
+
+  int full_disks = 0;  // that were met
 
   struct Seen {
     std::string phase;
@@ -237,6 +243,58 @@ void expect_model(const plan::Graph& graph, const KilledPlan::Seen& seen) {
       EXPECT_GE(seen.nodes.at(node).beganAt->ms, seen.nodes.at(each).overAt->ms) << "in reverse order";
     }
   }
+}
+
+// Four components in a diamond, with three nodes each.
+plan::Graph diamond() {
+  plan::GraphMaker maker;
+  for (uint32_t i = 0; i < 12; ++i) {
+    maker.add(kGood, "n" + std::to_string(i));
+    if (i % 3 != 0) maker.edge(i - 1, i);
+  }
+  for (auto [from, to] : {std::pair(2U, 3U), {2U, 6U}, {5U, 9U}, {8U, 9U}}) maker.edge(from, to);
+  return *std::move(maker).finish().graph;
+}
+
+TEST(KilledPlans, AtEachCommitOfATwelveNodePlan) {
+  const plan::Graph graph = diamond();
+  bool whole = false;
+  for (uint64_t fatal = 1; !whole; ++fatal) {
+    SCOPED_TRACE(fatal);
+    ASSERT_LT(fatal, 200U);
+    TestingFolder folder;
+    KilledPlan plan(folder.path(), graph);
+    whole = plan.run(fatal, true, 4);
+    if (!whole) {
+      ASSERT_TRUE(plan.run(kNever, false, 4));
+    }
+    auto seen = plan.look();
+    if (seen.phase == "planned") continue;  // killed before anybody knew of its execution
+    expect_model(graph, seen);
+    ASSERT_FALSE(testing::Test::HasFailure());
+    if (whole) {
+      EXPECT_GT(fatal, 12U) << "each node is at least one commit";
+    }
+  }
+}
+
+// A commit that finds no room has not happened; what was begun goes on when there is room again.
+TEST(KilledPlans, AFullDiskLosesNothing) {
+  const plan::Graph graph = diamond();
+  int full_disks = 0;
+  for (uint64_t full = 20; full < 140; full += 10) {
+    SCOPED_TRACE(full);
+    TestingFolder folder;
+    KilledPlan plan(folder.path(), graph);
+    (void)plan.run(kNever, true, 4, full);
+    full_disks += plan.full_disks;
+    ASSERT_TRUE(plan.run(kNever, false, 4));
+    auto seen = plan.look();
+    if (seen.phase == "planned" || seen.phase.empty()) continue;
+    expect_model(graph, seen);
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+  EXPECT_GT(full_disks, 3);
 }
 
 TEST(KilledPlans, EndAsTheirModelSays) {

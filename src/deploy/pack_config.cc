@@ -12,6 +12,7 @@
 #include "base/terminal.h"
 #include "crypto/sha256.h"
 #include "deploy/host_config.h"
+#include "deploy/run_settings.h"
 #include "deploy/secret_names.h"
 
 namespace sluice::deploy {
@@ -147,8 +148,8 @@ Result<PackConfig> resolve_config(const Asks& asks, const ConfigRequest& request
   auto asked = object_of(request.asked, "the config");
   if (!asked) return asked.error();
   for (const auto& each : *asked) {
-    if (each.key() != "non_secret" && each.key() != "runtime_refs") {
-      return bad_config("the config has non_secret and runtime_refs, not " + printable(each.key()));
+    if (each.key() != "non_secret" && each.key() != "runtime_refs" && each.key() != "running") {
+      return bad_config("the config has non_secret, runtime_refs and running, not " + printable(each.key()));
     }
   }
   auto answers = member_of(*asked, "non_secret", "the config");
@@ -161,7 +162,11 @@ Result<PackConfig> resolve_config(const Asks& asks, const ConfigRequest& request
   if (!overrides) return overrides.error();
   if (auto known = check_known(*answers, asks); !known) return known.error();
   if (auto known = check_known(*overrides, asks); !known) return known.error();
+  auto running = member_of(*asked, "running", "the config");
+  if (!running) return running.error();
+  if (auto sound = read_run_settings(*running); !sound) return bad_config("running: " + to_string(sound.error()));
   PackConfig config;
+  config.running = *std::move(running);
   json::object given;
   auto lay = [&](const json::object& layer, SettingFrom from) {
     for (const auto& each : layer) {
@@ -232,6 +237,9 @@ std::string carried_config(const bundle::Manifest& manifest, const std::string& 
     return wanted && !part(asked, otherwise).contains(name) && std::ranges::find(unset, name) == unset.end();
   };
   json::object config;
+  auto now = object_of(asked, "the config");
+  const bool said = now && now->contains("running");
+  if (auto running = part(said ? asked : before, "running"); !running.empty()) config["running"] = std::move(running);
   for (auto [name, otherwise] : {std::pair("non_secret", "runtime_refs"), {"runtime_refs", "non_secret"}}) {
     json::object all;
     for (const auto& each : part(before, name)) {
@@ -250,7 +258,9 @@ json::object pack_config_document(const PackConfig& config, const std::string& p
 }
 
 std::string config_digest(const PackConfig& config) {
-  auto text = canonical(three_spaces(config));
+  json::object whole = three_spaces(config);
+  if (!config.running.empty()) whole["running"] = config.running;
+  auto text = canonical(whole);
   return text ? crypto::to_string(crypto::sha256(*text)) : "";
 }
 

@@ -36,11 +36,12 @@ struct PackConfig {
   std::map<std::string, std::string> secret_refs;   // "secret://prod-eu/shop/shop/DB_PASSWORD", by variable
   std::map<std::string, std::string> runtime_refs;  // "runtime://prod-eu/discovered/alb_dns"
   std::map<std::string, SettingFrom> from;          // by question; no part of the config
+  json::object running;                             // how it runs (run_settings.h); empty: as its bundle says
 };
 
 struct ConfigRequest {
   std::string environment;
-  std::string asked;          // JSON: {"non_secret": {…}, "runtime_refs": {…}}; may be empty
+  std::string asked;          // JSON: {"non_secret": {…}, "runtime_refs": {…}, "running": {…}}; may be empty
   std::string overrides;      // JSON by pack, of the deployment; may be empty
   json::object answers = {};  // of the environment, to what the bundle asks; what it does not ask is not looked at
 };
@@ -63,13 +64,15 @@ std::string fault_of_value(const std::optional<Asks>& asks, const std::string& e
 // Whether an answer stands for what the deployer finds out.
 bool is_runtime_reference(const json::value& answer);
 // What to ask for after a version that was asked for with `before`: its settings, as far as the manifest still asks for
-// them and they are not unset, and over them what is asked for now. All three as ConfigRequest::asked.
+// them and they are not unset, and over them what is asked for now. How it runs stays unless that is asked for. All
+// three as ConfigRequest::asked.
 std::string carried_config(const bundle::Manifest& manifest, const std::string& before, const std::string& asked,
                            const std::vector<std::string>& unset);
 
 // As the document of a revision.
 json::object pack_config_document(const PackConfig& config, const std::string& pack, const std::string& revision);
-// "sha256:…" over the canonical JSON of non_secret, secret_refs and runtime_refs, and nothing else.
+// "sha256:…" over the canonical JSON of non_secret, secret_refs and runtime_refs, of `running` where there is any, and
+// of nothing else.
 std::string config_digest(const PackConfig& config);
 // What a program is told in SLUICE_CONFIG: plain values, and references that are resolved when it is started.
 json::object program_config(const PackConfig& config);

@@ -54,7 +54,7 @@ TEST(PackConfig, SaysWhatHasNoAnswerOrNoQuestion) {
   EXPECT_EQ(refused(R"({"non_secret":{"limit":3,"color":"green"}})"),
             "config color: \"green\" is none of the choices: \"red\", \"blue\"");
   EXPECT_EQ(refused(R"({"non_secret":{"limit":3,"colour":"red"}})"), "shop asks for no config colour");
-  EXPECT_EQ(refused(R"({"secret_refs":{}})"), "the config has non_secret and runtime_refs, not secret_refs");
+  EXPECT_EQ(refused(R"({"secret_refs":{}})"), "the config has non_secret, runtime_refs and running, not secret_refs");
   EXPECT_EQ(refused(R"({"non_secret":{"limit":3},"runtime_refs":{"dns":"runtime://other/discovered/x"}})"),
             "'runtime://other/discovered/x' is not runtime://prod/discovered/…");
   EXPECT_EQ(refused(R"({"non_secret":{"limit":3}})", R"({"shop":{"none":1}})"), "shop asks for no config none");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,11 @@ struct DraftComponent {
   int64_t specVersion = 0;
   int64_t specBefore = 0;
   bool leaving = false;
+  std::optional<std::string> running;  // how it runs (run_settings.h), as JSON
 };
 BOOST_DESCRIBE_STRUCT(DraftComponent, (),
                       (component, kit, archive, signature, customer, settings, runtimeRefs, unset, hosts, pathPrefixes,
-                       needs, deployment, revision, version, specVersion, specBefore, leaving))
+                       needs, deployment, revision, version, specVersion, specBefore, leaving, running))
 
 // A row that the plan was made from, at this generation.
 struct DraftSeen {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "deploy/testing_workflow.h"
 
@@ -165,6 +166,185 @@ TEST_F(PlanTest, AnAppIsDestroyedAndAVersionComesBack) {
   EXPECT_EQ(state(), before);
   EXPECT_EQ(kit.run("DeployPlan/plan", {{"manifest", ""}, {"environment", "local"}, {"from", removal}}).variant,
             "invalidManifest");
+}
+
+TEST_F(PlanTest, WhatARollbackBringsBackIsTheAppsAgain) {
+  const Part api{"api", world.put("api", "1.0.0"), "    routes: [{path: /api}]\n"};
+  const Part web{"web", world.put("web", "1.0.0"), "    needs: [api]\n    routes: [{path: /}]\n"};
+  const std::string first = planned({api, web});
+  ASSERT_EQ(execute(first).variant, "ok");
+  const std::string before = state();
+  auto destroyed = [&] {
+    engine::End end = kit.run("DeployPlan/plan", {{"manifest", ""}, {"environment", "local"}, {"destroy", "shop"}});
+    EXPECT_EQ(end.variant, "ok") << write(end.fields);
+    EXPECT_EQ(execute(text(end, "plan")).variant, "ok");
+    EXPECT_EQ(state(), "0 running");
+    return text(end, "plan");
+  };
+  ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", destroyed()}}).variant, "ok");
+  EXPECT_EQ(state(), before);
+  EXPECT_EQ(kit.row("DeployPlan", planned({api, web})).at("summary").at("nodes"), 0) << "all of it is the app's";
+  engine::End back = kit.run("DeployPlan/rollback", {{"plan", first}});
+  EXPECT_EQ(back.variant, "notExecuted");
+  EXPECT_THAT(text(back, "message"), HasSubstr("was removed and brought back since"));
+  destroyed();
+}
+
+TEST_F(PlanTest, AnUpIsListedAndRolledBackLikeAPlan) {
+  const Part api{"api", world.put("api", "1.0.0"), "    routes: [{path: /api}]\n"};
+  const std::string first = planned({api});
+  ASSERT_EQ(execute(first).variant, "ok");
+  const std::string before = state();
+  ASSERT_EQ(up(world.put("api", "1.5.0"), {{"keepRoutes", true}}).variant, "ok");
+  ASSERT_EQ(up(world.put("api", "1.5.0"), {{"keepRoutes", true}}).variant, "ok") << "which changes nothing";
+  std::vector<std::string> ups;
+  for (const auto& [key, row] : kit.rows("DeployPlan")) {
+    if (row.as_object().contains("origin") && row.at("origin") == json::value("up")) ups.push_back(key);
+  }
+  ASSERT_EQ(ups.size(), 1U) << "the plan's own node is none";
+  EXPECT_EQ(kit.row("DeployPlan", ups[0]).at("kitVersion"), json::value("1.5.0"));
+  EXPECT_EQ(phase(ups[0]), "complete");
+  EXPECT_THAT(nodes(ups[0]), ElementsAre("up/api done"));
+
+  // A plan sees it, and is not undone over it.
+  engine::End seen = plan_of({api});
+  EXPECT_THAT(text(seen, "graph"), HasSubstr(R"({"name":"version","before":"1.5.0","after":"1.0.0"})"));
+  EXPECT_THAT(text(kit.run("DeployPlan/rollback", {{"plan", first}}), "message"),
+              HasSubstr(ups[0] + ", an up of api, was executed after it"));
+  engine::End back = kit.run("DeployPlan/rollback", {{"plan", ups[0]}});
+  ASSERT_EQ(back.variant, "ok") << write(back.fields);
+  EXPECT_THAT(texts(back, "rolledBack"), ElementsAre("up/api"));
+  EXPECT_EQ(state(), before);
+  EXPECT_EQ(kit.run("DeployPlan/rollback", {{"plan", first}}).variant, "ok");
+  EXPECT_EQ(state(), "0 running");
+}
+
+TEST_F(PlanTest, AnUpThatWasTakenDownIsNotRolledBack) {
+  engine::End there = up(world.put("api", "1.0.0"));
+  ASSERT_EQ(there.variant, "ok");
+  ASSERT_EQ(kit.run("Deployment/down", {{"deployment", text(there, "deployment")}, {"deleteData", false}}).variant,
+            "ok");
+  for (const auto& [key, row] : kit.rows("DeployPlan")) {
+    engine::End back = kit.run("DeployPlan/rollback", {{"plan", key}});
+    EXPECT_EQ(back.variant, "notExecuted");
+    EXPECT_EQ(text(back, "message"), "what it brought was taken down since");
+  }
+  EXPECT_EQ(kit.rows("DeployPlan").size(), 1U);
+}
+
+TEST_F(PlanTest, ReplicasAndHealthHoldOverTheBundle) {
+  const std::string api = world.put("api", "1.0.0");
+  auto with = [&](const std::string& more) { return std::vector<Part>{{"api", api, more}}; };
+  auto settings_that_serve = [&] {
+    for (const auto& [key, row] : kit.rows("Revision")) {
+      if (!row.as_object().contains("lifecycle") || row.at("lifecycle") != json::value("ready")) continue;
+      const std::string deployment(row.at("deployment").as_string());
+      for (const json::value& each : kit.elements("Traffic.entries", deployment)) {
+        if (each.at("revision") != json::value(key)) continue;
+        const json::value config = parse_json(std::string(row.at("runtimeConfig").as_string())).value().root;
+        return write(config.at("replicas")) +
+               (config.as_object().contains("health") ? " " + write(config.at("health")) : "");
+      }
+    }
+    return std::string("none");
+  };
+  ASSERT_EQ(execute(planned(with(""))).variant, "ok");
+  EXPECT_EQ(settings_that_serve(), "1");
+  const std::string three = "    replicas: 3\n    health: {path: /, unhealthy_after: 9}\n";
+  const std::string plan = planned(with(three));
+  EXPECT_EQ(kit.row("DeployPlan", plan).at("summary").at("change"), 1);
+  ASSERT_EQ(execute(plan).variant, "ok");
+  EXPECT_EQ(settings_that_serve(), R"(3 {"path":"/","unhealthy_after":9})");
+  EXPECT_EQ(kit.row("DeployPlan", planned(with(three))).at("summary").at("nodes"), 0);
+  // Not said any more: as the bundle says.
+  ASSERT_EQ(execute(planned(with(""))).variant, "ok");
+  EXPECT_EQ(settings_that_serve(), "1");
+  ASSERT_EQ(execute(planned(with(three))).variant, "ok");
+  // What sluice scale has said is drift, and ends with the plan; a rollback brings it back.
+  const std::string deployment = [&] {
+    for (const auto& [key, row] : kit.rows("Deployment")) {
+      if (row.as_object().contains("bundle")) return key;
+    }
+    return std::string();
+  }();
+  ASSERT_EQ(kit.run("Deployment/scale", {{"deployment", deployment}, {"replicas", 2}}).variant, "ok");
+  const std::string again = planned(with(three));
+  EXPECT_EQ(kit.row("DeployPlan", again).at("summary").at("change"), 1);
+  ASSERT_EQ(execute(again).variant, "ok");
+  EXPECT_FALSE(kit.row("Deployment", deployment).as_object().contains("replicas"));
+  ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", again}}).variant, "ok");
+  EXPECT_EQ(kit.row("Deployment", deployment).at("replicas"), 2);
+  engine::End bad = plan_of(with("    health: {paht: /}\n"));
+  ASSERT_EQ(bad.variant, "invalidManifest") << write(bad.fields);
+  EXPECT_THAT(texts(bad, "errors"), ElementsAre(HasSubstr("app.deploy.yaml:5:14: /health/paht of api: unknown field")));
+}
+
+TEST_F(PlanTest, AKitOfAnotherAppMustBeThereAndWell) {
+  auto other = [&](const std::string& version) {
+    json::object input{{"manifest", "app: {name: mails, version: " + version +
+                                        "}\ncomponents: {mail: {folder: m, kit: mail, routes: [{path: /mail}]}}\n"},
+                       {"environment", "local"}};
+    input["bundles"] =
+        json::array{json::object{{"component", "mail"}, {"archive", world.put("mail", version)}, {"signature", ""}}};
+    engine::End end = kit.run("DeployPlan/plan", input);
+    EXPECT_EQ(end.variant, "ok") << write(end.fields);
+    EXPECT_EQ(execute(text(end, "plan")).variant, "ok");
+  };
+  const Part web{"web", world.put("web", "1.0.0"), "    routes: [{path: /}]\n"};
+  const std::string needs = "kits: [{name: mail, version: 2.0.0}]\n";
+  EXPECT_THAT(texts(plan_of({web}, needs), "missing"),
+              ElementsAre("app.deploy.yaml:2:8: no plan has brought the kit mail to local"));
+  other("1.0.0");
+  EXPECT_THAT(texts(plan_of({web}, needs), "missing"),
+              ElementsAre(HasSubstr("is needed in version 2.0.0, and local has 1.0.0")));
+  other("2.0.0");
+  const std::string plan = planned({web}, needs);
+  ASSERT_EQ(execute(plan).variant, "ok");
+  EXPECT_THAT(nodes(plan), testing::Contains("external-dependency-check/mail done"));
+  ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", plan}}).variant, "ok") << "a check has nothing to undo";
+
+  // Nothing of it answers any more: nothing here changes.
+  std::filesystem::create_directory(folder.path() + "/ill");
+  engine::End failed = execute(planned({web}, needs));
+  ASSERT_EQ(failed.variant, "rollbackTriggered") << write(failed.fields);
+  EXPECT_EQ(text(failed, "reason"),
+            "external-dependency-check/mail: not every revision of the kit mail answers its health check");
+  EXPECT_THAT(texts(failed, "rolledBack"), IsEmpty());
+}
+
+TEST_F(PlanTest, RoutesThatTwoWouldHaveAreFoundBeforehand) {
+  const Part api{"api", world.put("api", "1.0.0"), "    routes: [{path: /}]\n"};
+  engine::End end = plan_of({api, {"web", world.put("web", "1.0.0"), "    routes: [{path: /}]\n"}});
+  ASSERT_EQ(end.variant, "invalidManifest") << write(end.fields);
+  EXPECT_THAT(texts(end, "errors"),
+              ElementsAre("app.deploy.yaml:8:5: the route any host / of web is that of api as well"));
+  ASSERT_EQ(up(world.put("other", "1.0.0")).variant, "ok");
+  EXPECT_THAT(texts(plan_of({api}), "errors"),
+              ElementsAre(HasSubstr("the route any host / of api is that of other for local-dev as well")));
+}
+
+TEST_F(PlanTest, ComponentsWithoutRoutesHaveHostsOfTheirOwn) {
+  const std::string plan = planned({{"api", world.put("api", "1.0.0")}, {"web", world.put("web", "1.0.0")}});
+  ASSERT_EQ(execute(plan).variant, "ok");
+  std::vector<std::string> hosts;
+  for (const auto& [key, row] : kit.rows("Deployment")) {
+    if (row.as_object().contains("bundle")) hosts.push_back(write(row.at("route").at("hosts")));
+  }
+  std::ranges::sort(hosts);
+  EXPECT_THAT(hosts, ElementsAre(R"(["api.localhost"])", R"(["web.localhost"])"));
+}
+
+TEST_F(PlanTest, ARenamedComponentKeepsItsDeployment) {
+  const std::string api = world.put("api", "1.0.0");
+  ASSERT_EQ(execute(planned({{"api", api}})).variant, "ok");
+  const std::string before = state();
+  const std::string plan = planned({{"backend", api}});
+  EXPECT_EQ(kit.row("DeployPlan", plan).at("summary").at("nodes"), 0);
+  ASSERT_EQ(execute(plan).variant, "ok");
+  EXPECT_EQ(state(), before);
+  engine::End twice = plan_of({{"backend", api}, {"api", api}});
+  ASSERT_EQ(twice.variant, "invalidManifest") << write(twice.fields);
+  EXPECT_THAT(texts(twice, "errors"), ElementsAre(HasSubstr("are the same bundle for the same customer")));
 }
 
 TEST_F(PlanTest, ATargetLeavesTheOthersAsTheyAre) {

@@ -547,9 +547,11 @@ app:
 components:
 )";
   for (const auto& [name, folder] : components) text += "  " + name + ":\n    folder: " + folder + "\n";
-  text += R"(    # routes: [{ path: /shop }]      # else those of its bundle.yaml
+  text += R"(    # routes: [{ path: /shop }]      # else those of its bundle.yaml, else NAME.localhost
     # needs: [other]                 # components that must serve before this one starts
     # settings: { GREETING: hello }  # answers to what its bundle.yaml asks under `config`
+    # replicas: 2                    # else as its bundle.yaml says, and so of
+    # health: { path: /ready }       # the fields of its health check
 
 # What differs between environments; `extends` takes over what another one says.
 # environments:

@@ -35,10 +35,11 @@ struct App {
 };
 BOOST_DESCRIBE_STRUCT(App, (), (name, version))
 
-// Concepts and syncs in a folder with a suite.yaml. An override names another file for one of its syncs.
+// Concepts and syncs in a folder with a suite.yaml. An override names another file for one of its syncs. Without a path
+// it is a kit, or an app, that others deploy, and that this app needs.
 struct Kit {
   std::string name;
-  std::string path;
+  std::optional<std::string> path;
   std::optional<std::string> version;
   std::map<std::string, std::string> overrides;
   static constexpr std::string_view kDefaulted[] = {"overrides"};

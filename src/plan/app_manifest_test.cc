@@ -172,7 +172,7 @@ TEST(AppManifest, ItsPlanNamesEachMissingProviderWithItsLine) {
                   HasSubstr(":84:5: the gitops controller argocd is served by no pack"),
                   HasSubstr(":90:3: the telemetry provider otlp is served by no pack"),
                   HasSubstr(":58:7: the secrets provider aws-sm is served by no pack"),
-                  HasSubstr(":7:5: the kit content-management: no engine runs the syncs of an app's kit"),
+                  HasSubstr(":7:5: the kit content-management (./kits/content-management): its syncs would run in"),
                   HasSubstr(":21:5: the storage postgres is served by no pack"),
                   HasSubstr(":19:3: nothing says what Theme is made of (folder, bundle)")));
 }
@@ -191,7 +191,7 @@ TEST(AppManifest, TellsEveryFaultAtItsPlace) {
   EXPECT_THAT(told(parsed(R"(app: {name: shop}
 kits:
   - {name: a, path: ./a, colour: red}
-  - {name: b}
+  - {path: ./b}
 components:
   web: {folder: ./web, prot: 1, replicas: many}
   api: {needs: [db]}
@@ -199,7 +199,7 @@ rollout: {strategy: sideways}
 )")),
               ElementsAre("app.deploy.yaml:1:1: /app/version: missing field, expected a string",
                           HasSubstr(":3:26: /kits/0/colour: unknown field"),
-                          HasSubstr(":4:5: /kits/1/path: missing field, expected a string"),
+                          HasSubstr(":4:5: /kits/1/name: missing field, expected a string"),
                           HasSubstr(":6:24: /components/web/prot: unknown field"),
                           HasSubstr(":6:33: /components/web/replicas: expected an integer")));
 }

@@ -40,6 +40,7 @@ class Planner {
     transports();
     for (const auto& [name, part] : components_) add_needs(name, *part.component);
     for (const KitOffer& each : situation_.kits) add_kit(each);
+    add_checks();
     add_leaving();
     if (!planned_.missing.empty() || !planned_.mismatches.empty()) return std::move(planned_);
     MadeGraph made = std::move(maker_).finish();
@@ -95,14 +96,21 @@ class Planner {
   // What is said and not done yet: refused where something would run otherwise than it says, else told.
   void not_yet() {
     for (size_t i = 0; i < manifest_.kits.size(); ++i) {
-      miss("/kits/" + std::to_string(i),
-           "the kit " + manifest_.kits[i].name + ": no engine runs the syncs of an app's kit");
-    }
-    for (const auto& [name, part] : components_) {
-      const std::string path = pointer(part.section, name);
-      if (part.component->replicas)
-        miss(path + "/replicas", "how many replicas " + name + " has, its bundle.yaml says");
-      if (part.component->health) miss(path + "/health", "how " + name + " is checked, its bundle.yaml says");
+      const Kit& kit = manifest_.kits[i];
+      const std::string path = "/kits/" + std::to_string(i);
+      if (kit.path) {
+        miss(path, "the kit " + kit.name + " (" + *kit.path +
+                       "): its syncs would run in the engine beside Sluice's own, and this version loads no second "
+                       "kit; without a path it is a kit that must be deployed already");
+        continue;
+      }
+      auto here = situation_.deployed.find(kit.name);
+      if (here == situation_.deployed.end()) {
+        miss(path, "no plan has brought the kit " + kit.name + " to " + situation_.environment);
+      } else if (kit.version && *kit.version != here->second) {
+        miss(path + "/version", "the kit " + kit.name + " is needed in version " + *kit.version + ", and " +
+                                    situation_.environment + " has " + here->second);
+      }
     }
     if (manifest_.rollout && manifest_.rollout->strategy == "rolling") {
       miss("/rollout/strategy",
@@ -143,7 +151,8 @@ class Planner {
     const std::string path = pointer(part.section, name);
     if (component.storage) storage(path + "/storage", *component.storage);
     if (component.image) {
-      miss(path + "/image", "the image " + *component.image + " can be run by no pack");
+      miss(path + "/image", "the image " + *component.image +
+                                ": this version deploys bundles alone; name a folder or a bundle of " + name);
       return;
     }
     auto offered = situation_.offered.find(name);
@@ -166,6 +175,8 @@ class Planner {
       if (!routes.path_prefixes.empty()) change.fields.push_back({"routes", "", route_text(routes)});
       for (const auto& [key, value] : component.settings)
         change.fields.push_back({"settings." + key, "", write(value)});
+      if (component.replicas) change.fields.push_back({"replicas", "", std::to_string(*component.replicas)});
+      if (component.health) change.fields.push_back({"health", "", write(*component.health)});
     }
     if (!is_wanted(name)) {
       change = {.component = name, .kit = change.kit};
@@ -191,6 +202,9 @@ class Planner {
     std::map<std::string, json::value> refs;
     for (const auto& [name, ref] : component.runtimeRefs) refs[name] = ref;
     settings(change, "runtimeRefs.", running.runtime_refs, refs);
+    const std::optional<uint32_t> replicas = component.replicas && running.scaled ? running.scaled : running.replicas;
+    if (replicas != component.replicas) differs("replicas", number_text(replicas), number_text(component.replicas));
+    if (component.health != running.health) differs("health", value_text(running.health), value_text(component.health));
     deploys = !change.fields.empty();
     if (!routes.path_prefixes.empty() &&
         (routes.hosts != running.hosts || routes.path_prefixes != running.path_prefixes)) {
@@ -199,6 +213,14 @@ class Planner {
     if (running.shares) differs("traffic", "shared", "100%");
     routed = change.fields.size() > 0;
     if (routed) change.sign = ChangeSign::change;
+  }
+
+  static constexpr std::string_view kAsBundle = "as its bundle says";
+  static std::string number_text(const std::optional<uint32_t>& number) {
+    return number ? std::to_string(*number) : std::string(kAsBundle);
+  }
+  static std::string value_text(const std::optional<json::value>& value) {
+    return value ? write(*value) : std::string(kAsBundle);
   }
 
   static void settings(Change& change, const std::string& prefix, const json::value& before,
@@ -316,6 +338,17 @@ class Planner {
     for (uint32_t node = 0; node < before; ++node) maker_.edge(node, first);
     for (const auto& [name, node] : nodes) {
       if (node != first) maker_.edge(first, node);
+    }
+  }
+
+  // What others deploy must be well before anything here changes.
+  void add_checks() {
+    if (steps_.empty()) return;
+    for (const Kit& kit : manifest_.kits) {
+      if (kit.path || checks_.contains(kit.name)) continue;
+      const uint32_t check = maker_.add(NodeKind::external_dependency_check, kit.name);
+      checks_[kit.name] = check;
+      for (const auto& [name, steps] : steps_) maker_.edge(check, steps.deploy);
     }
   }
 

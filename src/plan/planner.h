@@ -38,7 +38,10 @@ struct Running {
   std::vector<std::string> hosts;
   std::vector<std::string> path_prefixes;
   std::optional<int64_t> spec_version;
-  bool shares = false;  // others get something, too
+  bool shares = false;                // others get something, too
+  std::optional<uint32_t> replicas;   // that the last manifest said
+  std::optional<uint32_t> scaled;     // that somebody has said since
+  std::optional<json::value> health;  // that the last manifest said
 };
 
 // What the last manifest of the environment had, and this one has not.
@@ -71,7 +74,8 @@ struct Situation {
   std::map<std::string, Running> running;    // by component
   std::vector<Leaving> leaving;
   std::vector<KitOffer> kits;
-  std::vector<std::string> only;  // of these components; all if it is empty
+  std::map<std::string, std::string> deployed;  // kits and apps that plans have brought here, with their versions
+  std::vector<std::string> only;                // of these components; all if it is empty
 };
 
 enum class ChangeSign { create, change, remove, keep };

@@ -59,6 +59,27 @@ TEST_F(Planning, WhatDoesNotChangeHasNoNodes) {
   EXPECT_THAT(nodes(planned), ElementsAre("0 configure-transport/api", "1 traffic-split/api"));
 }
 
+TEST_F(Planning, ReplicasAndHealthAreCompared) {
+  offer("api");
+  auto fields = [&](const std::string& more) {
+    auto planned = plan("components: {api: {folder: a" + more + "}}");
+    EXPECT_EQ(planned.graph.size(), planned.changes[0].fields.empty() ? 0U : 3U)
+        << "another number is another revision";
+    return planned.changes[0].fields;
+  };
+  run("api");
+  EXPECT_THAT(fields(", replicas: 3, health: {path: /ready}"),
+              ElementsAre(FieldChange{"replicas", "as its bundle says", "3"},
+                          FieldChange{"health", "as its bundle says", R"({"path":"/ready"})"}));
+  situation.running["api"].replicas = 3;
+  EXPECT_THAT(fields(", replicas: 3"), IsEmpty());
+  EXPECT_THAT(fields(""), ElementsAre(FieldChange{"replicas", "3", "as its bundle says"}));
+  situation.running["api"].scaled = 5;
+  EXPECT_THAT(fields(", replicas: 3"), ElementsAre(FieldChange{"replicas", "5", "3"})) << "somebody has scaled it";
+  situation.running["api"].replicas.reset();
+  EXPECT_THAT(fields(""), IsEmpty()) << "a manifest that says nothing of it leaves it to sluice scale";
+}
+
 TEST_F(Planning, OnlyWhatIsWanted) {
   offer("api", "2");
   offer("web", "2");
@@ -102,17 +123,29 @@ infrastructure:
                   "app.deploy.yaml:3:30: the storage postgres is served by no pack; there is local",
                   "app.deploy.yaml:8:9: the iac provider pulumi is served by no pack: nothing is bound to the slot "
                   "iac of local",
-                  "app.deploy.yaml:6:11: the image registry.example/other can be run by no pack"));
+                  "app.deploy.yaml:6:11: the image registry.example/other: this version deploys bundles alone; name a "
+                  "folder or a bundle of other"));
 }
 
 TEST_F(Planning, WhatIsNotBuiltYetIsSaid) {
   offer("web");
-  auto planned = plan("kits: [{name: cms, path: ./cms}]\ncomponents: {web: {folder: w, replicas: 2, health: {}}}\n");
-  EXPECT_THAT(planned.missing, ElementsAre(HasSubstr(":2:8: the kit cms: no engine runs"),
-                                           HasSubstr("how many replicas web has, its bundle.yaml says"),
-                                           HasSubstr("how web is checked, its bundle.yaml says")));
+  auto planned = plan("kits: [{name: cms, path: ./cms}]\ncomponents: {web: {folder: w}}\n");
+  EXPECT_THAT(planned.missing, ElementsAre(HasSubstr(":2:8: the kit cms (./cms): its syncs would run in the engine")));
   EXPECT_THAT(plan("rollout: {strategy: rolling}\ncomponents: {web: {folder: w}}\n").missing,
               ElementsAre(HasSubstr(":2:11: nothing replaces replicas one by one")));
+}
+
+TEST_F(Planning, AKitOfOthersIsCheckedFirst) {
+  offer("web");
+  situation.deployed = {{"mail", "2.0.0"}};
+  EXPECT_THAT(nodes(plan("kits: [{name: mail, version: 2.0.0}]\ncomponents: {web: {folder: w}}\n")),
+              ElementsAre("0 external-dependency-check/mail", "1 deploy-concept/web", "2 configure-transport/web",
+                          "3 traffic-split/web"));
+  EXPECT_THAT(plan("kits: [{name: mail, version: 2.1.0}, {name: search}]\ncomponents: {web: {folder: w}}\n").missing,
+              ElementsAre("app.deploy.yaml:2:21: the kit mail is needed in version 2.1.0, and local has 2.0.0",
+                          "app.deploy.yaml:2:38: no plan has brought the kit search to local"));
+  run("web");
+  EXPECT_THAT(nodes(plan("kits: [{name: mail}]\ncomponents: {web: {folder: w}}\n")), IsEmpty());
 }
 
 TEST_F(Planning, TransportsMustReachEachOther) {

@@ -168,3 +168,33 @@ def test_a_killed_control_plane_goes_on_with_its_plan(home, eventually):
         for each in serves:
             each.kill()
             each.wait(timeout=60)
+
+
+def test_the_options_of_a_plan(home):
+    folder = app(home)
+    manifest = folder / "app.deploy.yaml"
+    manifest.write_text(manifest.read_text() + "rollout: { strategy: canary, steps: [{ weight: 5, pause: 3600 }, { weight: 100 }] }\n")
+    assert "Estimated duration: not known yet" in home.run("deploy", "plan", folder).stdout
+    done = home.data("deploy", folder, "--yes", "--parallel", "1")
+    began = sorted((each["began_at"], each["over_at"]) for each in done["nodes"])
+    assert all(one[1] <= other[0] for one, other in zip(began, began[1:])), "one at a time"
+
+    for name in ("cart", "web"):
+        home.change(folder / name, "1.1.0")
+    shown = home.run("deploy", "plan", folder, "--target", "web").stdout
+    assert "Plan: 0 to create, 1 to change, 0 to remove, 0 unchanged; 3 nodes in 3 waves." in shown
+    assert "Rollout: canary (5% → 100%)" in shown, shown
+    assert "Estimated duration: 60 min" in shown, shown  # of earlier nodes, and of the steps of the rollout
+    assert "1. deploy-concept/web" in shown and "deploy-concept/cart" not in shown
+    dot = home.run("deploy", "plan", folder, "-o", "dot").stdout
+    assert dot.startswith('digraph "dp-') and 'n0 [label="deploy-concept/cart"];' in dot and "n2 -> n3;" in dot, dot
+    mermaid = home.run("deploy", "plan", folder, "-o", "mermaid").stdout
+    assert mermaid.startswith("graph LR\n") and 'n5["traffic-split/web"]' in mermaid and "n4 --> n5" in mermaid, mermaid
+    plan = home.data("deploy", "plan", folder)
+    assert (plan["strategy"], plan["steps"]) == ("canary", ["5%:3600s", "100%"])
+    assert [each["after"] for each in plan["nodes"]] == [[1], [2], [3], [4], [5], []]
+    assert home.run("deploy", "plan", folder, "--target", "shop", code=2).stderr.startswith("error: --target: ")
+
+    # At once, though the manifest has a canary.
+    assert home.data("deploy", "execute", plan["plan_id"], "--skip-rollout")["phase"] == "complete"
+    assert answers(home)["web"] == (200, "web 1.1.0\n")

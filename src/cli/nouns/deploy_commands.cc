@@ -1,5 +1,8 @@
 // sluice deploy: what would change, the decision, and what comes of it. Nothing is decided here: plans are made and
 // executed by the kit (DeployPlan), whoever watches.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 #include <ostream>
@@ -31,6 +34,7 @@ namespace views = deploy::views;
 using views::PlanDocument;
 
 constexpr std::string_view kLocal = "local";
+constexpr std::string_view kUp = "up";  // the origin of what sluice up has brought
 constexpr int64_t kRedraw_ms = 200;
 constexpr int kMostPlans = 3;
 constexpr std::string_view kStale = "the plan is stale: ";
@@ -53,7 +57,14 @@ Error refused_plan(const Context& context, const host::Answer& answer) {
                     : cycle ? "components wait for each other; nothing was changed"
                             : "the manifest is not valid; nothing was changed";
     std::string all;
-    for (const std::string& each : lines) all += cycle ? (all.empty() ? "\n  " : " → ") + each : "\n  " + each;
+    constexpr size_t kMostOfCycle = 24;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const bool left_out = cycle && lines.size() > kMostOfCycle && i >= kMostOfCycle / 2 && i + 2 < lines.size();
+      if (left_out && i == kMostOfCycle / 2) {
+        all += " → … " + std::to_string(lines.size() - kMostOfCycle / 2 - 2) + " more …";
+      }
+      if (!left_out) all += cycle ? (all.empty() ? "\n  " : " → ") + lines[i] : "\n  " + lines[i];
+    }
     error.message += all;
     error.next = cycle ? "take one of the needs away" : "change the manifest, then plan again";
   }
@@ -167,7 +178,7 @@ class PlanWatch {
     if (context_.output.settings().quiet) return;
     if (terminal_.tty) {
       erase();
-      const std::string text = plan_progress(plan, terminal_);
+      const std::string text = plan_progress(plan, terminal_, screen_lines());
       drawn_ = static_cast<size_t>(std::ranges::count(text, '\n'));
       context_.output.progress_stream() << text << std::flush;
       return;
@@ -190,6 +201,12 @@ class PlanWatch {
   }
 
  private:
+  // Nothing that has left the screen can be drawn again.
+  static size_t screen_lines() {
+    winsize size{};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 4 ? size.ws_row - 1U : 23;
+  }
+
   Context& context_;
   Terminal terminal_;
   size_t drawn_ = 0;
@@ -422,7 +439,7 @@ Result<std::string> only_app(Context& context) {
   if (!plans) return plans.error();
   std::set<std::string> apps;
   for (const auto& each : *plans) {
-    if (each.phase == "complete") apps.insert(each.app);
+    if (each.phase == "complete" && each.origin != kUp) apps.insert(each.app);
   }
   if (apps.size() == 1) return *apps.begin();
   std::string names;
@@ -457,7 +474,8 @@ Result<Code> to_version(Context& context, const std::string& version) {
   auto plans = plans_of_environment(context);
   if (!plans) return plans.error();
   for (const auto& each : *plans) {
-    if (each.version != version || (each.phase != "complete" && each.phase != "rolledBack")) continue;
+    if (each.version != version || each.origin == kUp) continue;
+    if (each.phase != "complete" && each.phase != "rolledBack") continue;
     auto id = plan_again(context, {{"from", each.plan_id}});
     if (!id) return id.error();
     return carry_out(context, *id);
@@ -495,8 +513,9 @@ Result<Code> list(Context& context) {
   auto plans = (*door)->read<std::vector<views::ListedPlan>>("plans", query);
   if (!plans) return plans.error();
   context.output.print(to_json(*plans), [&](const Terminal& terminal) {
-    Table table{.columns = {{"PLAN"}, {"APP"}, {"VERSION"}, {"ENVIRONMENT"}, {"PHASE"}, {"NODES"}, {"CREATED"}},
-                .empty = "there are no plans"};
+    Table table{
+        .columns = {{"PLAN"}, {"APP"}, {"VERSION"}, {"ENVIRONMENT"}, {"PHASE"}, {"NODES"}, {"FROM"}, {"CREATED"}},
+        .empty = "there are no plans"};
     for (const auto& each : *plans) {
       table.rows.push_back({{each.plan_id},
                             {each.app},
@@ -504,6 +523,7 @@ Result<Code> list(Context& context) {
                             {each.environment_id},
                             {each.phase},
                             {std::to_string(each.done) + "/" + std::to_string(each.summary.nodes)},
+                            {each.origin},
                             {each.created_at}});
     }
     return render(table, terminal);
@@ -523,16 +543,19 @@ Result<Code> cancel(Context& context) {
   return Code::ok;
 }
 
-// The plan that brought what serves: the newest that is complete, or the one of a version.
+// The plan that brought what serves: the one that was completed last.
 Result<std::string> plan_to_undo(Context& context, CommandDoor& door) {
   auto plans = door.read<std::vector<views::ListedPlan>>("plans", {{"environment", environment_of(context)}});
   if (!plans) return plans.error();
+  const views::ListedPlan* last = nullptr;
   for (const auto& each : *plans) {
-    if (each.phase == "complete" && each.summary.nodes > 0) return each.plan_id;
+    if (each.phase != "complete" || each.summary.nodes == 0) continue;
+    if (last == nullptr || each.ended_at.value_or("") > last->ended_at.value_or("")) last = &each;
   }
+  if (last != nullptr) return last->plan_id;
   return Error{.code = Code::not_found,
-               .message = "no plan was executed in " + environment_of(context) + " that could be undone",
-               .next = "sluice traffic rollback " + environment_of(context) + " takes back what sluice up brought"};
+               .message = "nothing was deployed to " + environment_of(context) + " that could be undone",
+               .next = "sluice deploy list --env " + environment_of(context)};
 }
 
 Result<Code> rollback(Context& context) {
@@ -639,6 +662,7 @@ void add_deploy_commands(Commands& commands) {
                 .run = status});
   commands.add({.name = "deploy list",
                 .summary = "List plans, the newest first",
+                .details = "What sluice up has brought is listed, too, as a plan of one node.",
                 .options = reading_options({{.name = "env", .value = "ENV", .help = "of this environment alone"}}),
                 .example = "sluice deploy list",
                 .run = list});
@@ -666,7 +690,9 @@ void add_deploy_commands(Commands& commands) {
   commands.add({.name = "rollback",
                 .group = Group::run,
                 .summary = "Go back to what served before the last deploy",
-                .details = "The same as sluice deploy rollback without a plan.",
+                .details =
+                    "The same as sluice deploy rollback without a plan. What sluice up has brought is taken back "
+                    "in the same way.",
                 .options = deciding_options({env_option(), yes, to_version, parallel, skip}),
                 .example = "sluice rollback --env local --yes",
                 .run = rollback});

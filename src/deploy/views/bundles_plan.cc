@@ -402,6 +402,8 @@ json::object exported_bundle(const States& states, const DeploymentFound& found)
     source = json::value((is_digest(newest->record.source) ? "" : std::string(kFile)) + newest->record.source);
     if (auto asked = parse_json(newest->record.config); asked && asked->root.is_object()) config = asked->root;
   }
+  // How it runs is the deploy manifest's to say; an apply leaves it as it is.
+  if (config.is_object()) config.get_object().erase("running");
   return {{"bundle_id", document.at("bundle_id")},
           {"customer_id", document.at("customer_id")},
           {"status", document.at("status")},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "revision.gen.h"
+#include "runtime.gen.h"
 #include "traffic.gen.h"
 
 namespace sluice::deploy::views {
@@ -24,6 +25,18 @@ std::string leading_revision(const States& states, const std::string& deployment
     most = rank;
   }
   return leading;
+}
+
+int64_t replicas_of_revision(const lang::Snapshot& snapshot, const std::string& revision) {
+  return replicas_of_revision(States(snapshot), revision);
+}
+
+int64_t replicas_of_revision(const States& states, const std::string& revision) {
+  int64_t all = 0;
+  for (const auto& each : states.runtime().find_by_concept(revision)) {
+    all += static_cast<int64_t>(states.runtime().replicas(each.id).size());
+  }
+  return all;
 }
 
 }  // namespace sluice::deploy::views

@@ -9,8 +9,11 @@
 
 #include "base/basis_points.h"
 #include "base/json.h"
+#include "base/json_place.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "deploy/routes.h"
+#include "deploy/run_settings.h"
 #include "deploy/views/leading.h"
 #include "deploy_plan.gen.h"
 #include "deployment.gen.h"
@@ -56,15 +59,25 @@ class Drafter {
       drafted.missing = {"no component of " + manifest.app.name + " is of the kit " + order_.kit};
       return drafted;
     }
+    check_health(manifest, parsed.document, drafted.faults);
+    if (!drafted.faults.empty()) return drafted;
     remember(manifest.app.name);
+    if (!manifest.kits.empty()) see_kits(manifest.app.name);
     look_at(manifest.components, drafted.missing);
     look_at(manifest.concepts, drafted.missing);
     if (!drafted.missing.empty()) return drafted;
+    check_bundles(manifest, parsed.document, drafted.faults);
+    if (!drafted.faults.empty()) return drafted;
+    std::set<std::string> taken_over;  // by a component of another name
+    for (const DraftComponent& each : draft_.components) taken_over.insert(each.deployment);
     for (const auto& [name, before] : before_) {
-      if (std::ranges::find(draft_.components, name, &DraftComponent::component) != draft_.components.end()) continue;
+      if (situation_.offered.contains(name) || taken_over.contains(before.deployment)) continue;
       const bool named = manifest.components.contains(name) || manifest.concepts.contains(name);
       keep_or_leave(before, named || !situation_.only.empty());
     }
+    route_the_unrouted();
+    check_routes(manifest, parsed.document, drafted.faults);
+    if (!drafted.faults.empty()) return drafted;
     draft_.source = {order_.manifest, order_.file, order_.variables};
     deliver(manifest.rollout);
     return planned(manifest, parsed.document, std::move(drafted));
@@ -117,6 +130,112 @@ class Drafter {
     if (rollout->analysis) draft_.criteria = write(to_json(*rollout->analysis));
   }
 
+  // ---- what the strict reader of the manifest does not know
+
+  static std::string told_at(const Document& document, const plan::AppManifest& manifest, const std::string& component,
+                             const std::string& field, const std::string& message) {
+    std::string path = manifest.components.contains(component) ? "/components" : "/concepts";
+    append_pointer_token(path, component);
+    auto place = document.position_of(path + field);
+    if (!place) place = document.position_of(path);
+    return (place ? to_string(*place) + ": " : "") + message;
+  }
+
+  void check_health(const plan::AppManifest& manifest, const Document& document, std::vector<std::string>& faults) {
+    for (const auto* components : {&manifest.components, &manifest.concepts}) {
+      for (const auto& [name, component] : *components) {
+        if (!component.health) continue;
+        auto sound = read_run_settings(json::object{{"health", *component.health}});
+        if (sound) continue;
+        faults.push_back(told_at(document, manifest, name, sound.error().path,
+                                 sound.error().path + " of " + name + ": " + sound.error().message));
+      }
+    }
+  }
+
+  // A bundle runs once for a customer.
+  void check_bundles(const plan::AppManifest& manifest, const Document& document, std::vector<std::string>& faults) {
+    std::map<std::string, std::string> owners;
+    for (const DraftComponent& each : draft_.components) {
+      const std::string bundle = situation_.offered.at(each.component).bundle;
+      auto [owner, free] =
+          owners.emplace(each.deployment.empty() ? bundle + " " + each.customer : each.deployment, each.component);
+      if (free) continue;
+      faults.push_back(
+          told_at(document, manifest, each.component, "",
+                  each.component + " and " + owner->second + " are the same bundle for the same customer"));
+    }
+  }
+
+  // The only component without routes takes every request, unless another one does; of several each has a host of its
+  // own.
+  void route_the_unrouted() {
+    std::vector<DraftComponent*> unrouted;
+    for (DraftComponent& each : draft_.components) {
+      if (!each.leaving && each.deployment.empty() && each.pathPrefixes.empty()) unrouted.push_back(&each);
+    }
+    bool taken = unrouted.size() > 1;
+    auto takes_all = [](const auto& hosts, const auto& paths) {
+      return hosts.empty() && std::ranges::find(paths, "/") != paths.end();
+    };
+    for (const DraftComponent& each : draft_.components) taken = taken || takes_all(each.hosts, each.pathPrefixes);
+    for (const auto& each : states_.deployment().find_by_environment(order_.environment)) {
+      taken = taken || takes_all(each.record.route.hosts, each.record.route.pathPrefixes);
+    }
+    for (DraftComponent* each : unrouted) {
+      plan::Offered& offered = situation_.offered.at(each->component);
+      if (taken) offered.hosts = {offered.bundle + ".localhost"};
+      offered.path_prefixes = {"/"};
+      each->hosts = offered.hosts;
+      each->pathPrefixes = offered.path_prefixes;
+    }
+  }
+
+  // No two components, and no component and another deployment, have the same route while the plan runs.
+  void check_routes(const plan::AppManifest& manifest, const Document& document, std::vector<std::string>& faults) {
+    std::map<Route, std::string> owners;
+    std::map<std::string, const DraftComponent*> own;
+    for (const DraftComponent& each : draft_.components) {
+      if (!each.deployment.empty()) own.emplace(each.deployment, &each);
+    }
+    std::map<std::string, deployment::DeploymentRoute> now;
+    for (const auto& each : states_.deployment().find_by_environment(order_.environment)) {
+      auto component = own.find(each.id.text());
+      if (component != own.end()) now.emplace(each.id.text(), each.record.route);
+      if (component != own.end() && !component->second->leaving) continue;
+      if (each.record.status == deployment::DeploymentStatus::archived) continue;
+      const std::string owner = each.record.bundle + " for " + each.record.customer +
+                                (component == own.end() ? "" : ", which this plan removes when all else is done");
+      const auto& route = each.record.route;
+      for (const Route& one : routes_of({route.hosts, route.pathPrefixes, route.tenant, route.team})) {
+        owners.emplace(one, owner);
+      }
+    }
+    for (const DraftComponent& each : draft_.components) {
+      if (each.leaving) continue;
+      auto there = now.find(each.deployment);
+      RouteBinding wanted{each.hosts, each.pathPrefixes, "", ""};
+      if (there != now.end()) {
+        const auto& route = there->second;
+        if (wanted.path_prefixes.empty()) wanted = {route.hosts, route.pathPrefixes, "", ""};
+        wanted.tenant = route.tenant;
+        wanted.team = route.team;
+      }
+      auto binding = normal_binding(wanted);
+      if (!binding) {
+        faults.push_back(told_at(document, manifest, each.component, "/routes", binding.error().message));
+        continue;
+      }
+      for (const Route& one : routes_of(*binding)) {
+        auto [owner, free] = owners.emplace(one, each.component);
+        if (free) continue;
+        faults.push_back(told_at(document, manifest, each.component, "/routes",
+                                 "the route " + (one.host.empty() ? "any host" : one.host) + " " + one.prefix + " of " +
+                                     each.component + " is that of " + owner->second + " as well"));
+      }
+    }
+  }
+
   // False: the kit has no component.
   bool only_of_kit(const plan::AppManifest& manifest) {
     for (const auto* components : {&manifest.components, &manifest.concepts}) {
@@ -137,7 +256,8 @@ class Drafter {
   void remember(const std::string& app) {
     std::optional<deploy_plan::DeployPlanFound> last;
     for (auto& each : states_.deploy_plan().find_by_environment(order_.environment)) {
-      if (each.record.suiteName != app || each.record.currentPhase != deploy_plan::DeployPlanCurrentPhase::complete) {
+      if (each.record.suiteName != app || each.record.origin ||
+          each.record.currentPhase != deploy_plan::DeployPlanCurrentPhase::complete) {
         continue;
       }
       if (!last || each.record.number > last->record.number) last = std::move(each);
@@ -146,6 +266,27 @@ class Drafter {
     version_before_ = last->record.kitVersion;
     for (auto& each : states_.deploy_plan().components(last->id).values()) {
       if (!each.leaving) before_.emplace(each.component, std::move(each));
+    }
+  }
+
+  // What the last plans of other apps have brought here.
+  void see_kits(const std::string& app) {
+    std::map<std::string, int64_t> newest;
+    for (const auto& each : states_.deploy_plan().find_by_environment(order_.environment)) {
+      const auto& record = each.record;
+      if (record.suiteName == app || record.origin) continue;
+      if (record.currentPhase != deploy_plan::DeployPlanCurrentPhase::complete) continue;
+      std::set<std::string> names;
+      for (const auto& component : states_.deploy_plan().components(each.id).values()) {
+        if (component.leaving) continue;
+        names.insert(record.suiteName);
+        if (!component.kit.empty()) names.insert(component.kit);
+      }
+      for (const std::string& name : names) {
+        if (record.number < newest[name]) continue;
+        newest[name] = record.number;
+        situation_.deployed[name] = record.kitVersion;
+      }
     }
   }
 
@@ -186,6 +327,10 @@ class Drafter {
       if (const json::value* each = asked.if_contains("non_secret")) there.settings = *each;
       if (const json::value* each = asked.if_contains("runtime_refs")) there.runtime_refs = *each;
     }
+    const RunSettings runs = run_settings_of(revision->config);
+    there.replicas = runs.replicas;
+    there.health = runs.health;
+    if (record->replicas) there.scaled = static_cast<uint32_t>(*record->replicas);
     int sharing = 0;
     for (const auto& each : states_.traffic().entries(traffic::TrafficId(deployment)).values()) {
       sharing += each.weightBps > 0 ? 1 : 0;
@@ -195,9 +340,12 @@ class Drafter {
   }
 
   void look_at(const std::map<std::string, plan::Component>& components, std::vector<std::string>& missing) {
+    std::map<std::string_view, const GivenBundle*> bundles;
+    for (const GivenBundle& each : order_.bundles) bundles.emplace(each.component, &each);
     for (const auto& [name, component] : components) {
-      auto given = std::ranges::find(order_.bundles, name, &GivenBundle::component);
-      if (given == order_.bundles.end()) continue;  // the planner says so
+      auto found = bundles.find(name);
+      if (found == bundles.end()) continue;  // the planner says so
+      const GivenBundle* given = found->second;
       plan::Offered offered{
           .archive = given->archive, .signature = given->signature, .spec_version = given->spec_version};
       DraftComponent draft{.component = name,
@@ -234,6 +382,8 @@ class Drafter {
       draft.hosts = routes.hosts;
       draft.pathPrefixes = routes.path_prefixes;
       draft.version = offered.version;
+      RunSettings runs{.replicas = component.replicas, .health = component.health};
+      draft.running = write(to_json(runs));
       json::object settings, refs;
       for (const auto& [key, value] : component.settings) settings[key] = value;
       for (const auto& [key, ref] : component.runtimeRefs) refs[key] = ref;

@@ -11,6 +11,7 @@
 #include "deploy_plan.gen.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
+#include "revision.gen.h"
 #include "rollout.gen.h"
 #include "traffic.gen.h"
 
@@ -46,6 +47,7 @@ void list(const DeployPlanFound& found, ListedPlan& plan) {
   const auto& sum = record.summary;
   plan.summary = {sum.create, sum.change, sum.remove, sum.keep, sum.nodes, sum.edges, sum.waves};
   if (!record.reason.empty()) plan.reason.emplace(record.reason);
+  plan.origin = record.origin.value_or("manifest");
 }
 
 OrNull<std::string> stale(const States& states, const DeployPlanFound& found) {
@@ -91,7 +93,7 @@ OrNull<std::string> rollout_note(const States& states, const DeployPlanFound& fo
   return note;
 }
 
-// The revision that a deploy-concept makes of a component: that of the open change with its archive.
+// The revision that a deploy-concept makes of a component: the newest that the open change with its archive has staged.
 OrNull<std::string> revision_made(const States& states, const DeployPlanFound& found, const std::string& component) {
   OrNull<std::string> made;
   for (const auto& each : states.deploy_plan().components(found.id).values()) {
@@ -99,7 +101,13 @@ OrNull<std::string> revision_made(const States& states, const DeployPlanFound& f
     const std::string source = each.archive + (each.signature.empty() ? "" : "," + each.signature);
     for (const auto& change : states.deployment().all_c()) {
       const auto& reached = change.record.reached;
-      if (change.record.wish.source == source && !reached.revision.empty()) made.emplace(reached.revision);
+      if (change.record.wish.source != source || reached.deployment.empty()) continue;
+      int64_t newest = 0;
+      for (const auto& revision : states.revision().find_by_deployment(reached.deployment)) {
+        if (revision.record.source != source || revision.record.sequence < newest) continue;
+        newest = revision.record.sequence;
+        made.emplace(revision.id.text());
+      }
     }
   }
   return made;
@@ -130,6 +138,11 @@ void add_nodes(const States& states, const DeployPlanFound& found, bool started,
             told.took_ms.emplace((row->second.overAt ? row->second.overAt->ms : now_ms) - row->second.beganAt->ms);
           }
           if (!row->second.trouble.empty()) told.trouble.emplace(row->second.trouble);
+          if (told.status == "failed") {
+            told.last_lines = states.deploy_plan()
+                                  .last_lines(deploy_plan::DeployPlanNId(found.id.text() + "/" + std::to_string(place)))
+                                  .values();
+          }
           if (told.status == "running" && node.kind == "traffic-split") {
             told.note = rollout_note(states, found, node.target);
           } else if (told.status == "running" && node.kind == "deploy-concept") {
@@ -170,6 +183,7 @@ Result<PlanDocument> read_plan(const lang::Reading& reading, const PlanQuery& qu
   PlanDocument plan;
   list(*found, plan);
   plan.strategy = found->record.strategy;
+  if (plan.strategy != "immediate") plan.steps = found->record.delivery.steps;
   plan.on_failure = word(found->record.onFailure);
   plan.concurrency = word(found->record.concurrency);
   plan.estimated_ms = found->record.estimatedMs;

@@ -38,12 +38,13 @@ struct PlanNodeDocument {
   OrNull<std::string> over_at;
   OrNull<int64_t> took_ms;
   OrNull<std::string> trouble;
-  OrNull<std::string> note;      // where it is, while it runs: "canary running at 25%, step 2 of 4"
-  OrNull<std::string> revision;  // that it stages and warms, while it runs
+  OrNull<std::string> note;             // where it is, while it runs: "canary running at 25%, step 2 of 4"
+  OrNull<std::string> revision;         // that it stages and warms, while it runs
+  std::vector<std::string> last_lines;  // of a program that did not start
 };
 BOOST_DESCRIBE_STRUCT(PlanNodeDocument, (),
                       (place, node, kind, target, wave, after, status, began_at, over_at, took_ms, trouble, note,
-                       revision))
+                       revision, last_lines))
 
 struct PlanSummaryDocument {
   int64_t create = 0;
@@ -68,13 +69,15 @@ struct ListedPlan {
   int64_t done = 0;
   PlanSummaryDocument summary;
   OrNull<std::string> reason;  // why it ended, or is about to end, otherwise than it was to
+  std::string origin;          // manifest, or up: then the app is the bundle
 };
 BOOST_DESCRIBE_STRUCT(ListedPlan, (),
                       (plan_id, app, version, environment_id, phase, created_at, created_by, ended_at, done, summary,
-                       reason))
+                       reason, origin))
 
 struct PlanDocument : ListedPlan {
   std::string strategy;
+  std::vector<std::string> steps;  // of a rollout: "5%:300s"
   std::string on_failure;
   std::string concurrency;
   int64_t estimated_ms = 0;
@@ -86,8 +89,8 @@ struct PlanDocument : ListedPlan {
   std::vector<PlanNodeDocument> nodes;
 };
 BOOST_DESCRIBE_STRUCT(PlanDocument, (ListedPlan),
-                      (strategy, on_failure, concurrency, estimated_ms, started_at, stale, waits_for, warnings, changes,
-                       nodes))
+                      (strategy, steps, on_failure, concurrency, estimated_ms, started_at, stale, waits_for, warnings,
+                       changes, nodes))
 
 std::vector<lang::View> plan_views();
 

@@ -100,6 +100,53 @@ SchemaChange schema_change(const State& state, const DeployPlanId& plan) {
   return change;
 }
 
+std::set<std::string> deployments_of(const State& state, const DeployPlanId& plan) {
+  std::set<std::string> all;
+  for (const DeployPlanComponent& each : state.components(plan).values()) {
+    if (!each.deployment.empty()) all.insert(each.deployment);
+  }
+  return all;
+}
+
+bool share(const std::set<std::string>& a, const std::set<std::string>& b) {
+  return std::ranges::any_of(a, [&](const std::string& each) { return b.contains(each); });
+}
+
+int64_t last_number(const State& state, const std::string& environment) {
+  int64_t last = 0;
+  for (const DeployPlanFound& each : state.find_by_environment(environment)) last = std::max(last, each.record.number);
+  return last;
+}
+
+void forget(State& state, const DeployPlanId& id) {
+  for (const DeployPlanNFound& each : state.find_by_of_plan(id)) {
+    state.last_lines(each.id).clear();
+    state.erase(each.id);
+  }
+  state.papers(id).clear();
+  state.blocks(id).clear();
+  state.backlog(id).clear();
+  state.seen(id).clear();
+  state.components(id).clear();
+  state.brought(id).clear();
+  state.erase(id);
+}
+
+// Of the environment's plans of this sort, the newest so many stay.
+template <class IsOfIt>
+void forget_all_but(State& state, const std::string& environment, size_t kept, const IsOfIt& is_of_it) {
+  std::vector<std::pair<lang::DateTime, DeployPlanId>> all;
+  for (const DeployPlanFound& each : state.find_by_environment(environment)) {
+    if (is_of_it(each.record)) all.emplace_back(each.record.createdAt, each.id);
+  }
+  if (all.size() <= kept) return;
+  std::ranges::sort(all, {}, [](const auto& each) { return std::pair(each.first.ms, each.second.text()); });
+  for (size_t i = 0; i + kept < all.size(); ++i) forget(state, all[i].second);
+}
+
+constexpr size_t kKeptUps = 100;
+constexpr size_t kKeptUnexecuted = 20;  // looking at what would change leaves plans that nobody asks for again
+
 }  // namespace
 
 // ----------------------------------------------------------------------------------------------------------- plan
@@ -197,6 +244,9 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
   for (const DraftComponent& each : draft.components) {
     state.components(id).push(read<DeployPlanComponent>(to_json(each)).value());
   }
+  forget_all_but(state, ask.environment, kKeptUnexecuted, [](const DeployPlanRecord& each) {
+    return each.currentPhase == Phase::planned || each.currentPhase == Phase::invalid;
+  });
   json::object told = draft.graph.as_object();
   told["changes"] = to_json(draft.changes);
   return Plan::Ok{.plan = id, .graph = write(told), .estimatedDuration = record.estimatedMs};
@@ -247,9 +297,7 @@ Execute::Begun DeployPlan::begin_execute(const Execute& ask, State& state) {
   if (record->currentPhase != Phase::planned) return refuse(ask.plan.text() + " has been executed; plan again");
   if (ask.parallel && (*ask.parallel < 1 || *ask.parallel > kMostParallel))
     return refuse("from 1 to 1000 nodes run at once");
-  int64_t last = 0;
   for (const DeployPlanFound& each : state.find_by_environment(record->environment)) {
-    last = std::max(last, each.record.number);
     const bool open = each.record.currentPhase == Phase::queued || is_active(each.record);
     if (record->concurrency != DeployPlanConcurrency::supersede || !open) continue;
     state.edit(each.id, [&](DeployPlanRecord& other) {
@@ -258,7 +306,7 @@ Execute::Begun DeployPlan::begin_execute(const Execute& ask, State& state) {
       other.reason = other.reason.empty() ? ask.plan.text() + " has taken its place" : other.reason;
     });
   }
-  record->number = last + 1;
+  record->number = last_number(state, record->environment) + 1;
   record->currentPhase = Phase::queued;
   record->asked = state.request();
   record->parallel = ask.parallel.value_or(kParallel);
@@ -325,13 +373,21 @@ Rollback::Begun DeployPlan::begin_rollback(const Rollback& ask, State& state) {
     return refuse(ask.plan.text() + " has nothing to undo");
   }
   if (!broken) {
+    if (record->renewed.value_or(false)) {
+      return refuse("what " + ask.plan.text() +
+                    " brought was removed and brought back since; deploy an earlier version");
+    }
+    const std::set<std::string> own = deployments_of(state, ask.plan);
     for (const DeployPlanFound& each : state.find_by_environment(record->environment)) {
       if (each.id == ask.plan) continue;
       if (is_active(each.record)) return refuse(each.id.text() + " is being executed in " + record->environment);
-      const bool changed = each.record.roots > 0;  // without nodes there is nothing of it to undo
-      if (changed && each.record.suiteName == record->suiteName && each.record.number > record->number &&
-          each.record.currentPhase == Phase::complete) {
-        return refuse(each.id.text() + " was executed after it; roll that one back first");
+      // Without nodes there is nothing of it to undo.
+      if (each.record.roots == 0 || each.record.number <= record->number) continue;
+      if (each.record.currentPhase != Phase::complete) continue;
+      const bool same_app = each.record.suiteName == record->suiteName && !is_of_up(each.record) && !is_of_up(*record);
+      if (same_app || share(own, deployments_of(state, each.id))) {
+        return refuse(each.id.text() + (is_of_up(each.record) ? ", an up of " + each.record.suiteName + "," : "") +
+                      " was executed after it; roll that one back first");
       }
     }
     record->startedAt = state.now();
@@ -396,6 +452,66 @@ Status::Result DeployPlan::status(const Status& ask, const State& state) {
                     .phase = std::string(boost::describe::enum_to_string(record->currentPhase, "")),
                     .progress = share,
                     .activeNodes = nodes_that(state, ask.plan, {DeployPlanStatus::running, DeployPlanStatus::undoing})};
+}
+
+// --------------------------------------------------------------------------------------------------- what an up did
+
+Record::Result DeployPlan::record(const Record& ask, State& state) {
+  DeployPlanBroughtItem brought{.deployment = ask.deployment,
+                                .revision = ask.revision,
+                                .fresh = ask.fresh,
+                                .made = ask.made,
+                                .shifted = ask.shifted,
+                                .before = ask.before,
+                                .routeBefore = ask.routeBefore,
+                                .replicasBefore = ask.replicasBefore};
+  // Calls that have joined another end as that one does.
+  for (const DeployPlanFound& each : state.find_by_environment(ask.environment)) {
+    if (each.record.currentPhase != Phase::complete) continue;
+    for (const DeployPlanBroughtItem& known : state.brought(each.id).values()) {
+      if (to_json(known) == to_json(brought)) return Record::Ok{.plan = each.id};
+    }
+  }
+  const DeployPlanId id = next_id(state);
+  const int64_t number = last_number(state, ask.environment) + 1;
+  const plan::Change change{.sign = ask.made ? plan::ChangeSign::create : plan::ChangeSign::change,
+                            .component = ask.bundle,
+                            .fields = {{"version", "", ask.version}}};
+  state.put(id, {.suiteName = ask.bundle,
+                 .kitVersion = ask.version,
+                 .environment = ask.environment,
+                 .createdAt = state.now(),
+                 .createdBy = ask.by.value_or(""),
+                 .strategy = "immediate",
+                 .summary = {.create = ask.made ? 1 : 0, .change = ask.made ? 0 : 1, .nodes = 1, .waves = 1},
+                 .currentPhase = Phase::complete,
+                 .number = number,
+                 .origin = "up",
+                 .parallel = 1,
+                 .roots = 1,
+                 .cursor = 1,
+                 .done = 1,
+                 .startedAt = state.now(),
+                 .endedAt = state.now()});
+  state.papers(id).push({.name = "changes", .text = write(to_json(std::vector<plan::Change>{change}))});
+  state.blocks(id).push({.nodes = {{.kind = std::string(kUpNode), .target = ask.bundle}}});
+  state.components(id).push({.component = ask.bundle,
+                             .settings = "{}",
+                             .runtimeRefs = "{}",
+                             .deployment = ask.deployment,
+                             .revision = ask.revision,
+                             .version = ask.version});
+  state.brought(id).push(brought);
+  state.put(node_id(id, 0), {.ofPlan = id,
+                             .kind = std::string(kUpNode),
+                             .target = ask.bundle,
+                             .status = DeployPlanStatus::done,
+                             .run = state.request(),
+                             .beganAt = state.now(),
+                             .overAt = state.now()});
+  forget_all_but(state, ask.environment, kKeptUps,
+                 [](const DeployPlanRecord& each) { return is_of_up(each) && !is_active(each); });
+  return Record::Ok{.plan = id};
 }
 
 // ------------------------------------------------------------------------------------------------------- the turn

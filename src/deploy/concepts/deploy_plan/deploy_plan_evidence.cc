@@ -41,6 +41,7 @@ Executed last_of(const State& state, const std::string& environment, const std::
       .found = std::nullopt, .components = {}, .trouble = "no plan of " + suite + " is complete in " + environment};
   int64_t troubled = 0;
   for (DeployPlanFound& each : state.find_by_environment(environment)) {
+    if (is_of_up(each.record)) continue;
     std::vector<DeployPlanComponent> components;
     for (DeployPlanComponent& component : state.components(each.id).values()) {
       const bool of_it = each.record.suiteName == suite || component.kit == suite;

@@ -84,6 +84,31 @@ void keep_result(State& state, const DeployPlanId& plan, const std::string& comp
   }
 }
 
+// What was removed runs again under another deployment: that is the one which the app's plans have brought.
+void adopt(State& state, const DeployPlanId& plan, const DeployPlanRecord& record, const Undo& ask,
+           const Undo::Ok& ok) {
+  std::string gone;
+  for (const DeployPlanComponent& each : state.components(plan).values()) {
+    if (each.component == ask.target) gone = each.deployment;
+  }
+  if (gone.empty() || gone == *ok.deployment) return;
+  for (DeployPlanFound& each : state.find_by_environment(record.environment)) {
+    if (each.record.suiteName != record.suiteName || is_of_up(each.record)) continue;
+    bool found = false;
+    for (const auto& component : state.components(each.id)) {
+      if (component.value.deployment != gone) continue;
+      DeployPlanComponent kept = component.value;
+      kept.deployment = *ok.deployment;
+      kept.revision = ok.revision.value_or("");
+      state.components(each.id).put(component.number, kept);
+      found = true;
+    }
+    if (!found || each.id == plan) continue;
+    each.record.renewed = true;
+    state.put(each.id, each.record);
+  }
+}
+
 }  // namespace
 
 DeployPlanNId node_id(const DeployPlanId& plan, int64_t place) {
@@ -177,6 +202,7 @@ Run::Outcome DeployPlan::finish_run(const Run& ask, const Run::Outcome& outcome,
     const auto* failed = get_if<Run::Failed>(&outcome);
     const auto* end = get_if<lang::EngineEnd>(&outcome);
     node->trouble = failed != nullptr ? failed->reason : end->message;
+    if (failed != nullptr && failed->lastLines) state.last_lines(id).assign(*failed->lastLines);
     node->status = end != nullptr && end->maybe_done ? DeployPlanStatus::unknown : DeployPlanStatus::failed;
     if (record->reason.empty()) record->reason = name_of(ask.kind, ask.target) + ": " + node->trouble;
   }
@@ -192,7 +218,11 @@ Run::Outcome DeployPlan::finish_run(const Run& ask, const Run::Outcome& outcome,
     phase = stop ? "stopped" : "broken";
   }
   state.put(ask.plan, *record);
-  if (ok == nullptr) return Run::Failed{.phase = phase, .reason = node->trouble};
+  if (ok == nullptr) {
+    const auto* failed = get_if<Run::Failed>(&outcome);
+    return Run::Failed{
+        .phase = phase, .reason = node->trouble, .lastLines = failed != nullptr ? failed->lastLines : std::nullopt};
+  }
   return Run::Ok{.ready = std::move(ready), .phase = phase, .deployment = ok->deployment, .revision = ok->revision};
 }
 
@@ -231,6 +261,8 @@ Undo::Outcome DeployPlan::finish_undo(const Undo& ask, const Undo::Outcome& outc
   Blocks blocks(state, ask.plan);
   if (ok) {
     node->status = DeployPlanStatus::undone;
+    const auto& how = *get_if<Undo::Ok>(&outcome);
+    if (how.deployment) adopt(state, ask.plan, *record, ask, how);
     for (int64_t each : blocks.at(ask.place).before) {
       auto before = state.get(node_id(ask.plan, each));
       if (!before || !was_done(*before)) continue;

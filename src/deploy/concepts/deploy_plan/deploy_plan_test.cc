@@ -126,6 +126,42 @@ TEST_F(PlanRows, APlanThatDidNothingKeepsNoOtherFromBeingRolledBack) {
   EXPECT_FALSE(is_open(DeployPlan::begin_rollback({.plan = id}, state)));
 }
 
+TEST_F(PlanRows, OnlyTheLastUnexecutedPlansAreKept) {
+  const DeployPlanId first = plan_with(chain(1)), executed = plan_with(chain(1));
+  ask_for(executed);
+  for (int i = 0; i < 20; ++i) plan_with(chain(1));
+  State state(harness.rows());
+  EXPECT_FALSE(state.has(first));
+  EXPECT_EQ(state.blocks(first).size(), 0U);
+  EXPECT_TRUE(state.has(executed));
+  EXPECT_EQ(state.find_by_environment("local").size(), 21U);
+}
+
+TEST_F(PlanRows, AnUpIsAPlanOfOneNode) {
+  auto record = [&](int number) {
+    const std::string revision = "r" + std::to_string(number);
+    return harness
+        .invoke(Record{.environment = "local",
+                       .bundle = "shop",
+                       .version = "1." + std::to_string(number),
+                       .deployment = "d",
+                       .revision = revision,
+                       .fresh = true,
+                       .made = false,
+                       .shifted = true,
+                       .before = {}})
+        .as<Record::Ok>()
+        .plan;
+  };
+  const DeployPlanId first = record(0);
+  EXPECT_EQ(phase(first), "complete");
+  EXPECT_EQ(record(0).text(), first.text()) << "one that joined another";
+  for (int i = 1; i <= 100; ++i) record(i);
+  State state(harness.rows());
+  EXPECT_EQ(state.find_by_environment("local").size(), 100U);
+  EXPECT_FALSE(state.has(first));
+}
+
 TEST_F(PlanRows, ACancelledExecutionHasDoneNothing) {
   const DeployPlanId id = plan_with(chain(1));
   harness.answer_with(Execute::Cancelled{.plan = id});

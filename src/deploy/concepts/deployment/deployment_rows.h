@@ -33,7 +33,8 @@ std::string reason_of(const Outcome& outcome) {
   return end != nullptr ? end->message : "";
 }
 
-// Of a change that has come to nothing: its deployment has the routes again that it had before.
+// Of a change that has come to nothing: its deployment has the routes, and the number of replicas, again that it had
+// before.
 void give_routes_back(State& state, const DeploymentCRecord& change);
 
 // What an up and a serve say of what was there before them.

@@ -5,6 +5,10 @@
 
 namespace sluice::deploy::deployment {
 void give_routes_back(State& state, const DeploymentCRecord& change) {
+  if (change.replicasBefore) {
+    state.edit(DeploymentId(change.reached.deployment),
+               [&](DeploymentRecord& record) { record.replicas = change.replicasBefore; });
+  }
   if (!change.routesBefore) return;
   const DeploymentRoutesBefore& before = *change.routesBefore;
   state.edit(DeploymentId(change.reached.deployment), [&](DeploymentRecord& record) {
@@ -94,6 +98,9 @@ TakeBack::Begun Deployment::begin_take_back(const TakeBack& ask, State& state) {
                                        .revision = ask.revision.value_or(""),
                                        .fresh = ask.fresh.value_or(false),
                                        .shifted = ask.shifted.value_or(false)}};
+  if (ask.replicasBefore) {
+    state.edit(*ask.deployment, [&](DeploymentRecord& there) { there.replicas = ask.replicasBefore; });
+  }
   if (ask.routeBefore) {
     change.routesBefore = {ask.routeBefore->hosts, ask.routeBefore->pathPrefixes, ask.routeBefore->tenant,
                            ask.routeBefore->team};

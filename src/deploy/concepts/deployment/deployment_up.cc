@@ -11,6 +11,7 @@
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/deployment/deployment_rows.h"
 #include "deploy/concepts/deployment/deployment_work.h"
+#include "deploy/run_settings.h"
 
 namespace sluice::deploy::deployment {
 namespace {
@@ -32,6 +33,11 @@ std::string fault_of(const Up& ask) {
   }
   if (std::string fault = fault_of_object(ask.set, "set"); !fault.empty()) return fault;
   if (std::string fault = fault_of_object(ask.runtimeRefs, "runtimeRefs"); !fault.empty()) return fault;
+  if (std::string fault = fault_of_object(ask.running, "running"); !fault.empty()) return fault;
+  if (ask.running) {
+    auto sound = read_run_settings(parse_json(*ask.running, "running")->root);
+    if (!sound) return "running: " + to_string(sound.error());
+  }
   if (ask.canaryBps && (*ask.canaryBps < 1 || *ask.canaryBps >= kAllBasisPoints)) {
     return "a canary gets 1 to 9999 bps";
   }
@@ -148,6 +154,9 @@ Up::Outcome outcome_of(const std::string& text) {
   return Up::Failed{.check = "engine", .message = "the call that asked for the same has ended"};
 }
 
+// A revision's config that has nothing but how it runs.
+std::string config_saying(const DeploymentWish& wish) { return R"({"running":)" + wish.running.value_or("{}") + "}"; }
+
 Up::Outcome told_of(const DeploymentTrouble& trouble) {
   const std::string message = trouble.message + "; traffic stays as it was";
   switch (trouble.kind) {
@@ -183,7 +192,8 @@ Up::Begun Deployment::begin_up(const Up& ask, State& state) {
                .keepRoutes = ask.keepRoutes.value_or(false),
                .hold = ask.hold.value_or(false),
                .by = ask.caller.value_or(""),
-               .digest = digest_of(ask)},
+               .digest = digest_of(ask),
+               .running = ask.running},
       .offer = {.hosts = ask.hosts.value_or(std::vector<std::string>()),
                 .pathPrefixes = ask.pathPrefixes.value_or(std::vector<std::string>())},
   };
@@ -214,7 +224,8 @@ Up::Outcome Deployment::finish_up(const Up&, const Up::Outcome& outcome, State& 
               .made = change.reached.made,
               .shifted = change.reached.shifted,
               .before = before_of(state, *found),
-              .routeBefore = route_before_of(change)};
+              .routeBefore = route_before_of(change),
+              .replicasBefore = change.replicasBefore};
     for (const DeploymentSplitItem& each : state.split(found->id).values()) {
       ok.entries.push_back({.revision = each.revision, .weightBps = each.weightBps});
     }
@@ -307,6 +318,12 @@ Prepare::Result Deployment::prepare(const Prepare& ask, State& state) {
     if (auto clash = clash_of(state, change->target.environment, **routes, found->id)) return refuse(clash->message);
   }
   change->reached.deployment = found->id.text();
+  // What runs goes on as it is; the revision that comes has its own number.
+  if (found->record.replicas && run_settings_of(config_saying(change->wish)).replicas) {
+    change->replicasBefore = found->record.replicas;
+    found->record.replicas.reset();
+    state.put(found->id, found->record);
+  }
   state.put(ask.change, *change);
   return Prepare::Ok{.change = ask.change, .deployment = found->id};
 }
@@ -370,6 +387,7 @@ GiveUp::Result Deployment::give_up(const GiveUp& ask, State& state) {
   if (!change || change->trouble) return GiveUp::Ok{.change = ask.change};
   give_routes_back(state, *change);
   change->routesBefore.reset();
+  change->replicasBefore.reset();
   change->trouble = {.kind = static_cast<DeploymentTroubleKind>(ask.kind),  // the same list
                      .revision = ask.revision,
                      .check = ask.check,

@@ -7,6 +7,7 @@
 #include "deploy/concepts/revision/revision_rows.h"
 #include "deploy/concepts/revision/revision_work.h"
 #include "deploy/pack_config.h"
+#include "deploy/run_settings.h"
 #include "deploy/views/bundle_settings.h"
 #include "deploy/views/leading.h"
 
@@ -21,7 +22,8 @@ Pick::Begun Revision::begin_pick(const Pick& ask, State&) {
                   .runtime_refs = ask.runtimeRefs,
                   .unset = ask.unset,
                   .overrides = ask.overrides,
-                  .drain_s = ask.drainSeconds};
+                  .drain_s = ask.drainSeconds,
+                  .running = ask.running};
 }
 
 Pick::Performed Revision::perform_pick(const PickWork& work, Effect& effect) {
@@ -32,18 +34,22 @@ Pick::Performed Revision::perform_pick(const PickWork& work, Effect& effect) {
   const std::string leading = views::leading_revision(effect.read(), work.deployment);
   auto before = leading.empty() ? std::nullopt : state.get(RevisionId(leading));
   auto text_or_none = [](const std::string& text) { return text.empty() ? std::string("{}") : text; };
-  const std::string asked =
-      R"({"non_secret":)" + text_or_none(work.settings) + R"(,"runtime_refs":)" + text_or_none(work.runtime_refs) + "}";
+  const std::string asked = R"({"non_secret":)" + text_or_none(work.settings) + R"(,"runtime_refs":)" +
+                            text_or_none(work.runtime_refs) +
+                            (work.running ? R"(,"running":)" + text_or_none(*work.running) : "") + "}";
   const std::string config = carried_config(*manifest, before ? before->config : "", asked, work.unset);
   auto resolved =
       resolve_config(*manifest, {work.environment, config, work.overrides,
                                  views::environment_answers(effect.read(), work.environment, manifest->name.text)});
   if (!resolved) return Pick::Invalid{.message = to_string(resolved.error())};
   const std::string digest = config_digest(*resolved);
+  const auto replicas = work.running ? run_settings_of(config).replicas : std::nullopt;
   std::optional<RevisionFound> known;
   for (const RevisionFound& each : state.find_by_deployment(work.deployment)) {
     if (each.record.lifecycle != RevisionLifecycle::ready || each.record.treeDigest != work.tree) continue;
     if (each.record.configDigest != digest || (work.drain_s && each.record.drainSeconds != *work.drain_s)) continue;
+    // Somebody has scaled it since.
+    if (replicas && views::replicas_of_revision(effect.read(), each.id.text()) != int64_t{*replicas}) continue;
     if (!known || each.record.sequence > known->record.sequence) known = each;
   }
   if (known) return Pick::Known{.revision = known->id, .sequence = known->record.sequence};

@@ -11,6 +11,7 @@
 #include "deploy/concepts/revision/revision_work.h"
 #include "deploy/local_means.h"
 #include "deploy/pack_config.h"
+#include "deploy/run_settings.h"
 #include "deploy/views/bundle_settings.h"
 #include "deploy/views/leading.h"
 #include "deploy/views/storage_name.h"
@@ -131,12 +132,14 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
     if (!revoked.empty()) return Fetch::Revoked{.revision = id, .message = revoked};
   }
   // Who it is, for what it logs and measures.
-  json::object runtime{{"replicas", manifest.replicas},
+  const RunSettings running = read_run_settings(config->running).value();
+  json::object runtime{{"replicas", running.replicas.value_or(manifest.replicas)},
                        {"config", program_config(*config)},
                        {"variables", json::object{{"SLUICE_REVISION", work.revision},
                                                   {"SLUICE_VERSION", manifest.version.text},
                                                   {"SLUICE_DEPLOYMENT", work.deployment},
                                                   {"SLUICE_ENVIRONMENT", work.environment}}}};
+  if (running.health) runtime["health"] = *running.health;
   const auto* means = effect.tools().find<LocalMeans>();
   if (auto range =
           means != nullptr && means->port_range ? means->port_range(effect.read(), work.environment) : std::nullopt) {

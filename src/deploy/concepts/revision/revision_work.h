@@ -39,9 +39,11 @@ struct PickWork {
   std::vector<std::string> unset;
   std::string overrides;
   std::optional<int64_t> drain_s;
+  std::optional<std::string> running;
 };
 BOOST_DESCRIBE_STRUCT(PickWork, (),
-                      (deployment, environment, manifest, tree, settings, runtime_refs, unset, overrides, drain_s))
+                      (deployment, environment, manifest, tree, settings, runtime_refs, unset, overrides, drain_s,
+                       running))
 
 // What is free is seen when it is done.
 struct FreeWork {

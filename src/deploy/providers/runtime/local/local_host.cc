@@ -6,10 +6,12 @@
 
 #include "base/ascii.h"
 #include "base/atomic_file.h"
+#include "base/json.h"
 #include "bundle/archive/archive_reader.h"
 #include "bundle/archive/extract.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
+#include "deploy/run_settings.h"
 #include "deploy/stored_data.h"
 #include "deploy/views/port_range.h"
 #include "process/port.h"
@@ -38,6 +40,13 @@ process::HealthCheck health_of(const bundle::Health& health) {
   if (health.by == bundle::HealthBy::tcp) check.by = process::HealthBy::tcp;
   if (health.by == bundle::HealthBy::command) check.by = process::HealthBy::command;
   return check;
+}
+
+bundle::Health health_in(const bundle::Manifest& manifest, const Given& given) {
+  if (!given.health) return manifest.health;
+  auto said = parse_json(*given.health, "health");
+  auto health = said ? health_over(manifest.health, said->root) : said.error();
+  return health ? *health : manifest.health;  // what was provisioned is sound
 }
 
 Misfortune::Kind kind_of(process::Reason reason) {
@@ -226,7 +235,7 @@ process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& give
       .argv = manifest.run, .root = bundle.root, .environment = manifest.env, .port = port, .config = given.config};
   workload.secrets_as =
       manifest.secrets_as == bundle::SecretsAs::file ? process::SecretsAs::file : process::SecretsAs::env;
-  workload.health = health_of(manifest.health);
+  workload.health = health_of(health_in(manifest, given));
   workload.limits = {.cpu = manifest.resources.cpu,
                      .memory_bytes = manifest.resources.memory.bytes,
                      .processes = manifest.resources.processes,

@@ -62,6 +62,7 @@ struct Given {
   std::string config = "{}";                     // the text of the file that SLUICE_CONFIG names
   std::string storage;                           // the folder's name that its storage is kept under
   std::map<std::string, std::string> variables;  // over those of its manifest
+  std::optional<std::string> health;             // a JSON object, over its manifest's
   process::Secrets secrets;
 };
 

@@ -111,6 +111,7 @@ DeployWork open_deployment(State& state, const LocalRuntimeFound& service, const
           .config = service.record.config,
           .storage = storage_of(service),
           .variables = service.record.variables,
+          .health = service.record.health,
           .secrets = service.record.secrets};
 }
 
@@ -129,6 +130,7 @@ DeployWork work_on_running(const State& state, const LocalRuntimeFound& service)
           .config = service.record.config,
           .storage = storage_of(service),
           .variables = service.record.variables,
+          .health = service.record.health,
           .secrets = service.record.secrets,
           .names = std::move(names)};
 }
@@ -174,6 +176,7 @@ std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& 
                         .names = work.names,
                         .given = std::get<Given>(std::move(given))};
   deployment.given.storage = work.storage;
+  deployment.given.health = work.health;
   if (work.variables) {
     const json::value variables = json::parse(*work.variables);
     for (const auto& each : variables.as_object()) {
@@ -315,6 +318,8 @@ Provision::Outcome LocalRuntime::finish_provision(const Provision& ask, const Pr
     record.storage = settings->storage ? settings->storage->text : "";
     record.variables.reset();
     if (!settings->variables.empty()) record.variables = json::serialize(json::value_from(settings->variables));
+    record.health.reset();
+    if (settings->health) record.health = json::serialize(*settings->health);
     if (!record.storage.empty() && storage_number(state, record.storage) < 0) state.storages().push(record.storage);
   });
   return Provision::Ok{.service = service,
@@ -497,6 +502,7 @@ Renew::Begun LocalRuntime::begin_renew(const Renew& ask, State& state) {
                               .config = record.config,
                               .storage = storage_of(*service),
                               .variables = record.variables,
+                              .health = record.health,
                               .secrets = ask.secrets,
                               .first = number},
                    .replica = *stale};

@@ -22,14 +22,15 @@ struct DeployWork {
   std::string config;
   std::string storage;
   std::optional<std::string> variables;  // a JSON object of texts
+  std::optional<std::string> health;     // a JSON object
   std::optional<lang::Sealed> secrets;
   int64_t first = 0;               // the number of the first replica
   std::vector<std::string> names;  // of the first replicas, if those are of several deployments
   static constexpr std::string_view kDefaulted[] = {"first", "names"};
 };
 BOOST_DESCRIBE_STRUCT(DeployWork, (),
-                      (artifact, hash, service, name, replicas, port, kept, config, storage, variables, secrets, first,
-                       names))
+                      (artifact, hash, service, name, replicas, port, kept, config, storage, variables, health, secrets,
+                       first, names))
 
 struct RollbackWork {
   DeployWork deploy;

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "deploy/run_settings.h"
 
 namespace sluice::deploy::local_runtime {
 namespace {
@@ -29,6 +30,13 @@ Result<LocalSettings> parse_local_settings(const std::string& text) {
   }
   if (settings->config && !settings->config->is_object()) {
     return Error{.code = Code::invalid, .message = "expected an object", .path = "/config"};
+  }
+  if (settings->health) {
+    if (auto health = health_over({}, *settings->health); !health) {
+      Error error = health.error();
+      error.path = "/health" + error.path;
+      return error;
+    }
   }
   return settings;
 }

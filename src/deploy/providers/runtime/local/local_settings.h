@@ -23,12 +23,13 @@ struct LocalSettings {
   std::optional<json::value> config;    // an object, for the file SLUICE_CONFIG
   std::optional<bundle::Name> storage;  // the instances of this name share what they store
   std::map<std::string, std::string> variables;  // for the programs, over the bundle's own
+  std::optional<json::value> health;             // fields of the bundle's `health` that are otherwise
   static constexpr std::string_view kDefaulted[] = {"replicas", "variables"};
 
   // The text of its `config`.
   std::string config_text() const;
 };
-BOOST_DESCRIBE_STRUCT(LocalSettings, (), (replicas, port, config, storage, variables))
+BOOST_DESCRIBE_STRUCT(LocalSettings, (), (replicas, port, config, storage, variables, health))
 
 // Of an empty text all is as by default. Errors name the field.
 Result<LocalSettings> parse_local_settings(const std::string& text);

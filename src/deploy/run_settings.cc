@@ -1,0 +1,53 @@
+// The fields of a health check are read by the bundle's own reader, so that both are written in the same way.
+#include "deploy/run_settings.h"
+
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+
+namespace sluice::deploy {
+namespace {
+
+constexpr uint32_t kMostReplicas = 1'000;
+
+}  // namespace
+
+Result<RunSettings> read_run_settings(const json::value& value) {
+  auto settings = read<RunSettings>(value);
+  if (!settings) return settings;
+  if (settings->replicas && (*settings->replicas < 1 || *settings->replicas > kMostReplicas)) {
+    return Error{.code = Code::invalid, .message = "expected 1 to 1000 replicas", .path = "/replicas"};
+  }
+  if (settings->health) {
+    if (auto health = health_over({}, *settings->health); !health) {
+      Error error = health.error();
+      error.path = "/health" + error.path;
+      return error;
+    }
+  }
+  return settings;
+}
+
+RunSettings run_settings_of(const std::string& config) {
+  auto document = parse_json(config.empty() ? "{}" : config, "config");
+  const json::object* whole = document ? document->root.if_object() : nullptr;
+  const json::value* running = whole == nullptr ? nullptr : whole->if_contains("running");
+  if (running == nullptr) return {};
+  auto settings = read_run_settings(*running);
+  return settings ? *settings : RunSettings{};
+}
+
+Result<bundle::Health> health_over(const bundle::Health& own, const json::value& said) {
+  if (!said.is_object()) return Error{.code = Code::invalid, .message = "expected an object"};
+  json::value whole = to_json(own);
+  for (const auto& each : said.get_object()) whole.as_object()[each.key()] = each.value();
+  auto health = read<bundle::Health>(whole);
+  if (health && health->by == bundle::HealthBy::command && health->command.empty()) {
+    return Error{.code = Code::invalid, .message = "by command needs a command", .path = "/command"};
+  }
+  return health;
+}
+
+}  // namespace sluice::deploy

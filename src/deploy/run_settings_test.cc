@@ -1,0 +1,39 @@
+// How a component runs: what is read, and what holds over a bundle.
+#include "deploy/run_settings.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+namespace sluice::deploy {
+namespace run_settings_test {
+
+TEST(RunSettings, AreReadStrictly) {
+  auto good = read_run_settings(json::parse(R"({"replicas": 3, "health": {"path": "/ready"}})"));
+  ASSERT_TRUE(good) << to_string(good.error());
+  EXPECT_EQ(good->replicas, 3U);
+  EXPECT_EQ(read_run_settings(json::parse(R"({"replicas": 0})")).error().message, "expected 1 to 1000 replicas");
+  EXPECT_EQ(read_run_settings(json::parse(R"({"health": {"paht": "/"}})")).error().path, "/health/paht");
+  EXPECT_EQ(read_run_settings(json::parse(R"({"health": {"by": "command"}})")).error().path, "/health/command");
+  EXPECT_FALSE(read_run_settings(json::parse(R"({"replica": 1})")));
+}
+
+TEST(RunSettings, ArePartOfAConfig) {
+  EXPECT_EQ(run_settings_of(""), RunSettings{});
+  EXPECT_EQ(run_settings_of(R"({"non_secret": {}})"), RunSettings{});
+  EXPECT_EQ(run_settings_of(R"({"running": {"replicas": 2}})").replicas, 2U);
+}
+
+TEST(RunSettings, OnlyWhatIsSaidIsOtherwise) {
+  bundle::Health own;
+  own.interval = {std::chrono::seconds(7)};
+  auto health = health_over(own, json::parse(R"({"path": "/ready", "unhealthy_after": 9})"));
+  ASSERT_TRUE(health) << to_string(health.error());
+  EXPECT_EQ(health->path.text, "/ready");
+  EXPECT_EQ(health->unhealthy_after, 9U);
+  EXPECT_EQ(health->interval, own.interval);
+  EXPECT_FALSE(health_over(own, json::value("soon")));
+}
+
+}  // namespace run_settings_test
+}  // namespace sluice::deploy
