@@ -142,6 +142,14 @@ struct Service::Call {
   const http::Peer& peer;
   engine::Caller caller;
   std::vector<std::string> parts;
+  std::optional<Logins::Who> in = std::nullopt;  // the session that they came by
+
+  std::string session() const { return in ? in->in.session : ""; }
+};
+
+struct Service::Known {
+  engine::Caller caller;
+  std::optional<Logins::Who> in = std::nullopt;
 };
 
 struct Service::Route {
@@ -150,14 +158,14 @@ struct Service::Route {
   http::Response (Service::*answer)(const Call&);
   std::string_view summary;  // for the description of the API
   // `known`: whoever has shown who they are; what they get is what they may see, or the engine decides. `admin`: those
-  // who administer the whole of it.
-  enum class For : uint8_t { known, admin } for_ = For::known;
+  // who administer the whole of it. `anybody`: nobody is asked who they are.
+  enum class For : uint8_t { known, admin, anybody } for_ = For::known;
 
   std::optional<std::vector<std::string>> match(const std::vector<std::string>& asked) const {
     if (asked.size() != path.size()) return std::nullopt;
     std::vector<std::string> parts;
     for (size_t i = 0; i < path.size(); ++i) {
-      if (path[i] == "*") {
+      if (path[i] == "*" && !asked[i].empty()) {
         parts.push_back(asked[i]);
       } else if (path[i] != asked[i]) {
         return std::nullopt;
@@ -171,6 +179,10 @@ const std::vector<Service::Route>& Service::routes() {
   static const std::vector<Route> kRoutes = {
       {"GET", {"v1", "status"}, &Service::status, "What runs, since when, on which store"},
       {"POST", {"v1", "stop"}, &Service::stop, "End the server in order", Route::For::admin},
+      {"POST", {"v1", "login"}, &Service::login, "Log in with a token or a code", Route::For::anybody},
+      {"POST", {"v1", "login", "codes"}, &Service::make_code, "Make a code to log in with elsewhere"},
+      {"POST", {"v1", "logout"}, &Service::logout, "End the session that the request came by"},
+      {"GET", {"v1", "session"}, &Service::session, "Say who calls, with what roles, and until when"},
       {"POST", {"v1", "actions", "*", "*"}, &Service::act, "Call an action"},
       {"GET", {"v1", "actions", "*", "*"}, &Service::describe, "Describe an action"},
       {"POST", {"deployments", "*"}, &Service::reserved, "Stage, warm, activate, rollback or complete-drain"},
@@ -213,8 +225,8 @@ std::string Service::denied_thing(const Route& route, const http::Request& reque
   return text;
 }
 
-Service::Service(host::ServiceParts parts)
-    : parts_(std::move(parts)), mcp_(version_in(parts_.about()), parts_.kit, *parts_.clock, stopping_) {}
+Service::Service(host::ServiceParts parts, std::span<const Page> pages)
+    : parts_(std::move(parts)), pages_(pages), mcp_(version_in(parts_.about()), parts_.kit, *parts_.clock, stopping_) {}
 
 http::Response Service::answer(const http::Request& request, const http::Peer& peer) {
   if (request.method == "GET" && request.path == std::vector<std::string>{"healthz"}) return health();
@@ -223,6 +235,7 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
       request.path[1] == "oauth-protected-resource") {
     return mcp::Endpoint::metadata(request);
   }
+  if (auto page = pages_.answer(request)) return *std::move(page);
   std::string allowed;
   for (const Route& route : routes()) {
     auto parts = route.match(request.path);
@@ -231,9 +244,9 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    auto caller = caller_of(request, peer);
-    if (!caller) {
-      http::Response response = refused(caller.error());
+    auto known = route.for_ == Route::For::anybody ? Known() : caller_of(request, peer);
+    if (!known) {
+      http::Response response = refused(known.error());
       if (response.status == 401) {
         const bool agent = route.answer == &Service::mcp;
         response.headers.push_back(
@@ -243,7 +256,12 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
       }
       return response;
     }
-    Call call{.request = request, .peer = peer, .caller = *std::move(caller), .parts = *std::move(parts)};
+    Call call{.request = request,
+              .peer = peer,
+              .caller = std::move(known->caller),
+              .parts = *std::move(parts),
+              .in = std::move(known->in)};
+    if (route.for_ == Route::For::anybody) return (this->*route.answer)(call);
     if (auto denied = denied_at(route, call)) {
       (void)parts_.engine->deny(call.caller, denied_thing(route, request));
       return refused(*denied);
@@ -261,8 +279,9 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   return response;
 }
 
-// A token says who calls, on every listener; without one it is the person at the other end of the socket.
-Result<engine::Caller> Service::caller_of(const http::Request& request, const http::Peer& peer) const {
+// A token says who calls, on every listener, then a session, then a certificate; without any it is the person at the
+// other end of the socket.
+Result<Service::Known> Service::caller_of(const http::Request& request, const http::Peer& peer) const {
   constexpr std::string_view kBearer = "Bearer ";
   for (const char* name : {"access_token", "token"}) {
     if (request.parameter(name) == nullptr) continue;
@@ -275,9 +294,19 @@ Result<engine::Caller> Service::caller_of(const http::Request& request, const ht
     if (!given->starts_with(kBearer)) {
       return Error{.code = Code::unauthenticated, .message = "the header Authorization holds no bearer token"};
     }
-    return parts_.authority->authenticate(std::string_view(*given).substr(kBearer.size()));
+    auto caller = parts_.authority->authenticate(std::string_view(*given).substr(kBearer.size()));
+    if (!caller) return caller.error();
+    return Known{.caller = *std::move(caller)};
   }
-  if (peer.credentials) return engine::Caller{.name = host::caller_behind(*parts_.disk, *peer.credentials)};
+  auto in = logins_.who(request, peer);
+  if (!in) return in.error();
+  if (*in) return Known{.caller = (*in)->in.caller, .in = *in};
+  if (!peer.certificate.empty() && parts_.authority != nullptr) {
+    auto certified = parts_.authority->authenticate_certificate(peer.certificate);
+    if (!certified) return certified.error();
+    return Known{.caller = *std::move(certified)};
+  }
+  if (peer.credentials) return Known{.caller = {.name = host::caller_behind(*parts_.disk, *peer.credentials)}};
   return Error{.code = Code::unauthenticated,
                .message = "it is not known who calls",
                .next = "send a token in the header: Authorization: Bearer TOKEN"};
@@ -325,6 +354,97 @@ http::Response Service::health() {
   auto trouble = parts_.engine->trouble();
   if (!trouble) return in_json(json::object{{"status", "ok"}});
   return refused({.code = Code::unavailable, .message = trouble->message, .next = trouble->next});
+}
+
+// -------------------------------------------------------------------------------------------------------- sessions
+
+http::Response Service::session_shown(const engine::Caller& caller, const std::optional<Logins::Who>& in) {
+  const bool owner = parts_.authority == nullptr || parts_.authority->is_unbound(caller);
+  json::array grants, roles;
+  for (const deploy::AccessGrant& each :
+       owner ? std::vector<deploy::AccessGrant>() : parts_.authority->grants_of(caller)) {
+    grants.push_back(to_json(each));
+    if (!each.role) continue;
+    const json::value role(deploy::role_name(*each.role));
+    if (std::ranges::find(roles, role) == roles.end()) roles.push_back(role);
+  }
+  json::object shown{{"caller", caller.name},
+                     {"owner", owner},
+                     {"roles", owner ? json::array{"admin"} : std::move(roles)},
+                     {"grants", std::move(grants)},
+                     {"session", nullptr}};
+  if (in) {
+    shown["session"] = in->in.session;
+    shown["expires"] = utc_text(in->in.expires_ms);
+    shown["csrf"] = in->csrf;
+  }
+  http::Response response = in_json(shown);
+  response.headers.push_back({"Cache-Control", "no-store"});
+  return response;
+}
+
+http::Response Service::login(const Call& call) {
+  auto body = body_of(call.request, {"token", "code"});
+  if (!body) return refused(body.error());
+  auto token = text_member(*body, "token"), code = text_member(*body, "code");
+  if (!token) return refused(token.error());
+  if (!code) return refused(code.error());
+  if (token->empty() == code->empty()) {
+    return refused({.code = Code::invalid, .message = "the body has a token or a code"});
+  }
+  auto opened = logins_.open(call.request, call.peer, *token, *code);
+  if (!opened) {
+    http::Response response = refused(opened.error());
+    if (opened.error().code == Code::limit) response.headers.push_back({"Retry-After", "60"});
+    return response;
+  }
+  http::Response response = session_shown(opened->who.in.caller, opened->who);
+  response.headers.push_back({"Set-Cookie", opened->cookie});
+  return response;
+}
+
+http::Response Service::logout(const Call& call) {
+  if (!call.in) return refused({.code = Code::invalid, .message = "the request came by no session"});
+  auto closed = logins_.close(*call.in, call.peer);
+  if (!closed) return refused(closed.error());
+  log(call.caller.name + " logged out");
+  http::Response response = in_json(json::object{{"session", call.in->in.session}});
+  response.headers.push_back({"Set-Cookie", *closed});
+  return response;
+}
+
+http::Response Service::session(const Call& call) { return session_shown(call.caller, call.in); }
+
+// A session that could make codes would never end.
+http::Response Service::make_code(const Call& call) {
+  if (call.in) {
+    return refused({.code = Code::denied,
+                    .message = "a session makes no codes",
+                    .next = "ask with a token, or at the home itself: sluice console"});
+  }
+  auto body = body_of(call.request, {});
+  if (!body) return refused(body.error());
+  const std::string* bearer = call.request.header("Authorization");
+  constexpr size_t kScheme = 7;  // "Bearer "
+  auto made = logins_.make_code(call.caller, bearer != nullptr ? bearer->substr(kScheme) : "");
+  if (!made) return refused(made.error());
+  http::Response response = in_json(json::object{{"code", made->code}, {"expires", utc_text(made->expires_ms)}}, 201);
+  response.headers.push_back({"Cache-Control", "no-store"});
+  return response;
+}
+
+std::function<bool()> Service::gone(const engine::Caller& caller, const std::string& session) const {
+  constexpr int64_t kLook_ns = 1'000'000'000;
+  if (parts_.authority == nullptr || (parts_.authority->is_unbound(caller) && session.empty())) {
+    return [] { return false; };
+  }
+  return [this, caller, session, next_ns = int64_t{0}, ended = false]() mutable {
+    const int64_t now_ns = parts_.clock->monotonic_ns();
+    if (ended || now_ns < next_ns) return ended;
+    next_ns = now_ns + kLook_ns;
+    ended = session.empty() ? !parts_.authority->holds(caller) : !parts_.authority->holds_session(session);
+    return ended;
+  };
 }
 
 http::Response Service::status(const Call&) {
@@ -807,14 +927,15 @@ http::Response Service::logs(const Call& call) {
   if (!begun) return refused(begun.error());
   return {.content_type = "application/x-ndjson",
           .headers = {{"Cache-Control", "no-store"}},
-          .stream = [this, door, ask = std::move(ask), text = search != nullptr ? *search : ""](http::Stream& to) {
+          .stream = [this, door, left = gone(call.caller, call.session()), ask = std::move(ask),
+                     text = search != nullptr ? *search : ""](http::Stream& to) mutable {
             auto read = door->read_logs(
                 ask,
                 [&](const host::SaidLine& line) {
                   if (!text.empty() && line.text.find(text) == std::string::npos) return true;
                   return to.write(write(to_json(line)) + "\n");
                 },
-                [&] { return stopping_ || !to.wanted(); });
+                [&] { return stopping_ || !to.wanted() || left(); });
             if (!read) log("logs: " + read.error().message);
           }};
 }
@@ -850,6 +971,7 @@ http::Response Service::event_kinds(const Call&) {
 struct Service::EventsAsked {
   uint64_t from = 0;
   engine::Caller caller;
+  std::string session;
   bool raw = false;  // every record of the journal as it is
   host::EventFilter filter;
   std::optional<Ulid> flow;
@@ -857,7 +979,7 @@ struct Service::EventsAsked {
 
 // Server-sent events whose ids are positions of the journal.
 http::Response Service::events(const Call& call) {
-  EventsAsked asked{.from = parts_.engine->position() + 1, .caller = call.caller};
+  EventsAsked asked{.from = parts_.engine->position() + 1, .caller = call.caller, .session = call.session()};
   if (const std::string* last = call.request.header("Last-Event-ID")) {
     auto number = number_in(*last, "Last-Event-ID");
     if (!number) return refused(number.error());
@@ -914,7 +1036,8 @@ void Service::stream_events(EventsAsked asked, http::Stream& to) {
     if (!asked.filter.takes(*event)) return "";
     return id + "event: " + event->event + "\ndata: " + write(to_json(*event)) + "\n\n";
   };
-  while (wanted && !stopping_ && (!seen || parts_.authority->holds(asked.caller))) {
+  auto left = gone(asked.caller, asked.session);
+  while (wanted && !stopping_ && !left()) {
     events.clear();
     std::optional<store::FlowRow> over;  // the flow, once it has settled
     uint64_t over_at = 0;
@@ -940,7 +1063,7 @@ void Service::stream_events(EventsAsked asked, http::Stream& to) {
         },
         [&] {
           bool silent = parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns;
-          return count > 0 || silent || stopping_ || !to.wanted() || (over && asked.from > over_at);
+          return count > 0 || silent || stopping_ || !to.wanted() || left() || (over && asked.from > over_at);
         });
     if (!watched) {
       to.write("event: problem\ndata: " + write(host::problem(watched.error())) + "\n\n");
@@ -955,7 +1078,7 @@ void Service::stream_events(EventsAsked asked, http::Stream& to) {
     if (events.empty() && silent) events = ": alive\n\n";
     if (!events.empty()) said_ns = parts_.clock->monotonic_ns();
     wanted = events.empty() ? to.wanted() : to.write(events);
-    if (events.empty() && count == 0 && wanted && !stopping_) return;  // the engine ends
+    if (events.empty() && count == 0 && wanted && !stopping_ && !left()) return;  // the engine ends
   }
 }
 

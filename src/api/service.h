@@ -4,16 +4,21 @@
 //   Service service({.engine = …, .store = …, …});
 //   http::Response response = service.answer(request, peer);
 //
-// A caller is the person behind the home's socket, or the one whose token the request carries. The home's owner may do
-// everything, others what the access policy gives them (host/authority.h); what they are denied, the journal says.
+// A caller is the person behind the home's socket, or the one whose token or session cookie the request carries
+// (logins.h). The home's owner may do everything, others what the access policy gives them (host/authority.h); what
+// they are denied, the journal says.
 #pragma once
 
 #include <atomic>
 #include <boost/json/value.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
+#include "api/logins.h"
+#include "api/pages.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "engine/engine.h"
@@ -28,7 +33,8 @@ namespace sluice::api {
 
 class Service final : public host::SocketService {
  public:
-  explicit Service(host::ServiceParts parts);
+  // The pages of the console, if the program has them; they must outlive it.
+  explicit Service(host::ServiceParts parts, std::span<const Page> pages = {});
 
   http::Response answer(const http::Request& request, const http::Peer& peer) override;
   void stop_waiting() override { stopping_ = true; }
@@ -40,6 +46,11 @@ class Service final : public host::SocketService {
   static std::string denied_thing(const Route& route, const http::Request& request);
 
   http::Response health();
+  http::Response login(const Call& call);
+  http::Response logout(const Call& call);
+  http::Response session(const Call& call);
+  http::Response session_shown(const engine::Caller& caller, const std::optional<Logins::Who>& in);
+  http::Response make_code(const Call& call);
   http::Response status(const Call& call);
   http::Response stop(const Call& call);
   http::Response act(const Call& call);
@@ -70,7 +81,10 @@ class Service final : public host::SocketService {
 
   // What a caller is told that needs another kit than the one that runs.
   std::optional<Error> other_kit(const http::Request& request) const;
-  Result<engine::Caller> caller_of(const http::Request& request, const http::Peer& peer) const;
+  struct Known;
+  Result<Known> caller_of(const http::Request& request, const http::Peer& peer) const;
+  // Whether they have logged out, or their token has ended, since they began to read.
+  std::function<bool()> gone(const engine::Caller& caller, const std::string& session) const;
   // What is to be told who may not come in here at all.
   std::optional<Error> denied_at(const Route& route, const Call& call) const;
   // The store as the caller may see it; null: all of it.
@@ -84,6 +98,8 @@ class Service final : public host::SocketService {
   }
 
   host::ServiceParts parts_;
+  Logins logins_{parts_};
+  Pages pages_;
   std::atomic<bool> stopping_ = false;
   mcp::Endpoint mcp_;
 };

@@ -34,6 +34,7 @@ Commands all_commands() {
   add_rollout_commands(commands);
   add_health_commands(commands);
   add_telemetry_commands(commands);
+  add_webhook_commands(commands);
   add_judge_commands(commands);
   add_mesh_commands(commands);
   add_usage_commands(commands);

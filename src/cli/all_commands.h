@@ -24,6 +24,7 @@ void add_env_manifest_commands(Commands& commands);
 void add_judge_commands(Commands& commands);
 void add_mesh_commands(Commands& commands);
 void add_usage_commands(Commands& commands);
+void add_webhook_commands(Commands& commands);
 void add_deployment_commands(Commands& commands);  // after those of bundles, whose noun they share
 void add_env_commands(Commands& commands);
 void add_env_apply_commands(Commands& commands);

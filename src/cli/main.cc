@@ -29,6 +29,7 @@
 #include "deploy/series_watch.h"
 #include "deploy/stored_data.h"
 #include "deploy/telemetry_backends.h"
+#include "deploy/webhook_outlet.h"
 #include "host/home.h"
 #include "host/loaded_concepts.h"
 #include "host/pack_concepts.h"
@@ -122,6 +123,9 @@ int main(int count, char** words) {
   loaded.observers.push_back(&router_watch);
   sluice::deploy::MarkerOutlet marker_outlet(disk, clock, variables);
   loaded.tools.add(marker_outlet);
+  sluice::deploy::WebhookOutlet webhook_outlet(
+      disk, clock, random, home ? (home->root() / "keys" / "webhooks.key").string() : "", variables);
+  loaded.tools.add(webhook_outlet);
   const sluice::deploy::MetricsReader metrics(disk, clock, variables);
   sluice::deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "");
   loaded.observers.push_back(&judge_watch);

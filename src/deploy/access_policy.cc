@@ -145,6 +145,27 @@ Result<void> check_subject(std::string_view subject) {
                           "' is nobody: write user:NAME or service:NAME, of letters, digits and . - _ @ +"};
 }
 
+namespace {
+
+// What the certificate is known by.
+Result<std::string> certificate_name(const KnownCertificate& known, const std::string& path) {
+  if (known.spiffe.has_value() == known.subject.has_value()) {
+    return Error{.code = Code::invalid, .message = "a certificate is known by spiffe or by subject", .path = path};
+  }
+  if (known.spiffe && !known.spiffe->starts_with("spiffe://")) {
+    return Error{.code = Code::invalid, .message = "a SPIFFE ID begins with spiffe://", .path = path + "/spiffe"};
+  }
+  if (known.subject && known.subject->find('=') == std::string::npos) {
+    return Error{.code = Code::invalid, .message = "a subject is written like CN=ann", .path = path + "/subject"};
+  }
+  if (auto sound = check_subject(known.as); !sound) {
+    return Error{.code = Code::invalid, .message = sound.error().message, .path = path + "/as"};
+  }
+  return known.spiffe ? *known.spiffe : *known.subject;
+}
+
+}  // namespace
+
 Result<AccessPolicy> AccessPolicy::parse(std::string_view text, std::string file) {
   auto document = parse_yaml(text, std::move(file));
   if (!document) return document.error();
@@ -168,7 +189,22 @@ Result<AccessPolicy> AccessPolicy::parse(std::string_view text, std::string file
   for (size_t i = 0; i < policy.approvals_.size(); ++i) {
     if (auto sound = check_rule(policy.approvals_[i], "/approvals/" + std::to_string(i)); !sound) return sound.error();
   }
+  policy.certificates_ = std::move(read_in->certificates);
+  for (size_t i = 0; i < policy.certificates_.size(); ++i) {
+    const KnownCertificate& each = policy.certificates_[i];
+    const std::string path = "/certificates/" + std::to_string(i);
+    auto name = certificate_name(each, path);
+    if (!name) return name.error();
+    if (!policy.certified_.emplace(*name, each.as).second) {
+      return Error{.code = Code::invalid, .message = *name + " is there twice", .path = path};
+    }
+  }
   return policy;
+}
+
+std::string AccessPolicy::certified(const std::string& name) const {
+  auto found = certified_.find(name);
+  return found == certified_.end() ? "" : found->second;
 }
 
 const ApprovalRule* AccessPolicy::approval_for(const Wanted& wanted) const {

@@ -10,6 +10,9 @@
 //     - to: [service:ci]
 //       allow: [Revision/stage, Artifact/*]
 //       deny: [Revision/archive]         # wins over every grant that gives it
+//   certificates:                        # of clients: who calls with which
+//     - {spiffe: spiffe://shop.example/ci, as: service:ci}
+//     - {subject: CN=ann, as: user:ann}
 //
 // A grant gives its role's rights and what `allow` names. Nobody is bound by a policy who is the home's owner.
 #pragma once
@@ -60,13 +63,24 @@ struct ApprovalRule {
 };
 BOOST_DESCRIBE_STRUCT(ApprovalRule, (), (actions, environments, needed, hours))
 
+// Whoever shows a certificate with this SPIFFE ID, or with this subject, is that subject of the policy.
+struct KnownCertificate {
+  std::optional<std::string> spiffe;
+  std::optional<std::string> subject;  // "CN=ann", as RFC 2253 writes it
+  std::string as;                      // user:NAME or service:NAME
+
+  bool operator==(const KnownCertificate&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(KnownCertificate, (), (spiffe, subject, as))
+
 struct AccessDocument {
   std::string schema;
   std::vector<AccessGrant> grants;
   std::vector<ApprovalRule> approvals;
-  static constexpr std::string_view kDefaulted[] = {"approvals"};
+  std::vector<KnownCertificate> certificates;
+  static constexpr std::string_view kDefaulted[] = {"approvals", "certificates"};
 };
-BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals))
+BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals, certificates))
 
 // Who calls, and by what their token is narrowed.
 struct Identity {
@@ -103,6 +117,10 @@ class AccessPolicy {
   // The rule that wants most people to agree to this; null: nobody has to.
   const ApprovalRule* approval_for(const Wanted& wanted) const;
 
+  // Who a certificate with this SPIFFE ID, or else this subject, stands for; empty: nobody.
+  std::string certified(const std::string& name) const;
+  const std::vector<KnownCertificate>& certificates() const { return certificates_; }
+
   // Whether somebody is admin everywhere.
   bool has_admin() const;
   bool is_admin(const std::string& subject) const;
@@ -119,6 +137,8 @@ class AccessPolicy {
 
   std::vector<AccessGrant> grants_;
   std::vector<ApprovalRule> approvals_;
+  std::vector<KnownCertificate> certificates_;
+  std::unordered_map<std::string, std::string> certified_;  // by SPIFFE ID or subject
   std::unordered_map<std::string, std::vector<size_t>> by_subject_;
 };
 

@@ -200,5 +200,22 @@ TEST(AccessPolicyApprovals, ARuleThatCannotHoldIsRefused) {
   EXPECT_EQ(fault("{actions: [A/b], hours: 1000}"), "/approvals/0/hours: an approval waits for 1 to 720 hours");
 }
 
+TEST(AccessPolicy, KnowsCertificates) {
+  const std::string head = "schema: sluice.access-policy.v1\ngrants: []\ncertificates:\n";
+  auto policy = AccessPolicy::parse(head +
+                                    "- {spiffe: 'spiffe://shop.example/ci', as: 'service:ci'}\n"
+                                    "- {subject: CN=ann, as: 'user:ann'}\n");
+  ASSERT_TRUE(policy) << to_string(policy.error());
+  EXPECT_EQ(policy->certified("spiffe://shop.example/ci"), "service:ci");
+  EXPECT_EQ(policy->certified("CN=ann"), "user:ann");
+  EXPECT_EQ(policy->certified("CN=bob"), "");
+  for (const char* bad :
+       {"- {as: 'user:ann'}\n", "- {spiffe: 'https://a', as: 'user:ann'}\n", "- {subject: ann, as: 'user:ann'}\n",
+        "- {subject: CN=ann, as: 'uid:0'}\n", "- {subject: CN=a, as: 'user:a'}\n- {subject: CN=a, as: 'user:b'}\n",
+        "- {subject: CN=a, spiffe: 'spiffe://a/b', as: 'user:a'}\n"}) {
+    EXPECT_FALSE(AccessPolicy::parse(head + bad)) << bad;
+  }
+}
+
 }  // namespace access_policy_test
 }  // namespace sluice::deploy

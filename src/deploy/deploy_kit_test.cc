@@ -79,7 +79,8 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
     }
   }
   EXPECT_EQ(found,
-            "Access/noteUse Approval/ask Approval/conclude Runtime/renew Runtime/reload Runtime/forgetStorage "
+            "Access/noteUse Session/open Session/noteUse Session/endOf Webhook/notify Webhook/deliver Webhook/noteSeen "
+            "Approval/ask Approval/conclude Runtime/renew Runtime/reload Runtime/forgetStorage "
             "Runtime/observed "
             "Runtime/stored Runtime/moved Env/takeBack Env/awaitTurn Env/plan Env/step "
             "Credentials/issue Credentials/publish Credentials/keep Credentials/check "

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "crypto/sha256.h"
-#include "deploy/views/access.h"
+#include "crypto/x509.h"
 #include "engine/committed_rows.h"
 #include "engine/journal/history.h"
 #include "engine/journal/record_reader.h"
@@ -23,6 +23,8 @@ constexpr std::string_view kPut = "put";  // as the engine calls it
 constexpr std::string_view kPolicyRelation = "Access[]";
 constexpr std::string_view kLabelled = "Deployment";
 constexpr size_t kMaxTokenBytes = 256;
+// What stands in the place of a token's id for those who came by a certificate.
+constexpr std::string_view kByCertificate = "x509:";
 
 // Calls with the rows of a snapshot that somebody else keeps.
 template <class Use>
@@ -50,6 +52,13 @@ Error not_known() {
           .message = "the token does not hold: it is unknown, expired or revoked",
           .next = "sluice login URL with a token that holds"};
 }
+
+Error not_logged_in() {
+  return {.code = Code::unauthenticated, .message = "the session is over: log in again", .next = "POST /v1/login"};
+}
+
+// Enough of a digest to tell one run of the server from another.
+std::string run_name(const std::string& digest) { return digest.substr(0, digest.find(':') + 17); }
 
 Error refusal(const engine::Caller& who, const std::string& what, const std::string& why) {
   // No policy speaks of other users of this machine.
@@ -101,6 +110,12 @@ std::string token_text(std::string_view id, std::string_view secret) {
   return std::string(kTokenPrefix) + std::string(id) + "_" + std::string(secret);
 }
 
+std::string session_text(std::string_view id, std::string_view secret) {
+  return std::string(kSessionPrefix) + std::string(id) + "_" + std::string(secret);
+}
+
+std::string csrf_of(std::string_view session_text) { return secret_digest("csrf " + std::string(session_text)); }
+
 std::string secret_digest(std::string_view secret) { return crypto::to_string(crypto::sha256(secret)); }
 
 // The token's id is in it, so that a check reads one row; everything that is wrong looks the same from outside.
@@ -133,6 +148,89 @@ Result<engine::Caller> Authority::authenticate(std::string_view token) {
   return engine::Caller{.name = known->identity.subject, .token = id};
 }
 
+// Whatever is wrong with it looks the same from outside.
+Result<LoggedIn> Authority::authenticate_session(std::string_view text) {
+  const size_t middle = text.find('_', kSessionPrefix.size());
+  if (text.size() > kMaxTokenBytes || !text.starts_with(kSessionPrefix) || middle == std::string_view::npos) {
+    return not_logged_in();
+  }
+  const std::string id(text.substr(kSessionPrefix.size(), middle - kSessionPrefix.size()));
+  auto known = good_session(id);
+  if (!known && known.error().code != Code::unauthenticated) return known.error();
+  const std::string digest = secret_digest(text.substr(middle + 1));
+  if (!is_same(known ? known->digest : secret_digest(text), digest) || !known) return not_logged_in();
+  std::lock_guard lock(mutex_);
+  used_sessions_.insert(id);
+  return LoggedIn{
+      .caller = {.name = known->subject, .token = known->token}, .session = id, .expires_ms = known->expires_ms};
+}
+
+Result<deploy::views::KnownSession> Authority::good_session(const std::string& id) const {
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  std::optional<deploy::views::KnownSession> known;
+  std::optional<deploy::views::KnownToken> token;
+  auto read = with_rows(**snapshot, parts_, [&](const auto& rows) {
+    known = deploy::views::session_of(rows, id);
+    if (known && !known->token.empty()) token = deploy::views::token_of(rows, known->token);
+  });
+  if (!read) return read.error();
+  const int64_t now_ms = parts_.clock->wall_ms();
+  if (!known || known->ended || now_ms >= known->expires_ms) return not_logged_in();
+  if (known->token.empty()) {
+    // Only the home's owner logs in without a token.
+    std::lock_guard lock(mutex_);
+    const bool runs = known->run.empty() || std::ranges::any_of(owner_digests_, [&](const std::string& each) {
+                        return run_name(each) == known->run;
+                      });
+    if (known->subject != parts_.owner || !runs) return not_logged_in();
+  } else if (!token || !is_good(*token, now_ms) || token->identity.subject != known->subject) {
+    return not_logged_in();
+  }
+  return *std::move(known);
+}
+
+// By its SPIFFE ID if it has one, else by its subject.
+Result<engine::Caller> Authority::authenticate_certificate(const std::string& chain_pem) const {
+  auto facts = crypto::read_certificates(chain_pem);
+  if (!facts) return facts.error();
+  std::string name = facts->front().subject;
+  for (const std::string& each : facts->front().uris) {
+    if (each.starts_with("spiffe://")) name = each;
+  }
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return snapshot.error();
+  const std::string subject = policy(**snapshot)->certified(name);
+  if (subject.empty()) {
+    return Error{.code = Code::unauthenticated,
+                 .message = "the access policy knows nobody by the certificate of " + name,
+                 .next = "an admin adds it to certificates: of the policy"};
+  }
+  return engine::Caller{.name = subject, .token = std::string(kByCertificate) + name};
+}
+
+bool Authority::holds_session(const std::string& session) const { return good_session(session).has_value(); }
+
+std::optional<int64_t> Authority::end_of_token(const std::string& token) const {
+  auto snapshot = parts_.store->read();
+  std::optional<deploy::views::KnownToken> known;
+  if (snapshot) {
+    (void)with_rows(**snapshot, parts_, [&](const auto& rows) { known = deploy::views::token_of(rows, token); });
+  }
+  return known ? known->expires_ms : std::nullopt;
+}
+
+std::string Authority::run_of(std::string_view token) const {
+  const std::string digest = secret_digest(token);
+  std::lock_guard lock(mutex_);
+  return owner_digests_.contains(digest) ? run_name(digest) : "";
+}
+
+std::set<std::string> Authority::take_used_sessions() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(used_sessions_, {});
+}
+
 void Authority::trust_owner_token(std::string_view token) {
   std::lock_guard lock(mutex_);
   owner_digests_.insert(secret_digest(token));
@@ -163,6 +261,10 @@ std::shared_ptr<const deploy::AccessPolicy> Authority::policy(store::Snapshot& s
 // A token may have ended since its caller came in by it.
 Result<deploy::Identity> Authority::identity(const engine::Caller& who, store::Snapshot& snapshot) const {
   if (who.token.empty()) return deploy::Identity{.subject = who.name};
+  if (who.token.starts_with(kByCertificate)) {
+    if (policy(snapshot)->certified(who.token.substr(kByCertificate.size())) != who.name) return not_known();
+    return deploy::Identity{.subject = who.name};
+  }
   std::optional<deploy::views::KnownToken> known;
   auto read = with_rows(snapshot, parts_, [&](const auto& rows) { known = deploy::views::token_of(rows, who.token); });
   if (!read) return read.error();
@@ -341,7 +443,7 @@ Sight::Sight(const Authority& authority, const engine::Caller& who, store::Snaps
 
 bool Sight::sees_row(store::Snapshot& all, std::string_view relation, std::string_view key) {
   const std::string owner = concept_of(relation);
-  if (owner == "Access") return admin_;
+  if (owner == "Access" || owner == "Session" || owner == "Webhook") return admin_;
   if (everywhere_) return true;
   // Rows of another domain than the concept's first are not known by the way's argument.
   if (relation.find('[') != std::string_view::npos) return false;

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "deploy/access_policy.h"
+#include "deploy/views/access.h"
 #include "engine/journal/step.h"
 #include "lang/check/check.h"
 #include "store/blob_store.h"
@@ -26,10 +27,23 @@
 namespace sluice::host {
 
 inline constexpr std::string_view kTokenPrefix = "slt_";
+inline constexpr std::string_view kSessionPrefix = "sls_";
 
 // The text of a token, and the digest under which Access/issue keeps its secret.
 std::string token_text(std::string_view id, std::string_view secret);
 std::string secret_digest(std::string_view secret);
+
+// The same of a session, which a browser keeps as a cookie; and what its pages send along with every change, which no
+// page of another origin can know.
+std::string session_text(std::string_view id, std::string_view secret);
+std::string csrf_of(std::string_view session_text);
+
+// Somebody who has logged in.
+struct LoggedIn {
+  engine::Caller caller;
+  std::string session;  // its id
+  int64_t expires_ms = 0;
+};
 
 struct AuthorityParts {
   store::Store* store = nullptr;
@@ -46,10 +60,21 @@ class Authority {
 
   // Who has this token; `unauthenticated` says no more than that it does not hold.
   Result<engine::Caller> authenticate(std::string_view token);
+  // Who has logged in with this cookie; likewise.
+  Result<LoggedIn> authenticate_session(std::string_view text);
+  // Whom a client's certificate, which holds, stands for by the policy; `chain_pem` begins with it.
+  Result<engine::Caller> authenticate_certificate(const std::string& chain_pem) const;
+  // Whether the session, and the token that it was opened with, have not ended.
+  bool holds_session(const std::string& session) const;
+  // When a token ends, if it does by itself.
+  std::optional<int64_t> end_of_token(const std::string& token) const;
+  // What names the owner's token of this process in sessions that were opened with it; empty: it is none.
+  std::string run_of(std::string_view token) const;
   // A token of this process alone, which stands for the home's owner.
   void trust_owner_token(std::string_view token);
   // The tokens that were used since this was asked last.
   std::set<std::string> take_used();
+  std::set<std::string> take_used_sessions();
 
   // `denied`, with the reason.
   Result<void> may(const engine::Caller& who, const std::string& action, const json::object& input) const;
@@ -82,6 +107,7 @@ class Authority {
  private:
   friend class Sight;
   std::shared_ptr<const deploy::AccessPolicy> policy(store::Snapshot& snapshot) const;
+  Result<deploy::views::KnownSession> good_session(const std::string& id) const;
   Result<deploy::Identity> identity(const engine::Caller& who, store::Snapshot& snapshot) const;
   deploy::AccessVerdict judge_put(const engine::Caller& who, store::Snapshot& snapshot) const;
   deploy::Wanted wanted(store::Snapshot& snapshot, const std::string& action, const json::object& input) const;
@@ -93,7 +119,7 @@ class Authority {
   mutable std::shared_ptr<const deploy::AccessPolicy> policy_;
   mutable uint64_t policy_generation_ = 0;  // of the row that it was made from
   std::set<std::string> owner_digests_;
-  std::set<std::string> used_;
+  std::set<std::string> used_, used_sessions_;
 };
 
 // What one caller sees of one moment. One thread at a time; the snapshot must outlive it.

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <map>
 
+#include "crypto/x509.h"
 #include "host/testing_authority.h"
 
 namespace sluice::host {
@@ -86,6 +87,8 @@ const std::map<std::string, std::string> kLeast = {
     {"Traffic/rollback", "deployer"},
     {"Traffic/set", "deployer"},
     {"Traffic/shift", "deployer"},
+    {"Session/end", "admin"},
+    {"Session/list", "admin"},
     {"Trust/add", "admin"},
     {"Trust/bootstrap", "admin"},
     {"Trust/export", "viewer"},
@@ -97,6 +100,11 @@ const std::map<std::string, std::string> kLeast = {
     {"Trust/verify", "viewer"},
     {"Usage/collect", "operator"},
     {"Usage/show", "viewer"},
+    {"Webhook/create", "admin"},
+    {"Webhook/list", "admin"},
+    {"Webhook/remove", "admin"},
+    {"Webhook/rotate", "admin"},
+    {"Webhook/sendTest", "admin"},
 };
 // And which of them belong to an environment, by what argument.
 std::string about_of(const std::string& concept_, const std::vector<lang::FieldSymbol>& params) {
@@ -213,6 +221,89 @@ TEST_F(AuthorityTest, ATokenNarrowsAndEnds) {
   token("t1", {{"subject", "user:all-admin"}, {"revoked", {{"at", "2026-01-01T00:00:00.000Z"}, {"by", "uid:1"}}}});
   EXPECT_FALSE(authority.may(caller, "Trust/list", {}));
   EXPECT_FALSE(authority.holds(caller));
+}
+
+TEST_F(AuthorityTest, ACertificateStandsForWhomThePolicySays) {
+  auto shown = [&](const std::string& name, const std::string& uri) {
+    return crypto::make_certificate({.name = name, .until_ms = clock.wall_ms() + 1'000'000, .uri = uri}, nullptr,
+                                    clock.wall_ms())
+        .value()
+        .chain_pem;
+  };
+  const std::string ci = shown("other", "spiffe://shop.example/ci"), ann = shown("ann", "");
+  EXPECT_EQ(authority.authenticate_certificate(ann).error().message,
+            "the access policy knows nobody by the certificate of CN=ann");
+  put("Access[]", "whole",
+      {{"policy", std::string(kTeamPolicy) + "certificates:\n- {subject: CN=ann, as: 'user:all-admin'}\n"
+                                             "- {spiffe: 'spiffe://shop.example/ci', as: 'user:viewer'}\n"},
+       {"version", 2},
+       {"appliedBy", "uid:1"}});
+  auto who = authority.authenticate_certificate(ann);
+  ASSERT_TRUE(who) << to_string(who.error());
+  EXPECT_EQ(who->name, "user:all-admin");
+  EXPECT_TRUE(authority.may(*who, "Trust/add", {}));
+  EXPECT_EQ(authority.authenticate_certificate(ci)->name, "user:viewer");
+  EXPECT_FALSE(authority.holds({.name = "user:all-admin", .token = "x509:CN=bob"}));
+  EXPECT_FALSE(authority.authenticate_certificate("none"));
+  put("Access[]", "whole", {{"policy", kTeamPolicy}, {"version", 3}, {"appliedBy", "uid:1"}});
+  EXPECT_FALSE(authority.holds(*who)) << "it ends with its place in the policy";
+}
+
+TEST_F(AuthorityTest, ASessionHoldsAsLongAsItsToken) {
+  token("t1", {{"subject", "user:all-admin"}});
+  auto session = [&](const std::string& id, json::object fields) {
+    json::object row{{"subject", "user:all-admin"},
+                     {"token", "t1"},
+                     {"digest", secret_digest("secret")},
+                     {"address", "127.0.0.1"},
+                     {"openedAt", "2026-01-01T00:00:00.000Z"},
+                     {"expires", "2999-01-01T00:00:00.000Z"}};
+    for (const auto& [name, value] : fields) row[name] = value;
+    if (row.at("token").is_null()) row.erase("token");
+    put("Session", id, row);
+    return session_text(id, "secret");
+  };
+  const std::string good = session("s1", {});
+  auto who = authority.authenticate_session(good);
+  ASSERT_TRUE(who) << to_string(who.error());
+  EXPECT_EQ(who->caller, (engine::Caller{"user:all-admin", "", "t1"}));
+  EXPECT_EQ(who->session, "s1");
+  EXPECT_THAT(authority.take_used_sessions(), ElementsAre("s1"));
+  EXPECT_TRUE(authority.holds_session("s1"));
+  const json::object ended{{"at", "2026-01-01T00:00:00.000Z"}, {"by", "uid:1"}};
+  for (const std::string& each :
+       {std::string(), std::string("sls_"), good + "x", session_text("s9", "secret"), token_text("t1", "secret"),
+        session("s2", {{"ended", ended}}), session("s3", {{"expires", "2026-01-01T00:00:00.000Z"}}),
+        session("s4", {{"token", "t9"}}), session("s5", {{"subject", "user:other"}}),
+        session("s6", {{"token", nullptr}}), std::string(1000, '_')}) {
+    auto refused = authority.authenticate_session(each);
+    ASSERT_FALSE(refused) << each;
+    EXPECT_EQ(refused.error().message, "the session is over: log in again");
+  }
+  token("t1", {{"subject", "user:all-admin"}, {"revoked", ended}});
+  EXPECT_FALSE(authority.authenticate_session(good));
+  EXPECT_FALSE(authority.holds_session("s1"));
+}
+
+TEST_F(AuthorityTest, ASessionOfTheOwnerEndsWithTheRunThatItBelongsTo) {
+  authority.trust_owner_token("slo_abc");
+  json::object row{{"subject", "uid:1000"},
+                   {"digest", secret_digest("secret")},
+                   {"address", "127.0.0.1"},
+                   {"openedAt", "2026-01-01T00:00:00.000Z"},
+                   {"expires", "2999-01-01T00:00:00.000Z"}};
+  put("Session", "s1", row);
+  row["run"] = authority.run_of("slo_abc");
+  put("Session", "s2", row);
+  row["run"] = "another";
+  put("Session", "s3", row);
+  for (const char* id : {"s1", "s2"}) {
+    auto who = authority.authenticate_session(session_text(id, "secret"));
+    ASSERT_TRUE(who);
+    EXPECT_TRUE(authority.is_unbound(who->caller));
+  }
+  EXPECT_FALSE(authority.authenticate_session(session_text("s3", "secret")));
+  EXPECT_EQ(authority.run_of("slo_other"), "");
 }
 
 TEST_F(AuthorityTest, WhoMayDeploySomewhereMayPutBytes) {

@@ -41,26 +41,30 @@ Result<void> write_contexts(Disk& disk, const Home& home, const Contexts& contex
 }
 
 Result<ServerAddress> address_in(const std::string& url) {
-  constexpr std::string_view kScheme = "http://";
-  std::string rest = url.starts_with(kScheme) ? url.substr(kScheme.size()) : "";
+  constexpr std::string_view kScheme = "http://", kTlsScheme = "https://";
+  const bool tls = url.starts_with(kTlsScheme);
+  std::string rest = tls ? url.substr(kTlsScheme.size()) : url.starts_with(kScheme) ? url.substr(kScheme.size()) : "";
   if (rest.ends_with('/')) rest.pop_back();
+  const bool bare = rest.find(':') == std::string::npos || rest.ends_with(']');
+  if (tls && bare && !rest.empty()) rest += ":443";
   const size_t colon = rest.rfind(':');
-  ServerAddress where{.address = rest.substr(0, colon == std::string::npos ? 0 : colon)};
+  ServerAddress where{.address = rest.substr(0, colon == std::string::npos ? 0 : colon), .tls = tls};
   if (where.address.starts_with('[') && where.address.ends_with(']')) {
     where.address = where.address.substr(1, where.address.size() - 2);
   }
-  if (where.address == "localhost") where.address = "127.0.0.1";
+  if (!tls && where.address == "localhost") where.address = "127.0.0.1";
   const std::string port = colon == std::string::npos ? "" : rest.substr(colon + 1);
   auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), where.port);
   if (where.address.empty() || port.empty() || failure != std::errc() || end != port.data() + port.size()) {
     return Error{.code = Code::usage,
                  .message = "'" + url + "' is no address of a server",
-                 .next = "write http://127.0.0.1:PORT"};
+                 .next = "write https://HOST:PORT, or http://127.0.0.1:PORT on this machine"};
   }
-  if (!where.address.starts_with("127.") && where.address != "::1") {
-    return Error{.code = Code::usage,
-                 .message = url + " is not on this machine, and the token would cross the network in the clear",
-                 .next = "lead a port of this machine there, as ssh -L does, and log in to that"};
+  if (!tls && !where.address.starts_with("127.") && where.address != "::1") {
+    return Error{
+        .code = Code::usage,
+        .message = url + " is not on this machine, and the token would cross the network in the clear",
+        .next = "log in to https://" + where.address + ", or lead a port of this machine there, as ssh -L does"};
   }
   return where;
 }

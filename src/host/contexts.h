@@ -17,12 +17,14 @@ namespace sluice::host {
 inline constexpr std::string_view kLocalContext = "local";
 
 struct ServerContext {
-  std::string url;  // "http://127.0.0.1:8400"
+  std::string url;  // "http://127.0.0.1:8400", "https://sluice.example"
   std::string token;
+  std::string ca;  // who must have signed the server's certificate, in PEM; empty: whom the system believes
+  static constexpr std::string_view kDefaulted[] = {"ca"};
 
   bool operator==(const ServerContext&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ServerContext, (), (url, token))
+BOOST_DESCRIBE_STRUCT(ServerContext, (), (url, token, ca))
 
 struct Contexts {
   std::string current = std::string(kLocalContext);
@@ -37,10 +39,12 @@ Result<Contexts> read_contexts(Disk& disk, const Home& home);
 Result<void> write_contexts(Disk& disk, const Home& home, const Contexts& contexts);
 
 struct ServerAddress {
-  std::string address;
+  std::string address;  // or a name, with TLS
   uint16_t port = 0;
+  bool tls = false;
 };
-// http://ADDRESS:PORT of this machine. Others are refused: a token must not cross a network in the clear.
+// https://HOST[:PORT], or http://ADDRESS:PORT of this machine. Others are refused: a token must not cross a network in
+// the clear.
 Result<ServerAddress> address_in(const std::string& url);
 
 }  // namespace sluice::host

@@ -73,6 +73,11 @@ Result<std::unique_ptr<RemoteDoor>> RemoteDoor::open(const ServerContext& server
   std::unique_ptr<RemoteDoor> door(new RemoteDoor("", clock, std::move(words)));
   door->server_ = server;
   auto client = door->connect();
+  if (!client && client.error().code == Code::verification_failed) {
+    return Error{.code = Code::verification_failed,
+                 .message = server.url + ": " + client.error().message + "; nothing was sent",
+                 .next = "if the server has a new authority: sluice login " + server.url + " again"};
+  }
   if (!client) {
     return Error{.code = Code::unavailable,
                  .message = "nobody answers at " + server.url + ": " + client.error().message,
@@ -82,11 +87,15 @@ Result<std::unique_ptr<RemoteDoor>> RemoteDoor::open(const ServerContext& server
   return door;
 }
 
-Result<std::unique_ptr<http::Client>> RemoteDoor::connect() const {
-  if (!server_) return http::Client::to_unix(socket_, clock_);
-  auto where = address_in(server_->url);
+Result<std::unique_ptr<http::Client>> connect_to(const ServerContext& server, const Clock& clock) {
+  auto where = address_in(server.url);
   if (!where) return where.error();
-  return http::Client::to_tcp(where->address, where->port, clock_);
+  if (!where->tls) return http::Client::to_tcp(where->address, where->port, clock);
+  return http::Client::to_tls(where->address, where->port, {.host = where->address, .roots_pem = server.ca}, clock);
+}
+
+Result<std::unique_ptr<http::Client>> RemoteDoor::connect() const {
+  return server_ ? connect_to(*server_, clock_) : http::Client::to_unix(socket_, clock_);
 }
 
 Result<http::Client*> RemoteDoor::connected() {

@@ -22,6 +22,9 @@ struct RemoteWords {
   std::string purpose = {};  // what the journal says was denied to somebody who may not: "traffic show"
 };
 
+// A connection to a server that somebody has logged in to.
+Result<std::unique_ptr<http::Client>> connect_to(const ServerContext& server, const Clock& clock);
+
 class RemoteDoor final : public Door {
  public:
   // The clock must outlive it.

@@ -2,13 +2,18 @@
 #include "host/serving.h"
 
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -16,6 +21,7 @@
 #include "crypto/base64.h"
 #include "host/approvals.h"
 #include "host/observing.h"
+#include "host/webhook_feed.h"
 
 namespace sluice::host {
 namespace {
@@ -31,7 +37,7 @@ struct Where {
 };
 
 // "127.0.0.1:8080", "[::1]:8080"
-Result<Where> where_in(const std::string& text) {
+Result<Where> where_in(const std::string& text, bool tls) {
   const size_t colon = text.rfind(':');
   Where where{.address = text.substr(0, colon == std::string::npos ? 0 : colon)};
   if (where.address.starts_with('[') && where.address.ends_with(']')) {
@@ -44,14 +50,43 @@ Result<Where> where_in(const std::string& text) {
                  .message = "'" + text + "' is no address to listen at",
                  .next = "write ADDRESS:PORT, such as 127.0.0.1:8400"};
   }
-  if (!where.address.starts_with("127.") && where.address != "::1") {
+  if (!tls && !where.address.starts_with("127.") && where.address != "::1") {
     return Error{.code = Code::usage,
                  .message = where.address +
                             " can be reached from elsewhere, and tokens would cross the network in the "
                             "clear; nothing was started",
-                 .next = "listen at 127.0.0.1, and let a proxy on this machine speak TLS"};
+                 .next = "give it a certificate: --tls-cert FILE --tls-key FILE, or --tls-own"};
   }
   return where;
+}
+
+// What this machine is called by those who reach it: its name, and the address that it listens at or, at any, all.
+void add_own_names(std::vector<std::string>& names, const std::string& address) {
+  auto add = [&](const std::string& name) {
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) add(host.data());
+  add("localhost");
+  add("127.0.0.1");
+  add("::1");
+  const bool any = address == "0.0.0.0" || address == "::";
+  if (!any) return add(address);
+  ifaddrs* found = nullptr;
+  if (::getifaddrs(&found) != 0) return;
+  for (const ifaddrs* each = found; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr) continue;
+    const int family = each->ifa_addr->sa_family;
+    std::array<char, NI_MAXHOST> text{};
+    const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if ((family != AF_INET && family != AF_INET6) ||
+        ::getnameinfo(each->ifa_addr, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+      continue;
+    }
+    const std::string name = text.data();
+    if (name.find('%') == std::string::npos) add(name);  // those of one link are nobody's name
+  }
+  ::freeifaddrs(found);
 }
 
 uint64_t bytes_of(Disk& disk, const std::string& path) {
@@ -127,14 +162,20 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
   return made;
 }
 
-Result<void> Serving::check_listen(const std::string& where) {
-  auto parsed = where_in(where);
+Result<void> Serving::check_listen(const std::string& where, bool tls) {
+  auto parsed = where_in(where, tls);
   return parsed ? Result<void>() : Result<void>(parsed.error());
 }
 
-Result<void> Serving::listen(const std::string& text) {
-  auto where = where_in(text);
+Result<void> Serving::listen(const std::string& text, CertificateOrders certificates) {
+  auto where = where_in(text, certificates.any());
   if (!where) return where.error();
+  if (certificates.any()) {
+    if (certificates.own) add_own_names(certificates.names, where->address);
+    auto loaded = Certificates::load(disk_, home_place_, clock_, std::move(certificates));
+    if (!loaded) return loaded.error();
+    certificates_ = *std::move(loaded);
+  }
   std::array<uint8_t, kSecretBytes> random;
   RealRandom().fill(random);
   const std::string token = "slo_" + crypto::to_base64({reinterpret_cast<const char*>(random.data()), random.size()},
@@ -145,33 +186,44 @@ Result<void> Serving::listen(const std::string& text) {
   auto listening = http::listen_tcp(where->address, where->port);
   if (!listening) return listening.error();
   const bool six = where->address.find(':') != std::string::npos;
-  url_ =
-      "http://" + (six ? "[" + where->address + "]" : where->address) + ":" + std::to_string(http::port_of(*listening));
+  url_ = (certificates_ ? "https://" : "http://") + (six ? "[" + where->address + "]" : where->address) + ":" +
+         std::to_string(http::port_of(*listening));
   auto server = http::Server::start(
       *std::move(listening),
       [this](const http::Request& request, const http::Peer& peer) { return service_->answer(request, peer); }, clock_,
-      {}, [](uint64_t) {});
+      {}, [](uint64_t) {},
+      certificates_ ? http::Server::Shown([this] { return certificates_->now(); }) : http::Server::Shown());
   if (!server) return server.error();
   tcp_ = *std::move(server);
   log("listening at " + url_ + ", the owner's token is in " + token_path_);
+  if (certificates_ && !certificates_->fingerprint().empty()) {
+    log("its certificate is from this home's authority, " + certificates_->fingerprint());
+  }
   return {};
 }
 
-// Once a minute for each token: a row for every request would be too much.
+// Once a minute for each token and session: a row for every request would be too much.
 void Serving::note_used_tokens() {
-  json::array tokens;
   const int64_t now_ns = clock_.monotonic_ns();
-  for (const std::string& each : home_->authority().take_used()) {
-    auto [noted, fresh] = noted_ns_.try_emplace(each, now_ns);
-    if (!fresh && now_ns - noted->second < kNoteUse_ns) continue;
-    noted->second = now_ns;
-    tokens.emplace_back(each);
-  }
-  if (tokens.empty()) return;
-  (void)home_->engine().start({.action = "Access/noteUse",
-                               .input = {{"tokens", std::move(tokens)}},
-                               .caller = {.name = std::string(kObserverName)},
-                               .of_kit = true});
+  auto due = [&](const std::set<std::string>& used) {
+    json::array all;
+    for (const std::string& each : used) {
+      auto [noted, fresh] = noted_ns_.try_emplace(each, now_ns);
+      if (!fresh && now_ns - noted->second < kNoteUse_ns) continue;
+      noted->second = now_ns;
+      all.emplace_back(each);
+    }
+    return all;
+  };
+  json::array tokens = due(home_->authority().take_used());
+  json::array sessions = due(home_->authority().take_used_sessions());
+  if (!tokens.empty()) note("Access/noteUse", {{"tokens", std::move(tokens)}});
+  if (!sessions.empty()) note("Session/noteUse", {{"sessions", std::move(sessions)}});
+}
+
+void Serving::note(const std::string& action, json::object input) {
+  (void)home_->engine().start(
+      {.action = action, .input = std::move(input), .caller = {.name = std::string(kObserverName)}, .of_kit = true});
 }
 
 Serving::~Serving() {
@@ -194,14 +246,22 @@ Serving::~Serving() {
 
 void Serving::run(const StopSignal& stop, KitReload& reload) {
   Approvals approvals(home_->engine(), home_->store(), [this](const std::string& text) { log(text); });
+  WebhookFeed webhooks(home_->engine(), home_->store(), home_->authority());
   while (true) {
     std::array<pollfd, 2> ready = {{{stop.fd(), POLLIN, 0}, {asked_read_.fd(), POLLIN, 0}}};
     int found = ::poll(ready.data(), ready.size(), kLookAtKit_ms);
-    if (found > 0) break;
+    // Who has certificates in files says by SIGHUP that they are new.
+    const bool hangup =
+        found > 0 && certificates_ && ready[0].revents != 0 && ready[1].revents == 0 && stop.wait() == SIGHUP;
+    if (found > 0 && !hangup) break;
+    if (certificates_) {
+      if (auto said = certificates_->look(hangup)) log(*said);
+    }
     reload.look(home_->engine());
     if (auto done = routers_->look()) log(*done);
     note_used_tokens();
     if (has_approvals(*home_->engine().kit())) approvals.look();
+    if (has_webhooks(*home_->engine().kit())) webhooks.look();
   }
   log("stopping");
 }
@@ -214,6 +274,7 @@ json::object Serving::about() const {
                      {"kit", kit_name_},         {"kitFolder", kit_folder_}, {"socket", socket_},
                      {"storePath", store_path_}, {"storeBytes", bytes}};
   if (!url_.empty()) about["url"] = url_;
+  if (certificates_ && !certificates_->fingerprint().empty()) about["fingerprint"] = certificates_->fingerprint();
   return about;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "host/background.h"
+#include "host/certificates.h"
 #include "host/home_engine.h"
 #include "host/kit_place.h"
 #include "host/kit_reload.h"
@@ -65,11 +66,12 @@ class Serving {
                                                 const MakeService& make_service);
   ~Serving();
 
-  // The same service over TCP, for callers who show a token: at ADDRESS:PORT of this machine alone, since tokens are
-  // not to cross a network in the clear. The owner's token of this process is at run/owner.token in the home.
-  Result<void> listen(const std::string& where);
+  // The same service over TCP, for callers who show a token: at ADDRESS:PORT of this machine, or with certificates of
+  // any, since tokens are not to cross a network in the clear. The owner's token of this process is at run/owner.token
+  // in the home.
+  Result<void> listen(const std::string& where, CertificateOrders certificates = {});
   // Whether it could be an address to listen at, before anything is started.
-  static Result<void> check_listen(const std::string& where);
+  static Result<void> check_listen(const std::string& where, bool tls = false);
 
   // Until the signal, or until somebody asks for the end through the socket.
   void run(const StopSignal& stop, KitReload& reload);
@@ -82,6 +84,7 @@ class Serving {
   Serving(const Opening& opening, std::string kit_name, std::string kit_folder, std::string version);
   json::object about() const;
   void note_used_tokens();
+  void note(const std::string& action, json::object input);
   void log(const std::string& text);
 
   Disk& disk_;
@@ -95,10 +98,11 @@ class Serving {
   std::unique_ptr<HomeEngine> home_;
   std::unique_ptr<SpanExport> spans_;
   std::unique_ptr<SocketService> service_;
+  std::unique_ptr<Certificates> certificates_;  // that tcp_ shows; null: it speaks in the clear
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> tcp_;        // null: it listens at the socket alone
   std::string url_, token_path_;             // of tcp_
-  std::map<std::string, int64_t> noted_ns_;  // tokens whose use is kept, and since when
+  std::map<std::string, int64_t> noted_ns_;  // tokens and sessions whose use is kept, and since when
 };
 
 }  // namespace sluice::host

@@ -15,6 +15,7 @@ const Error kBroken{.code = Code::unavailable, .message = "the connection broke 
 
 constexpr MessageLimits kStreamLimits{.head_bytes = size_t{16} << 10U, .body_bytes = uint64_t{1} << 50U};
 constexpr int64_t kStreamBegins_ms = 30'000, kStreamLook_ms = 100;
+constexpr int64_t kTlsBegins_ms = 20'000;
 
 }  // namespace
 
@@ -28,6 +29,27 @@ Result<std::unique_ptr<Client>> Client::to_tcp(const std::string& address, uint1
   auto socket = connect_tcp(address, port);
   if (!socket) return socket.error();
   return std::unique_ptr<Client>(new Client(*std::move(socket), address + ":" + std::to_string(port), clock));
+}
+
+Result<std::unique_ptr<Client>> Client::to_tls(const std::string& host, uint16_t port, const ServerTrust& trust,
+                                               const Clock& clock) {
+  auto socket = connect_host(host, port);
+  if (!socket) return socket.error();
+  const bool six = host.find(':') != std::string::npos;
+  std::unique_ptr<Client> client(
+      new Client(*std::move(socket), (six ? "[" + host + "]" : host) + ":" + std::to_string(port), clock));
+  auto begun = client->wire_->connect_tls(trust, clock.monotonic_ns() + kTlsBegins_ms * 1'000'000);
+  if (!begun) return begun.error();
+  return client;
+}
+
+Result<std::string> chain_shown_at(const std::string& host, uint16_t port, const Clock& clock) {
+  auto socket = connect_host(host, port);
+  if (!socket) return socket.error();
+  Wire wire(*std::move(socket), clock);
+  auto begun = wire.connect_tls({.host = host, .anybody = true}, clock.monotonic_ns() + kTlsBegins_ms * 1'000'000);
+  if (!begun) return begun.error();
+  return wire.peer_chain();
 }
 
 // A server that refuses may answer before it has read everything: what it says is read all the same.

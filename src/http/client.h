@@ -26,6 +26,9 @@ class Client {
  public:
   static Result<std::unique_ptr<Client>> to_unix(const std::string& path, const Clock& clock);
   static Result<std::unique_ptr<Client>> to_tcp(const std::string& address, uint16_t port, const Clock& clock);
+  // The same through TLS, to a name or an address. `verification_failed`: it is not who it must be; nothing was sent.
+  static Result<std::unique_ptr<Client>> to_tls(const std::string& host, uint16_t port, const ServerTrust& trust,
+                                                const Clock& clock);
 
   // Host is added. The connection must not have been closed by an earlier answer: see is_open.
   Result<Answer> send(Request request, int64_t timeout_ms);
@@ -49,5 +52,8 @@ class Client {
   std::optional<Wire> wire_;
   std::string input_;
 };
+
+// The certificates that a server shows, its own first, in PEM; nobody has checked them.
+Result<std::string> chain_shown_at(const std::string& host, uint16_t port, const Clock& clock);
 
 }  // namespace sluice::http

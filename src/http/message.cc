@@ -106,7 +106,8 @@ Result<void> take_target_apart(Request& request) {
       size_t end = path.find('/', at + 1);
       auto segment = percent_decoded(path.substr(at + 1, end == std::string_view::npos ? end : end - at - 1));
       if (!segment) return segment.error();
-      if (segment->empty() || *segment == "." || *segment == "..") {
+      const bool last = end == std::string_view::npos && at > 0;
+      if ((segment->empty() && !last) || *segment == "." || *segment == "..") {
         return bad_target("has a segment that is empty, . or ..");
       }
       request.path.push_back(*std::move(segment));
@@ -117,20 +118,26 @@ Result<void> take_target_apart(Request& request) {
 }
 
 std::string_view reason_phrase(int status) {
-  constexpr std::array<std::pair<int, std::string_view>, 20> kPhrases = {{{200, "OK"},
+  constexpr std::array<std::pair<int, std::string_view>, 26> kPhrases = {{{200, "OK"},
                                                                           {201, "Created"},
                                                                           {202, "Accepted"},
                                                                           {204, "No Content"},
+                                                                          {302, "Found"},
+                                                                          {303, "See Other"},
+                                                                          {304, "Not Modified"},
                                                                           {400, "Bad Request"},
                                                                           {401, "Unauthorized"},
                                                                           {403, "Forbidden"},
                                                                           {404, "Not Found"},
                                                                           {405, "Method Not Allowed"},
+                                                                          {406, "Not Acceptable"},
                                                                           {408, "Request Timeout"},
                                                                           {409, "Conflict"},
+                                                                          {412, "Precondition Failed"},
                                                                           {413, "Content Too Large"},
                                                                           {415, "Unsupported Media Type"},
                                                                           {422, "Unprocessable Content"},
+                                                                          {428, "Precondition Required"},
                                                                           {429, "Too Many Requests"},
                                                                           {431, "Request Header Fields Too Large"},
                                                                           {500, "Internal Server Error"},

@@ -28,10 +28,11 @@ const std::string* find_header(const std::vector<Header>& headers, std::string_v
 using Query = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
-  std::string method;             // "GET"
-  std::string target;             // as it was sent: "/v1/flows?limit=5"
-  std::vector<std::string> path;  // the segments of its path, decoded: {"v1", "flows"}
-  Query query;                    // its parameters, decoded, in their order
+  std::string method;  // "GET"
+  std::string target;  // as it was sent: "/v1/flows?limit=5"
+  // The segments of its path, decoded: {"v1", "flows"}. After a slash at its end there is one more, which is empty.
+  std::vector<std::string> path;
+  Query query;  // its parameters, decoded, in their order
   std::vector<Header> headers;
   std::string body;
   // Of a PUT, whose body is not held: the next piece of it, false at its end. An error: it breaks off.
@@ -43,7 +44,7 @@ struct Request {
 };
 
 // Fills in path and query. Refuses what could be read in two ways: a target that is no path, `.` and `..`, empty
-// segments, broken percent signs, a parameter twice.
+// segments but the last, broken percent signs, a parameter twice.
 Result<void> take_target_apart(Request& request);
 
 // "%2Fa%20b": everything but letters, digits and - . _ ~.

@@ -26,6 +26,7 @@ TEST(Message, TakesTargetsApart) {
   EXPECT_EQ(*request.parameter("limit"), "5");
   EXPECT_EQ(request.parameter("Limit"), nullptr);
   EXPECT_TRUE(targeted("/").path.empty());
+  EXPECT_EQ(targeted("/a/?b").path, (std::vector<std::string>{"a", ""}));
   EXPECT_TRUE(targeted("/a?").query.empty());
   EXPECT_EQ(targeted(std::string("/a?k=%00%ff")).query[0].second, std::string("\0\xff", 2));
 }
@@ -35,7 +36,7 @@ TEST(Message, RefusesTargetsThatCouldBeReadInTwoWays) {
   EXPECT_EQ(refused("http://h/v1"), "the target must be a path that begins with a slash");
   EXPECT_EQ(refused("*"), "the target must be a path that begins with a slash");
   EXPECT_EQ(refused("/v1#x"), "the target has a fragment, which is not sent");
-  for (const char* target : {"//", "/a//b", "/a/", "/a/../b", "/./a", "/%2e%2E/a"}) {
+  for (const char* target : {"//", "/a//", "//a", "/a//b", "/a/../b", "/a/..", "/./a", "/%2e%2E/a"}) {
     EXPECT_EQ(refused(target), "the target has a segment that is empty, . or ..") << target;
   }
   for (const char* target : {"/%", "/%4", "/%g0", "/a?b=%4", "/a?%z=1"}) {

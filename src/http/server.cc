@@ -54,17 +54,18 @@ class Server::ChunkedStream final : public Stream {
   bool broken_ = false;
 };
 
-Server::Server(Socket listening, Handler handler, const Clock& clock, ServerLimits limits, Closed closed)
+Server::Server(Socket listening, Handler handler, const Clock& clock, ServerLimits limits, Closed closed, Shown shown)
     : listening_(std::move(listening)),
       handler_(std::move(handler)),
       clock_(clock),
       limits_(limits),
-      closed_(std::move(closed)) {}
+      closed_(std::move(closed)),
+      shown_(std::move(shown)) {}
 
 Result<std::unique_ptr<Server>> Server::start(Socket listening, Handler handler, const Clock& clock,
-                                              ServerLimits limits, Closed closed) {
+                                              ServerLimits limits, Closed closed, Shown shown) {
   std::unique_ptr<Server> server(
-      new Server(std::move(listening), std::move(handler), clock, limits, std::move(closed)));
+      new Server(std::move(listening), std::move(handler), clock, limits, std::move(closed), std::move(shown)));
   std::array<int, 2> ends;
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return error_from(errno, "make", "a pipe");
   server->stop_read_ = Socket(ends[0]);
@@ -107,6 +108,7 @@ void Server::accept_all() {
       continue;
     }
     if (connections_.size() >= limits_.connections) {
+      if (shown_) continue;  // nobody waits for a handshake here
       Wire wire(std::move(socket), clock_);
       refuse(
           wire, 503,
@@ -137,10 +139,15 @@ void Server::refuse(Wire& wire, int status, const Error& error) const {
 
 void Server::serve(Socket socket, uint64_t number) {
   name_this_thread("connection");
-  Peer peer{.connection = number, .credentials = credentials_of(socket)};
+  Peer peer{.connection = number, .credentials = credentials_of(socket), .address = address_of(socket)};
   Wire wire(std::move(socket), clock_);
   std::string input;
   bool more = true;
+  if (shown_) {
+    more = wire.accept_tls(*shown_(), after_ms(limits_.read_ms)).has_value();
+    peer.tls = true;
+    peer.certificate = wire.peer_chain();
+  }
   while (more && !stopping_) {
     RequestParser parser(limits_.message);
     int64_t deadline_ns = after_ms(input.empty() ? limits_.idle_ms : limits_.read_ms);

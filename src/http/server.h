@@ -7,7 +7,8 @@
 //
 // The handler is called from many threads at once. It may block; an answer that has no end is a Stream. For a PUT it is
 // called when the head is there, and takes the body piece by piece; if it does not take all of it, the connection is
-// closed. Whoever keeps something for a connection forgets it when `closed` names that connection.
+// closed. Whoever keeps something for a connection forgets it when `closed` names that connection. With `shown`, which
+// is asked for each connection, it speaks TLS and nothing else.
 #pragma once
 
 #include <atomic>
@@ -25,6 +26,7 @@
 #include "http/message.h"
 #include "http/parser.h"
 #include "http/socket.h"
+#include "http/tls.h"
 
 namespace sluice::http {
 
@@ -40,15 +42,19 @@ struct ServerLimits {
 struct Peer {
   uint64_t connection = 0;
   std::optional<Credentials> credentials;  // none over TCP
+  std::string address;                     // "127.0.0.1"; empty over a Unix socket
+  bool tls = false;                        // nobody on the way can read what is sent
+  std::string certificate;                 // that they have shown and that holds, with those who signed it, in PEM
 };
 
 class Server {
  public:
   using Handler = std::function<Response(const Request&, const Peer&)>;
   using Closed = std::function<void(uint64_t connection)>;
+  using Shown = std::function<std::shared_ptr<const ServerTls>()>;
 
   static Result<std::unique_ptr<Server>> start(Socket listening, Handler handler, const Clock& clock,
-                                               ServerLimits limits = {}, Closed closed = {});
+                                               ServerLimits limits = {}, Closed closed = {}, Shown shown = {});
   ~Server();
 
   // Takes no new connections and no new requests, ends streams, and returns when those under way are answered.
@@ -62,7 +68,7 @@ class Server {
   };
   class ChunkedStream;
 
-  Server(Socket listening, Handler handler, const Clock& clock, ServerLimits limits, Closed closed);
+  Server(Socket listening, Handler handler, const Clock& clock, ServerLimits limits, Closed closed, Shown shown);
   void accept_all();
   void serve(Socket socket, uint64_t number);
   Result<bool> next_piece(Wire& wire, RequestParser& parser, std::string& input, std::string& piece, bool& whole);
@@ -77,6 +83,7 @@ class Server {
   const Clock& clock_;
   ServerLimits limits_;
   Closed closed_;
+  Shown shown_;
   Socket stop_read_, stop_write_;  // a pipe that can be read once it stops
   std::atomic<bool> stopping_ = false;
   std::thread acceptor_;

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -160,6 +161,26 @@ Result<Socket> connect_tcp(const std::string& address, uint16_t port) {
                    address + " port " + std::to_string(port));
 }
 
+Result<Socket> connect_host(const std::string& host, uint16_t port) {
+  addrinfo wanted{.ai_flags = AI_ADDRCONFIG, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+  addrinfo* found = nullptr;
+  const int failure = ::getaddrinfo(host.c_str(), nullptr, &wanted, &found);
+  if (failure != 0) {
+    return Error{.code = Code::unavailable, .message = host + " has no address: " + ::gai_strerror(failure)};
+  }
+  Result<Socket> last = Error{.code = Code::unavailable, .message = host + " has no address"};
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    std::array<char, NI_MAXHOST> text{};
+    if (::getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+      continue;
+    }
+    last = connect_tcp(text.data(), port);
+    if (last) break;
+  }
+  ::freeaddrinfo(found);
+  return last;
+}
+
 uint16_t port_of(const Socket& listening) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
@@ -167,6 +188,18 @@ uint16_t port_of(const Socket& listening) {
   if (storage.ss_family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
   if (storage.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
   return 0;
+}
+
+std::string address_of(const Socket& socket) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(storage);
+  if (::getpeername(socket.fd(), reinterpret_cast<sockaddr*>(&storage), &size) != 0) return "";
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* where = nullptr;
+  if (storage.ss_family == AF_INET) where = &reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr;
+  if (storage.ss_family == AF_INET6) where = &reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr;
+  if (where == nullptr || ::inet_ntop(storage.ss_family, where, text.data(), text.size()) == nullptr) return "";
+  return text.data();
 }
 
 std::optional<Credentials> credentials_of(const Socket& socket) {
@@ -177,7 +210,41 @@ std::optional<Credentials> credentials_of(const Socket& socket) {
   return Credentials{.user = peer.uid, .pid = peer.pid};
 }
 
+Result<void> Wire::shake_hands(Result<std::unique_ptr<TlsTunnel>> tunnel, int64_t deadline_ns) {
+  if (!tunnel) return tunnel.error();
+  tunnel_ = *std::move(tunnel);
+  return tunnel_->handshake([&](std::string& into) { return read_raw(into, deadline_ns, -1) == Read::some; },
+                            [&](std::string_view bytes) { return write_raw(bytes, deadline_ns); });
+}
+
+Result<void> Wire::accept_tls(const ServerTls& shown, int64_t deadline_ns) {
+  return shake_hands(TlsTunnel::accept(shown), deadline_ns);
+}
+
+Result<void> Wire::connect_tls(const ServerTrust& trust, int64_t deadline_ns) {
+  return shake_hands(TlsTunnel::connect(trust), deadline_ns);
+}
+
 Wire::Read Wire::read(std::string& into, int64_t deadline_ns, int stop) {
+  if (!tunnel_) return read_raw(into, deadline_ns, stop);
+  Read last = Read::ended;
+  const bool some = tunnel_->read(
+      into,
+      [&](std::string& bytes) {
+        last = read_raw(bytes, deadline_ns, stop);
+        return last == Read::some;
+      },
+      [&](std::string_view bytes) { return write_raw(bytes, deadline_ns); });
+  if (some) return Read::some;
+  return last == Read::some ? Read::ended : last;
+}
+
+bool Wire::write(std::string_view bytes, int64_t deadline_ns) {
+  if (!tunnel_) return write_raw(bytes, deadline_ns);
+  return tunnel_->write(bytes, [&](std::string_view piece) { return write_raw(piece, deadline_ns); });
+}
+
+Wire::Read Wire::read_raw(std::string& into, int64_t deadline_ns, int stop) {
   std::array<char, kReadBytes> part;
   while (true) {
     ssize_t got = ::recv(socket_.fd(), part.data(), part.size(), 0);
@@ -197,7 +264,7 @@ Wire::Read Wire::read(std::string& into, int64_t deadline_ns, int stop) {
   }
 }
 
-bool Wire::write(std::string_view bytes, int64_t deadline_ns) {
+bool Wire::write_raw(std::string_view bytes, int64_t deadline_ns) {
   while (!bytes.empty()) {
     ssize_t put = ::send(socket_.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (put > 0) {

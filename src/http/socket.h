@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/result.h"
+#include "http/tls.h"
 
 namespace sluice::http {
 
@@ -43,7 +45,12 @@ Result<Socket> connect_unix(const std::string& path);
 // A numeric address, such as 127.0.0.1 or ::1; port 0 takes a free one.
 Result<Socket> listen_tcp(const std::string& address, uint16_t port);
 Result<Socket> connect_tcp(const std::string& address, uint16_t port);
+// The same to a name or an address.
+Result<Socket> connect_host(const std::string& host, uint16_t port);
 uint16_t port_of(const Socket& listening);
+
+// The numeric address of the other end; empty over a Unix socket.
+std::string address_of(const Socket& socket);
 
 // Who is at the other end of a Unix socket, as the kernel knows it; none over TCP.
 struct Credentials {
@@ -52,10 +59,16 @@ struct Credentials {
 };
 std::optional<Credentials> credentials_of(const Socket& socket);
 
-// Bytes over a socket. A deadline is a time of the clock's monotonic_ns.
+// Bytes over a socket, in the clear or through TLS. A deadline is a time of the clock's monotonic_ns.
 class Wire {
  public:
   Wire(Socket socket, const Clock& clock) : socket_(std::move(socket)), clock_(&clock) {}
+
+  // From now on through TLS. After an error nothing can be read or written.
+  Result<void> accept_tls(const ServerTls& shown, int64_t deadline_ns);
+  Result<void> connect_tls(const ServerTrust& trust, int64_t deadline_ns);
+  // What the other end has shown; empty: nothing.
+  std::string peer_chain() const { return tunnel_ ? tunnel_->peer_chain() : ""; }
 
   enum class Read { some, ended, late, stopped };
   // Adds what there is to `into`, waiting for it if there is none; `stop` (a descriptor, or -1) ends the waiting when
@@ -69,8 +82,13 @@ class Wire {
   const Socket& socket() const { return socket_; }
 
  private:
+  Read read_raw(std::string& into, int64_t deadline_ns, int stop);
+  bool write_raw(std::string_view bytes, int64_t deadline_ns);
+  Result<void> shake_hands(Result<std::unique_ptr<TlsTunnel>> tunnel, int64_t deadline_ns);
+
   Socket socket_;
   const Clock* clock_;
+  std::unique_ptr<TlsTunnel> tunnel_;  // null: in the clear
 };
 
 }  // namespace sluice::http

@@ -23,7 +23,8 @@ ROLES = {
 }
 # The least role that these may need, whatever a concept says.
 AT_LEAST = {
-    "Access/*": "administer", "Trust/add": "administer", "Trust/remove": "administer", "Trust/revoke": "administer",
+    "Access/*": "administer", "Session/end": "administer", "Session/list": "administer", "Webhook/*": "administer",
+    "Trust/add": "administer", "Trust/remove": "administer", "Trust/revoke": "administer",
     "Trust/setThreshold": "administer", "Deployment/label": "administer", "Secret/put": "operate",
     "Secret/rotate": "operate", "Secret/remove": "operate", "Secret/rekey": "operate", "Env/destroy": "operate",
     "Env/bind": "operate", "Env/rebind": "operate", "Config/set": "operate", "Deployment/remove": "operate",

@@ -121,6 +121,40 @@ Result<Code> list_tokens(Context& context) {
   return Code::ok;
 }
 
+// -------------------------------------------------------------------------------------------------------- sessions
+
+Result<Code> list_sessions(Context& context) {
+  auto answer = ask(context, "Session/list", {});
+  if (!answer) return answer.error();
+  context.output.print(answer->fields, [&](const Terminal& terminal) {
+    Table table{
+        .columns = {{.title = "SESSION", .whole = true}, {"OF"}, {"FROM"}, {"EXPIRES"}, {"LAST USED"}, {"STATUS"}},
+        .empty = "Nobody has logged in with a browser."};
+    for (const json::value& each : answer->fields.at("sessions").as_array()) {
+      const std::string status = text_in(each, "status");
+      table.rows.push_back({{text_in(each, "session")},
+                            {text_in(each, "subject")},
+                            {text_in(each, "address")},
+                            {text_in(each, "expires")},
+                            {text_in(each, "lastUsed")},
+                            {status, status == "open" ? Style::good : Style::faint}});
+    }
+    return render(table, terminal);
+  });
+  return Code::ok;
+}
+
+Result<Code> sessions(Context& context) {
+  if (context.given.text("verb") == "list") return list_sessions(context);
+  if (!context.given.has("session")) {
+    return Error{.code = Code::usage, .message = "say which session, by its id", .next = "sluice access sessions list"};
+  }
+  auto answer = ask(context, "Session/end", {{"session", context.given.text("session")}});
+  if (!answer) return answer.error();
+  print_done(context, *answer, "ended", answer->text("session") + " of " + answer->text("subject"));
+  return Code::ok;
+}
+
 // ---------------------------------------------------------------------------------------------------------- policy
 
 Result<std::string> read_policy(Context& context) {
@@ -326,6 +360,15 @@ void add_access_commands(Commands& commands) {
             {.name = "expires", .value = "TIME", .help = "after so long, such as 90d", .kind = Kind::duration}}),
        .example = "sluice access tokens list",
        .run = tokens});
+  commands.add({.name = "access sessions",
+                .summary = "List or end the sessions of browsers that logged in",
+                .details = "A session ends after twelve hours, with the token that it was opened with, and when its "
+                           "person logs out. end SESSION ends one at once.",
+                .args = {{.name = "verb", .help = "what to do", .choices = {"list", "end"}},
+                         {.name = "session", .help = "of end, as list shows it", .optional = true}},
+                .options = changing_options({}),
+                .example = "sluice access sessions list",
+                .run = sessions});
 }
 
 }  // namespace sluice::cli

@@ -43,5 +43,12 @@ TEST(AccessCommands, ATokenIsShownOnceAndCanBeRevoked) {
   EXPECT_EQ(home.run({"access", "tokens", "revoke"}).exit, 2);
 }
 
+TEST(AccessCommands, SessionsAreListedAndEnded) {
+  ObjectsHome home;
+  EXPECT_EQ(home.run({"access", "sessions", "list"}).out, "Nobody has logged in with a browser.\n");
+  EXPECT_EQ(home.run({"access", "sessions", "end"}).exit, 2);
+  EXPECT_EQ(home.run({"access", "sessions", "end", "none"}).exit, 5);
+}
+
 }  // namespace access_commands_test
 }  // namespace sluice::cli

@@ -9,9 +9,11 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/opening.h"
+#include "crypto/x509.h"
 #include "host/access_views.h"
 #include "host/contexts.h"
 #include "host/remote_door.h"
+#include "http/client.h"
 
 namespace sluice::cli {
 namespace context_commands {
@@ -42,6 +44,39 @@ Result<std::string> given_token(Context& context) {
   return trimmed(text.substr(0, text.find('\n')));
 }
 
+// Who must have signed the certificate of the server; empty: somebody whom this machine believes has. An authority that
+// it does not know must have the fingerprint that the person has from the server's operator.
+Result<std::string> authority_of(Context& context, const std::string& url, const Clock& clock) {
+  auto where = host::address_in(url);
+  if (!where) return where.error();
+  if (!where->tls) return std::string();
+  const std::string wanted = context.given.text("fingerprint");
+  if (wanted.empty()) {
+    auto known = http::Client::to_tls(where->address, where->port, {.host = where->address}, clock);
+    if (known) return std::string();
+    if (known.error().code != Code::verification_failed) return known.error();
+  }
+  auto chain = http::chain_shown_at(where->address, where->port, clock);
+  if (!chain) return chain.error();
+  auto facts = crypto::read_certificates(*chain);
+  if (!facts) return facts.error();
+  const std::string& shown = facts->back().fingerprint;
+  if (wanted.empty()) {
+    return Error{
+        .code = Code::verification_failed,
+        .message = url + " shows a certificate of an authority that this machine does not know: " + shown +
+                   "; nothing was sent",
+        .next = "compare it with what sluice serve printed, then: sluice login " + url + " --fingerprint " + shown};
+  }
+  if (shown != wanted) {
+    return Error{.code = Code::verification_failed,
+                 .message = url + " shows the authority " + shown + ", not " + wanted + "; nothing was sent",
+                 .next = "ask the operator of the server for its fingerprint"};
+  }
+  const size_t last = chain->rfind("-----BEGIN CERTIFICATE-----");
+  return chain->substr(last);
+}
+
 Result<Code> login(Context& context) {
   const std::string url = context.given.text("url"), name = context.given.text("name");
   if (name == host::kLocalContext) {
@@ -50,10 +85,12 @@ Result<Code> login(Context& context) {
   if (auto where = host::address_in(url); !where) return where.error();
   auto home = home_of(context);
   if (!home) return home.error();
+  RealClock clock;
+  auto authority = authority_of(context, url, clock);
+  if (!authority) return authority.error();
   auto token = given_token(context);
   if (!token) return token.error();
-  RealClock clock;
-  host::ServerContext server{url, *token};
+  host::ServerContext server{url, *token, *authority};
   auto door = host::RemoteDoor::open(server, clock, {.purpose = "login"});
   if (!door) return door.error();
   auto answer = (*door)->view("whoami");
@@ -130,11 +167,16 @@ void add_context_commands(Commands& commands) {
        .group = Group::operate,
        .summary = "Log in to a server with a token",
        .details = "The token is read from a line of standard input, or from a file. It is kept in "
-                  "keys/contexts.json of the home, which only you can read.\n\nFor instance: sluice login "
+                  "keys/contexts.json of the home, which only you can read. A server that has made its own "
+                  "certificate authority (sluice serve --tls-own) is believed if --fingerprint is that of the "
+                  "authority, which is kept with the token.\n\nFor instance: sluice login "
                   "http://127.0.0.1:8400 --name team < token",
        .args = {{.name = "url", .help = "such as http://127.0.0.1:8400"}},
        .options =
            {{.name = "name", .value = "NAME", .help = "what to call the server", .fallback = "server"},
+            {.name = "fingerprint",
+             .value = "SHA256",
+             .help = "of the authority that the server's certificate is from, as sluice serve prints it"},
             {.name = "token-file", .value = "FILE", .help = "the file that holds the token", .kind = Kind::path}},
        .example = "sluice login http://127.0.0.1:8400 --token-file token",
        .run = login});

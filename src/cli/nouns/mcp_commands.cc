@@ -8,6 +8,7 @@
 #include "cli/opening.h"
 #include "host/background.h"
 #include "host/home_store.h"
+#include "host/remote_door.h"
 #include "mcp/bridge.h"
 
 namespace sluice::cli {
@@ -24,9 +25,7 @@ Result<Code> run(Context& context) {
   }
   mcp::Bridge bridge({.connect = [&]() -> Result<std::unique_ptr<http::Client>> {
                         if (!opening->server) return http::Client::to_unix(host::socket_of(opening->home), clock);
-                        auto where = host::address_in(opening->server->url);
-                        if (!where) return where.error();
-                        return http::Client::to_tcp(where->address, where->port, clock);
+                        return host::connect_to(*opening->server, clock);
                       },
                       .token = opening->server ? opening->server->token : "",
                       .say =

@@ -24,12 +24,24 @@ namespace serve_commands {
 
 constexpr int64_t kLook_ms = 20;
 
+host::CertificateOrders certificates_of(const Context& context) {
+  return {.cert_file = context.given.text("tls-cert"),
+          .key_file = context.given.text("tls-key"),
+          .client_ca_file = context.given.text("client-ca"),
+          .own = context.given.flag("tls-own"),
+          .names = context.given.texts("tls-name")};
+}
+
 Result<Code> serve(Context& context) {
   const host::LoadedConcepts& loaded = concepts_of(context);
   std::string name = context.given.text("kit");
   const std::string where = context.given.text("listen");
+  const host::CertificateOrders certificates = certificates_of(context);
+  if (where.empty() && (certificates.any() || !certificates.client_ca_file.empty())) {
+    return Error{.code = Code::usage, .message = "a certificate is for --listen ADDRESS:PORT, which is missing"};
+  }
   if (!where.empty()) {
-    if (auto sound = host::Serving::check_listen(where); !sound) return sound.error();
+    if (auto sound = host::Serving::check_listen(where, certificates.any()); !sound) return sound.error();
   }
   auto place = kit_place_of(context, name.empty() ? std::string(deploy::kKitFolder) : name);
   if (!place) return place.error();
@@ -50,7 +62,7 @@ Result<Code> serve(Context& context) {
   });
   if (!serving) return serving.error();
   if (!where.empty()) {
-    if (auto listening = (*serving)->listen(where); !listening) return listening.error();
+    if (auto listening = (*serving)->listen(where, certificates); !listening) return listening.error();
   }
   tell_service(context.variables, "READY=1");
   (*serving)->run(*stop, reload);
@@ -198,14 +210,27 @@ void add_serve_commands(Commands& commands) {
            "SIGTERM, Ctrl-C and `sluice stop` end it in order. What it has started on this machine goes on running. "
            "Builds and other effects run in its environment, not in that of the command that asked for them.\n\n"
            "--listen serves programs and other people over HTTP, who show a token (`sluice access tokens create`); the "
-           "owner's own is in run/owner.token of the home while it listens.\n\n"
+           "owner's own is in run/owner.token of the home while it listens. An address that others can reach needs a "
+           "certificate: from files, which are read again when they change and on SIGHUP, or from an authority that "
+           "the home makes for itself (--tls-own), whose fingerprint `sluice login` asks for.\n\n"
            "A .sync file of the kit that changes is checked and loaded, as in `sluice kit run`.",
        .args = {{.name = "kit",
                  .help = "the kit's folder, or its name; else Sluice's own",
                  .kind = Kind::path,
                  .optional = true}},
        .options = {lock_timeout_option(),
-                   {.name = "listen", .value = "ADDRESS:PORT", .help = "answer HTTP there, too; only on this machine"}},
+                   {.name = "listen", .value = "ADDRESS:PORT", .help = "answer HTTP there, too"},
+                   {.name = "tls-cert", .value = "FILE", .help = "show this certificate there", .kind = Kind::path},
+                   {.name = "tls-key", .value = "FILE", .help = "its private key", .kind = Kind::path},
+                   {.name = "tls-own", .help = "show a certificate of an authority of this home"},
+                   {.name = "tls-name",
+                    .value = "NAME",
+                    .help = "of --tls-own: what else this server is called",
+                    .repeated = true},
+                   {.name = "client-ca",
+                    .value = "FILE",
+                    .help = "who signs the certificates that clients may show",
+                    .kind = Kind::path}},
        .example = "sluice serve",
        .run = serve});
   commands.add({.name = "status",

@@ -4,6 +4,7 @@
 #include "access.gen.h"
 #include "deploy/views/states.h"
 #include "deployment.gen.h"
+#include "session.gen.h"
 
 namespace sluice::deploy::views {
 
@@ -19,6 +20,17 @@ std::optional<KnownToken> token_of(const lang::Snapshot& snapshot, const std::st
   if (record->role) known.identity.at_most = role_named(*record->role);
   if (record->expires) known.expires_ms = record->expires->ms;
   return known;
+}
+
+std::optional<KnownSession> session_of(const lang::Snapshot& snapshot, const std::string& id) {
+  auto record = States(snapshot).session().get(session::SessionId(id));
+  if (!record) return std::nullopt;
+  return KnownSession{.subject = record->subject,
+                      .digest = record->digest,
+                      .token = record->token.value_or(""),
+                      .run = record->run.value_or(""),
+                      .expires_ms = record->expires.ms,
+                      .ended = record->ended.has_value()};
 }
 
 KnownPolicy policy_of(const lang::Snapshot& snapshot) {

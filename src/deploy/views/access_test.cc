@@ -5,6 +5,7 @@
 
 #include "access.gen.h"
 #include "deploy/testing_views.h"
+#include "session.gen.h"
 
 namespace sluice::deploy::views {
 namespace access_test {
@@ -27,6 +28,19 @@ TEST(AccessView, ReadsTokensThePolicyAndLabels) {
   EXPECT_EQ(token->identity.only_in, std::vector<std::string>{"staging"});
   EXPECT_EQ(token->expires_ms, 7);
   EXPECT_TRUE(token->revoked);
+  session::State(rows.rows).put(session::SessionId("s1"), {.subject = "user:ann",
+                                                           .token = "t1",
+                                                           .digest = "sha256:y",
+                                                           .address = "127.0.0.1",
+                                                           .expires = lang::DateTime{9}});
+  EXPECT_FALSE(session_of(rows, "s2"));
+  auto session = session_of(rows, "s1");
+  ASSERT_TRUE(session);
+  EXPECT_EQ(session->subject, "user:ann");
+  EXPECT_EQ(session->token, "t1");
+  EXPECT_EQ(session->run, "");
+  EXPECT_EQ(session->expires_ms, 9);
+  EXPECT_FALSE(session->ended);
   EXPECT_EQ(policy_of(rows).version, 0);
   state.put_whole({.policy = "p", .version = 3});
   EXPECT_EQ(policy_of(rows).version, 3);

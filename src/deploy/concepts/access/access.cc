@@ -61,6 +61,12 @@ Apply::Result Access::apply(const Apply& ask, State& state) {
     if (std::string more = before.exceeds({.subject = *ask.caller}, *next); !more.empty()) {
       return Apply::Exceeds{.message = more};
     }
+    for (const KnownCertificate& each : next->certificates()) {
+      if (std::ranges::find(before.certificates(), each) != before.certificates().end()) continue;
+      if (std::string more = before.exceeds({.subject = *ask.caller}, each.as); !more.empty()) {
+        return Apply::Exceeds{.message = more};
+      }
+    }
   }
   if (before.has_admin() && !next->has_admin()) {
     return Apply::LastAdmin{.message = "nobody would be admin everywhere any more; nothing was changed"};

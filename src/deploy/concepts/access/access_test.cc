@@ -65,6 +65,15 @@ TEST_F(AccessTest, ApplyRefusesToGrantWhatTheCallerLacks) {
   harness.invoke(Apply{.policy = more, .caller = "user:ann"}).as<Apply::Ok>();
 }
 
+TEST_F(AccessTest, ApplyRefusesACertificateForSomebodyWhoMayMore) {
+  harness.invoke(Apply{.policy = kTeam}).as<Apply::Ok>();
+  const std::string more = kTeam + "certificates: [{subject: CN=bob, as: user:ann}]\n";
+  EXPECT_EQ(harness.invoke(Apply{.policy = more, .caller = "user:bob"}).as<Apply::Exceeds>().message,
+            "user:bob does not hold admin everywhere, which user:ann does");
+  harness.invoke(Apply{.policy = more, .caller = "user:ann"}).as<Apply::Ok>();
+  harness.invoke(Apply{.policy = more, .caller = "user:bob"}).as<Apply::Ok>();  // it was there already
+}
+
 TEST_F(AccessTest, TheLastAdminStays) {
   harness.invoke(Apply{.policy = kAdmin}).as<Apply::Ok>();
   const std::string none = kHead + "- {to: [user:ann], role: operator}\n";
