@@ -90,6 +90,34 @@ def test_the_tests_fail_when_an_end_to_end_test_fails(tree):
     assert dev(tree, "test").returncode != 0
 
 
+def test_a_test_that_fails_beside_others_runs_once_more_alone_and_is_named(tree):
+    program(tree / "programs", "ctest", """case "$*" in
+*--rerun-failed*) [ ! -e steady ];;
+*) printf 'The following tests FAILED:\\n\\t  7 - engine.A (Failed)\\nErrors while running CTest\\n99%% tests passed, 1 of 9\\n'; exit 8;;
+esac
+""")
+    (tree / "tests" / "test_nothing.py").write_text(
+        "from pathlib import Path\n"
+        "def test_nothing():\n    seen = Path('seen'); was = seen.exists(); seen.touch(); assert was\n"
+        "def test_other(): pass\n")
+    run = dev(tree, "test")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "engine.A (Failed)" in run.stderr and "test_nothing.py::test_nothing" in run.stderr
+    assert "1 failed, 1 passed" in run.stdout and run.stdout.splitlines()[-1].startswith("1 passed")
+    (tree / "seen").unlink()
+    assert dev(tree, "test", "tests/test_nothing.py").returncode != 0, "what is named is not run twice"
+    (tree / "steady").touch()
+    assert dev(tree, "test").returncode != 0, "a unit test failed twice"
+
+
+def test_more_than_five_failures_are_no_accident(tree):
+    program(tree / "programs", "ctest", "printf '100%% tests passed\\n'\n")
+    (tree / "tests" / "test_nothing.py").write_text(
+        "import pytest\nfrom pathlib import Path\n@pytest.mark.parametrize('n', range(6))\n"
+        "def test_nothing(n):\n    seen = Path(f'seen{n}'); was = seen.exists(); seen.touch(); assert was\n")
+    assert dev(tree, "test").returncode != 0
+
+
 def test_with_arguments_only_what_they_name_is_tested(tree):
     program(tree / "programs", "ctest", "echo ran; exit 8\n")
     (tree / "tests" / "test_other.py").write_text("def test_other(): assert False\n")
