@@ -26,6 +26,7 @@
 #include "deploy/router_watch.h"
 #include "deploy/rules_pack.h"
 #include "deploy/secret_watch.h"
+#include "deploy/series_watch.h"
 #include "deploy/stored_data.h"
 #include "deploy/telemetry_backends.h"
 #include "deploy/webhook_outlet.h"
@@ -129,6 +130,9 @@ int main(int count, char** words) {
   sluice::deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "");
   loaded.observers.push_back(&judge_watch);
   loaded.tools.add(judge_watch);
+  sluice::deploy::SeriesWatch series_watch(fleet, clock);
+  loaded.observers.push_back(&series_watch);
+  loaded.tools.add(series_watch);
   sluice::pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
   sluice::deploy::PackKeeper pack_keeper(disk, pack_shelf, sluice::host::fits_the_kit);
   loaded.tools.add(pack_keeper);

@@ -99,7 +99,7 @@ class RouterFleet {
     double failed = 0;              // 5xx
     std::vector<double> latencies;  // by bucket of router/counters.h
   };
-  // By revision, of one deployment. An error: it did not answer within this time.
+  // By revision, of one deployment, or of all (empty) those that had a request. An error: it did not answer in time.
   Result<std::map<std::string, Counted>> counts(const Member& member, const std::string& deployment,
                                                 int64_t timeout_ms) const;
 

@@ -32,8 +32,8 @@ struct Reported {
 // Of all deployments, or of one.
 json::object stats_of(const Reported& router, const std::string& deployment);
 
-// What the judge of a rollout reads: weights and counts of a deployment's revisions. It asks no thread, so it costs
-// little however often it is asked for.
+// What the judge of a rollout reads: weights and counts of a deployment's revisions; without a deployment, of all
+// revisions that ever had a request. It asks no thread, so it costs little however often it is asked for.
 json::object counts_of(const Reported& router, const std::string& deployment);
 
 json::object usage_of(Counters& counters, const std::string& router);
