@@ -3,12 +3,18 @@
 #include "mesh/agent.h"
 
 #include <boost/json.hpp>
+#include <charconv>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "crypto/base64.h"
 #include "http/outgoing.h"
+#include "http/parser.h"
+#include "http/socket.h"
 #include "mesh/enrolment.h"
+#include "mesh/proof.h"
 
 namespace sluice::mesh {
 namespace agent {
@@ -59,20 +65,28 @@ Result<Fetched> FolderSource::fetch(const NodeState& state) {
   return fetched;
 }
 
-Result<Fetched> DirectSource::fetch(const NodeState& state) {
-  const std::string& domain = state.marks.trust.trust_domain;
-  const auto file = [&](const std::string& name) { return read_file(disk_, identity_folder_ + "/" + name, 1 << 20); };
-  auto ca = file("ca.crt");
-  if (!ca) return ca.error();
-  auto cert = file("certs/node." + state.node + ".crt");
-  if (!cert) return cert.error();
-  auto key = file("certs/node." + state.node + ".key");
+// ------------------------------------------------------------------------------------------------- config servers
+
+Result<std::string> ServerSource::identity_file(const std::string& name) const {
+  return read_file(disk_, identity_folder_ + "/" + name, 1 << 20);
+}
+
+Result<ServerAnswer> ServerSource::ask_with_proof(const NodeState& state, const std::string& method,
+                                                  const std::string& target, const std::string& body) {
+  const std::string own = "certs/node." + state.node;
+  auto certificate = identity_file(own + ".crt");
+  if (!certificate) return certificate.error();
+  auto pem = identity_file(own + ".key");
+  if (!pem) return pem.error();
+  auto key = crypto::PrivateKey::from_pem(*pem);
   if (!key) return key.error();
-  http::Outgoing outgoing({.tls = {.roots_pem = *ca,
-                                   .chain_pem = *cert,
-                                   .key_pem = *key,
-                                   .server_name = "config-server." + domain + ".rete"}},
-                          clock_);
+  const Asked asked{.trust_domain = state.marks.trust.trust_domain, .method = method, .target = target, .body = body};
+  return ask(state, method, target, body,
+             {{std::string(kCertificateHeader), crypto::to_base64(*certificate)},
+              {std::string(kProofHeader), prove(asked, *key, clock_.wall_ms())}});
+}
+
+Result<Fetched> ServerSource::fetch(const NodeState& state) {
   Fetched all;
   for (const bool ctrl : {false, true}) {
     uint64_t have = state.marks.mgmt.version;
@@ -80,10 +94,9 @@ Result<Fetched> DirectSource::fetch(const NodeState& state) {
       have = 0;
       for (const auto& [vertex, mark] : state.marks.ctrl) have = std::max(have, mark.version);
     }
-    auto answer = outgoing.send(
-        {.url = url_ + "/artifact/" + (ctrl ? "ctrl" : "mgmt") + "/" + state.node + "?have=" + std::to_string(have),
-         .timeout_ms = 30'000,
-         .most_bytes = kMaxServedBytes});
+    auto answer = ask_with_proof(
+        state, "GET",
+        std::string("/artifact/") + (ctrl ? "ctrl" : "mgmt") + "/" + state.node + "?have=" + std::to_string(have), "");
     if (!answer) return answer.error();
     if (answer->status == 304) continue;
     if (answer->status == 404 && ctrl) continue;
@@ -97,6 +110,100 @@ Result<Fetched> DirectSource::fetch(const NodeState& state) {
     for (Artifact& each : fetched->chain) all.chain.push_back(std::move(each));
   }
   return all;
+}
+
+Result<void> ServerSource::report(const NodeState& state) {
+  json::object ctrl;
+  for (const auto& [vertex, mark] : state.marks.ctrl) ctrl[vertex] = mark.version;
+  json::array rejected;
+  for (const Rejection& each : state.rejected) rejected.push_back(each.version);
+  const std::string body = write(json::object{{"version", state.marks.mgmt.version},
+                                              {"ctrl", std::move(ctrl)},
+                                              {"active", state.active},
+                                              {"pending", state.pending.has_value()},
+                                              {"rejected", std::move(rejected)},
+                                              {"trouble", state.trouble}});
+  auto answer = ask_with_proof(state, "POST", "/artifact/report/" + state.node, body);
+  if (!answer) return answer.error();
+  if (answer->status >= 300)
+    return Error{.code = Code::unavailable, .message = "the config server answered " + std::to_string(answer->status)};
+  return {};
+}
+
+Result<ServerAnswer> DirectSource::ask(const NodeState& state, const std::string& method, const std::string& target,
+                                       const std::string& body, const std::vector<http::Header>& headers) {
+  const std::string& domain = state.marks.trust.trust_domain;
+  auto ca = identity_file("ca.crt");
+  if (!ca) return ca.error();
+  auto cert = identity_file("certs/node." + state.node + ".crt");
+  if (!cert) return cert.error();
+  auto key = identity_file("certs/node." + state.node + ".key");
+  if (!key) return key.error();
+  http::Outgoing outgoing({.tls = {.roots_pem = *ca,
+                                   .chain_pem = *cert,
+                                   .key_pem = *key,
+                                   .server_name = "config-server." + domain + ".rete"}},
+                          clock_);
+  auto answer = outgoing.send({.method = method,
+                               .url = url_ + target,
+                               .headers = headers,
+                               .body = body,
+                               .timeout_ms = 30'000,
+                               .most_bytes = kMaxServedBytes});
+  if (!answer) return answer.error();
+  return ServerAnswer{answer->status, std::move(answer->body)};
+}
+
+Result<ServerAnswer> VertexSource::ask(const NodeState& state, const std::string& method, const std::string& target,
+                                       const std::string& body, const std::vector<http::Header>& headers) {
+  const int64_t deadline_ns = clock_.monotonic_ns() + 30'000'000'000;
+  const std::string host = "config-server." + state.marks.trust.trust_domain + ".rete";
+  const auto lost = [&](const std::string& what) {
+    return Error{.code = Code::unavailable, .message = "the config server cannot be reached over the set: " + what};
+  };
+  uint16_t port = 0;
+  std::from_chars(socks5_.port().data(), socks5_.port().data() + socks5_.port().size(), port);
+  auto socket = http::connect_tcp(std::string(socks5_.host()), port);
+  if (!socket) return lost(socket.error().message);
+  http::Wire wire(*std::move(socket), clock_);
+  std::string in;
+  const auto take = [&](size_t count) {
+    while (in.size() < count) {
+      if (wire.read(in, deadline_ns, -1) != http::Wire::Read::some) return std::string();
+    }
+    std::string taken = in.substr(0, count);
+    in.erase(0, count);
+    return taken;
+  };
+  // RFC 1928: version 5, no authentication; then CONNECT to a name. The port says nothing: a service has one upstream.
+  using namespace std::string_literals;
+  if (!wire.write("\x05\x01\x00"s, deadline_ns) || take(2) != "\x05\x00"s) return lost("the vertex speaks no SOCKS5");
+  if (!wire.write("\x05\x01\x00\x03"s + static_cast<char>(host.size()) + host + "\x00\x50"s, deadline_ns))
+    return lost("the vertex closed the connection");
+  const std::string head = take(4);
+  if (head.size() != 4 || head[1] != 0)
+    return lost(head.size() != 4 ? "the vertex did not answer" : "the vertex refused, code " + std::to_string(head[1]));
+  size_t rest = head[3] == 1 ? 4 : head[3] == 4 ? 16 : 0;
+  if (head[3] == 3) {
+    const std::string length = take(1);
+    if (length.empty()) return lost("the vertex broke off");
+    rest = static_cast<unsigned char>(length[0]);
+  }
+  if (take(rest + 2).empty()) return lost("the vertex broke off");
+  http::Request request{.method = method, .target = target, .headers = {{"Host", host}}, .body = body};
+  request.headers.insert(request.headers.end(), headers.begin(), headers.end());
+  if (!wire.write(http::head_of(request) + body, deadline_ns)) return lost("the connection broke");
+  http::AnswerParser parser({.head_bytes = 16 << 10, .body_bytes = kMaxServedBytes});
+  while (true) {
+    auto complete = parser.take(in);
+    if (!complete) return complete.error();
+    if (*complete) break;
+    const auto read = wire.read(in, deadline_ns, -1);
+    if (read == http::Wire::Read::late) return lost("it did not answer in 30 s");
+    if (read != http::Wire::Read::some) return lost("the connection broke");
+  }
+  http::Answer answer = parser.answer();
+  return ServerAnswer{answer.status, std::move(answer.body)};
 }
 
 Result<std::optional<SyncOutcome>> enforce_deadline(NodeStore& store, const Clock& clock) {

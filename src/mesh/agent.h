@@ -1,5 +1,5 @@
 // What the agent of a node does each time it looks: fetch, judge, switch, and take back what nobody confirmed. Where
-// artifacts come from is a seam: a config server, or a folder.
+// artifacts come from is a seam: a config server, directly or through a vertex, or a folder.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/result.h"
+#include "http/message.h"
 #include "mesh/node_store.h"
 
 namespace sluice::mesh {
@@ -48,18 +49,65 @@ class FolderSource final : public ConfigSource {
   std::string folder_;
 };
 
-// A config server over mTLS with the node's own certificate, without a vertex in between.
-class DirectSource final : public ConfigSource {
+// What a config server answers to a request of this node.
+struct ServerAnswer {
+  int status = 0;
+  std::string body;
+};
+
+// A config server that is asked for both planes, with a proof of who asks (mesh/proof.h). How its answers come is the
+// caller's: directly, or through a vertex.
+class ServerSource : public ConfigSource {
  public:
-  DirectSource(Disk& disk, const Clock& clock, std::string url, std::string identity_folder)
-      : disk_(disk), clock_(clock), url_(std::move(url)), identity_folder_(std::move(identity_folder)) {}
+  ServerSource(Disk& disk, const Clock& clock, std::string identity_folder)
+      : disk_(disk), clock_(clock), identity_folder_(std::move(identity_folder)) {}
   Result<Fetched> fetch(const NodeState& state) override;
   bool proves_the_set() const override { return true; }
+  // Tells the server what the node obeys. Nothing hangs on it.
+  Result<void> report(const NodeState& state);
 
- private:
+ protected:
+  virtual Result<ServerAnswer> ask(const NodeState& state, const std::string& method, const std::string& target,
+                                   const std::string& body, const std::vector<http::Header>& headers) = 0;
+  Result<std::string> identity_file(const std::string& name) const;
+
   Disk& disk_;
   const Clock& clock_;
-  std::string url_, identity_folder_;
+
+ private:
+  Result<ServerAnswer> ask_with_proof(const NodeState& state, const std::string& method, const std::string& target,
+                                      const std::string& body);
+
+  std::string identity_folder_;
+};
+
+// Over TLS with the node's own certificate, or over plain HTTP on loopback; without a vertex in between.
+class DirectSource final : public ServerSource {
+ public:
+  DirectSource(Disk& disk, const Clock& clock, std::string url, std::string identity_folder)
+      : ServerSource(disk, clock, std::move(identity_folder)), url_(std::move(url)) {}
+
+ protected:
+  Result<ServerAnswer> ask(const NodeState& state, const std::string& method, const std::string& target,
+                           const std::string& body, const std::vector<http::Header>& headers) override;
+
+ private:
+  std::string url_;
+};
+
+// Through the vertex that serves the node's principal: SOCKS5 to config-server.DOMAIN.rete. The vertices authenticate
+// both ends.
+class VertexSource final : public ServerSource {
+ public:
+  VertexSource(Disk& disk, const Clock& clock, HostPort socks5, std::string identity_folder)
+      : ServerSource(disk, clock, std::move(identity_folder)), socks5_(std::move(socks5)) {}
+
+ protected:
+  Result<ServerAnswer> ask(const NodeState& state, const std::string& method, const std::string& target,
+                           const std::string& body, const std::vector<http::Header>& headers) override;
+
+ private:
+  HostPort socks5_;
 };
 
 enum class Synced { unchanged, changed, confirmed, taken_back };

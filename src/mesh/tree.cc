@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "crypto/base64.h"
 #include "crypto/sha256.h"
 #include "mesh/authority.h"
 #include "mesh/signature.h"
@@ -40,70 +41,70 @@ Draft draft(std::string path, std::string name, ArtifactKind kind, const T& payl
           .newer = needs_newer_schema(Payload(payload))};
 }
 
-class Signing {
+// Whom the nodes of a tree trust: what the agent's artifact says; nothing before the first.
+std::optional<Trust> trust_in(const TreeFiles& files, const std::string& node, const std::string& trust_domain) {
+  const auto file = files.find(node + "/mgmt/agent.json");
+  if (file == files.end()) return std::nullopt;
+  auto agent = parse_artifact(file->second);
+  if (!agent || !std::holds_alternative<Agent>(agent->payload)) return std::nullopt;
+  return trust_of(std::get<Agent>(agent->payload), trust_domain);
+}
+
+// Decides which streams are new. A stream is the mgmt artifacts of a node, or one ctrl artifact.
+class Drafting {
  public:
-  Signing(const Model& model, const TreeFiles& before, const SigningKeys& keys, int64_t now_ms)
-      : model_(model), before_(before), keys_(keys), now_ms_(now_ms) {}
+  Drafting(const Model& model, const TreeFiles& before, const TreeFiles& drafts, int64_t now_ms)
+      : model_(model), before_(before), drafts_(drafts), now_ms_(now_ms) {}
 
-  TreeFiles after;
+  TreeDraft made;
 
-  Result<void> node(const std::string& name, const NodePayloads& payloads, Ledger& ledger) {
+  void node(const std::string& name, const NodePayloads& payloads, Ledger& ledger) {
     std::vector<Draft> drafts = {draft(name + "/mgmt/agent.json", "agent", ArtifactKind::agent, payloads.agent)};
     for (const auto& [vertex, payload] : payloads.vertices)
       drafts.push_back(draft(name + "/mgmt/vertices/" + vertex + ".json", vertex, ArtifactKind::vertex, payload));
     StreamEntry& mgmt = ledger.mgmt[name];
-    if (auto done = stream(name, drafts, mgmt, "mgmt", json::value("mgmt"), keys_.mgmt, model_.mgmt_threshold); !done)
-      return done;
-    keep_chain(name, mgmt.version);
+    // Nodes judge it by the signers that they know, so it may need as many signatures as before.
+    const auto known = trust_in(before_, name, model_.trust_domain);
+    stream(name, drafts, mgmt, json::value("mgmt"),
+           std::max(model_.mgmt_threshold, known ? known->mgmt_threshold : uint32_t{1}));
     for (const auto& [vertex, payload] : payloads.ctrl) {
       const std::vector<Draft> one = {
           draft(name + "/ctrl/vertices/" + vertex + ".json", vertex, ArtifactKind::vertex, payload)};
       const json::value plane = {{"ctrl", {{"obeys_mgmt_version", mgmt.version}}}};
-      if (auto done =
-              stream(name, one, ledger.ctrl[name + "/" + vertex], "ctrl", plane, keys_.ctrl, model_.ctrl_threshold);
-          !done)
-        return done;
+      stream(name, one, ledger.ctrl[name + "/" + vertex], plane, model_.ctrl_threshold);
     }
-    return {};
   }
 
  private:
-  Result<void> stream(const std::string& node, const std::vector<Draft>& drafts, StreamEntry& entry,
-                      const std::string& word, const json::value& plane, const std::vector<SigningKey>& keys,
-                      uint32_t threshold) {
+  void stream(const std::string& node, const std::vector<Draft>& drafts, StreamEntry& entry, const json::value& plane,
+              uint32_t threshold) {
     json::array said = {plane};
     for (const Draft& each : drafts) said.push_back({json::string(each.path), each.payload});
     const std::string digest = tree::digest(said);
-    if (entry.digest == digest &&
-        std::ranges::all_of(drafts, [&](const Draft& each) { return holds_on(each, entry.version); })) {
-      for (const Draft& each : drafts) after[each.path] = before_.at(each.path);
-      return {};
-    }
-    if (keys.empty()) {
-      return Error{.code = Code::not_found,
-                   .message = "there is no key to sign the " + word + " artifacts of " + node,
-                   .next = "sluice mesh ca makes the keys of the signers that rete.yaml names"};
+    if (entry.digest == digest) {
+      if (std::ranges::all_of(drafts, [&](const Draft& each) { return holds_on(each, entry.version); })) {
+        for (const Draft& each : drafts) made.kept[each.path] = before_.at(each.path);
+        return;
+      }
+      if (std::ranges::all_of(drafts, [&](const Draft& each) { return waits(each, node, entry.version, plane); })) {
+        for (const Draft& each : drafts) made.drafts[each.path] = drafts_.at(each.path);
+        return;
+      }
     }
     entry = {entry.version + 1, digest};
     for (const Draft& each : drafts) {
-      const bool newer = each.newer || threshold > 1 || model_.artifact_days.has_value();
-      json::object envelope = {{"schema_version", newer ? "1.1" : "1.0"},
-                               {"plane", plane},
-                               {"kind", each.kind == ArtifactKind::agent ? "agent" : "vertex"},
-                               {"version", entry.version},
-                               {"node", node},
-                               {"name", each.name},
-                               {"generated_at", utc_text(now_ms_)}};
+      json::object envelope = {
+          {"schema_version", each.newer || threshold > 1 || model_.artifact_days.has_value() ? "1.1" : "1.0"},
+          {"plane", plane},
+          {"kind", each.kind == ArtifactKind::agent ? "agent" : "vertex"},
+          {"version", entry.version},
+          {"node", node},
+          {"name", each.name},
+          {"generated_at", utc_text(now_ms_)}};
       if (model_.artifact_days) envelope["expires_at"] = utc_text(now_ms_ + *model_.artifact_days * kDay_ms);
       envelope["payload"] = each.payload;
-      for (const SigningKey& key : keys) {
-        auto with = sign(std::move(envelope), model_.trust_domain, key.id, key.key);
-        if (!with) return with.error();
-        envelope = *std::move(with);
-      }
-      after[each.path] = write_pretty(envelope);
+      made.drafts[each.path] = write_pretty(envelope);
     }
-    return {};
   }
 
   // Whether the file is there, says this under this version, and holds for another third of its time. A crash between
@@ -114,32 +115,110 @@ class Signing {
     auto artifact = parse_artifact(file->second);
     if (!artifact || artifact->envelope.version != version || artifact->tree.at("payload") != draft.payload)
       return false;
-    if (!artifact->envelope.expires_at) return !model_.artifact_days;
-    return model_.artifact_days && artifact->envelope.expires_at->ms() - now_ms_ > *model_.artifact_days * kDay_ms / 3;
+    return lasts(artifact->envelope.expires_at);
   }
 
-  // The agent's artifacts that changed signers, the first among them.
-  void keep_chain(const std::string& node, uint64_t version) {
-    const std::string prefix = node + "/chain/";
-    std::string last;
-    uint64_t newest = 0;
-    for (auto each = before_.lower_bound(prefix); each != before_.end() && each->first.starts_with(prefix); ++each) {
-      after[each->first] = each->second;
-      auto artifact = parse_artifact(each->second);
-      if (!artifact || artifact->envelope.version < newest) continue;
-      newest = artifact->envelope.version;
-      last = write(to_json(std::get<Agent>(artifact->payload).trust));
+  // The same of a draft. It is looked at field by field: without its signature it is no artifact yet.
+  bool waits(const Draft& draft, const std::string& node, uint64_t version, const json::value& plane) const {
+    const auto file = drafts_.find(draft.path);
+    if (file == drafts_.end()) return false;
+    auto document = parse_json(file->second, draft.path);
+    if (!document || !document->root.is_object()) return false;
+    const json::object& envelope = document->root.get_object();
+    const auto says = [&](std::string_view field, const json::value& value) {
+      const json::value* there = envelope.if_contains(field);
+      return there != nullptr && *there == value;
+    };
+    std::optional<UtcTime> expires;
+    if (const json::value* at = envelope.if_contains("expires_at")) {
+      auto time = JsonScalar<UtcTime>::parse(at->is_string() ? std::string_view(at->get_string()) : "");
+      if (!time) return false;
+      expires = *time;
     }
-    const std::string& agent = after.at(node + "/mgmt/agent.json");
-    if (write(to_json(std::get<Agent>(parse_artifact(agent).value().payload).trust)) != last)
-      after[prefix + std::to_string(version) + ".json"] = agent;
+    return says("payload", draft.payload) && says("version", version) && says("node", json::value(node)) &&
+           says("name", json::value(draft.name)) && says("plane", plane) && lasts(expires);
+  }
+
+  bool lasts(const std::optional<UtcTime>& expires) const {
+    if (!expires) return !model_.artifact_days;
+    return model_.artifact_days && expires->ms() - now_ms_ > *model_.artifact_days * kDay_ms / 3;
   }
 
   const Model& model_;
   const TreeFiles& before_;
-  const SigningKeys& keys_;
+  const TreeFiles& drafts_;
   int64_t now_ms_;
 };
+
+std::string_view node_in(std::string_view path) { return path.substr(0, path.find('/')); }
+bool is_ctrl_path(std::string_view path) { return path.find("/ctrl/") != std::string_view::npos; }
+
+// A list of signers, and how many of them must have signed.
+struct Quorum {
+  std::vector<Signer> signers;
+  uint32_t threshold = 1;
+
+  bool has(const SigningKey& key) const {
+    const std::string pubkey = crypto::to_base64(key.key.public_key().raw());
+    return std::ranges::any_of(signers,
+                               [&](const Signer& each) { return each.spiffe_id == key.id && each.pubkey == pubkey; });
+  }
+  bool reached(const json::object& envelope) const {
+    uint32_t count = 0;
+    const auto see = [&](const json::value& signature) {
+      const std::string_view id = signature.at("key_id").as_string();
+      if (std::ranges::any_of(signers, [&](const Signer& each) { return each.spiffe_id == id; })) ++count;
+    };
+    if (const json::value* first = envelope.if_contains("signature")) see(*first);
+    if (const json::value* more = envelope.if_contains("cosignatures")) {
+      for (const json::value& each : more->as_array()) see(each);
+    }
+    return count >= threshold;
+  }
+};
+
+// Signs with as few of the keys as reach all quorums; those that are in more of them first. A node that follows a
+// change of signers judges by both the old ones and the new ones.
+Result<json::object> sign_for(json::object envelope, const std::string& trust_domain,
+                              const std::vector<Quorum>& quorums, const std::vector<SigningKey>& keys) {
+  const auto reached = [&] {
+    return std::ranges::all_of(quorums, [&](const Quorum& each) { return each.reached(envelope); });
+  };
+  for (size_t in = quorums.size(); in > 0; --in) {
+    for (const SigningKey& key : keys) {
+      if (reached()) return envelope;
+      const auto count = std::ranges::count_if(quorums, [&](const Quorum& each) { return each.has(key); });
+      if (static_cast<size_t>(count) != in) continue;
+      if (in < quorums.size() && envelope.contains("signature") && envelope.at("schema_version").as_string() == "1.0") {
+        return Error{.code = Code::conflict,
+                     .message = "no signer is in both the old list and the new one, so nodes could not follow",
+                     .next = "list the old signer and the new one together, sign, and drop the old one after that"};
+      }
+      auto with = sign(std::move(envelope), trust_domain, key.id, key.key);
+      if (!with) return with.error();
+      envelope = *std::move(with);
+    }
+  }
+  return envelope;
+}
+
+// The agent's artifacts that changed signers, the first among them.
+void keep_chain(const std::string& node, const TreeFiles& before, TreeFiles& after) {
+  const std::string prefix = node + "/chain/";
+  std::string last;
+  uint64_t newest = 0;
+  for (auto each = before.lower_bound(prefix); each != before.end() && each->first.starts_with(prefix); ++each) {
+    after[each->first] = each->second;
+    auto artifact = parse_artifact(each->second);
+    if (!artifact || artifact->envelope.version < newest) continue;
+    newest = artifact->envelope.version;
+    last = write(to_json(std::get<Agent>(artifact->payload).trust));
+  }
+  const std::string& text = after.at(node + "/mgmt/agent.json");
+  auto agent = parse_artifact(text).value();
+  if (write(to_json(std::get<Agent>(agent.payload).trust)) != last)
+    after[prefix + std::to_string(agent.envelope.version) + ".json"] = text;
+}
 
 Result<void> gather(Disk& disk, const std::string& folder, const std::string& below, TreeFiles& into) {
   auto entries = disk.list(below.empty() ? folder : folder + "/" + below);
@@ -232,13 +311,71 @@ Result<void> write_tree(Disk& disk, const std::string& folder, const TreeFiles& 
   return {};
 }
 
+TreeDraft draft_tree(const Model& model, const Compiled& compiled, Ledger& ledger, const TreeFiles& before,
+                     const TreeFiles& drafts, int64_t now_ms) {
+  tree::Drafting drafting(model, before, drafts, now_ms);
+  for (const auto& [name, node] : compiled.nodes) drafting.node(name, node, ledger);
+  return std::move(drafting.made);
+}
+
+Result<SignedTree> sign_drafts(const Model& model, const TreeDraft& draft, const TreeFiles& before,
+                               const SigningKeys& keys) {
+  const Trust now = trust_of(model);
+  std::map<std::string, std::string> texts;
+  std::set<std::string, std::less<>> unfinished;
+  for (const auto& [path, text] : draft.drafts) {
+    auto document = parse_json(text, path);
+    if (!document) return document.error();
+    const bool ctrl = tree::is_ctrl_path(path);
+    std::vector<tree::Quorum> quorums;
+    if (ctrl) {
+      quorums.push_back({now.ctrl_signers, now.ctrl_threshold});
+    } else {
+      quorums.push_back({now.mgmt_signers, now.mgmt_threshold});
+      if (auto known = tree::trust_in(before, std::string(tree::node_in(path)), model.trust_domain))
+        quorums.push_back({known->mgmt_signers, known->mgmt_threshold});
+    }
+    auto made = tree::sign_for(std::move(document->root.as_object()), model.trust_domain, quorums,
+                               ctrl ? keys.ctrl : keys.mgmt);
+    if (!made) return made.error();
+    if (!std::ranges::all_of(quorums, [&](const tree::Quorum& each) { return each.reached(*made); }))
+      unfinished.emplace(tree::node_in(path));
+    texts[path] = write_pretty(*made);
+  }
+  SignedTree made;
+  std::set<std::string> nodes;
+  const auto place = [&](const TreeFiles& files) {
+    for (const auto& [path, text] : files) {
+      const std::string_view node = tree::node_in(path);
+      nodes.emplace(node);
+      if (!unfinished.contains(node)) made.tree[path] = text;
+    }
+  };
+  place(draft.kept);
+  place(texts);
+  for (const std::string& node : nodes) {
+    if (!unfinished.contains(node)) {
+      tree::keep_chain(node, before, made.tree);
+      continue;
+    }
+    for (auto each = before.lower_bound(node + "/"); each != before.end() && tree::node_in(each->first) == node; ++each)
+      made.tree.insert(*each);
+    for (auto each = texts.lower_bound(node + "/"); each != texts.end() && tree::node_in(each->first) == node; ++each)
+      made.drafts.insert(*each);
+  }
+  return made;
+}
+
 Result<TreeFiles> sign_tree(const Model& model, const Compiled& compiled, Ledger& ledger, const TreeFiles& before,
                             const SigningKeys& keys, int64_t now_ms) {
-  tree::Signing signing(model, before, keys, now_ms);
-  for (const auto& [name, node] : compiled.nodes) {
-    if (auto done = signing.node(name, node, ledger); !done) return done.error();
-  }
-  return std::move(signing.after);
+  auto made = sign_drafts(model, draft_tree(model, compiled, ledger, before, {}, now_ms), before, keys);
+  if (!made) return made.error();
+  if (made->drafts.empty()) return std::move(made->tree);
+  const std::string& path = made->drafts.begin()->first;
+  return Error{.code = Code::not_found,
+               .message = "there is no key to sign the " + std::string(keys.mgmt.empty() ? "mgmt" : "ctrl") +
+                          " artifacts of " + std::string(tree::node_in(path)),
+               .next = "sluice mesh ca makes the keys of the signers that rete.yaml names"};
 }
 
 Result<std::map<std::string, NodePayloads>> payloads_of(const TreeFiles& files) {

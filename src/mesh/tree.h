@@ -35,7 +35,27 @@ struct SigningKeys {
   std::vector<SigningKey> mgmt, ctrl;
 };
 
-// Signs what changed. The ledger gets the new versions.
+// A tree before it is signed: artifacts that stay as they are, and envelopes that wait for signatures.
+struct TreeDraft {
+  TreeFiles kept;
+  TreeFiles drafts;  // without a signature, or with too few
+};
+
+// The ledger gets the new versions. `drafts` are those of an earlier call: one that says the same is kept, with the
+// signatures that it has.
+TreeDraft draft_tree(const Model& model, const Compiled& compiled, Ledger& ledger, const TreeFiles& before,
+                     const TreeFiles& drafts, int64_t now_ms);
+
+struct SignedTree {
+  TreeFiles tree;
+  TreeFiles drafts;  // of nodes whose artifacts do not all have enough signatures; their tree is as it was
+};
+
+// Adds the signatures of these keys. A node's artifacts enter the tree together.
+Result<SignedTree> sign_drafts(const Model& model, const TreeDraft& draft, const TreeFiles& before,
+                               const SigningKeys& keys);
+
+// Both at once; `not_found` if there are too few keys.
 Result<TreeFiles> sign_tree(const Model& model, const Compiled& compiled, Ledger& ledger, const TreeFiles& before,
                             const SigningKeys& keys, int64_t now_ms);
 

@@ -98,7 +98,8 @@ bool does(const ServedPlan& served, const ServedPlan& asked) {
   return std::ranges::equal(served.listen, asked.listen, is_served_at) && is_served_at(served.admin, asked.admin) &&
          served.table_file == asked.table_file && served.access_log == asked.access_log &&
          served.trusted == asked.trusted && (asked.threads == 0 || served.threads == asked.threads) &&
-         served.drain_ms == asked.drain_ms;
+         served.drain_ms == asked.drain_ms && served.bounds_file == asked.bounds_file &&
+         served.bounds_trusted == asked.bounds_trusted;
 }
 
 Result<LeftWorker> adopt_worker(const std::string& control) {

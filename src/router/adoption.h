@@ -7,6 +7,7 @@
 
 #include <boost/describe/class.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,12 @@ struct ServedPlan {
   std::vector<std::string> trusted;  // keys, in base64
   int64_t threads = 0;
   int64_t drain_ms = 0;
+  std::optional<std::string> bounds_file;  // left out without bounds: older masters do not know it
+  std::optional<std::vector<std::string>> bounds_trusted;
 };
 
-BOOST_DESCRIBE_STRUCT(ServedPlan, (), (listen, admin, table_file, access_log, trusted, threads, drain_ms))
+BOOST_DESCRIBE_STRUCT(ServedPlan, (),
+                      (listen, admin, table_file, access_log, trusted, threads, drain_ms, bounds_file, bounds_trusted))
 
 // As many as the kernel takes in one message.
 inline constexpr size_t kMostHandedOver = 253;

@@ -133,6 +133,8 @@ Result<void> Master::open() {
            .table_file = options_.table_file,
            .access_log = options_.access_log,
            .trusted = options_.trusted,
+           .bounds_file = options_.bounds_file,
+           .bounds_trusted = options_.bounds_trusted,
            .threads = options_.threads != 0 ? options_.threads : usable_cores(),
            .drain_ms = options_.drain_ms,
            .master_pid = ::getpid()};

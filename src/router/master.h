@@ -21,6 +21,8 @@ struct RouterOptions {
   std::string table_file;
   std::string access_log;  // a path, "-" or empty for none
   std::vector<crypto::PublicKey> trusted;
+  std::string bounds_file;  // the operator's bounds; empty for none
+  std::vector<crypto::PublicKey> bounds_trusted;
   size_t threads = 0;  // 0: one a core
   int64_t drain_ms = 30'000;
   bool kept = false;  // somebody starts it again if it is killed

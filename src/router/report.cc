@@ -233,6 +233,15 @@ void write_latencies(MetricText& text, const std::vector<MetricSeries>& all) {
   }
 }
 
+// Null without bounds.
+json::value bounds_json(const BoundsKeeper* keeper) {
+  if (keeper == nullptr) return nullptr;
+  const BoundsDocument& bounds = keeper->current().bounds.document();
+  return json::object{{"version", bounds.version},
+                      {"expires_at", bounds.expires_at ? json::value(*bounds.expires_at) : json::value()},
+                      {"error", keeper->trouble()}};
+}
+
 }  // namespace
 
 uint64_t latency_at(const Counts& counts, double share) {
@@ -293,6 +302,7 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
           {"state", json::object{{"patches", static_cast<int64_t>(router.state.patches())},
                                  {"bytes", as_int(router.state.patch_bytes())},
                                  {"error", router.keeper.state_error()}}},
+          {"bounds", bounds_json(router.keeper.bounds())},
           {"counters", json::object{{"kept", router.counters.trouble().empty()}, {"error", router.counters.trouble()}}},
           {"access_log", json::object{{"dropped_bytes", as_int(router.log_dropped)}}},
           {"pins", pins_json(pin_sum(router))},

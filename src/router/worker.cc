@@ -113,6 +113,7 @@ class Worker {
   std::unique_ptr<Counters> counters_;
   std::optional<TableCompiler> compiler_;
   std::vector<std::unique_ptr<WorkerThread>> threads_;
+  std::optional<BoundsKeeper> bounds_;
   std::optional<TableKeeper> keeper_;
   int64_t begun_ns_ = 0;
   bool stopping_ = false;
@@ -130,11 +131,18 @@ Result<void> Worker::begin() {
     narrate("what passes is counted in memory, and lost when the router ends: " + trouble);
   }
   compiler_.emplace(random_, [this](const SeriesName& name) { return counters_->series_of(name); });
+  if (!plan_.bounds_file.empty()) {
+    bounds_.emplace(disk_, clock_, plan_.bounds_file, plan_.bounds_trusted, plan_.folder);
+    if (auto found = bounds_->begin(); !found) return found.error();
+    if (!bounds_->trouble().empty())
+      narrate("the bounds of before hold, and nothing new is obeyed: " + bounds_->trouble());
+  }
   keeper_.emplace(
       plan_.router, plan_.trusted, *compiler_, state_, [this](const Table* table) { publish(table); },
       [this](const Table* table) {
         return std::ranges::any_of(threads_, [&](const auto& thread) { return thread->is_at(table); });
-      });
+      },
+      bounds_ ? &*bounds_ : nullptr);
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   // Of both sides: a client that is served needs a connection upstream, too.
@@ -229,6 +237,12 @@ ServedPlan served_plan(const WorkerPlan& plan, const WorkerPlaces& places) {
                     .drain_ms = plan.drain_ms};
   for (const ListeningPlace& place : places.listen) served.listen.push_back(to_string(place.address));
   for (const crypto::PublicKey& key : plan.trusted) served.trusted.push_back(crypto::to_base64(key.raw()));
+  if (!plan.bounds_file.empty()) {
+    served.bounds_file = plan.bounds_file;
+    served.bounds_trusted.emplace();
+    for (const crypto::PublicKey& key : plan.bounds_trusted)
+      served.bounds_trusted->push_back(crypto::to_base64(key.raw()));
+  }
   return served;
 }
 

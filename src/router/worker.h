@@ -20,6 +20,8 @@ struct WorkerPlan {
   std::string table_file;
   std::string access_log;  // a path, "-" or empty for none
   std::vector<crypto::PublicKey> trusted;
+  std::string bounds_file;  // empty for none
+  std::vector<crypto::PublicKey> bounds_trusted;
   size_t threads = 1;
   int64_t drain_ms = 30'000;
   int master_pid = 0;

@@ -302,6 +302,7 @@ Result<std::shared_ptr<const Table>> TableCompiler::load(ReadTable&& read, const
   }
   // What was known of those at fault goes on, unless its routes have become another's.
   for (const Quarantined& each : table->quarantined) {
+    if (each.forget) continue;
     const auto* known = before != nullptr ? before->named(each.deployment) : nullptr;
     if (known != nullptr && table->named(each.deployment) == nullptr) (void)table->put(*known);
   }

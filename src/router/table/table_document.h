@@ -78,9 +78,12 @@ struct RevisionDocument {
   RevisionState state = RevisionState::ready;
   int64_t drain_seconds = 30;
   std::vector<ReplicaDocument> replicas;
+  // For the operator's bounds; left out where nobody asks for them, as older routers know nothing of them.
+  std::optional<std::string> digest;     // of the bundle's tree
+  std::optional<std::string> statement;  // who signed it: a DSSE envelope
   static constexpr std::string_view kDefaulted[] = {"state", "drain_seconds", "replicas"};
 };
-BOOST_DESCRIBE_STRUCT(RevisionDocument, (), (id, weight_bps, state, drain_seconds, replicas))
+BOOST_DESCRIBE_STRUCT(RevisionDocument, (), (id, weight_bps, state, drain_seconds, replicas, digest, statement))
 
 struct DeploymentDocument {
   std::string id;
@@ -140,6 +143,7 @@ BOOST_DESCRIBE_STRUCT(PatchDocument, (), (schema, deployment, removed))
 struct Quarantined {
   std::string deployment;
   std::string reason;
+  bool forget = false;  // what was known of it before must not go on
 
   bool operator==(const Quarantined&) const = default;
 };

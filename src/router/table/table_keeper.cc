@@ -9,13 +9,20 @@
 namespace sluice::router {
 
 TableKeeper::TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler,
-                         StateFiles& state, Publish publish, InUse in_use)
+                         StateFiles& state, Publish publish, InUse in_use, BoundsKeeper* bounds)
     : router_(std::move(router)),
       trusted_(std::move(trusted)),
       compiler_(compiler),
       state_(state),
       publish_(std::move(publish)),
-      in_use_(std::move(in_use)) {}
+      in_use_(std::move(in_use)),
+      bounds_(bounds) {}
+
+Result<const SignedBounds*> TableKeeper::bounds_for(bool is_new) {
+  if (bounds_ == nullptr) return static_cast<const SignedBounds*>(nullptr);
+  if (!is_new) return &bounds_->current();
+  return bounds_->for_order();
+}
 
 void TableKeeper::publish(std::shared_ptr<const Table> table) {
   publish_(table.get());
@@ -70,9 +77,16 @@ std::string TableKeeper::begin() {
 Result<void> TableKeeper::load_unsigned(std::string_view text, const std::string& file) {
   auto read = read_table(text, file);
   if (!read) return read.error();
+  auto bounds = bounds_for(true);
+  if (!bounds) return bounds.error();
+  if (*bounds != nullptr) {
+    if (auto sound = (*bounds)->bounds.check_settings(read->document); !sound) return sound.error();
+    (*bounds)->bounds.narrow(*read, bounds_digest_ == (*bounds)->digest);
+  }
   auto table = compiler_.load(*std::move(read), table_.get());
   if (!table) return table.error();
   digest_.clear();
+  if (*bounds != nullptr) bounds_digest_ = (*bounds)->digest;
   publish(*std::move(table));
   return {};
 }
@@ -118,6 +132,9 @@ std::optional<Refusal> TableKeeper::take(OrderOp op, const KeptOrder& kept, bool
   bool known = false;
   if (auto refused = check(op, *order, known)) return refused;
   if (known) return std::nullopt;
+  auto bounds = bounds_for(keep);
+  if (!bounds) return Refusal{bounds.error()};
+  const SignedBounds* within = *bounds;
   Result<std::shared_ptr<const Table>> table = Error{};
   if (op == OrderOp::load) {
     auto read = read_table(kept.bytes);
@@ -125,10 +142,21 @@ std::optional<Refusal> TableKeeper::take(OrderOp op, const KeptOrder& kept, bool
     if (read->document.generation != order->generation || read->document.environment != order->environment) {
       return Refusal{{.code = Code::verification_failed, .message = "the order and its table differ"}};
     }
+    if (within != nullptr) {
+      if (auto sound = within->bounds.check_settings(read->document); !sound) return Refusal{sound.error()};
+      within->bounds.narrow(*read, bounds_digest_ == within->digest);
+    }
     table = compiler_.load(*std::move(read), table_.get());
   } else {
     auto read = read_patch(kept.bytes);
     if (!read) return Refusal{read.error()};
+    if (within != nullptr) {
+      // All of the table is to be judged by them, not one deployment.
+      if (within->digest != bounds_digest_)
+        return Refusal{{.code = Code::conflict, .message = "the operator's bounds have changed since the last load"},
+                       true};
+      within->bounds.narrow(*read);
+    }
     table = compiler_.patch(*std::move(read), order->generation, *table_);
   }
   if (!table) return Refusal{table.error()};
@@ -138,6 +166,7 @@ std::optional<Refusal> TableKeeper::take(OrderOp op, const KeptOrder& kept, bool
     state_error_ = written ? "" : written.error().message;
   }
   digest_ = order->digest;
+  if (within != nullptr) bounds_digest_ = within->digest;
   publish(*std::move(table));
   return std::nullopt;
 }

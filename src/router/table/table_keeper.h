@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "crypto/ed25519.h"
 #include "router/state_files.h"
+#include "router/table/bounds_keeper.h"
 #include "router/table/order.h"
 #include "router/table/table_compile.h"
 
@@ -31,7 +32,7 @@ class TableKeeper {
   using InUse = std::function<bool(const Table*)>;
 
   TableKeeper(std::string router, std::vector<crypto::PublicKey> trusted, TableCompiler& compiler, StateFiles& state,
-              Publish publish, InUse in_use);
+              Publish publish, InUse in_use, BoundsKeeper* bounds = nullptr);
 
   // Takes what is on disk, as far as it verifies. Says what was wrong with the rest; empty if nothing.
   std::string begin();
@@ -48,6 +49,7 @@ class TableKeeper {
   int64_t generation() const { return table_ ? table_->generation : 0; }
   const std::string& digest() const { return digest_; }  // of the last order
   const std::string& state_error() const { return state_error_; }
+  const BoundsKeeper* bounds() const { return bounds_; }  // nothing: the control plane may order anything
 
  private:
   struct Retired {
@@ -57,6 +59,8 @@ class TableKeeper {
 
   std::optional<Refusal> take(OrderOp op, const KeptOrder& order, bool keep);
   std::optional<Refusal> check(OrderOp op, const Order& order, bool& known) const;
+  // The bounds for what is taken now: new, or from the disk.
+  Result<const SignedBounds*> bounds_for(bool is_new);
   void publish(std::shared_ptr<const Table> table);
 
   std::string router_;
@@ -65,6 +69,8 @@ class TableKeeper {
   StateFiles& state_;
   Publish publish_;
   InUse in_use_;
+  BoundsKeeper* bounds_;
+  std::string bounds_digest_;  // of those that the table was narrowed by
   std::shared_ptr<const Table> table_;
   std::vector<Retired> retired_;  // that a thread may still look at, the oldest first
   std::atomic<bool> is_freeing_ = false;

@@ -1,8 +1,10 @@
 // Generations: what is obeyed, what is refused, and what is found again after a start.
 #include "router/table/table_keeper.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/testing_volatile_disk.h"
@@ -147,6 +149,107 @@ TEST_F(Keeper, ObeysATableWithoutASignatureIfItIsToldTo) {
   EXPECT_EQ(keeper.generation(), 1);
   EXPECT_FALSE(keeper.load_unsigned("{", "t.json"));
   EXPECT_EQ(keeper.generation(), 1);
+}
+
+// ---------------------------------------------------------------------------------------------------------- bounds
+
+// A router whose operator has signed what it may serve. Whoever has the control plane's key signs all orders here.
+class BoundKeeper : public Keeper {
+ protected:
+  BoundKeeper() {
+    put_bounds(1, {"shop.example"});
+    EXPECT_TRUE(bounds.begin());
+  }
+  void put_bounds(int64_t version, std::vector<std::string> hosts, std::optional<std::string> expires = {}) {
+    BoundsDocument document{.environment = "test",
+                            .version = version,
+                            .expires_at = std::move(expires),
+                            .deployments = {{.bundles = {{.type = "enum", .members = {{"shop"}}}},
+                                             .hosts = {{.type = "enum", .members = std::move(hosts)}},
+                                             .prefixes = {{.type = "any"}},
+                                             .revisions = {{.type = "any"}},
+                                             .upstreams = {{.type = "cidr", .network = "10.0.0.0/8"}}}}};
+    ASSERT_TRUE(write_atomically(disk, "/bounds", sign_bounds(document, operators_key).value(), 0644));
+  }
+  KeptOrder order(int64_t generation, TableDocument table) {
+    table.generation = generation;
+    std::string bytes = write(to_json(table));
+    return {*sign_order({.environment = "test", .generation = generation}, bytes, key), bytes};
+  }
+  KeptOrder patch(int64_t from, const DeploymentDocument& deployment) {
+    std::string bytes = write(to_json(PatchDocument{.deployment = deployment}));
+    return {
+        *sign_order({.op = OrderOp::patch, .environment = "test", .generation = from + 1, .from = from}, bytes, key),
+        bytes};
+  }
+  static DeploymentDocument at(const std::string& id, const std::string& host, const std::string& upstream) {
+    DeploymentDocument deployment = testing_deployment();
+    deployment.id = id;
+    deployment.routes.hosts = {host};
+    deployment.revisions[0].replicas = {{upstream}};
+    return deployment;
+  }
+
+  ManualClock clock{1'790'000'000'000};
+  crypto::PrivateKey operators_key = crypto::PrivateKey::generate();
+  BoundsKeeper bounds{disk, clock, "/bounds", {operators_key.public_key()}, "/r"};
+  TableKeeper bound{
+      "R1", {key.public_key()}, compiler, state, [](const Table*) {}, [](const Table*) { return false; }, &bounds};
+};
+
+TEST_F(BoundKeeper, AStolenOrderKeyAddsNoRouteAndNoUpstream) {
+  EXPECT_EQ(refusal(bound.obey(OrderOp::load, order(1, testing_table({at("d1", "shop.example", "tcp:10.0.0.1:80")})))),
+            "");
+  TableDocument evil =
+      testing_table({at("d1", "shop.example", "tcp:198.51.100.7:80"), at("d2", "bank.example", "tcp:10.0.0.1:80"),
+                     at("d3", "shop.example", "tcp:10.0.0.9:80")});
+  evil.deployments[2].bundle = "blog";
+  EXPECT_EQ(refusal(bound.obey(OrderOp::load, order(2, evil))), "");
+  EXPECT_EQ(bound.table()->quarantined.size(), 3U);
+  EXPECT_EQ(bound.table()->named("d2"), nullptr);
+  EXPECT_EQ(bound.table()->named("d3"), nullptr);
+  ASSERT_NE(bound.table()->named("d1"), nullptr) << "it goes on as it was";
+  EXPECT_EQ(refusal(bound.obey(OrderOp::patch, patch(2, at("d4", "bank.example", "tcp:10.0.0.1:80")))), "");
+  EXPECT_EQ(bound.table()->named("d4"), nullptr);
+  EXPECT_EQ(bound.table()->quarantined.size(), 4U);
+  evil.trusted_proxies = {"0.0.0.0/0"};
+  EXPECT_EQ(refusal(bound.obey(OrderOp::load, order(4, evil))),
+            "denied: the trusted proxy 0.0.0.0/0 goes beyond the operator's bounds; nothing of the order is obeyed");
+  EXPECT_EQ(bound.generation(), 3);
+}
+
+TEST_F(BoundKeeper, NarrowerBoundsAreAppliedToAllByTheNextLoad) {
+  const TableDocument table = testing_table({at("d1", "shop.example", "tcp:10.0.0.1:80")});
+  EXPECT_EQ(refusal(bound.obey(OrderOp::load, order(1, table))), "");
+  put_bounds(2, {"other.example"});
+  EXPECT_EQ(refusal(bound.obey(OrderOp::patch, patch(1, at("d2", "other.example", "tcp:10.0.0.1:80")))),
+            "conflict needs load: the operator's bounds have changed since the last load");
+  EXPECT_EQ(refusal(bound.obey(OrderOp::load, order(2, table))), "");
+  EXPECT_EQ(bound.table()->named("d1"), nullptr) << "what was known of it is beyond them, too";
+}
+
+TEST_F(BoundKeeper, AfterExpiryTheTableStaysAndIsFoundAgain) {
+  put_bounds(2, {"shop.example"}, utc_text(clock.wall_ms() + 1000));
+  EXPECT_EQ(refusal(bound.obey(OrderOp::load, order(1, testing_table({at("d1", "shop.example", "tcp:10.0.0.1:80")})))),
+            "");
+  clock.advance_ms(2000);
+  EXPECT_THAT(refusal(bound.obey(OrderOp::load, order(2, testing_table({})))),
+              testing::HasSubstr("denied: the operator's bounds expired at"));
+  EXPECT_NE(bound.table()->named("d1"), nullptr);
+  StateFiles again(disk, "/r");
+  BoundsKeeper later_bounds(disk, clock, "/bounds", {operators_key.public_key()}, "/r");
+  ASSERT_TRUE(later_bounds.begin());
+  TableKeeper later(
+      "R1", {key.public_key()}, compiler, again, [](const Table*) {}, [](const Table*) { return false; },
+      &later_bounds);
+  EXPECT_EQ(later.begin(), "");
+  EXPECT_EQ(later.generation(), 1);
+}
+
+TEST_F(BoundKeeper, ATableFileIsBoundToo) {
+  const std::string text = write(to_json(testing_table({at("d1", "bank.example", "tcp:10.0.0.1:80")})));
+  ASSERT_TRUE(bound.load_unsigned(text, "table.json"));
+  EXPECT_EQ(bound.table()->named("d1"), nullptr);
 }
 
 }  // namespace table_keeper_test
