@@ -234,15 +234,15 @@ void write_latencies(MetricText& text, const std::vector<MetricSeries>& all) {
 }
 
 // Null without bounds.
-json::value bounds_json(const BoundsKeeper* keeper) {
+}  // namespace
+
+json::value bounds_of(const BoundsKeeper* keeper) {
   if (keeper == nullptr) return nullptr;
   const BoundsDocument& bounds = keeper->current().bounds.document();
   return json::object{{"version", bounds.version},
                       {"expires_at", bounds.expires_at ? json::value(*bounds.expires_at) : json::value()},
                       {"error", keeper->trouble()}};
 }
-
-}  // namespace
 
 uint64_t latency_at(const Counts& counts, double share) {
   uint64_t all = 0;
@@ -272,7 +272,7 @@ json::array quarantined_of(const Table* table) {
 }
 
 json::object stats_of(const Reported& router, const std::string& deployment) {
-  const Table* table = router.keeper.table().get();
+  const Table* table = router.table.get();
   std::map<uint32_t, ReplicaSums> sums = ask_threads(router);
   json::array deployments;
   if (table != nullptr) {
@@ -291,18 +291,18 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
           {"pid", router.master_pid},
           {"worker_pid", router.worker_pid},
           {"environment", table != nullptr ? table->settings->environment : ""},
-          {"generation", router.keeper.generation()},
-          {"digest", router.keeper.digest()},
+          {"generation", router.generation()},
+          {"digest", router.digest},
           {"uptime_s", router.uptime_s},
           {"threads", static_cast<int64_t>(router.threads.size())},
           {"connections", connections},
           {"idle_connections", std::max<int64_t>(connections - busy, 0)},
           {"held", sum_of(router, [](const WorkerThread& each) { return each.held(); })},
           {"quarantined", quarantined_of(table)},
-          {"state", json::object{{"patches", static_cast<int64_t>(router.state.patches())},
-                                 {"bytes", as_int(router.state.patch_bytes())},
-                                 {"error", router.keeper.state_error()}}},
-          {"bounds", bounds_json(router.keeper.bounds())},
+          {"state", json::object{{"patches", as_int(router.patches)},
+                                 {"bytes", as_int(router.patch_bytes)},
+                                 {"error", router.state_error}}},
+          {"bounds", router.bounds},
           {"counters", json::object{{"kept", router.counters.trouble().empty()}, {"error", router.counters.trouble()}}},
           {"access_log", json::object{{"dropped_bytes", as_int(router.log_dropped)}}},
           {"pins", pins_json(pin_sum(router))},
@@ -311,27 +311,26 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
 
 json::object counts_of(const Reported& router, const std::string& deployment) {
   json::array revisions;
-  const Table* table = router.keeper.table().get();
-  if (table != nullptr) {
-    table->for_each([&](const std::shared_ptr<const Deployment>& each) {
-      if (!deployment.empty() && each->id != deployment) return;
-      for (const Revision& revision : each->revisions) {
-        const Counts counts = router.counters.total(revision.series);
-        // Of thousands of deployments most are quiet, and who asks for all of them asks every second.
-        if (deployment.empty() && counts.requests == 0) continue;
-        json::array latencies;
-        for (uint64_t one : counts.latencies) latencies.emplace_back(as_int(one));
-        revisions.push_back(json::object{{"id", revision.id},
-                                         {"weight_bps", revision.weight_bps},
-                                         {"requests", as_int(counts.requests)},
-                                         {"failed", as_int(counts.classes[4])},
-                                         {"latency_counts", std::move(latencies)}});
-      }
-    });
-  }
+  auto tell = [&](const std::shared_ptr<const Deployment>& each) {
+    for (const Revision& revision : each->revisions) {
+      const Counts counts = router.counters.total(revision.series);
+      // Of thousands of deployments most are quiet, and a caller that asks for all of them asks every second.
+      if (deployment.empty() && counts.requests == 0) continue;
+      json::array latencies;
+      for (uint64_t one : counts.latencies) latencies.emplace_back(as_int(one));
+      revisions.push_back(json::object{{"id", revision.id},
+                                       {"weight_bps", revision.weight_bps},
+                                       {"requests", as_int(counts.requests)},
+                                       {"failed", as_int(counts.classes[4])},
+                                       {"latency_counts", std::move(latencies)}});
+    }
+  };
+  if (router.table && deployment.empty()) router.table->for_each(tell);
+  const auto* found = router.table ? router.table->named(deployment) : nullptr;
+  if (found != nullptr) tell(*found);
   return {{"ok", true},
           {"router", router.router},
-          {"generation", router.keeper.generation()},
+          {"generation", router.generation()},
           {"revisions", std::move(revisions)}};
 }
 
@@ -368,7 +367,7 @@ json::object usage_of(Counters& counters, const std::string& router) {
 }
 
 std::string metrics_of(const Reported& router) {
-  const Table* table = router.keeper.table().get();
+  const Table* table = router.table.get();
   std::string environment = "environment=" + json_quoted(table != nullptr ? table->settings->environment : "");
   std::vector<MetricSeries> all = metric_series(router, environment);
   MetricText text;
@@ -399,7 +398,7 @@ std::string metrics_of(const Reported& router) {
   text.metric("sluice_router_connections", "gauge", "Connections of clients");
   text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) { return each.clients(); })));
   text.metric("sluice_router_generation", "gauge", "The table's generation; 0 without one");
-  text.line(environment, std::to_string(router.keeper.generation()));
+  text.line(environment, std::to_string(router.generation()));
   text.metric("sluice_router_quarantined", "gauge", "Deployments that are left out");
   text.line(environment, std::to_string(table != nullptr ? table->quarantined.size() : 0));
   text.metric("sluice_router_refused_total", "counter", "What was not taken for a request");
