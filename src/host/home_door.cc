@@ -129,7 +129,11 @@ Result<ViewAnswer> HomeDoor::view(const std::string& name, const json::object& q
     return read_view(empty, nullptr, opening_.concepts, beside, name, query);
   }
   store::BlobStore blobs(opening_.disk, (opening_.home.root() / "blobs").string());
-  return read_view(*store_->store, &blobs, opening_.concepts, beside, name, query);
+  auto answer = read_view(*store_->store, &blobs, opening_.concepts, beside, name, query);
+  // A server that was killed has left its socket: it may come back, and wants the store then, whoever watches.
+  auto left = opening_.disk.exists(socket_of(opening_.home));
+  if (left && *left) store_.reset();
+  return answer;
 }
 
 // In this process it is taken before anything goes on.
