@@ -33,7 +33,7 @@ std::vector<char*> words_of(const std::vector<std::string>& words) {
 class Program {
  public:
   explicit Program(const std::string& home)
-      : program_(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sluice"),
+      : program_(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sluice-orders"),
         environment_{"SLUICE_HOME=" + home, "LANG=C.UTF-8"} {}
 
   pid_t start(std::vector<std::string> words) const {

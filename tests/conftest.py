@@ -49,6 +49,14 @@ def sluice(build_dir):
 
 
 @pytest.fixture(scope="session")
+def sluice_orders(build_dir):
+    """The same with the handlers of examples/kits/orders."""
+    path = build_dir / "sluice-orders"
+    assert path.is_file(), f"there is no {path}: run ./dev build"
+    return path
+
+
+@pytest.fixture(scope="session")
 def command_of(build_dir):
     """The words with which the build compiles the sources of a target, from the compiler on."""
     commands = json.loads((build_dir / "compile_commands.json").read_text())

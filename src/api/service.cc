@@ -14,6 +14,8 @@
 #include "deploy/views/objects.h"
 #include "engine/outcome_code.h"
 #include "host/access_views.h"
+#include "host/attachment.h"
+#include "host/background.h"
 #include "host/caller.h"
 #include "host/events.h"
 #include "host/flow_rows.h"
@@ -113,6 +115,21 @@ Result<host::WaitFor> wait_of(const http::Request& request) {
   return Error{.code = Code::invalid, .message = "wait is start, answer, settled or all"};
 }
 
+struct SizeDocument {
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+BOOST_DESCRIBE_STRUCT(SizeDocument, (), (rows, columns))
+
+struct ExecDocument {
+  std::string name;
+  std::vector<std::string> command;
+  std::optional<std::string> customer;
+  std::optional<std::string> reason;
+  std::optional<SizeDocument> terminal;
+};
+BOOST_DESCRIBE_STRUCT(ExecDocument, (), (name, command, customer, reason, terminal))
+
 // Those of state, and those about the caller.
 std::vector<const lang::ViewWords*> views_there_are() {
   std::vector<const lang::ViewWords*> all;
@@ -204,6 +221,7 @@ const std::vector<Service::Route>& Service::routes() {
       {"GET", {"v1", "events"}, &Service::events, "Follow what happens, as server-sent events"},
       {"GET", {"v1", "events", "types"}, &Service::event_kinds, "List the types of events"},
       {"GET", {"v1", "logs"}, &Service::logs, "Read what replicas say, and follow it"},
+      {"POST", {"v1", "exec"}, &Service::exec, "Run a command inside a replica, over a connection that is switched"},
       {"POST", {"mcp"}, &Service::mcp, "Send a message of the Model Context Protocol"},
       {"GET", {"mcp"}, &Service::mcp, "Follow what a session of the Model Context Protocol has subscribed to"},
       {"DELETE", {"mcp"}, &Service::mcp, "End a session of the Model Context Protocol"},
@@ -286,7 +304,7 @@ Result<Service::Known> Service::caller_of(const http::Request& request, const ht
   for (const char* name : {"access_token", "token"}) {
     if (request.parameter(name) == nullptr) continue;
     return Error{.code = Code::invalid,
-                 .message = "a token does not belong into an address, which others can read",
+                 .message = "a token must not be part of a URL, which others can read",
                  .next = "send it in the header: Authorization: Bearer TOKEN"};
   }
   const std::string* given = request.header("Authorization");
@@ -308,7 +326,7 @@ Result<Service::Known> Service::caller_of(const http::Request& request, const ht
   }
   if (peer.credentials) return Known{.caller = {.name = host::caller_behind(*parts_.disk, *peer.credentials)}};
   return Error{.code = Code::unauthenticated,
-               .message = "it is not known who calls",
+               .message = "the request does not say who is calling",
                .next = "send a token in the header: Authorization: Bearer TOKEN"};
 }
 
@@ -937,6 +955,45 @@ http::Response Service::logs(const Call& call) {
                 },
                 [&] { return stopping_ || !to.wanted() || left(); });
             if (!read) log("logs: " + read.error().message);
+          }};
+}
+
+// What is denied or not there has a status of its own; after that the connection belongs to the command.
+http::Response Service::exec(const Call& call) {
+  const std::string* protocol = call.request.header("Upgrade");
+  if (protocol == nullptr || *protocol != host::kExecProtocol) {
+    http::Response response = refused({.code = Code::invalid,
+                                       .message = "exec needs a connection of its own",
+                                       .next = "send Connection: Upgrade and Upgrade: sluice-exec/1"},
+                                      {}, 426);
+    response.headers.push_back({"Upgrade", std::string(host::kExecProtocol)});
+    return response;
+  }
+  auto body = any_body_of(call.request);
+  if (!body) return refused(body.error());
+  auto asked = read<ExecDocument>(*body);
+  if (!asked) return refused(asked.error());
+  auto replicas = host::local_replicas(*parts_.concepts);
+  if (!replicas) return refused(replicas.error());
+  auto replica = door_for(call).enter({.name = asked->name,
+                                       .command = asked->command,
+                                       .customer = asked->customer.value_or(""),
+                                       .reason = asked->reason.value_or("")});
+  if (!replica) return refused(replica.error());
+  auto words = (*replicas)->exec_words(*replica, asked->command);
+  if (!words) return refused(words.error());
+  std::optional<process::TerminalSize> size;
+  if (asked->terminal) {
+    constexpr int64_t kLargest = 10'000;
+    auto bounded = [&](int64_t number) { return static_cast<uint16_t>(std::clamp<int64_t>(number, 0, kLargest)); };
+    size = {.rows = bounded(asked->terminal->rows), .columns = bounded(asked->terminal->columns)};
+  }
+  auto started = process::Attached::start(*words, size);
+  if (!started) return refused(started.error());
+  log(call.caller.name + " runs " + asked->command.front() + " in " + *replica);
+  auto command = std::make_shared<process::Attached>(*std::move(started));
+  return {.protocol = std::string(host::kExecProtocol), .channel = [command](http::Switched& switched) {
+            host::serve_command(*command, switched.wire.socket().fd(), std::move(switched.input), switched.stop);
           }};
 }
 

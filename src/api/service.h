@@ -74,6 +74,7 @@ class Service final : public host::SocketService {
   http::Response journal(const Call& call);
   http::Response events(const Call& call);
   http::Response logs(const Call& call);
+  http::Response exec(const Call& call);
   http::Response mcp(const Call& call);
   http::Response event_kinds(const Call& call);
   struct EventsAsked;

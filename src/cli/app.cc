@@ -70,7 +70,7 @@ int run(std::span<const std::string> words, const Commands& commands, const Proc
     output.error({.message = "stdout did not take all of the output"});
     return exit_code(Code::failed);
   }
-  return exit_code(*outcome);
+  return context.exit_code.value_or(exit_code(*outcome));
 }
 
 }  // namespace sluice::cli

@@ -58,7 +58,7 @@ std::vector<Option> changing_options(std::vector<Option> own) {
                        .kind = Kind::count},
                       {.name = "answers",
                        .value = "FILE",
-                       .help = "arguments as YAML or JSON, over the command line",
+                       .help = "a YAML or JSON file of arguments; it overrides the command line",
                        .kind = Kind::path},
                       {.name = "schema", .help = "print the JSON Schema of what --answers takes, and stop"}}),
       call_options());
@@ -66,13 +66,13 @@ std::vector<Option> changing_options(std::vector<Option> own) {
 
 std::vector<Option> losing_options(std::vector<Option> own) {
   return changing_options(
-      joined_options(std::move(own), {{.name = "dry-run", .help = "say what would be lost, and stop"},
+      joined_options(std::move(own), {{.name = "dry-run", .help = "print what would be lost, and stop"},
                                       {.name = "yes", .letter = 'y', .help = "do not ask"}}));
 }
 
 std::vector<Option> deployment_options(std::vector<Option> others) {
-  return joined_options({{.name = "deployment", .value = "ID", .help = "the deployment, by its id or a beginning"},
-                         {.name = "bundle", .value = "NAME", .help = "the bundle, if it is deployed once"},
+  return joined_options({{.name = "deployment", .value = "ID", .help = "the deployment, by its id or the start of it"},
+                         {.name = "bundle", .value = "NAME", .help = "the bundle, if it is deployed only once"},
                          {.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"}},
                         std::move(others));
 }
@@ -80,6 +80,13 @@ std::vector<Option> deployment_options(std::vector<Option> others) {
 bool wants_schema(const Context& context) { return context.given.flag("schema"); }
 
 Result<Code> print_schema(Context& context, const std::string& action) {
+  auto schema = schema_of_action(action);
+  if (!schema) return schema.error();
+  context.output.print_text(write_pretty(*schema));
+  return Code::ok;
+}
+
+Result<json::object> schema_of_action(const std::string& action) {
   lang::Checked checked = check_deploy_kit();
   const std::string name = action.substr(0, action.find('/')), verb = action.substr(action.find('/') + 1);
   if (checked.kit) {
@@ -97,8 +104,7 @@ Result<Code> print_schema(Context& context, const std::string& action) {
       }
       one["$schema"] = "https://json-schema.org/draft/2020-12/schema";
       one["title"] = action;
-      context.output.print_text(write_pretty(one));
-      return Code::ok;
+      return one;
     }
   }
   return Error{.code = Code::not_found, .message = "there is no action " + action};

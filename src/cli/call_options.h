@@ -24,6 +24,8 @@ std::vector<Option> deployment_options(std::vector<Option> others);
 // With --schema: the JSON Schema of the action's arguments is printed, and nothing else is done.
 bool wants_schema(const Context& context);
 Result<Code> print_schema(Context& context, const std::string& action);
+// The schema itself.
+Result<json::object> schema_of_action(const std::string& action);
 // What --answers says, over what the command line does. It may not be about another object than the one that the
 // command line has named: that is a `usage` error, before anybody is asked anything.
 Result<json::object> with_answers(Context& context, json::object input);

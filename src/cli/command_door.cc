@@ -191,8 +191,15 @@ Result<void> CommandDoor::read_logs(const host::LogAsk& ask, const host::VisitLi
     stopped = !context_.output.flush() || ::poll(&signal, 1, 0) > 0;
     return stopped;
   });
-  if (read && ask.follow && !stopped) context_.output.note("All that it followed is gone.");
+  if (read && ask.follow && !stopped) context_.output.note("Everything that it followed has stopped.");
   return read;
+}
+
+Result<int> CommandDoor::exec(host::ExecAsk ask) {
+  if (takes(context_.given, "reason")) ask.reason = context_.given.text("reason");
+  context_.output.flush();
+  stop_.reset();
+  return door_.exec(ask, {});
 }
 
 Result<host::Answer> CommandDoor::begin(const std::string& action, const json::object& input) {

@@ -52,6 +52,8 @@ class CommandDoor {
   Result<host::Decided> decide(engine::Decision decision);
   // What replicas say; whoever follows does so until Ctrl-C.
   Result<void> read_logs(const host::LogAsk& ask, const host::VisitLine& visit);
+  // Runs a command in a replica's place: its exit code. Ctrl-C is for the command.
+  Result<int> exec(host::ExecAsk ask);
   // Begins an action, and does not wait for its end: a view says how far it is.
   Result<host::Answer> begin(const std::string& action, const json::object& input);
   // How it stands now.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 
 #include "base/disk.h"
 #include "base/terminal.h"
@@ -19,6 +20,7 @@ struct Context {
   std::istream& in;
   Disk& disk;
   const host::LoadedConcepts* concepts = nullptr;  // what this program can run; nothing: only what needs no handlers
+  std::optional<int> exit_code = {};               // of a program that the command ran, in place of the code's own
 };
 
 }  // namespace sluice::cli

@@ -11,9 +11,10 @@ namespace sluice::cli {
 Result<bool> confirmed(Context& context, const std::string& what) {
   if (context.given.flag("yes")) return true;
   if (!context.output.settings().err.tty || !context.output.settings().in.tty) {
-    return Error{.code = Code::usage,
-                 .message = "nobody can be asked here whether to " + what + "; nothing was changed",
-                 .next = "add --yes"};
+    return Error{
+        .code = Code::usage,
+        .message = "this is no terminal, so nobody can confirm that you want to " + what + "; nothing was changed",
+        .next = "add --yes"};
   }
   context.output.progress_stream() << "Really " << printable(what) << "? [y/N] " << std::flush;
   std::string line;

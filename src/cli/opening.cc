@@ -35,7 +35,7 @@ Option lock_timeout_option() {
 }
 
 Option customer_option() {
-  return {.name = "customer-id", .value = "NAME", .help = "of several with one name, what runs for this customer"};
+  return {.name = "customer-id", .value = "NAME", .help = "whose, if several customers have one of this name"};
 }
 
 Result<host::Home> home_of(const Context& context) { return host::find_home(context.disk, context.variables); }

@@ -1,5 +1,6 @@
-// The shapes of the objects stand first, then those of the commands, by noun. Answers of actions come from their
-// concepts, and `&name` is a view.
+// The shapes of the objects stand first, then those of the commands, by noun. What is the answer of an action or a view
+// comes from its concept or its view; written down here is only what a command prints of its own: what it did to local
+// files, and sums of several answers.
 #include "cli/output_shapes.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "cli/shape.h"
 #include "deploy/deploy_kit.h"
+#include "host/access_views.h"
 #include "host/moment.h"
 #include "lang/check/check.h"
 #include "lang/codegen/generate_schema.h"
@@ -52,20 +54,6 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "credentials_ref?: text?, bundles?: [@file-bundle], revisions?: [object], "
      "traffic_splits?: [object], revocation?: { required?: bool, list_ref?: text? }, "
      "retention?: { archived_max_age_days?: int, staged_max_count?: int }, health?: object }"},
-    {"plan-summary", "{ create: int, change: int, remove: int, keep: int, nodes: int, edges: int, waves: int }"},
-    {"listed-plan",
-     "{ plan_id: text, app: text, version: text, environment_id: text, phase: text, created_at: time, "
-     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text?, "
-     "origin: 'manifest' | 'up' }"},
-    {"plan",
-     "{ plan_id: text, app: text, version: text, environment_id: text, phase: text, created_at: time, "
-     "created_by: text, ended_at: time?, done: int, summary: @plan-summary, reason: text?, "
-     "origin: 'manifest' | 'up', strategy: text, steps: [text], "
-     "on_failure: text, concurrency: text, estimated_ms: int, started_at: time?, stale: text?, waits_for: text?, "
-     "warnings: [text], changes: [{ sign: 'create' | 'change' | 'remove' | 'keep', component: text, kit: text, "
-     "fields: [{ name: text, before: text, after: text }] }], nodes: [{ place: int, node: text, kind: text, "
-     "target: text, wave: int, after: [int], status: text, began_at: time?, over_at: time?, took_ms: int?, "
-     "trouble: text?, note: text?, revision: text?, last_lines: [text] }] }"},
     {"decided", "{ flow: text, position: int, state: text }"},
     {"field", "{ name: text, type: text }"},
     {"concept",
@@ -139,13 +127,11 @@ constexpr auto kCommands = std::to_array<NamedShape>({
 
     {"artifact build", "=Artifact/build"},
     {"artifact list", "&artifacts"},
-    {"artifact gc", "=Artifact/gc"},
+    {"artifact gc", "=Artifact/gc | @loss"},
     {"runtime list", "&instances"},
     {"runtime show", "&instance"},
     {"runtime stop", "{ instance: text, component: text, name: text, replicas: int, stopped: bool, flow?: text }"},
-    {"runtime storage",
-     "[{ storage: text, environment: text, bundle: text, customer: text, deployment: text?, since: time?, "
-     "folder: text, bytes: int }] | =Deployment/deleteData | @loss"},
+    {"runtime storage", "&stored-data | =Deployment/deleteData | @loss"},
     {"logs", "{ time: time, replica: text, label: text, stream: text, text: text }"},
     {"exec", "text"},
     {"mcp", "text"},
@@ -158,20 +144,20 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"up",
      "{ deployment: text, bundle: text, revision: text, name: text, changed: bool, "
      "weights: [{ revision: text, weightBps: int }], urls: [text] }"},
-    {"deploy run", "@plan"},
-    {"deploy plan", "@plan"},
-    {"deploy show", "@plan"},
-    {"deploy execute", "@plan"},
-    {"deploy status", "@plan"},
-    {"deploy list", "[@listed-plan]"},
-    {"deploy destroy", "@plan"},
+    {"deploy run", "&plan"},
+    {"deploy plan", "&plan"},
+    {"deploy show", "&plan"},
+    {"deploy execute", "&plan"},
+    {"deploy status", "&plan"},
+    {"deploy list", "&plans"},
+    {"deploy destroy", "&plan"},
     {"deploy diff", "{ a: text, b: text, differences: [text] }"},
     {"env diff", "{ a: text, b: text, differences: [text] }"},
     {"env resolve", "object"},
-    {"env promote", "@plan"},
+    {"env promote", "&plan"},
     {"deploy cancel", "=DeployPlan/cancel"},
-    {"deploy rollback", "@plan"},
-    {"rollback", "@plan"},
+    {"deploy rollback", "&plan"},
+    {"rollback", "&plan"},
     {"down", "=Deployment/down | @loss"},
     {"router run", "text"},
     {"router stats",
@@ -250,11 +236,8 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"config show", "&config"},
     {"config set", "=Config/set | =Config/setUp | =Deployment/configure"},
     {"config apply", "[{ deployment: text, revision: text, name: text, fresh: bool }]"},
-    {"secrets list", "[{ name: text, provider: text, version: text?, wanted: [text] }]"},
-    {"secrets get",
-     "{ environment: text, name: text, provider: text, version: text?, versions: [{ version: text, kept_at: time }], "
-     "used_by: [{ revision_id: text, revision: text, version: text, pinned: bool, problem: text }], "
-     "readers: [{ read_at: time, reader: text, version: text, purpose: text }] }"},
+    {"secrets list", "&secrets"},
+    {"secrets get", "&secret"},
     {"secrets put", "=Secret/put"},
     {"secrets rotate", "=Secret/rotate"},
     {"secrets remove", "=Secret/remove | @loss"},
@@ -284,7 +267,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"flow cancel", "@decided"},
     {"flow resolve", "@decided"},
     {"flow move", "@decided"},
-    {"flow dead", "[{ flow: text, parent: text, sync: text, caller: text, why: text }] | @decided"},
+    {"flow dead", "&dead-letters | @decided | @loss"},
     {"audit list", "&audit"},
     {"audit verify", "&audit-report"},
     {"audit clock", "&clock"},
@@ -295,11 +278,9 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"trust revoke", "=Trust/revoke | @loss"},
     {"trust threshold", "=Trust/setThreshold"},
     {"trust list", "&trust"},
-    {"access whoami",
-     "{ caller: text, owner: bool, token: text?, grants: [{ to: [text], role?: text, allow: [text], deny: [text], "
-     "environments?: [text], labels: [text] }] }"},
-    {"access can", "{ caller: text, action: text, right: text, allowed: bool, why: text }"},
-    {"access explain", "{ caller: text, action: text, right: text, allowed: bool, why: text }"},
+    {"access whoami", "&whoami"},
+    {"access can", "&access-can"},
+    {"access explain", "&access-can"},
     {"login", "{ context: text, url: text, caller: text }"},
     {"context list", "{ contexts: [{ name: text, url: text?, current: bool }] }"},
     {"context use", "{ context: text }"},
@@ -340,6 +321,11 @@ ShapeBook book_of_kit() {
               return fields == nullptr ? json::value() : *fields;
             }
             return nullptr;
+          },
+          .view = [](std::string_view name) -> json::value {
+            if (const host::AccessView* about = host::find_access_view(std::string(name))) return about->schema();
+            auto view = host::find_view(std::string(name));
+            return view ? (*view)->schema() : json::value();
           }};
 }
 
@@ -359,11 +345,7 @@ Result<json::object> output_schema(std::string_view command) {
   if (shape.empty()) {
     return Error{.code = Code::not_found, .message = "there is no schema of 'sluice " + std::string(command) + "'"};
   }
-  const std::string title = "sluice " + std::string(command);
-  if (!shape.starts_with('&')) return titled(schema_of_shape(shape, book_of_kit()), title);
-  auto view = host::find_view(shape.substr(1));
-  if (!view) return view.error();
-  return titled((*view)->schema().as_object(), title);
+  return titled(schema_of_shape(shape, book_of_kit()), "sluice " + std::string(command));
 }
 
 Result<json::object> environment_file_schema() {

@@ -92,6 +92,7 @@ class ShapeParser {
     }
     if (take('{')) return members();
     if (take('@')) return named();
+    if (take('&')) return of_view();
     if (take('=')) return answer(true);
     if (take('~')) return answer(false);
     const std::string name = word();
@@ -146,6 +147,12 @@ class ShapeParser {
     const std::string text = book_.shape(name);
     if (text.empty()) return wrong("a name that is known before");
     return ShapeParser(text, book_, depth_ + 1).run();
+  }
+
+  Result<json::object> of_view() {
+    json::value schema = book_.view(word());
+    if (!schema.is_object()) return wrong("a view that is known before");
+    return std::move(schema.get_object());
   }
 
   Result<json::object> answer(bool with_flow) {

@@ -10,6 +10,7 @@
 //   { name: a, other?: b }                  an object; `other` may be missing. Further members may come with time
 //   { *: a }                                an object of any names
 //   @name                                   a shape that has a name
+//   &name                                   what the view of that name answers
 //   =Concept/action                         what a command prints after an action of the kit: the fields of its `ok`
 //                                           and the flow
 //   ~Concept/action                         the same of a query, without a flow
@@ -31,6 +32,8 @@ struct ShapeBook {
   std::function<std::string(std::string_view name)> shape;
   // The schema of the fields of an action's `ok`; null for one that there is not.
   std::function<json::value(std::string_view action)> answer;
+  // The schema of a view; null for one that there is not.
+  std::function<json::value(std::string_view view)> view;
 };
 
 // A shape that is wrong is `invalid`, with the place in it.

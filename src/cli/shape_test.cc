@@ -18,11 +18,21 @@ const ShapeBook kBook{.shape =
                                 {"properties", {{"job", {{"type", "string"}}}}},
                                 {"required", json::array{"job"}},
                                 {"additionalProperties", false}};
+                      },
+                      .view = [](std::string_view name) -> json::value {
+                        if (name != "jobs") return nullptr;
+                        return {{"type", "array"}};
                       }};
 
 json::value made(std::string_view shape) {
   auto schema = schema_of_shape(shape, kBook);
   return schema ? json::value(*schema) : json::value(schema.error().message);
+}
+
+TEST(Shape, TakesViewsAsTheyAre) {
+  EXPECT_EQ(made("&jobs"), json::parse(R"({"type":"array"})"));
+  EXPECT_EQ(made("&jobs | text").at("anyOf").as_array().size(), 2U);
+  EXPECT_TRUE(made("&work").is_string());
 }
 
 TEST(Shape, KnowsPlainTypes) {

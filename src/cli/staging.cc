@@ -130,7 +130,7 @@ std::vector<Option> staging_options() {
 }
 
 Option unset_option() {
-  return {.name = "unset", .value = "NAME", .help = "forget an answer of the version before", .repeated = true};
+  return {.name = "unset", .value = "NAME", .help = "forget this answer of the previous version", .repeated = true};
 }
 
 Result<ArchiveToStage> archive_to_stage(Context& context) {

@@ -22,6 +22,7 @@
 #include "deploy/deploy_kit.h"
 #include "deploy/testing_up.h"
 #include "engine/engine.h"
+#include "engine/journal/step.h"
 #include "env.gen.h"
 #include "lang/check/check.h"
 #include "store/sqlite_store.h"
@@ -172,6 +173,23 @@ class KilledHome {
            "; running: " + std::to_string(world_.running().size());
   }
 
+  // Whether routers were told of every scaling: the last publish began after the last of them had ended.
+  bool told_of_scaling() {
+    RealDisk disk;
+    auto store = store::SqliteStore::open(disk, path());
+    auto snapshot = (*store)->read();
+    uint64_t scaled = 0, published = 0;
+    auto read = (*snapshot)->journal_from(1, [&](const store::JournalRow& row) {
+      auto step = engine::read_step(row.record);
+      EXPECT_TRUE(step);
+      if (step->action == "Runtime/scale" && step->end && step->end->variant == "ok") scaled = row.seq;
+      if (step->action == "Router/publish" && step->end) published = row.seq;
+      return true;
+    });
+    EXPECT_TRUE(read);
+    return published >= scaled;
+  }
+
  private:
   std::string path() const { return folder_ + "/store.db"; }
 
@@ -273,6 +291,7 @@ void expect_same_end(const std::function<std::vector<Call>(KilledHome&)>& before
     home.recover();
     const std::string now = home.summary();
     if (now == whole) resumed = true;
+    ASSERT_TRUE(home.told_of_scaling());
     ASSERT_TRUE(now == whole || (!resumed && now == untouched)) << now << "\ninstead of " << whole;
   }
   EXPECT_GE(killed, least);
@@ -310,6 +329,25 @@ TEST(KilledWorkflows, AnApplyEndsAsWithoutTheKillAtEachStep) {
   expect_same_end(
       [](KilledHome& home) { return std::vector{up(home.world().put("notes", "1", "routes: [{path: /notes}]\n"))}; },
       [&](KilledHome& home) { return std::vector{apply(home, "2")}; });
+}
+
+// Publishing a scaling is a flow of its own: it outlives the kill, and neither the scaling nor a warm waits for it.
+TEST(KilledWorkflows, AScalingEndsAsWithoutTheKillAtEachStep) {
+  expect_same_end(
+      [](KilledHome& home) { return std::vector{up(home.world().put("shop", "1"))}; },
+      [](KilledHome& home) {
+        return std::vector{Call{"Deployment/scale", {{"deployment", home.only_deployment()}, {"replicas", 3}}}};
+      },
+      1, {}, 4);
+}
+
+TEST(KilledWorkflows, AnUpOfWhatWasScaledEndsAsWithoutTheKillAtEachStep) {
+  expect_same_end(
+      [](KilledHome& home) {
+        home.run({up(home.world().put("shop", "1"))});
+        return std::vector{Call{"Deployment/scale", {{"deployment", home.only_deployment()}, {"replicas", 2}}}};
+      },
+      [](KilledHome& home) { return std::vector{up(home.world().put("shop", "2"))}; }, 3, {}, 3);
 }
 
 TEST(KilledWorkflows, APlanOfTwelveNodesEndsAsWithoutTheKill) {

@@ -55,8 +55,24 @@ Result<PerformedAction> deploy_file(const std::string& folder, const json::value
 }
 
 Result<PerformedAction> destroy_file(const std::string& folder, const json::value& work) {
-  std::filesystem::remove(folder + "/running/" + text_at(work, "service"));
+  const std::string service = text_at(work, "service");
+  std::filesystem::remove(folder + "/running/" + service);
+  for (int i = 1; std::filesystem::remove(folder + "/running/" + service + "-" + std::to_string(i)); ++i) {
+  }
   return PerformedAction(Completion{"ok", {{"instance", ""}}});
+}
+
+// As many files as there are to be replicas; the first is the one that was deployed.
+Result<PerformedAction> scale_file(const std::string& folder, const json::value& work) {
+  RealDisk disk;
+  const std::string service = text_at(work.at("deploy"), "service");
+  const int64_t replicas = work.at("deploy").at("replicas").as_int64();
+  for (int64_t i = 1; i < replicas; ++i) {
+    auto kept = write_atomically(disk, folder + "/running/" + service + "-" + std::to_string(i), "", 0644);
+    if (!kept) return kept.error();
+  }
+  return PerformedAction(
+      Completion{"ok", {{"service", service}, {"endpoint", "http://127.0.0.1:1"}, {"programs", json::array()}}});
 }
 
 Result<PerformedAction> forget_folder(const std::string& folder, const json::value& work) {
@@ -85,6 +101,8 @@ std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::st
         if (before_deploy) before_deploy();
         return deploy_file(folder, work, attempt);
       };
+    } else if (action.name == "scale") {
+      action.perform = [=](const json::value& work, lang::Attempt&) { return scale_file(folder, work); };
     } else if (action.name == "destroy") {
       action.perform = [=](const json::value& work, lang::Attempt&) { return destroy_file(folder, work); };
     } else if (action.name == "forgetStorage") {

@@ -24,6 +24,9 @@ const std::string kShelf = R"(concept Shelf [S, B] {
     action count() {
       -> ok
     }
+    action move(books: list { book: B, to: option S }) {
+      -> ok
+    }
   }
 }
 )";
@@ -44,6 +47,22 @@ TEST(NamedRow, ItIsTheFirstArgumentOfAnOwnTypeThatIsGiven) {
   EXPECT_EQ(world.row("Shelf/read", R"({"book":"b2"})"), "Shelf[B]/b2");
   EXPECT_EQ(world.row("Shelf/read", "{}"), "none");
   EXPECT_EQ(world.row("Shelf/count", "{}"), "none");
+}
+
+TEST(NamedRow, AKeyThatNoRowCanHaveIsRefusedWhereverItStands) {
+  NamedRows world;
+  const lang::Symbols& symbols = world.machine().kit().symbols();
+  auto said = [&](const std::string& action, const std::string& input) {
+    auto sound = check_keys(symbols, *symbols.find_action(action), object(input));
+    return sound ? "sound" : sound.error().message + " at " + sound.error().path;
+  };
+  EXPECT_EQ(said("Shelf/place", R"({"name":"","shelf":"s1","book":"b1"})"), "sound");
+  EXPECT_EQ(said("Shelf/place", R"({"name":"a","shelf":"","book":"b1"})"), "Shelf/place: shelf is empty at /shelf");
+  EXPECT_EQ(said("Shelf/read", R"({"book":"b\u0000"})"), "Shelf/read: book has a NUL in it at /book");
+  EXPECT_EQ(said("Shelf/read", "{}"), "sound");
+  EXPECT_EQ(said("Shelf/read", R"({"book":null})"), "sound");
+  EXPECT_EQ(said("Shelf/move", R"({"books":[{"book":"b1"},{"book":"b2","to":""}]})"),
+            "Shelf/move: books/1/to is empty at /books/1/to");
 }
 
 }  // namespace named_row_test

@@ -6,6 +6,7 @@
 //   decide about a flow     door.decide({.kind = …, .flow = …})
 //   follow what happens     door.follow(from, visit, stop)
 //   read what replicas say  door.read_logs({.names = {"hello"}}, visit, stop)
+//   run a command in one    door.exec({.name = "hello", .command = {"sh"}}, {})
 //
 // It moves bytes, too: door.put(file) keeps them in the home under their digest, by which actions name them.
 //
@@ -110,6 +111,19 @@ struct SaidLine {
 BOOST_DESCRIBE_STRUCT(SaidLine, (), (time, replica, label, stream, text))
 using VisitLine = std::function<bool(const SaidLine&)>;
 
+// A command in the place of a replica: of the names that a LogAsk takes, the first replica that is well of the revision
+// with most traffic.
+struct ExecAsk {
+  std::string name;
+  std::vector<std::string> command;
+  std::string customer = {};
+  std::string reason = {};
+};
+// Descriptors of this process: where its input comes from, and where its output and errors go.
+struct ExecEnds {
+  int in = 0, out = 1, err = 2;
+};
+
 class Door {
  public:
   virtual ~Door() = default;
@@ -128,6 +142,9 @@ class Door {
   // What replicas say, in the order of time; ends when visit returns false, or when there is no more and nobody
   // follows.
   virtual Result<void> read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) = 0;
+  // Runs a command in a replica's place, as Runtime/enter allows it: its exit code. Where the home is this process's
+  // own, this process becomes the command, and nothing comes back but what went wrong.
+  virtual Result<int> exec(const ExecAsk& ask, const ExecEnds& ends) = 0;
 };
 
 // What is decided, on the wire.

@@ -5,12 +5,16 @@
 #include <boost/json.hpp>
 #include <map>
 
+#include "base/json_reader.h"
 #include "base/nearest.h"
+#include "deploy/views/instances.h"
 #include "engine/dry_run.h"
 #include "engine/journal/history.h"
+#include "engine/named_row.h"
 #include "engine/outcome_code.h"
 #include "host/access_views.h"
 #include "host/approvals.h"
+#include "host/background.h"
 #include "host/moment.h"
 #include "host/replica_logs.h"
 #include "host/running_flow.h"
@@ -81,6 +85,10 @@ engine::Caller EngineDoor::who_for(const std::string& reason) const {
 Result<Answer> EngineDoor::call(const Call& call, const Waiting& waiting) {
   auto action = callable(*parts_.kit, call.action);
   if (!action) return action.error();
+  const lang::Symbols& symbols = parts_.kit->symbols();
+  if (auto sound = engine::check_keys(symbols, *symbols.find_action(call.action), call.input); !sound) {
+    return sound.error();
+  }
   if ((*action)->runs == lang::Runs::query) return ask(call, **action);
   if (call.dry_run) return try_out(call);
   if (parts_.authority != nullptr && parts_.authority->may(caller_, call.action, call.input)) {
@@ -308,6 +316,37 @@ Result<void> EngineDoor::read_logs(const LogAsk& ask, const VisitLine& visit, co
     return known.emplace(instance, allowed).first->second;
   };
   return read_logs_here(whole, *parts_.disk, ask, visit, stop, may);
+}
+
+Result<std::string> EngineDoor::enter(const ExecAsk& ask) {
+  if (ask.command.empty()) return Error{.code = Code::invalid, .message = "there is no command to run"};
+  auto shown = view("replicas", {{"name", ask.name}, {"customer", ask.customer}, {"leading", true}});
+  if (!shown) return shown.error();
+  auto replicas = sluice::read<std::vector<deploy::views::ReplicaView>>(shown->document);
+  if (!replicas) return replicas.error();
+  if (replicas->empty()) return Error{.code = Code::not_found, .message = ask.name + " has no replica that runs"};
+  auto chosen = std::ranges::find(*replicas, true, &deploy::views::ReplicaView::healthy);
+  if (chosen == replicas->end()) chosen = replicas->begin();
+  // The arguments are not written down: they may hold secrets.
+  auto may =
+      call({.action = "Runtime/enter",
+            .input = {{"instance", chosen->instance}, {"replica", chosen->replica}, {"program", ask.command.front()}},
+            .reason = ask.reason});
+  if (!may) return may.error();
+  if (may->code != Code::ok || !may->ended()) {
+    const std::string message = may->text("message");
+    return Error{.code = may->ended() ? may->code : Code::unavailable,
+                 .message = message.empty() ? "Runtime/enter ended in " + may->variant : message};
+  }
+  return chosen->replica;
+}
+
+Result<int> EngineDoor::exec(const ExecAsk& ask, const ExecEnds&) {
+  auto replicas = local_replicas(*parts_.concepts);
+  if (!replicas) return replicas.error();
+  auto replica = enter(ask);
+  if (!replica) return replica.error();
+  return (*replicas)->exec(*replica, ask.command);
 }
 
 }  // namespace sluice::host

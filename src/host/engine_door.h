@@ -51,6 +51,9 @@ class EngineDoor final : public Door {
   Result<void> put(const crypto::Sha256& digest, const std::function<Result<bool>(std::string& piece)>& next,
                    const std::string& reason);
   Result<void> read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) override;
+  Result<int> exec(const ExecAsk& ask, const ExecEnds& ends) override;
+  // Which replica the caller may run the command in. The journal says who did.
+  Result<std::string> enter(const ExecAsk& ask);
 
  private:
   // The store as the caller may see it.

@@ -2,6 +2,7 @@
 #include "host/home_door.h"
 
 #include "host/access_views.h"
+#include "host/background.h"
 #include "host/home_store.h"
 #include "host/moment.h"
 #include "host/replica_logs.h"
@@ -179,6 +180,23 @@ Result<void> HomeDoor::read_logs(const LogAsk& ask, const VisitLine& visit, cons
     store_.reset();
     return stop();
   });
+}
+
+// The command must not hold the store.
+Result<int> HomeDoor::exec(const ExecAsk& ask, const ExecEnds& ends) {
+  auto there = served();
+  if (!there) return there.error();
+  if (*there != nullptr) return (*there)->exec(ask, ends);
+  auto replicas = local_replicas(opening_.concepts);
+  if (!replicas) return replicas.error();
+  auto door = whole();
+  if (!door) return door.error();
+  if (*door != door_.get()) return (*door)->exec(ask, ends);
+  auto replica = door_->enter(ask);
+  door_.reset();
+  engine_.reset();
+  if (!replica) return replica.error();
+  return (*replicas)->exec(*replica, ask.command);
 }
 
 }  // namespace sluice::host

@@ -39,6 +39,7 @@ class HomeDoor final : public Door {
                       const std::function<bool()>& stop) override;
   Result<std::string> put(File& file, const std::string& reason) override;
   Result<void> read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) override;
+  Result<int> exec(const ExecAsk& ask, const ExecEnds& ends) override;
 
   // Whether the engine runs in this process: what is not done when the command ends waits for the next one.
   bool runs_here() const { return engine_ != nullptr; }

@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "crypto/sha256.h"
 #include "engine/caller_words.h"
+#include "host/attachment.h"
 #include "host/exchange.h"
 #include "host/flow_rows.h"
 #include "host/problem.h"
@@ -287,6 +288,22 @@ Result<void> RemoteDoor::read_logs(const LogAsk& ask, const VisitLine& visit, co
   if (unreadable) return *unreadable;
   if (answer->status < 400) return {};
   auto problem = parse_json(answer->body);
+  return problem ? error_in(problem->root) : problem.error();
+}
+
+Result<int> RemoteDoor::exec(const ExecAsk& ask, const ExecEnds& ends) {
+  json::object body{{"name", ask.name},
+                    {"customer", ask.customer},
+                    {"command", json::array(ask.command.begin(), ask.command.end())},
+                    {"reason", ask.reason}};
+  if (auto size = terminal_at(ends)) body["terminal"] = {{"rows", size->rows}, {"columns", size->columns}};
+  auto client = connected();
+  if (!client) return client.error();
+  http::Request request = addressed(post({"v1", "exec"}, body));
+  auto answer = (*client)->switch_to(std::string(kExecProtocol), std::move(request), kExchange_ms);
+  if (!answer) return answer.error();
+  if (answer->wire) return attach(answer->wire->socket().fd(), std::move(answer->input), ends);
+  auto problem = parse_json(answer->refusal.body);
   return problem ? error_in(problem->root) : problem.error();
 }
 

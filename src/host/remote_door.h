@@ -45,6 +45,7 @@ class RemoteDoor final : public Door {
                       const std::function<bool()>& stop) override;
   Result<std::string> put(File& file, const std::string& reason) override;
   Result<void> read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) override;
+  Result<int> exec(const ExecAsk& ask, const ExecEnds& ends) override;
 
  private:
   RemoteDoor(std::string socket, const Clock& clock, RemoteWords words)

@@ -80,6 +80,18 @@ Result<Answer> Client::send(Request request, File& body, int64_t timeout_ms) {
   return receive(timeout_ms);
 }
 
+Result<Client::SwitchedTo> Client::switch_to(const std::string& protocol, Request request, int64_t timeout_ms) {
+  request.headers.push_back({"Connection", "Upgrade"});
+  request.headers.push_back({"Upgrade", protocol});
+  auto answer = send(std::move(request), timeout_ms);
+  if (!answer) return answer.error();
+  if (answer->status != 101) return SwitchedTo{.refusal = *std::move(answer)};
+  const std::string* given = answer->header("Upgrade");
+  if (!wire_ || given == nullptr || *given != protocol) return kBroken;
+  return SwitchedTo{
+      .wire = std::exchange(wire_, std::nullopt), .input = std::exchange(input_, std::string()), .refusal = {}};
+}
+
 Result<Answer> Client::receive(int64_t timeout_ms) {
   const int64_t deadline_ns = clock_.monotonic_ns() + timeout_ms * 1'000'000;
   AnswerParser parser(kAnswerLimits);

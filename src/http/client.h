@@ -38,6 +38,13 @@ class Client {
   // true, `stop` is asked every 100 ms. The body of a refusal is in the answer; after either the connection is closed.
   Result<Answer> stream(Request request, const std::function<bool(std::string_view)>& take,
                         const std::function<bool()>& stop);
+  // Asks for another protocol on this connection: with its bytes so far, or what the server says in place of it.
+  struct SwitchedTo {
+    std::optional<Wire> wire;
+    std::string input;
+    Answer refusal;
+  };
+  Result<SwitchedTo> switch_to(const std::string& protocol, Request request, int64_t timeout_ms);
   bool is_open() const { return wire_.has_value(); }
 
  private:

@@ -157,6 +157,9 @@ void append_headers(std::string& head, const std::vector<Header>& headers) {
 }  // namespace
 
 std::string head_of(const Response& response) {
+  if (response.channel) {
+    return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + response.protocol + "\r\n\r\n";
+  }
   std::string head =
       "HTTP/1.1 " + std::to_string(response.status) + " " + std::string(reason_phrase(response.status)) + "\r\n";
   if (response.status != 204) head += "Content-Type: " + response.content_type + "\r\n";

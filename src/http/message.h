@@ -63,6 +63,8 @@ class Stream {
   virtual bool wanted() = 0;
 };
 
+struct Switched;
+
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
@@ -70,6 +72,8 @@ struct Response {
   std::string body;
   std::function<void(Stream&)> stream;  // writes the body, chunk by chunk, in place of `body`
   bool close = false;                   // the connection, after this
+  std::string protocol = {};            // that the connection is switched to, which is then `channel`'s, until it ends
+  std::function<void(Switched&)> channel = {};
 };
 
 // "Not Found" for 404.

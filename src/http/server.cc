@@ -110,10 +110,9 @@ void Server::accept_all() {
     if (connections_.size() >= limits_.connections) {
       if (shown_) continue;  // nobody waits for a handshake here
       Wire wire(std::move(socket), clock_);
-      refuse(
-          wire, 503,
-          {.code = Code::unavailable,
-           .message = "there are " + std::to_string(limits_.connections) + " connections, which is all there may be"});
+      refuse(wire, 503,
+             {.code = Code::unavailable,
+              .message = "there are " + std::to_string(limits_.connections) + " connections, which is the limit"});
       continue;
     }
     Connection& connection = connections_.emplace_back();
@@ -187,7 +186,7 @@ void Server::serve(Socket socket, uint64_t number) {
     }
     bool whole = !streamed;
     if (streamed) request->more = [&](std::string& piece) { return next_piece(wire, parser, input, piece, whole); };
-    more = answer(wire, *request, peer, whole);
+    more = answer(wire, *request, peer, whole, input);
   }
   if (closed_) closed_(number);
 }
@@ -212,13 +211,18 @@ Result<bool> Server::next_piece(Wire& wire, RequestParser& parser, std::string& 
   }
 }
 
-bool Server::answer(Wire& wire, const Request& request, const Peer& peer, const bool& whole) {
+bool Server::answer(Wire& wire, const Request& request, const Peer& peer, const bool& whole, std::string& input) {
   Response response;
   try {
     response = handler_(request, peer);
   } catch (const std::exception& error) {
     Error fault{.code = Code::failed, .message = std::string("this request met a fault in Sluice: ") + error.what()};
     response = {.status = 500, .content_type = "application/problem+json", .body = problem_of(500, fault)};
+  }
+  if (response.channel) {
+    Switched switched{.wire = wire, .input = std::move(input), .stop = stop_read_.fd()};
+    if (wire.write(head_of(response), after_ms(limits_.write_ms))) response.channel(switched);
+    return false;
   }
   response.close = response.close || !request.keep_alive || stopping_ || !whole;
   if (!response.stream) {

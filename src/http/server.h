@@ -7,8 +7,9 @@
 //
 // The handler is called from many threads at once. It may block; an answer that has no end is a Stream. For a PUT it is
 // called when the head is there, and takes the body piece by piece; if it does not take all of it, the connection is
-// closed. Whoever keeps something for a connection forgets it when `closed` names that connection. With `shown`, which
-// is asked for each connection, it speaks TLS and nothing else.
+// closed. An answer with a `channel` switches the connection to another protocol, and closes it at the channel's end.
+// Whoever keeps something for a connection forgets it when `closed` names that connection. With `shown`,
+// which is asked for each connection, it speaks TLS and nothing else.
 #pragma once
 
 #include <atomic>
@@ -73,7 +74,7 @@ class Server {
   void serve(Socket socket, uint64_t number);
   Result<bool> next_piece(Wire& wire, RequestParser& parser, std::string& input, std::string& piece, bool& whole);
   // `whole` says, once it has been handled, whether all of the request was read.
-  bool answer(Wire& wire, const Request& request, const Peer& peer, const bool& whole);
+  bool answer(Wire& wire, const Request& request, const Peer& peer, const bool& whole, std::string& input);
   void refuse(Wire& wire, int status, const Error& error) const;
   void reap();
   int64_t after_ms(int64_t duration_ms) const { return clock_.monotonic_ns() + duration_ms * 1'000'000; }

@@ -91,4 +91,11 @@ class Wire {
   std::unique_ptr<TlsTunnel> tunnel_;  // null: in the clear
 };
 
+// A connection that has been switched to another protocol.
+struct Switched {
+  Wire& wire;
+  std::string input;  // what has come of it already
+  int stop = -1;      // can be read once the server stops
+};
+
 }  // namespace sluice::http

@@ -47,6 +47,8 @@ class TestingDoor final : public host::Door {
     return {};
   }
 
+  Result<int> exec(const host::ExecAsk&, const host::ExecEnds&) override { return Error{}; }
+
   uint64_t generation = 7;
   std::vector<host::Call> calls;
 };

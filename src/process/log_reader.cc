@@ -2,6 +2,7 @@
 #include "process/log_reader.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace sluice::process {
 namespace {
@@ -84,6 +85,7 @@ Result<bool> LogReader::fill() {
 
 Result<std::optional<LogLine>> LogReader::next() {
   for (;;) {
+    assert(begin_ <= pending_.size());
     size_t end = pending_.find('\n', begin_);
     if (end != std::string::npos) {
       auto line = parse_log_line(std::string_view(pending_).substr(begin_, end - begin_));

@@ -342,22 +342,29 @@ void Replicas::sweep(const std::string& prefix) {
   }
 }
 
-Error Replicas::exec(const std::string& name, const std::vector<std::string>& argv) const {
+Result<std::vector<std::string>> Replicas::exec_words(const std::string& name,
+                                                      const std::vector<std::string>& argv) const {
   auto state = look(name);
   if (!state) return state.error();
   if (is_over(state->phase)) {
-    return {.code = Code::unavailable, .message = name + " does not run: " + state->message};
+    return Error{.code = Code::unavailable, .message = name + " does not run: " + state->message};
   }
   std::vector<std::string> words = place_.supervisor;
   words.emplace_back(kExecWord);
   words.push_back(folder_of_replica(name));
   words.insert(words.end(), argv.begin(), argv.end());
+  return words;
+}
+
+Error Replicas::exec(const std::string& name, const std::vector<std::string>& argv) const {
+  auto words = exec_words(name, argv);
+  if (!words) return words.error();
   std::vector<char*> pointers;
-  for (std::string& each : words) pointers.push_back(each.data());
+  for (std::string& each : *words) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   std::array<char*, 1> nothing{};
   ::execve(pointers.front(), pointers.data(), nothing.data());
-  return error_from(errno, "run", words.front());
+  return error_from(errno, "run", words->front());
 }
 
 Result<Secrets> Replicas::secrets(const std::string& name) const {

@@ -79,6 +79,8 @@ class Replicas {
   // This process becomes a command in the replica's place (process/replica_exec.h). Comes back only with what went
   // wrong.
   Error exec(const std::string& name, const std::vector<std::string>& argv) const;
+  // The command line of a process that becomes it: for whoever starts one of its own.
+  Result<std::vector<std::string>> exec_words(const std::string& name, const std::vector<std::string>& argv) const;
   // What it was started with, from its supervisor, who alone has them.
   Result<Secrets> secrets(const std::string& name) const;
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <utility>
 
@@ -89,6 +90,7 @@ bool has_nul(const SpawnRequest& request) {
 }  // namespace
 
 Result<Child> Child::spawn(const SpawnRequest& request) {
+  assert(!request.argv.empty());
   if (has_nul(request)) return Error{.code = Code::invalid, .message = "a command cannot hold NUL"};
   Pipe output, errors, input;
   bool made = output.make() && (!request.converses || (errors.make() && input.make_socket()));

@@ -144,7 +144,7 @@ class Maker:
         if kind == "integer":
             return self.rng.choice([0, 1, 7, -1, 10_000, 2**53, -2**63])
         return {"number": 0.5, "boolean": self.rng.random() < 0.5, "null": None}.get(
-            kind, self.rng.choice(["local", "hello", "x1", "ä", "01M7Q4JYN7F74DZWWTPVQVKNX2", "sha256:" + "0" * 64]))
+            kind, self.rng.choice(["local", "hello", "x1", "ä", "", "01M7Q4JYN7F74DZWWTPVQVKNX2", "sha256:" + "0" * 64]))
 
     def mutated(self, value):
         """One thing of it is wrong."""
@@ -212,3 +212,13 @@ def test_generated_requests_never_make_it_fail(place):
         elif status == 200 and path.startswith("/v1/views/") and method == "GET":
             schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
             jsonschema.Draft202012Validator({**schemas, **schema}).validate(json.loads(text))
+
+
+def test_an_empty_key_is_refused_and_not_a_fault(place):
+    for action, name in [("Router/publish", "environment"), ("Revision/warm", "revision"), ("Env/create", "environment")]:
+        for dry in (False, True):
+            status, _, text = place.request("POST", f"/v1/actions/{action}",
+                                            json.dumps({"input": {name: ""}, "dryRun": dry}))
+            problem = json.loads(text)
+            assert (status, problem["code"]) == (400, "invalid"), text
+            assert problem["detail"].startswith(f"{action}: {name} is empty"), text

@@ -13,16 +13,16 @@ import pytest
 
 
 @pytest.fixture
-def shop(sluice, root, tmp_path):
+def shop(sluice_orders, root, tmp_path):
     """Runs sluice in a home of its own, with tea on the shelf."""
     env = {**os.environ, "SLUICE_HOME": str(tmp_path / "home"), "ORDERS_MAILBOX": str(tmp_path / "parcels")}
     (tmp_path / "parcels").mkdir()
     kit = root / "examples/kits/orders"
 
     def run(*words):
-        return subprocess.run([sluice, *words], capture_output=True, text=True, env=env, timeout=60)
+        return subprocess.run([sluice_orders, *words], capture_output=True, text=True, env=env, timeout=60)
 
-    run.kit, run.env, run.binary = str(kit), env, sluice
+    run.kit, run.env, run.binary = str(kit), env, sluice_orders
     assert run("kit", "run", run.kit, "Stock/add", "item=tea", "count=5").returncode == 0
     return run
 

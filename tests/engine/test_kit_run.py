@@ -92,8 +92,8 @@ class House:
 
 
 @pytest.fixture
-def house(sluice, root, tmp_path):
-    house = House(sluice, root, tmp_path)
+def house(sluice_orders, root, tmp_path):
+    house = House(sluice_orders, root, tmp_path)
     assert house.run("Stock/add", "item=tea", "count=10").returncode == 0
     yield house
     house.verify()
@@ -392,7 +392,7 @@ def test_an_empty_key_is_no_key(house):
     assert house.run("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=10\n"
 
 
-def test_somebody_elses_home_is_closed_and_root_who_gets_in_is_recorded(sluice, root):
+def test_somebody_elses_home_is_closed_and_root_who_gets_in_is_recorded(sluice_orders, root):
     def files():
         return [house.home, *house.home.rglob("*")]
 
@@ -410,7 +410,7 @@ def test_somebody_elses_home_is_closed_and_root_who_gets_in_is_recorded(sluice, 
              ("flow", "cancel", "latest"), ("why", "latest"), ("audit", "verify")]
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)  # its owner gets there, too
-        house = House(sluice, root, Path(folder))
+        house = House(sluice_orders, root, Path(folder))
         if os.getuid() != 0:  # the system keeps everybody else out
             refuse_all(f"error: /usr belongs to user 0, not to you ({os.getuid()})\n", "/usr")
             return
@@ -563,15 +563,15 @@ def test_a_disk_that_is_full_is_told_at_once(house):
     assert house.sluice_run("audit", "verify").returncode == 0
 
 
-def test_somebody_elses_home_is_refused(sluice, root):
+def test_somebody_elses_home_is_refused(sluice_orders, root):
     nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
     if os.getuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("switching users needs root and setpriv")
-    if subprocess.run([*nobody, "test", "-x", sluice, "-a", "-r", root / KIT / "suite.yaml"]).returncode != 0:
+    if subprocess.run([*nobody, "test", "-x", sluice_orders, "-a", "-r", root / KIT / "suite.yaml"]).returncode != 0:
         pytest.skip("the other user cannot reach the build")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        house = House(sluice, root, Path(folder))
+        house = House(sluice_orders, root, Path(folder))
         assert house.run("Stock/add", "item=tea", "count=1").returncode == 0
         done = house.run("Stock/look", "item=tea", before=nobody)
     assert done.returncode == 4

@@ -190,6 +190,57 @@ def test_outside_local_a_pack_needs_a_signature_for_packs(home, example):
     assert home.data("env-packs", "list", "prod")[0]["kind"] == KIND
 
 
+def test_a_new_environment_asks_what_its_packs_leave_open(sluice, home, example, tmp_path):
+    pack = example(manifest=[("questions:\n", "questions:\n  - { name: region, question: Where is it? }\n"
+                                              "  - { name: key, question: With which key?, secret: true }\n")])
+    signed = home.good("pack", "sign", pack)
+    home.good("env-packs", "install", pack)
+    home.good("env", "list")
+    home.good("do", "EnvPack/admit", f"pack={KIND}", "environment=local")
+    home.good("do", "Env/rebind", "environment=local", "slot=telemetry", f"kind={KIND}")
+    key = home.path / "operator.pub"
+    key.write_text(subprocess.run(["openssl", "pkey", "-in", home.path / "keys" / "operator.pem", "-pubout"],
+                                  capture_output=True, text=True, check=True).stdout)
+    home("trust", "remove", re.search(r"key ([0-9a-f]{32})", signed).group(1))
+    home.good("trust", "add", key, "--label", "packs", "--env", "staging", "--env", "third", "--bundle", "packs")
+    for name in ("staging", "third"):
+        home.good("do", "EnvPack/admit", f"pack={KIND}", f"environment={name}")
+    create = ["env", "create", "staging", "--extends", "local"]
+    schema = home.data(*create, "--schema")
+    assert {"region", "key"} <= set(schema["properties"]["telemetry"]["required"])
+    code, _, err = home(*create)
+    assert code != 0 and "region has no answer: Where is it?; nothing was changed" in err, err
+    assert home("env", "show", "staging")[0] == 5
+    answers = tmp_path / "answers.yaml"
+    answers.write_text("telemetry: {region: north, key: hunter2}\n")
+    assert home.good(*create, "--answers", answers) == "created  staging\n"
+    setup = {each["slot"]: each["answers"] for each in home.data("config", "show", "staging")["setup"]}
+    assert setup["telemetry"] == {"region": "north", "key": "secret://staging/packs/key", "file": "events.jsonl",
+                                  "stamp": True}
+    assert [each["name"] for each in home.data("secrets", "list", "staging")] == ["packs/key"]
+    # A terminal is asked what is open, and nothing else.
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["SLUICE_HOME"] = str(home.path)
+        os.execv(sluice, [str(sluice), "env", "create", "third", "--extends", "local"])
+    said = b""
+
+    def until(text):
+        nonlocal said
+        while text not in said:
+            assert select.select([terminal], [], [], 60)[0], said
+            said += os.read(terminal, 4096)
+
+    until(b"Where is it?")
+    os.write(terminal, b"south\n")
+    until(b"With which key?")
+    os.write(terminal, b"hunter3\n")
+    os.waitpid(pid, 0)
+    assert b"called" not in said and b"hunter3" not in said
+    setup = {each["slot"]: each["answers"] for each in home.data("config", "show", "third")["setup"]}
+    assert setup["telemetry"]["region"] == "south", said
+
+
 def test_a_changed_pack_no_longer_runs(home, example):
     home.good("env-packs", "install", example())
     kept = next((home.path / "packs").glob("sha256-*"))
@@ -338,6 +389,7 @@ def test_a_token_that_has_expired_is_told_by_the_doctor_and_made_anew(home, root
     bind_standin(home, root, tmp_path, 1)
     home("credentials", "bootstrap", "local", "--admin-profile", "ops", stdin="let-me-in")
     eventually(lambda: "the credential that the deployer uses has expired" in "".join(home("env", "doctor", "local")[1:]))
+    assert "next: have an administrator make a new one\n" in home("env", "doctor", "local")[2]
     code, _, err = home("credentials", "rotate", "local", "--if-needed")
     assert code == 4 and "an administrator must come" in err, "what has expired cannot renew itself"
     descriptor, writer = os.pipe()
@@ -348,6 +400,30 @@ def test_a_token_that_has_expired_is_told_by_the_doctor_and_made_anew(home, root
                           env={**os.environ, "SLUICE_HOME": str(home.path)})
     os.close(descriptor)
     assert "is empty" not in done.stderr and home.data("secrets", "get", "local", "credentials/deployer")["version"] == "2"
+
+
+def test_a_token_that_expires_soon_is_rotated_as_the_doctor_says(home, root, tmp_path, eventually):
+    bind_standin(home, root, tmp_path, 40)
+    home("credentials", "bootstrap", "local", "--admin-profile", "ops", stdin="let-me-in")
+    eventually(lambda: "the credential that the deployer uses expires at" in home("env", "doctor", "local")[2])
+    hint = "sluice do Credentials/rotate environment=local"
+    assert f"next: {hint}\n" in home("env", "doctor", "local")[2]
+    home.good(*hint.split()[1:])
+    assert home.data("secrets", "get", "local", "credentials/deployer")["version"] == "2"
+    home.good("env", "doctor", "local")
+
+
+def test_a_pack_that_is_not_well_is_taken_back_as_the_doctor_says(home, example):
+    home.good("env-packs", "install", example())
+    home.good("env-packs", "update", "local", KIND)
+    kept = next((home.path / "packs").rglob("serve.py"))
+    kept.chmod(0o755)
+    kept.write_text("#!/bin/sh\nexit 1\n")
+    hint = "sluice env-packs rollback local telemetry"
+    code, out, err = home("env", "doctor", "local")
+    assert code == 1 and f"{KIND} is not well" in err and f"next: {hint}\n" in err, out + err
+    home.good(*hint.split()[1:])
+    home.good("env", "doctor", "local")
 
 
 def test_greentic_c3_rotate_looks_again_where_there_is_nothing_to_rotate(home):
@@ -391,7 +467,8 @@ def test_missing_requirements_exit_1_are_kept_and_keep_revisions_cold(home, root
     hint = "sluice do Credentials/requirements environment=local"
     assert f"next:  {hint}\n" in err, err
     assert home(*hint.split()[1:])[0] in (0, 1)
-    assert home("env", "doctor", "local")[0] == 1
+    code, _, err = home("env", "doctor", "local")
+    assert code == 1 and f"next: {hint}\n" in err, err
     listener.close()
     assert home("credentials", "requirements", "local")[0] == 0
     home.good("env", "doctor", "local")

@@ -262,7 +262,7 @@ def test_following_goes_on_with_what_comes_later(machine):
     assert heard() == ("hello.1", "hello 2.0.0")
     assert machine.run("runtime", "stop", "hello").returncode == 0
     out, err = follower.communicate(timeout=60)
-    assert (out, err, follower.returncode) == ("", "All that it followed is gone.\n", 0)
+    assert (out, err, follower.returncode) == ("", "Everything that it followed has stopped.\n", 0)
 
 
 def test_a_command_runs_in_a_replicas_place(machine):

@@ -4,8 +4,10 @@ import base64
 import hashlib
 import json
 import os
+import resource
 import secrets
 import signal
+import subprocess
 import urllib.parse
 from pathlib import Path
 
@@ -208,3 +210,41 @@ def test_pinned_secrets_stay(home, keeper):
     kept = put(home, "two")
     assert "keeper@1 keeps version 1" in kept.stderr
     assert answers(url) == {shown("one")}
+
+
+def cores_in(folder):
+    return [path for path in folder.rglob("core*") if path.is_file()]
+
+
+def test_no_core_dump_has_a_value(home, keeper, eventually, tmp_path):
+    """A control plane that has just had a value in its memory is made to crash where others leave a core dump."""
+    def unlimited():
+        _, most = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+
+    place = tmp_path / "place"
+    place.mkdir()
+    other = subprocess.Popen(["/usr/bin/python3", "-c", "import os; os.abort()"], cwd=place, preexec_fn=unlimited,
+                             stderr=subprocess.DEVNULL)
+    other.wait(timeout=60)
+    there = cores_in(place)  # none where the system sends them elsewhere
+    for path in there:
+        path.unlink()
+    value = f"canary/{secrets.token_urlsafe(24)}"
+    serve = subprocess.Popen([str(home.sluice), "serve"], cwd=place, env=home.environment(), preexec_fn=unlimited,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        home.run("status", "--wait", "60s")
+        put(home, value)
+        home.up(keeper)
+        limit = next(line for line in Path(f"/proc/{serve.pid}/limits").read_text().splitlines()
+                     if line.startswith("Max core file size"))
+        assert limit.split()[4:6] == ["1", "1"], limit
+        serve.send_signal(signal.SIGABRT)
+        assert serve.wait(timeout=60) == -signal.SIGABRT
+    finally:
+        serve.kill()
+    if there:
+        assert cores_in(place) == []
+    for path in [*cores_in(place), *cores_in(home.folder)]:
+        assert value.encode() not in path.read_bytes(), path

@@ -86,6 +86,46 @@ def test_a_vault_that_cannot_answer_is_named(home, keeper, vault):
     assert "it has expired or was revoked" in failed.stderr and vault.root not in failed.stdout + failed.stderr
 
 
+def test_a_slow_vault_is_asked_again(home, keeper, vault):
+    home.run("secrets", "list", "local")
+    bind_vault(home, vault)
+    put(home, "one")
+    vault.slow = {"secret/data/local/keeper/TOKEN": 1}
+    url = home.up(keeper)["urls"][0]
+    assert vault.slow == {"secret/data/local/keeper/TOKEN": 0} and answers(url) == {shown("one")}
+
+
+NONSENSE = {
+    "no JSON": (200, b"<html>it works</html>"),
+    "no object": (200, b"[1, 2]"),
+    "no data": (200, b"{}"),
+    "data that are a number": (200, b'{"data": {"data": 5, "metadata": {"version": 1}}}'),
+    "a value that is no text": (200, b'{"data": {"data": {"value": {"a": 1}}, "metadata": {"version": 1}}}'),
+    "a version that is none": (200, b'{"data": {"data": {"value": "x"}, "metadata": {"version": "new"}}}'),
+    "deep": (200, b"[" * 100_000),
+    "bytes": (200, bytes(range(128, 256)) * 64),
+    "another server": (302, b"moved"),
+}
+
+
+@pytest.mark.parametrize("kind", NONSENSE)
+def test_a_vault_that_answers_nonsense_is_named_and_nothing_is_half_done(home, keeper, vault, kind):
+    put(home, "in the store")
+    url = home.up(keeper)["urls"][0]
+    keep_in(vault, "in the vault")
+    bind_vault(home, vault)
+    programs = home.replicas()
+    home.change(keeper, "2.0.0")
+    vault.raw = NONSENSE[kind]
+    failed = home.run("up", keeper, "--detach", code=7)
+    assert vault.address in failed.stderr, failed.stderr
+    assert "in the vault" not in failed.stdout + failed.stderr
+    assert home.replicas() == programs and answers(url) == {shown("in the store")}
+    vault.raw = None
+    home.up(keeper)
+    assert answers(url) == {shown("in the vault")}
+
+
 def test_a_pack_that_does_not_answer_is_not_bound_over_secrets_in_use(home, keeper):
     vault = Vault()
     put(home, "in the store")

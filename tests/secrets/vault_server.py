@@ -17,6 +17,8 @@ def now():
 class Vault:
     def __init__(self, certificate=None):
         self.sealed, self.tokens, self.values, self.log = False, {}, {}, []
+        self.slow = {}  # parts of paths, and how often they get no answer while their clients wait
+        self.raw = None  # a status and the bytes that are said in place of every answer
         self.roles = {"role": "secret-id"}
         self.root = self.token()
         vault = self
@@ -27,10 +29,20 @@ class Vault:
             def answer(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 with vault.lock:
+                    slow = next((part for part, left in vault.slow.items() if part in self.path and left > 0), None)
+                    if slow:
+                        vault.slow[slow] -= 1
+                if slow:
+                    self.connection.recv(1)  # until the client has had enough
+                    self.close_connection = True
+                    return
+                with vault.lock:
                     status, said = vault.answer(self.command, self.path, self.headers.get("X-Vault-Token"),
                                                 json.loads(body) if body else {})
                     vault.log.append((self.command, self.path, status))
                 text = json.dumps(said).encode() if said is not None else b""
+                if vault.raw is not None:
+                    status, text = vault.raw
                 self.send_response(status)
                 if text:
                     self.send_header("Content-Type", "application/json")

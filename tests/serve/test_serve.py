@@ -75,8 +75,8 @@ class Home:
 
 
 @pytest.fixture
-def home(sluice, root, tmp_path):
-    one = Home(sluice, root, tmp_path)
+def home(sluice_orders, root, tmp_path):
+    one = Home(sluice_orders, root, tmp_path)
     yield one
     if one.server is not None:
         one.end()
@@ -128,11 +128,11 @@ COMMANDS = [
 ]
 
 
-def test_every_command_says_the_same_with_and_without_serve(sluice, root, tmp_path):
+def test_every_command_says_the_same_with_and_without_serve(sluice_orders, root, tmp_path):
     homes = []
     for name in ("alone", "served"):
         (tmp_path / name).mkdir()
-        homes.append(Home(sluice, root, tmp_path / name))
+        homes.append(Home(sluice_orders, root, tmp_path / name))
     alone, served = homes
     # The store is there in both: what differs is who has it.
     for each in homes:
@@ -221,10 +221,10 @@ def test_a_socket_that_was_left_behind_is_replaced(home):
     assert home.kit("Stock/look", "item=tea").stdout == "ok  item=tea onShelf=5\n"
 
 
-def test_places_where_it_cannot_listen(sluice, root, tmp_path):
+def test_places_where_it_cannot_listen(sluice_orders, root, tmp_path):
     deep = tmp_path / ("a" * 100)
     deep.mkdir()
-    long = Home(sluice, root, deep)
+    long = Home(sluice_orders, root, deep)
     refused = long.run("serve", KIT)
     assert refused.returncode == 1
     assert re.match(r"error: the path of the home's socket has \d+ bytes, and the system takes 107: ", refused.stderr)
@@ -233,7 +233,7 @@ def test_places_where_it_cannot_listen(sluice, root, tmp_path):
     assert long.kit("Stock/add", "item=tea", "count=5").returncode == 0, "commands do without it"
     assert long.run("status").returncode == 5
     (tmp_path / "other").mkdir()
-    other = Home(sluice, root, tmp_path / "other")
+    other = Home(sluice_orders, root, tmp_path / "other")
     assert other.kit("Stock/add", "item=tea", "count=5").returncode == 0
     (other.home / "run/sluice.sock").write_text("mine")
     refused = other.run("serve", KIT)

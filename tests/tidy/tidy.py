@@ -20,6 +20,7 @@ SEAMS = {
     "src/base/random.cc",
     "src/base/thread_turns.cc",
     "src/base/tool_probe.cc",
+    "src/process/attached.cc",
     "src/process/own_program.cc",
     "src/process/spawn.cc",
     "src/process/system.cc",

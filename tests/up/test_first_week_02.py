@@ -100,6 +100,7 @@ def test_first_week_02_a_dry_run_says_what_would_be_lost_and_changes_nothing(hom
     key = home.data("trust", "list")["keys"][0]["key"]
     token = home.data("access", "tokens", "create", "ci", "--for", "service:ci")["token"]
     home.run("secrets", "put", "local", "notes/WORD", input="w")
+    home.run("artifact", "build", folder / "bundle.yaml", "--name", "built")
     data = f"what it has stored, 4 bytes in {one['folder']}"
     before = home.data("audit", "list")
     for words, loses in ((["down", "notes", "--delete-data"], data),
@@ -111,6 +112,7 @@ def test_first_week_02_a_dry_run_says_what_would_be_lost_and_changes_nothing(hom
                          (["runtime", "stop", "notes"], None),
                          (["secrets", "remove", "local", "notes/WORD"], None),
                          (["trust", "revoke", key, "--reason", "lost"], "the trust in all that it has signed"),
+                         (["artifact", "gc", "--older-than", "0s", "--keep", "0"], "built sha256:"),
                          (["access", "tokens", "revoke", token], None)):
         would = home.run(*words, "--dry-run").stdout
         assert would.startswith("would ") and (loses or "") in would, f"{words}: {would}"
@@ -119,8 +121,12 @@ def test_first_week_02_a_dry_run_says_what_would_be_lost_and_changes_nothing(hom
 
 def test_first_week_02_what_can_be_undone_does_not_ask(home):
     home.up(notes(home))
-    home.run("traffic", "clear", "local", code=2)
-    home.run("traffic", "clear", "local", "--yes")
+    before = home.data("traffic", "show", "local")["entries"]
+    home.run("traffic", "clear", "local")
+    assert home.data("traffic", "show", "local") is None
+    home.run("traffic", "rollback", "local")
+    assert home.data("traffic", "show", "local")["entries"] == before
+    home.run("traffic", "clear", "local")
     home.run("revisions", "drain", "local", "notes@1")
     home.run("revisions", "retry", "local", "notes@1")
     home.run("revisions", "warm", "local", "notes@1")

@@ -1,5 +1,5 @@
 """Every hint of the kit is a command that works in the state that produced it: each is run as it was printed. A hint is known
-by who gives it, a guard or a variant of an action; the last test knows them all."""
+by who gives it: a guard, a variant of an action, or a source of the kit with what it says; the last test knows them all."""
 
 import re
 import shlex
@@ -32,6 +32,19 @@ class Hints:
         done = self.home.run(*line[1:], *(["--yes"] if {"clear", "archive", "destroy", "remove"} & set(line) else []), code=None)
         # A status of what does not run has an exit code of its own.
         assert done.returncode == 0 or line[1:] == ["status"], f"{giver}: {hint}: {done.stderr}"
+        return hint
+
+    def cure(self, giver, what, environment="local"):
+        """Runs what the doctor says to do about a finding, after which it is gone; what that was."""
+        lines = self.home.run("env", "doctor", environment, code=1).stderr.splitlines()
+        at = next((i for i, line in enumerate(lines) if what in line), None)
+        assert at is not None, f"{giver}: {lines}"
+        hint = lines[at + 1].strip().removeprefix("next:").strip()
+        line = shlex.split(hint)
+        assert line[:1] == ["sluice"], f"{giver}: {hint}"
+        done = self.home.run(*line[1:], code=None)
+        assert done.returncode == 0, f"{giver}: {hint}: {done.stderr}"
+        assert what not in self.home.run("env", "doctor", environment, code=None).stderr, giver
         return hint
 
     def archive(self):
@@ -187,6 +200,39 @@ def test_FirstWeek13_hints_about_packs(home):
     hints.run(*uninstall)
 
 
+def test_FirstWeek13_hints_of_views(home):
+    hints = Hints(home)
+    deployment, revision = hints.deployed()
+    assert hints.follow("instances view instances", "runtime", "show", "nothing", code=5) == "sluice runtime list"
+    assert hints.follow("instances view status", "runtime", "show", "hello", code=5) == "sluice status"
+    assert hints.follow("names view environments", "env", "show", "nowhere", code=5) == "sluice env list"
+    assert hints.follow("names view deployments", "revisions", "list", "local", "--bundle", "nothing", code=5) == \
+        "sluice bundles list local"
+    assert hints.follow("names view revisions", "revisions", "warm", "local", "hello@99", code=5) == \
+        "sluice revisions list local"
+    assert hints.follow("plans view plans", "deploy", "show", "dp-none", code=5) == "sluice deploy list"
+    assert hints.follow("rollouts view rollouts", "rollout", "status", "nothing", code=5) == "sluice rollout list"
+    assert hints.follow("secrets view secrets", "secrets", "get", "local", "hello/NONE", code=5) == "sluice secrets list local"
+    assert hints.follow("bundle_settings view deployments", "config", "set", "local", "--bundle", "nothing", code=5) == \
+        "sluice bundles list local"
+
+
+def test_FirstWeek13_hints_of_the_doctor(home):
+    hints = Hints(home)
+    hints.run("env", "list")
+    hints.run("env", "create", "staging", "--extends", "local")  # what local lacks is brought back by itself
+    hints.run("env-packs", "remove", "staging", "state", "--yes")
+    assert hints.cure("doctor Env/bind", "nothing serves the slot state", "staging") == \
+        "sluice env-packs add staging sluice.state.memory@1.0.0 --slot state"
+    hints.run("do", "Env/rebind", "environment=staging", "slot=state", "kind=acme.state.gone@1.0.0")
+    assert hints.cure("doctor Env/rebind", "this program has no pack acme.state.gone@1.0.0", "staging") == \
+        "sluice env-packs update staging sluice.state.memory@1.0.0 --slot state"
+    broken = home.copy("hello", "broken")
+    (broken / "app.py").write_text("raise SystemExit(1)\n")
+    hints.run("up", broken, "--detach", code=7)
+    assert hints.cure("doctor Revision/retry", "hello@1 failed").startswith("sluice revisions retry local ")
+
+
 def given():
     """Who gives which hints that are not sentences: guards by name, variants by concept, action and variant."""
     root = Path(__file__).resolve().parents[2] / "src/deploy"
@@ -204,13 +250,19 @@ def given():
             variant = match.group(1) if (match := re.match(r"      -> (\w+)", line)) else variant
             if re.match(r'      next: [^"]', line):
                 yield f"{concept}/{action}/{variant}"
+    for file in sorted(root.rglob("*.cc")):
+        if not file.name.endswith("_test.cc") and not file.name.startswith("testing_"):
+            for hint in re.findall(r'"(view [a-z-]+|[A-Z]\w+/\w+ (?=\w+=))', file.read_text()):
+                yield f"{file.stem} {hint.strip()}"
 
 
 def test_FirstWeek13_every_hint_of_the_kit_is_followed():
     own = Path(__file__).read_text()
-    followed = set(re.findall(r'follow\("([\w/]+)"', own)) | set(re.findall(r', "([A-Z]\w+)"\)[,)]', own)) | \
+    followed = set(re.findall(r'(?:follow|cure)\("([\w/ -]+)"', own)) | set(re.findall(r', "([A-Z]\w+)"\)[,)]', own)) | \
         set(re.findall(r'in (?:gone|absorbed), "([\w/]+)"', own))
     packs = (Path(__file__).resolve().parents[1] / "packs/test_packs.py").read_text()
-    elsewhere = {"OnlyAdmittedPacksServe": "sluice do EnvPack/admit", "WarmedWithGoodCredentials": "sluice do Credentials/requirements"}
+    elsewhere = {"OnlyAdmittedPacksServe": "sluice do EnvPack/admit", "WarmedWithGoodCredentials": "sluice do Credentials/requirements",
+                 "doctor Credentials/requirements": "sluice do Credentials/requirements",
+                 "doctor Credentials/rotate": "sluice do Credentials/rotate", "doctor Env/rollback": "sluice env-packs rollback"}
     assert all(hint in packs for hint in elsewhere.values())
     assert set(given()) - NOT_TOLD - set(elsewhere) - followed == set()

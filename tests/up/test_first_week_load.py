@@ -7,10 +7,11 @@ import shutil
 import signal
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 from router_process import Checker
-from up_home import get, running
+from up_home import Home, get, running
 
 NOTES = '''import http.server
 import os
@@ -37,8 +38,64 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Notes).s
 '''
 
 
+class HomeOnADisk(Home):
+    """A home on a small file system of its own, in a mount namespace that its processes share."""
+
+    def __init__(self, sluice, root, folder):
+        super().__init__(sluice, root, folder)
+        place = self.home
+        place.mkdir(mode=0o700)
+        self.holder = subprocess.Popen(["unshare", "--mount", "sh", "-c", "mount --make-rprivate / && "
+                                        f"mount -t tmpfs -o size=200m,mode=700 none {place} && echo there && exec sleep 3600"],
+                                       stdout=subprocess.PIPE, text=True)
+        assert self.holder.stdout.readline() == "there\n"
+        self.place, self.home = place, Path(f"/proc/{self.holder.pid}/root{place}")
+        self.sluice = folder / "sluice-there"
+        self.sluice.write_text(f'#!/bin/sh\nexec nsenter --target={self.holder.pid} --mount --wd="$PWD" {sluice} "$@"\n')
+        self.sluice.chmod(0o755)
+
+    def environment(self):
+        return {**super().environment(), "SLUICE_HOME": str(self.place)}
+
+    def fill(self):
+        """Leaves not a byte."""
+        with open(self.home / "ballast", "ab", buffering=0) as ballast:
+            for size in (1 << 20, 4096):
+                try:
+                    while ballast.write(b"\0" * size) == size:
+                        pass
+                except OSError:
+                    pass
+        with pytest.raises(OSError):
+            (self.home / "more").write_bytes(b"\0" * 4096)
+
+    def free(self):
+        for name in ("ballast", "more"):
+            (self.home / name).unlink(missing_ok=True)
+
+    def stop(self):
+        self.free()
+        super().stop()
+        self.holder.kill()
+        self.holder.wait()
+        self.holder.stdout.close()
+
+
 @pytest.fixture
 def loaded(home, build_dir):
+    yield from under_load(home, build_dir)
+
+
+@pytest.fixture
+def loaded_on_a_disk(sluice, root, tmp_path, build_dir):
+    one = HomeOnADisk(sluice, root, tmp_path)
+    try:
+        yield from under_load(one, build_dir)
+    finally:
+        one.stop()
+
+
+def under_load(home, build_dir):
     """A deployment for the host app.example that answers as the checker wants it, and the load on it."""
     folder = home.folder / "checked"
     folder.mkdir()
@@ -134,5 +191,29 @@ def test_first_week_nothing_ends_production_by_accident_under_load(loaded, event
         serve.send_signal(signal.SIGTERM)
         ended.start()
         ended.join(60)
+    counts = checker.end()
+    assert counts["failed"] == 0 and counts["ok"] > 140, counts
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system for programs of other users")
+def test_first_week_nothing_fails_when_the_disk_is_full_under_load(loaded_on_a_disk):
+    home, checker = loaded_on_a_disk, loaded_on_a_disk.checker
+    manifest = home.checked / "bundle.yaml"
+    manifest.write_text(manifest.read_text().replace('version: "1.0.0"', 'version: "2.0.0"'))
+
+    # 3: the disk is full while requests come. What is asked of the control plane is refused, and says why.
+    home.fill()
+    checker.more(50)
+    refused = home.run("up", home.checked, "--detach", code=None)
+    assert refused.returncode != 0 and "No space left" in refused.stdout + refused.stderr, refused
+    refused = home.run("traffic", "clear", "local", "--bundle", "checked", code=None)
+    assert refused.returncode != 0, refused
+    checker.more(50)
+    assert checker.counts()["revisions"].keys() == {"1.0.0"}
+
+    # And then there is room again.
+    home.free()
+    home.up(home.checked)
+    checker.until(lambda now: now["revisions"].get("2.0.0", 0) > 20)
     counts = checker.end()
     assert counts["failed"] == 0 and counts["ok"] > 140, counts

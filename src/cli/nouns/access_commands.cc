@@ -294,7 +294,7 @@ Result<Code> policy(Context& context) {
 }
 
 const Arg kAction{.name = "action", .help = "as Concept/action"};
-const Option kEnv{.name = "env", .value = "ENV", .help = "where; else outside of any environment"};
+const Option kEnv{.name = "env", .value = "ENV", .help = "the environment; by default none"};
 const Option kLabel{.name = "label", .value = "KEY=VALUE", .help = "of the deployment", .repeated = true};
 
 }  // namespace access_commands
@@ -303,19 +303,19 @@ void add_access_commands(Commands& commands) {
   using namespace access_commands;
   commands.add_noun({.name = "access", .group = Group::operate, .summary = "Decide who may do what"});
   commands.add({.name = "access whoami",
-                .summary = "Say who you are, and what the access policy gives you",
+                .summary = "Show who you are and what you may do",
                 .options = reading_options(),
                 .example = "sluice access whoami",
                 .run = whoami});
   commands.add({.name = "access can",
-                .summary = "Say whether you may call an action, and why",
+                .summary = "Check whether you may call an action, and why",
                 .details = "The exit code is 0 if you may, and 4 if you may not.",
                 .args = {kAction},
                 .options = reading_options({kEnv, kLabel}),
                 .example = "sluice access can Traffic/set --env local",
                 .run = can});
   commands.add({.name = "access explain",
-                .summary = "Say whether somebody may call an action, and why; for admins",
+                .summary = "Check whether somebody else may call an action, and why",
                 .args = {{.name = "subject", .help = "user:NAME or service:NAME"}, kAction},
                 .options = reading_options({kEnv, kLabel}),
                 .example = "sluice access explain user:ann Traffic/set --env local",

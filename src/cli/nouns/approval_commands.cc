@@ -65,25 +65,25 @@ Result<Code> vote(Context& context, bool agree) {
 
 void add_approval_commands(Commands& commands) {
   using namespace approval_commands;
-  commands.add_noun({.name = "approvals",
-                     .group = Group::operate,
-                     .summary = "Agree to calls that the access policy wants agreed to"});
-  commands.add({.name = "approvals list",
-                .summary = "List calls that wait for approval",
-                .details = "A policy with `approvals:` has others agree before something is done. The call waits, its "
-                           "command exits with 10, and it runs when enough people have agreed.",
-                .options = {lock_timeout_option(), {.name = "all", .help = "also those that wait no more"}},
-                .example = "sluice approvals list",
-                .run = list});
+  commands.add_noun(
+      {.name = "approvals", .group = Group::operate, .summary = "Approve or reject calls that need approval"});
+  commands.add(
+      {.name = "approvals list",
+       .summary = "List calls that wait for approval",
+       .details = "A policy with `approvals:` has others agree before something is done. The call waits, its "
+                  "command exits with 10, and it runs when enough people have agreed.",
+       .options = {lock_timeout_option(), {.name = "all", .help = "include those that were decided or expired"}},
+       .example = "sluice approvals list",
+       .run = list});
   const Arg which{.name = "approval", .help = "its id, or the beginning of it"};
   commands.add({.name = "approvals approve",
-                .summary = "Agree to a call; the last yes runs it",
+                .summary = "Approve a call; the last approval needed runs it",
                 .args = {which},
                 .options = changing_options({}),
                 .example = "sluice approvals approve 01K",
                 .run = [](Context& context) { return vote(context, true); }});
   commands.add({.name = "approvals reject",
-                .summary = "Say no to a call, which ends it",
+                .summary = "Reject a call, which ends it",
                 .args = {which},
                 .options = changing_options({}),
                 .example = "sluice approvals reject 01K",

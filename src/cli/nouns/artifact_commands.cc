@@ -14,9 +14,11 @@
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
 #include "cli/command_door.h"
+#include "cli/losing.h"
 #include "cli/opening.h"
 #include "deploy/views/queries.h"
 #include "host/home.h"
+#include "host/kit_place.h"
 
 namespace sluice::cli {
 namespace artifact_commands {
@@ -200,13 +202,32 @@ Result<Code> list(Context& context) {
   return Code::ok;
 }
 
+// What --dry-run says: each artifact that would go.
+Result<Code> tell_collectable(Context& context, CommandDoor& door, const json::object& input) {
+  auto found = door.view("collectable-artifacts", input);
+  if (!found) return found.error();
+  Loss loss{.action = "Artifact/gc", .input = input, .loses = {}};
+  for (const json::value& each : found->document.as_array()) {
+    std::string names;
+    for (const json::value& name : each.at("names").as_array()) {
+      names += (names.empty() ? "" : ", ") + std::string(name.as_string());
+    }
+    loss.loses.push_back(names + " " + short_digest(std::string(each.at("hash").as_string())) + " (" +
+                         write(each.at("sizeBytes")) + " bytes)");
+  }
+  loss.what = loss.loses.empty() ? "remove no artifact" : "remove " + host::counted(loss.loses.size(), "artifact");
+  return tell_loss(context, door, loss);
+}
+
 Result<Code> gc(Context& context) {
   RealClock clock;
   int64_t older_ms = clock.wall_ms() - context.given.number("older-than").value_or(0);
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
-  auto answer = (*door)->call(
-      "Artifact/gc", {{"olderThan", utc_text(older_ms)}, {"keepVersions", context.given.number("keep").value_or(0)}});
+  const json::object input{{"olderThan", utc_text(older_ms)},
+                           {"keepVersions", context.given.number("keep").value_or(0)}};
+  if (context.given.flag("dry-run")) return tell_collectable(context, **door, input);
+  auto answer = (*door)->call("Artifact/gc", input);
   if (!answer) return answer.error();
   if (answer->variant == "busy") {
     return Error{.code = answer->code,
@@ -248,40 +269,47 @@ void add_artifact_commands(Commands& commands) {
        .args = {{.name = "folder", .help = "the folder, or the file", .kind = Kind::path},
                 {.name = "command", .help = "what to run, after --", .optional = true, .repeated = true}},
        .options = with_call_options(
-           {{.name = "file", .value = "FILE", .help = "the file that the command leaves, from the folder"},
+           {{.name = "file", .value = "FILE", .help = "the file that the command produces, relative to the folder"},
             {.name = "name", .value = "NAME", .help = "what it is a version of; else the folder's name"},
-            {.name = "spec", .value = "PATH", .help = "its specification, which counts too", .kind = Kind::path},
+            {.name = "spec",
+             .value = "PATH",
+             .help = "its specification, which is part of the hash",
+             .kind = Kind::path},
             {.name = "dep",
              .value = "PATH",
-             .help = "what else it needs, in $SLUICE_DEPS",
+             .help = "another path that it needs, found in $SLUICE_DEPS",
              .kind = Kind::path,
              .repeated = true},
-            {.name = "tool", .value = "NAME", .help = "a program whose version counts", .repeated = true}}),
+            {.name = "tool",
+             .value = "NAME",
+             .help = "a program whose version is part of the hash",
+             .repeated = true}}),
        .example = "sluice artifact build tasks/suite.yaml",
        .run = build});
   commands.add({.name = "artifact list",
                 .summary = "List what was built and is kept",
-                .options = {{.name = "name", .value = "NAME", .help = "only of this name"},
-                            {.name = "kit", .value = "NAME", .help = "only of this kit"},
+                .options = {{.name = "name", .value = "NAME", .help = "only those of this name"},
+                            {.name = "kit", .value = "NAME", .help = "only those of this kit"},
                             {.name = "last", .value = "N", .help = "the newest N, newest first", .kind = Kind::count},
                             lock_timeout_option()},
                 .example = "sluice artifact list --last 5",
                 .run = list});
   commands.add({.name = "artifact gc",
-                .summary = "Remove artifacts that are old, unheld and superseded",
+                .summary = "Remove old artifacts that nothing uses",
                 .details =
                     "Keeps whatever somebody holds, and the newest of each name; an artifact that was built under two "
                     "names belongs to both. Bytes that several artifacts share are removed with the last of them.",
                 .options = with_call_options({{.name = "older-than",
                                                .value = "TIME",
-                                               .help = "last used longer ago than this",
+                                               .help = "only those last used longer ago than this",
                                                .kind = Kind::duration,
                                                .fallback = "30d"},
                                               {.name = "keep",
                                                .value = "N",
                                                .help = "how many of each name to keep at least",
                                                .kind = Kind::count,
-                                               .fallback = "3"}}),
+                                               .fallback = "3"},
+                                              {.name = "dry-run", .help = "list what would be removed, and stop"}}),
                 .example = "sluice artifact gc --older-than 30d --keep 3",
                 .run = gc});
 }

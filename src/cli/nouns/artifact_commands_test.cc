@@ -126,6 +126,10 @@ TEST_F(ArtifactCommands, ListsAndCollects) {
   EXPECT_THAT(table, HasSubstr("  shop, till-of-old  "));
   EXPECT_THAT(table, HasSubstr(std::string(listed.at(0).at("hash").as_string()).substr(0, 19) + "  "));
   for (std::stringstream lines(table); std::getline(lines, table);) EXPECT_LE(table.size(), 100U) << table;
+  EXPECT_EQ(run({"gc", "--dry-run"}).out, "would remove no artifact\n");
+  EXPECT_EQ(run({"gc", "--older-than", "0s", "--keep", "0", "--dry-run"}).out,
+            "would remove 1 artifact, with shop, till-of-old " +
+                std::string(listed.at(0).at("hash").as_string()).substr(0, 19) + " (3 bytes)\n");
   EXPECT_EQ(run({"gc"}).out, "removed  0, freed 0 bytes\n");
   EXPECT_EQ(run({"gc", "--older-than", "0s", "--keep", "0"}).out, "removed  1, freed 3 bytes\n");
   EXPECT_EQ(run({"list"}).out, "Nothing that was built is kept.\n");

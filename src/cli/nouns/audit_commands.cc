@@ -233,7 +233,7 @@ void add_audit_commands(Commands& commands) {
                   "or that heads are missing that were signed.",
        .options = {{.name = "heads",
                     .value = "FILE",
-                    .help = "a copy of audit.heads that was kept elsewhere; else the home's own",
+                    .help = "a copy of audit.heads kept elsewhere; by default the home's",
                     .kind = Kind::path},
                    {.name = "key",
                     .value = "FILE",

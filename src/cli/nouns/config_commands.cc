@@ -309,7 +309,7 @@ void add_config_commands(Commands& commands) {
   commands.add_noun(
       {.name = "config", .group = Group::operate, .summary = "Show and set the configuration of an environment"});
   commands.add({.name = "config show",
-                .summary = "Show what was set, answered and discovered",
+                .summary = "Show settings: host, answers, and what was discovered",
                 .details = "Set by the operator, given as answers to what packs and bundles ask, and discovered by the "
                            "deployer. With --deployment or --explain: the settings of deployments, each with its owner "
                            "and where it comes from.",
@@ -319,7 +319,7 @@ void add_config_commands(Commands& commands) {
                 .example = "sluice config show local --explain",
                 .run = show});
   commands.add({.name = "config apply",
-                .summary = "Stage what runs with the settings that hold now",
+                .summary = "Stage revisions that have the current settings",
                 .details =
                     "Each deployment whose settings have changed since it was staged gets a revision of the same "
                     "bundle. Warm it and give it traffic as any other.",
@@ -333,7 +333,7 @@ void add_config_commands(Commands& commands) {
       {.name = "config set",
        .action = "Config/set",
        .about = About::environment,
-       .summary = "Describe an environment's host, or answer a bundle",
+       .summary = "Set host settings, or answer a bundle's questions",
        .details = "With --bundle: the environment's answers to what the bundle asks; with --deployment: those of one "
                   "deployment, which override them. Without values you are asked. Deployments whose settings differ "
                   "then are pending until `sluice config apply`.\n\nElse the keys are " +

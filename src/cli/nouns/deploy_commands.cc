@@ -610,10 +610,10 @@ void add_deploy_commands(Commands& commands) {
                      .optional = true};
   const Option yes{.name = "yes", .help = "do not ask"};
   const Option parallel{.name = "parallel", .value = "N", .help = "how many nodes run at once", .kind = Kind::count};
-  const Option target{.name = "target", .value = "COMPONENT", .help = "plan this component alone", .repeated = true};
+  const Option target{.name = "target", .value = "COMPONENT", .help = "plan only this component", .repeated = true};
   const Option skip{.name = "skip-rollout", .help = "shift traffic at once, whatever the manifest's rollout says"};
   const Option to_version{
-      .name = "to-version", .value = "VERSION", .help = "deploy what this version of the app was made of"};
+      .name = "to-version", .value = "VERSION", .help = "deploy this earlier version of the app again"};
   const Option exit_code{.name = "exit-code", .help = "exit with 3 if something would change"};
   commands.add_noun({.name = "deploy",
                      .group = Group::run,
@@ -643,27 +643,28 @@ void add_deploy_commands(Commands& commands) {
                 .run = plan_command});
   commands.add({.name = "deploy show",
                 .summary = "Show a plan, and whether it still holds",
-                .args = {{.name = "plan", .help = "a plan, or the file that --out has written"}},
+                .args = {{.name = "plan", .help = "a plan, or a file written by --out"}},
                 .options = reading_options({exit_code}),
                 .formats = {"dot", "mermaid"},
                 .example = "sluice deploy show dp-2026-02-20-001",
                 .run = show});
   commands.add({.name = "deploy execute",
                 .summary = "Execute a plan, and watch",
-                .args = {{.name = "plan", .help = "a plan, or the file that --out has written"}},
+                .args = {{.name = "plan", .help = "a plan, or a file written by --out"}},
                 .options = deciding_options({parallel, skip}),
                 .example = "sluice deploy execute dp-2026-02-20-001",
                 .run = execute});
-  commands.add({.name = "deploy status",
-                .summary = "Show how far a plan is",
-                .args = {{.name = "plan", .help = "the newest of the environment if it is left out", .optional = true}},
-                .options = reading_options({env_option(), {.name = "wait", .help = "watch until it is over"}}),
-                .example = "sluice deploy status --env local",
-                .run = status});
+  commands.add(
+      {.name = "deploy status",
+       .summary = "Show how far a plan is",
+       .args = {{.name = "plan", .help = "the plan; by default the newest of the environment", .optional = true}},
+       .options = reading_options({env_option(), {.name = "wait", .help = "watch until it is over"}}),
+       .example = "sluice deploy status --env local",
+       .run = status});
   commands.add({.name = "deploy list",
                 .summary = "List plans, the newest first",
                 .details = "What sluice up has brought is listed, too, as a plan of one node.",
-                .options = reading_options({{.name = "env", .value = "ENV", .help = "of this environment alone"}}),
+                .options = reading_options({{.name = "env", .value = "ENV", .help = "only those of this environment"}}),
                 .example = "sluice deploy list",
                 .run = list});
   commands.add({.name = "deploy cancel",
@@ -675,16 +676,16 @@ void add_deploy_commands(Commands& commands) {
   commands.add(
       {.name = "deploy rollback",
        .summary = "Undo an executed plan, in reverse order",
-       .args = {{.name = "plan", .help = "the last one of the environment if it is left out", .optional = true}},
+       .args = {{.name = "plan", .help = "the plan; by default the last one of the environment", .optional = true}},
        .options = deciding_options({env_option(), yes, to_version, parallel, skip}),
        .example = "sluice deploy rollback --env local --yes",
        .run = rollback});
   commands.add(
       {.name = "deploy destroy",
-       .summary = "Remove all that an app has brought to an environment",
+       .summary = "Remove everything that an app deployed to an environment",
        .details = "In reverse order of what needs what. What programs have stored stays.",
        .args = {{.name = "app", .help = "the app; not needed if there is one", .optional = true}},
-       .options = deciding_options({env_option(), yes, parallel, {.name = "dry-run", .help = "show the plan alone"}}),
+       .options = deciding_options({env_option(), yes, parallel, {.name = "dry-run", .help = "only show the plan"}}),
        .example = "sluice deploy destroy --env local --yes",
        .run = destroy});
   commands.add({.name = "rollback",

@@ -178,7 +178,7 @@ void add_storage_commands(Commands& commands) {
                     "`remove` deletes what a deployment that is gone has stored. Until then the next deployment of "
                     "the same bundle for the same customer in the same environment takes it up again.",
                 .args = {{.name = "verb", .help = "list or remove", .choices = {"list", "remove"}},
-                         {.name = "name", .help = "of what is to be deleted, as the list shows it", .optional = true}},
+                         {.name = "name", .help = "what to delete, by its name in the list", .optional = true}},
                 .options = losing_options(),
                 .example = "sluice runtime storage list",
                 .run = storage});

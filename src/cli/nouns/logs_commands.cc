@@ -1,6 +1,6 @@
 // sluice logs and sluice exec: what replicas say, and a command in a replica's place. Both take the names of
 // deploy/views/instances.h, and hold the store only until they know what is meant; whoever follows looks again every
-// second what that is by now.
+// second what that is by now. Both go through the Door, so they work on a home of another machine as well.
 #include <regex.h>
 
 #include <algorithm>
@@ -17,13 +17,9 @@
 #include "cli/call_options.h"
 #include "cli/command_door.h"
 #include "cli/opening.h"
-#include "deploy/views/instances.h"
-#include "host/background.h"
 
 namespace sluice::cli {
 namespace logs_commands {
-
-using deploy::views::ReplicaView;
 
 // ----------------------------------------------------------------------------------------------------------- logs
 
@@ -108,33 +104,18 @@ Result<Code> logs(Context& context) {
 // ----------------------------------------------------------------------------------------------------------- exec
 
 Result<Code> exec(Context& context) {
-  auto local = host::local_replicas(concepts_of(context));
-  if (!local) return local.error();
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
-  auto replicas = (*door)->read<std::vector<ReplicaView>>(
-      "replicas",
-      {{"name", context.given.text("name")}, {"customer", context.given.text("customer-id")}, {"leading", true}});
-  if (!replicas) return replicas.error();
-  // Of several the first that is well, or the first.
-  auto chosen = std::ranges::find(*replicas, true, &ReplicaView::healthy);
-  if (chosen == replicas->end()) chosen = replicas->begin();
-  const std::vector<std::string> command = context.given.texts("command");
-  // Who enters is written down; the arguments are not, since they may hold secrets.
-  auto may = (*door)->call(
-      "Runtime/enter", {{"instance", chosen->instance}, {"replica", chosen->replica}, {"program", command.front()}});
-  if (!may) return may.error();
-  if (may->code != Code::ok) return (*door)->refusal(*may);
-  door->reset();  // and with it the store
-  context.output.detail("in " + chosen->replica);
-  context.output.flush();
-  return (*local)->exec(chosen->replica, command);
+  auto ended = (*door)->exec({.name = context.given.text("name"),
+                              .command = context.given.texts("command"),
+                              .customer = context.given.text("customer-id")});
+  if (!ended) return ended.error();
+  context.exit_code = *ended;
+  return Code::ok;
 }
 
 std::vector<Option> exec_options() {
-  std::vector<Option> options = call_options();
-  options.push_back(customer_option());
-  return options;
+  return {{.name = "reason", .value = "TEXT", .help = "why, for the audit"}, customer_option(), lock_timeout_option()};
 }
 
 }  // namespace logs_commands
@@ -161,25 +142,27 @@ void add_logs_commands(Commands& commands) {
                     .help = "only what is not older than this, as 90m or 7d",
                     .kind = Kind::duration},
                    {.name = "grep", .value = "PATTERN", .help = "only lines that this regular expression finds"},
-                   {.name = "all", .help = "with what programs say of health checks"},
+                   {.name = "all", .help = "include lines about health checks"},
                    customer_option(),
                    lock_timeout_option()},
        .example = "sluice logs hello --since 10m",
        .run = logs});
-  commands.add({.name = "exec",
-                .group = Group::run,
-                .summary = "Run a command inside a replica",
-                .details = names +
-                           " Of several revisions the one with most traffic is taken, and of its replicas the first "
-                           "healthy one.\n\nThe command has the program's "
-                           "variables, secrets, folders, user and limits, and your terminal; its exit code is yours, "
-                           "or 127 if there is no such program, and 126 if it cannot be run. It ends with the replica. "
-                           "The journal says who ran which program where.",
-                .args = {{.name = "name", .help = "a deployment, a revision or a replica"},
-                         {.name = "command", .help = "the command and its arguments, after --", .repeated = true}},
-                .options = exec_options(),
-                .example = "sluice exec hello -- env",
-                .run = exec});
+  commands.add(
+      {.name = "exec",
+       .group = Group::run,
+       .summary = "Run a command inside a replica",
+       .details = names +
+                  " Of several revisions the one with most traffic is taken, and of its replicas the first "
+                  "healthy one.\n\nThe command has the program's "
+                  "variables, secrets, folders, user and limits, and your terminal. `sluice exec` exits with "
+                  "its exit code: 127 if there is no such program, 126 if it cannot be run. It works the same "
+                  "on a server of another machine (`sluice context`). The command ends with the replica, and with the "
+                  "connection. The journal says who ran which program where.",
+       .args = {{.name = "name", .help = "a deployment, a revision or a replica"},
+                {.name = "command", .help = "the command and its arguments, after --", .repeated = true}},
+       .options = exec_options(),
+       .example = "sluice exec hello -- env",
+       .run = exec});
 }
 
 }  // namespace sluice::cli

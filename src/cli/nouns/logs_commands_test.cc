@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/testing_folder.h"
 #include "base/testing_wait.h"
 #include "cli/testing_runtime.h"
 
@@ -76,7 +77,9 @@ TEST_F(LogsCommands, SayWhatTheyCannotFind) {
   EXPECT_EQ(run({"logs", "hello"}).exit, 5);
   EXPECT_EQ(run({"exec", "hello", "--", "true"}).err,
             "error: nothing that runs is called hello\nnext:  sluice runtime list\n");
-  EXPECT_EQ(run_line(commands, {"exec", "hello", "--", "true"}).err, "error: this program has no local runtime\n");
+  TestingFolder other;
+  EXPECT_EQ(run_line(commands, {"exec", "hello", "--", "true"}, {}, {.variables = {{"SLUICE_HOME", other.path()}}}).err,
+            "error: this program has no local runtime\n");
 }
 
 }  // namespace logs_commands_test

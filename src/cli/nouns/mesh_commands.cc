@@ -135,7 +135,7 @@ void add_mesh_commands(Commands& commands) {
        .args = {{.name = "path", .help = "an artifact, or a folder of them", .kind = Kind::path, .repeated = true}},
        .options = {{.name = "trust",
                     .value = "FILE",
-                    .help = "whose signatures count: a sluice.mesh.trust.v1",
+                    .help = "the trust root, a sluice.mesh.trust.v1",
                     .kind = Kind::path,
                     .fallback = "trust.json"}},
        .example = "sluice mesh verify examples/mesh/alpha --trust examples/mesh/trust.json",

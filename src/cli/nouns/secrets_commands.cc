@@ -175,7 +175,7 @@ void add_secrets_commands(Commands& commands) {
       {.name = "secrets rotate",
        .action = "Secret/rotate",
        .about = About::environment,
-       .summary = "Make a new version of a secret and give it to all who use it",
+       .summary = "Create a new version of a secret and roll it out",
        .details =
            "Without --file and --stdin the provider makes up a value that nobody can guess. Replicas are replaced "
            "one after the other; each new one is healthy before the next old one is stopped.",

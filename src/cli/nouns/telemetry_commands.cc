@@ -114,10 +114,10 @@ Result<Code> markers(Context& context) {
 
 void add_telemetry_commands(Commands& commands) {
   using namespace telemetry_commands;
-  commands.add_noun({.name = "telemetry", .group = Group::operate, .summary = "Say where telemetry and markers go"});
+  commands.add_noun({.name = "telemetry", .group = Group::operate, .summary = "Choose where telemetry and markers go"});
   commands.add(
       {.name = "telemetry configure",
-       .summary = "Send the telemetry of a bundle, or of all, somewhere",
+       .summary = "Choose where the telemetry of bundles goes",
        .details = "Programs are told of an OTLP endpoint by OTEL_* variables when they are next started. "
                   "Every provider gets a marker when a deployment begins and ends.\n\nA backend's key is read "
                   "where --key says, each time that it is needed: env:NAME is a variable of the control "
@@ -129,7 +129,7 @@ void add_telemetry_commands(Commands& commands) {
             {.name = "sampling", .value = "RATE", .help = "the share of requests to trace, 0 to 1", .fallback = "1"},
             {.name = "provider",
              .value = "PROVIDER",
-             .help = "what answers there",
+             .help = "the kind of backend",
              .choices = {"otlp", "grafana", "datadog"},
              .fallback = "otlp"},
             {.name = "key", .value = "FROM", .help = "where the backend's key is read: env:NAME or file:/PATH"},
@@ -144,7 +144,7 @@ void add_telemetry_commands(Commands& commands) {
                 .example = "sluice telemetry list",
                 .run = list});
   commands.add({.name = "telemetry remove",
-                .summary = "Send no telemetry there any more",
+                .summary = "Stop sending telemetry to a backend",
                 .args = {{.name = "config", .help = "as sluice telemetry list shows it"}},
                 .options = changing_options(),
                 .example = "sluice telemetry remove 01J2000000000000000000000A",

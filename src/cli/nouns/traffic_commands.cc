@@ -231,7 +231,7 @@ Result<Code> history(Context& context) {
   return Code::ok;
 }
 
-const Option kNoWait{.name = "no-wait", .help = "return before the routers obey it"};
+const Option kNoWait{.name = "no-wait", .help = "return without waiting for the routers"};
 
 }  // namespace traffic_commands
 
@@ -294,10 +294,11 @@ void add_traffic_commands(Commands& commands) {
                            .action = "Traffic/clear",
                            .about = About::deployment,
                            .summary = "Send no traffic to any revision",
-                           .details = "A rollback brings the split back.",
-                           .example = "sluice traffic clear local --yes",
+                           .details = "`sluice traffic rollback` brings the split back, so it does not ask.",
+                           .example = "sluice traffic clear local",
                            .options = {kNoWait},
                            .loses = all_shares,
+                           .asks = false,
                            .wait = wait_for_routers,
                            .next = after_refusal,
                            .tell = tell_shift}));

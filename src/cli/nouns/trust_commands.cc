@@ -285,7 +285,7 @@ void add_trust_commands(Commands& commands) {
        .options = with_call_options(
            {{.name = "env", .value = "PATTERN", .help = "environments it may sign for", .repeated = true},
             {.name = "bundle", .value = "PATTERN", .help = "bundles it may sign; else all", .repeated = true},
-            {.name = "label", .value = "TEXT", .help = "whose it is, for people"},
+            {.name = "label", .value = "TEXT", .help = "a label for people: whose key it is"},
             {.name = "not-before", .value = "TIME", .help = "from when on it counts"},
             {.name = "expires", .value = "TIME", .help = "until when, as 2030-01-31 or 365d"},
             {.name = "group", .value = "NAME", .help = "the group that it counts in"},
@@ -303,10 +303,10 @@ void add_trust_commands(Commands& commands) {
        .run = remove});
   commands.add(
       {.name = "trust revoke",
-       .summary = "Revoke a key, for ever",
+       .summary = "Revoke a key permanently",
        .details = "Nothing that it ever signed counts any more. --reason is shown to everybody who is stopped by that.",
        .args = {key_arg()},
-       .options = with_call_options({{.name = "dry-run", .help = "say what would be lost, and stop"}}),
+       .options = with_call_options({{.name = "dry-run", .help = "print what would be lost, and stop"}}),
        .example = "sluice trust revoke 56475aa75463474c0285df5dbf2bcab7 --reason lost",
        .run = revoke});
   commands.add({.name = "trust threshold",
@@ -322,7 +322,7 @@ void add_trust_commands(Commands& commands) {
                 .example = "sluice trust list",
                 .run = list});
   commands.add({.name = "trust export",
-                .summary = "Print the trust root, for those who verify elsewhere",
+                .summary = "Print the trust root, to verify bundles elsewhere",
                 .details = "Canonical JSON: the same bytes for the same root. It holds public keys only. Others verify "
                            "with it offline: sluice bundles verify FILE --trust ROOT.",
                 .options = {{.name = "out", .value = "FILE", .help = "write it there", .kind = Kind::path},

@@ -422,7 +422,7 @@ void add_up_commands(Commands& commands) {
                      .kind = Kind::count});
   options.push_back({.name = "canary",
                      .value = "SHARE",
-                     .help = "give a new revision this share alone, and leave the rest as it was",
+                     .help = "give the new revision only this share of the traffic",
                      .kind = Kind::share});
   options.push_back({.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"});
   for (Option& each : signing_options()) options.push_back(std::move(each));

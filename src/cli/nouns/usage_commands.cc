@@ -111,15 +111,15 @@ void add_usage_commands(Commands& commands) {
   std::vector<Option> options = {
       {.name = "by",
        .value = "WHAT",
-       .help = "sum up by this; several are taken, else all",
+       .help = "group by this; may be repeated; by default all",
        .choices = all_keys(),
        .repeated = true},
       {.name = "since", .value = "TIME", .help = "from this hour on: a day, a time, or how long ago, as 24h"},
       {.name = "until", .value = "TIME", .help = "only hours that begin before this"},
-      {.name = "revenue", .help = "what the share of each party comes to"}};
+      {.name = "revenue", .help = "show each party's share"}};
   for (Option& each : call_options()) options.push_back(std::move(each));
   commands.add({.name = "usage show",
-                .summary = "Show requests, bytes and seconds that revisions were warm",
+                .summary = "Show requests, bytes, and how long revisions were warm",
                 .details =
                     "Requests and bytes are the routers' own counts, which survive a kill -9; each is added "
                     "once. Running routers are asked first. A router whose disk is full counts in memory: a "

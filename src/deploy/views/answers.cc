@@ -68,7 +68,7 @@ std::optional<Finding> examine_answers(Disk& disk, const std::string& environmen
   // A pack that was not set up cannot be trusted to do its work; without a deployer there is none to do.
   return Finding{.level = answers.slot == "deployer" ? Finding::Level::red : Finding::Level::yellow,
                  .what = "the answers of " + answers.kind + " cannot be used: " + to_string(document.error()),
-                 .next = "Env/rebind environment=" + environment + " slot=" + answers.slot + " kind=" + answers.kind};
+                 .next = "bring " + answers.file + " back, or bind the pack in " + environment + " with other answers"};
 }
 
 }  // namespace sluice::deploy::views

@@ -48,7 +48,7 @@ TEST_F(AnswersTest, ThatCannotBeUsedAreAFinding) {
   auto gone = examine_answers(disk, "local", {"iac", "a.c@1.0.0", folder.path("none")});
   ASSERT_TRUE(gone);
   EXPECT_EQ(gone->level, Finding::Level::yellow);
-  EXPECT_EQ(gone->next, "Env/rebind environment=local slot=iac kind=a.c@1.0.0");
+  EXPECT_EQ(gone->next, "bring " + folder.path("none") + " back, or bind the pack in local with other answers");
   EXPECT_EQ(examine_answers(disk, "local", {"deployer", "a.c@1.0.0", folder.path("none")})->level, Finding::Level::red);
 }
 

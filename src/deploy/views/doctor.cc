@@ -28,6 +28,15 @@ namespace {
 
 using Level = Finding::Level;
 
+// A pack that can serve the slot: the one that it has by default, where there is one.
+std::string rebinding(const std::string& environment, const std::string& slot) {
+  std::string next = "Env/rebind environment=" + environment + " slot=" + slot;
+  for (const DefaultPack& each : default_packs()) {
+    if (each.slot == slot) next += " kind=" + std::string(each.kind);
+  }
+  return next;
+}
+
 void examine_packs(const States& states, const env::EnvId& id, std::vector<Finding>& found) {
   auto packs = states.env().packs(id).values();
   for (const DefaultPack& each : default_packs()) {
@@ -43,11 +52,11 @@ void examine_packs(const States& states, const env::EnvId& id, std::vector<Findi
     if (built_in == nullptr) {
       found.push_back({each.slot == "deployer" ? Level::red : Level::yellow,
                        "this program has no pack " + each.kind + " for the slot " + each.slot,
-                       "Env/rebind environment=" + id.text() + " slot=" + each.slot});
+                       rebinding(id.text(), each.slot)});
     } else if (!descriptor->version.starts_with(std::string(built_in->major) + ".")) {
       found.push_back({Level::yellow,
                        each.kind + " is of another version than this program's " + std::string(built_in->major) + ".x",
-                       "Env/rebind environment=" + id.text() + " slot=" + each.slot});
+                       rebinding(id.text(), each.slot)});
     }
   }
 }
@@ -62,7 +71,7 @@ void examine_traffic(const States& states, const std::string& environment, std::
                        deployment.record.bundle + " gives " + std::to_string(each.weightBps) + " bps to " +
                            each.revision + ", which is " +
                            std::string(record ? revision::name_of(record->lifecycle) : "gone"),
-                       "Traffic/set deployment=" + id});
+                       "give its share to a revision that is ready"});
     }
   }
 }
@@ -184,7 +193,8 @@ std::optional<Finding> examine_expiry(const lang::Snapshot& snapshot, const std:
   return Finding{over ? Finding::Level::red : Finding::Level::yellow,
                  std::string("the credential that the deployer uses ") + (over ? "has expired at " : "expires at ") +
                      utc_text(looked->expiresAt->ms),
-                 "Credentials/rotate environment=" + environment};
+                 // What has expired cannot renew itself.
+                 over ? "have an administrator make a new one" : "Credentials/rotate environment=" + environment};
 }
 
 HealthNow health_of(const std::vector<Finding>& findings) {

@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "base/disk.h"
+#include "base/json.h"
 #include "deploy/views/answers.h"
 #include "deploy/views/bundle_settings.h"
 #include "deploy/views/environment_plan.h"
 #include "deploy/views/names.h"
 #include "deployment.gen.h"
+#include "env.gen.h"
 #include "router.gen.h"
 
 namespace sluice::deploy::views {
@@ -164,6 +166,11 @@ Result<ConfigDocument> read_config(const lang::Reading& reading, const Environme
       pack.problem = to_string(answers.error());
     }
     document.setup.push_back(std::move(pack));
+  }
+  // Answers to questions are kept with the binding itself; of what is secret it has a reference.
+  for (const env::EnvPack& each : states.env().packs(environment->id).values()) {
+    auto answers = each.answers ? parse_json(*each.answers) : Result<Document>(Error{});
+    if (answers) document.setup.push_back({.slot = each.slot, .kind = each.kind, .answers = answers->root});
   }
   auto settings = read_settings(reading, {.environment = environment->id.text()});
   if (!settings) return settings.error();

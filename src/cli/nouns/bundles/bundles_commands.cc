@@ -333,14 +333,14 @@ void add_bundles_commands(Commands& commands) {
   commands.add_noun({.name = "bundles", .group = Group::build, .summary = "Pack, sign and check what a team ships"});
   commands.add(bundles_build_command());
   commands.add({.name = "bundles inspect",
-                .summary = "Show what an archive is: its digests, contents, signers",
+                .summary = "Show an archive's digests, contents and signers",
                 .details = "Reads SquashFS, tar, tar.gz, tar.zst and zip. Nothing is unpacked, nothing is verified.",
                 .args = {file_arg()},
-                .options = {{.name = "files", .help = "list all that is in it"}},
+                .options = {{.name = "files", .help = "list its files"}},
                 .example = "sluice bundles inspect tasks.bundle",
                 .run = inspect});
   commands.add({.name = "bundles sign",
-                .summary = "Add a signature to an archive's sidecar, or begin one",
+                .summary = "Sign an archive, in a file beside it",
                 .details = "For a group of keys that must sign together, each key signs in turn. The sidecar of "
                            "another archive is refused.",
                 .args = {file_arg()},
@@ -376,7 +376,7 @@ void add_bundles_commands(Commands& commands) {
                            "absolute paths, \"..\", links that lead out, hard links, devices, duplicate names and "
                            "archive bombs. A failed extraction leaves nothing behind.",
                 .args = {file_arg(), {.name = "folder", .help = "the new folder", .kind = Kind::path}},
-                .options = {{.name = "tree", .value = "DIGEST", .help = "refuse any other tree than this"}},
+                .options = {{.name = "tree", .value = "DIGEST", .help = "refuse an archive with another tree digest"}},
                 .example = "sluice bundles extract tasks.bundle tasks-unpacked",
                 .run = extract_bundle});
   commands.add(bundles_push_command());

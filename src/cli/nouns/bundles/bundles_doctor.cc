@@ -82,7 +82,7 @@ Result<Code> examine(Context& context) {
 
 Command bundles_doctor_command() {
   return {.name = "bundles doctor",
-          .summary = "Prove that an archive or a folder holds no secrets",
+          .summary = "Search an archive or a folder for secrets",
           .details =
               "Searches every file, including archives inside it (tar, zip, SquashFS; gzip, zstd, xz, bzip2, lz4), for "
               "private keys, tokens, passwords and environment files. Names the file and the line, never the secret. A "

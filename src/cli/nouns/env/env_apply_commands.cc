@@ -265,8 +265,8 @@ void add_env_apply_commands(Commands& commands) {
                                    .value = "FILE",
                                    .help = "the environment, as env export prints it; - is the input",
                                    .kind = Kind::path},
-                                  {.name = "prune", .help = "take away what the file does not have"},
-                                  {.name = "wait", .help = "end when everything that the file names serves"},
+                                  {.name = "prune", .help = "remove what the file does not list"},
+                                  {.name = "wait", .help = "return when everything in the file is serving"},
                                   {.name = "exit-code", .help = "only plan; exit with 3 if there are changes"}}),
        .example = "sluice env apply -f env.yaml",
        .run = apply});

@@ -10,6 +10,7 @@
 #include "cli/call_options.h"
 #include "cli/losing.h"
 #include "cli/next_command.h"
+#include "cli/pack_setup.h"
 
 namespace sluice::cli {
 namespace env_commands {
@@ -50,6 +51,44 @@ Result<json::object> new_name(Context& context, const MeantNames&) {
 }
 
 std::string made_name(const MeantNames&, const host::Answer& answer) { return answer.text("environment"); }
+
+// The packs that it gets from copy the packs and answers of this environment may ask for more than that has answered.
+struct NewEnvironment {
+  std::vector<SlotSetup> setups;
+};
+
+Result<void> ask_packs(Context& context, CommandDoor& door, NewEnvironment& made, json::object& input) {
+  const json::value* base = input.if_contains("extends");
+  if (base == nullptr || !base->is_string()) return {};
+  auto setups = ask_for_packs(context, door, std::string(base->get_string()), input);
+  // That there is no such environment is for the action to say.
+  if (!setups && setups.error().code == Code::not_found) return {};
+  if (!setups) return setups.error();
+  made.setups = *std::move(setups);
+  return {};
+}
+
+Result<Code> tell_made(Context& context, CommandDoor& door, NewEnvironment& made, const host::Answer& answer) {
+  const std::string name = answer.text("environment");
+  if (auto kept = set_up_packs(context, door, name, std::move(made.setups)); !kept) {
+    Error error = kept.error();
+    error.message = name + " was created, but not all its packs are set up: " + error.message;
+    if (error.next.empty()) error.next = "sluice env-packs list " + name;
+    return error;
+  }
+  print_done(context, answer, "created", name);
+  return Code::ok;
+}
+
+Result<std::optional<json::object>> schema_of_new(Context& context, CommandDoor& door) {
+  if (!context.given.has("extends")) return std::optional<json::object>();
+  auto schema = schema_of_action("Env/create");
+  if (!schema) return schema.error();
+  auto packs = schemas_of_packs(door, context.given.text("extends"));
+  if (!packs) return packs.error();
+  for (auto& each : *packs) schema->at("properties").as_object()[each.key()] = std::move(each.value());
+  return std::optional(*std::move(schema));
+}
 
 Result<ActionCommand::Loss> packs_and_values(Context&, CommandDoor& door, const MeantNames& meant) {
   ActionCommand::Loss loss{.what = "destroy the environment " + meant.environment};
@@ -153,25 +192,31 @@ void add_env_commands(Commands& commands) {
        .example = "sluice env list",
        .run = list});
   commands.add({.name = "env show",
-                .summary = "Show an environment with all that belongs to it",
+                .summary = "Show an environment and everything in it",
                 .details = "With --output json or yaml it is a sluice.environment.v1. Archived revisions are left out.",
                 .args = {environment_arg()},
                 .options = reading_options(),
                 .example = "sluice env show local",
                 .run = show});
-  commands.add(
-      command_of({.name = "env create",
-                  .action = "Env/create",
-                  .summary = "Make an environment",
-                  .details = "The name is part of host names and paths: a-z, 0-9 and -, at most 63 characters. With "
-                             "--extends it starts with the packs of another environment.",
-                  .example = "sluice env create staging --extends local",
-                  .words = {{.param = "name", .help = "what people call it"},
-                            {.param = "extends", .value = "ENV", .help = "the environment that it is made after"}},
-                  .args = {environment_arg()},
-                  .fill = new_name,
-                  .done = "created",
-                  .what = made_name}));
+  auto made = std::make_shared<NewEnvironment>();
+  commands.add(command_of(
+      {.name = "env create",
+       .action = "Env/create",
+       .summary = "Make an environment",
+       .details = "The name is part of host names and paths: a-z, 0-9 and -, at most 63 characters. With "
+                  "--extends it starts with the packs and the answers of another environment. A terminal is "
+                  "asked what those packs still need to know; --answers gives it by slot, as in "
+                  "`telemetry: {path: /var/log/app}`, and --schema with --extends shows what that may be.",
+       .example = "sluice env create staging --extends local",
+       .words = {{.param = "name", .help = "what people call it"},
+                 {.param = "extends", .value = "ENV", .help = "copy the packs and answers of this environment"}},
+       .args = {environment_arg()},
+       .fill = new_name,
+       .prepare = [made](Context& context, CommandDoor& door, const MeantNames&,
+                         json::object& input) { return ask_packs(context, door, *made, input); },
+       .schema = schema_of_new,
+       .tell = [made](Context& context, CommandDoor& door, const MeantNames&,
+                      const host::Answer& answer) { return tell_made(context, door, *made, answer); }}));
   commands.add(command_of(
       {.name = "env update",
        .action = "Env/update",
@@ -193,7 +238,7 @@ void add_env_commands(Commands& commands) {
   commands.add(command_of({.name = "env doctor",
                            .action = "Env/doctor",
                            .about = About::environment,
-                           .summary = "Look for what is wrong with an environment",
+                           .summary = "Find out what is wrong with an environment",
                            .details = "The findings are stored as the environment's health: nothing is warmed while it "
                                       "is red. The exit code is 1 unless everything is well.",
                            .example = "sluice env doctor local",

@@ -100,10 +100,10 @@ void add_env_manifest_commands(Commands& commands) {
   using namespace env_manifest_commands;
   const Option manifest{.name = "manifest",
                         .value = "FILE",
-                        .help = "of this manifest; else of the one that was last deployed",
+                        .help = "the manifest; by default the one deployed last",
                         .kind = Kind::path};
   commands.add({.name = "env resolve",
-                .summary = "Print a deploy manifest as it is in an environment",
+                .summary = "Print a deploy manifest as an environment sees it",
                 .details = "All overlays are laid over the rest. Secrets stay references.",
                 .args = {{.name = "env", .help = "the environment"}},
                 .options = reading_options({manifest}),
@@ -120,11 +120,11 @@ void add_env_manifest_commands(Commands& commands) {
   }
   commands.add(
       {.name = "env promote",
-       .summary = "Let an environment have the version that another one runs",
+       .summary = "Plan to deploy the version that another environment runs",
        .details = "The version must have been deployed without trouble and answer its health checks. Nothing is "
                   "deployed: a plan for the second environment is made.",
        .args = {{.name = "env", .help = "the environment that runs it"},
-                {.name = "other", .help = "the environment that is to have it"}},
+                {.name = "other", .help = "the environment that gets it"}},
        .options = changing_options({{.name = "kit", .value = "NAME", .help = "a kit or an app of the manifest"}}),
        .example = "sluice env promote staging prod --kit shop",
        .run = promote});

@@ -10,6 +10,7 @@
 #include "cli/all_commands.h"
 #include "cli/asking.h"
 #include "cli/call_options.h"
+#include "cli/pack_setup.h"
 #include "deploy/packs.h"
 #include "deploy/views/answers.h"
 
@@ -48,42 +49,6 @@ Result<json::object> pack_input(Context& context, const MeantNames&) {
 }
 
 // ------------------------------------------------------------------------------------------ packs from outside
-
-struct OutsidePack {
-  std::string slot;
-  std::vector<bundle::Question> questions;
-  bool built_in = false;
-};
-
-// The pack as it is installed or built in; nothing if it is neither: packs may be named before they come.
-Result<std::optional<OutsidePack>> installed(CommandDoor& door, const std::string& kind) {
-  using Found = std::optional<OutsidePack>;
-  auto answer = door.call("EnvPack/describe", {{"pack", kind}});
-  if (!answer) return answer.error();
-  if (answer->variant != "ok") {
-    auto descriptor = deploy::parse_descriptor(kind);
-    const deploy::BuiltInPack* own = descriptor ? deploy::find_built_in(descriptor->path) : nullptr;
-    if (own == nullptr) return Found();
-    return Found(
-        OutsidePack{.slot = std::string(own->slot), .questions = deploy::questions_of(*own), .built_in = true});
-  }
-  auto parsed = parse_json(answer->text("questions"));
-  if (!parsed) return parsed.error();
-  auto questions = read<std::vector<bundle::Question>>(parsed->root);
-  if (!questions) return questions.error();
-  return Found(OutsidePack{answer->text("slot"), *std::move(questions)});
-}
-
-Result<void> admit(Context& context, CommandDoor& door, const std::string& environment, const std::string& kind) {
-  auto admitted =
-      door.call("EnvPack/admit", {{"pack", kind}, {"environment", environment}}, host::WaitFor::answer, "admit");
-  if (!admitted) return admitted.error();
-  if (admitted->code == Code::ok) return {};
-  Error error = refusal_in_words(context, *admitted);
-  error.message = kind + " may not be used in " + environment + ": " + error.message + "; nothing was changed";
-  error.next = "sluice pack sign PATH, install it again, and sluice trust add KEY --bundle packs";
-  return error;
-}
 
 // Sees to it that the environment may use the pack, and asks what the pack wants to know.
 Result<void> set_up(Context& context, CommandDoor& door, const MeantNames& meant, json::object& input) {
@@ -243,7 +208,7 @@ ActionCommand binding_command(const std::string& name, const std::string& action
           .options = {{.name = "slot", .value = "SLOT", .help = "the slot; else as in its path"},
                       {.name = "answers-ref",
                        .value = "FILE",
-                       .help = "the answers that it is set up with, plain values by name",
+                       .help = "a file with its answers, as plain values by name",
                        .kind = Kind::path}},
           .fill = pack_input,
           .prepare = set_up,

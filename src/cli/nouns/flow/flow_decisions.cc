@@ -11,6 +11,7 @@
 #include "cli/action_input.h"
 #include "cli/all_commands.h"
 #include "cli/command_door.h"
+#include "cli/losing.h"
 #include "cli/opening.h"
 #include "host/flows/flow_views.h"
 #include "host/home_engine.h"
@@ -231,6 +232,24 @@ Result<Code> list_dead(Context& context) {
   return Code::ok;
 }
 
+// What --dry-run says of a letter that would be dropped.
+Result<Code> tell_dropped(Context& context) {
+  auto door = CommandDoor::open_any(context);
+  if (!door) return door.error();
+  auto flow = (*door)->read<host::FlowDocument>("flow", {{"flow", context.given.text("flow")}});
+  if (!flow) return flow.error();
+  auto letters = (*door)->read<std::vector<host::DeadLetter>>("dead-letters");
+  if (!letters) return letters.error();
+  auto letter = std::ranges::find(*letters, flow->flow, &host::DeadLetter::flow);
+  if (letter == letters->end()) {
+    return Error{.code = Code::conflict,
+                 .message = "flow " + flow->flow + " is no dead letter",
+                 .next = "sluice flow dead list"};
+  }
+  return print_loss(context, {.what = "drop the follow-up " + letter->flow,
+                              .loses = {"what " + letter->sync + " would have done", "its error: " + letter->why}});
+}
+
 Result<Code> dead(Context& context) {
   std::string verb = context.given.text("verb");
   bool named = !context.given.text("flow").empty();
@@ -243,6 +262,10 @@ Result<Code> dead(Context& context) {
         .code = Code::usage, .message = "flow dead " + verb + " needs a flow", .next = "sluice flow dead list"};
   }
   const bool retry = verb == "retry";
+  if (context.given.flag("dry-run")) {
+    if (!retry) return tell_dropped(context);
+    return Error{.code = Code::usage, .message = "--dry-run is for flow dead drop: a retry loses nothing"};
+  }
   return decide(context, false, plainly(retry ? engine::Decision::Kind::retry : engine::Decision::Kind::drop),
                 retry ? "Dispatched again." : "Dropped: it is not tried any more.");
 }
@@ -264,7 +287,7 @@ void add_flow_decisions(Commands& commands) {
                 .run = cancel});
   commands.add(
       {.name = "flow resolve",
-       .summary = "Decide how an action ended that nobody knows the outcome of",
+       .summary = "Settle an action whose outcome is unknown",
        .details = journaled + "\n\nFor an invocation that is open, or that ended in engine.unknown or another "
                               "outcome after which it may have been done.",
        .args = {{.name = "invocation", .help = "its id, a part of it, or latest: the one in the newest flow"},
@@ -296,7 +319,10 @@ void add_flow_decisions(Commands& commands) {
                 .details = journaled,
                 .args = {{.name = "verb", .help = "what to do", .choices = {"list", "retry", "drop"}},
                          {.name = "flow", .help = "the follow-up's flow", .optional = true}},
-                .options = {reason, kit, lock_timeout_option()},
+                .options = {{.name = "dry-run", .help = "with drop: say what would be lost, and stop"},
+                            reason,
+                            kit,
+                            lock_timeout_option()},
                 .example = "sluice flow dead list",
                 .run = dead});
 }

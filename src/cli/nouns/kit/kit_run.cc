@@ -298,8 +298,9 @@ Command kit_run_command() {
       .name = "kit run",
       .summary = "Run an action of a kit, and what follows from it",
       .details =
-          "For instance: sluice kit run examples/kits/orders Stock/add item=tea count=5. Values are text, or JSON "
-          "where the action takes a number, true or false, a list or a record. A query is only read.\n\nEvery step is "
+          "For instance: sluice kit run deploy Env/create environment=staging. Sluice has the handlers of its own kit, "
+          "deploy; another kit runs in a program that is built with its handlers. Values are text, or JSON where the "
+          "action takes a number, true or false, a list or a record. A query is only read.\n\nEvery step is "
           "durable before it counts. Whatever ends the command, even kill -9, the flow is kept, and the next kit run "
           "in this home continues it. Without an action, the command only does that, until nothing moves any "
           "more.\n\nWhile the command waits, it checks and loads .sync files that change. New flows run under the new "

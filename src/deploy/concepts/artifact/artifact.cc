@@ -5,6 +5,8 @@
 
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/concepts/artifact/artifact_work.h"
+#include "deploy/views/states.h"
+#include "lang/run/view.h"
 
 namespace sluice::deploy::artifact {
 namespace {
@@ -47,6 +49,37 @@ std::vector<ArtifactFound> collectable(const State& state, const Gc& ask) {
     if (is_old && state.references(each.id).empty()) goes.push_back(each);
   }
   return goes;
+}
+
+struct CollectableQuery {
+  lang::DateTime olderThan;
+  int64_t keepVersions = 0;
+};
+BOOST_DESCRIBE_STRUCT(CollectableQuery, (), (olderThan, keepVersions))
+
+struct CollectableArtifact {
+  std::string artifact;
+  std::string hash;
+  std::vector<std::string> names;
+  lang::DateTime usedAt;
+  int64_t sizeBytes = 0;
+};
+BOOST_DESCRIBE_STRUCT(CollectableArtifact, (), (artifact, hash, names, usedAt, sizeBytes))
+
+Result<std::vector<CollectableArtifact>> read_collectable(const lang::Reading& reading, const CollectableQuery& query) {
+  const views::States states(reading.rows);
+  const auto state = states.artifact();
+  std::vector<CollectableArtifact> all;
+  for (const ArtifactFound& each :
+       collectable(state, {.olderThan = query.olderThan, .keepVersions = std::max<int64_t>(query.keepVersions, 0)})) {
+    const std::set<std::string> names = names_of(state, each);
+    all.push_back({.artifact = each.id.text(),
+                   .hash = each.record.hash,
+                   .names = {names.begin(), names.end()},
+                   .usedAt = each.record.usedAt,
+                   .sizeBytes = each.record.sizeBytes});
+  }
+  return all;
 }
 
 }  // namespace
@@ -197,6 +230,10 @@ List::Result Artifact::list(const List&, const State& state) {
                                 .heldBy = state.references(each.id).values()});
   }
   return listed;
+}
+
+std::vector<lang::View> artifact_views() {
+  return {lang::make_view("collectable-artifacts", "What a collection of artifacts would remove", read_collectable)};
 }
 
 }  // namespace sluice::deploy::artifact

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "deploy/concepts/deploy_plan/deploy_plan_rows.h"
+#include "deploy/invariant.h"
 
 namespace sluice::deploy::deploy_plan {
 namespace {
@@ -175,10 +176,12 @@ Run::Outcome DeployPlan::finish_run(const Run& ask, const Run::Outcome& outcome,
   const auto* ok = get_if<Run::Ok>(&outcome);
   node->overAt = state.now();
   record->running--;
+  must_hold(record->running >= 0, "a node that ends has begun");
   Blocks blocks(state, ask.plan);
   if (ok != nullptr) {
     node->status = DeployPlanStatus::done;
     record->done++;
+    must_hold(record->done <= record->summary.nodes, "a node is done once");
     remember(state, ask.kind, node->overAt->ms - node->beganAt.value_or(*node->overAt).ms);
     keep_result(state, ask.plan, ask.target, *ok);
     const std::vector<int64_t> after = blocks.at(ask.place).after;
@@ -267,6 +270,7 @@ Undo::Outcome DeployPlan::finish_undo(const Undo& ask, const Undo::Outcome& outc
       auto before = state.get(node_id(ask.plan, each));
       if (!before || !was_done(*before)) continue;
       before->waits--;
+      must_hold(before->waits >= 0, "a node waits only for those that come after it");
       state.put(node_id(ask.plan, each), *before);
       if (before->waits == 0) state.backlog(ask.plan).push({.next = each});
     }

@@ -5,6 +5,7 @@
 #include "base/basis_points.h"
 #include "base/duration.h"
 #include "deploy/concepts/rollout/rollout_rows.h"
+#include "deploy/invariant.h"
 
 namespace sluice::deploy::rollout {
 namespace {
@@ -99,6 +100,7 @@ Advance::Result Rollout::advance(const Advance& ask, State& state) {
     return Advance::Waiting{.rollout = ask.rollout, .message = record->reason};
   }
   record->step = ask.full.value_or(false) ? last : record->step + 1;
+  must_hold(record->step >= 1 && record->step <= last, "a rollout is at one of its steps");
   const RolloutStep& step = steps[static_cast<size_t>(record->step) - 1];
   const bool final = record->step == last;
   record->weightBps = final ? kAllBasisPoints - record->holdbackBps : step.weightBps;

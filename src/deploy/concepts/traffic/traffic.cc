@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/basis_points.h"
+#include "deploy/invariant.h"
 #include "traffic.gen.h"
 
 namespace sluice::deploy::traffic {
@@ -87,6 +88,9 @@ void write_log(State& state, const TrafficId& id, const TrafficRecord& record, c
 
 void write(State& state, const TrafficId& id, TrafficRecord& record, const std::vector<TrafficEntry>& entries,
            const std::optional<std::string>& caller, const std::optional<std::string>& key, const std::string& why) {
+  int64_t sum_bps = 0;
+  for (const TrafficEntry& each : entries) sum_bps += each.weightBps;
+  must_hold(entries.empty() || sum_bps == kAllBasisPoints, "a split gives every request to a revision");
   begin_log(state, id);
   record.generation++;
   record.updatedAt = state.now();

@@ -67,6 +67,15 @@ TEST_F(TrafficTest, Greentic05OnlyWhatSumsToTenThousandIsASplit) {
   EXPECT_TRUE(set({{"r1", 9900}, {"r2", 100}}).is<Set::Ok>());
 }
 
+TEST_F(TrafficTest, ASplitThatDoesNotSumIsNeverWritten) {
+  set({{"r1", 10'000}});
+  set({{"r2", 10'000}});
+  State state(harness.rows());
+  state.past(kShop).push({.generation = 1, .entries = {{"r1", 5'000}}});  // as nobody but a defect would leave it
+  EXPECT_EQ(back().engine().outcome, lang::EngineOutcome::fault);
+  EXPECT_EQ(entries(), (Entries{{"r2", 10'000}}));
+}
+
 TEST_F(TrafficTest, Greentic15RollbackAndForwardWalkTheHistory) {
   for (int i = 1; i <= 4; ++i) set({{"r" + std::to_string(i), 10'000}}).as<Set::Ok>();
   EXPECT_EQ(back().as<Rollback::Ok>(),

@@ -284,7 +284,9 @@ Result<std::optional<std::string>> VaultClient::newest(const VaultSettings& sett
   if (!body) return body.error();
   const json::object* data = inner(*body, "data");
   if (answer->status != 200 || data == nullptr) return nonsense(settings);
-  const int64_t newest = number_in(*data, "current_version");
+  const json::value* current = data->if_contains("current_version");
+  if (current == nullptr || !current->is_int64()) return nonsense(settings);
+  const int64_t newest = current->get_int64();
   if (newest < 1) return std::optional<std::string>();
   const json::object* versions = inner(*data, "versions");
   const json::object* one = versions != nullptr ? inner(*versions, std::to_string(newest)) : nullptr;

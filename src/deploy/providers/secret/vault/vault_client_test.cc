@@ -32,6 +32,15 @@ TEST(VaultToken, IsRenewedAtTwoThirdsOfItsLife) {
   clock.advance_ms(2'000);
   EXPECT_TRUE(client.newest(settings, "hello/KEY"));
   EXPECT_EQ(vault.renewals, 1);
+  // A lease is a span of time: neither a clock that is set back nor one that is set forward changes it.
+  constexpr int64_t kDay_ms = 86'400'000;
+  clock.set_wall_ms(clock.wall_ms() - kDay_ms);
+  clock.advance_ms(61'000);
+  EXPECT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.renewals, 2);
+  clock.set_wall_ms(clock.wall_ms() + 2 * kDay_ms);
+  EXPECT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.renewals, 2);
 }
 
 TEST(VaultSettings, HaveDefaultsAndAreChecked) {

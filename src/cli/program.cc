@@ -1,0 +1,157 @@
+// Every concept of the kit with what it works with.
+#include "cli/program.h"
+
+#include <csignal>
+#include <iostream>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/real_disk.h"
+#include "cli/all_commands.h"
+#include "cli/app.h"
+#include "crypto/key_file.h"
+#include "deploy/build_bundle.h"
+#include "deploy/bundle_shelf.h"
+#include "deploy/concepts/artifact/artifact_builder.h"
+#include "deploy/cookie_keys.h"
+#include "deploy/deploy_kit.h"
+#include "deploy/judge_watch.h"
+#include "deploy/local_means.h"
+#include "deploy/pack_keeper.h"
+#include "deploy/providers/runtime/local/local_host.h"
+#include "deploy/providers/runtime/local/local_watch.h"
+#include "deploy/providers/secret/store/sealed_store.h"
+#include "deploy/providers/secret/vault/vault_client.h"
+#include "deploy/registry_bundles.h"
+#include "deploy/revenue_policy.h"
+#include "deploy/router_fleet.h"
+#include "deploy/router_watch.h"
+#include "deploy/rules_pack.h"
+#include "deploy/secret_watch.h"
+#include "deploy/series_watch.h"
+#include "deploy/stored_data.h"
+#include "deploy/telemetry_backends.h"
+#include "deploy/webhook_outlet.h"
+#include "host/home.h"
+#include "host/loaded_concepts.h"
+#include "host/pack_concepts.h"
+#include "process/build_place.h"
+#include "process/core_dumps.h"
+#include "process/replica_exec.h"
+#include "process/supervisor.h"
+
+namespace sluice::cli {
+
+int run_program(int count, char** words, const AddConcepts& add) {
+  if (auto code = process::supervise(count, words)) return *code;
+  if (auto code = process::exec_in_replica(count, words)) return *code;
+  process::forbid_core_dumps();
+  // A file that may not grow is an error like a full disk, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const Variables variables = process_variables();
+  RealDisk disk;
+  host::LoadedConcepts loaded{.concepts = deploy::concepts()};
+  if (add) add(loaded, disk, variables);
+  // A home that cannot be found is an error of the commands that need one.
+  const auto home = host::find_home(disk, variables);
+  RealClock clock;
+  process::RealRunner runner(clock);
+  deploy::artifact::ArtifactBuilder builder(
+      disk, runner,
+      {.home = home ? home->root().string() : "",
+       .environment = deploy::build_environment(variables),
+       .version_of = [&](const std::string& name) { return deploy::artifact::version_of_tool(disk, name, variables); },
+       .has_build_place = [&](const std::string& work) { return process::has_build_place(runner, work); }});
+  loaded.tools.add(builder);
+  const std::string runtime = home ? (home->root() / "runtime").string() : "";
+  RealRandom random;
+  // By this name, so that replicas are supervised by the very program that started them, also if it was replaced.
+  process::Replicas replicas(disk, clock, random, {.folder = runtime + "/replicas", .supervisor = {"/proc/self/exe"}});
+  deploy::local_runtime::LocalHost host(
+      disk, replicas,
+      {.home = home ? home->root().string() : "", .bundles = runtime + "/bundles", .storage = runtime + "/storage"});
+  deploy::StoredData stored(runtime + "/storage");
+  loaded.tools.add(stored);
+  deploy::secret_store::SealedStore secrets(disk, random, runner,
+                                            {.folder = home ? (home->root() / "secrets").string() : "",
+                                             .keys = home ? (home->root() / "keys").string() : ""});
+  loaded.tools.add(secrets);
+  Variables given = variables;
+  loaded.tools.add(given);
+  deploy::ValueVersions value_versions(disk, random,
+                                       home ? (home->root() / "keys" / "secret-versions.key").string() : "");
+  loaded.tools.add(value_versions);
+  deploy::vault_provider::VaultClient vault(disk, clock, random, variables);
+  loaded.tools.add(vault);
+  deploy::SecretWatch secret_watch(disk, clock,
+                                   {{"env", deploy::newest_variable(variables, value_versions)},
+                                    {"dotenv", deploy::newest_in_file(disk, value_versions)},
+                                    {"vault",
+                                     [&](const std::string& environment, const std::string& name,
+                                         const deploy::PackAnswer& answer) -> Result<std::optional<std::string>> {
+                                       auto settings = deploy::vault_provider::vault_settings(environment, answer);
+                                       if (!settings) return settings.error();
+                                       return vault.newest(*settings, name);
+                                     }}});
+  loaded.observers.push_back(&secret_watch);
+  loaded.first_action = deploy::kFirstAction;
+  loaded.tools.add(host);
+  loaded.tools.add(replicas);
+  deploy::local_runtime::LocalWatch watch(replicas, clock);
+  loaded.observers.push_back(&watch);
+  deploy::BundleShelf shelf(disk, home ? (home->root() / "blobs" / "bundles").string() : "");
+  loaded.tools.add(shelf);
+  deploy::BundleRegistry registry(clock, variables, shelf);
+  loaded.tools.add(registry);
+  loaded.tools.add<Disk>(disk);
+  // The operator's key is made with the store, before any effect can ask for it.
+  const auto operator_key = [&] {
+    return crypto::load_private_key(disk, home ? (home->root() / "keys" / "operator.pem").string() : "");
+  };
+  deploy::PolicySeal seal(operator_key);
+  loaded.tools.add(seal);
+  deploy::RulesPacks rules(disk, home ? (home->root() / "rules").string() : "", operator_key);
+  loaded.tools.add(rules);
+  loaded.tools.add<Clock>(clock);
+  deploy::RouterFleet fleet(disk, home ? (home->root() / "router").string() : "", operator_key);
+  loaded.tools.add(fleet);
+  deploy::CookieKeys cookie_keys(disk, clock, random, home ? (home->root() / "keys" / "cookies.json").string() : "");
+  loaded.tools.add(cookie_keys);
+  deploy::RouterWatch router_watch(fleet);
+  loaded.observers.push_back(&router_watch);
+  deploy::MarkerOutlet marker_outlet(disk, clock, variables);
+  loaded.tools.add(marker_outlet);
+  deploy::WebhookOutlet webhook_outlet(disk, clock, random,
+                                       home ? (home->root() / "keys" / "webhooks.key").string() : "", variables);
+  loaded.tools.add(webhook_outlet);
+  const deploy::MetricsReader metrics(disk, clock, variables);
+  deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "");
+  loaded.observers.push_back(&judge_watch);
+  loaded.tools.add(judge_watch);
+  deploy::SeriesWatch series_watch(fleet, clock);
+  loaded.observers.push_back(&series_watch);
+  loaded.tools.add(series_watch);
+  pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
+  deploy::PackKeeper pack_keeper(disk, pack_shelf, host::fits_the_kit);
+  loaded.tools.add(pack_keeper);
+  deploy::LocalMeans means{
+      .disk = &disk,
+      .home = home ? home->root().string() : "",
+      .has_user_namespaces = [&] { return process::has_build_place(runner, home ? home->root().string() : ""); },
+      .port_range = deploy::views::port_range};
+  loaded.tools.add(means);
+  host::PackConcepts packs(pack_shelf, disk, clock, variables);
+  loaded.packs = &packs;
+  loaded.tools.add<deploy::PackHealth>(packs);
+  Process process{.in = std::cin,
+                  .out = std::cout,
+                  .err = std::cerr,
+                  .disk = disk,
+                  .variables = variables,
+                  .terminal = [&](int fd, bool no_color) { return detect_terminal(fd, variables, no_color); },
+                  .concepts = &loaded};
+  const std::vector<std::string> line(words + std::min(count, 1), words + count);
+  return run(line, all_commands(), process);
+}
+
+}  // namespace sluice::cli
