@@ -299,6 +299,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"access can", "{ caller: text, action: text, right: text, allowed: bool, why: text }"},
     {"access explain", "{ caller: text, action: text, right: text, allowed: bool, why: text }"},
     {"login", "{ context: text, url: text, caller: text }"},
+    {"console", "{ url: text, expires: text }"},
     {"context list", "{ contexts: [{ name: text, url: text?, current: bool }] }"},
     {"context use", "{ context: text }"},
     {"access policy", "object"},
