@@ -282,6 +282,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"access can", "&access-can"},
     {"access explain", "&access-can"},
     {"login", "{ context: text, url: text, caller: text }"},
+    {"console", "{ url: text, expires: text }"},
     {"context list", "{ contexts: [{ name: text, url: text?, current: bool }] }"},
     {"context use", "{ context: text }"},
     {"access policy", "object"},

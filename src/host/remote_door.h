@@ -34,6 +34,8 @@ class RemoteDoor final : public Door {
 
   // What it says of itself: pid, version, kit, since, openFlows …
   Result<json::object> status();
+  // A code with which a browser can log in as the caller, once, within a minute: `code` and `expires`.
+  Result<json::object> login_code();
   // Asks it to stop; answers what it is.
   Result<json::object> stop(const std::string& reason);
 

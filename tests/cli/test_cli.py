@@ -143,7 +143,7 @@ AFTER = {
 # The one flow that ran last has settled: there is nothing to decide about it. Nothing is served. What warms is staged.
 # Nobody has a token. No administrator says anything. Nothing was counted of a rollout. Telemetry goes to no such place.
 # Nothing is deployed yet. There is no staging.
-EXITS = {"login": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6,
+EXITS = {"login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "rollout judge": 1, "telemetry remove": 5,
          "scale": 5, "env promote": 5}
 

@@ -10,6 +10,7 @@
 #include "cli/opening.h"
 #include "cli/service_notice.h"
 #include "cli/version.h"
+#include "console/console_files.h"
 #include "deploy/deploy_kit.h"
 #include "host/background.h"
 #include "host/home.h"
@@ -58,7 +59,7 @@ Result<Code> serve(Context& context) {
   auto opening = opening_of(context);
   if (!opening) return opening.error();
   auto serving = host::Serving::start(*opening, *place, *kit, version().number, [](host::ServiceParts parts) {
-    return std::make_unique<api::Service>(std::move(parts));
+    return std::make_unique<api::Service>(std::move(parts), console::console_files());
   });
   if (!serving) return serving.error();
   if (!where.empty()) {
@@ -150,6 +151,34 @@ Result<Code> status(Context& context) {
   if (!told) return told.error();
   context.output.note("Commands open the store themselves; next: sluice serve");
   return Code::not_found;
+}
+
+// --------------------------------------------------------------------------------------------------------- console
+
+Result<Code> console_link(Context& context) {
+  auto home = home_of(context);
+  if (!home) return home.error();
+  RealClock clock;
+  auto status = status_of(context, *home, clock);
+  if (!status) return status.error();
+  const std::string url = *status ? text_of(**status, "url") : "";
+  if (url.empty()) {
+    return Error{.code = *status ? Code::conflict : Code::not_found,
+                 .message = *status ? "sluice serve runs, but listens at no address that a browser can open"
+                                    : "sluice serve does not run, so there is no console",
+                 .next = *status ? "sluice stop --control-plane, then sluice serve --listen 127.0.0.1:8431"
+                                 : "sluice serve --listen 127.0.0.1:8431"};
+  }
+  auto door = host::RemoteDoor::open(host::socket_of(*home), clock, {.purpose = context.given.command->name});
+  if (!door) return door.error();
+  auto made = (*door)->login_code();
+  if (!made) return made.error();
+  // What follows the # is sent to nobody: the page itself exchanges it for a session.
+  const json::object shown{{"url", url + "/ui/#code=" + text_of(*made, "code")},
+                           {"expires", text_of(*made, "expires")}};
+  context.output.print(shown, [&](const Terminal&) { return text_of(shown, "url") + "\n"; });
+  context.output.note("Open it within a minute; it works once, and logs your browser in as you.");
+  return Code::ok;
 }
 
 // ------------------------------------------------------------------------------------------------------------ stop
@@ -248,6 +277,13 @@ void add_serve_commands(Commands& commands) {
                              .fallback = "0s"}},
                 .example = "sluice status",
                 .run = status});
+  commands.add({.name = "console",
+                .group = Group::operate,
+                .summary = "Print a link that opens the console in a browser, logged in as you",
+                .details = "The link works once, within a minute. Its code follows the #, so no server and no log ever "
+                           "sees it before the page posts it. sluice serve must listen at an address (--listen).",
+                .example = "sluice console",
+                .run = console_link});
   commands.add({.name = "stop",
                 .group = Group::operate,
                 .summary = "Stop routers, control plane and workloads, in order",

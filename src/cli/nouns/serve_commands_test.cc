@@ -28,6 +28,14 @@ TEST(ServeCommands, StopIsContentIfNothingRuns) {
   EXPECT_EQ(done.out, "not running\n");
 }
 
+TEST(ServeCommands, ConsoleSaysWhatToStartFirst) {
+  TestingHome home;
+  Ran done = home.run({"console"});
+  EXPECT_EQ(done.exit, 5);
+  EXPECT_NE(done.err.find("sluice serve does not run, so there is no console"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("sluice serve --listen"), std::string::npos) << done.err;
+}
+
 TEST(ServeCommands, ServeRefusesWhatIsNoKit) {
   TestingHome home;
   Ran done = home.run({"serve", home.path("none")});

@@ -1,0 +1,116 @@
+// The public API, typed. Pages call `view` and `act` and nothing else; there is no private door.
+import { Problem } from "./problem";
+import { changing, sessionEnded } from "./session";
+import type { Actions, Views } from "./types.gen";
+
+export type ViewName = keyof Views;
+export type Query<V extends ViewName> = Views[V]["query"];
+export type Document<V extends ViewName> = Views[V]["document"];
+export type ActionName = keyof Actions;
+
+async function asked(what: string, path: string, init?: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw Problem.unreachable(what);
+  }
+  if (response.status === 401) sessionEnded();
+  return response;
+}
+
+export function viewPath(name: string, query: object): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query as Record<string, unknown>)) {
+    if (value !== undefined && value !== "") search.set(key, Array.isArray(value) ? value.join(",") : String(value));
+  }
+  const text = search.toString();
+  return `/v1/views/${name}${text ? `?${text}` : ""}`;
+}
+
+export async function view<V extends ViewName>(name: V, query: Query<V>, ends?: AbortSignal): Promise<Document<V>> {
+  const response = await asked(`read ${name}`, viewPath(name, query), { signal: ends });
+  if (!response.ok) throw await Problem.of(response);
+  return (await response.json()) as Document<V>;
+}
+
+export interface Called<A extends ActionName> {
+  action: string;
+  flow: string;
+  variant: string;
+  fields: Actions[A]["ok"];
+  generation?: number;
+  // It goes on, or waits for people.
+  waitsFor?: string;
+  pending: boolean;
+}
+
+export interface How {
+  reason?: string;
+  // The generation that the caller has seen; another one is refused with 412.
+  expect?: number;
+  dryRun?: boolean;
+  // One call, however often it is sent.
+  key?: string;
+  wait?: "start" | "answer" | "settled" | "all";
+  forMs?: number;
+}
+
+export async function act<A extends ActionName>(name: A, input: Actions[A]["input"], how: How = {}): Promise<Called<A>> {
+  const search = new URLSearchParams();
+  if (how.wait) search.set("wait", how.wait);
+  if (how.forMs) search.set("for_ms", String(how.forMs));
+  const headers = changing();
+  if (how.expect !== undefined) headers["if-match"] = `"${how.expect}"`;
+  if (how.key) headers["idempotency-key"] = how.key;
+  const body: Record<string, unknown> = { input };
+  if (how.reason) body.reason = how.reason;
+  if (how.dryRun) body.dryRun = true;
+  const response = await asked(name, `/v1/actions/${name}${search.size ? `?${search}` : ""}`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw await Problem.of(response);
+  const said = (await response.json()) as Record<string, unknown>;
+  if (response.status === 202 && said.code === "waiting_for_approval") {
+    throw new Problem("waiting_for_approval", 202, String(said.detail ?? "others must agree first"), said.next as string, (said.fields ?? {}) as Record<string, unknown>);
+  }
+  return { ...(said as unknown as Called<A>), pending: response.status === 202 };
+}
+
+// Whoever sends a change twice means it once.
+export const newKey = (): string => `console-${crypto.randomUUID()}`;
+
+export interface LogLine {
+  time: string;
+  replica: string;
+  label: string;
+  stream: string;
+  text: string;
+}
+
+// Follows what replicas print until `ends` is aborted.
+export async function logs(
+  query: { name: string; since?: string; search?: string; follow?: boolean },
+  onLines: (lines: LogLine[]) => void,
+  ends: AbortSignal,
+): Promise<void> {
+  const search = new URLSearchParams({ name: query.name });
+  if (query.since) search.set("since", query.since);
+  if (query.search) search.set("search", query.search);
+  if (query.follow) search.set("follow", "true");
+  const response = await asked("read logs", `/v1/logs?${search}`, { signal: ends });
+  if (!response.ok) throw await Problem.of(response);
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop() ?? "";
+    const whole = lines.filter(Boolean).map((line) => JSON.parse(line) as LogLine);
+    if (whole.length) onLines(whole);
+  }
+}

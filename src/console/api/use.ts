@@ -1,0 +1,105 @@
+// Views as hooks: read once, again when something happened that may concern them, and every so often for what leaves no
+// record, such as counts. The last document stays while a new one is on its way, so nothing jumps.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { view } from "./client";
+import type { Document, Query, ViewName } from "./client";
+import { heard, onEvent, onReturn } from "./live";
+import type { LiveEvent } from "./live";
+import { Problem } from "./problem";
+
+export interface Read<T> {
+  data: T | undefined;
+  problem: Problem | undefined;
+  loading: boolean;
+  // When `data` was read.
+  at: number;
+  again: () => void;
+}
+
+interface Options {
+  everyMs?: number;
+  on?: (event: LiveEvent) => boolean;
+}
+
+// A query that is null is not asked.
+export function useView<V extends ViewName>(name: V, query: Query<V> | null, options: Options = {}): Read<Document<V>> {
+  const key = query === null ? "" : JSON.stringify(query);
+  const [state, setState] = useState<{ key: string; data?: Document<V>; problem?: Problem; at: number }>({ key, at: 0 });
+  const trigger = useRef<() => void>(() => undefined);
+  const wants = useRef(options.on);
+  wants.current = options.on;
+  useEffect(() => {
+    if (query === null) return;
+    const ends = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let busy = false;
+    let due = false;
+    const read = async () => {
+      clearTimeout(timer);
+      if (busy) {
+        due = true;
+        return;
+      }
+      busy = true;
+      due = false;
+      try {
+        const data = await view(name, query, ends.signal);
+        heard();
+        setState({ key, data, at: Date.now() });
+      } catch (error) {
+        if (ends.signal.aborted) return;
+        const problem = error instanceof Problem ? error : new Problem("fault", 0, String(error), undefined, {});
+        setState((before) => ({ ...(before.key === key ? before : { at: 0 }), key, problem }));
+      }
+      busy = false;
+      if (ends.signal.aborted) return;
+      if (due) timer = setTimeout(read, 100);
+      else if (options.everyMs) timer = setTimeout(tick, options.everyMs);
+    };
+    // Nobody looks at a hidden page.
+    const tick = () => {
+      if (document.hidden) timer = setTimeout(tick, 1000);
+      else void read();
+    };
+    let soon: ReturnType<typeof setTimeout> | undefined;
+    const wake = () => {
+      clearTimeout(soon);
+      soon = setTimeout(() => void read(), 80);
+    };
+    trigger.current = () => void read();
+    void read();
+    const offEvent = onEvent((event) => {
+      if (!wants.current || wants.current(event)) wake();
+    });
+    const offReturn = onReturn(wake);
+    return () => {
+      ends.abort();
+      clearTimeout(timer);
+      clearTimeout(soon);
+      offEvent();
+      offReturn();
+    };
+  }, [name, key, options.everyMs]);
+  const mine = state.key === key;
+  return {
+    data: mine ? state.data : undefined,
+    problem: mine ? state.problem : undefined,
+    loading: query !== null && (!mine || (state.data === undefined && state.problem === undefined)),
+    at: state.at,
+    again: () => trigger.current(),
+  };
+}
+
+export interface Can {
+  allowed: boolean;
+  why: string;
+}
+
+// Whether the caller may do it, and why not. Until it is known: no.
+export function useCan(action: string, environment: string | undefined): Can {
+  const read = useView("access-can", environment === undefined ? null : { action, ...(environment ? { environment } : {}) }, {
+    on: (event) => event.event === "access.policy-applied",
+  });
+  if (read.data) return { allowed: read.data.allowed, why: read.data.why };
+  return { allowed: false, why: read.problem?.detail ?? "not known yet" };
+}

@@ -1,0 +1,53 @@
+// The keyboard. No single key changes anything; what a page adds is gone with the page.
+import { useEffect } from "preact/hooks";
+import { go } from "./router";
+import { pages } from "../pages";
+
+type Handler = () => void;
+const handlers = new Map<string, Handler>();
+
+export function useKey(key: string, handler: Handler): void {
+  useEffect(() => {
+    const before = handlers.get(key);
+    handlers.set(key, handler);
+    return () => {
+      if (before) handlers.set(key, before);
+      else handlers.delete(key);
+    };
+  });
+}
+
+let gAt = 0;
+
+// Moves the focus through the rows of the page's first list: [data-row].
+function move(by: number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")].filter((row) => row.offsetParent !== null);
+  const at = rows.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));
+  const next = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
+  (next?.querySelector<HTMLElement>("a[href]") ?? next)?.focus();
+}
+
+addEventListener("keydown", (event) => {
+  if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+  const target = event.target as HTMLElement;
+  if (event.key === "Escape") {
+    if (target.matches("input, textarea, select")) target.blur();
+    handlers.get("Escape")?.();
+    return;
+  }
+  if (target.matches("input, textarea, select, [contenteditable]") || document.querySelector(".veil")) return;
+  if (gAt && Date.now() - gAt < 1500) {
+    gAt = 0;
+    const page = pages.find((each) => each.nav?.key === event.key);
+    if (page) go(page.path);
+    return;
+  }
+  gAt = 0;
+  if (event.key === "g") gAt = Date.now();
+  else if (event.key === "j") move(1);
+  else if (event.key === "k") move(-1);
+  else if (handlers.has(event.key)) {
+    event.preventDefault();
+    handlers.get(event.key)?.();
+  }
+});

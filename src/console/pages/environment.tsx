@@ -1,0 +1,61 @@
+// Environment: its health, routers, deployments and packs.
+import { act, newKey } from "../api/client";
+import { useCan, useView } from "../api/use";
+import { healthKind, healthOf, healthWord, useHome } from "../app/home";
+import { href, link } from "../app/router";
+import { useCrumbs } from "../app/shell";
+import { toast, toastProblem } from "../app/toasts";
+import type { PageProps } from "../pages";
+import { Button, Card, Empty, Fact, Loaded, WhyOff } from "../parts/basics";
+import { Chip, State } from "../parts/state";
+import { T, When, percent, plural } from "../parts/text";
+import { doctorKind } from "./environments";
+
+export default function EnvironmentPage({ params }: PageProps) {
+  const id = params.env!;
+  useCrumbs([{ text: "Environments", to: href("/environments") }, { text: id }]);
+  const home = useHome();
+  const read = useView("environment", { environment: id }, { everyMs: 10_000, on: (event) => event.environment === id });
+  const routers = useView("routers", { environment: id }, { on: (event) => event.event.startsWith("router.") });
+  const can = useCan("Env/doctor", id);
+  const status = home.status.data?.environments?.find((each) => each.environment === id);
+  const doctor = async () => {
+    try {
+      await act("Env/doctor", { environment: id }, { key: newKey(), forMs: 60_000 });
+      toast("ok", `The doctor has looked at ${id}.`);
+      read.again();
+    } catch (error) {
+      toastProblem("The doctor's look", error, "Nothing was changed.");
+    }
+  };
+  return (
+    <Loaded read={read} what="The environment" lines={7}>
+      {(env) => (
+        <>
+          <div class="head">
+            <div class="grow">
+              <h1><T text={id} /> <Chip kind={doctorKind(env.health.last_doctor_status)}>{env.health.last_doctor_status === "pending" ? "Doctor not asked yet" : `Doctor says ${env.health.last_doctor_status}`}</Chip></h1>
+              <div class="facts"><Fact name="Name"><T text={env.name} /></Fact>{env.extends && <Fact name="Extends"><a href={link.environment(env.extends)}>{env.extends}</a></Fact>}<Fact name="Made"><When at={env.created_at} /></Fact><Fact name="Generation">{env.generation}</Fact></div>
+            </div>
+            <div class="actionbar"><Button can={can} onClick={() => void doctor()}>Ask the doctor</Button></div>
+          </div>
+          <WhyOff can={can} what="Asking the doctor" />
+          {env.health.message && <div class={`strip ${env.health.last_doctor_status === "red" ? "bad" : "warn"}`}><State kind={doctorKind(env.health.last_doctor_status)} /><span><T text={env.health.message} max={500} /></span></div>}
+          <div class="grid cols-main">
+            <Card title="Deployments" note={plural(status?.deployments.length ?? 0, "deployment")} right={<a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>All</a>} flush>
+              {!status?.deployments.length ? <Empty command={`sluice up hello --env ${id}`}>Nothing is deployed here. This deploys a folder:</Empty> : (
+                <ul class="list">{status.deployments.slice(0, 50).map((each) => { const { health, said } = healthOf(each, false); return <li key={each.deployment} data-row><span class="two grow"><a href={link.deployment(id, each.deployment)}><strong><T text={each.bundle} /></strong></a><span class="note"><T text={each.customer} /></span></span><span class="second hide-small">{each.revisions.filter((one) => one.weight_asked_bps > 0).map((one) => `${one.version} ${percent(one.weight_asked_bps)}`).join(", ")}</span><Chip kind={healthKind[health]} title={said}>{healthWord[health]}</Chip></li>; })}</ul>
+              )}
+            </Card>
+            <div class="stack">
+              <Card title="Routers" flush>
+                {!routers.data?.members.length ? <Empty>No router serves this environment yet.</Empty> : <ul class="list">{routers.data.members.map((each) => <li key={each.name}><State kind={each.obeys ? "ok" : "wait"} /><span class="two grow"><strong>{each.name}</strong><span class="note">{each.obeys ? `obeys table ${each.acknowledged}` : <T text={each.trouble || `at table ${each.acknowledged} of ${routers.data!.generation}`} />}</span></span><span class="mono dim">{status?.routers.find((one) => one.name === each.name)?.listen.join(", ")}</span></li>)}</ul>}
+              </Card>
+              <Card title="Packs" flush><ul class="list">{env.packs.map((each) => <li key={each.slot}><span class="two grow"><strong>{each.slot}</strong><span class="note mono"><T text={each.pack_ref} max={50} /></span></span><span class="dim">generation {each.generation}</span></li>)}</ul></Card>
+            </div>
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,283 @@
+// Overview: in ten seconds you know whether to act. One sentence, what needs attention, the environments side by side,
+// what changes now, what waits for whom, and what happened.
+import { useEffect, useState } from "preact/hooks";
+import type { Document } from "../api/client";
+import { view } from "../api/client";
+import { now, onEvent } from "../api/live";
+import { useView } from "../api/use";
+import { healthOf, underWay, useHome, waitsForMe, planRuns } from "../app/home";
+import type { Environment, Health } from "../app/home";
+import { href, link, query, setQuery } from "../app/router";
+import { useCrumbs } from "../app/shell";
+import { Bar, Card, Failed, Segments, Skeleton } from "../parts/basics";
+import { Spark } from "../parts/chart";
+import { Icon } from "../parts/icons";
+import { State, rolloutKind } from "../parts/state";
+import type { Kind } from "../parts/state";
+import { Split } from "../parts/traffic";
+import { T, When, clock, count, num, percent, plural, share, span, who } from "../parts/text";
+import { FirstRun } from "./first_run";
+
+interface Trouble {
+  kind: Kind;
+  name: string;
+  env: string;
+  text: string;
+  at?: string;
+  to: string;
+  button: string;
+}
+
+export default function Overview() {
+  useCrumbs([{ text: "Overview" }]);
+  const home = useHome();
+  const environments = useView("environments", {}, { on: (event) => /^(environment|pack)\./.test(event.event) });
+  const ended = useView("rollouts", { ended: true }, { on: (event) => event.event.startsWith("rollout.") });
+  if (!home.status.data) return home.status.problem ? <Card><Failed read={home.status} what="The overview" /></Card> : <Skeleton lines={8} />;
+  const envs = home.status.data.environments ?? [];
+  const all = envs.flatMap((env) => env.deployments.map((deployment) => ({ env, deployment })));
+  if (all.length === 0) return <FirstRun />;
+  const rollouts = (home.rollouts.data ?? []).filter((each) => underWay(each.status));
+  const plans = (home.plans.data ?? []).filter((each) => planRuns(each.phase));
+  const approvals = home.approvals.data ?? [];
+  const mine = approvals.filter((each) => waitsForMe(each, home.me.data?.caller));
+
+  const troubles: Trouble[] = [];
+  for (const { env, deployment } of all) {
+    const { health, said } = healthOf(deployment, false);
+    if (health === "failed" || health === "degraded") {
+      troubles.push({ kind: health === "failed" ? "bad" : "warn", name: deployment.bundle, env: env.environment, text: `${said}. `, to: link.deployment(env.environment, deployment.deployment), button: "See why" });
+    }
+  }
+  for (const each of ended.data ?? []) {
+    const recent = each.ended_at && now.value - Date.parse(each.ended_at) < 3_600_000;
+    const newer = (ended.data ?? []).find((other) => other.deployment === each.deployment && other.started_at > each.started_at);
+    if (each.status === "aborted" && recent && !newer) {
+      troubles.push({ kind: "bad", name: each.bundle, env: each.environment, text: `${each.canary.name} was aborted: ${each.reason.replace(/\.$/, "")}. ${each.baseline ? `All traffic is back on ${each.baseline.name}.` : ""}`, at: each.ended_at ?? undefined, to: link.rollout(each.rollout), button: "See verdict" });
+    }
+    if (each.status === "stuck") troubles.push({ kind: "warn", name: each.bundle, env: each.environment, text: each.waits_for || each.reason, at: each.stepped_at, to: link.rollout(each.rollout), button: "See why" });
+  }
+  for (const env of envs) {
+    for (const router of env.routers) {
+      if (!router.running) troubles.push({ kind: "wait", name: `router ${router.name}`, env: env.environment, text: "It does not run on this machine; its last table stays in force when it is back.", to: link.environment(env.environment), button: "Show" });
+    }
+  }
+  if (home.status.data.clock) troubles.push({ kind: "warn", name: "clock", env: "", text: `${home.status.data.clock.what}; ${home.status.data.clock.next}`, to: href("/audit"), button: "Show" });
+  const order: Kind[] = ["bad", "warn", "wait"];
+  troubles.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const changes = rollouts.length + plans.length;
+  const known = environments.data?.length ?? envs.length;
+  const verb = (n: number, one: string, many: string) => (n === 1 ? one : many);
+
+  return (
+    <>
+      <div class="head">
+        <div class="grow">
+          <h1>Overview</h1>
+          <p class="second">
+            {plural(all.length, "deployment")} in {plural(known, "environment")}. <strong>{plural(changes, "change")}</strong> {verb(changes, "is", "are")} under way,{" "}
+            <strong>{plural(troubles.length, "thing")}</strong> {verb(troubles.length, "needs", "need")} attention, <strong>{plural(mine.length, "decision")}</strong> {verb(mine.length, "waits", "wait")} for you.
+          </p>
+        </div>
+      </div>
+
+      <Card title={<>Needs attention {troubles.length > 0 && <span class="badge">{troubles.length}</span>}</>} flush>
+        {troubles.length === 0 ? (
+          <div class="list"><div class="item"><State kind="ok" /><span class="second">Nothing. Every replica that gets traffic is healthy, and no rollout was aborted in the last hour.</span></div></div>
+        ) : (
+          <ul class="list">
+            {troubles.slice(0, 8).map((each, i) => (
+              <li key={i} data-row>
+                <State kind={each.kind} label={each.kind} />
+                <span class="two attention-name"><strong><T text={each.name} max={40} /></strong><span class="note"><T text={each.env} max={30} /></span></span>
+                <span class="grow"><T text={each.text} max={240} /></span>
+                {each.at && <span class="dim nowrap"><When at={each.at} /></span>}
+                <a class="button small attention-go" href={each.to}>{each.button}</a>
+              </li>
+            ))}
+            {troubles.length > 8 && <li class="note"><a href={href("/deployments?state=unwell")}>{troubles.length - 8} more</a></li>}
+          </ul>
+        )}
+      </Card>
+
+      <div class="grid cols-envs">
+        {(environments.data ?? []).map((each) => (
+          <EnvironmentCard key={each.environment_id} id={each.environment_id} env={envs.find((env) => env.environment === each.environment_id)} changing={new Set(rollouts.map((rollout) => rollout.deployment))} doctor={each.last_doctor_status} />
+        ))}
+      </div>
+
+      <div class="grid cols-main">
+        <Card title={<>Changing now {changes > 0 && <span class="badge">{changes}</span>}</>} right={<a href={href("/rollouts")}>All rollouts</a>} flush>
+          {changes === 0 ? <p class="empty">No rollout and no plan is under way.</p> : (
+            <ul class="list">
+              {rollouts.map((each) => (
+                <li key={each.rollout} data-row>
+                  <a class="two changing-name" href={link.rollout(each.rollout)}><strong><T text={each.bundle} max={30} /></strong><span class="note"><T text={each.environment} max={20} /></span></a>
+                  <span class="two changing-what"><span class="nowrap">{each.baseline ? `${each.baseline.name} → ` : ""}<b>{each.canary.name}</b></span><span class="note">Step {Math.max(1, each.step)} of {each.steps.length}</span></span>
+                  <span class="changing-bar">
+                    <Split parts={[{ revision: "c", label: each.canary.name, mark: "new", bps: each.weight_asked_bps }, { revision: "b", label: each.baseline?.name ?? "", mark: "old", bps: 10_000 - each.weight_asked_bps }]} />
+                    <span class="note">{percent(each.weight_asked_bps)}</span>
+                  </span>
+                  <span class="grow row"><State kind={each.status === "running" ? "judge" : rolloutKind(each.status)} /><span class="grow"><T text={each.waits_for} max={110} /></span></span>
+                  {each.seconds_left !== null && each.seconds_left > 0 && <span class="dim nowrap">about {span(each.seconds_left * 1000)} left</span>}
+                </li>
+              ))}
+              {plans.map((each) => (
+                <li key={each.plan_id} data-row>
+                  <a class="two changing-name" href={link.plan(each.plan_id)}><strong><T text={each.app} max={30} /></strong><span class="note">{each.environment_id}</span></a>
+                  <span class="two changing-what"><span>Plan {each.plan_id.slice(-4)}</span><span class="note">{each.phase}</span></span>
+                  <span class="changing-bar"><span class="progress"><i style={{ width: `${(each.done / Math.max(1, each.summary.nodes)) * 100}%` }} /></span><span class="note">{each.done} of {each.summary.nodes}</span></span>
+                  <span class="grow" />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Card>
+        <Card title="Waiting for someone" right={<a href={href("/access")}>All</a>} flush>
+          {approvals.length === 0 ? <p class="empty">No call waits for anybody to agree.</p> : (
+            <ul class="list">
+              {[...approvals].sort((a, b) => Number(mine.includes(b)) - Number(mine.includes(a))).slice(0, 6).map((each) => (
+                <li key={each.approval} data-row>
+                  {mine.includes(each) ? <Icon name="user" /> : <State kind="wait" />}
+                  <span class="two grow"><span><T text={each.action} /> {each.environment && <span class="dim">in {each.environment}</span>}</span><span class="note">{mine.includes(each) ? "You" : "Others"}, {each.yes.length} of {each.needed} agreed; asked by {who(each.requester)}</span></span>
+                  <a class="button small" href={href("/access")}>{mine.includes(each) ? "Decide…" : "Show"}</a>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Card>
+      </div>
+      <Recent environments={(environments.data ?? []).map((each) => each.environment_id)} ended={ended.data ?? []} />
+    </>
+  );
+}
+
+function EnvironmentCard({ id, env, changing, doctor }: { id: string; env: Environment | undefined; changing: Set<string>; doctor: string }) {
+  const series = useView("series", { environment: id, range_s: 900 }, { everyMs: 5000, on: () => false });
+  const counts = new Map<Health, number>();
+  for (const each of env?.deployments ?? []) {
+    const { health } = healthOf(each, changing.has(each.deployment));
+    counts.set(health, (counts.get(health) ?? 0) + 1);
+  }
+  const kinds: [Health, Kind, string][] = [["healthy", "ok", "healthy"], ["changing", "run", "changing"], ["degraded", "warn", "degraded"], ["failed", "bad", "failed"], ["paused", "paused", "paused"], ["idle", "idle", "no traffic"]];
+  const shown = kinds.filter(([health]) => counts.get(health));
+  const total = series.data?.total;
+  const rate = (total?.last_minute ?? 0) / 60;
+  const errors = total?.error_share.filter((each): each is number => each !== null).slice(-12) ?? [];
+  const routers = env?.routers ?? [];
+  const newest = Math.max(0, ...routers.map((each) => each.generation));
+  const current = routers.filter((each) => each.running && each.generation === newest).length;
+  return (
+    <section class="card" data-row>
+      <div class="card-body env-card">
+        <div class="row"><h2 class="grow env-name"><a href={link.environment(id)}><T text={id} max={30} /></a></h2><span class="dim">{plural(env?.deployments.length ?? 0, "deployment")}</span></div>
+        <Bar label={shown.map(([health, , word]) => `${counts.get(health)} ${word}`).join(", ") || "nothing deployed"} parts={shown.map(([health, kind, word]) => ({ share: counts.get(health)!, tone: { ok: "ok", run: "run", warn: "warn", bad: "bad", paused: "idle", idle: "idle" }[kind as "ok"], title: `${counts.get(health)} ${word}` }))} />
+        <div class="row wrap env-states">{shown.length ? shown.map(([health, kind, word]) => <span key={health} class="legend"><State kind={kind} /> {counts.get(health)} {word}</span>) : <span class="dim">nothing deployed yet</span>}</div>
+        <div class="row env-rate">
+          <span class="grow two"><strong class="big value">{num(rate)} /s</strong><span class="dim">errors {errors.length ? share(errors.reduce((a, b) => a + b, 0) / errors.length) : "–"}</span></span>
+          {total && <Spark values={total.requests_per_s} label={`Requests of the last 15 minutes, now ${num(rate)} a second`} />}
+        </div>
+        <div class="env-foot">
+          <span class="two"><span class="note">Doctor</span><span>{doctor === "pending" ? "not asked yet" : doctor}</span></span>
+          <span class="two"><span class="note">Routers</span><span class="legend">{routers.length > current && <State kind="wait" />} {routers.length ? `${current} of ${routers.length} current` : "none"}</span></span>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+type AuditRow = Document<"audit">[number];
+
+const kRanges = [["1h", "1 h"], ["6h", "6 h"], ["24h", "24 h"]] as const;
+type Range = (typeof kRanges)[number][0];
+
+function Recent({ environments, ended }: { environments: string[]; ended: Document<"rollouts"> }) {
+  const range = (query.value.get("range") as Range | null) ?? "1h";
+  const hours = { "1h": 1, "6h": 6, "24h": 24 }[range] ?? 1;
+  const [rows, setRows] = useState<AuditRow[]>([]);
+  useEffect(() => {
+    const ends = new AbortController();
+    const since = new Date(Date.now() - hours * 3_600_000).toISOString();
+    const read = () => view("audit", { since, limit: 1000 }, ends.signal).then(setRows, () => undefined);
+    void read();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const off = onEvent(() => {
+      clearTimeout(timer);
+      timer = setTimeout(read, 400);
+    });
+    return () => {
+      ends.abort();
+      off();
+      clearTimeout(timer);
+    };
+  }, [hours]);
+  const told = rows.filter((row) => row.action && row.outcome && !/^(Env|Trust)\/open$|^Router\/|^Usage\/|^Telemetry\/report/.test(row.action)).reverse();
+  return (
+    <Card title="Recent changes" right={<><span class="legend note"><State kind="hand" /> by hand</span><Segments label="Range" value={range} options={kRanges} onChange={(value) => setQuery("range", value === "1h" ? undefined : value)} /></>} flush>
+      <Timeline environments={environments} hours={hours} rollouts={ended} rows={told} />
+      <ul class="list recent">
+        {told.slice(0, 8).map((row) => (
+          <li key={row.seq} data-row>
+            <span class="mono dim">{clock(row.at, true)}</span>
+            <State kind={row.step === "denied" ? "wait" : isBad(row) ? "bad" : "ok"} label={row.outcome} />
+            <span class="grow"><a href={row.flow ? link.flow(row.flow) : href("/audit")}><strong><T text={row.action} /></strong></a> <span class="second"><T text={subject(row)} max={80} /></span>{row.reason && <span class="dim">: “<T text={row.reason} max={80} />”</span>}</span>
+            <span class="dim nowrap">{who(row.caller)}</span>
+          </li>
+        ))}
+        {told.length === 0 && <li class="dim">Nobody changed anything in this time.</li>}
+        {told.length > 8 && <li class="note"><a href={href("/audit")}>{count(told.length - 8)} more in the audit</a></li>}
+      </ul>
+    </Card>
+  );
+}
+
+// Variants have no code in the audit; those that refuse say so in their name.
+export const isBad = (row: AuditRow): boolean => row.step === "denied" || /fail|error|refus|denied|conflict|invalid|notFound|notReady|unhealthy|stale|over$|inactive|engine\./i.test(row.outcome ?? "");
+
+export function subject(row: AuditRow): string {
+  const input = (row.input ?? {}) as Record<string, unknown>;
+  return ["environment", "bundle", "name", "deployment", "revision", "rollout", "plan", "approval", "token"].map((key) => input[key]).filter((each): each is string => typeof each === "string").slice(0, 2).map((each) => (/^[0-9A-Z]{26}$/.test(each) ? each.slice(-6) : each)).join(" ");
+}
+
+function Timeline({ environments, hours, rollouts, rows }: { environments: string[]; hours: number; rollouts: Document<"rollouts">; rows: AuditRow[] }) {
+  const width = 1040;
+  const left = 90;
+  const lane = 24;
+  const to = now.value;
+  const from = to - hours * 3_600_000;
+  const x = (at: number) => left + ((at - from) / (to - from)) * (width - left - 24);
+  const height = environments.length * lane + 26;
+  const ticks = Array.from({ length: 7 }, (_, i) => from + ((to - from) * i) / 6);
+  const tone: Record<string, string> = { complete: "ok", aborted: "bad", stuck: "warn", superseded: "idle" };
+  return (
+    <div class="card-flush timeline-box hide-small">
+      <svg class="timeline" viewBox={`0 0 ${width} ${height}`} width="100%" role="img" aria-label={`Rollouts and changes of the last ${hours} hours, by environment`}>
+        {ticks.map((at, i) => <g key={i}><line x1={x(at)} x2={x(at)} y1="4" y2={height - 22} /><text class="axis" x={x(at)} y={height - 6} text-anchor={i === 6 ? "end" : "middle"}>{clock(at)}</text></g>)}
+        {environments.map((env, i) => {
+          const y = 6 + i * lane;
+          return (
+            <g key={env}>
+              <text x="16" y={y + 15}>{env.slice(0, 12)}</text>
+              {rollouts.filter((each) => each.environment === env && Date.parse(each.ended_at ?? new Date(to).toISOString()) > from).map((each) => {
+                const begin = Math.max(from, Date.parse(each.started_at));
+                const end = each.ended_at ? Date.parse(each.ended_at) : to;
+                const color = tone[each.status] ?? "run";
+                return (
+                  <a key={each.rollout} href={link.rollout(each.rollout)}>
+                    <title>{`${each.canary.name}: ${each.status}`}</title>
+                    <rect x={x(begin)} y={y + 4} width={Math.max(4, x(end) - x(begin))} height="14" rx="3" fill={`var(--${color}-bg)`} stroke={`var(--${color}-solid)`} />
+                    <text x={Math.max(4, x(end) - x(begin)) + x(begin) + 5} y={y + 15} text-anchor={x(end) > width - 120 ? "end" : "start"} dx={x(end) > width - 120 ? -(Math.max(4, x(end) - x(begin)) + 10) : 0}>{each.canary.name}</text>
+                  </a>
+                );
+              })}
+              {rows.filter((row) => row.action === "Traffic/set" && i === 0).slice(0, 50).map((row) => (
+                <path key={row.seq} d="M0 -5 5 0 0 5 -5 0z" transform={`translate(${x(Date.parse(row.at))} ${y + 11})`} fill="var(--surface)" stroke="var(--text-2)"><title>{`${clock(row.at, true)} ${row.action} by ${who(row.caller)}`}</title></path>
+              ))}
+            </g>
+          );
+        })}
+        <line x1={x(to)} x2={x(to)} y1="2" y2={height - 20} class="now" />
+      </svg>
+    </div>
+  );
+}
