@@ -157,6 +157,10 @@ Result<Logins::Opened> Logins::open(const http::Request& request, const http::Pe
                  .message = "this is no token and no code that holds",
                  .next = "sluice access tokens create makes a token"};
   }
+  // Those who came by a certificate, or by a token of an issuer, have no token that a session could end with.
+  if (promise->caller.token.find(':') != std::string::npos) {
+    return Error{.code = Code::invalid, .message = "a session is opened with a token of this server"};
+  }
   const std::string secret = random_text();
   const int64_t now_ms = parts_.clock->wall_ms();
   int64_t expires_ms = now_ms + kSession_ms;

@@ -147,6 +147,24 @@ Result<void> check_subject(std::string_view subject) {
 
 namespace {
 
+Result<void> check_issuer(const TrustedIssuer& issuer, const std::string& path) {
+  auto wrong = [&](const std::string& field, const std::string& message) {
+    return Error{.code = Code::invalid, .message = message, .path = path + "/" + field};
+  };
+  const bool local = issuer.issuer.starts_with("http://127.") || issuer.issuer.starts_with("http://localhost:");
+  if (!issuer.issuer.starts_with("https://") && !local) return wrong("issuer", "an issuer is an https:// URL");
+  if (issuer.audience.empty()) return wrong("audience", "say for whom its tokens must be, such as sluice");
+  for (const BoundService& each : issuer.services) {
+    if (each.subject.find_first_not_of("*?") == std::string::npos) {
+      return wrong("services", "a subject names more than wildcards: anybody who uses the issuer would be " + each.as);
+    }
+    if (!each.as.starts_with("service:") || !check_subject(each.as)) {
+      return wrong("services", "'" + each.as + "' is no service: write service:NAME");
+    }
+  }
+  return {};
+}
+
 // What the certificate is known by.
 Result<std::string> certificate_name(const KnownCertificate& known, const std::string& path) {
   if (known.spiffe.has_value() == known.subject.has_value()) {
@@ -199,7 +217,43 @@ Result<AccessPolicy> AccessPolicy::parse(std::string_view text, std::string file
       return Error{.code = Code::invalid, .message = *name + " is there twice", .path = path};
     }
   }
+  policy.issuers_ = std::move(read_in->issuers);
+  for (size_t i = 0; i < policy.issuers_.size(); ++i) {
+    if (auto sound = check_issuer(policy.issuers_[i], "/issuers/" + std::to_string(i)); !sound) return sound.error();
+    if (policy.issuer_named(policy.issuers_[i].issuer) != &policy.issuers_[i]) {
+      return Error{.code = Code::invalid,
+                   .message = policy.issuers_[i].issuer + " is there twice",
+                   .path = "/issuers/" + std::to_string(i)};
+    }
+  }
   return policy;
+}
+
+const TrustedIssuer* AccessPolicy::issuer_named(std::string_view issuer) const {
+  auto found = std::ranges::find(issuers_, issuer, &TrustedIssuer::issuer);
+  return found == issuers_.end() ? nullptr : &*found;
+}
+
+std::string AccessPolicy::service_of(std::string_view issuer, const std::string& subject) const {
+  const TrustedIssuer* known = issuer_named(issuer);
+  if (known == nullptr) return "";
+  for (const BoundService& each : known->services) {
+    if (any_fits({each.subject}, subject)) return each.as;
+  }
+  return "";
+}
+
+std::vector<std::pair<std::string, std::string>> AccessPolicy::bindings() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const KnownCertificate& each : certificates_) {
+    all.emplace_back("certificate " + (each.spiffe ? *each.spiffe : *each.subject), each.as);
+  }
+  for (const TrustedIssuer& issuer : issuers_) {
+    for (const BoundService& each : issuer.services) {
+      all.emplace_back("issuer " + issuer.issuer + " " + issuer.audience + " " + each.subject, each.as);
+    }
+  }
+  return all;
 }
 
 std::string AccessPolicy::certified(const std::string& name) const {

@@ -13,6 +13,11 @@
 //   certificates:                        # of clients: who calls with which
 //     - {spiffe: spiffe://shop.example/ci, as: service:ci}
 //     - {subject: CN=ann, as: user:ann}
+//   issuers:                             # of OpenID tokens: what a pipeline shows instead of a secret
+//     - issuer: https://ci.example
+//       audience: sluice
+//       services:
+//         - {subject: "repo:shop/app:ref:refs/heads/*", as: service:ci}
 //
 // A grant gives its role's rights and what `allow` names. Nobody is bound by a policy who is the home's owner.
 #pragma once
@@ -73,14 +78,33 @@ struct KnownCertificate {
 };
 BOOST_DESCRIBE_STRUCT(KnownCertificate, (), (spiffe, subject, as))
 
+// Whoever shows a token of the issuer with such a subject is that service.
+struct BoundService {
+  std::string subject;  // * and ? are wildcards
+  std::string as;       // service:NAME
+
+  bool operator==(const BoundService&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(BoundService, (), (subject, as))
+
+struct TrustedIssuer {
+  std::string issuer;    // "https://ci.example"
+  std::string audience;  // that its tokens must be for
+  std::vector<BoundService> services;
+
+  bool operator==(const TrustedIssuer&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(TrustedIssuer, (), (issuer, audience, services))
+
 struct AccessDocument {
   std::string schema;
   std::vector<AccessGrant> grants;
   std::vector<ApprovalRule> approvals;
   std::vector<KnownCertificate> certificates;
-  static constexpr std::string_view kDefaulted[] = {"approvals", "certificates"};
+  std::vector<TrustedIssuer> issuers;
+  static constexpr std::string_view kDefaulted[] = {"approvals", "certificates", "issuers"};
 };
-BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals, certificates))
+BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals, certificates, issuers))
 
 // Who calls, and by what their token is narrowed.
 struct Identity {
@@ -120,6 +144,12 @@ class AccessPolicy {
   // Who a certificate with this SPIFFE ID, or else this subject, stands for; empty: nobody.
   std::string certified(const std::string& name) const;
   const std::vector<KnownCertificate>& certificates() const { return certificates_; }
+  // Null: its tokens are not believed.
+  const TrustedIssuer* issuer_named(std::string_view issuer) const;
+  // The service that a token of the issuer with this subject stands for; empty: none.
+  std::string service_of(std::string_view issuer, const std::string& subject) const;
+  // All whom certificates and tokens of issuers stand for, in words that tell one binding from another.
+  std::vector<std::pair<std::string, std::string>> bindings() const;
 
   // Whether somebody is admin everywhere.
   bool has_admin() const;
@@ -138,6 +168,7 @@ class AccessPolicy {
   std::vector<AccessGrant> grants_;
   std::vector<ApprovalRule> approvals_;
   std::vector<KnownCertificate> certificates_;
+  std::vector<TrustedIssuer> issuers_;
   std::unordered_map<std::string, std::string> certified_;  // by SPIFFE ID or subject
   std::unordered_map<std::string, std::vector<size_t>> by_subject_;
 };

@@ -200,6 +200,26 @@ TEST(AccessPolicyApprovals, ARuleThatCannotHoldIsRefused) {
   EXPECT_EQ(fault("{actions: [A/b], hours: 1000}"), "/approvals/0/hours: an approval waits for 1 to 720 hours");
 }
 
+TEST(AccessPolicy, BindsServicesToIssuers) {
+  const std::string head = "schema: sluice.access-policy.v1\ngrants: []\nissuers:\n";
+  const std::string one = "- {issuer: 'https://ci.example', audience: sluice, services: ";
+  auto policy = AccessPolicy::parse(head + one + "[{subject: 'repo:shop/*:main', as: 'service:ci'}]}\n");
+  ASSERT_TRUE(policy) << to_string(policy.error());
+  EXPECT_EQ(policy->issuer_named("https://ci.example")->audience, "sluice");
+  EXPECT_EQ(policy->issuer_named("https://ci.example/"), nullptr);
+  EXPECT_EQ(policy->service_of("https://ci.example", "repo:shop/app:main"), "service:ci");
+  EXPECT_EQ(policy->service_of("https://ci.example", "repo:shop/app:other"), "");
+  EXPECT_EQ(policy->service_of("https://ci.example", "xrepo:shop/app:main"), "");
+  EXPECT_EQ(policy->service_of("https://other.example", "repo:shop/app:main"), "");
+  EXPECT_EQ(policy->bindings().size(), 1U);
+  for (const std::string& bad : {std::string("- {issuer: 'http://ci.example', audience: a, services: []}\n"),
+                                 std::string("- {issuer: 'https://ci.example', audience: '', services: []}\n"),
+                                 one + "[{subject: '*', as: 'service:ci'}]}\n",
+                                 one + "[{subject: 'repo', as: 'user:ann'}]}\n", one + "[]}\n" + one + "[]}\n"}) {
+    EXPECT_FALSE(AccessPolicy::parse(head + bad)) << bad;
+  }
+}
+
 TEST(AccessPolicy, KnowsCertificates) {
   const std::string head = "schema: sluice.access-policy.v1\ngrants: []\ncertificates:\n";
   auto policy = AccessPolicy::parse(head +

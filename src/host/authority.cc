@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 
 #include "base/json.h"
 #include "crypto/sha256.h"
@@ -25,6 +26,10 @@ constexpr std::string_view kLabelled = "Deployment";
 constexpr size_t kMaxTokenBytes = 256;
 // What stands in the place of a token's id for those who came by a certificate.
 constexpr std::string_view kByCertificate = "x509:";
+// And for those who came by a token of an issuer: "oidc:1800000000 https://ci.example repo:shop/app".
+constexpr std::string_view kByIssuer = "oidc:";
+constexpr int64_t kLeewayOfIssuer_s = 60;
+constexpr size_t kMaxSubjectBytes = 255;
 
 // Calls with the rows of a snapshot that somebody else keeps.
 template <class Use>
@@ -127,6 +132,7 @@ Result<engine::Caller> Authority::authenticate(std::string_view token) {
       if (is_same(each, whole)) return engine::Caller{.name = parts_.owner};
     }
   }
+  if (!token.starts_with(kTokenPrefix) && crypto::looks_like_jwt(token)) return authenticate_issued(token);
   const size_t middle = token.find('_', kTokenPrefix.size());
   if (token.size() > kMaxTokenBytes || !token.starts_with(kTokenPrefix) || middle == std::string_view::npos) {
     return not_known();
@@ -188,6 +194,45 @@ Result<deploy::views::KnownSession> Authority::good_session(const std::string& i
     return not_logged_in();
   }
   return *std::move(known);
+}
+
+// Which service it is, the policy says; the journal has issuer and subject in the place of a token's id.
+Result<engine::Caller> Authority::authenticate_issued(std::string_view token) {
+  auto hints = crypto::jwt_hints(token);
+  if (!hints) return not_known();
+  std::shared_ptr<const deploy::AccessPolicy> policy_now;
+  {
+    auto snapshot = parts_.store->read();
+    if (!snapshot) return snapshot.error();
+    policy_now = policy(**snapshot);
+  }
+  const deploy::TrustedIssuer* issuer = policy_now->issuer_named(hints->issuer);
+  if (issuer == nullptr) return not_known();
+  auto keys = issuers_.keys_of(issuer->issuer, hints->key_id);
+  if (!keys) {
+    return Error{.code = Code::unauthenticated,
+                 .message = "the keys of " + issuer->issuer + " cannot be read: " + keys.error().message};
+  }
+  const int64_t now_ms = parts_.clock->wall_ms();
+  auto claims =
+      crypto::verify_jwt(token, *keys, {.issuer = issuer->issuer, .audience = issuer->audience, .now_ms = now_ms});
+  if (!claims) return Error{.code = Code::unauthenticated, .message = claims.error().message};
+  const json::value* said = claims->if_contains("sub");
+  const std::string subject = said != nullptr && said->is_string() ? std::string(said->get_string()) : "";
+  const std::string service =
+      subject.empty() || subject.size() > kMaxSubjectBytes ? "" : policy_now->service_of(issuer->issuer, subject);
+  if (service.empty()) {
+    return Error{.code = Code::unauthenticated,
+                 .message = "the access policy binds no service to the token's subject",
+                 .next = "an admin adds it to issuers: of the policy"};
+  }
+  const json::value& ends = claims->at("exp");
+  const int64_t until_s = ends.is_int64()    ? ends.get_int64()
+                          : ends.is_uint64() ? static_cast<int64_t>(ends.get_uint64())
+                                             : static_cast<int64_t>(ends.get_double());
+  return engine::Caller{
+      .name = service,
+      .token = std::string(kByIssuer) + std::to_string(until_s) + " " + issuer->issuer + " " + subject};
 }
 
 // By its SPIFFE ID if it has one, else by its subject.
@@ -263,6 +308,17 @@ Result<deploy::Identity> Authority::identity(const engine::Caller& who, store::S
   if (who.token.empty()) return deploy::Identity{.subject = who.name};
   if (who.token.starts_with(kByCertificate)) {
     if (policy(snapshot)->certified(who.token.substr(kByCertificate.size())) != who.name) return not_known();
+    return deploy::Identity{.subject = who.name};
+  }
+  if (who.token.starts_with(kByIssuer)) {
+    const std::string known_by = who.token.substr(kByIssuer.size());
+    const size_t first = known_by.find(' '), second = known_by.find(' ', first + 1);
+    if (second == std::string::npos) return not_known();
+    int64_t until_s = 0;
+    std::from_chars(known_by.data(), known_by.data() + first, until_s);
+    const std::string issuer = known_by.substr(first + 1, second - first - 1);
+    const bool ended = parts_.clock->wall_ms() >= (until_s + kLeewayOfIssuer_s) * 1000;
+    if (ended || policy(snapshot)->service_of(issuer, known_by.substr(second + 1)) != who.name) return not_known();
     return deploy::Identity{.subject = who.name};
   }
   std::optional<deploy::views::KnownToken> known;

@@ -20,6 +20,7 @@
 #include "deploy/access_policy.h"
 #include "deploy/views/access.h"
 #include "engine/journal/step.h"
+#include "host/issuer_keys.h"
 #include "lang/check/check.h"
 #include "store/blob_store.h"
 #include "store/store.h"
@@ -58,7 +59,8 @@ class Authority {
   // What the parts lead to must outlive it.
   explicit Authority(AuthorityParts parts) : parts_(std::move(parts)) {}
 
-  // Who has this token; `unauthenticated` says no more than that it does not hold.
+  // Who has this token, one of Access or of an OpenID issuer that the policy trusts; `unauthenticated` says no more
+  // than that it does not hold.
   Result<engine::Caller> authenticate(std::string_view token);
   // Who has logged in with this cookie; likewise.
   Result<LoggedIn> authenticate_session(std::string_view text);
@@ -107,6 +109,7 @@ class Authority {
  private:
   friend class Sight;
   std::shared_ptr<const deploy::AccessPolicy> policy(store::Snapshot& snapshot) const;
+  Result<engine::Caller> authenticate_issued(std::string_view token);
   Result<deploy::views::KnownSession> good_session(const std::string& id) const;
   Result<deploy::Identity> identity(const engine::Caller& who, store::Snapshot& snapshot) const;
   deploy::AccessVerdict judge_put(const engine::Caller& who, store::Snapshot& snapshot) const;
@@ -115,6 +118,7 @@ class Authority {
               deploy::Wanted& into) const;
 
   AuthorityParts parts_;
+  IssuerKeys issuers_{*parts_.clock};
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const deploy::AccessPolicy> policy_;
   mutable uint64_t policy_generation_ = 0;  // of the row that it was made from

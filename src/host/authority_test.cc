@@ -9,6 +9,7 @@
 
 #include "crypto/x509.h"
 #include "host/testing_authority.h"
+#include "host/testing_issuer.h"
 
 namespace sluice::host {
 namespace authority_test {
@@ -246,6 +247,44 @@ TEST_F(AuthorityTest, ACertificateStandsForWhomThePolicySays) {
   EXPECT_FALSE(authority.holds({.name = "user:all-admin", .token = "x509:CN=bob"}));
   EXPECT_FALSE(authority.authenticate_certificate("none"));
   put("Access[]", "whole", {{"policy", kTeamPolicy}, {"version", 3}, {"appliedBy", "uid:1"}});
+  EXPECT_FALSE(authority.holds(*who)) << "it ends with its place in the policy";
+}
+
+TEST_F(AuthorityTest, ATokenOfAnIssuerStandsForAService) {
+  IssuerServer issuer;
+  const std::string good = issuer.token("repo:shop/app:main");
+  EXPECT_FALSE(authority.authenticate(good)) << "the policy does not know the issuer";
+  auto apply = [&](const std::string& subject) {
+    put("Access[]", "whole",
+        {{"policy", std::string(kTeamPolicy) + "- {to: ['service:ci'], role: deployer}\nissuers:\n- {issuer: '" +
+                        issuer.url + "', audience: sluice, services: [{subject: '" + subject +
+                        "', as: 'service:ci'}]}\n"},
+         {"version", 2},
+         {"appliedBy", "uid:1"}});
+  };
+  apply("repo:shop/*:main");
+  auto who = authority.authenticate(good);
+  ASSERT_TRUE(who) << to_string(who.error());
+  EXPECT_EQ(who->name, "service:ci");
+  EXPECT_TRUE(authority.may(*who, "Traffic/set", {{"deployment", "d-prod"}}));
+  EXPECT_FALSE(authority.may(*who, "Access/list", {}));
+  const int64_t now_s = clock.wall_ms() / 1000;
+  const json::object none_head{{"alg", "none"}, {"kid", "k1"}};
+  for (const std::string& bad :
+       {issuer.token("repo:other/app:main"), issuer.token("repo:shop/app:main", {{"aud", "other"}}),
+        issuer.token("repo:shop/app:main", {{"exp", now_s - 100}}),
+        issuer.token("repo:shop/app:main", {{"iat", now_s + 1000}}), good.substr(0, good.size() - 2),
+        crypto::TestingIssuer("ES256").sign(
+            {{"iss", issuer.url}, {"aud", "sluice"}, {"sub", "repo:shop/app:main"}, {"exp", now_s + 100}}),
+        crypto::jwt_text(none_head,
+                         {{"iss", issuer.url}, {"aud", "sluice"}, {"sub", "repo:shop/app:main"}, {"exp", now_s + 100}},
+                         "")}) {
+    auto refused = authority.authenticate(bad);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::unauthenticated);
+  }
+  EXPECT_FALSE(authority.holds({.name = "service:ci", .token = "oidc:1 " + issuer.url + " repo:shop/app:main"}));
+  apply("repo:shop/*:release");
   EXPECT_FALSE(authority.holds(*who)) << "it ends with its place in the policy";
 }
 

@@ -108,17 +108,17 @@ def test_certificates_from_files_are_read_again(place, eventually):
             plain.getresponse()
         use(second)
 
-        def is_new():
+        def shows(pair):
             with contextlib.suppress(ssl.SSLError):
-                return place.get(second[0])[0] == 200
+                return place.get(pair[0])[0] == 200
 
-        eventually(is_new, lambda: place.log.read_text())
+        eventually(lambda: shows(second), lambda: place.log.read_text())
         use((second[0], first[1]))
         eventually(lambda: "the one before stays: the key is not the certificate's" in place.log.read_text())
         assert place.get(second[0])[0] == 200
         use(first)
         place.process.send_signal(signal.SIGHUP)
-        eventually(lambda: place.get(first[0])[0] == 200 if "as it is now" in place.log.read_text() else False)
+        eventually(lambda: shows(first), lambda: place.log.read_text())
         assert place.process.poll() is None, "it is no wish to stop"
 
 

@@ -92,6 +92,8 @@ def home(sluice, tmp_path_factory):
     made.run("deploy", "run", "examples/diamond", "--env", "staging", "--yes", "--quiet")
     (folder / "key").write_text("hunter2")
     made.run("secrets", "put", "local", "hello/API_KEY", "--file", str(folder / "key"))
+    webhook = made.run("webhooks", "add", "quiet", "https://hooks.example/", "--event", "trust.revoked", "-o", "json")
+    QUERIES["webhook-secret"] = "webhook=" + json.loads(webhook)["webhook"]
     try:
         yield made
     finally:

@@ -61,9 +61,10 @@ Apply::Result Access::apply(const Apply& ask, State& state) {
     if (std::string more = before.exceeds({.subject = *ask.caller}, *next); !more.empty()) {
       return Apply::Exceeds{.message = more};
     }
-    for (const KnownCertificate& each : next->certificates()) {
-      if (std::ranges::find(before.certificates(), each) != before.certificates().end()) continue;
-      if (std::string more = before.exceeds({.subject = *ask.caller}, each.as); !more.empty()) {
+    const auto bound = before.bindings();
+    for (const auto& each : next->bindings()) {
+      if (std::ranges::find(bound, each) != bound.end()) continue;
+      if (std::string more = before.exceeds({.subject = *ask.caller}, each.second); !more.empty()) {
         return Apply::Exceeds{.message = more};
       }
     }
