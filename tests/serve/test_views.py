@@ -107,6 +107,7 @@ QUERIES = {"environments": "", "environment": "environment=local", "deployments"
            "audit": "", "audit-report": "", "clock": "", "status": "", "instances": "", "instance": "name=hello@1",
            "replicas": "name=hello@1", "environment-export": "environment=local", "stored-data": "",
            "trust": "", "trust-root": "", "artifacts": "", "usage": "", "usage-unkept": "",
+           "collectable-artifacts": "olderThan=2030-01-31T12:00:00.000Z&keepVersions=0",
            "rollout": "", "rollouts": "ended=true", "plan": "environment=staging", "plans": "environment=staging",
            "secret": "environment=local&name=hello/API_KEY", "secrets": "environment=local",
            "deployment": "environment=local", "name-uses": "name=dev&environment=local", "under-way": "",
@@ -114,7 +115,8 @@ QUERIES = {"environments": "", "environment": "environment=local", "deployments"
            "metrics": "", "approvals": "", "settings": "environment=local", "markers": "", "telemetry": "",
            "questions": "environment=local&bundle=hello",
            "access-can": "action=Traffic/set&environment=local", "whoami": "", "series": "environment=local"}
-EMPTY = {"dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data"}
+EMPTY = {"dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
+         "collectable-artifacts"}
 
 
 def test_every_view_validates_against_its_schema(home):
