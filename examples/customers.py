@@ -1,11 +1,15 @@
-"""Customers of hello: asks the first router of the home again and again, until it is stopped."""
+"""Customers of hello: ask for a URL, or the first router of the home, again and again, until they are stopped."""
 
 import json
 import subprocess
+import sys
 import urllib.request
 
-status = json.loads(subprocess.run(["sluice", "status", "-o", "json"], capture_output=True, check=True).stdout)
-url = "http://" + status["environments"][0]["routers"][0]["listen"][0] + "/"
+if len(sys.argv) > 1:
+    url = sys.argv[1]
+else:
+    status = json.loads(subprocess.run(["sluice", "status", "-o", "json"], capture_output=True, check=True).stdout)
+    url = "http://" + status["environments"][0]["routers"][0]["listen"][0] + "/"
 while True:
     try:
         urllib.request.urlopen(url, timeout=5).read()

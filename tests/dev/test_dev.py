@@ -49,30 +49,41 @@ def test_an_unknown_command_is_refused(tree):
     assert (run.returncode, run.stderr) == (1, "dev: unknown command 'biuld'; ./dev help lists them\n")
 
 
-def test_run_starts_two_versions_and_says_how_to_try_them(root, sluice, tree):
+def test_run_shows_a_canary_that_aborts_itself_and_names_what_goes_on_running(root, sluice, tree):
     (tree / "build/release/sluice").symlink_to(sluice)
     (tree / "examples").symlink_to(root / "examples")
     home = {"SLUICE_HOME": str(tree / "h"), "NO_COLOR": "1"}
     try:
-        run = dev(tree, "run", **home)
-        assert run.returncode == 0, run.stderr
-        said = re.search(r"^hello 1.0.0 gets 90 % and hello 2.0.0 gets 10 % of the requests to (http://\S+) *\ntry:   (.*)\n"
-                         r"then:  (.*)\nend:   (.*)\n", run.stderr, flags=re.M)
-        assert said, run.stderr
-        loop = subprocess.run(["sh", "-c", said[2]], capture_output=True, text=True, timeout=60).stdout
-        assert (loop.count("hello 1.0.0\n"), loop.count("hello 2.0.0\n")) == (18, 2)
-        status = subprocess.run(said[3].split(), cwd=tree, env={**os.environ, **home}, capture_output=True, text=True)
-        assert "gets 90%" in status.stdout and "gets 10%" in status.stdout
-        again = dev(tree, "run", **home)
-        assert again.returncode == 0 and said[0] in again.stderr
+        for number in (2, 2):  # a second time the versions are there already
+            run = dev(tree, "run", **home)
+            assert run.returncode == 0, run.stderr
+            assert f"✖ aborted  hello@{number} ← hello@1" in run.stderr
+            assert "the odds that this is chance are below 1 in 1,000" in " ".join(run.stderr.split())
+            (url,) = re.findall(r"^try:   curl (http://\S+)$", run.stderr, flags=re.M)
+            (look,) = re.findall(r"^look:  (.*)$", run.stderr, flags=re.M)
+            status = subprocess.run(look.split(), cwd=tree, env={**os.environ, **home}, capture_output=True, text=True)
+            assert "hello@1 ready, gets 100%" in status.stdout, status.stdout
+            answers = {subprocess.run(["curl", "-s", url], capture_output=True, text=True).stdout for _ in range(20)}
+            assert answers == {"hello 1.0.0\n"}
+            customers = subprocess.run(["pgrep", "-f", f"customers.py {url}"], capture_output=True, text=True)
+            assert customers.stdout == "", "customers were left running"
+        (end,) = re.findall(r"^end:   (.*)$", run.stderr, flags=re.M)
+        assert subprocess.run(end.split(), cwd=tree, env={**os.environ, **home}, timeout=120).returncode == 0
     finally:
         subprocess.run([str(sluice), "stop"], env={**os.environ, **home}, timeout=120)
 
 
 def test_run_fails_if_the_second_version_does_not_come_up(tree):
-    program(tree / "build/release", "sluice", 'case "$2" in *v2) exit 7;; esac\n')
+    program(tree / "build/release", "sluice", 'case "$2" in *worse) exit 7;; esac\n')
     run = dev(tree, "run")
     assert run.returncode == 7 and "try:" not in run.stderr
+
+
+def test_run_fails_if_the_worse_version_is_not_taken_back(tree):
+    program(tree / "build/release", "sluice", 'case "$1" in up) printf "up  hello@2 gets 1%%\nhttp://127.0.0.1:1/\n";; esac\n')
+    run = dev(tree, "run")
+    assert run.returncode == 1 and "try:" not in run.stderr
+    assert "the rollout was to be aborted (exit code 9) and ended with exit code 0" in run.stderr
 
 
 def test_the_tests_fail_when_a_unit_test_fails(tree):
