@@ -81,11 +81,12 @@ bool read_rest(int fd, std::string& bytes, size_t have) {
 
 }  // namespace
 
-Control::Control(int control_fd, int admin_fd, TableKeeper& keeper, const Clock& clock,
+Control::Control(int control_fd, int admin_fd, TableKeeper& keeper, const StateFiles& state, const Clock& clock,
                  std::function<Reported()> reported, HandOver hand_over)
     : control_fd_(control_fd),
       admin_fd_(admin_fd),
       keeper_(keeper),
+      state_(state),
       clock_(clock),
       reported_(std::move(reported)),
       hand_over_(std::move(hand_over)) {}
@@ -95,21 +96,31 @@ Control::~Control() {
 }
 
 void Control::turn(int timeout_ms, int also) {
-  std::vector<pollfd> watched = {{control_fd_, POLLIN, 0}, {admin_fd_, POLLIN, 0}, {also, POLLIN, 0}};
+  std::vector<pollfd> watched = {
+      {control_fd_, POLLIN, 0}, {admin_fd_, POLLIN, 0}, {also, POLLIN, 0}, {reporter_.fd(), POLLIN, 0}};
+  const size_t first = watched.size();
   for (const auto& peer : peers_) {
-    watched.push_back({peer->fd, static_cast<short>(peer->out.empty() ? POLLIN : POLLOUT), 0});
+    watched.push_back({peer->fd, static_cast<short>(peer->waits ? 0 : peer->out.empty() ? POLLIN : POLLOUT), 0});
   }
   int found_any = ::poll(watched.data(), watched.size(), timeout_ms);
   int64_t now_ms = clock_.monotonic_ns() / 1'000'000;
-  for (auto& peer : peers_) peer->ended = peer->ended || (peer->admin && now_ms - peer->since_ms > kAdminPatience_ms);
+  for (auto& peer : peers_) {
+    const bool late = peer->admin && !peer->waits && now_ms - peer->since_ms > kAdminPatience_ms;
+    peer->ended = peer->ended || late;
+  }
   if (found_any <= 0) watched.assign(watched.size(), {-1, 0, 0});
   for (size_t i = 0; i < peers_.size(); ++i) {
-    short found = watched[3 + i].revents;
+    short found = watched[first + i].revents;
     if (found == 0 || peers_[i]->ended) continue;
     Peer& peer = *peers_[i];
+    if (peer.waits) {
+      peer.ended = true;  // it has gone
+      continue;
+    }
     if ((found & POLLOUT) != 0) write(peer);
     if ((found & (POLLIN | POLLHUP | POLLERR)) != 0 && !peer.ended && peer.out.empty()) read(peer);
   }
+  if (watched[3].revents != 0) hand_out_reports();
   std::erase_if(peers_, [](const auto& peer) {
     if (!peer->ended) return false;
     ::close(peer->fd);
@@ -131,6 +142,7 @@ void Control::accept(int listener, bool admin) {
   peer->fd = fd;
   peer->admin = admin;
   peer->since_ms = clock_.monotonic_ns() / 1'000'000;
+  peer->number = ++last_number_;
   peers_.push_back(std::move(peer));
 }
 
@@ -172,8 +184,26 @@ void Control::write(Peer& peer) {
   if (peer.close_after) peer.ended = true;
 }
 
+void Control::report(Peer& peer, std::function<std::string(const Reported&)> make) {
+  peer.waits = true;
+  reporter_.make(peer.number, [make = std::move(make), frame = reported_()] { return make(frame); });
+}
+
+void Control::hand_out_reports() {
+  for (auto& [number, text] : reporter_.take()) {
+    auto found = std::ranges::find(peers_, number, [](const auto& peer) { return peer->number; });
+    if (found == peers_.end() || (*found)->ended) continue;
+    Peer& peer = **found;
+    peer.waits = false;
+    peer.since_ms = clock_.monotonic_ns() / 1'000'000;
+    peer.out = std::move(text);
+    write(peer);
+    if (!peer.admin && !peer.ended) serve_control(peer);
+  }
+}
+
 void Control::serve_control(Peer& peer) {
-  while (peer.out.empty() && !peer.close_after) {
+  while (peer.out.empty() && !peer.close_after && !peer.waits) {
     if (!peer.request) {
       size_t end = peer.in.find('\n', peer.used);
       if (end == std::string::npos || end - peer.used > kMaxLine) {
@@ -219,7 +249,20 @@ void Control::serve_control(Peer& peer) {
       if (peer.in.capacity() > kMaxLine) peer.in.shrink_to_fit();
       peer.used = 0;
     }
-    peer.out = sluice::write(answer(*std::exchange(peer.request, std::nullopt), std::move(bytes))) + "\n";
+    const Result<Document> read = *std::exchange(peer.request, std::nullopt);
+    const json::object* request = read ? read->root.if_object() : nullptr;
+    const std::string op = request != nullptr ? text_in(*request, "op") : "";
+    if (op == "stats") {
+      report(peer, [deployment = text_in(*request, "deployment")](const Reported& frame) {
+        return sluice::write(stats_of(frame, deployment)) + "\n";
+      });
+      return;
+    }
+    if (op == "usage") {
+      report(peer, [](const Reported& frame) { return sluice::write(usage_of(frame.counters, frame.router)) + "\n"; });
+      return;
+    }
+    peer.out = sluice::write(answer(read, std::move(bytes))) + "\n";
     peer.fds = std::exchange(handed_over_, {});
     write(peer);
   }
@@ -231,9 +274,7 @@ json::object Control::answer(const Result<Document>& read, std::string bytes) {
   std::string op = request != nullptr ? text_in(*request, "op") : "";
   if (op == "load") return obey(OrderOp::load, *request, std::move(bytes));
   if (op == "patch") return obey(OrderOp::patch, *request, std::move(bytes));
-  if (op == "stats") return stats_of(reported_(), text_in(*request, "deployment"));
   if (op == "counts") return counts_of(reported_(), text_in(*request, "deployment"));
-  if (op == "usage") return usage_of(reported_().counters, reported_().router);
   if (op == "hold") return hold(*request);
   if (op == "release") return release(*request);
   if (op == "drain") return drain(*request);
@@ -258,7 +299,7 @@ json::object Control::obey(OrderOp op, const json::object& request, std::string 
   }
   json::object answer{
       {"ok", true}, {"generation", keeper_.generation()}, {"quarantined", quarantined_of(keeper_.table().get())}};
-  if (op == OrderOp::patch) answer["wants_load"] = reported_().state.wants_load();
+  if (op == OrderOp::patch) answer["wants_load"] = state_.wants_load();
   return answer;
 }
 
@@ -332,12 +373,19 @@ json::object Control::adopt(const json::object& request) {
 void Control::serve_admin(Peer& peer) {
   size_t end = peer.in.find("\r\n\r\n");
   if (end == std::string::npos && peer.in.size() < kMaxHttpHead) return;
-  peer.out = end == std::string::npos ? http_answer(431, "Request Header Fields Too Large", "text/plain", "")
-                                      : answer_http(std::string_view(peer.in).substr(0, end));
   peer.close_after = true;
+  if (end == std::string::npos) {
+    peer.out = http_answer(431, "Request Header Fields Too Large", "text/plain", "");
+  } else if (auto answer = answer_http(std::string_view(peer.in).substr(0, end))) {
+    peer.out = *std::move(answer);
+  } else {
+    report(peer, [](const Reported& frame) {
+      return http_answer(200, "OK", "text/plain; version=0.0.4; charset=utf-8", metrics_of(frame));
+    });
+  }
 }
 
-std::string Control::answer_http(std::string_view head) {
+std::optional<std::string> Control::answer_http(std::string_view head) {
   std::string_view line = head.substr(0, head.find("\r\n"));
   std::string_view method = line.substr(0, line.find(' '));
   std::string_view rest = line.substr(std::min(line.size(), method.size() + 1));
@@ -350,8 +398,7 @@ std::string Control::answer_http(std::string_view head) {
     }
     return http_answer(503, "Service Unavailable", "text/plain", "no table yet\n");
   }
-  if (path == "/metrics")
-    return http_answer(200, "OK", "text/plain; version=0.0.4; charset=utf-8", metrics_of(reported_()));
+  if (path == "/metrics") return std::nullopt;
   return http_answer(404, "Not Found", "text/plain", "/healthz, /readyz, /metrics\n");
 }
 

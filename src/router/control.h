@@ -1,5 +1,5 @@
-// The control socket and the admin port, served by the worker's first thread: one loop over both, which never waits for
-// a peer. What the requests mean is in docs/internals/router.md.
+// The control socket and the admin port, served by the worker's first thread: one loop over both, which waits neither
+// for a peer nor for a report. What the requests mean is in docs/internals/router.md.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,9 @@
 #include "base/result.h"
 #include "router/adoption.h"
 #include "router/report.h"
+#include "router/reporter.h"
+#include "router/state_files.h"
+#include "router/table/table_keeper.h"
 
 namespace sluice::router {
 
@@ -30,19 +33,14 @@ using HandOver = std::function<std::optional<HandedOver>(int master_pid)>;
 class Control {
  public:
   // The fds are not its own.
-  Control(int control_fd, int admin_fd, TableKeeper& keeper, const Clock& clock, std::function<Reported()> reported,
-          HandOver hand_over);
+  Control(int control_fd, int admin_fd, TableKeeper& keeper, const StateFiles& state, const Clock& clock,
+          std::function<Reported()> reported, HandOver hand_over);
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
   // Waits for at most so long for something at the sockets or at `also`, and deals with it.
   void turn(int timeout_ms, int also);
-
-  // The answer to a request, as its line was read, with its bytes.
-  json::object answer(const Result<Document>& read, std::string bytes);
-  // The answer to an HTTP request's head.
-  std::string answer_http(std::string_view head);
 
  private:
   struct Peer {
@@ -56,6 +54,8 @@ class Control {
     size_t bytes = 0;
     bool close_after = false;
     int64_t since_ms = 0;
+    uint64_t number = 0;
+    bool waits = false;  // for a report; until then it is not read
   };
 
   void accept(int listener, bool admin);
@@ -63,6 +63,14 @@ class Control {
   void write(Peer& peer);
   void serve_control(Peer& peer);
   void serve_admin(Peer& peer);
+  // Has it made elsewhere.
+  void report(Peer& peer, std::function<std::string(const Reported&)> make);
+  void hand_out_reports();
+
+  // The answer to a request, as its line was read, with its bytes.
+  json::object answer(const Result<Document>& read, std::string bytes);
+  // The answer to an HTTP request's head; nothing if it is a report.
+  std::optional<std::string> answer_http(std::string_view head);
 
   json::object obey(OrderOp op, const json::object& request, std::string bytes);
   json::object hold(const json::object& request);
@@ -73,11 +81,14 @@ class Control {
   int control_fd_;
   int admin_fd_;
   TableKeeper& keeper_;
+  const StateFiles& state_;
   const Clock& clock_;
   std::function<Reported()> reported_;
   HandOver hand_over_;
   std::vector<int> handed_over_;  // with the answer that was made last
   std::vector<std::unique_ptr<Peer>> peers_;
+  uint64_t last_number_ = 0;
+  Reporter reporter_;
 };
 
 }  // namespace sluice::router

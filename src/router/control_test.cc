@@ -7,8 +7,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <latch>
+
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/real_disk.h"
+#include "base/testing_folder.h"
 #include "base/testing_wait.h"
 #include "router/control_client.h"
 #include "router/counters.h"
@@ -134,6 +138,88 @@ TEST_F(ControlSocket, HoldsAndReleases) {
   EXPECT_TRUE(got.ends_with("one"));
   EXPECT_EQ(client->ask({{"op", "hold"}, {"deployment", "d1"}, {"ms", 30'001}})->at("code"), "invalid");
   EXPECT_EQ(client->ask({{"op", "hold"}, {"deployment", "d9"}})->at("code"), "not_found");
+}
+
+// A router's parts in this process, so that a thread that serves can be kept from answering.
+class BusyRouter : public testing::Test {
+ protected:
+  BusyRouter() {
+    worker = *WorkerThread::make(0, {}, clock, random, *counters, log, addresses);
+    worker->start();
+    threads.push_back(std::move(worker));
+    turning = std::thread([this] {
+      Control control(
+          listeners[0], listeners[1], keeper, state, clock,
+          [this] {
+            return Reported{
+                .name = "busy", .router = "R", .counters = *counters, .table = keeper.table(), .threads = threads};
+          },
+          [](int) { return std::nullopt; });
+      while (!stop) control.turn(10, -1);
+    });
+  }
+  ~BusyRouter() override {
+    stop = true;
+    turning.join();
+    for (int fd : listeners) ::close(fd);
+  }
+  static int listen_at(const std::string& path) {
+    sockaddr_un place{.sun_family = AF_UNIX};
+    path.copy(place.sun_path, sizeof place.sun_path - 1);
+    int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+    EXPECT_EQ(::listen(fd, 16), 0);
+    return fd;
+  }
+
+  TestingFolder folder;
+  RealDisk disk;
+  RealClock clock;
+  SeededRandom random{1};
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
+  std::unique_ptr<Counters> counters = *Counters::open(folder.path("counters"), "R", "E", 1);
+  LogExchange log;
+  AddressCounts addresses;
+  std::unique_ptr<WorkerThread> worker;
+  std::vector<std::unique_ptr<WorkerThread>> threads;
+  TableCompiler compiler{random, [this](const SeriesName& name) { return counters->series_of(name); }};
+  StateFiles state{disk, folder.path()};
+  TableKeeper keeper{"R", {key.public_key()}, compiler, state, [](const Table*) {}, [](const Table*) { return false; }};
+  std::vector<int> listeners{listen_at(folder.path("control")), listen_at(folder.path("admin"))};
+  std::atomic<bool> stop = false;
+  std::thread turning;
+};
+
+TEST_F(BusyRouter, ObeysAChangeWhileAReportIsBeingMade) {
+  std::latch held(1), go(1);
+  std::thread holding([&] {
+    threads[0]->ask([&](Proxy&) {
+      held.count_down();
+      go.wait();
+    });
+  });
+  held.wait();
+  std::atomic<int> reports = 0;
+  auto ask = [&](const char* op) {
+    auto client = ControlClient::connect(folder.path("control"));
+    EXPECT_EQ(client->ask({{"op", op}})->at("ok"), true) << op;
+    ++reports;
+  };
+  std::thread stats(ask, "stats");
+  auto client = ControlClient::connect(folder.path("control"));
+  for (int64_t generation = 1; generation <= 20; ++generation) {
+    TableDocument table = testing_table({testing_deployment()});
+    table.generation = generation;
+    std::string bytes = write(to_json(table));
+    auto order = sign_order({.environment = "test", .generation = generation}, bytes, key);
+    EXPECT_EQ(client->load(*order, bytes)->at("generation"), generation);
+  }
+  std::thread usage(ask, "usage");
+  EXPECT_EQ(client->ask({{"op", "counts"}, {"deployment", "d1"}})->at("generation"), 20) << "what the judge reads";
+  EXPECT_EQ(reports, 0) << "they wait for the thread that serves";
+  go.count_down();
+  for (std::thread* each : {&holding, &stats, &usage}) each->join();
+  EXPECT_EQ(reports, 2);
 }
 
 TEST_F(ControlSocket, RefusesWhatItDoesNotKnow) {

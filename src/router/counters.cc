@@ -94,7 +94,9 @@ size_t latency_bucket(uint64_t latency_us) {
 }
 
 Counters::Counters(MappedFile file, size_t lanes)
-    : file_(std::move(file)), lanes_(lanes), gauges_(std::make_unique<Gauge[]>(lanes * kSeries)) {}
+    : file_(std::move(file)), lanes_(lanes), gauges_(std::make_unique<Gauge[]>(lanes * kSeries)) {
+  names_.reserve(kSeries);
+}
 
 Result<std::unique_ptr<Counters>> Counters::open(const std::string& path, const std::string& router,
                                                  const std::string& fresh_epoch, size_t lanes, int spare) {
@@ -287,15 +289,25 @@ void Counters::use_memory(size_t group) {
   std::memcpy(header_of(file_).memory_epoch, memory.epoch, sizeof memory.epoch);
 }
 
+size_t Counters::series() const {
+  std::lock_guard lock(naming_);
+  return names_.size();
+}
+
 std::string Counters::trouble() const {
+  std::lock_guard lock(naming_);
   std::string reason = get_text(memory_of(file_).reason, sizeof(MemoryHeader::reason));
   if (reason.empty() && file_.rescued() > 0) reason = "the disk has failed to take them";
   return reason;
 }
 
-bool Counters::is_in_memory(uint32_t series) const { return memory_of(file_).groups[series / kGroup] != 0; }
+bool Counters::is_in_memory(uint32_t series) const {
+  std::lock_guard lock(naming_);
+  return memory_of(file_).groups[series / kGroup] != 0;
+}
 
 bool Counters::any_in_memory() const {
+  std::lock_guard lock(naming_);
   const auto& groups = memory_of(file_).groups;
   return std::ranges::any_of(groups, [](uint8_t each) { return each != 0; });
 }
@@ -308,6 +320,7 @@ std::string Counters::memory_epoch() const {
 uint64_t Counters::next_memory_sequence() { return ++memory_of(file_).sequence; }
 
 std::string Counters::lost_epoch() const {
+  std::lock_guard lock(naming_);
   const Header& header = header_of(file_);
   std::string said = get_text(header.memory_epoch, sizeof header.memory_epoch);
   return said == memory_epoch() ? "" : said;
@@ -318,6 +331,7 @@ uint32_t Counters::series_of(const SeriesName& name) {
   if (auto known = by_name_.find(key); known != by_name_.end()) return known->second;
   const SeriesName other{.deployment = "other", .revision = "other"};
   if (names_.size() >= kOther && name != other) return series_of(other);
+  std::lock_guard lock(naming_);
   auto series = static_cast<uint32_t>(names_.size());
   if (series / kGroup == groups_) grow();
   char* at = name_at(file_, series);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -63,13 +64,13 @@ class Counters {
   // Counts on when the disk fails under the file, as long as the process lives; for one Counters of a process.
   void rescue_from_disk_faults() { file_.rescue_from_disk_faults(); }
 
-  // One thread only, that of the control socket.
+  // One thread only, that of the control socket. Another one may read meanwhile: what series() has counted stays.
   uint32_t series_of(const SeriesName& name);
 
   uint64_t next_sequence();
   std::string router() const;
   std::string epoch() const;
-  size_t series() const { return names_.size(); }
+  size_t series() const;
   const SeriesName& name(uint32_t series) const { return names_[series]; }
   Counts total(uint32_t series) const;
   uint32_t in_flight(uint32_t series) const;
@@ -108,7 +109,8 @@ class Counters {
   size_t lanes_;
   size_t groups_ = 0;  // that have their room
   std::unique_ptr<Gauge[]> gauges_;
-  std::vector<SeriesName> names_;
+  mutable std::mutex naming_;      // of how many names there are, and of which groups are in memory
+  std::vector<SeriesName> names_;  // with room for all: they stay where they are
   std::unordered_map<std::string, uint32_t> by_name_;
 };
 

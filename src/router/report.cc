@@ -263,7 +263,7 @@ json::array quarantined_of(const Table* table) {
 }
 
 json::object stats_of(const Reported& router, const std::string& deployment) {
-  const Table* table = router.keeper.table().get();
+  const Table* table = router.table.get();
   std::map<uint32_t, ReplicaSums> sums = ask_threads(router);
   json::array deployments;
   if (table != nullptr) {
@@ -282,17 +282,17 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
           {"pid", router.master_pid},
           {"worker_pid", router.worker_pid},
           {"environment", table != nullptr ? table->settings->environment : ""},
-          {"generation", router.keeper.generation()},
-          {"digest", router.keeper.digest()},
+          {"generation", router.generation()},
+          {"digest", router.digest},
           {"uptime_s", router.uptime_s},
           {"threads", static_cast<int64_t>(router.threads.size())},
           {"connections", connections},
           {"idle_connections", std::max<int64_t>(connections - busy, 0)},
           {"held", sum_of(router, [](const WorkerThread& each) { return each.held(); })},
           {"quarantined", quarantined_of(table)},
-          {"state", json::object{{"patches", static_cast<int64_t>(router.state.patches())},
-                                 {"bytes", as_int(router.state.patch_bytes())},
-                                 {"error", router.keeper.state_error()}}},
+          {"state", json::object{{"patches", as_int(router.patches)},
+                                 {"bytes", as_int(router.patch_bytes)},
+                                 {"error", router.state_error}}},
           {"counters", json::object{{"kept", router.counters.trouble().empty()}, {"error", router.counters.trouble()}}},
           {"access_log", json::object{{"dropped_bytes", as_int(router.log_dropped)}}},
           {"pins", pins_json(pin_sum(router))},
@@ -301,25 +301,20 @@ json::object stats_of(const Reported& router, const std::string& deployment) {
 
 json::object counts_of(const Reported& router, const std::string& deployment) {
   json::array revisions;
-  const Table* table = router.keeper.table().get();
-  if (table != nullptr) {
-    table->for_each([&](const std::shared_ptr<const Deployment>& each) {
-      if (each->id != deployment) return;
-      for (const Revision& revision : each->revisions) {
-        const Counts counts = router.counters.total(revision.series);
-        json::array latencies;
-        for (uint64_t one : counts.latencies) latencies.emplace_back(as_int(one));
-        revisions.push_back(json::object{{"id", revision.id},
-                                         {"weight_bps", revision.weight_bps},
-                                         {"requests", as_int(counts.requests)},
-                                         {"failed", as_int(counts.classes[4])},
-                                         {"latency_counts", std::move(latencies)}});
-      }
-    });
+  const auto* found = router.table ? router.table->named(deployment) : nullptr;
+  for (const Revision& revision : found != nullptr ? (*found)->revisions : std::vector<Revision>{}) {
+    const Counts counts = router.counters.total(revision.series);
+    json::array latencies;
+    for (uint64_t one : counts.latencies) latencies.emplace_back(as_int(one));
+    revisions.push_back(json::object{{"id", revision.id},
+                                     {"weight_bps", revision.weight_bps},
+                                     {"requests", as_int(counts.requests)},
+                                     {"failed", as_int(counts.classes[4])},
+                                     {"latency_counts", std::move(latencies)}});
   }
   return {{"ok", true},
           {"router", router.router},
-          {"generation", router.keeper.generation()},
+          {"generation", router.generation()},
           {"revisions", std::move(revisions)}};
 }
 
@@ -356,7 +351,7 @@ json::object usage_of(Counters& counters, const std::string& router) {
 }
 
 std::string metrics_of(const Reported& router) {
-  const Table* table = router.keeper.table().get();
+  const Table* table = router.table.get();
   std::string environment = "environment=" + json_quoted(table != nullptr ? table->settings->environment : "");
   std::vector<MetricSeries> all = metric_series(router, environment);
   MetricText text;
@@ -387,7 +382,7 @@ std::string metrics_of(const Reported& router) {
   text.metric("sluice_router_connections", "gauge", "Connections of clients");
   text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) { return each.clients(); })));
   text.metric("sluice_router_generation", "gauge", "The table's generation; 0 without one");
-  text.line(environment, std::to_string(router.keeper.generation()));
+  text.line(environment, std::to_string(router.generation()));
   text.metric("sluice_router_quarantined", "gauge", "Deployments that are left out");
   text.line(environment, std::to_string(table != nullptr ? table->quarantined.size() : 0));
   text.metric("sluice_router_refused_total", "counter", "What was not taken for a request");

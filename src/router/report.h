@@ -9,13 +9,13 @@
 
 #include "base/document.h"
 #include "router/counters.h"
-#include "router/state_files.h"
-#include "router/table/table_keeper.h"
+#include "router/table/table.h"
 #include "router/worker_thread.h"
 
 namespace sluice::router {
 
-// All that a report is made of.
+// All that a report is made of, as it is at one moment: a report may be made on another thread while the router obeys
+// the next change.
 struct Reported {
   std::string name;
   std::string router;
@@ -23,10 +23,15 @@ struct Reported {
   int worker_pid = 0;
   int64_t uptime_s = 0;
   Counters& counters;
-  const TableKeeper& keeper;
-  const StateFiles& state;
+  std::shared_ptr<const Table> table;  // may be null
+  std::string digest;                  // of the last order
+  std::string state_error;
+  uint64_t patches = 0;  // on disk
+  uint64_t patch_bytes = 0;
   const std::vector<std::unique_ptr<WorkerThread>>& threads;
   uint64_t log_dropped = 0;  // bytes of the access log
+
+  int64_t generation() const { return table ? table->generation : 0; }
 };
 
 // Of all deployments, or of one.

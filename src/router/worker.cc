@@ -88,8 +88,19 @@ class Worker {
 
  private:
   Reported reported() {
-    return {plan_.name, plan_.router, master_.pid, ::getpid(), (clock_.monotonic_ns() - begun_ns_) / 1'000'000'000,
-            *counters_, *keeper_,     state_,      threads_,   log_.dropped() + log_writer_.dropped()};
+    return {.name = plan_.name,
+            .router = plan_.router,
+            .master_pid = master_.pid,
+            .worker_pid = ::getpid(),
+            .uptime_s = (clock_.monotonic_ns() - begun_ns_) / 1'000'000'000,
+            .counters = *counters_,
+            .table = keeper_->table(),
+            .digest = keeper_->digest(),
+            .state_error = keeper_->state_error(),
+            .patches = state_.patches(),
+            .patch_bytes = state_.patch_bytes(),
+            .threads = threads_,
+            .log_dropped = log_.dropped() + log_writer_.dropped()};
   }
   void publish(const Table* table) {
     for (auto& thread : threads_) thread->order_table(table);
@@ -207,14 +218,16 @@ std::optional<HandedOver> Worker::hand_over(int master_pid) {
 }
 
 void Worker::run(int signals) {
-  Control control(
-      places_.control.fds.front(), places_.admin.fds.front(), *keeper_, clock_, [this] { return reported(); },
-      [this](int master_pid) { return hand_over(master_pid); });
-  while (!take_signals(signals)) {
-    control.turn(stopping_ ? 10 : kTurn_ms, signals);
-    log_writer_.write(log_.fetch());
-    keeper_->tidy();
-  }
+  {
+    Control control(
+        places_.control.fds.front(), places_.admin.fds.front(), *keeper_, state_, clock_, [this] { return reported(); },
+        [this](int master_pid) { return hand_over(master_pid); });
+    while (!take_signals(signals)) {
+      control.turn(stopping_ ? 10 : kTurn_ms, signals);
+      log_writer_.write(log_.fetch());
+      keeper_->tidy();
+    }
+  }  // with it goes the thread that makes reports, which asks the others
   threads_.clear();
   log_writer_.write(log_.fetch());
 }
