@@ -17,6 +17,7 @@
 #include "host/kit_place.h"
 #include "host/kit_reload.h"
 #include "host/kit_watch.h"
+#include "host/measure_export.h"
 #include "host/opening.h"
 #include "host/span_export.h"
 #include "http/server.h"
@@ -94,6 +95,7 @@ class Serving {
   http::Socket asked_read_, asked_write_;  // a pipe that can be read once somebody asked for the end
   std::unique_ptr<HomeEngine> home_;
   std::unique_ptr<SpanExport> spans_;
+  std::unique_ptr<MeasureExport> measures_;
   std::unique_ptr<SocketService> service_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> tcp_;        // null: it listens at the socket alone
