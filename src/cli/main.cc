@@ -14,6 +14,7 @@
 #include "deploy/cookie_keys.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/judge_watch.h"
+#include "deploy/live_probe.h"
 #include "deploy/local_means.h"
 #include "deploy/pack_keeper.h"
 #include "deploy/providers/runtime/local/local_host.h"
@@ -121,11 +122,14 @@ int main(int count, char** words) {
   loaded.observers.push_back(&router_watch);
   sluice::deploy::MarkerOutlet marker_outlet(disk, clock, variables);
   loaded.tools.add(marker_outlet);
-  const sluice::deploy::MetricsReader metrics(disk, clock, variables);
+  sluice::deploy::LiveProbe live_probe(fleet, clock, operator_key);
+  loaded.tools.add(live_probe);
+  sluice::pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
+  sluice::host::PackConcepts packs(pack_shelf, disk, clock, variables);
+  const sluice::deploy::MetricsReader metrics(disk, clock, variables, &packs);
   sluice::deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "");
   loaded.observers.push_back(&judge_watch);
   loaded.tools.add(judge_watch);
-  sluice::pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
   sluice::deploy::PackKeeper pack_keeper(disk, pack_shelf, sluice::host::fits_the_kit);
   loaded.tools.add(pack_keeper);
   sluice::deploy::LocalMeans means{
@@ -135,7 +139,6 @@ int main(int count, char** words) {
           [&] { return sluice::process::has_build_place(runner, home ? home->root().string() : ""); },
       .port_range = sluice::deploy::views::port_range};
   loaded.tools.add(means);
-  sluice::host::PackConcepts packs(pack_shelf, disk, clock, variables);
   loaded.packs = &packs;
   loaded.tools.add<sluice::deploy::PackHealth>(packs);
   sluice::cli::Process process{

@@ -78,33 +78,36 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
       if (action.callers == lang::Callers::syncs) found += each.name + "/" + action.name + " ";
     }
   }
-  EXPECT_EQ(found,
-            "Access/noteUse Approval/ask Approval/conclude Runtime/renew Runtime/reload Runtime/forgetStorage "
-            "Runtime/observed "
-            "Runtime/stored Runtime/moved Env/takeBack Env/awaitTurn Env/plan Env/step "
-            "Credentials/issue Credentials/publish Credentials/keep Credentials/check "
-            "Credentials/forget Config/correct Config/resolve Config/absorb Config/forget Deployment/beginScale "
-            "Deployment/checkRoutes Deployment/serve Deployment/takeBack Deployment/nextBack "
-            "Deployment/read Deployment/awaitTurn Deployment/prepare Deployment/route "
-            "Deployment/proveRoutes Deployment/acknowledge Deployment/giveUp Revision/compare "
-            "Revision/pick Revision/retire Revision/reviveNext Revision/endNext Revision/fetch "
-            "Revision/inspect Revision/examine Revision/wants Revision/entrust Revision/fail Revision/standIn "
-            "Revision/move Revision/tidy Revision/free Revision/forget Traffic/findBack Traffic/named "
-            "Traffic/look Traffic/drop Traffic/forget Router/drain Rollout/run Rollout/awaitTurn "
-            "Rollout/prepare Rollout/judge Rollout/watch Rollout/recede Rollout/returned Rollout/fail "
-            "Rollout/close Rollout/nextBack Rollout/drop Rollout/forget Telemetry/analyze "
-            "Health/suspect Health/expect Health/found Health/forget DeployPlan/withhold DeployPlan/awaitTurn "
-            "DeployPlan/start DeployPlan/run DeployPlan/undoNext DeployPlan/undo DeployPlan/evidence "
-            "DeployPlan/promotable Usage/warmed "
-            "Usage/cooled Secret/resolve Secret/expect Secret/renew Secret/stalled Secret/gather "
-            "Secret/collect Secret/combine Registry/prove Registry/keep Registry/forget Registry/locate "
-            "Registry/fetch SecretStore/fetch SecretStore/head SecretStore/put "
-            "SecretStore/rotate SecretStore/remove SecretStore/rekey EnvProvider/fetch "
-            "EnvProvider/head DotenvProvider/fetch DotenvProvider/head VaultProvider/fetch "
-            "VaultProvider/head VaultProvider/put VaultProvider/remove LocalRuntime/provision "
-            "LocalRuntime/deploy LocalRuntime/rollback LocalRuntime/scale LocalRuntime/renew "
-            "LocalRuntime/reload LocalRuntime/release LocalRuntime/destroy LocalRuntime/forgetStorage "
-            "LocalRuntime/check LocalCredentials/inspect LocalCredentials/advise ");
+  EXPECT_EQ(
+      found,
+      "Access/noteUse Approval/ask Approval/conclude Runtime/size Runtime/renew Runtime/reload Runtime/forgetStorage "
+      "Runtime/observed "
+      "Runtime/stored Runtime/moved Env/takeBack Env/awaitTurn Env/plan Env/step "
+      "Credentials/issue Credentials/publish Credentials/keep Credentials/check "
+      "Credentials/forget Config/correct Config/resolve Config/absorb Config/forget Deployment/beginScale "
+      "Deployment/checkRoutes Deployment/serve Deployment/takeBack Deployment/nextBack "
+      "Deployment/read Deployment/awaitTurn Deployment/prepare Deployment/route "
+      "Deployment/proveRoutes Deployment/acknowledge Deployment/giveUp Revision/compare "
+      "Revision/pick Revision/retire Revision/reviveNext Revision/endNext Revision/fetch "
+      "Revision/inspect Revision/examine Revision/wants Revision/entrust Revision/fail Revision/standIn "
+      "Revision/move Revision/tidy Revision/free Revision/forget Traffic/findBack Traffic/named "
+      "Traffic/look Traffic/drop Traffic/forget Router/drain Rollout/run Rollout/awaitTurn "
+      "Rollout/prepare Rollout/size Rollout/judge Rollout/watch Rollout/recede Rollout/returned Rollout/shrink "
+      "Rollout/resize Rollout/fail "
+      "Rollout/close Rollout/nextBack Rollout/drop Rollout/forget Telemetry/analyze "
+      "Health/sendThrough Health/tryInvariant Health/suspect Health/expect Health/found Health/forget "
+      "DeployPlan/withhold DeployPlan/awaitTurn "
+      "DeployPlan/start DeployPlan/run DeployPlan/undoNext DeployPlan/undo DeployPlan/evidence "
+      "DeployPlan/promotable Usage/warmed "
+      "Usage/cooled Secret/resolve Secret/expect Secret/renew Secret/stalled Secret/gather "
+      "Secret/collect Secret/combine Registry/prove Registry/keep Registry/forget Registry/locate "
+      "Registry/fetch SecretStore/fetch SecretStore/head SecretStore/put "
+      "SecretStore/rotate SecretStore/remove SecretStore/rekey EnvProvider/fetch "
+      "EnvProvider/head DotenvProvider/fetch DotenvProvider/head VaultProvider/fetch "
+      "VaultProvider/head VaultProvider/put VaultProvider/remove LocalRuntime/provision "
+      "LocalRuntime/deploy LocalRuntime/rollback LocalRuntime/scale LocalRuntime/renew "
+      "LocalRuntime/reload LocalRuntime/release LocalRuntime/destroy LocalRuntime/forgetStorage "
+      "LocalRuntime/check LocalCredentials/inspect LocalCredentials/advise ");
 }
 
 }  // namespace deploy_kit_test

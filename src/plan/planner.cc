@@ -104,10 +104,6 @@ class Planner {
         miss(path + "/replicas", "how many replicas " + name + " has, its bundle.yaml says");
       if (part.component->health) miss(path + "/health", "how " + name + " is checked, its bundle.yaml says");
     }
-    if (manifest_.rollout && manifest_.rollout->strategy == "rolling") {
-      miss("/rollout/strategy",
-           "nothing replaces replicas one by one while traffic shifts; write canary, blue-green or immediate");
-    }
   }
 
   void providers() {

@@ -111,8 +111,6 @@ TEST_F(Planning, WhatIsNotBuiltYetIsSaid) {
   EXPECT_THAT(planned.missing, ElementsAre(HasSubstr(":2:8: the kit cms: no engine runs"),
                                            HasSubstr("how many replicas web has, its bundle.yaml says"),
                                            HasSubstr("how web is checked, its bundle.yaml says")));
-  EXPECT_THAT(plan("rollout: {strategy: rolling}\ncomponents: {web: {folder: w}}\n").missing,
-              ElementsAre(HasSubstr(":2:11: nothing replaces replicas one by one")));
 }
 
 TEST_F(Planning, TransportsMustReachEachOther) {
