@@ -16,6 +16,7 @@
 #include "deploy/cookie_keys.h"
 #include "deploy/deploy_kit.h"
 #include "deploy/judge_watch.h"
+#include "deploy/live_probe.h"
 #include "deploy/local_means.h"
 #include "deploy/pack_keeper.h"
 #include "deploy/providers/runtime/local/local_host.h"
@@ -124,14 +125,17 @@ int run_program(int count, char** words, const AddConcepts& add) {
   deploy::WebhookOutlet webhook_outlet(disk, clock, random,
                                        home ? (home->root() / "keys" / "webhooks.key").string() : "", variables);
   loaded.tools.add(webhook_outlet);
-  const deploy::MetricsReader metrics(disk, clock, variables);
+  deploy::LiveProbe live_probe(fleet, clock, operator_key);
+  loaded.tools.add(live_probe);
+  pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
+  host::PackConcepts packs(pack_shelf, disk, clock, variables);
+  const deploy::MetricsReader metrics(disk, clock, variables, &packs);
   deploy::JudgeWatch judge_watch(fleet, metrics, disk, clock, home ? (home->root() / "judge").string() : "");
   loaded.observers.push_back(&judge_watch);
   loaded.tools.add(judge_watch);
   deploy::SeriesWatch series_watch(fleet, clock);
   loaded.observers.push_back(&series_watch);
   loaded.tools.add(series_watch);
-  pack::PackShelf pack_shelf(disk, home ? home->root().string() : "");
   deploy::PackKeeper pack_keeper(disk, pack_shelf, host::fits_the_kit);
   loaded.tools.add(pack_keeper);
   deploy::LocalMeans means{
@@ -140,7 +144,6 @@ int run_program(int count, char** words, const AddConcepts& add) {
       .has_user_namespaces = [&] { return process::has_build_place(runner, home ? home->root().string() : ""); },
       .port_range = deploy::views::port_range};
   loaded.tools.add(means);
-  host::PackConcepts packs(pack_shelf, disk, clock, variables);
   loaded.packs = &packs;
   loaded.tools.add<deploy::PackHealth>(packs);
   Process process{.in = std::cin,

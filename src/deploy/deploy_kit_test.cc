@@ -80,7 +80,7 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
   }
   EXPECT_EQ(found,
             "Access/noteUse Session/open Session/noteUse Session/endOf Webhook/notify Webhook/deliver Webhook/noteSeen "
-            "Approval/ask Approval/conclude Runtime/renew Runtime/reload Runtime/forgetStorage "
+            "Approval/ask Approval/conclude Runtime/size Runtime/renew Runtime/reload Runtime/forgetStorage "
             "Runtime/observed "
             "Runtime/stored Runtime/moved Env/takeBack Env/awaitTurn Env/plan Env/step "
             "Credentials/issue Credentials/publish Credentials/keep Credentials/check "
@@ -92,9 +92,11 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
             "Revision/inspect Revision/examine Revision/wants Revision/entrust Revision/fail Revision/standIn "
             "Revision/move Revision/tidy Revision/free Revision/forget Traffic/findBack Traffic/named "
             "Traffic/look Traffic/drop Traffic/forget Router/drain Rollout/run Rollout/awaitTurn "
-            "Rollout/prepare Rollout/judge Rollout/watch Rollout/recede Rollout/returned Rollout/fail "
+            "Rollout/prepare Rollout/size Rollout/judge Rollout/watch Rollout/recede Rollout/returned Rollout/shrink "
+            "Rollout/resize Rollout/fail "
             "Rollout/close Rollout/nextBack Rollout/drop Rollout/forget Telemetry/analyze "
-            "Health/suspect Health/expect Health/found Health/forget DeployPlan/withhold DeployPlan/awaitTurn "
+            "Health/sendThrough Health/tryInvariant Health/suspect Health/expect Health/found Health/forget "
+            "DeployPlan/withhold DeployPlan/awaitTurn "
             "DeployPlan/start DeployPlan/run DeployPlan/undoNext DeployPlan/undo DeployPlan/evidence "
             "DeployPlan/promotable Usage/warmed "
             "Usage/cooled Secret/resolve Secret/expect Secret/renew Secret/stalled Secret/gather "

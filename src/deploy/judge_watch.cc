@@ -161,7 +161,7 @@ bool JudgeWatch::count(Watched& watched, const views::Judged& judged, bool fold,
     seen.trouble = totals ? "" : totals.error().message;
     if (totals) {
       any = true;
-      auto window = watched.totals[watched.criteria.source->url].since_last(
+      auto window = watched.totals[watched.criteria.source->name()].since_last(
           {.seconds = seconds, .baseline = totals->baseline, .canary = totals->canary});
       if (window && seen.obeyed_bps.value_or(judged.weight_bps) == judged.weight_bps) {
         sum.canary = window->canary;
@@ -219,7 +219,7 @@ void JudgeWatch::report(Watched& watched, const views::Judged& judged, int64_t n
              !endless) {
     verdict = "unavailable";
     reason = watched.criteria.source
-                 ? watched.criteria.source->url + " has given no counts for 30 s: " + watched.seen.trouble
+                 ? watched.criteria.source->name() + " has given no counts for 30 s: " + watched.seen.trouble
                  : "no router has said for 30 s what it counted; look whether the routers run";
   } else if (over && passed_s >= (judged.again ? std::max(judged.window_s, kAgainWindow_s) : judged.window_s)) {
     verdict = "insufficientData";
@@ -239,7 +239,7 @@ void JudgeWatch::report(Watched& watched, const views::Judged& judged, int64_t n
                             {"latencyP99", static_cast<int64_t>(p99_ms)},
                             {"sampleSize", static_cast<int64_t>(requests)},
                             {"samplesNeeded", static_cast<int64_t>(numbers.requests_needed.value_or(0))},
-                            {"endpoint", watched.criteria.source  ? watched.criteria.source->url
+                            {"endpoint", watched.criteria.source  ? watched.criteria.source->name()
                                          : judged.routers.empty() ? std::string("no router")
                                                                   : judged.routers.front().name}});
 }
@@ -255,6 +255,7 @@ void JudgeWatch::compare(const lang::Snapshot& rows, const Tell& tell) {
   std::erase_if(watched_, [&](const auto& each) {
     if (open.contains(each.first) || now_ns - each.second.last_look_ns < kForgetAfter_ns) return false;
     (void)disk_.remove(file_of(each.first));
+    seen_.erase(each.first);
     return true;
   });
 }
@@ -262,11 +263,7 @@ void JudgeWatch::compare(const lang::Snapshot& rows, const Tell& tell) {
 void JudgeWatch::look(const Tell& tell) {
   const int64_t now_ns = clock_.monotonic_ns();
   for (const views::Judged& each : judged_) {
-    Watched watched;
-    {
-      std::lock_guard lock(mutex_);
-      watched = watched_[each.rollout];
-    }
+    Watched& watched = watched_[each.rollout];
     if (watched.analysis != each.analysis) begin(watched, each, now_ns);
     // Counts of other weights are no part of any window.
     const bool moved = watched.weight_bps != each.weight_bps;
@@ -278,18 +275,18 @@ void JudgeWatch::look(const Tell& tell) {
       watched.seen.verdict = watched.judge->verdict(each.baseline_name, each.canary_name);
       if (!moved) keep(watched, each.rollout);
       watched.seen.next_look_ms = clock_.wall_ms() + watched.criteria.interval * 1'000;
+      std::lock_guard lock(mutex_);
+      seen_[each.rollout] = watched.seen;
     }
     report(watched, each, now_ns, tell);
-    std::lock_guard lock(mutex_);
-    watched_[each.rollout] = std::move(watched);
   }
 }
 
 std::optional<RolloutSeen> JudgeWatch::seen(const std::string& rollout) const {
   std::lock_guard lock(mutex_);
-  auto found = watched_.find(rollout);
-  if (found == watched_.end()) return std::nullopt;
-  return found->second.seen;
+  auto found = seen_.find(rollout);
+  if (found == seen_.end()) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace sluice::deploy

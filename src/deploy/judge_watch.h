@@ -92,8 +92,9 @@ class JudgeWatch final : public lang::Observer {
   const Clock& clock_;
   std::string folder_;
   std::vector<views::Judged> judged_;       // as of the last comparison
-  mutable std::mutex mutex_;                // over watched_, which views read
-  std::map<std::string, Watched> watched_;  // by rollout
+  std::map<std::string, Watched> watched_;  // by rollout; of the thread that looks
+  mutable std::mutex mutex_;
+  std::map<std::string, RolloutSeen> seen_;  // of the last look, which views read
 };
 
 }  // namespace sluice::deploy

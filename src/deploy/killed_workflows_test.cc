@@ -400,6 +400,10 @@ TEST(KilledWorkflows, ARolloutIsTakenBackAsWithoutTheKill) {
   expect_rollout_ends("unhealthy", {{"steps", {"10%", "50%"}}}, "rollouts: aborted; markers: rolledback, started");
 }
 
+TEST(KilledWorkflows, ARollingRolloutEndsAsWithoutTheKill) {
+  expect_rollout_ends("healthy", {{"strategy", "rolling"}}, "rollouts: complete; markers: completed, started");
+}
+
 TEST(KilledWorkflows, ABlueGreenRolloutEndsAsWithoutTheKill) {
   expect_rollout_ends("healthy", {{"strategy", "blue-green"}, {"steps", {"0%:1s"}}},
                       "rollouts: complete; markers: completed, started");

@@ -12,6 +12,7 @@
 #include "base/json_writer.h"
 #include "deploy/telemetry_backends.h"
 #include "http/outgoing.h"
+#include "pack/descriptor.h"
 #include "router/counters.h"
 
 namespace sluice::deploy {
@@ -128,8 +129,12 @@ judge::Counts counts_of(Told told) {
 }  // namespace
 
 std::string fault_of_source(const MetricsSource& source) {
+  if (source.type == "pack") {
+    auto kind = pack::parse_descriptor(source.pack);
+    return kind ? "" : "source: `pack` names a pack, such as acme.telemetry.file@1.0.0: " + kind.error().message;
+  }
   if (source.type != "prometheus" && source.type != "webhook") {
-    return "source: there is no type " + source.type + "; it is prometheus or webhook";
+    return "source: there is no type " + source.type + "; it is prometheus, webhook or pack";
   }
   const bool http = source.url.starts_with("http://") || source.url.starts_with("https://");
   if (!http || !http::parse_url(source.url)) return "source: the url is http:// or https://, not " + source.url;
@@ -208,8 +213,18 @@ Result<MeasuredTotals> MetricsReader::webhook_totals(const MetricsSource& source
   return MeasuredTotals{.canary = counts_of(told->canary), .baseline = counts_of(told->baseline)};
 }
 
+Result<MeasuredTotals> MetricsReader::pack_totals(const MetricsSource& source, const MeasuredRollout& rollout) const {
+  if (packs_ == nullptr) return fault("no packs are here");
+  auto fields = packs_->query(source.pack, "measure", to_json(rollout).as_object(), kSourceTimeout_ms);
+  if (!fields) return fields.error();
+  auto told = read<BothTold>(json::value(*fields));
+  if (!told) return fault("it answered something else than counts: " + to_string(told.error()));
+  return MeasuredTotals{.canary = counts_of(told->canary), .baseline = counts_of(told->baseline)};
+}
+
 Result<MeasuredTotals> MetricsReader::totals(const MetricsSource& source, const MeasuredRollout& rollout) const {
   if (source.type == "webhook") return webhook_totals(source, rollout);
+  if (source.type == "pack") return pack_totals(source, rollout);
   auto canary = prometheus_counts(source, rollout, rollout.canary);
   if (!canary) return canary.error();
   MeasuredTotals totals{.canary = *std::move(canary)};

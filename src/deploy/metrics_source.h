@@ -1,5 +1,5 @@
-// Counts of a rollout's two revisions from somewhere else than the routers: a Prometheus, asked in PromQL, or a
-// webhook. The criteria of a rollout name the source:
+// Counts of a rollout's two revisions from somewhere else than the routers: a Prometheus, asked in PromQL, a webhook,
+// or a pack. The criteria of a rollout name the source:
 //
 //   "source": {"type": "prometheus", "url": "http://prometheus.example:9090",
 //              "requests": "sum(http_requests_total{revision=\"$revision\"})",
@@ -8,7 +8,7 @@
 //
 // $revision is the revision's id, $name its name (shop@2), $deployment the deployment's id. Each query gives one number
 // that only grows; `latency` gives one for each `le`, in seconds. A webhook is sent the two revisions and answers the
-// same counts (docs/guide/judge.md).
+// same counts; a pack is asked its query `measure` with the same (docs/guide/judge.md).
 #pragma once
 
 #include <boost/describe.hpp>
@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/terminal.h"
+#include "deploy/pack_health.h"
 #include "judge/counts.h"
 
 namespace sluice::deploy {
@@ -29,10 +30,14 @@ struct MetricsSource {
   std::string requests;
   std::string failed;
   std::string latency;
-  std::string key;  // "env:NAME" or "file:/PATH": a bearer token
-  static constexpr std::string_view kDefaulted[] = {"requests", "failed", "latency", "key"};
+  std::string key;   // "env:NAME" or "file:/PATH": a bearer token
+  std::string pack;  // "acme.telemetry.file@1.0.0"
+  static constexpr std::string_view kDefaulted[] = {"url", "requests", "failed", "latency", "key", "pack"};
+
+  // What people call it.
+  const std::string& name() const { return type == "pack" ? pack : url; }
 };
-BOOST_DESCRIBE_STRUCT(MetricsSource, (), (type, url, requests, failed, latency, key))
+BOOST_DESCRIBE_STRUCT(MetricsSource, (), (type, url, requests, failed, latency, key, pack))
 
 // What is wrong with it; empty if it may be asked.
 std::string fault_of_source(const MetricsSource& source);
@@ -62,8 +67,8 @@ struct MeasuredTotals {
 class MetricsReader {
  public:
   // All must outlive it.
-  MetricsReader(Disk& disk, const Clock& clock, Variables variables)
-      : disk_(disk), clock_(clock), variables_(std::move(variables)) {}
+  MetricsReader(Disk& disk, const Clock& clock, Variables variables, const PackHealth* packs = nullptr)
+      : disk_(disk), clock_(clock), variables_(std::move(variables)), packs_(packs) {}
 
   // An error says why there are no counts.
   Result<MeasuredTotals> totals(const MetricsSource& source, const MeasuredRollout& rollout) const;
@@ -74,10 +79,12 @@ class MetricsReader {
   Result<judge::Counts> prometheus_counts(const MetricsSource& source, const MeasuredRollout& rollout,
                                           const MeasuredSide& side) const;
   Result<MeasuredTotals> webhook_totals(const MetricsSource& source, const MeasuredRollout& rollout) const;
+  Result<MeasuredTotals> pack_totals(const MetricsSource& source, const MeasuredRollout& rollout) const;
 
   Disk& disk_;
   const Clock& clock_;
   Variables variables_;
+  const PackHealth* packs_;
 };
 
 }  // namespace sluice::deploy

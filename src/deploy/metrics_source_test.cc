@@ -30,6 +30,9 @@ struct MetricsSourceTest : testing::Test {
                           .latency = latency},
                          rollout);
   }
+  Result<MeasuredTotals> totals_of_pack_here() {
+    return reader.totals({.type = "pack", .pack = "acme.telemetry.file@1.0.0"}, rollout);
+  }
   std::string trouble(const std::string& latency = "") { return totals(latency).error().message; }
 
   RealClock clock;
@@ -54,6 +57,38 @@ TEST_F(MetricsSourceTest, PrometheusIsAskedForEachRevision) {
   EXPECT_EQ(*server.requests[0].parameter("query"), "requests{v=\"r2\"}");
   EXPECT_EQ(*server.requests[1].parameter("query"), "failed{v=\"shop@2\",d=\"d1\"}");
   EXPECT_EQ(*server.requests[2].parameter("query"), "requests{v=\"r1\"}");
+}
+
+struct OnePack final : PackHealth {
+  std::string health(const std::string&) const override { return ""; }
+  ToolProbe probe(const ToolQuestion&) const override { return {}; }
+  Result<json::object> query(const std::string& kind, const std::string& action, const json::object& input,
+                             int64_t) const override {
+    asked = kind + " " + action + " " + std::string(input.at("canary").at("name").as_string());
+    return fields;
+  }
+  mutable std::string asked;
+  Result<json::object> fields = Error{.code = Code::unavailable, .message = "it has ended"};
+};
+
+TEST_F(MetricsSourceTest, APackIsAskedWhatItHasMeasured) {
+  OnePack pack;
+  const MetricsReader with(
+      disk, clock, [](const std::string&) { return std::nullopt; }, &pack);
+  const MetricsSource source{.type = "pack", .pack = "acme.telemetry.file@1.0.0"};
+  EXPECT_EQ(fault_of_source(source), "");
+  EXPECT_EQ(with.totals(source, rollout).error().message, "it has ended");
+  pack.fields =
+      json::object{{"canary", {{"requests", 10}, {"failed", 1}}}, {"baseline", {{"requests", 90}, {"failed", 0}}}};
+  auto counted = with.totals(source, rollout);
+  ASSERT_TRUE(counted) << counted.error().message;
+  EXPECT_EQ(counted->canary.failed, 1);
+  EXPECT_EQ(counted->baseline.requests, 90);
+  EXPECT_EQ(pack.asked, "acme.telemetry.file@1.0.0 measure shop@2");
+  pack.fields = json::object{{"canary", "many"}};
+  EXPECT_THAT(with.totals(source, rollout).error().message, HasSubstr("something else than counts"));
+  EXPECT_THAT(fault_of_source({.type = "pack", .pack = "nonsense"}), HasSubstr("source: `pack` names a pack"));
+  EXPECT_THAT(totals_of_pack_here().error().message, HasSubstr("no packs are here"));
 }
 
 TEST_F(MetricsSourceTest, NothingCountedYetIsZeroAndNoNumberStaysNone) {

@@ -63,7 +63,9 @@ struct PlanDraft {
   std::string criteria;
   bool autoRollback = true;
   int64_t after = 0;
-  int64_t pauses_s = 0;  // of all steps together
+  std::optional<int64_t> batch;       // of rolling
+  std::optional<int64_t> batchPause;  // seconds
+  int64_t pauses_s = 0;               // of all steps together
   PlanSource source;
   plan::OnFailure onFailure = plan::OnFailure::rollback;
   plan::Concurrency concurrency = plan::Concurrency::queue;
@@ -74,7 +76,7 @@ struct PlanDraft {
   json::value graph;  // plan/graph.h
 };
 BOOST_DESCRIBE_STRUCT(PlanDraft, (),
-                      (app, version, strategy, steps, criteria, autoRollback, after, pauses_s, source, onFailure,
-                       concurrency, changes, warnings, components, seen, graph))
+                      (app, version, strategy, steps, criteria, autoRollback, after, batch, batchPause, pauses_s,
+                       source, onFailure, concurrency, changes, warnings, components, seen, graph))
 
 }  // namespace sluice::deploy

@@ -4,8 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 
+#include "base/atomic_file.h"
+#include "base/real_disk.h"
 #include "base/testing_wait.h"
+#include "deploy/live_probe.h"
+#include "deploy/testing_markers.h"
+#include "deploy/testing_router.h"
 #include "deploy/testing_workflow.h"
 #include "deployment.gen.h"
 
@@ -22,10 +28,10 @@ class RolloutSync : public WorkflowTest {
     std::string deployment;
     std::vector<std::string> revisions;
   };
-  App app(const std::string& name, int versions = 2) {
+  App app(const std::string& name, int versions = 2, const std::string& more = "") {
     App made;
     for (int i = 1; i <= versions; ++i) {
-      auto end = up(world.put(name, std::to_string(i), "routes: [{path: /" + name + "}]\n"),
+      auto end = up(world.put(name, std::to_string(i), "routes: [{path: /" + name + "}]\n" + more),
                     i == 1 ? json::object() : json::object{{"canaryBps", 100}});
       EXPECT_EQ(end.variant, "ok") << write(end.fields);
       made.deployment = text(end, "deployment");
@@ -72,6 +78,21 @@ class RolloutSync : public WorkflowTest {
     return all;
   }
 
+  size_t replicas(const std::string& revision) {
+    for (const auto& [key, row] : kit.rows("Runtime")) {
+      if (row.at("concept") == json::value(revision)) return kit.elements("Runtime.replicas", key).size();
+    }
+    return 0;
+  }
+
+  // Whether so many replicas of the first two revisions come to run.
+  bool run(const App& of, size_t first, size_t second) {
+    return eventually([&] { return replicas(of.revisions[0]) == first && replicas(of.revisions[1]) == second; });
+  }
+
+  RealDisk disk;
+  RealClock clock;
+  crypto::PrivateKey key = crypto::PrivateKey::generate();
   std::map<std::string, size_t> before;
 };
 
@@ -170,6 +191,73 @@ TEST_F(RolloutSync, BlueGreenIsPreviewedAndThenChangedAtOnce) {
   const std::string id = begin(shop, 1, {{"strategy", "blue-green"}, {"steps", {"0%:1s"}}});
   ASSERT_TRUE(becomes(id, "complete"));
   EXPECT_THAT(splits(shop), ElementsAre("2=0 1=10000", "2=10000"));
+}
+
+TEST_F(RolloutSync, RollingReplacesReplicasAndTrafficFollows) {
+  App shop = app("shop", 2, "replicas: 2\n");
+  const std::string id = begin(shop, 1, {{"strategy", "rolling"}, {"steps", json::array()}});
+  const std::string first = analysis(shop.revisions[1]);
+  EXPECT_TRUE(run(shop, 2U, 1U)) << replicas(shop.revisions[0]) << " and " << replicas(shop.revisions[1]);
+  say(first, "healthy");
+  const std::string second = analysis(shop.revisions[1]);
+  EXPECT_TRUE(run(shop, 1U, 2U)) << replicas(shop.revisions[0]) << " and " << replicas(shop.revisions[1]);
+  say(second, "healthy");
+  ASSERT_TRUE(becomes(id, "complete"));
+  EXPECT_THAT(splits(shop), ElementsAre("2=3333 1=6667", "2=6666 1=3334", "2=10000"));
+  EXPECT_TRUE(eventually([&] { return revision(shop.revisions[0]).at("lifecycle") == json::value("inactive"); }));
+}
+
+TEST_F(RolloutSync, RollingIsTakenBackToAllItsReplicas) {
+  App shop = app("shop", 2, "replicas: 2\n");
+  const std::string id = begin(shop, 1, {{"strategy", "rolling"}, {"steps", json::array()}});
+  say(analysis(shop.revisions[1]), "healthy");
+  const std::string second = analysis(shop.revisions[1]);
+  EXPECT_TRUE(run(shop, 1U, 2U)) << replicas(shop.revisions[0]) << " and " << replicas(shop.revisions[1]);
+  say(second, "unhealthy");
+  ASSERT_TRUE(becomes(id, "aborted"));
+  EXPECT_TRUE(run(shop, 2U, 2U)) << replicas(shop.revisions[0]) << " and " << replicas(shop.revisions[1]);
+  EXPECT_EQ(splits(shop).back(), "1=10000");
+  kit.start("Rollout/retry", {{"rollout", id}});
+  say(analysis(shop.revisions[1]), "healthy");
+  const std::string again = analysis(shop.revisions[1]);
+  EXPECT_TRUE(run(shop, 1U, 2U)) << replicas(shop.revisions[0]) << " and " << replicas(shop.revisions[1]);
+  kit.start("Rollout/pause", {{"rollout", id}, {"reason", "lunch"}});
+  ASSERT_TRUE(becomes(id, "paused"));
+  kit.start("Rollout/resume", {{"rollout", id}});
+  say(analysis(shop.revisions[1]), "healthy");
+  EXPECT_TRUE(becomes(id, "complete"));
+}
+
+TEST_F(RolloutSync, RollingThatCannotGrowIsTakenBackOrPaused) {
+  for (bool back : {true, false}) {
+    App shop = app(back ? "shop" : "cart", 2, "replicas: 2\n");
+    const std::string id = begin(shop, 1, {{"strategy", "rolling"}, {"steps", json::array()}, {"autoRollback", back}});
+    const std::string first = analysis(shop.revisions[1]);
+    EXPECT_TRUE(run(shop, 2U, 1U)) << replicas(shop.revisions[0]) << " and " << replicas(shop.revisions[1]);
+    ASSERT_TRUE(write_atomically(disk, folder.path() + "/full", "", 0644));
+    say(first, "healthy");
+    EXPECT_TRUE(becomes(id, back ? "aborted" : "paused")) << status(id);
+    EXPECT_EQ(kit.row("Rollout", id).at("reason"), json::value("replicas could not be started: the machine is full"));
+    std::filesystem::remove(folder.path() + "/full");
+    if (back) continue;
+    kit.start("Rollout/resume", {{"rollout", id}});
+    say(analysis(shop.revisions[1]), "healthy");
+    EXPECT_TRUE(becomes(id, "complete"));
+  }
+}
+
+TEST_F(RolloutSync, WhatRollingHasReplacedOnlyAnAbortStartsAgain) {
+  App shop = app("shop", 2, "replicas: 2\n");
+  const std::string id =
+      begin(shop, 1, {{"strategy", "rolling"}, {"steps", json::array()}, {"batch", 2}, {"after", 3600}});
+  say(analysis(shop.revisions[1]), "healthy");
+  ASSERT_TRUE(becomes(id, "watching"));
+  auto refused = kit.run("Traffic/rollback", {{"deployment", shop.deployment}, {"steps", 1}});
+  EXPECT_EQ(refused.variant, "engine.refused");
+  EXPECT_THAT(text(refused, "message"), HasSubstr("abort it to go back"));
+  say(analysis(shop.revisions[1]), "unhealthy");
+  ASSERT_TRUE(becomes(id, "aborted"));
+  EXPECT_TRUE(run(shop, 2U, 2U)) << replicas(shop.revisions[0]) << " and " << replicas(shop.revisions[1]);
 }
 
 TEST_F(RolloutSync, TrafficCanGoBackStepByStep) {
@@ -335,6 +423,69 @@ TEST_F(RolloutSync, HealthOfADeploymentIsThatOfWhatItsSplitNames) {
   EXPECT_EQ(kit.run("Health/checkKit", {{"kit", shop.deployment}, {"environment", "local"}}).variant, "ok");
   kit.run("Revision/drain", {{"revision", shop.revisions[1]}});
   EXPECT_EQ(kit.run("Health/checkConcept", {{"concept", shop.revisions[1]}}).variant, "unreachable");
+}
+
+TEST_F(RolloutSync, AMessageIsSentToEachRevisionOfThePath) {
+  App shop = app("shop");
+  MarkerServer served;
+  served.headers = {{"X-Sluice-Revision", shop.revisions[0]}};
+  TestingRouter router(folder.path() + "/router", "main", key.public_key(), served.address());
+  router.set_environment("local");
+  RouterFleet fleet{disk, folder.path() + "/router",
+                    [this] { return crypto::PrivateKey::from_pem(key.to_pem().reveal()); }};
+  LiveProbe probe{fleet, clock, [this] { return crypto::PrivateKey::from_pem(key.to_pem().reveal()); }};
+  kit.tools().add(probe);
+  auto check = [&](json::object more = {}) {
+    more["sync"] = more.contains("sync") ? more["sync"] : json::value(shop.deployment);
+    return kit.run("Health/checkSync", more);
+  };
+  EXPECT_EQ(check().variant, "ok") << write(check().fields);
+  auto both = check({{"concepts", json::array{json::string(shop.revisions[0]), json::string(shop.revisions[1])}}});
+  EXPECT_EQ(both.variant, "partialFailure");
+  EXPECT_EQ(both.fields.at("failed"), (json::value{json::string(shop.revisions[1])})) << "another one has answered";
+  EXPECT_EQ(text(check({{"concepts", json::array{"ghost"}}}), "reason"), "ghost is no revision of the deployment");
+  EXPECT_EQ(text(check({{"sync", "none"}}), "reason"), "there is no deployment none");
+  served.status = 504;
+  EXPECT_EQ(check().variant, "timeout");
+}
+
+TEST_F(RolloutSync, AnInvariantIsTriedWhereItRuns) {
+  App shop = app("shop");
+  RouterFleet fleet{disk, folder.path() + "/router",
+                    [this] { return crypto::PrivateKey::from_pem(key.to_pem().reveal()); }};
+  LiveProbe probe{fleet, clock, [this] { return crypto::PrivateKey::from_pem(key.to_pem().reveal()); }};
+  kit.tools().add(probe);
+  EXPECT_EQ(kit.run("Health/checkInvariant", {{"concept", "none"}, {"invariant", ""}}).variant, "unreachable");
+  EXPECT_EQ(kit.run("Health/checkInvariant", {{"concept", shop.revisions[0]}, {"invariant", ""}}).variant,
+            "unreachable")
+      << "nothing listens there";
+  MarkerServer served;
+  std::string instance;
+  for (const auto& [each, row] : kit.rows("Runtime")) {
+    if (row.at("concept") == json::value(shop.revisions[0])) instance = each;
+  }
+  kit.run("Runtime/observed", {{"instance", instance}, {"endpoint", served.url()}, {"replicas", json::array()}});
+  int number = 1;
+  bool declares = true;
+  served.says = [&](const http::Request& request) {
+    const json::value message = parse_json(request.body)->root;
+    json::object complete{{"protocol", 1}};
+    if (declares) {
+      complete["concept"] =
+          "concept A [X] { purpose { a } actions { action go() { -> ok(n: Int) } } "
+          "invariant { example one { after go() -> ok(n: 1) then go() -> ok(n: 1) } } }";
+    }
+    if (message.as_object().contains("invoke")) {
+      complete = {{"variant", "ok"}, {"fields", json::object{{"n", number}}}};
+    }
+    return write(json::object{{"id", message.at("id")}, {"complete", complete}});
+  };
+  const json::object ask{{"concept", shop.revisions[0]}, {"invariant", "one"}};
+  EXPECT_EQ(kit.run("Health/checkInvariant", ask).variant, "ok");
+  number = 2;
+  EXPECT_EQ(kit.run("Health/checkInvariant", ask).variant, "violated");
+  declares = false;
+  EXPECT_EQ(kit.run("Health/checkInvariant", ask).variant, "undeclared");
 }
 
 TEST(HealthSync, ASplitThatNamesWhatDoesNotRunIsNotWell) {

@@ -25,14 +25,16 @@ class MarkerServer {
                   [this](const http::Request& request, const http::Peer&) {
                     std::lock_guard lock(mutex_);
                     requests.push_back(request);
-                    return http::Response{.status = status, .body = says ? says(request) : body};
+                    return http::Response{.status = status, .headers = headers, .body = says ? says(request) : body};
                   },
                   clock_)
                   .value();
   }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
   std::atomic<int> status = 200;
+  std::vector<http::Header> headers;
   std::string body = "{}";
   std::function<std::string(const http::Request&)> says;  // the body, if it depends on the request
   std::vector<http::Request> requests;

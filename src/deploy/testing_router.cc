@@ -18,7 +18,8 @@
 
 namespace sluice::deploy {
 
-TestingRouter::TestingRouter(const std::string& folder, const std::string& name, crypto::PublicKey trusted)
+TestingRouter::TestingRouter(const std::string& folder, const std::string& name, crypto::PublicKey trusted,
+                             const std::string& listen)
     : folder_(folder + "/" + name), router_("router-" + name), control_(folder_ + "/control.sock"), trusted_(trusted) {
   std::filesystem::create_directories(folder_);
   std::filesystem::remove(control_);
@@ -35,7 +36,7 @@ TestingRouter::TestingRouter(const std::string& folder, const std::string& name,
                                                 {"name", name},
                                                 {"router", router_},
                                                 {"pid", ::getpid()},
-                                                {"listen", json::array{"127.0.0.1:8080"}},
+                                                {"listen", json::array{json::string(listen)}},
                                                 {"control", control_}});
   if (!write_atomically(disk, folder_ + "/router.json", record, 0600)) throw std::runtime_error("cannot be written");
   thread_ = std::thread([this] { serve(); });
@@ -56,6 +57,11 @@ void TestingRouter::stop(bool in_order) {
 std::vector<std::string> TestingRouter::orders() const {
   std::lock_guard lock(mutex_);
   return orders_;
+}
+
+void TestingRouter::set_environment(const std::string& environment) {
+  std::lock_guard lock(mutex_);
+  environment_ = environment;
 }
 
 std::string TestingRouter::last() const {

@@ -17,7 +17,8 @@ namespace sluice::deploy {
 class TestingRouter {
  public:
   // `folder` is that of all routers; orders must be signed by the key.
-  TestingRouter(const std::string& folder, const std::string& name, crypto::PublicKey trusted);
+  TestingRouter(const std::string& folder, const std::string& name, crypto::PublicKey trusted,
+                const std::string& listen = "127.0.0.1:8080");
   ~TestingRouter();
   TestingRouter(const TestingRouter&) = delete;
   TestingRouter& operator=(const TestingRouter&) = delete;
@@ -27,6 +28,7 @@ class TestingRouter {
 
   int64_t generation() const { return generation_; }
   void set_generation(int64_t generation) { generation_ = generation; }
+  void set_environment(const std::string& environment);
   // "load 1", "patch 2", in their order.
   std::vector<std::string> orders() const;
   // The last table or patch.

@@ -22,6 +22,32 @@ std::string text_at(const json::value& work, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
 }
 
+json::array programs_named(const std::string& service, int64_t count) {
+  json::array programs;
+  for (int64_t i = 0; i < count; ++i) {
+    programs.push_back(json::object{{"name", service + "." + std::to_string(i)},
+                                    {"endpoint", "http://127.0.0.1:" + std::to_string(i + 1)},
+                                    {"pid", i + 1},
+                                    {"log", ""}});
+  }
+  return programs;
+}
+
+// While there is a file FOLDER/full, nothing grows.
+Result<PerformedAction> scale_file(const std::string& folder, const json::value& work) {
+  const json::value& deploy = work.at("deploy");
+  const std::string service = text_at(deploy, "service");
+  const int64_t count = deploy.at("replicas").as_int64();
+  if (work.at("excess").as_array().empty() && std::filesystem::exists(folder + "/full")) {
+    return PerformedAction(Completion{"failed", {{"instance", ""}, {"reason", "the machine is full"}}});
+  }
+  return PerformedAction(Completion{"ok",
+                                    {{"service", service},
+                                     {"endpoint", "http://127.0.0.1:1"},
+                                     {"replicas", json::array()},
+                                     {"programs", programs_named(service, count)}}});
+}
+
 Result<PerformedAction> deploy_file(const std::string& folder, const json::value& work, lang::Attempt& attempt) {
   const std::string service = text_at(work, "service");
   RealDisk disk;
@@ -47,11 +73,12 @@ Result<PerformedAction> deploy_file(const std::string& folder, const json::value
   }
   auto kept = write_atomically(disk, folder + "/running/" + service, seen->manifest.version.text, 0644);
   if (!kept) return kept.error();
-  return PerformedAction(Completion{"ok",
-                                    {{"service", service},
-                                     {"endpoint", "http://127.0.0.1:1"},
-                                     {"artifactHash", "sha256:0"},
-                                     {"programs", json::array()}}});
+  return PerformedAction(Completion{
+      "ok",
+      {{"service", service},
+       {"endpoint", "http://127.0.0.1:1"},
+       {"artifactHash", "sha256:0"},
+       {"programs", seen->manifest.replicas > 1 ? programs_named(service, seen->manifest.replicas) : json::array()}}});
 }
 
 Result<PerformedAction> destroy_file(const std::string& folder, const json::value& work) {

@@ -20,7 +20,8 @@
 namespace sluice::deploy {
 
 // All of the kit's concepts, with a LocalRuntime that keeps a file a running instance in FOLDER/running, and calls
-// `before_deploy` first. While there is a file FOLDER/ill, no instance answers its health check.
+// `before_deploy` first. While there is a file FOLDER/ill, no instance answers its health check; while there is one
+// FOLDER/full, none gets more replicas.
 std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::string& folder,
                                                                    const std::function<void()>& before_deploy = {});
 

@@ -131,15 +131,36 @@ std::vector<const lang::ConceptBinding*> PackConcepts::bind(const std::shared_pt
   return found;
 }
 
-std::string PackConcepts::health(const std::string& kind) const {
+Result<pack::PackProcess*> PackConcepts::process_of(const std::string& kind) const {
   auto descriptor = pack::parse_descriptor(kind);
-  if (!descriptor) return descriptor.error().message;
+  if (!descriptor) return descriptor.error();
   Server* server = nullptr;
   {
     std::lock_guard lock(mutex_);
     server = &server_of(pack::concept_name_of(*descriptor));
   }
-  auto process = server->process();
+  return server->process();
+}
+
+Result<json::object> PackConcepts::query(const std::string& kind, const std::string& action, const json::object& input,
+                                         int64_t timeout_ms) const {
+  auto process = process_of(kind);
+  if (!process) return process.error();
+  pack::PackAnswer answer =
+      (*process)->ask("query", {{"action", action}, {"input", input}, {"state", json::object()}}, timeout_ms);
+  if (!answer.message) return Error{.code = Code::unavailable, .message = answer.none.message};
+  const json::value* complete = answer.message->if_contains("complete");
+  const json::object* said = complete == nullptr ? nullptr : complete->if_object();
+  const json::value* variant = said == nullptr ? nullptr : said->if_contains("variant");
+  const json::value* fields = said == nullptr ? nullptr : said->if_contains("fields");
+  if (variant == nullptr || *variant != json::value("ok") || fields == nullptr || !fields->is_object()) {
+    return Error{.code = Code::unavailable, .message = kind + " answered " + write(*answer.message)};
+  }
+  return fields->get_object();
+}
+
+std::string PackConcepts::health(const std::string& kind) const {
+  auto process = process_of(kind);
   if (!process) return process.error().message;
   pack::PackAnswer answer = (*process)->ask("health", {}, kHealth_ms);
   if (!answer.message) return answer.none.message;

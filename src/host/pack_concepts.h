@@ -35,11 +35,14 @@ class PackConcepts final : public deploy::PackHealth {
   std::vector<const lang::ConceptBinding*> bind(const std::shared_ptr<const lang::CheckedKit>& kit);
 
   std::string health(const std::string& kind) const override;
+  Result<json::object> query(const std::string& kind, const std::string& action, const json::object& input,
+                             int64_t timeout_ms) const override;
   ToolProbe probe(const ToolQuestion& question) const override { return probe_tool(question, variables_); }
 
  private:
   class Server;
   Server& server_of(const std::string& name) const;
+  Result<pack::PackProcess*> process_of(const std::string& kind) const;
 
   pack::PackShelf& shelf_;
   Disk& disk_;

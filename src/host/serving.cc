@@ -135,6 +135,10 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
   self.spans_ =
       std::make_unique<SpanExport>(self.home_->store(), self.home_->blobs(), opening.concepts.tools, self.clock_);
   self.spans_->start();
+  self.measures_ = std::make_unique<MeasureExport>(
+      MeasureExport::Of{self.home_->store(), self.home_->blobs(), opening.concepts.tools, self.clock_, opening.disk},
+      (opening.home.root() / "router").string());
+  self.measures_->start();
   self.service_ = make_service({.engine = &self.home_->engine(),
                                 .store = &self.home_->store(),
                                 .blobs = &self.home_->blobs(),

@@ -18,6 +18,7 @@
 #include "host/kit_place.h"
 #include "host/kit_reload.h"
 #include "host/kit_watch.h"
+#include "host/measure_export.h"
 #include "host/opening.h"
 #include "host/span_export.h"
 #include "http/server.h"
@@ -97,6 +98,7 @@ class Serving {
   http::Socket asked_read_, asked_write_;  // a pipe that can be read once somebody asked for the end
   std::unique_ptr<HomeEngine> home_;
   std::unique_ptr<SpanExport> spans_;
+  std::unique_ptr<MeasureExport> measures_;
   std::unique_ptr<SocketService> service_;
   std::unique_ptr<Certificates> certificates_;  // that tcp_ shows; null: it speaks in the clear
   std::unique_ptr<http::Server> server_;

@@ -317,6 +317,13 @@ class ManifestRules {
     if (rollout.strategy == "immediate" && !rollout.steps.empty()) {
       refuse(path + "/steps", "immediate gives everything at once and has no steps");
     }
+    const bool rolling = rollout.strategy == "rolling";
+    if (rolling && !rollout.steps.empty()) {
+      refuse(path + "/steps", "rolling makes its steps of the replicas; `batch` says how many are replaced at a time");
+    }
+    if (!rolling && rollout.batch) refuse(path + "/batch", "a batch is of rolling alone");
+    if (!rolling && rollout.pause) refuse(path + "/pause", "a pause of all steps is of rolling alone");
+    if (rollout.batch && (*rollout.batch < 1 || *rollout.batch > 1'000)) refuse(path + "/batch", "from 1 to 1000");
     if (rollout.analysis && rollout.analysis->maxErrorRate &&
         !(*rollout.analysis->maxErrorRate >= 0 && *rollout.analysis->maxErrorRate <= 1)) {
       refuse(path + "/analysis/maxErrorRate", "a share from 0 to 1");

@@ -128,10 +128,12 @@ struct Rollout {
   std::optional<Analysis> analysis;
   std::optional<bool> autoRollback;
   std::optional<uint32_t> after;  // seconds for which it is judged at 100 per cent
+  std::optional<uint32_t> batch;  // rolling: how many replicas are replaced at a time
+  std::optional<uint32_t> pause;  // rolling: seconds with each batch
   static constexpr std::string_view kDefaulted[] = {"steps"};
   bool operator==(const Rollout&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Rollout, (), (strategy, steps, analysis, autoRollback, after))
+BOOST_DESCRIBE_STRUCT(Rollout, (), (strategy, steps, analysis, autoRollback, after, batch, pause))
 
 struct Iac {
   std::string provider;

@@ -219,6 +219,20 @@ rollout: {strategy: sideways, steps: [{weight: 50}, {weight: 20}]}
                           HasSubstr("/rollout/steps/1/weight: a step's weight is above")));
 }
 
+TEST(AppManifest, RollingHasABatchAndNoSteps) {
+  auto rollout = [](const std::string& text) {
+    return told(
+        parsed("app: {name: shop, version: \"1\"}\ncomponents: {web: {folder: ./web}}\nrollout: " + text + "\n"));
+  };
+  EXPECT_THAT(rollout("{strategy: rolling, batch: 2, pause: 30}"), ElementsAre());
+  EXPECT_THAT(rollout("{strategy: rolling, steps: [{weight: 50}]}"),
+              ElementsAre(HasSubstr("/rollout/steps: rolling makes its steps of the replicas")));
+  EXPECT_THAT(rollout("{strategy: rolling, batch: 0}"), ElementsAre(HasSubstr("/rollout/batch: from 1 to 1000")));
+  EXPECT_THAT(rollout("{strategy: canary, batch: 2, pause: 3}"),
+              ElementsAre(HasSubstr("/rollout/batch: a batch is of rolling alone"),
+                          HasSubstr("/rollout/pause: a pause of all steps is of rolling alone")));
+}
+
 TEST(AppManifest, RefusesWhatIsTooLarge) {
   EXPECT_THAT(told(parsed(std::string(kMaxManifestBytes + 1, '#'))), ElementsAre(HasSubstr("a manifest has at most")));
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";

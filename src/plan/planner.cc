@@ -112,10 +112,6 @@ class Planner {
                                     situation_.environment + " has " + here->second);
       }
     }
-    if (manifest_.rollout && manifest_.rollout->strategy == "rolling") {
-      miss("/rollout/strategy",
-           "nothing replaces replicas one by one while traffic shifts; write canary, blue-green or immediate");
-    }
   }
 
   void providers() {

@@ -131,8 +131,6 @@ TEST_F(Planning, WhatIsNotBuiltYetIsSaid) {
   offer("web");
   auto planned = plan("kits: [{name: cms, path: ./cms}]\ncomponents: {web: {folder: w}}\n");
   EXPECT_THAT(planned.missing, ElementsAre(HasSubstr(":2:8: the kit cms (./cms): its syncs would run in the engine")));
-  EXPECT_THAT(plan("rollout: {strategy: rolling}\ncomponents: {web: {folder: w}}\n").missing,
-              ElementsAre(HasSubstr(":2:11: nothing replaces replicas one by one")));
 }
 
 TEST_F(Planning, AKitOfOthersIsCheckedFirst) {

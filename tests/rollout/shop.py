@@ -64,6 +64,7 @@ class Customers:
         self.threads = [threading.Thread(target=self.ask) for _ in range(threads)]
         self.answers = []  # (status, version)
         self.begun = []  # when each of them was asked
+        self.failures = []  # requests that got no answer
 
     def one(self, connection):
         begun = time.monotonic()
@@ -79,7 +80,8 @@ class Customers:
         while not self.ending.is_set():
             try:
                 self.one(connection)
-            except OSError:
+            except (OSError, http.client.HTTPException) as failure:
+                self.failures.append(repr(failure))
                 connection.close()
         connection.close()
 

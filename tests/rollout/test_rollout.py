@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 import time
 
 import pytest
@@ -143,4 +144,70 @@ def test_two_people_who_act_at_once_leave_one_defined_state(home):
     assert codes[1] == 0 and codes[0] in (0, 6), codes
     home.run("rollout", "status", "--wait", "--timeout", "110s", code=9)
     assert list(shares(home).values()) == [10_000]
+    assert get(url) == (200, "1")
+
+
+def rolling_shop(home, replicas, **second):
+    """Two versions with so many replicas each; the first has all traffic: its URL."""
+    for number, each in ((1, {}), (2, second)):
+        folder = version_of_shop(home, number, **each)
+        with (folder / "bundle.yaml").open("a") as manifest:
+            manifest.write(f"replicas: {replicas}\n")
+        up = home.up(folder, *(["--canary", "1%"] if number == 2 else []))
+    home.run("traffic", "set", "local", "shop@1=100%")
+    return up["urls"][0]
+
+
+def running(home):
+    """How many replicas of each version Sluice runs."""
+    return {each["name"]: len(each["replicas"]) for each in home.data("runtime", "list")}
+
+
+class Census:
+    """Looks again and again at how many replicas run, in the background."""
+
+    def __init__(self, home):
+        self.home, self.ending, self.seen = home, threading.Event(), []
+        self.thread = threading.Thread(target=self.look)
+
+    def look(self):
+        while not self.ending.is_set():
+            self.seen.append(running(self.home))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ending.set()
+        self.thread.join()
+
+
+def test_rolling_replaces_replicas_under_load_without_a_failed_request(home):
+    url = rolling_shop(home, 3)
+    with Customers(url) as customers, Census(home) as census:
+        start(home, "shop@2", "--strategy", "rolling", "--batch", "1")
+    assert {status for status, _ in customers.answers} == {200}
+    assert customers.failures == []
+    assert min(sum(each.values()) for each in census.seen) >= 3, "never fewer than before"
+    view = rollout(home)
+    assert view["status"] == "complete" and view["strategy"] == "rolling"
+    assert [each["weight_bps"] for each in view["steps"]] == [2_500, 5_000, 7_500, 10_000]
+    assert get(url) == (200, "2")
+
+
+def test_rolling_gives_the_replaced_replicas_back_when_the_new_version_is_worse(home, eventually):
+    url = rolling_shop(home, 2)
+    with Customers(url) as customers:
+        home.run("rollout", "start", "local", "shop@2", "--strategy", "rolling", "--pause", "2s", *QUICK)
+        eventually(lambda: rollout(home)["step"] == 2 and running(home)["shop@1"] == 1)
+        home.run("rollout", "pause")
+        subprocess.run(["kill", "-9", str(home.data("status")["pid"])], check=True)
+        home.run("up", home.folder / "shop-1", "--detach", code=None)  # starts the control plane again
+        home.run("rollout", "abort")
+        home.run("rollout", "status", "--wait", "--timeout", "110s", code=9)
+    assert {status for status, _ in customers.answers} == {200}
+    assert customers.failures == []
+    assert list(shares(home).values()) == [10_000]
+    eventually(lambda: running(home) == {"shop@1": 2, "shop@2": 2})
     assert get(url) == (200, "1")

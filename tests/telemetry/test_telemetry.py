@@ -92,6 +92,41 @@ def test_what_was_done_is_a_trace(home, otlp, eventually):
             assert otlp("trace", body) == "valid"
 
 
+def test_requests_and_what_was_counted_of_them_are_exported(home, otlp, eventually):
+    url = two_versions(home)
+    with Backend() as collector:
+        home.run("telemetry", "configure", "--endpoint", collector.url, "--sampling", "1")
+        home.run("config", "set", "local", "access_log_share=100%")
+
+        def sent(path):
+            return [body for each, _, body in list(collector.requests) if each == path]
+
+        def spans():
+            return [(resource, span) for body in sent("/v1/traces") for resource in body["resourceSpans"]
+                    for span in resource["scopeSpans"][0]["spans"] if span.get("kind") == 2]
+
+        def metrics(name):
+            return [(resource, metric) for body in sent("/v1/metrics") for resource in body["resourceMetrics"]
+                    for metric in resource["scopeMetrics"][0]["metrics"] if metric["name"] == name]
+
+        def asked():
+            get(url)
+            return spans() and metrics("http.server.request.duration") and metrics("sluice_deployments")
+
+        eventually(asked)
+        resource, span = spans()[0]
+        about = {each["key"]: each["value"]["stringValue"] for each in resource["resource"]["attributes"]}
+        assert about["service.name"] == "shop" and about["deployment.environment.name"] == "local"
+        assert about["service.version"] == "1.0.0" and about["sluice.revision"]
+        assert span["name"] == "GET" and int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+        point = metrics("sluice.requests")[-1][1]["sum"]["dataPoints"][0]
+        assert point["asDouble"] >= 1
+        for body in sent("/v1/metrics"):
+            assert otlp("metrics", body) == "valid"
+        for body in [body for body in sent("/v1/traces") if '"kind": 2' in json.dumps(body)]:
+            assert otlp("trace", body) == "valid"
+
+
 def test_programs_are_told_where_their_telemetry_goes(home):
     home.run("telemetry", "configure", "--endpoint", "http://otel.example:4318", "--sampling", "0.1")
     home.up(version_of_shop(home, 1))
@@ -241,3 +276,29 @@ def test_when_no_replica_answers_traffic_goes_to_a_revision_that_does(home):
     assert get(url) == (200, "2")
     assert "its traffic went to shop@2" in home.run("why", "shop@1").stdout
     home.run("health", "check", "shop")
+
+
+def test_a_pack_can_be_asked_for_the_counts_of_a_rollout(home):
+    two_versions(home)
+    home.run("env-packs", "install", home.root / "examples/packs/telemetry-file")
+    data = home.home / "pack-data/acme.telemetry.file"
+    data.mkdir(parents=True, exist_ok=True)
+    criteria = home.folder / "criteria.yaml"
+    criteria.write_text("interval: 1\nwarmUp: 0\nsettle: 0\nsource: {type: pack, pack: acme.telemetry.file@1.0.0}\n")
+    ending = threading.Event()
+
+    def count():
+        while not ending.wait(0.2):
+            with (data / "requests.jsonl").open("a") as file:
+                for name, failed in ("shop@1", 0), ("shop@2", 25):
+                    file.write(json.dumps({"name": name, "requests": 250, "failed": failed}) + "\n")
+
+    counting = threading.Thread(target=count)
+    counting.start()
+    try:
+        done = home.run("rollout", "start", "local", "shop@2", "--steps", "50%:100s", "--criteria", criteria, "--wait",
+                        "--timeout", "60s", code=9)
+    finally:
+        ending.set()
+        counting.join()
+    assert "shop@2 fails 10 % of requests, shop@1 0 %" in done.stderr

@@ -55,6 +55,69 @@ Result<Code> check(Context& context) {
   return error;
 }
 
+// A message through the routers, to each revision that the split names or to one of them.
+Result<Code> path(Context& context) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  const std::string name = context.given.text("name");
+  auto meant = meant_by(context, **door, name);
+  if (!meant) return meant.error();
+  json::object input;
+  if (name.find('@') == std::string::npos) {
+    input["sync"] = meant->deployment;
+  } else {
+    input["sync"] = meant->revisions.front().deployment;
+    input["concepts"] = json::array{json::string(meant->revisions.front().revision)};
+  }
+  auto answer = (*door)->call("Health/checkSync", input);
+  if (!answer) return answer.error();
+  const std::string what = name.empty() ? meant->bundle : name;
+  if (answer->code == Code::ok) {
+    print_done(context, *answer, "reached",
+               what + " through every router, in " + write(answer->fields.at("roundTripMs")) + " ms");
+    return Code::ok;
+  }
+  Error error = refusal_in_words(context, *answer, meant->environment);
+  error.message = answer->variant == "timeout"
+                      ? what + " did not answer a message through the routers within " +
+                            write(answer->fields.at("timeoutMs")) + " ms"
+                      : what + " was not reached through the routers: " + answer->text("reason");
+  error.next = "sluice why " + what;
+  return error;
+}
+
+Result<Code> invariant(Context& context) {
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  const std::string name = context.given.text("revision"), wanted = context.given.text("invariant");
+  auto meant = meant_by(context, **door, name);
+  if (!meant) return meant.error();
+  if (meant->revisions.empty()) {
+    return Error{.code = Code::usage, .message = "expected a revision, such as " + name + "@1"};
+  }
+  auto answer =
+      (*door)->call("Health/checkInvariant", {{"concept", meant->revisions.front().revision}, {"invariant", wanted}});
+  if (!answer) return answer.error();
+  if (answer->code == Code::ok) {
+    print_done(context, *answer, "holds", wanted.empty() ? "every invariant of " + name : wanted + " in " + name);
+    return Code::ok;
+  }
+  Error error = refusal_in_words(context, *answer, meant->environment);
+  if (answer->variant == "violated") {
+    error.message = name + " violates " + answer->text("invariant") + ": expected " + answer->text("expected") +
+                    ", got " + answer->text("actual");
+    error.next = "sluice logs " + name;
+  } else {
+    error.message = name + ": " + answer->text("reason");
+    error.next = answer->variant == "undeclared" ? "see docs/guide/health.md, Invariants" : "sluice why " + name;
+  }
+  return error;
+}
+
+const std::vector<Option> kWhere = {
+    {.name = "env", .value = "ENV", .help = "in this environment", .fallback = "local"},
+    {.name = "customer-id", .value = "CUSTOMER", .help = "the customer whose deployment is meant"}};
+
 }  // namespace health_commands
 
 void add_health_commands(Commands& commands) {
@@ -65,11 +128,29 @@ void add_health_commands(Commands& commands) {
                 .details = "Of a deployment every revision that its split names is asked. Exit 0 if all answer, 7 if "
                            "one does not, or is slow.",
                 .args = {{.name = "name", .help = "BUNDLE, or BUNDLE@SEQUENCE for one revision", .optional = true}},
-                .options = reading_options(
-                    {{.name = "env", .value = "ENV", .help = "in this environment", .fallback = "local"},
-                     {.name = "customer-id", .value = "CUSTOMER", .help = "the customer whose deployment is meant"}}),
+                .options = reading_options(kWhere),
                 .example = "sluice health check hello --env local",
                 .run = check});
+  commands.add({.name = "health path",
+                .summary = "Send a message through the routers and see whether it is answered",
+                .details =
+                    "Each router of the environment sends a request to each revision that the split names, at its "
+                    "health path, as it would send a customer's. Exit 0 if all are answered, 7 if not.",
+                .args = {{.name = "name", .help = "BUNDLE, or BUNDLE@SEQUENCE for one revision", .optional = true}},
+                .options = reading_options(kWhere),
+                .example = "sluice health path hello --env local",
+                .run = path});
+  std::vector<Option> of_invariant = kWhere;
+  of_invariant.push_back({.name = "invariant", .value = "NAME", .help = "this one alone; all if left out"});
+  commands.add({.name = "health invariant",
+                .summary = "Try the invariants of a concept in the program that serves it",
+                .details = "The program declares its concept at /.well-known/sluice-concept. The steps of an invariant "
+                           "are made in a scratch tenant, which is forgotten afterwards. Exit 0 if they hold, 7 if one "
+                           "is violated, 5 if the program declares none.",
+                .args = {{.name = "revision", .help = "BUNDLE@SEQUENCE"}},
+                .options = reading_options(of_invariant),
+                .example = "sluice health invariant hello@1 --env local",
+                .run = invariant});
 }
 
 }  // namespace sluice::cli

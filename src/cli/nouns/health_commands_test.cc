@@ -19,6 +19,12 @@ TEST(HealthCommands, SayWhatDoesNotAnswer) {
   EXPECT_EQ(none.exit, 7);
   EXPECT_EQ(none.err, "error: shop@1 does not answer\nnext:  sluice why shop@1\n");
   EXPECT_EQ(home.run({"health", "check", "shop"}).exit, 0) << "its split names nothing yet";
+  Ran path = home.run({"health", "path", "shop@1"});
+  EXPECT_EQ(path.exit, 7);
+  EXPECT_THAT(path.err, HasSubstr("error: shop@1 was not reached through the routers"));
+  Ran tried = home.run({"health", "invariant", "shop@1"});
+  EXPECT_EQ(tried.exit, 1);
+  EXPECT_THAT(tried.err, HasSubstr("error: shop@1: nothing runs of it"));
 }
 
 }  // namespace health_commands_test

@@ -138,6 +138,10 @@ Result<json::object> wish_of(Context& context, const MeantNames& meant) {
   }
   if (auto share = given.number("holdback")) wish["holdbackBps"] = *share;
   if (auto place = given.number("place")) wish["place"] = *place;
+  if (auto batch = given.number("batch")) wish["batch"] = *batch;
+  if (auto pause = given.number("pause"); pause && given.text("strategy") == "rolling") {
+    wish["batchPause"] = *pause / 1'000;
+  }
   if (given.flag("no-auto-rollback")) wish["autoRollback"] = false;
   return wish;
 }
@@ -405,18 +409,24 @@ void add_rollout_commands(Commands& commands) {
        .details = "Each step gives the revision a share of the traffic; when every router obeys, the judge compares "
                   "it with the revision that serves beside it. If it is worse, all traffic goes back at once. If it "
                   "is as good, the next step follows after the pause. The last step is always 100%.\n\nA step is "
-                  "10%, 10%:5m with a pause of its own, or 10%:manual to wait for `sluice rollout resume`.",
+                  "10%, 10%:5m with a pause of its own, or 10%:manual to wait for `sluice rollout resume`.\n\nWith "
+                  "--strategy rolling the steps are made of replicas: --batch new ones start, get their share of the "
+                  "traffic and are judged, then as many old ones stop.",
        .example = "sluice rollout start local hello@1 --strategy immediate",
        .options =
            {{.name = "strategy",
              .value = "STRATEGY",
              .help = "how traffic moves",
-             .choices = {"canary", "blue-green", "immediate"},
+             .choices = {"canary", "blue-green", "rolling", "immediate"},
              .fallback = "canary"},
             {.name = "steps",
              .value = "STEPS",
              .help = "the weights, separated by commas: 10%,50%,100%",
              .repeated = true},
+            {.name = "batch",
+             .value = "N",
+             .help = "rolling: how many replicas are replaced at a time (1)",
+             .kind = Kind::count},
             {.name = "pause",
              .value = "TIME",
              .help = "how long to stay at a step that has no pause of its own",

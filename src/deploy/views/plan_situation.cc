@@ -127,6 +127,8 @@ class Drafter {
     }
     draft_.autoRollback = rollout->autoRollback.value_or(true);
     draft_.after = rollout->after.value_or(0);
+    if (rollout->batch) draft_.batch = *rollout->batch;
+    if (rollout->pause) draft_.batchPause = *rollout->pause;
     if (rollout->analysis) draft_.criteria = write(to_json(*rollout->analysis));
   }
 

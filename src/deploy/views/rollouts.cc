@@ -80,6 +80,7 @@ std::string waits_for(const RolloutView& view, const RolloutRecord& record, cons
       break;
   }
   if (!record.reason.empty()) return record.reason;
+  if (record.scaling && record.shifted != record.step) return "replicas are being started or stopped " + at;
   if (!record.judging) return "the routers are told " + at;
   if (view.seconds_left.value_or(0) > 0) return "stays " + at + " for another " + seconds_text(*view.seconds_left);
   if (view.verdict && view.verdict->verdict == judge::Outcome::insufficientData) return view.verdict->sentence;
@@ -131,7 +132,8 @@ RolloutView view_of(const lang::Reading& reading, const States& states, const Ro
   }
   if (const auto* watch = reading.tools.find<JudgeWatch>()) {
     if (auto seen = watch->seen(found.id.text())) {
-      if (seen->obeyed_bps) view.weight_obeyed_bps = *seen->obeyed_bps;
+      // A rollout that has ended was acknowledged; what was seen is of the last look before.
+      if (seen->obeyed_bps) view.weight_obeyed_bps = record.endedAt ? record.weightBps : *seen->obeyed_bps;
       if (seen->verdict) view.verdict = *seen->verdict;
       put_looks(view.canary, *seen, &RolloutSeen::Look::canary);
       if (view.baseline) put_looks(*view.baseline, *seen, &RolloutSeen::Look::baseline);
@@ -193,6 +195,18 @@ Result<RolloutView> read_rollout(const lang::Reading& reading, const RolloutQuer
 }
 
 }  // namespace
+
+std::string rollout_under_way(const lang::Reading& reading, const std::string& revision) {
+  const States states(reading.rows);
+  for (const RolloutFound& each : states.rollout().find_by_concept(revision)) {
+    if (each.record.endedAt) continue;
+    const RolloutView view = view_of(reading, states, each);
+    return "Its rollout is " + std::string(to_json(view.status).as_string()) + " at step " + std::to_string(view.step) +
+           " of " + std::to_string(view.steps.size()) + ": " + view.waits_for +
+           (view.waits_for.ends_with('.') ? "" : ".");
+  }
+  return "";
+}
 
 std::vector<lang::View> rollout_views() {
   return {lang::make_view("rollouts", "Where the rollouts are, the newest first", read_rollouts),

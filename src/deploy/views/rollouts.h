@@ -97,4 +97,7 @@ BOOST_DESCRIBE_STRUCT(RolloutView, (),
 
 std::vector<lang::View> rollout_views();
 
+// "Its rollout is running at step 1 of 3: …" for a revision whose rollout has not ended; else nothing.
+std::string rollout_under_way(const lang::Reading& reading, const std::string& revision);
+
 }  // namespace sluice::deploy::views

@@ -10,6 +10,7 @@
 #include "deployment.gen.h"
 #include "env.gen.h"
 #include "revision.gen.h"
+#include "rollout.gen.h"
 #include "router/pins/redis_url.h"
 #include "runtime.gen.h"
 #include "traffic.gen.h"
@@ -116,6 +117,13 @@ std::vector<std::string> replica_addresses(const States& states, const std::stri
   auto deployment = of ? states.deployment().get(deployment::DeploymentId(of->deployment)) : std::nullopt;
   if (deployment && deployment->replicas && addresses.size() > static_cast<size_t>(*deployment->replicas)) {
     addresses.resize(static_cast<size_t>(*deployment->replicas));
+  }
+  for (const auto& each :
+       of ? states.rollout().find_by_deployment(of->deployment) : std::vector<rollout::RolloutFound>{}) {
+    const auto& cap = each.record.concept_ == revision   ? each.record.newCap
+                      : each.record.baseline == revision ? each.record.oldCap
+                                                         : std::optional<int64_t>{};
+    if (cap && addresses.size() > static_cast<size_t>(*cap)) addresses.resize(static_cast<size_t>(*cap));
   }
   if (addresses.empty()) {
     auto record = states.revision().get(revision::RevisionId(revision));

@@ -10,6 +10,7 @@
 #include "deploy/views/doctor.h"
 #include "deploy/views/instances.h"
 #include "deploy/views/names.h"
+#include "deploy/views/rollouts.h"
 #include "health.gen.h"
 #include "router.gen.h"
 #include "runtime.gen.h"
@@ -75,6 +76,9 @@ Subject about(const lang::Reading& reading, const States& states, const revision
       if (check.record.kind != health::HealthKind::suspect || !check.record.details) continue;
       subject.said.push_back("It is degraded: " + *check.record.details + ".");
     }
+  }
+  if (std::string rollout = rollout_under_way(reading, found.id.text()); !rollout.empty()) {
+    subject.said.push_back(std::move(rollout));
   }
   std::ranges::move(starts_of(reading, found.id.text()), std::back_inserter(subject.said));
   return subject;

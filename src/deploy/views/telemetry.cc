@@ -82,22 +82,38 @@ std::vector<std::string> otlp_endpoints(const lang::Snapshot& rows) {
   return endpoints;
 }
 
-std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance) {
-  const States states(rows);
-  auto runs = states.runtime().get(runtime::RuntimeId(instance));
-  auto revision = runs ? states.revision().get(revision::RevisionId(runs->concept_)) : std::nullopt;
-  if (!revision) return {};
+namespace {
+
+// The most particular configuration for a bundle.
+std::optional<telemetry::TelemetryRecord> otlp_for(const States& states, const std::string& bundle,
+                                                   const std::string& environment) {
   std::optional<telemetry::TelemetryRecord> best;
   int most = -1;
   for (const auto& each : states.telemetry().all()) {
     const telemetry::TelemetryRecord& config = each.record;
     if (config.provider != telemetry::TelemetryProvider::otlp) continue;
-    if (config.target != "*" && config.target != revision->bundle) continue;
-    if (!config.scope.empty() && config.scope != revision->environment) continue;
+    if (config.target != "*" && config.target != bundle) continue;
+    if (!config.scope.empty() && config.scope != environment) continue;
     const int particular = (config.target == "*" ? 0 : 2) + (config.scope.empty() ? 0 : 1);
     if (particular > most) best = config;
     most = std::max(most, particular);
   }
+  return best;
+}
+
+}  // namespace
+
+double sampling_of(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment) {
+  const auto config = otlp_for(States(rows), bundle, environment);
+  return config ? config->samplingRate : 0;
+}
+
+std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance) {
+  const States states(rows);
+  auto runs = states.runtime().get(runtime::RuntimeId(instance));
+  auto revision = runs ? states.revision().get(revision::RevisionId(runs->concept_)) : std::nullopt;
+  if (!revision) return {};
+  const auto best = otlp_for(states, revision->bundle, revision->environment);
   if (!best) return {};
   std::string attributes =
       attribute("service.version", best->serviceVersion.empty() ? revision->version : best->serviceVersion) + "," +

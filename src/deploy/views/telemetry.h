@@ -50,6 +50,9 @@ std::vector<lang::View> telemetry_views();
 // Where the control plane's own telemetry goes: the OTLP endpoints that are configured for all bundles.
 std::vector<std::string> otlp_endpoints(const lang::Snapshot& rows);
 
+// The share of a bundle's requests that are traced; 0 if no OTLP endpoint is configured for it.
+double sampling_of(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment);
+
 // The OTEL_* variables of what runs in an instance of Runtime. None if no OTLP endpoint is configured for it.
 std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance);
 

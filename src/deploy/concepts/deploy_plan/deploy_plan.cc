@@ -221,7 +221,9 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
                           .delivery = {.steps = draft.steps,
                                        .criteria = draft.criteria,
                                        .autoRollback = draft.autoRollback,
-                                       .after = draft.after},
+                                       .after = draft.after,
+                                       .batch = draft.batch,
+                                       .batchPause = draft.batchPause},
                           .currentPhase = Phase::planned};
   for (const plan::Change& each : draft.changes) {
     int64_t* counts[] = {&record.summary.create, &record.summary.change, &record.summary.remove, &record.summary.keep};

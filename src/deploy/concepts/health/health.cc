@@ -1,4 +1,7 @@
 // Health goes through what a kit consists of one by one, and keeps the newest result of each target.
+#include "deploy/bundle_shelf.h"
+#include "deploy/concepts/health/health_work.h"
+#include "deploy/live_probe.h"
 #include "health.gen.h"
 
 namespace sluice::deploy::health {
@@ -107,6 +110,95 @@ CheckKit::Outcome Health::finish_check_kit(const CheckKit&, const CheckKit::Outc
   return CheckKit::Ok{.check = check->id, .conceptResults = healthy};
 }
 
+CheckSync::Begun Health::begin_check_sync(const CheckSync& ask, State& state) {
+  open_check(state, ask.sync, HealthKind::sync);
+  return lang::Opened{};
+}
+
+CheckSync::Outcome Health::finish_check_sync(const CheckSync& ask, const CheckSync::Outcome& outcome, State& state) {
+  auto check = check_of(state);
+  if (!check) return outcome;
+  const auto* engine = get_if<lang::EngineEnd>(&outcome);
+  const auto* told = get_if<CheckSync::PartialFailure>(&outcome);
+  const auto failed = state.failed(check->id).values();
+  if (engine != nullptr || told != nullptr || !failed.empty()) {
+    if (engine != nullptr) check->record.details = engine->message;
+    if (told != nullptr) check->record.details = told->reason;
+    close_check(state, *check, HealthStatus::failed, check->record.latencyMs);
+    if (engine != nullptr && engine->outcome == lang::EngineOutcome::cancelled) return outcome;
+    return CheckSync::PartialFailure{
+        .sync = ask.sync, .failed = failed, .reason = check->record.details.value_or("a revision does not answer")};
+  }
+  if (!state.degraded(check->id).values().empty()) {
+    close_check(state, *check, HealthStatus::degraded, kPathTimeout_ms);
+    return CheckSync::Timeout{.sync = ask.sync, .timeoutMs = kPathTimeout_ms};
+  }
+  close_check(state, *check, HealthStatus::ok, check->record.latencyMs);
+  return CheckSync::Ok{.check = check->id, .roundTripMs = check->record.latencyMs};
+}
+
+CheckInvariant::Begun Health::begin_check_invariant(const CheckInvariant& ask, State& state) {
+  open_check(state, ask.concept_, HealthKind::invariant);
+  return lang::Opened{};
+}
+
+CheckInvariant::Outcome Health::finish_check_invariant(const CheckInvariant& ask,
+                                                       const CheckInvariant::Outcome& outcome, State& state) {
+  auto check = check_of(state);
+  if (!check) return outcome;
+  if (get_if<CheckInvariant::Ok>(&outcome) != nullptr) {
+    close_check(state, *check, HealthStatus::ok, 0);
+    return CheckInvariant::Ok{.check = check->id};
+  }
+  if (const auto* engine = get_if<lang::EngineEnd>(&outcome)) check->record.details = engine->message;
+  if (const auto* violated = get_if<CheckInvariant::Violated>(&outcome)) {
+    check->record.details = violated->invariant + ": expected " + violated->expected + ", got " + violated->actual;
+  }
+  close_check(state, *check, HealthStatus::failed, 0);
+  const auto* engine = get_if<lang::EngineEnd>(&outcome);
+  if (engine == nullptr || engine->outcome == lang::EngineOutcome::cancelled) return outcome;
+  return CheckInvariant::Unreachable{.concept_ = ask.concept_, .reason = engine->message};
+}
+
+SendThrough::Begun Health::begin_send_through(const SendThrough& ask, State&) {
+  return SendThroughWork{
+      .environment = ask.environment, .deployment = ask.deployment, .revision = ask.revision, .artifact = ask.artifact};
+}
+
+SendThrough::Performed Health::perform_send_through(const SendThroughWork& work, Effect& effect) {
+  auto seen = effect.tool<BundleShelf>().look(work.artifact);
+  if (!seen) return SendThrough::Lost{.revision = work.revision, .reason = to_string(seen.error())};
+  auto done = effect.tool<LiveProbe>().send_through({.environment = work.environment,
+                                                     .deployment = work.deployment,
+                                                     .revision = work.revision,
+                                                     .path = seen->manifest.health.path.text});
+  if (done) return SendThrough::Ok{.revision = work.revision, .latencyMs = *done};
+  if (done.error().code == Code::timeout) return SendThrough::Late{.revision = work.revision};
+  return SendThrough::Lost{.revision = work.revision, .reason = done.error().message};
+}
+
+SendThrough::Outcome Health::finish_send_through(const SendThrough&, const SendThrough::Outcome& outcome, State&) {
+  return outcome;
+}
+
+TryInvariant::Begun Health::begin_try_invariant(const TryInvariant& ask, State&) {
+  return TryInvariantWork{.endpoint = ask.endpoint, .invariant = ask.invariant};
+}
+
+TryInvariant::Performed Health::perform_try_invariant(const TryInvariantWork& work, Effect& effect) {
+  auto tried = effect.tool<LiveProbe>().try_invariant(work.endpoint, work.invariant, "sluice-check-" + effect.id());
+  if (!tried) {
+    if (tried.error().code == Code::not_found) return TryInvariant::Undeclared{.reason = tried.error().message};
+    return TryInvariant::Unreachable{.reason = tried.error().message};
+  }
+  if (tried->violated.empty()) return TryInvariant::Ok{.invariants = tried->invariants};
+  return TryInvariant::Violated{.invariant = tried->violated, .expected = tried->expected, .actual = tried->actual};
+}
+
+TryInvariant::Outcome Health::finish_try_invariant(const TryInvariant&, const TryInvariant::Outcome& outcome, State&) {
+  return outcome;
+}
+
 Suspect::Begun Health::begin_suspect(const Suspect& ask, State& state) {
   for (const HealthFound& each : state.find_by_target(ask.instance)) {
     if (each.record.kind == HealthKind::suspect && each.record.ask) return Suspect::Ignored{.instance = ask.instance};
@@ -142,7 +234,10 @@ Found::Result Health::found(const Found& ask, State& state) {
   if (ask.status == HealthFoundStatus::ok) state.healthy(ask.check).push(ask.concept_);
   if (ask.status == HealthFoundStatus::degraded) state.degraded(ask.check).push(ask.concept_);
   if (ask.status == HealthFoundStatus::failed) state.failed(ask.check).push(ask.concept_);
-  state.edit(ask.check, [&](HealthRecord& record) { record.latencyMs = std::max(record.latencyMs, ask.latencyMs); });
+  state.edit(ask.check, [&](HealthRecord& record) {
+    record.latencyMs = std::max(record.latencyMs, ask.latencyMs);
+    if (ask.details) record.details = ask.details;
+  });
   if (auto next = next_of(state, ask.check)) return Found::Next{.check = ask.check, .concept_ = *next};
   return Found::Ok{.check = ask.check};
 }

@@ -15,9 +15,10 @@ constexpr int64_t kLongest_s = 30L * 24 * 3600;
 Result<RolloutStrategy> strategy_named(const std::string& name) {
   if (name.empty() || name == "canary") return RolloutStrategy::canary;
   if (name == "blue-green") return RolloutStrategy::blue_green;
+  if (name == "rolling") return RolloutStrategy::rolling;
   if (name == "immediate") return RolloutStrategy::immediate;
   return Error{.code = Code::invalid,
-               .message = "there is no strategy " + name + "; it is canary, blue-green or immediate"};
+               .message = "there is no strategy " + name + "; it is canary, blue-green, rolling or immediate"};
 }
 
 std::vector<std::string> usual_steps(RolloutStrategy strategy) {
@@ -26,6 +27,7 @@ std::vector<std::string> usual_steps(RolloutStrategy strategy) {
       return {"5%:5m", "25%:10m", "50%:15m", "100%"};
     case RolloutStrategy::blue_green:
       return {"0%", "100%"};
+    case RolloutStrategy::rolling:  // known when the replicas are counted
     case RolloutStrategy::immediate:
       return {"100%"};
   }
@@ -37,13 +39,34 @@ struct Wish {
   std::vector<RolloutStep> steps;
 };
 
+constexpr int64_t kMostReplicas = 1'000;
+
+// What does not go together with a strategy.
+std::string fault_of_rolling(const Begin& ask, bool rolling) {
+  if (!rolling) {
+    if (ask.batch || ask.batchPause) return "a batch is of rolling alone";
+    return "";
+  }
+  if (ask.steps && !ask.steps->empty()) {
+    return "rolling makes its steps of the replicas; say with `batch` how many are replaced at a time";
+  }
+  if (ask.batch && (*ask.batch < 1 || *ask.batch > kMostReplicas)) return "a batch is 1 to 1000 replicas";
+  if (ask.rollbackSeconds.value_or(0) > 0) return "rolling returns at once, when the replaced replicas run again";
+  if (ask.scaleDownDelay.value_or(0) > 0) return "rolling stops the old replicas as it goes; it has no scaleDownDelay";
+  return "";
+}
+
 std::string fault_of_times(const Begin& ask, const Wish& wish) {
-  for (const auto& time : {ask.after, ask.scaleDownDelay, ask.progressDeadline, ask.rollbackSeconds}) {
+  for (const auto& time : {ask.after, ask.scaleDownDelay, ask.progressDeadline, ask.rollbackSeconds, ask.batchPause}) {
     if (time && (*time < 0 || *time > kLongest_s)) return "a time is 0 to 30 days";
   }
   if (wish.record.holdbackBps < 0 || wish.record.holdbackBps > 5'000) return "holdback is 0% to 50%";
   if (wish.record.holdbackBps > 0 && wish.record.afterSeconds == 0) {
     return "holdback is what the old revision keeps while the new one is judged after 100%; say how long with `after`";
+  }
+  if (wish.record.progressDeadline > 0 && ask.batchPause.value_or(0) >= wish.record.progressDeadline) {
+    return "a batch stays longer than the progress deadline of " +
+           print_duration(std::chrono::seconds(wish.record.progressDeadline));
   }
   for (size_t i = 0; wish.record.progressDeadline > 0 && i < wish.steps.size(); ++i) {
     if (wish.steps[i].pauseSeconds < wish.record.progressDeadline) continue;
@@ -58,6 +81,9 @@ Result<Wish> wish_of(const Begin& ask) {
   if (!strategy) return strategy.error();
   auto criteria = parse_criteria(ask.criteria.value_or(""));
   if (!criteria) return criteria.error();
+  if (std::string fault = fault_of_rolling(ask, *strategy == RolloutStrategy::rolling); !fault.empty()) {
+    return Error{.code = Code::invalid, .message = fault};
+  }
   const bool given = ask.steps && !ask.steps->empty();
   auto steps = parse_steps(given ? *ask.steps : usual_steps(*strategy), *strategy);
   if (!steps) return steps.error();
@@ -81,12 +107,16 @@ Result<Wish> wish_of(const Begin& ask) {
                  .scaleDownDelay = ask.scaleDownDelay.value_or(0),
                  .progressDeadline = ask.progressDeadline.value_or(0),
                  .rollbackSeconds = ask.rollbackSeconds.value_or(0),
+                 .batch = ask.batch,
+                 .batchPause = ask.batchPause,
                  .status = RolloutStatus::queued,
                  .attempt = 1},
       .steps = *std::move(steps)};
   if (std::string fault = fault_of_times(ask, wish); !fault.empty()) {
     return Error{.code = Code::invalid, .message = fault};
   }
+  // The last replicas of the old revision are no way back: a rollback warms it whole.
+  if (*strategy == RolloutStrategy::rolling) wish.record.scaleDownDelay = 1;
   return wish;
 }
 
@@ -94,6 +124,8 @@ Result<Wish> wish_of(const Begin& ask) {
 void supersede(State& state, RolloutRecord& next, std::vector<RolloutBeforeItem>& before) {
   for (const RolloutFound& each : of_deployment(state, next.deployment)) {
     if (!is_under_way(each.record.status) || each.record.status == RolloutStatus::returning) continue;
+    // It has stopped replicas that the next one would need: the next one waits for its end.
+    if (each.record.strategy == RolloutStrategy::rolling && each.record.step > 0) continue;
     if (each.record.step > 0) {
       next.baseline = each.record.baseline;
       before = state.before(each.id).values();
@@ -108,6 +140,7 @@ void keep_newest(State& state, const std::string& deployment) {
     if (is_under_way(all[i].record.status) || all[i].record.run || all[i].record.watching) continue;
     state.steps(all[i].id).clear();
     state.before(all[i].id).clear();
+    state.sizes(all[i].id).clear();
     state.erase(all[i].id);
   }
 }
@@ -161,6 +194,9 @@ void end(State& state, const RolloutId& id, RolloutStatus status, const std::str
     record.status = status;
     record.reason = reason;
     record.endedAt = state.now();
+    if (status == RolloutStatus::stuck) return;  // replicas may still be on their way
+    record.oldCap.reset();
+    record.newCap.reset();
   });
 }
 
@@ -256,7 +292,16 @@ Prepare::Result Rollout::prepare(const Prepare& ask, State& state) {
   }
   record->status = RolloutStatus::running;
   record->startedAt = record->steppedAt = state.now();
+  const bool sized = record->strategy == RolloutStrategy::rolling && !record->baseline.empty();
+  if (sized) {
+    record->oldRuns.reset();
+    record->newRuns.reset();
+    record->shifted.reset();
+  }
   state.put(ask.rollout, *record);
+  if (sized) {
+    return Prepare::Size{.rollout = ask.rollout, .oldRevision = record->baseline, .newRevision = record->concept_};
+  }
   return Prepare::Ok{.rollout = ask.rollout};
 }
 
@@ -299,6 +344,7 @@ Forget::Result Rollout::forget(const Forget& ask, State& state) {
   for (const RolloutFound& each : of_deployment(state, ask.deployment)) {
     state.steps(each.id).clear();
     state.before(each.id).clear();
+    state.sizes(each.id).clear();
     state.erase(each.id);
   }
   return Forget::Ok{.deployment = ask.deployment};

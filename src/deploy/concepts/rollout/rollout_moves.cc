@@ -4,6 +4,7 @@
 
 #include "base/basis_points.h"
 #include "base/duration.h"
+#include "deploy/concepts/rollout/rollout_replicas.h"
 #include "deploy/concepts/rollout/rollout_rows.h"
 #include "deploy/invariant.h"
 
@@ -11,23 +12,6 @@ namespace sluice::deploy::rollout {
 namespace {
 
 std::string no_such(const RolloutId& id) { return "there is no rollout " + id.text(); }
-
-// What the two get when the new one gets so much.
-std::vector<RolloutEntry> entries_at(const RolloutRecord& record, int64_t weight_bps) {
-  std::vector<RolloutEntry> entries = {{.revision = record.concept_, .weightBps = weight_bps}};
-  if (weight_bps < kAllBasisPoints) {
-    entries.push_back({.revision = record.baseline, .weightBps = kAllBasisPoints - weight_bps});
-  }
-  return entries;
-}
-
-std::vector<RolloutEntry> entries_before(const State& state, const RolloutId& id) {
-  std::vector<RolloutEntry> entries;
-  for (const RolloutBeforeItem& each : state.before(id).values()) {
-    entries.push_back({.revision = each.revision, .weightBps = each.weightBps});
-  }
-  return entries;
-}
 
 // Those that move with it and are not as far yet.
 std::vector<RolloutFound> behind_in_group(const State& state, const RolloutId& id, const RolloutRecord& record) {
@@ -63,6 +47,28 @@ Back go_back(State& state, const RolloutId& id, RolloutRecord& record) {
 }
 
 }  // namespace
+
+std::vector<RolloutEntry> entries_at(const RolloutRecord& record, int64_t weight_bps) {
+  std::vector<RolloutEntry> entries = {{.revision = record.concept_, .weightBps = weight_bps}};
+  if (weight_bps < kAllBasisPoints) {
+    entries.push_back({.revision = record.baseline, .weightBps = kAllBasisPoints - weight_bps});
+  }
+  return entries;
+}
+
+std::vector<RolloutEntry> entries_before(const State& state, const RolloutId& id) {
+  std::vector<RolloutEntry> entries;
+  for (const RolloutBeforeItem& each : state.before(id).values()) {
+    entries.push_back({.revision = each.revision, .weightBps = each.weightBps});
+  }
+  return entries;
+}
+
+std::string move_of(const State& state, const RolloutId& id, const RolloutRecord& record) {
+  const auto steps = state.steps(id).values();
+  if (record.step == static_cast<int64_t>(steps.size())) return "finish";
+  return steps[static_cast<size_t>(record.step) - 1].manual ? "hold" : "judge";
+}
 
 Advance::Result Rollout::advance(const Advance& ask, State& state) {
   auto record = state.get(ask.rollout);
@@ -108,13 +114,24 @@ Advance::Result Rollout::advance(const Advance& ask, State& state) {
   record->status = RolloutStatus::running;
   record->reason.clear();
   record->steppedAt = state.now();
+  if (is_rolling(*record)) {
+    if (record->scaling) {
+      state.put(ask.rollout, *record);
+      return Advance::Scaling{.rollout = ask.rollout, .message = std::string(kScaling)};
+    }
+    const Replicas next = next_replicas(state, ask.rollout, *record);
+    if (next.move == Replicas::Move::scale) {
+      record->scaling = true;
+      state.put(ask.rollout, *record);
+      return Advance::Scale{.rollout = ask.rollout, .revision = next.revision, .replicas = next.count};
+    }
+    note_shift(state, ask.rollout, *record);
+  }
   state.put(ask.rollout, *record);
   return Advance::Ok{.rollout = ask.rollout,
                      .step = record->step,
                      .newWeight = record->weightBps,
-                     .move = final         ? "finish"
-                             : step.manual ? "hold"
-                                           : "judge",
+                     .move = move_of(state, ask.rollout, *record),
                      .entries = entries_at(*record, record->weightBps)};
 }
 
@@ -187,6 +204,17 @@ Resume::Result Rollout::resume(const Resume& ask, State& state) {
   record->status = RolloutStatus::running;
   record->reason.clear();
   record->steppedAt = state.now();
+  // Paused while replicas came: traffic has not followed yet.
+  if (is_rolling(*record) && record->shifted != record->step) {
+    if (record->scaling) {
+      state.put(ask.rollout, *record);
+      return Resume::Scaling{.rollout = ask.rollout, .message = std::string(kScaling)};
+    }
+    const RolloutSize wanted = size_at(state, ask.rollout, *record);
+    record->scaling = true;
+    state.put(ask.rollout, *record);
+    return Resume::Scale{.rollout = ask.rollout, .revision = record->concept_, .replicas = wanted.newReplicas};
+  }
   state.put(ask.rollout, *record);
   return Resume::Ok{.rollout = ask.rollout, .step = record->step, .currentWeight = record->weightBps};
 }
@@ -222,6 +250,20 @@ Abort::Result Rollout::abort(const Abort& ask, State& state) {
   record->status = RolloutStatus::returning;
   record->reason = reason;
   record->steppedAt = state.now();
+  if (is_rolling(*record)) {
+    if (record->scaling) {
+      state.put(ask.rollout, *record);
+      return Abort::Scaling{.rollout = ask.rollout, .message = std::string(kScaling)};
+    }
+    record->oldCap.reset();
+    record->newCap.reset();
+    const Replicas next = next_replicas(state, ask.rollout, *record);
+    if (next.move == Replicas::Move::scale) {
+      record->scaling = true;
+      state.put(ask.rollout, *record);
+      return Abort::Scale{.rollout = ask.rollout, .revision = next.revision, .replicas = next.count};
+    }
+  }
   Back back = go_back(state, ask.rollout, *record);
   state.put(ask.rollout, *record);
   return Abort::Ok{.rollout = ask.rollout,

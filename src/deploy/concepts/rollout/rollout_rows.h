@@ -21,4 +21,11 @@ void release(State& state, const std::string& deployment);
 // Ends it in this state, for this reason.
 void end(State& state, const RolloutId& id, RolloutStatus status, const std::string& reason);
 
+// What the two get when the new one gets so much.
+std::vector<RolloutEntry> entries_at(const RolloutRecord& record, int64_t weight_bps);
+// What had traffic before.
+std::vector<RolloutEntry> entries_before(const State& state, const RolloutId& id);
+// What the routers' acknowledgement of the present step leads to: judge, hold, finish.
+std::string move_of(const State& state, const RolloutId& id, const RolloutRecord& record);
+
 }  // namespace sluice::deploy::rollout

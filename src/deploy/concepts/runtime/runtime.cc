@@ -201,6 +201,14 @@ Scale::Outcome Runtime::finish_scale(const Scale& ask, const Scale::Outcome& out
   return Scale::ScaleFailed{.instance = ask.instance, .reason = reason_of(outcome)};
 }
 
+Size::Result Runtime::size(const Size& ask, State& state) {
+  int64_t replicas = 0;
+  for (const RuntimeFound& each : state.find_by_concept(ask.concept_)) {
+    replicas += static_cast<int64_t>(state.replicas(each.id).values().size());
+  }
+  return Size::Ok{.concept_ = ask.concept_, .replicas = replicas};
+}
+
 Enter::Result Runtime::enter(const Enter& ask, State& state) {
   const auto found = state.get(ask.instance);
   for (const auto& each : state.replicas(ask.instance)) {

@@ -154,6 +154,14 @@ TEST_F(RuntimeTest, ScaleKeepsWhereTheReplicasAre) {
   EXPECT_EQ(record(instance).status, RuntimeStatus::running);
 }
 
+TEST_F(RuntimeTest, SizeCountsTheReplicasOfAComponent) {
+  EXPECT_EQ(harness.invoke(Size{.concept_ = "shop"}).as<Size::Ok>().replicas, 0);
+  RuntimeId instance = provisioned();
+  deploy(instance, "1");
+  EXPECT_EQ(harness.invoke(Size{.concept_ = "shop"}).as<Size::Ok>().replicas,
+            static_cast<int64_t>(replicas(instance).size()));
+}
+
 TEST_F(RuntimeTest, ScaleThatFailsLeavesTheReplicasThereAre) {
   RuntimeId instance = provisioned();
   deploy(instance, "1");

@@ -1,0 +1,42 @@
+"""Health of what runs: a message through the routers, and the invariants of a concept in the program that serves it."""
+
+import subprocess
+
+from up_home import get
+
+
+def stock(home, name, **env):
+    folder = home.copy("stock", name)
+    if env:
+        with (folder / "bundle.yaml").open("a") as manifest:
+            manifest.write("env:\n" + "".join(f'  {key}: "{value}"\n' for key, value in env.items()))
+    return folder
+
+
+def test_an_invariant_is_tried_in_a_tenant_that_is_forgotten(home):
+    home.up(stock(home, "good"))
+    (endpoint,) = [each["endpoint"] for each in home.data("runtime", "list") if each["name"] == "stock@1"]
+    assert home.data("health", "invariant", "stock@1")["check"]
+    home.run("health", "invariant", "stock@1", "--invariant", "takenOnce")
+    assert get(endpoint) == (200, '{"tenants": 0}'), "nothing is left behind"
+    none = home.run("health", "invariant", "stock@1", "--invariant", "other", code=5)
+    assert "Stock has no invariant other; there is takenOnce" in none.stderr
+    home.up(stock(home, "bad", FORGETFUL="1"), "--canary", "1%")
+    bad = home.run("health", "invariant", "stock@2", code=7)
+    assert 'stock@2 violates takenOnce: expected take {"item":"pen","count":1} -> tooFew, got ok' in bad.stderr
+    home.up(home.copy("hello", "hello"))
+    assert "it declares no concept" in home.run("health", "invariant", "hello@1", code=5).stderr
+
+
+def test_a_message_goes_through_every_router_to_each_revision(home):
+    home.up(home.copy("hello", "one"))
+    home.up(home.copy("hello", "two", "1.0.1"), "--canary", "10%")
+    assert home.data("health", "path", "hello")["roundTripMs"] >= 0
+    assert home.data("health", "path", "hello@2")["check"]
+    (pid,) = [each["replicas"][0]["pid"] for each in home.data("runtime", "list") if each["name"] == "hello@2"]
+    subprocess.run(["kill", "-STOP", str(pid)], check=True)
+    try:
+        late = home.run("health", "path", "hello", code=7)
+        assert "hello did not answer a message through the routers within 5000 ms" in late.stderr
+    finally:
+        subprocess.run(["kill", "-CONT", str(pid)], check=True)
