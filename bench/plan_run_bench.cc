@@ -77,7 +77,7 @@ PlanTimes run_plan(const plan::Graph& graph, bool execute) {
   RealDisk disk;
   RealClock clock;
   RealRandom random;
-  auto store = store::SqliteStore::open(disk, folder.path() + "/store.db").value();
+  auto store = store::SqliteStore::open(disk, folder.path("store.db")).value();
   (void)store->commit(
       {.state = {{"Env", "local", 1, 0, write(to_json(env::EnvRecord{.name = "local", .generation = 1}))}}});
   const auto bindings = handlers();
@@ -116,7 +116,7 @@ double plan_unchanged_s(size_t components) {
   RealDisk disk;
   RealClock clock;
   RealRandom random;
-  auto store = store::SqliteStore::open(disk, folder.path() + "/store.db").value();
+  auto store = store::SqliteStore::open(disk, folder.path("store.db")).value();
   store::Batch batch;
   auto put = [&](const char* relation, const std::string& key, const json::value& value) {
     batch.state.push_back({relation, key, 1, 0, write(value)});
@@ -169,7 +169,7 @@ double plan_unchanged_s(size_t components) {
     bundles.push_back(json::object{{"component", name}, {"archive", digest}, {"signature", ""}});
   }
   (void)store->commit(batch);
-  BundleShelf shelf(disk, folder.path() + "/shelf");
+  BundleShelf shelf(disk, folder.path("shelf"));
   lang::Tools tools;
   tools.add(shelf);
   auto engine = engine::Engine::start({.store = store.get(),
