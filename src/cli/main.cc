@@ -65,9 +65,13 @@ int main(int count, char** words) {
   // By this name, so that replicas are supervised by the very program that started them, also if it was replaced.
   sluice::process::Replicas replicas(disk, clock, random,
                                      {.folder = runtime + "/replicas", .supervisor = {"/proc/self/exe"}});
-  sluice::deploy::local_runtime::LocalHost host(
-      disk, replicas,
-      {.home = home ? home->root().string() : "", .bundles = runtime + "/bundles", .storage = runtime + "/storage"});
+  sluice::deploy::local_runtime::LocalImages images(disk, clock, random,
+                                                    {.folder = runtime + "/images", .variables = variables});
+  sluice::deploy::local_runtime::LocalHost host(disk, replicas,
+                                                {.home = home ? home->root().string() : "",
+                                                 .bundles = runtime + "/bundles",
+                                                 .storage = runtime + "/storage",
+                                                 .images = &images});
   sluice::deploy::StoredData stored(runtime + "/storage");
   loaded.tools.add(stored);
   sluice::deploy::secret_store::SealedStore secrets(disk, random, runner,
