@@ -17,6 +17,7 @@
 #include "cli/version.h"
 #include "deploy/build_bundle.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
+#include "deploy/image_pin.h"
 #include "plan/app_manifest.h"
 
 namespace sluice::cli {
@@ -150,7 +151,10 @@ Result<void> pack_signed(Context& context, const std::string& folder, const std:
            [&](const std::string& name) {
              return deploy::artifact::version_of_tool(context.disk, name, context.variables);
            },
-       .sluice_version = version().number},
+       .sluice_version = version().number,
+       .pin =
+           [&](const std::string& image) { return deploy::pin_image(context.disk, clock, context.variables, image); },
+       .update_image = false},
       {.stopped = stopped, .said = [&](const std::string& line) { context.output.note("  " + line); }});
   if (!built) return built.error();
   for (const std::string& each : built->warnings) context.output.warn(each);

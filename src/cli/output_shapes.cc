@@ -27,7 +27,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
     {"host",
      "{ env_id: text, region?: text, cluster_endpoint?: text, public_hostname?: text, tenant_org_id?: text, "
      "redis_url?: text, listen_addr?: text, public_base_url?: text, trusted_proxies?: text, "
-     "access_log_share?: text, connections_per_address?: text }"},
+     "access_log_share?: text, connections_per_address?: text, container_engine?: text }"},
     {"pack",
      "{ slot: text, kind: text, pack_ref: text, answers_ref: text?, generation: int, bound_at: time, "
      "previous_binding_ref: text? }"},
@@ -48,7 +48,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "generation?: int, created_at?: text, host_config?: { env_id?: text?, region?: text?, "
      "cluster_endpoint?: text?, public_hostname?: text?, tenant_org_id?: text?, "
      "redis_url?: text?, listen_addr?: text?, public_base_url?: text?, trusted_proxies?: text?, "
-     "access_log_share?: text?, connections_per_address?: text? }, "
+     "access_log_share?: text?, connections_per_address?: text?, container_engine?: text? }, "
      "packs?: [{ slot: text, kind: text, pack_ref?: text?, answers_ref?: text?, "
      "generation?: int, bound_at?: text, previous_binding_ref?: text? }], "
      "credentials_ref?: text?, bundles?: [@file-bundle], revisions?: [object], "

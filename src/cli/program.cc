@@ -68,9 +68,13 @@ int run_program(int count, char** words, const AddConcepts& add) {
   RealRandom random;
   // By this name, so that replicas are supervised by the very program that started them, also if it was replaced.
   process::Replicas replicas(disk, clock, random, {.folder = runtime + "/replicas", .supervisor = {"/proc/self/exe"}});
-  deploy::local_runtime::LocalHost host(
-      disk, replicas,
-      {.home = home ? home->root().string() : "", .bundles = runtime + "/bundles", .storage = runtime + "/storage"});
+  deploy::local_runtime::LocalImages images(disk, clock, random,
+                                            {.folder = runtime + "/images", .variables = variables});
+  deploy::local_runtime::LocalHost host(disk, replicas,
+                                        {.home = home ? home->root().string() : "",
+                                         .bundles = runtime + "/bundles",
+                                         .storage = runtime + "/storage",
+                                         .images = &images});
   deploy::StoredData stored(runtime + "/storage");
   loaded.tools.add(stored);
   deploy::secret_store::SealedStore secrets(disk, random, runner,

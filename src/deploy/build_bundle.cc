@@ -107,6 +107,7 @@ class BundleBuild {
                            built_.manifest.name.text + ".bundle"};
     }
     if (auto may = can_write(built_.out); !may) return may.error();
+    if (auto pinned = pin_image(); !pinned) return pinned.error();
     if (built_.manifest.build.empty()) return pack(order_.folder, order_.folder);
     auto selection = select_from(order_.folder, {"**"});
     if (!selection) return selection.error();
@@ -130,6 +131,32 @@ class BundleBuild {
     return Error{.code = Code::not_found,
                  .message = "cannot write " + out + ": there is no folder " + holder,
                  .next = "mkdir -p " + holder + ", then run this again"};
+  }
+
+  // A lock of another image than bundle.yaml names is none.
+  Result<void> pin_image() {
+    if (!built_.manifest.image || bundle::is_layout(*built_.manifest.image)) return {};
+    if (bundle::secrets_as_of(built_.manifest) == bundle::SecretsAs::env && !built_.manifest.secrets.empty()) {
+      built_.warnings.emplace_back(
+          "secrets_as: env gives a container its secrets as variables, which its engine writes to disk; leave it out");
+    }
+    const std::string path = order_.folder + "/" + std::string(bundle::kImageLockName);
+    auto text = sluice::read_file(disk_, path, bundle::kMaxImageLockBytes);
+    if (!text && text.error().code != Code::not_found) return text.error();
+    if (text && !order_.update_image) {
+      auto lock = bundle::parse_image_lock(*text, path);
+      if (!lock) return lock.error();
+      if (lock->reference == *built_.manifest.image) return {};
+    }
+    if (!order_.pin) {
+      return Error{.code = Code::not_found,
+                   .message = path + " does not say what the image " + *built_.manifest.image + " is",
+                   .next = "build the bundle where its registry can be asked"};
+    }
+    if (hooks_.progress) hooks_.progress("asking for the image", 0, std::nullopt);
+    auto pinned = order_.pin(*built_.manifest.image);
+    if (!pinned) return pinned.error();
+    return write_atomically(disk_, path, bundle::print_image_lock(*pinned), 0644);
   }
 
   // The command, in a clean copy at src/ of the work folder.
@@ -263,6 +290,13 @@ class BundleBuild {
       const bool is_there = std::ranges::any_of(built_.skipped, left_out);
       built_.warnings.push_back("include: " + printable(glob) +
                                 (is_there ? " names only what is skipped" : " names nothing that is there"));
+    }
+    if (built_.manifest.image && bundle::is_layout(*built_.manifest.image)) {
+      const std::string index =
+          std::filesystem::path(*built_.manifest.image + "/index.json").lexically_normal().string();
+      if (std::ranges::find(chosen, index) == chosen.end()) {
+        built_.warnings.push_back("image: " + printable(*built_.manifest.image) + " is no OCI layout in the bundle");
+      }
     }
     if (built_.manifest.run.empty()) return;
     const std::string& program = built_.manifest.run.front();

@@ -4,6 +4,9 @@
 //   auto built = build_bundle(disk, runner, clock, {.folder = "shop", .out = "shop.bundle"}, hooks);
 //   if (built) sign_statement(built->statement, keys) …
 //
+// The image of a bundle that names one by a tag is pinned first, in image.lock.json beside bundle.yaml, unless it is
+// there.
+//
 // The clean copy holds what neither .sluiceignore nor the deny list names, so a build cannot pick up secrets or what an
 // earlier build has left there. It stands beside `out` as an unfinished folder, and is gone when the call returns; the
 // command sees it at process::kBuildPlace if the system lets it.
@@ -21,6 +24,7 @@
 #include "base/result.h"
 #include "base/terminal.h"
 #include "bundle/archive/pack.h"
+#include "bundle/manifest/image_lock.h"
 #include "bundle/manifest/manifest.h"
 #include "bundle/manifest/selection.h"
 #include "bundle/secrets/secret_scan.h"
@@ -36,6 +40,9 @@ struct BundleOrder {
   // What a program's version is; nothing if there is no such program.
   std::function<std::optional<std::string>(const std::string&)> version_of = {};
   std::string sluice_version = {};
+  // What the image of this name is now, asked of its registry; nothing: a bundle must have its lock already.
+  std::function<Result<bundle::ImageLock>(const std::string&)> pin = {};
+  bool update_image = false;  // although there is a lock
   int64_t build_deadline_ms = 3'600'000;
 };
 

@@ -107,7 +107,7 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
             "VaultProvider/head VaultProvider/put VaultProvider/remove LocalRuntime/provision "
             "LocalRuntime/deploy LocalRuntime/rollback LocalRuntime/scale LocalRuntime/renew "
             "LocalRuntime/reload LocalRuntime/release LocalRuntime/destroy LocalRuntime/forgetStorage "
-            "LocalRuntime/check LocalCredentials/inspect LocalCredentials/advise ");
+            "LocalRuntime/forgetImages LocalRuntime/check LocalCredentials/inspect LocalCredentials/advise ");
 }
 
 }  // namespace deploy_kit_test

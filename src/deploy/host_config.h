@@ -16,8 +16,10 @@ inline constexpr std::string_view kTrustedProxies = "trusted_proxies";   // "10.
 inline constexpr std::string_view kAccessLogShare = "access_log_share";  // "1%", of the requests
 inline constexpr std::string_view kConnectionsPerAddress = "connections_per_address";  // "200", to a router
 
+inline constexpr std::string_view kContainerEngine = "container_engine";  // "/run/podman/podman.sock"
+
 // region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url trusted_proxies
-// access_log_share connections_per_address
+// access_log_share connections_per_address container_engine
 std::span<const std::string_view> host_keys();
 
 // The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which

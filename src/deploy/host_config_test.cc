@@ -19,6 +19,10 @@ TEST(HostConfig, TakesWhatEachKeyMeans) {
   EXPECT_EQ(host_value("trusted_proxies", "10.0.0.0/8,::1,192.0.2.7").value(), "10.0.0.0/8,::1,192.0.2.7");
   EXPECT_EQ(host_value("access_log_share", "0.5%").value(), "0.5%");
   EXPECT_EQ(host_value("connections_per_address", "200").value(), "200");
+  EXPECT_EQ(host_value("container_engine", "unix:///run/podman/podman.sock").value(), "unix:///run/podman/podman.sock");
+  EXPECT_EQ(host_value("container_engine", "tcp://10.0.0.1").error().message,
+            "container_engine is the path of a socket of this machine, such as /run/podman/podman.sock, not "
+            "'tcp://10.0.0.1'");
   for (std::string_view each : host_keys()) EXPECT_EQ(host_value(each, "").value(), "");
 }
 

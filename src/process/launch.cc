@@ -17,6 +17,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "base/disk.h"
@@ -29,7 +32,7 @@ namespace {
 constexpr int kFirstHanded = 3;
 constexpr int kAboveHanded = 64;
 
-enum class Stage : int { group, limits, view, user, folder, exec, no_view };
+enum class Stage : int { group, limits, view, user, folder, exec, no_view, inside };
 
 struct Report {
   Stage stage;
@@ -191,6 +194,116 @@ Report run_here(const LaunchRequest& request, const std::string& program) {
   return {.stage = Stage::exec, .number = errno};
 }
 
+Error explain(const Report& report, const LaunchRequest& request, const std::string& program);
+
+// --- in the place of a container -----------------------------------------------------------------------------
+
+// The number behind a word at the beginning of a line of /proc/PID/status.
+uint32_t status_number(const std::string& status, const std::string& word) {
+  const size_t at = status.find("\n" + word + ":\t");
+  if (at == std::string::npos) return 0;
+  uint32_t number = 0;
+  const char* begin = status.data() + at + word.size() + 3;
+  std::from_chars(begin, status.data() + status.size(), number);
+  return number;
+}
+
+struct Inner {
+  uint32_t user = 0, group = 0;
+  std::string folder;
+};
+
+Inner inner_of(pid_t pid) {
+  const std::string proc = "/proc/" + std::to_string(pid);
+  const std::string status = kernel_text(proc + "/status");
+  std::error_code failure;
+  const std::string folder = std::filesystem::read_symlink(proc + "/cwd", failure).string();
+  return {.user = status_number(status, "Uid"), .group = status_number(status, "Gid"), .folder = folder};
+}
+
+// Into its namespaces. 0, or errno.
+int enter(pid_t pid) {
+  std::vector<Descriptor> held;
+  for (const char* each : {"ipc", "uts", "net", "pid", "cgroup", "mnt"}) {
+    auto opened = open_path("/proc/" + std::to_string(pid) + "/ns/" + each, O_RDONLY);
+    if (!opened) return ESRCH;
+    held.push_back(std::move(*opened));
+  }
+  for (const Descriptor& each : held) {
+    if (::setns(each.fd(), 0) != 0) return errno;
+  }
+  return 0;
+}
+
+bool become_inner(const Inner& inner) {
+  for (int each = 0; ::prctl(PR_CAPBSET_READ, each, 0, 0, 0) >= 0; ++each) ::prctl(PR_CAPBSET_DROP, each, 0, 0, 0);
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(inner.group, inner.group, inner.group) == 0 &&
+         ::setresuid(inner.user, inner.user, inner.user) == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+// Does not come back, but for what failed. A name without a slash is looked up in the container's PATH.
+Report run_inside(const LaunchRequest& request) {
+  ::umask(022);
+  reset_signals();
+  std::vector<std::string> words = request.argv, variables;
+  for (const auto& [name, value] : request.environment) variables.push_back(name + "=" + value);
+  std::vector<char*> argv, environment;
+  for (std::string& each : words) argv.push_back(each.data());
+  for (std::string& each : variables) environment.push_back(each.data());
+  argv.push_back(nullptr);
+  environment.push_back(nullptr);
+  const std::string& name = request.argv.front();
+  if (name.find('/') != std::string::npos) {
+    ::execve(name.c_str(), argv.data(), environment.data());
+    return {.stage = Stage::exec, .number = errno};
+  }
+  auto path = request.environment.find("PATH");
+  const std::string folders = path == request.environment.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
+  int failure = ENOENT;
+  for (size_t begin = 0; begin <= folders.size();) {
+    const size_t end = std::min(folders.find(':', begin), folders.size());
+    ::execve((folders.substr(begin, end - begin) + "/" + name).c_str(), argv.data(), environment.data());
+    if (errno != ENOENT && errno != ENOTDIR) failure = errno;
+    begin = end + 1;
+  }
+  return {.stage = Stage::exec, .number = failure};
+}
+
+// This process goes into the container; a child of it, which alone is one of the container's processes, becomes the
+// command, and this process ends as it does. Comes back only with what failed before there was a child.
+Report become_inside(const LaunchRequest& request, int report) {
+  const Inner inner = inner_of(request.inside);
+  if (int failed = enter(request.inside); failed != 0) return {.stage = Stage::inside, .number = failed};
+  const pid_t pid = fork_here();
+  if (pid < 0) return {.stage = Stage::inside, .number = errno};
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    Report failed{.stage = Stage::user, .number = 0};
+    if (become_inner(inner)) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // the change of user forgets it
+      if (inner.folder.empty() || ::chdir(inner.folder.c_str()) != 0) (void)!::chdir("/");
+      failed = run_inside(request);
+    } else {
+      failed.number = errno;
+    }
+    if (report >= 0) {
+      (void)!::write(report, &failed, sizeof failed);
+    } else {
+      const Error error = explain(failed, request, request.argv.front());
+      (void)::dprintf(2, "error: %s\n", error.message.c_str());
+    }
+    ::_exit(failed.number == ENOENT ? 127 : 126);
+  }
+  if (report >= 0) ::close(report);
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGQUIT, SIG_IGN);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  ::_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
 [[noreturn]] void become_program(const LaunchRequest& request, const std::string& program, const std::string& born_in,
                                  pid_t parent, int input, int out, int err, int report) {
   auto say = [&](const Report& said) { (void)!::write(report, &said, sizeof said); };
@@ -205,6 +318,7 @@ Report run_here(const LaunchRequest& request, const std::string& program) {
       !hand_over(request.descriptors)) {
     fail({.stage = Stage::limits, .number = errno});
   }
+  if (request.inside > 0) fail(become_inside(request, report));
   bool own_view = false;
   if (auto failed = take_bounds(request, own_view)) fail(*failed);
   if (!own_view) say({.stage = Stage::no_view, .number = 0});
@@ -228,9 +342,16 @@ Error explain(const Report& report, const LaunchRequest& request, const std::str
       return error_from(report.number, "become user " + std::to_string(request.user) + " for", name);
     case Stage::folder:
       return error_from(report.number, "enter as user " + std::to_string(request.user) + " the folder", request.root);
+    case Stage::inside:
+      return error_from(report.number, "enter the container for", name);
     case Stage::exec:
     case Stage::no_view:
       break;
+  }
+  if (request.inside > 0) {
+    if (report.number == ENOENT)
+      return {.code = Code::not_found, .message = "there is no program " + name + " in the image"};
+    return error_from(report.number, "run in the container", name);
   }
   switch (report.number) {
     case ENOENT:
@@ -252,8 +373,28 @@ Error explain(const Report& report, const LaunchRequest& request, const std::str
 
 }  // namespace
 
+LaunchRequest request_inside(pid_t program, const std::vector<std::string>& argv) {
+  const std::string proc = "/proc/" + std::to_string(program);
+  LaunchRequest request{.argv = argv, .inside = program};
+  const std::string variables = kernel_text(proc + "/environ");
+  for (size_t begin = 0; begin < variables.size();) {
+    const size_t end = std::min(variables.find('\0', begin), variables.size());
+    const std::string each = variables.substr(begin, end - begin);
+    if (const size_t equals = each.find('='); equals != std::string::npos) {
+      request.environment[each.substr(0, equals)] = each.substr(equals + 1);
+    }
+    begin = end + 1;
+  }
+  for (std::string folder : plan_groups(kernel_text("/proc/self/mountinfo"), kernel_text(proc + "/cgroup"), "")) {
+    folder.pop_back();
+    request.groups.push_back(std::move(folder));
+  }
+  return request;
+}
+
 Result<Launched> launch(const LaunchRequest& request) {
-  auto program = find_program(request.argv.front(), request.root, request.environment);
+  auto program = request.inside > 0 ? Result<std::string>(request.argv.front())
+                                    : find_program(request.argv.front(), request.root, request.environment);
   if (!program) return program.error();
   std::array<int, 2> out{}, err{}, report{};
   auto pipe = [](std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEXEC) == 0; };
@@ -297,6 +438,10 @@ Result<Launched> launch(const LaunchRequest& request) {
 }
 
 Error launch_here(const LaunchRequest& request) {
+  if (request.inside > 0) {
+    if (!join_groups(request.groups)) return explain({.stage = Stage::group, .number = EACCES}, request, "");
+    return explain(become_inside(request, -1), request, request.argv.front());
+  }
   auto program = find_program(request.argv.front(), request.root, request.environment);
   if (!program) return program.error();
   if (!join_groups(request.groups)) return explain({.stage = Stage::group, .number = EACCES}, request, *program);

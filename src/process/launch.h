@@ -33,7 +33,12 @@ struct LaunchRequest {
   std::vector<std::string> read_only;  // folders that it sees besides root
   std::vector<std::string> writable;
   std::vector<int> descriptors;  // it finds them at 3, 4 and so on
+  pid_t inside = 0;  // of a container's process, in whose place it runs: then nothing else here counts but argv
 };
+
+// How a command is run in the place of a container: in the namespaces and control groups of its first process, as its
+// user, with its variables and without capabilities.
+LaunchRequest request_inside(pid_t program, const std::vector<std::string>& argv);
 
 struct Launched {
   pid_t pid = -1;

@@ -52,6 +52,11 @@ int become_command(const std::string& folder, const std::vector<std::string>& ar
   if (!state_text) return refuse(state_text.error());
   auto state = parse_state(*state_text);
   if (!state) return refuse(state.error());
+  if (launch->workload.container) {
+    if (!state->program) return refuse({.message = "the replica does not run"});
+    const Error error = launch_here(request_inside(state->program->pid, argv));
+    return refuse(error, error.code == Code::not_found ? kNoProgram : kCannot);
+  }
   auto sealed = secrets_held_by(state->supervisor);
   if (!sealed) return refuse(sealed.error());
   auto secrets = HandedSecrets::take(*sealed, launch->workload.secrets_as);

@@ -26,8 +26,8 @@ enum class Phase {
 BOOST_DESCRIBE_ENUM(Phase, starting, running, backing_off, stopping, stopped, failed, lost)
 
 // Why a replica failed, or ended last.
-enum class Reason { none, cannot_start, port_in_use, crash_loop, health_timeout, out_of_memory };
-BOOST_DESCRIBE_ENUM(Reason, none, cannot_start, port_in_use, crash_loop, health_timeout, out_of_memory)
+enum class Reason { none, cannot_start, port_in_use, crash_loop, health_timeout, out_of_memory, no_engine };
+BOOST_DESCRIBE_ENUM(Reason, none, cannot_start, port_in_use, crash_loop, health_timeout, out_of_memory, no_engine)
 
 struct ProcessRecord {
   int pid = 0;

@@ -22,6 +22,7 @@
 #include "base/ulid.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
+#include "process/container_program.h"
 #include "process/control_group.h"
 #include "process/process_tree.h"
 #include "process/replica_exec.h"
@@ -106,6 +107,10 @@ Result<void> Replicas::prepare(const std::string& folder, const Workload& worklo
     own.push_back(files.run);
     for (const std::string& path : own) {
       if (auto given = give_to(path, workload.user); !given) return given;
+      // Which number the name of an image's user stands for only the image knows.
+      const bool named =
+          workload.container && !workload.container->user.empty() && !is_digit(workload.container->user[0]);
+      if (named) (void)disk_.chmod(path, 0777);
     }
   }
   if (auto written = replace_file(files.config_file, workload.config, 0444); !written) return written;
@@ -113,7 +118,7 @@ Result<void> Replicas::prepare(const std::string& folder, const Workload& worklo
   const std::string mark = mark_of(folder);
   const Launch launch{.start = name + "/" + to_string(starts.next()),
                       .mark = mark,
-                      .groups = place_.groups ? plan_groups(mark) : std::vector<std::string>{},
+                      .groups = place_.groups && !workload.container ? plan_groups(mark) : std::vector<std::string>{},
                       .workload = workload};
   return replace_file(files.launch, print_launch(launch), 0600);
 }
@@ -254,6 +259,9 @@ Result<void> Replicas::stop(const std::string& name, const std::function<bool()>
       // Its supervisor was killed. Nobody can start it while this holds the lock.
       end_leftovers(launch->groups, launch->mark);
       remove_groups(launch->groups);
+      if (launch->workload.container) {
+        if (auto ended = end_container(*launch, clock_); !ended) return ended;
+      }
       ReplicaState stopped = state.value_or(ReplicaState{.start = launch->start});
       stopped.phase = Phase::stopped;
       stopped.message = "stopped; its supervisor had been killed";
@@ -285,6 +293,9 @@ Result<void> Replicas::remove(const std::string& name) {
   const std::string folder = folder_of_replica(name), aside = place_.folder + "/" + std::string(kRemoved) + name;
   std::error_code failure;
   std::filesystem::remove_all(aside, failure);
+  if (auto launch = read_launch(disk_, ReplicaFiles(folder)); launch && launch->workload.container) {
+    if (auto ended = end_container(*launch, clock_, true); !ended) return ended;
+  }
   auto was = workload(name);
   const std::string revision = was ? was->environment["SLUICE_REVISION"] : "";
   // Away under its name first: whoever opened the lock meanwhile finds nothing to start.

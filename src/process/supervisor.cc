@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -20,6 +21,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/real_disk.h"
+#include "process/container_program.h"
 #include "process/control_group.h"
 #include "process/launch.h"
 #include "process/port.h"
@@ -40,6 +42,7 @@ constexpr int64_t kNever = INT64_MAX;
 constexpr int64_t kFirstProbe_ms = 2, kLastQuickProbe_ms = 250;
 constexpr int64_t kWriteAgain_ms = 500;
 constexpr int64_t kKillRound_ms = 20;
+constexpr int kListenerRounds = 100;  // in which a listener is to notice that its container has ended
 constexpr size_t kAllLimits = 3;
 constexpr size_t kCommandWords = 200;  // bytes of what a health check says that are told
 
@@ -60,13 +63,21 @@ Descriptor signals() {
   return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+// Memory that a child writes and this process reads.
+ContainerEnd& shared_end() {
+  static ContainerEnd unshared;
+  void* place = ::mmap(nullptr, sizeof(ContainerEnd), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return place == MAP_FAILED ? unshared : *new (place) ContainerEnd;
+}
+
 class Supervisor {
  public:
-  Supervisor(const std::string& folder, Launch launch, HandedSecrets secrets, ProcessIdentity self)
+  Supervisor(const std::string& folder, Launch launch, HandedSecrets secrets, Secrets plain, ProcessIdentity self)
       : files_(folder),
         launch_(std::move(launch)),
         work_(launch_.workload),
         secrets_(std::move(secrets)),
+        plain_(std::move(plain)),
         log_(files_.log, work_.log, clock_),
         probe_(work_.health, work_.port, files_.socket),
         signals_(signals()) {
@@ -79,13 +90,21 @@ class Supervisor {
       if (size_t ended = end_leftovers(launch_.groups, launch_.mark); ended > 0) {
         log_.note("ended " + std::to_string(ended) + " processes that a supervisor before left behind");
       }
+      if (work_.container) {
+        for (const Unheard& each : unheard_of(files_, launch_, clock_)) log_.add(each.stream, each.text);
+      }
       remove_groups(launch_.groups);
     }
     change(Phase::starting, "");
-    groups_ = make_groups(launch_.groups, work_.limits);
-    state_.limited_by = to_string(groups_);
-    if (groups_.limits.size() < kAllLimits) log_.note("its limits are kept by " + state_.limited_by);
-    take_own_ids();
+    begun_ns_ = now_ns();
+    if (work_.container) {
+      state_.limited_by = "the container engine";
+    } else {
+      groups_ = make_groups(launch_.groups, work_.limits);
+      state_.limited_by = to_string(groups_);
+      if (groups_.limits.size() < kAllLimits) log_.note("its limits are kept by " + state_.limited_by);
+      take_own_ids();
+    }
     start_program();
     while (!over_) turn();
     if (write_again_ns_ != kNever) write_state();
@@ -144,9 +163,37 @@ class Supervisor {
   }
 
   LaunchRequest request_of(const std::vector<std::string>& argv) const {
+    if (work_.container) return request_inside(state_.program.value_or(ProcessRecord{}).pid, argv);
     LaunchRequest request = request_in(files_, launch_, groups_, secrets_, argv);
     request.ids = ids_.fd();
     return request;
+  }
+
+  // As a process, or as a container for which a listener stands.
+  Result<Launched> launch_program() {
+    if (!work_.container) {
+      auto launched = launch(request_of(work_.argv));
+      if (!launched) return launched;
+      if (auto identity = identify_process(launched->pid)) state_.program = record_of(*identity);
+      return launched;
+    }
+    auto begun = start_container(files_, launch_, plain_, clock_, end_);
+    if (!begun) return begun.error();
+    stop_signal_ = begun->stop_signal;
+    if (begun->program.pid > 0) state_.program = record_of(begun->program);
+    return std::move(begun->listener);
+  }
+
+  // Why it cannot be started, and whether that is the end.
+  void cannot_launch(const Error& error) {
+    Reason reason = Reason::cannot_start;
+    if (work_.container && error.code == Code::unavailable) reason = Reason::no_engine;
+    if (work_.container && error.code == Code::conflict) reason = Reason::port_in_use;
+    // An engine that is being restarted is waited for.
+    const bool wait = reason == Reason::no_engine && now_ns() - begun_ns_ < work_.health.start_within_ms * kMs;
+    if (!was_healthy_ && !wait) return give_up(reason, error.message);
+    state_.reason = reason;
+    back_off(error.message);
   }
 
   void start_program() {
@@ -164,30 +211,27 @@ class Supervisor {
     }
     ::unlink(files_.socket.c_str());
     memory_kills_ = memory_kills(groups_.folders);
-    auto launched = launch(request_of(work_.argv));
-    if (!launched) {
-      if (!was_healthy_) return give_up(Reason::cannot_start, launched.error().message);
-      state_.reason = Reason::cannot_start;
-      return back_off(launched.error().message);
-    }
+    auto launched = launch_program();
+    if (!launched) return cannot_launch(launched.error());
     program_ = launched->pid;
     output_.open(std::move(launched->out), std::move(launched->err));
     if (!launched->own_view && ::geteuid() == 0 && !said_no_view_) {
       said_no_view_ = true;
       log_.note("no view of the file system of its own: file permissions alone protect what it must not see");
     }
-    if (auto identity = identify_process(program_)) state_.program = record_of(*identity);
     started_ns_ = now_ns();
     start_deadline_ns_ = started_ns_ + work_.health.start_within_ms * kMs;
     good_ = bad_ = 0;
     quick_ms_ = kFirstProbe_ms;
     next_probe_ns_ = started_ns_;
-    change(Phase::starting, "started as process " + std::to_string(program_));
+    change(Phase::starting,
+           work_.container ? "started as container " + launch_.mark : "started as process " + std::to_string(program_));
   }
 
   // The kernel ended it for that in its control group; or, where none bounds memory, it failed when what it had
   // reached the limit that allocations meet.
   bool used_up_memory(int status, const rusage& usage) const {
+    if (work_.container) return end_.out_of_memory;
     if (memory_kills(groups_.folders) > memory_kills_) return true;
     if (status == 0 || std::ranges::find(groups_.limits, "memory") != groups_.limits.end()) return false;
     return static_cast<uint64_t>(usage.ru_maxrss) * 1024 >= work_.limits.memory_bytes / 10 * 9;
@@ -203,7 +247,7 @@ class Supervisor {
                                 : end_text(status);
     if (no_memory) state_.reason = Reason::out_of_memory;
     if (state_.phase == Phase::stopping) {
-      log_.note("process " + std::to_string(pid) + " " + how);
+      log_.note((work_.container ? "container" : "process " + std::to_string(pid)) + " " + how);
       return;
     }
     end_everything();
@@ -255,11 +299,23 @@ class Supervisor {
 
   // --- everything that it started ---------------------------------------------------------------------------
 
-  void tell_all(int signal) { tell_descendants(program_, signal); }
+  // A container's own processes are the engine's children; its first one hears what the container is told.
+  void tell_all(int signal) {
+    if (!work_.container) return tell_descendants(program_, signal);
+    if (command_.pid > 0 && signal == SIGKILL) ::kill(-command_.pid, SIGKILL);
+    if (!state_.program) return;
+    auto program = ProcessHandle::open(identity_of(*state_.program));
+    if (program) (void)program->send(signal == SIGTERM ? stop_signal_ : signal);
+  }
+
+  // The listener may wait for an engine that does not answer.
+  void end_listener(int rounds) {
+    if (program_ > 0 && (!state_.program || rounds > kListenerRounds)) ::kill(-program_, SIGKILL);
+  }
 
   void end_everything() {
     probe_.cancel();
-    for (;;) {
+    for (int round = 0;; ++round) {
       int status = 0;
       pid_t pid = 0;
       while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
@@ -270,11 +326,18 @@ class Supervisor {
       kill_groups(groups_.folders);
       killed_ = true;
       tell_all(SIGKILL);
+      if (work_.container) end_listener(round);
       pollfd wait{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       ::poll(&wait, 1, kKillRound_ms);
       take_signals();
+      // What a listener still has to say must not wait for room in its pipe.
+      while (work_.container && (output_.pump(Stream::out) || output_.pump(Stream::err))) {
+      }
     }
     output_.close();
+    if (!work_.container) return;
+    if (auto ended = end_container(launch_, clock_); !ended)
+      log_.note("its container is left: " + ended.error().message);
   }
 
   // Commands that somebody else runs in its place: no descendants, but of its group, and with its mark.
@@ -441,6 +504,9 @@ class Supervisor {
   Launch launch_;
   const Workload& work_;
   HandedSecrets secrets_;
+  Secrets plain_;  // of a container
+  ContainerEnd& end_ = shared_end();
+  int stop_signal_ = SIGTERM;
   ReplicaLog log_;
   ProgramOutput output_{log_};
   Probe probe_;
@@ -457,7 +523,7 @@ class Supervisor {
   uint64_t memory_kills_ = 0;
   std::string why_not_;
   int64_t quick_ms_ = kFirstProbe_ms;
-  int64_t started_ns_ = 0;
+  int64_t begun_ns_ = 0, started_ns_ = 0;
   int64_t next_probe_ns_ = kNever, start_deadline_ns_ = kNever, restart_at_ns_ = kNever, kill_at_ns_ = kNever,
           write_again_ns_ = kNever;
 };
@@ -481,7 +547,13 @@ int supervise_replica(const std::string& folder) {
   if (!self) return say(self.error().message);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   ::prctl(PR_SET_NAME, "sluice-replica", 0, 0, 0);
-  Supervisor(folder, std::move(*launch), std::move(*secrets), *self).run();
+  Secrets plain;
+  if (launch->workload.container) {
+    auto unsealed = unseal(*bytes);
+    if (!unsealed) return say(unsealed.error().message);
+    plain = std::move(*unsealed);
+  }
+  Supervisor(folder, std::move(*launch), std::move(*secrets), std::move(plain), *self).run();
   return 0;
 }
 

@@ -15,7 +15,9 @@ Error wrong(std::string path, std::string message) {
 bool has_nul_byte(const std::string& text) { return text.find('\0') != std::string::npos; }
 
 Result<void> check_texts(const Workload& workload) {
-  if (workload.argv.empty() || workload.argv.front().empty()) return wrong("/argv", "there is no program to run");
+  if (!workload.container && (workload.argv.empty() || workload.argv.front().empty())) {
+    return wrong("/argv", "there is no program to run");
+  }
   if (std::ranges::any_of(workload.argv, has_nul_byte)) return wrong("/argv", "a command cannot hold NUL");
   for (const auto& [name, value] : workload.environment) {
     if (name.empty() || name.find('=') != std::string::npos || has_nul_byte(name) || has_nul_byte(value)) {

@@ -68,6 +68,34 @@ BOOST_DESCRIBE_STRUCT(LogLimits, (), (file_bytes, files))
 enum class SecretsAs { env, file };
 BOOST_DESCRIBE_ENUM(SecretsAs, env, file)
 
+struct ContainerMount {
+  std::string source;  // a folder of this machine
+  std::string target;
+  bool writable = false;
+
+  bool operator==(const ContainerMount&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ContainerMount, (), (source, target, writable))
+
+// What a program is started as that comes in an image: a container of an engine (container/engine.h) on this machine.
+struct ContainerWork {
+  std::string engine;                         // the path of its socket
+  std::string image;                          // the engine's id of it
+  std::string user;                           // as the engine takes it: "65532:65532"
+  uint16_t port = 8080;                       // inside, where the workload has one
+  bool writable = false;                      // its root
+  uint64_t tmp_bytes = 0;                     // of /tmp, which is in memory
+  std::string network;                        // of the deployment's own
+  std::map<std::string, std::string> labels;  // kHomeLabel among them
+  std::vector<ContainerMount> mounts;
+
+  bool operator==(const ContainerWork&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ContainerWork, (), (engine, image, user, port, writable, tmp_bytes, network, labels, mounts))
+
+// Whoever lacks this label with this home's id is never touched.
+inline constexpr std::string_view kHomeLabel = "dev.sluice.home";
+
 struct Workload {
   std::vector<std::string> argv;  // a name with / is a file below root, one without is looked up in PATH
   std::string root;               // the extracted bundle: where it runs, and what it cannot change
@@ -79,16 +107,17 @@ struct Workload {
   Limits limits;
   Restarts restarts;
   LogLimits log;
-  uint32_t user = 65532;              // where Sluice is root
-  int64_t grace_ms = 30'000;          // between SIGTERM and SIGKILL
-  std::string hidden;                 // a folder of which it sees only what is its own; "" for none
-  std::vector<std::string> writable;  // folders that it may change, and that are made its own
+  uint32_t user = 65532;                   // where Sluice is root
+  int64_t grace_ms = 30'000;               // between SIGTERM and SIGKILL
+  std::string hidden;                      // a folder of which it sees only what is its own; "" for none
+  std::vector<std::string> writable;       // folders that it may change, and that are made its own
+  std::optional<ContainerWork> container;  // else it is a process; its argv may be empty then: what the image says
 
   bool operator==(const Workload&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Workload, (),
                       (argv, root, environment, port, config, secrets_as, health, limits, restarts, log, user, grace_ms,
-                       hidden, writable))
+                       hidden, writable, container))
 
 // What cannot be started whatever the world is like: `invalid`, and the field at fault.
 Result<void> check(const Workload& workload);

@@ -14,11 +14,10 @@ def bundle(home, more):
     return folder
 
 
-def test_transports_images_and_migrations_are_refused_at_parse_time(home):
+def test_transports_and_migrations_are_refused_at_parse_time(home):
     sluice = f"Sluice {version(home)}"
     for more, path, said, instead in [
         ("run: [./app]\ntransport: tcp\n", "4:1: /transport", "passes on HTTP/1.1 and nothing else", "speak HTTP/1.1"),
-        ("image: registry.example/app:1\n", "3:1: /image", "runs no container images", 'name it in "run"'),
         ("run: [./app]\nmigrations: {database: DB}\n", "4:1: /migrations", "runs no migrations", "when it starts"),
     ]:
         folder = bundle(home, more)

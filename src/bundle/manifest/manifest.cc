@@ -29,7 +29,6 @@ struct NotYet {
   std::string_view next;
 };
 constexpr std::array kNotYet = {
-    NotYet{"image", "", "runs no container images", "put the program into the bundle's folder and name it in \"run\""},
     NotYet{"transport", "http", "passes on HTTP/1.1 and nothing else",
            "leave \"transport\" out, and have the program speak HTTP/1.1"},
     NotYet{"migrations", "", "runs no migrations of databases",
@@ -73,10 +72,32 @@ class Rules {
   }
 
   void program() {
-    if (manifest_.run.empty()) refuse("", "it does not say how the bundle is run (\"run\")");
+    if (manifest_.run.empty() && !manifest_.image) {
+      refuse("", "it does not say how the bundle is run (\"run\", or \"image\" for a container)");
+    }
+    if (!manifest_.run.empty() && manifest_.image) {
+      refuse("/image",
+             "a bundle runs a program of its own (\"run\") or one of an image, not both; the words that an "
+             "image's program is called with are \"container: {command: …}\"");
+    }
+    image();
     arguments("/run", manifest_.run);
     arguments("/build", manifest_.build);
     if (manifest_.include.empty()) refuse("/include", "nothing would be packed: name at least one glob");
+  }
+
+  void image() {
+    if (manifest_.container && !manifest_.image)
+      refuse("/container", "only a bundle with an \"image\" has a container");
+    if (manifest_.container) arguments("/container/command", manifest_.container->command);
+    if (manifest_.container && manifest_.container->port == 0) refuse("/container/port", "from 1 to 65535");
+    if (!manifest_.image) return;
+    const std::string& image = *manifest_.image;
+    if (image.empty())
+      refuse("/image", "an image has a name, as registry.example/shop:1.4, or is a folder, as ./image");
+    if (image.starts_with("../") || image.starts_with('/') || image.find("/../") != std::string::npos) {
+      refuse("/image", "an OCI layout lies in the bundle: ./FOLDER");
+    }
   }
 
   void arguments(const std::string& pointer, const std::vector<std::string>& words) {
@@ -192,7 +213,7 @@ class Rules {
     }
     if (manifest_.resources.processes == 0) refuse("/resources/processes", "at least 1");
     if (manifest_.resources.files < 16) refuse("/resources/files", "at least 16");
-    if (manifest_.user == 0) refuse("/user", "a bundle does not run as root");
+    if (manifest_.user && *manifest_.user == 0) refuse("/user", "a bundle does not run as root");
     if (manifest_.concept_ && manifest_.concept_->empty()) refuse("/concept", "a concept has a name");
   }
 
@@ -227,6 +248,10 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& file) 
   return manifest;
 }
 
+SecretsAs secrets_as_of(const Manifest& manifest) {
+  return manifest.secrets_as.value_or(manifest.image ? SecretsAs::file : SecretsAs::env);
+}
+
 Error placed_in_manifest(Error error, std::string_view text, const std::string& file) {
   if (auto document = parse_yaml(text, file, {.max_bytes = kMaxManifestBytes})) {
     error.position = document->position_of(error.path);
@@ -241,7 +266,7 @@ json::value manifest_schema() {
   run["minItems"] = 1;
   run.erase("default");
   auto has = [](const char* field) { return json::object{{"required", json::array{field}}}; };
-  schema.at("required").as_array().emplace_back("run");
+  schema.as_object()["oneOf"] = json::array{has("run"), has("image")};
   schema.at("$defs").at("bundle.SessionKey").as_object()["oneOf"] = json::array{has("header"), has("cookie")};
   return schema;
 }

@@ -1,6 +1,6 @@
 // Manifest is a bundle.yaml: what a bundle is called, how it is built and run, and what it needs. Only its name, its
-// version and `run` are required; the defaults stand below and in the JSON Schema. What a later version will be able to
-// do is refused by name (kNotYet in manifest.cc), rather than ignored.
+// version and either `run` or `image` are required; the defaults stand below and in the JSON Schema. What a later
+// version will be able to do is refused by name (kNotYet in manifest.cc), rather than ignored.
 //
 //   auto manifest = parse_manifest(text, "shop/bundle.yaml");   // shop/bundle.yaml:3:1: /prot: unknown field …
 #pragma once
@@ -126,10 +126,23 @@ struct Resources {
 };
 BOOST_DESCRIBE_STRUCT(Resources, (), (cpu, memory, processes, files))
 
+// How the program of an image runs.
+struct Container {
+  std::vector<std::string> command;   // what it is called with, instead of what the image says
+  uint16_t port = 8080;               // that it listens on; also in PORT, which it may read
+  bool writable = false;              // its root; what it writes there goes with it
+  ByteCount tmp{uint64_t{64} << 20};  // the size of /tmp, which is in memory
+  static constexpr std::string_view kDefaulted[] = {"command", "port", "writable", "tmp"};
+  bool operator==(const Container&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Container, (), (command, port, writable, tmp))
+
 struct Manifest {
   Name name;
   Version version;
-  std::vector<std::string> run;    // the program and its arguments, started in the bundle's folder
+  std::vector<std::string> run;      // the program and its arguments, started in the bundle's folder
+  std::optional<std::string> image;  // in place of `run`: in a registry, or ./FOLDER, an OCI layout in the bundle
+  std::optional<Container> container;
   std::vector<std::string> build;  // run first, in a clean copy; nothing by default
   std::vector<InnerPath> include = {{"**"}};
   Listen listen = Listen::port;
@@ -142,27 +155,34 @@ struct Manifest {
   std::vector<Question> config;
   Reload reload = Reload::restart;
   std::vector<VariableName> secrets;
-  SecretsAs secrets_as = SecretsAs::env;
-  bool pin_secrets = false;  // a revision keeps the versions that it was first started with
+  std::optional<SecretsAs> secrets_as;  // env; of an image, file
+  bool pin_secrets = false;             // a revision keeps the versions that it was first started with
   std::vector<Storage> storage;
   Duration drain{std::chrono::seconds(30)};
   uint32_t replicas = 1;
   Resources resources;
-  uint32_t user = 65532;  // the user id it runs as, where Sluice may choose
+  std::optional<uint32_t> user;  // the user id it runs as, where Sluice may choose: 65532, or the image's
   Transport transport = Transport::http;
   std::optional<std::string> concept_;       // the concept that this bundle implements
   std::vector<FindingHash> allowed_secrets;  // findings of the secrets doctor that are none
 
   static constexpr std::string_view kDefaulted[] = {
-      "run",      "build",     "include",         "listen",     "health",      "routes", "stickiness", "paused",
-      "timeouts", "env",       "config",          "secrets",    "storage",     "drain",  "replicas",   "resources",
-      "user",     "transport", "allowed_secrets", "secrets_as", "pin_secrets", "reload"};
+      "run",      "build",     "include",   "listen",          "health",      "routes",  "stickiness",
+      "paused",   "timeouts",  "env",       "config",          "secrets",     "storage", "drain",
+      "replicas", "resources", "transport", "allowed_secrets", "pin_secrets", "reload"};
   bool operator==(const Manifest&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
-                      (name, version, run, build, include, listen, health, routes, stickiness, paused, timeouts, env,
-                       config, reload, secrets, secrets_as, pin_secrets, storage, drain, replicas, resources, user,
-                       transport, concept_, allowed_secrets))
+                      (name, version, run, image, container, build, include, listen, health, routes, stickiness, paused,
+                       timeouts, env, config, reload, secrets, secrets_as, pin_secrets, storage, drain, replicas,
+                       resources, user, transport, concept_, allowed_secrets))
+
+// How it gets its secrets, if it does not say so itself.
+SecretsAs secrets_as_of(const Manifest& manifest);
+inline constexpr uint32_t kDefaultUser = 65532;
+
+// Whether the image lies in the bundle.
+inline bool is_layout(std::string_view image) { return image.starts_with("./"); }
 
 // Errors carry the position in the file.
 Result<Manifest> parse_manifest(std::string_view text, const std::string& file = std::string(kManifestName));

@@ -27,6 +27,11 @@ std::string manifest_template(const InitAnswers& answers) {
          R"(
 # Everything below may be left out; what stands here are the defaults, or an example where it says so.
 #
+# In place of `run`: an image in a registry, or ./FOLDER, an OCI layout in the bundle. It runs as a container. For
+# example:
+# image: registry.example/team/shop:1.4
+# container: {command: [serve], port: 8080, writable: false, tmp: 64MB}
+#
 # Run before packing, in a clean copy of the folder. For example:
 # build: ["make", "release"]
 #

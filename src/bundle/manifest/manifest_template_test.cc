@@ -29,9 +29,11 @@ TEST(ManifestTemplate, ItsCommentsAreSettings) {
     bool is_setting = line.starts_with("# ") && colon != std::string::npos &&
                       line.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", 2) == colon;
     settings += is_setting ? 1 : 0;
+    // These stand in place of `run`.
+    if (line.starts_with("# image: ") || line.starts_with("# container: ")) is_setting = false;
     text += (is_setting ? line.substr(2) : line) + "\n";
   }
-  EXPECT_EQ(settings, 20);
+  EXPECT_EQ(settings, 22);
   auto manifest = parse_manifest(text);
   ASSERT_TRUE(manifest) << to_string(manifest.error());
   Manifest defaults;
@@ -40,9 +42,9 @@ TEST(ManifestTemplate, ItsCommentsAreSettings) {
   EXPECT_EQ(manifest->include, defaults.include);
   EXPECT_EQ(manifest->drain, defaults.drain);
   EXPECT_EQ(manifest->replicas, defaults.replicas);
-  EXPECT_EQ(manifest->user, defaults.user);
+  EXPECT_EQ(manifest->user, kDefaultUser);
   EXPECT_EQ(manifest->transport, defaults.transport);
-  EXPECT_EQ(manifest->secrets_as, defaults.secrets_as);
+  EXPECT_EQ(manifest->secrets_as, secrets_as_of(defaults));
 }
 
 }  // namespace manifest_template_test

@@ -26,7 +26,8 @@ TEST(Manifest, NeedsThreeThingsAndHasDefaultsForTheRest) {
   EXPECT_EQ(manifest->health.path.text, "/health");
   EXPECT_EQ(manifest->drain.length, std::chrono::seconds(30));
   EXPECT_EQ(manifest->replicas, 1u);
-  EXPECT_EQ(manifest->user, 65532u);
+  EXPECT_EQ(manifest->user, std::nullopt);
+  EXPECT_EQ(secrets_as_of(*manifest), SecretsAs::env);
   EXPECT_EQ(manifest->resources.memory.bytes, uint64_t{512} << 20);
 }
 
@@ -76,7 +77,7 @@ allowed_secrets: ["sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e730433
 TEST(Manifest, SaysWhereItIsWrong) {
   EXPECT_EQ(refusal(""), "bundle.yaml:1:1: the manifest is empty");
   EXPECT_EQ(refusal("name: shop\nversion: \"1\"\n"),
-            "bundle.yaml:1:1: it does not say how the bundle is run (\"run\")");
+            "bundle.yaml:1:1: it does not say how the bundle is run (\"run\", or \"image\" for a container)");
   EXPECT_EQ(refusal("version: \"1\"\nrun: [a]\n"),
             "bundle.yaml:1:1: /name: missing field, expected a name of small letters, digits and hyphens");
   EXPECT_EQ(refusal("name: shop\nversion: 1.0\nrun: [a]\n"),
@@ -92,9 +93,6 @@ TEST(FirstWeek15, WhatThisVersionCannotDoIsRefusedByName) {
     auto manifest = parse_manifest(text);
     return manifest ? "accepted" : to_string(manifest.error()) + "; next: " + manifest.error().next;
   };
-  EXPECT_EQ(refused("name: shop\nversion: \"1\"\nimage: registry.example/shop:1\n"),
-            "bundle.yaml:3:1: /image: " + sluice +
-                " runs no container images; next: put the program into the bundle's folder and name it in \"run\"");
   for (const std::string transport : {"tcp", "http2"}) {
     EXPECT_EQ(refused(with("transport: " + transport + "\n")),
               "bundle.yaml:4:1: /transport: " + sluice +
@@ -104,7 +102,32 @@ TEST(FirstWeek15, WhatThisVersionCannotDoIsRefusedByName) {
   EXPECT_EQ(refusal(with("transport: http\n")), "accepted");
   EXPECT_EQ(refusal(with("secrets: [DB]\nmigrations: {database: DB}\n")),
             "bundle.yaml:5:1: /migrations: " + sluice + " runs no migrations of databases");
-  EXPECT_FALSE(manifest_schema().at("properties").as_object().contains("image"));
+}
+
+TEST(Manifest, AnImageStandsInPlaceOfRun) {
+  const std::string image = "name: shop\nversion: \"1\"\nimage: registry.example/shop:1\n";
+  auto plain = parse_manifest(image);
+  ASSERT_TRUE(plain) << to_string(plain.error());
+  EXPECT_EQ(plain->image, "registry.example/shop:1");
+  EXPECT_EQ(plain->container, std::nullopt);
+  EXPECT_EQ(secrets_as_of(*plain), SecretsAs::file);
+  auto full =
+      parse_manifest(image + "container: {command: [serve], port: 80, writable: true, tmp: 1MB}\nsecrets_as: env\n");
+  ASSERT_TRUE(full) << to_string(full.error());
+  EXPECT_EQ(full->container->command, std::vector<std::string>{"serve"});
+  EXPECT_EQ(full->container->port, 80);
+  EXPECT_TRUE(full->container->writable);
+  EXPECT_EQ(secrets_as_of(*full), SecretsAs::env);
+  EXPECT_EQ(refusal(image + "run: [./app]\n"),
+            "bundle.yaml:3:1: /image: a bundle runs a program of its own (\"run\") or one of an image, not both; the "
+            "words that an image's program is called with are \"container: {command: …}\"");
+  EXPECT_EQ(refusal(image + "container: {port: 0}\n"), "bundle.yaml:4:13: /container/port: from 1 to 65535");
+  EXPECT_EQ(refusal(with("container: {port: 80}\n")),
+            "bundle.yaml:4:1: /container: only a bundle with an \"image\" has a container");
+  for (const std::string bad : {"\"\"", "../image", "/image", "./a/../../b"}) {
+    EXPECT_NE(refusal("name: shop\nversion: \"1\"\nimage: " + bad + "\n"), "accepted") << bad;
+  }
+  EXPECT_TRUE(manifest_schema().as_object().contains("oneOf"));
 }
 
 TEST(Manifest, HoldsItsRules) {
@@ -183,7 +206,8 @@ TEST(Manifest, PlacesAnErrorThatIsFoundLater) {
 
 TEST(Manifest, HasASchema) {
   json::value schema = manifest_schema();
-  EXPECT_EQ(json::serialize(schema.at("required")), R"(["name","version","run"])");
+  EXPECT_EQ(json::serialize(schema.at("required")), R"(["name","version"])");
+  EXPECT_EQ(json::serialize(schema.at("oneOf")), R"([{"required":["run"]},{"required":["image"]}])");
   EXPECT_EQ(json::serialize(schema.at("properties").at("listen")),
             R"({"type":"string","enum":["port","unix"],"default":"port"})");
   EXPECT_EQ(schema.at("additionalProperties").as_bool(), false);

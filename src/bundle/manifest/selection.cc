@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "bundle/manifest/glob.h"
 #include "bundle/manifest/ignore.h"
+#include "bundle/manifest/image_lock.h"
 #include "bundle/manifest/manifest.h"
 #include "bundle/secrets/deny_list.h"
 
@@ -101,7 +102,7 @@ class Walk {
       skip(path, kind, {.reason = "a FIFO, socket or device", .is_special = true});
       return false;
     }
-    if (path == kManifestName && kind == FileKind::file) return true;
+    if ((path == kManifestName || path == kImageLockName) && kind == FileKind::file) return true;
     if (auto found = denied(path, is_folder)) {
       skip(path, kind, {.reason = std::string(found->what), .secret = found->secret});
       return false;

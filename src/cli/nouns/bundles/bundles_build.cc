@@ -13,6 +13,7 @@
 #include "cli/version.h"
 #include "deploy/build_bundle.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
+#include "deploy/image_pin.h"
 
 namespace sluice::cli {
 namespace {
@@ -55,32 +56,35 @@ Result<Code> build(Context& context) {
   if (!output.settings().quiet) {
     progress.emplace(output.progress_stream(), output.settings().err, clock, "packing");
   }
-  auto built =
-      deploy::build_bundle(context.disk, runner, clock,
-                           {.folder = plain_folder(context.given.text("folder")),
-                            .out = context.given.text("out"),
-                            .environment = deploy::build_environment(context.variables),
-                            .version_of =
-                                [&](const std::string& name) {
-                                  return deploy::artifact::version_of_tool(context.disk, name, context.variables);
-                                },
-                            .sluice_version = version().number},
-                           {.stopped = [&] { return interruption.stopped(); },
-                            .progress =
-                                [&](const std::string& doing, uint64_t done, std::optional<uint64_t> total) {
-                                  if (!progress) return;
-                                  progress->now_doing(doing);
-                                  if (total) {
-                                    progress->update(done, total);
-                                  } else {
-                                    progress->tick();
-                                  }
-                                },
-                            .said =
-                                [&](const std::string& line) {
-                                  if (progress) progress->erase();
-                                  output.note("  " + line);
-                                }});
+  auto built = deploy::build_bundle(
+      context.disk, runner, clock,
+      {.folder = plain_folder(context.given.text("folder")),
+       .out = context.given.text("out"),
+       .environment = deploy::build_environment(context.variables),
+       .version_of =
+           [&](const std::string& name) {
+             return deploy::artifact::version_of_tool(context.disk, name, context.variables);
+           },
+       .sluice_version = version().number,
+       .pin =
+           [&](const std::string& image) { return deploy::pin_image(context.disk, clock, context.variables, image); },
+       .update_image = context.given.has("update-image")},
+      {.stopped = [&] { return interruption.stopped(); },
+       .progress =
+           [&](const std::string& doing, uint64_t done, std::optional<uint64_t> total) {
+             if (!progress) return;
+             progress->now_doing(doing);
+             if (total) {
+               progress->update(done, total);
+             } else {
+               progress->tick();
+             }
+           },
+       .said =
+           [&](const std::string& line) {
+             if (progress) progress->erase();
+             output.note("  " + line);
+           }});
   progress.reset();
   if (!built) return built.error();
   auto sidecar = bundle::sign_statement(built->statement, {&*key, 1});
@@ -106,22 +110,27 @@ Result<Code> build(Context& context) {
 
 Command bundles_build_command() {
   std::vector<Option> options = {
-      {.name = "out", .value = "FILE", .help = "the archive; else NAME-VERSION.bundle here", .kind = Kind::path}};
+      {.name = "out", .value = "FILE", .help = "the archive; else NAME-VERSION.bundle here", .kind = Kind::path},
+      {.name = "update-image", .help = "ask the registry again what the image's tag means"}};
   for (Option& each : signing_options()) options.push_back(std::move(each));
-  return {.name = "bundles build",
-          .summary = "Pack a folder with a bundle.yaml into one signed archive",
-          .details =
-              "Runs the folder's `build` first, in a clean copy. Packs what `include` names, except for .sluiceignore, "
-              "secrets, version control and editors' files; stderr names what is skipped. A file that looks like a "
-              "secret, or an archive inside that cannot be searched, fails the build with its file and line (exit code "
-              "11), unless bundle.yaml allows its hash. The same folder gives the same bytes on every machine. So does "
-              "a `build` with a deterministic command: it sees its copy at the same path everywhere.\n\nThe archive is "
-              "signed with the operator's key, made on first use, or with --key. The signature is written beside it, "
-              "as FILE.sig.json; carry both.",
-          .args = {{.name = "folder", .help = "the folder with the bundle.yaml", .kind = Kind::path}},
-          .options = std::move(options),
-          .example = "sluice bundles build tasks --out tasks.bundle",
-          .run = build};
+  return {
+      .name = "bundles build",
+      .summary = "Pack a folder with a bundle.yaml into one signed archive",
+      .details =
+          "Runs the folder's `build` first, in a clean copy. Packs what `include` names, except for .sluiceignore, "
+          "secrets, version control and editors' files; stderr names what is skipped. A file that looks like a "
+          "secret, or an archive inside that cannot be searched, fails the build with its file and line (exit code "
+          "11), unless bundle.yaml allows its hash. The same folder gives the same bytes on every machine. So does "
+          "a `build` with a deterministic command: it sees its copy at the same path everywhere.\n\nThe image of a "
+          "bundle "
+          "that names one by a tag is looked up in its registry once, and written to image.lock.json; commit it.\n\n"
+          "The archive is "
+          "signed with the operator's key, made on first use, or with --key. The signature is written beside it, "
+          "as FILE.sig.json; carry both.",
+      .args = {{.name = "folder", .help = "the folder with the bundle.yaml", .kind = Kind::path}},
+      .options = std::move(options),
+      .example = "sluice bundles build tasks --out tasks.bundle",
+      .run = build};
 }
 
 }  // namespace sluice::cli

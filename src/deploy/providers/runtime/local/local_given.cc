@@ -33,7 +33,7 @@ Result<process::Secrets> all_secrets(LocalHost& host, const std::string& service
 // Why the system would not give it to the program as a variable; empty if it would.
 std::string fault_as_variable(const bundle::Manifest& manifest, const std::string& name, const std::string& value) {
   constexpr size_t kMostBytes = 128 << 10;  // of NAME=VALUE and its end
-  if (manifest.secrets_as != bundle::SecretsAs::env) return "";
+  if (bundle::secrets_as_of(manifest) != bundle::SecretsAs::env) return "";
   const bool large = name.size() + value.size() + 2 > kMostBytes;
   if (!large && value.find('\0') == std::string::npos) return "";
   return "the secret " + name + " cannot be a variable, because it has " +

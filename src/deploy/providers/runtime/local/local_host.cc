@@ -61,6 +61,8 @@ Misfortune::Kind kind_of(process::Reason reason) {
       return Misfortune::Kind::health_timeout;
     case process::Reason::out_of_memory:
       return Misfortune::Kind::out_of_memory;
+    case process::Reason::no_engine:
+      return Misfortune::Kind::no_engine;
     case process::Reason::none:
       break;
   }
@@ -79,6 +81,48 @@ Result<std::string> digest_of_file(Disk& disk, const std::string& path) {
     digest.update(std::string_view(chunk).substr(0, *got));
     if (*got < kChunkBytes) return crypto::to_hex(digest.finish());
   }
+}
+
+Misfortune::Kind kind_of(ImageTrouble::Kind kind) {
+  switch (kind) {
+    case ImageTrouble::Kind::not_found:
+      return Misfortune::Kind::image_not_found;
+    case ImageTrouble::Kind::denied:
+      return Misfortune::Kind::registry_denied;
+    case ImageTrouble::Kind::pull_failed:
+      return Misfortune::Kind::pull_failed;
+    case ImageTrouble::Kind::platform:
+      return Misfortune::Kind::platform_missing;
+    case ImageTrouble::Kind::bundle:
+      return Misfortune::Kind::cannot_start;
+    case ImageTrouble::Kind::engine:
+      break;
+  }
+  return Misfortune::Kind::no_engine;
+}
+
+std::string variable_in(const Given& given, const std::string& name) {
+  auto found = given.variables.find(name);
+  return found == given.variables.end() ? "" : found->second;
+}
+
+std::string small(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// The bundle's user if it names one, else the image's unless that is root.
+std::string container_user(const bundle::Manifest& manifest, const std::string& image_user) {
+  auto both = [](uint32_t number) { return std::to_string(number) + ":" + std::to_string(number); };
+  if (manifest.user) return both(*manifest.user);
+  const std::string name = image_user.substr(0, image_user.find(':'));
+  return name.empty() || name == "0" || name == "root" ? both(bundle::kDefaultUser) : image_user;
+}
+
+uint32_t number_of_user(const std::string& user) {
+  const std::string name = user.substr(0, user.find(':'));
+  if (name.empty() || !std::ranges::all_of(name, is_digit) || name.size() > 9) return bundle::kDefaultUser;
+  return static_cast<uint32_t>(std::stoul(name));
 }
 
 std::string name_in(const Deployment& deployment, int64_t number) {
@@ -229,26 +273,75 @@ Result<void> LocalHost::check_storage(const Bundle& bundle, const Given& given) 
   return {};
 }
 
-process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port) const {
+process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port,
+                                         const std::optional<ReadyImage>& image) const {
   const bundle::Manifest& manifest = bundle.manifest;
   process::Workload workload{
       .argv = manifest.run, .root = bundle.root, .environment = manifest.env, .port = port, .config = given.config};
   workload.secrets_as =
-      manifest.secrets_as == bundle::SecretsAs::file ? process::SecretsAs::file : process::SecretsAs::env;
+      bundle::secrets_as_of(manifest) == bundle::SecretsAs::file ? process::SecretsAs::file : process::SecretsAs::env;
   workload.health = health_of(health_in(manifest, given));
   workload.limits = {.cpu = manifest.resources.cpu,
                      .memory_bytes = manifest.resources.memory.bytes,
                      .processes = manifest.resources.processes,
                      .files = manifest.resources.files};
-  workload.user = manifest.user;
+  workload.user = manifest.user.value_or(bundle::kDefaultUser);
   workload.grace_ms = manifest.drain.length.count();
   workload.hidden = place_.home;
   for (const auto& [variable, text] : given.variables) workload.environment[variable] = text;
-  for (auto& [variable, folder] : storage_of(bundle, given)) {
-    workload.environment[variable] = folder;
+  if (image) workload.container = container_of(manifest, given, *image);
+  if (image) workload.user = number_of_user(workload.container->user);
+  if (image && manifest.container) workload.argv = manifest.container->command;
+  const auto folders = storage_of(bundle, given);
+  for (size_t i = 0; i < folders.size(); ++i) {
+    const auto& [variable, folder] = folders[i];
     workload.writable.push_back(folder);
+    workload.environment[variable] = folder;
+    if (!image) continue;
+    const std::string inner = "/storage/" + manifest.storage[i].name.text;
+    workload.environment[variable] = inner;
+    workload.container->mounts.push_back({.source = folder, .target = inner, .writable = true});
   }
   return workload;
+}
+
+process::ContainerWork LocalHost::container_of(const bundle::Manifest& manifest, const Given& given,
+                                               const ReadyImage& image) const {
+  const bundle::Container how = manifest.container.value_or(bundle::Container{});
+  auto id = place_.images->home_id();
+  const std::string home = id ? *id : "";  // image_of has asked for it before
+  const std::string deployment = variable_in(given, "SLUICE_DEPLOYMENT");
+  return {.engine = image.engine,
+          .image = image.id,
+          .user = container_user(manifest, image.user),
+          .port = how.port,
+          .writable = how.writable,
+          .tmp_bytes = how.tmp.bytes,
+          .network = "sluice-" + home + "-" + small(deployment.empty() ? manifest.name.text : deployment),
+          .labels = {{std::string(process::kHomeLabel), home},
+                     {"dev.sluice.environment", variable_in(given, "SLUICE_ENVIRONMENT")},
+                     {"dev.sluice.deployment", deployment},
+                     {"dev.sluice.revision", variable_in(given, "SLUICE_REVISION")},
+                     {"dev.sluice.bundle", manifest.name.text}}};
+}
+
+std::variant<std::optional<ReadyImage>, Misfortune> LocalHost::image_of(const Bundle& bundle, const Given& given,
+                                                                        const std::function<bool()>& cancelled) {
+  if (!bundle.manifest.image) return std::nullopt;
+  if (place_.images == nullptr) {
+    return Misfortune{.kind = Misfortune::Kind::no_engine, .reason = "nothing here knows a container engine"};
+  }
+  auto found = place_.images->ready({.manifest = bundle.manifest,
+                                     .root = bundle.root,
+                                     .engine = given.engine,
+                                     .revision = variable_in(given, "SLUICE_REVISION"),
+                                     .login = given.registry_login},
+                                    cancelled);
+  if (auto* trouble = std::get_if<ImageTrouble>(&found)) {
+    return Misfortune{.kind = kind_of(trouble->kind), .reason = trouble->reason};
+  }
+  if (auto home = place_.images->home_id(); !home) return of_home(home.error());
+  return std::optional(std::get<ReadyImage>(std::move(found)));
 }
 
 Result<uint16_t> LocalHost::port_of(const std::string& name, const Deployment& deployment, int64_t number) {
@@ -296,6 +389,9 @@ LocalHost::Brought LocalHost::bring_up(const Bundle& bundle, const Deployment& d
   if (auto usable = check_home(); !usable) return of_home(usable.error());
   if (auto made = make_storage(bundle, deployment.given); !made) return of_home(made.error());
   if (auto fits = check_storage(bundle, deployment.given); !fits) return of_home(fits.error());
+  auto image = image_of(bundle, deployment.given, cancelled);
+  if (auto* misfortune = std::get_if<Misfortune>(&image)) return *std::move(misfortune);
+  const auto& ready = std::get<std::optional<ReadyImage>>(image);
   std::vector<Placed> placed;
   std::vector<std::string> begun;
   auto undo = [&](Misfortune misfortune) -> Brought {
@@ -321,7 +417,7 @@ LocalHost::Brought LocalHost::bring_up(const Bundle& bundle, const Deployment& d
       if (!chosen) return undo(of_home(chosen.error()));
       port = *chosen;
     }
-    const process::Workload workload = workload_of(bundle, deployment.given, port);
+    const process::Workload workload = workload_of(bundle, deployment.given, port, ready);
     auto started = replicas_.start(name, workload, deployment.given.secrets);
     if (!started && started.error().code == Code::invalid) {
       return undo({.kind = Misfortune::Kind::cannot_start, .replica = name, .reason = to_string(started.error())});
@@ -337,6 +433,9 @@ LocalHost::Brought LocalHost::bring_back(const Bundle& bundle, const Deployment&
                                          const std::function<bool()>& cancelled) {
   if (auto usable = check_home(); !usable) return of_home(usable.error());
   if (auto made = make_storage(bundle, deployment.given); !made) return of_home(made.error());
+  auto image = image_of(bundle, deployment.given, cancelled);
+  if (auto* misfortune = std::get_if<Misfortune>(&image)) return *std::move(misfortune);
+  const auto& ready = std::get<std::optional<ReadyImage>>(image);
   std::vector<Placed> placed;
   for (int64_t i = 0; i < deployment.replicas; ++i) {
     const std::string name = name_in(deployment, i);
@@ -349,7 +448,7 @@ LocalHost::Brought LocalHost::bring_back(const Bundle& bundle, const Deployment&
         if (!chosen) return of_home(chosen.error());
         port = *chosen;
       }
-      workload = workload_of(bundle, deployment.given, port);
+      workload = workload_of(bundle, deployment.given, port, ready);
     }
     if (!state || process::is_over(state->phase)) {
       if (any_port && workload->port && process::is_port_taken(*workload->port)) {

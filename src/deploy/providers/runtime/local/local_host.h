@@ -19,6 +19,7 @@
 #include "base/disk.h"
 #include "base/result.h"
 #include "bundle/manifest/manifest.h"
+#include "deploy/providers/runtime/local/local_images.h"
 #include "process/replicas.h"
 
 namespace sluice::deploy::local_runtime {
@@ -64,6 +65,8 @@ struct Given {
   std::map<std::string, std::string> variables;  // over those of its manifest
   std::optional<std::string> health;             // a JSON object, over its manifest's
   process::Secrets secrets;
+  std::string engine = {};                        // the socket of the container engine, if an operator has named one
+  std::optional<oci::Login> registry_login = {};  // of the registry that its image is in
 };
 
 struct Deployment {
@@ -78,7 +81,20 @@ struct Deployment {
 
 // Why replicas could not be brought to run.
 struct Misfortune {
-  enum class Kind { home, port, cannot_start, crash_loop, out_of_memory, health_timeout, gone };
+  enum class Kind {
+    home,
+    port,
+    cannot_start,
+    crash_loop,
+    out_of_memory,
+    health_timeout,
+    gone,
+    image_not_found,
+    registry_denied,
+    pull_failed,
+    platform_missing,
+    no_engine
+  };
   Kind kind = Kind::home;
   std::string replica;
   std::string reason;
@@ -89,9 +105,10 @@ struct Misfortune {
 class LocalHost {
  public:
   struct Place {
-    std::string home;     // hidden from programs
-    std::string bundles;  // where archives are unpacked; below the home
-    std::string storage;  // what programs store; below the home
+    std::string home;               // hidden from programs
+    std::string bundles;            // where archives are unpacked; below the home
+    std::string storage;            // what programs store; below the home
+    LocalImages* images = nullptr;  // of bundles that have one
   };
 
   LocalHost(Disk& disk, process::Replicas& replicas, Place place)
@@ -117,7 +134,9 @@ class LocalHost {
   // `invalid` and other codes for what is no bundle that can run as a process. With the hash of what was deployed from
   // there, that is opened, whatever is there by now.
   Result<Bundle> open(const std::string& artifact, const std::string& hash = "");
-  process::Workload workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port) const;
+  // As a container if there is an image.
+  process::Workload workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port,
+                                const std::optional<ReadyImage>& image = std::nullopt) const;
 
   using Brought = std::variant<std::vector<Placed>, Misfortune>;
   // Brings all replicas to run and be healthy, those that run already left as they are, or removes all but those that
@@ -144,10 +163,16 @@ class LocalHost {
   // Asks them all whether they are healthy, and says how long the slowest took; an error for the first that is not.
   Result<int64_t> ask_health(const std::vector<std::string>& names);
   process::Replicas& replicas() { return replicas_; }
+  LocalImages* images() { return place_.images; }
 
  private:
   friend class Hold;
 
+  process::ContainerWork container_of(const bundle::Manifest& manifest, const Given& given,
+                                      const ReadyImage& image) const;
+  // Nothing for a bundle without an image.
+  std::variant<std::optional<ReadyImage>, Misfortune> image_of(const Bundle& bundle, const Given& given,
+                                                               const std::function<bool()>& cancelled);
   Result<Bundle> read(std::string root, std::string hash, Hold hold);
   Result<uint16_t> port_of(const std::string& name, const Deployment& deployment, int64_t number);
   Result<void> check_storage(const Bundle& bundle, const Given& given) const;

@@ -9,6 +9,8 @@
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
 #include "deploy/providers/runtime/local/local_settings.h"
+#include "deploy/views/container_engine.h"
+#include "deploy/views/living_revisions.h"
 #include "deploy/views/telemetry.h"
 #include "process/port.h"
 
@@ -183,6 +185,11 @@ std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& 
       deployment.given.variables.emplace(each.key(), each.value().as_string());
     }
   }
+  if (bundle.manifest.image) {
+    auto environment = deployment.given.variables.find("SLUICE_ENVIRONMENT");
+    deployment.given.engine = views::container_engine(
+        effect.read(), environment == deployment.given.variables.end() ? "" : environment->second);
+  }
   // What a bundle or an operator says of telemetry itself comes first.
   lang::ReadOnlyRows rows(effect.read().rows_of("LocalRuntime"));
   if (auto service = State(rows).get(LocalRuntimeId(work.service))) {
@@ -260,6 +267,16 @@ Deploy::Performed told(const Misfortune& misfortune) {
     case Misfortune::Kind::health_timeout:
       return Deploy::HealthTimeout{
           .replica = misfortune.replica, .reason = misfortune.reason, .lastLines = misfortune.last_lines};
+    case Misfortune::Kind::image_not_found:
+      return Deploy::ImageNotFound{.reason = misfortune.reason};
+    case Misfortune::Kind::registry_denied:
+      return Deploy::RegistryDenied{.reason = misfortune.reason};
+    case Misfortune::Kind::pull_failed:
+      return Deploy::PullFailed{.reason = misfortune.reason};
+    case Misfortune::Kind::platform_missing:
+      return Deploy::PlatformMissing{.reason = misfortune.reason};
+    case Misfortune::Kind::no_engine:
+      return Deploy::EngineUnavailable{.reason = misfortune.reason};
     case Misfortune::Kind::gone:
       break;
   }
@@ -710,6 +727,21 @@ ForgetStorage::Outcome LocalRuntime::finish_forget_storage(const ForgetStorage& 
                                                            const ForgetStorage::Outcome& outcome, State& state) {
   if (ended_of(outcome) != ForgetStorage::Ended::ok) return outcome;
   if (int64_t number = storage_number(state, lower(ask.storage)); number >= 0) state.storages().erase(number);
+  return outcome;
+}
+
+ForgetImages::Begun LocalRuntime::begin_forget_images(const ForgetImages&, State&) { return ForgetImagesWork{}; }
+
+ForgetImages::Performed LocalRuntime::perform_forget_images(const ForgetImagesWork&, Effect& effect) {
+  LocalImages* images = effect.tool<LocalHost>().images();
+  if (images == nullptr) return ForgetImages::Ok{};
+  auto gone = images->forget(views::living_revisions(effect.read()));
+  if (!gone) return ForgetImages::EngineUnavailable{.reason = gone.error().message};
+  return ForgetImages::Ok{.images = static_cast<int64_t>(gone->size())};
+}
+
+ForgetImages::Outcome LocalRuntime::finish_forget_images(const ForgetImages&, const ForgetImages::Outcome& outcome,
+                                                         State&) {
   return outcome;
 }
 

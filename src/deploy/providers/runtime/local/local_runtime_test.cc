@@ -7,6 +7,8 @@
 
 #include "base/testing_wait.h"
 #include "bundle/archive/pack.h"
+#include "bundle/manifest/image_lock.h"
+#include "container/testing_engine.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
 #include "lang/run/harness.h"
@@ -674,6 +676,70 @@ TEST_F(LocalRuntimeTest, ReloadSendsASignalIfTheConfigIsAnother) {
   }));
   std::filesystem::remove_all(artifact);
   EXPECT_THAT(harness.invoke(Reload{.instance = "i"}).as<Reload::Failed>().reason, HasSubstr("No such file"));
+}
+
+// ---- images: what engines say of them; real ones are asked in tests/container
+
+class LocalRuntimeImageTest : public LocalRuntimeTest {
+ protected:
+  LocalRuntimeImageTest() {
+    harness.tools().add(with_images);
+    engine.answer("GET /v1.41/version", "200 OK",
+                  R"({"Components":[{"Name":"Podman Engine"}],"Os":"linux","Arch":"amd64"})");
+    provision();
+  }
+  auto deploy_image(const std::string& platform, const std::string& error) {
+    const std::string root = bundle("image-" + std::to_string(++images_made), "", "");
+    const std::string digest = "sha256:" + std::string(64, 'a');
+    const bundle::ImageLock lock{
+        .reference = "registry.example/shop:1", .digest = digest, .platforms = {{platform, digest}}};
+    EXPECT_TRUE(process::replace_file(root + "/bundle.yaml",
+                                      "name: hello\nversion: \"1\"\nimage: registry.example/shop:1\n", 0644));
+    EXPECT_TRUE(process::replace_file(root + "/image.lock.json", bundle::print_image_lock(lock), 0644));
+    engine.answer("GET /v1.41/images/", "404 Not Found", R"({"message":"no such image"})");
+    engine.answer("POST /v1.41/images/create", "200 OK", "{\"error\":\"" + error + "\"}\n");
+    return deploy(root);
+  }
+
+  container::TestingEngine engine;
+  LocalImages images{world.disk,
+                     world.clock,
+                     world.random,
+                     {.folder = world.folder.path("images"), .variables = [this](const std::string& name) {
+                        return name == "DOCKER_HOST" ? std::optional("unix://" + socket) : std::nullopt;
+                      }}};
+  LocalHost with_images{world.disk,
+                        world.replicas,
+                        {.home = world.folder.path(),
+                         .bundles = world.folder.path("unpacked"),
+                         .storage = world.folder.path("storage"),
+                         .images = &images}};
+  std::string socket = engine.socket();
+  int images_made = 0;
+};
+
+TEST_F(LocalRuntimeImageTest, DeployTellsWhyThereIsNoImage) {
+  EXPECT_THAT(deploy_image("linux/amd64", "manifest unknown").as<Deploy::ImageNotFound>().reason,
+              HasSubstr("cannot pull registry.example/shop@sha256:aa"));
+  EXPECT_THAT(deploy_image("linux/amd64", "unauthorized").as<Deploy::RegistryDenied>().reason,
+              HasSubstr("unauthorized"));
+  EXPECT_THAT(deploy_image("linux/amd64", "connection refused").as<Deploy::PullFailed>().reason,
+              HasSubstr("connection refused"));
+  EXPECT_THAT(deploy_image("linux/s390x", "").as<Deploy::PlatformMissing>().reason, HasSubstr("but for linux/s390x"));
+  socket = world.folder.path("none");
+  EXPECT_THAT(deploy_image("linux/amd64", "").as<Deploy::EngineUnavailable>().reason,
+              HasSubstr("no container engine answers at " + socket));
+}
+
+TEST_F(LocalRuntimeImageTest, ForgetsImagesOfThisHome) {
+  EXPECT_EQ(harness.invoke(ForgetImages{}).as<ForgetImages::Ok>().images, 0);
+  ASSERT_TRUE(images.home_id());
+  engine.answer("GET /v1.41/images/json", "200 OK", "[]");
+  engine.answer("GET /v1.41/containers/json", "200 OK", "[]");
+  EXPECT_EQ(harness.invoke(ForgetImages{}).as<ForgetImages::Ok>().images, 0);
+  socket = world.folder.path("none");
+  EXPECT_THAT(harness.invoke(ForgetImages{}).as<ForgetImages::EngineUnavailable>().reason,
+              HasSubstr("no container engine answers"));
 }
 
 }  // namespace local_runtime_test

@@ -77,6 +77,11 @@ struct CheckWork {
 };
 BOOST_DESCRIBE_STRUCT(CheckWork, (), (names))
 
+struct ForgetImagesWork {
+  bool now = true;
+};
+BOOST_DESCRIBE_STRUCT(ForgetImagesWork, (), (now))
+
 struct ForgetStorageWork {
   std::string storage;
 };

@@ -1,0 +1,13 @@
+// Where an environment's containers run: the socket that an operator has named for it as `container_engine`.
+#pragma once
+
+#include <string>
+
+#include "lang/run/handler.h"
+
+namespace sluice::deploy::views {
+
+// Empty if none is named.
+std::string container_engine(const lang::Snapshot& snapshot, const std::string& environment);
+
+}  // namespace sluice::deploy::views
