@@ -19,9 +19,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::array kKeys = {"region"sv,      "cluster_endpoint"sv,  "public_hostname"sv, "tenant_org_id"sv,
-                              "redis_url"sv,   "listen_addr"sv,       "public_base_url"sv, kTrustedProxies,
-                              kAccessLogShare, kConnectionsPerAddress};
+constexpr std::array kKeys = {"region"sv,      "cluster_endpoint"sv,   "public_hostname"sv, "tenant_org_id"sv,
+                              "redis_url"sv,   "listen_addr"sv,        "public_base_url"sv, kTrustedProxies,
+                              kAccessLogShare, kConnectionsPerAddress, kRevisionProofs};
 constexpr size_t kMaxValue = 500;
 constexpr std::string_view kRuntimeScheme = "runtime://";
 constexpr std::string_view kDiscovered = "discovered/";
@@ -152,6 +152,8 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     if (!parse_basis_points(value)) return refuse("a share of the requests, such as 1%");
   } else if (key == kConnectionsPerAddress) {
     if (!read_connections(value)) return refuse("a number of connections from 1 to 1000000, such as 200");
+  } else if (key == kRevisionProofs) {
+    if (value != "digest" && value != "signature") return refuse("digest or signature");
   } else if (key == "listen_addr") {
     size_t colon = value.rfind(':');
     std::string_view host = value.substr(0, colon == std::string_view::npos ? 0 : colon);
