@@ -31,6 +31,7 @@ Commands all_commands() {
   add_revisions_commands(commands);
   add_traffic_commands(commands);
   add_router_commands(commands);
+  add_bounds_commands(commands);
   add_rollout_commands(commands);
   add_health_commands(commands);
   add_telemetry_commands(commands);

@@ -22,7 +22,10 @@ void add_telemetry_commands(Commands& commands);
 void add_deploy_commands(Commands& commands);
 void add_env_manifest_commands(Commands& commands);
 void add_judge_commands(Commands& commands);
-void add_mesh_commands(Commands& commands);
+void add_bounds_commands(Commands& commands);
+void add_mesh_commands(Commands& commands);  // all of them
+void add_mesh_folder_commands(Commands& commands);
+void add_mesh_agent_commands(Commands& commands);
 void add_usage_commands(Commands& commands);
 void add_webhook_commands(Commands& commands);
 void add_deployment_commands(Commands& commands);  // after those of bundles, whose noun they share

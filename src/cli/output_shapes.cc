@@ -24,10 +24,14 @@ struct NamedShape {
 };
 
 constexpr auto kShapes = std::to_array<NamedShape>({
+    {"faults", "{ faults: [text] }"},
+    {"mesh-access", "{ initiator: text, node: text, target: text }"},
+    {"mesh-link", "{ node: text, vertex: text, link: text, peer: text }"},
+    {"mesh-hop", "{ node: text, vertex: text, link: text, label: int }"},
     {"host",
      "{ env_id: text, region?: text, cluster_endpoint?: text, public_hostname?: text, tenant_org_id?: text, "
      "redis_url?: text, listen_addr?: text, public_base_url?: text, trusted_proxies?: text, "
-     "access_log_share?: text, connections_per_address?: text, container_engine?: text }"},
+     "access_log_share?: text, connections_per_address?: text, container_engine?: text, revision_proofs?: text }"},
     {"pack",
      "{ slot: text, kind: text, pack_ref: text, answers_ref: text?, generation: int, bound_at: time, "
      "previous_binding_ref: text? }"},
@@ -48,7 +52,7 @@ constexpr auto kShapes = std::to_array<NamedShape>({
      "generation?: int, created_at?: text, host_config?: { env_id?: text?, region?: text?, "
      "cluster_endpoint?: text?, public_hostname?: text?, tenant_org_id?: text?, "
      "redis_url?: text?, listen_addr?: text?, public_base_url?: text?, trusted_proxies?: text?, "
-     "access_log_share?: text?, connections_per_address?: text?, container_engine?: text? }, "
+     "access_log_share?: text?, connections_per_address?: text?, container_engine?: text?, revision_proofs?: text? }, "
      "packs?: [{ slot: text, kind: text, pack_ref?: text?, answers_ref?: text?, "
      "generation?: int, bound_at?: text, previous_binding_ref?: text? }], "
      "credentials_ref?: text?, bundles?: [@file-bundle], revisions?: [object], "
@@ -290,10 +294,31 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"access tokens", "object"},
     {"access sessions", "=Session/list | =Session/end"},
     {"trust export", "object"},
+    {"bounds plan", "object"},
+    {"bounds sign", "{ file: text, version: int, key: text }"},
+    {"bounds show", "object"},
+    {"bounds verify", "{ version: int, environment: text, expires_at: time?, signers: [text], digest: text }"},
+    {"mesh init", "{ folder: text, name: text, files: [text] }"},
+    {"mesh ca", "{ folder: text, files: [text] } | @faults"},
+    {"mesh plan",
+     "{ gains: [@mesh-access], loses: [@mesh-access], links_added: [@mesh-link], links_removed: [@mesh-link], "
+     "changes: [{ node: text, vertex: text, parts: [text], restarts: bool }], nodes: [text] } | @faults"},
+    {"mesh compile", "{ folder: text, drafts: [text] } | @faults"},
+    {"mesh sign", "{ folder: text, signers: [text], files: [text], versions: { *: int }, waiting: [text] } | @faults"},
+    {"mesh trace",
+     "{ ways: [{ initiator: text, from: text, target: text, there: [@mesh-hop], back: [@mesh-hop], to: text, fault: "
+     "text "
+     "}], signed: bool } | @faults"},
+    {"mesh bundle", "{ node: text, file: text, passphrase: text } | @faults"},
     {"mesh verify", "{ artifacts: [{ artifact: text, version: int, signed_by: [text], expires_at: time? }] }"},
     {"mesh join",
      "{ mgmt: text, ctrl: text, holds: bool, rules: [{ rule: int, demands: text, holds: bool, breaches: [text] }] }"},
     {"mesh schema", "object"},
+    {"mesh agent",
+     "{ scope: text, node: text, version: int, folder: text } | { outcome: text, version: int, vertices: [text] } | "
+     "{ scope: text, node: text, running: bool, version: int, set: text, confirm_within_ms?: int, trouble: text, "
+     "checked_ms: int, rejected: [{ version: int, digest: text, reason: text }], vertices: [{ name: text, kind: text, "
+     "state: text, pid: int, restarts: int, last: text }] } | { scope: text }"},
 
     {"schema", "object"},
     {"help",

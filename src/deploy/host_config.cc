@@ -21,7 +21,7 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::array kKeys = {"region"sv,      "cluster_endpoint"sv,   "public_hostname"sv, "tenant_org_id"sv,
                               "redis_url"sv,   "listen_addr"sv,        "public_base_url"sv, kTrustedProxies,
-                              kAccessLogShare, kConnectionsPerAddress, kContainerEngine};
+                              kAccessLogShare, kConnectionsPerAddress, kContainerEngine,    kRevisionProofs};
 constexpr size_t kMaxValue = 500;
 constexpr std::string_view kRuntimeScheme = "runtime://";
 constexpr std::string_view kDiscovered = "discovered/";
@@ -156,6 +156,8 @@ Result<std::string> host_value(std::string_view key, std::string_view value) {
     if (!value.starts_with('/') && !value.starts_with("unix:///")) {
       return refuse("the path of a socket of this machine, such as /run/podman/podman.sock");
     }
+  } else if (key == kRevisionProofs) {
+    if (value != "digest" && value != "signature") return refuse("digest or signature");
   } else if (key == "listen_addr") {
     size_t colon = value.rfind(':');
     std::string_view host = value.substr(0, colon == std::string_view::npos ? 0 : colon);

@@ -15,11 +15,12 @@ namespace sluice::deploy {
 inline constexpr std::string_view kTrustedProxies = "trusted_proxies";   // "10.0.0.0/8,::1": networks and addresses
 inline constexpr std::string_view kAccessLogShare = "access_log_share";  // "1%", of the requests
 inline constexpr std::string_view kConnectionsPerAddress = "connections_per_address";  // "200", to a router
+inline constexpr std::string_view kRevisionProofs = "revision_proofs";  // "digest" or "signature", in routers' tables
 
 inline constexpr std::string_view kContainerEngine = "container_engine";  // "/run/podman/podman.sock"
 
 // region cluster_endpoint public_hostname tenant_org_id redis_url listen_addr public_base_url trusted_proxies
-// access_log_share connections_per_address container_engine
+// access_log_share connections_per_address container_engine revision_proofs
 std::span<const std::string_view> host_keys();
 
 // The value as it is kept (a trailing slash of a base URL is left out), or why it cannot be one. An empty value, which

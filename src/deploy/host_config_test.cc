@@ -45,6 +45,8 @@ TEST(HostConfig, RefusesWhatIsNot) {
               "connections_per_address is a number of connections from 1 to 1000000, such as 200, not '" +
                   std::string(count) + "'");
   }
+  EXPECT_EQ(host_value("revision_proofs", "digest").value(), "digest");
+  EXPECT_EQ(host_value("revision_proofs", "all").error().message, "revision_proofs is digest or signature, not 'all'");
   EXPECT_EQ(host_value("region", "a/b").error().message, "region is 1 to 100 letters, digits, -, _ and ., not 'a/b'");
   EXPECT_EQ(host_value("public_hostname", "-a").error().message, "public_hostname is a host name, not '-a'");
   EXPECT_EQ(host_value("nothing", "x").error().message, "a host has no 'nothing'");

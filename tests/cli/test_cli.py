@@ -142,10 +142,10 @@ AFTER = {
 }
 # The one flow that ran last has settled: there is nothing to decide about it. Nothing is served. What warms is staged.
 # Nobody has a token. No administrator says anything. Nothing was counted of a rollout. Telemetry goes to no such place.
-# Nothing is deployed yet. There is no staging.
+# Nothing is deployed yet. There is no staging. This host is in no mesh.
 EXITS = {"login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "rollout judge": 1, "telemetry remove": 5,
-         "scale": 5, "env promote": 5}
+         "scale": 5, "env promote": 5, "mesh agent": 5}
 
 
 @pytest.fixture
@@ -156,6 +156,11 @@ def world(run, root, tmp_path, registries):
     (tmp_path / "release.pem").write_text("-----BEGIN PUBLIC KEY-----\n"
                                           "MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=\n"
                                           "-----END PUBLIC KEY-----\n")
+    key = subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519"], capture_output=True, check=True).stdout
+    (tmp_path / "bounds.pem").write_bytes(key)
+    (tmp_path / "bounds.pem").chmod(0o600)
+    (tmp_path / "bounds.pub").write_bytes(
+        subprocess.run(["openssl", "pkey", "-pubout"], input=key, capture_output=True, check=True).stdout)
     (tmp_path / "api_key.txt").write_text("hunter2")
     (tmp_path / "password.txt").write_text("hunter2")
     (tmp_path / "registry").write_text(registries())

@@ -73,3 +73,20 @@ def test_a_folder_is_judged_as_the_agent_would(sluice, example, tmp_path):
     assert {each["artifact"]: each["version"] for each in json.loads(done.stdout)["artifacts"]} == {
         "alpha/mgmt/agent/agent": 42, "alpha/mgmt/vertex/public": 42, "alpha/mgmt/vertex/rete": 42,
         "alpha/ctrl/vertex/rete": 17}
+
+
+def test_it_verifies_what_an_operator_has_compiled_and_signed(sluice, tmp_path):
+    def run(*words):
+        done = subprocess.run([sluice, "mesh", *words], capture_output=True, text=True, env={"HOME": str(tmp_path)})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    folder = tmp_path / "acme"
+    for words in (["init", folder], ["ca", folder], ["sign", folder]):
+        run(*words)
+    trust = json.loads((folder / "trust.json").read_text())
+    files = sorted((folder / "compiled").rglob("*.json"))
+    assert len(files) == 3 * 5  # of each node: agent, link, mesh, ctrl, and the first of its chain
+    for file in files:
+        assert holds(json.loads(file.read_text()), trust), file
+    assert run("verify", folder / "compiled", "--trust", folder / "trust.json")

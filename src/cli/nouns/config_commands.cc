@@ -341,7 +341,8 @@ void add_config_commands(Commands& commands) {
                   ". An empty value removes one. Routers believe the proxies that trusted_proxies names, as "
                   "10.0.0.0/8,::1, in what they say of a request's origin; access_log_share is how many requests they "
                   "log, as 1%; connections_per_address is how many connections they take from one address, which is "
-                  "half of all that they may have unless it is set.",
+                  "half of all that they may have unless it is set. revision_proofs=digest or =signature tells routers "
+                  "what each revision is, for bounds (sluice bounds).",
        .example = "sluice config set local region=eu-west public_base_url=https://shop.example",
        .args = {{.name = "values", .help = "key=value, any number", .optional = true, .repeated = true}},
        .options = {kBundle, kDeployment, kCustomer},

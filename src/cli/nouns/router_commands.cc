@@ -1,4 +1,5 @@
 // sluice router: the data plane as a process, and what it says of itself.
+#include <algorithm>
 #include <boost/json.hpp>
 #include <iostream>
 
@@ -8,6 +9,7 @@
 #include "cli/context.h"
 #include "cli/nouns/router_stats.h"
 #include "cli/opening.h"
+#include "cli/public_keys.h"
 #include "cli/service_notice.h"
 #include "crypto/key_file.h"
 #include "host/background.h"
@@ -15,11 +17,11 @@
 #include "router/address.h"
 #include "router/control_client.h"
 #include "router/master.h"
+#include "router/table/bounds.h"
 
 namespace sluice::cli {
 namespace router_commands {
 
-constexpr size_t kMaxKeyFile = 64 << 10;
 constexpr int64_t kMostThreads = 64;
 constexpr int64_t kInterval_ms = 1'000;
 constexpr int64_t kShortestInterval_ms = 100;
@@ -32,29 +34,10 @@ Result<std::string> router_name(const Context& context) {
   return Error{.code = Code::usage, .message = "--name: expected at most 40 letters, digits, - and _"};
 }
 
-// The public keys in a PEM file, one after the other.
-Result<std::vector<crypto::PublicKey>> keys_in(Disk& disk, const std::string& path) {
-  auto text = read_file(disk, path, kMaxKeyFile);
-  if (!text) return text.error();
-  std::vector<crypto::PublicKey> keys;
-  constexpr std::string_view kEnd = "-----END PUBLIC KEY-----";
-  std::string_view rest = *text;
-  for (size_t end = rest.find(kEnd); end != std::string_view::npos; end = rest.find(kEnd)) {
-    size_t begin = rest.find("-----BEGIN");
-    auto key = crypto::PublicKey::from_pem(
-        std::string(rest.substr(std::min(begin, end), end + kEnd.size() - std::min(begin, end))) + "\n");
-    if (!key) return key.error();
-    keys.push_back(*key);
-    rest.remove_prefix(end + kEnd.size());
-  }
-  if (keys.empty()) return Error{.code = Code::invalid, .message = path + " has no public key in PEM"};
-  return keys;
-}
-
 Result<std::vector<crypto::PublicKey>> trusted_keys(Context& context, const host::Home& home) {
   std::vector<crypto::PublicKey> trusted;
   for (const std::string& path : context.given.texts("trust")) {
-    auto keys = keys_in(context.disk, path);
+    auto keys = public_keys_in(context.disk, path);
     if (!keys) return keys.error();
     trusted.insert(trusted.end(), keys->begin(), keys->end());
   }
@@ -86,6 +69,33 @@ Result<void> check_run(const Context& context) {
   return {};
 }
 
+// What an operator has bound the router to. It is looked at here, so that a person sees at once what is wrong.
+Result<void> read_bounds_options(Context& context, router::RouterOptions& options) {
+  if (context.given.has("bounds") != context.given.has("bounds-trust")) {
+    return Error{.code = Code::usage,
+                 .message = "--bounds and --bounds-trust go together",
+                 .next = "sluice bounds show FILE says who signed the bounds"};
+  }
+  if (!context.given.has("bounds")) return {};
+  options.bounds_file = context.given.text("bounds");
+  for (const std::string& path : context.given.texts("bounds-trust")) {
+    auto keys = public_keys_in(context.disk, path);
+    if (!keys) return keys.error();
+    options.bounds_trusted.insert(options.bounds_trusted.end(), keys->begin(), keys->end());
+  }
+  for (const crypto::PublicKey& key : options.bounds_trusted) {
+    if (std::ranges::find(options.trusted, key) == options.trusted.end()) continue;
+    return Error{.code = Code::usage,
+                 .message = "the key of --bounds-trust may also sign orders: who has it could widen the bounds",
+                 .next = "sign bounds with a key that the control plane does not have"};
+  }
+  auto text = read_file(context.disk, options.bounds_file, router::kMaxBoundsBytes);
+  if (!text) return text.error();
+  auto bounds = router::read_bounds(*text, options.bounds_trusted);
+  if (!bounds) return bounds.error();
+  return {};
+}
+
 Result<Code> run(Context& context) {
   auto name = router_name(context);
   if (!name) return name.error();
@@ -100,6 +110,7 @@ Result<Code> run(Context& context) {
   auto trusted = trusted_keys(context, *home);
   if (!trusted) return trusted.error();
   router::RouterOptions options{.name = *name, .folder = folder, .trusted = *std::move(trusted)};
+  if (auto bound = read_bounds_options(context, options); !bound) return bound.error();
   if (context.given.has("listen")) options.listen = context.given.texts("listen");
   options.admin = context.given.text("admin");
   options.table_file = context.given.text("table");
@@ -185,6 +196,15 @@ void add_router_commands(Commands& commands) {
             {.name = "trust",
              .value = "FILE",
              .help = "obey orders signed by these public keys; else the operator's",
+             .kind = Kind::path,
+             .repeated = true},
+            {.name = "bounds",
+             .value = "FILE",
+             .help = "obey nothing beyond these signed bounds (sluice bounds)",
+             .kind = Kind::path},
+            {.name = "bounds-trust",
+             .value = "FILE",
+             .help = "whose bounds count: public keys that sign no orders",
              .kind = Kind::path,
              .repeated = true},
             {.name = "threads", .value = "N", .help = "how many threads; else one per core", .kind = Kind::count},

@@ -4,8 +4,25 @@
 #include "base/basis_points.h"
 #include "config.gen.h"
 #include "deploy/host_config.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
+
+namespace {
+
+// What each revision is, for routers that are bound to some (router/table/bounds.h).
+void put_proofs(const States& states, bool with_signatures, ::sluice::router::TableDocument& table) {
+  for (auto& deployment : table.deployments) {
+    for (auto& document : deployment.revisions) {
+      auto record = states.revision().get(revision::RevisionId(document.id));
+      if (!record || record->treeDigest.empty()) continue;
+      document.digest = record->treeDigest;
+      if (with_signatures && !record->sidecar.empty()) document.statement = record->sidecar;
+    }
+  }
+}
+
+}  // namespace
 
 void put_router_settings(const States& states, const std::string& environment, ::sluice::router::TableDocument& table) {
   for (const auto& each : states.config().values(config::ConfigId(environment)).values()) {
@@ -14,6 +31,7 @@ void put_router_settings(const States& states, const std::string& environment, :
     if (each.key == kAccessLogShare) {
       if (auto share = parse_basis_points(each.value)) table.access_log_bps = *share;
     }
+    if (each.key == kRevisionProofs) put_proofs(states, each.value == "signature", table);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "config.gen.h"
 #include "deploy/testing_views.h"
+#include "revision.gen.h"
 
 namespace sluice::deploy::views {
 namespace router_settings_test {
@@ -29,6 +30,27 @@ TEST(RouterSettings, AreWhatTheHostConfigSays) {
   EXPECT_THAT(table.trusted_proxies, ElementsAre("10.0.0.0/8", "::1"));
   EXPECT_EQ(table.access_log_bps, 1'250);
   EXPECT_EQ(table.connections_per_address, 200);
+}
+
+TEST(RouterSettings, ProofsAreThereForWhoAsks) {
+  RowsInMemory rows;
+  revision::State revisions(rows.rows);
+  revisions.put(revision::RevisionId("r1"), {.treeDigest = "sha256:aa", .sidecar = "signed"});
+  ::sluice::router::TableDocument table;
+  table.deployments = {{.id = "d1", .revisions = {{.id = "r1"}, {.id = "gone"}}}};
+  put_router_settings(States(rows), "local", table);
+  EXPECT_FALSE(table.deployments[0].revisions[0].digest) << "older routers know nothing of it";
+  config::State state(rows.rows);
+  state.put(config::ConfigId("local"), {.generation = 1});
+  state.values(config::ConfigId("local")).push({"revision_proofs", "digest"});
+  put_router_settings(States(rows), "local", table);
+  EXPECT_EQ(table.deployments[0].revisions[0].digest, "sha256:aa");
+  EXPECT_FALSE(table.deployments[0].revisions[0].statement);
+  EXPECT_FALSE(table.deployments[0].revisions[1].digest);
+  state.put(config::ConfigId("prod"), {.generation = 1});
+  state.values(config::ConfigId("prod")).push({"revision_proofs", "signature"});
+  put_router_settings(States(rows), "prod", table);
+  EXPECT_EQ(table.deployments[0].revisions[0].statement, "signed");
 }
 
 }  // namespace router_settings_test

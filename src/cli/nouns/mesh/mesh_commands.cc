@@ -1,4 +1,4 @@
-// sluice mesh: artifacts read, verified and joined.
+// sluice mesh: the noun, and artifacts read, verified and joined.
 #include <boost/json.hpp>
 #include <memory>
 
@@ -125,6 +125,7 @@ Result<Code> schema(Context& context) {
 void add_mesh_commands(Commands& commands) {
   commands.add_noun(
       {.name = "mesh", .group = Group::operate, .summary = "Compile, sign and verify what nodes of a mesh obey"});
+  add_mesh_folder_commands(commands);
   commands.add(
       {.name = "mesh verify",
        .summary = "Verify artifacts as a node's agent would",
@@ -155,6 +156,7 @@ void add_mesh_commands(Commands& commands) {
                 .args = {{.name = "artifact", .help = "which one", .choices = {"agent", "vertex", "ctrl"}}},
                 .example = "sluice mesh schema agent",
                 .run = mesh_commands::schema});
+  add_mesh_agent_commands(commands);
 }
 
 }  // namespace sluice::cli
