@@ -33,13 +33,19 @@ json::array programs_named(const std::string& service, int64_t count) {
   return programs;
 }
 
-// While there is a file FOLDER/full, nothing grows.
+// As many files as there are to be replicas; the first is the one that was deployed. While there is a file FOLDER/full,
+// nothing grows.
 Result<PerformedAction> scale_file(const std::string& folder, const json::value& work) {
   const json::value& deploy = work.at("deploy");
   const std::string service = text_at(deploy, "service");
   const int64_t count = deploy.at("replicas").as_int64();
   if (work.at("excess").as_array().empty() && std::filesystem::exists(folder + "/full")) {
     return PerformedAction(Completion{"failed", {{"instance", ""}, {"reason", "the machine is full"}}});
+  }
+  RealDisk disk;
+  for (int64_t i = 1; i < count; ++i) {
+    auto kept = write_atomically(disk, folder + "/running/" + service + "-" + std::to_string(i), "", 0644);
+    if (!kept) return kept.error();
   }
   return PerformedAction(Completion{"ok",
                                     {{"service", service},
@@ -87,19 +93,6 @@ Result<PerformedAction> destroy_file(const std::string& folder, const json::valu
   for (int i = 1; std::filesystem::remove(folder + "/running/" + service + "-" + std::to_string(i)); ++i) {
   }
   return PerformedAction(Completion{"ok", {{"instance", ""}}});
-}
-
-// As many files as there are to be replicas; the first is the one that was deployed.
-Result<PerformedAction> scale_file(const std::string& folder, const json::value& work) {
-  RealDisk disk;
-  const std::string service = text_at(work.at("deploy"), "service");
-  const int64_t replicas = work.at("deploy").at("replicas").as_int64();
-  for (int64_t i = 1; i < replicas; ++i) {
-    auto kept = write_atomically(disk, folder + "/running/" + service + "-" + std::to_string(i), "", 0644);
-    if (!kept) return kept.error();
-  }
-  return PerformedAction(
-      Completion{"ok", {{"service", service}, {"endpoint", "http://127.0.0.1:1"}, {"programs", json::array()}}});
 }
 
 Result<PerformedAction> forget_folder(const std::string& folder, const json::value& work) {
