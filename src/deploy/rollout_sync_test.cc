@@ -92,6 +92,13 @@ TEST_F(RolloutSync, AWorseOneIsTakenBackAndNothingFollows) {
   ASSERT_TRUE(becomes(id, "aborted"));
   EXPECT_THAT(splits(shop), ElementsAre("2=1000 1=9000", "1=10000"));
   EXPECT_EQ(kit.row("Rollout", id).at("reason"), json::value("it fails"));
+  const auto log = kit.elements("Traffic.log", shop.deployment);
+  EXPECT_EQ(log[log.size() - 2].at("why"), json::value("rollout at step 1"));
+  EXPECT_EQ(log.back().at("why"), json::value("rollout aborted: it fails"));
+  EXPECT_EQ(log.back().at("by"), json::value("rollout"));
+  for (const json::value& each : kit.elements("Traffic.past", shop.deployment)) {
+    EXPECT_NE(each.at("entries").at(0).at("weightBps"), json::value(1'000)) << "the split of the rollout";
+  }
   EXPECT_EQ(kit.count("Telemetry[A]"), 0U);
   kit.start("Rollout/retry", {{"rollout", id}});
   say(analysis(shop.revisions[1]), "healthy");

@@ -1,7 +1,7 @@
 // Traffic keeps the split of each deployment, those before it, and those that a rollback has left ahead of it; these
-// are the ways back and forward. Besides it keeps a log of all splits that there were, to which is only added. Whether
-// a revision may get anything is not known here: guards look at every entry that is written, so each change writes all
-// of them, also those that stay as they are.
+// are the ways back and forward. A rollout is one step there, however often it moves traffic. Besides it keeps a log of
+// all splits that there were, to which is only added. Whether a revision may get anything is not known here: guards
+// look at every entry that is written, so each change writes all of them, also those that stay as they are.
 #include <algorithm>
 #include <set>
 
@@ -86,36 +86,66 @@ void write_log(State& state, const TrafficId& id, const TrafficRecord& record, c
   for (size_t i = 0; i + kLogKept < numbers.size(); ++i) state.log(id).erase(numbers[i]);
 }
 
+struct Change {
+  std::string by;
+  std::string key;
+  std::string why;
+  std::string rollout = {};  // whose move it is, if it is one
+};
+
 void write(State& state, const TrafficId& id, TrafficRecord& record, const std::vector<TrafficEntry>& entries,
-           const std::optional<std::string>& caller, const std::optional<std::string>& key, const std::string& why) {
+           const Change& change) {
   int64_t sum_bps = 0;
   for (const TrafficEntry& each : entries) sum_bps += each.weightBps;
   must_hold(entries.empty() || sum_bps == kAllBasisPoints, "a split gives every request to a revision");
   begin_log(state, id);
   record.generation++;
   record.updatedAt = state.now();
-  record.updatedBy = caller.value_or("");
-  record.idempotencyKey = key.value_or("");
+  record.updatedBy = change.by;
+  record.idempotencyKey = change.key;
   record.authorization = state.request().text();
+  record.rollout = change.rollout;
   state.put(id, record);
   std::vector<int64_t> before;
   for (const auto& each : state.entries(id)) before.push_back(each.number);
   for (const TrafficEntry& each : entries) state.entries(id).push(each);
   for (int64_t number : before) state.entries(id).erase(number);
-  write_log(state, id, record, record.updatedBy, why);
+  write_log(state, id, record, record.updatedBy, change.why);
 }
 
-// Makes this the split, and what it was the way back.
-TrafficRecord change_split(State& state, const TrafficId& id, const std::vector<TrafficEntry>& entries,
-                           const std::optional<std::string>& caller, const std::optional<std::string>& key,
-                           const std::string& why) {
+bool is_same_split(std::vector<TrafficEntry> one, std::vector<TrafficEntry> other) {
+  for (auto* each : {&one, &other}) {
+    std::erase_if(*each, [](const TrafficEntry& entry) { return entry.weightBps == 0; });
+    std::ranges::sort(*each);
+  }
+  return one == other;
+}
+
+// Whether a rollout has left the split between two revisions. Nothing leads back to such a split.
+bool is_on_the_way(const State& state, const TrafficId& id, const TrafficRecord& record) {
+  return !record.rollout.empty() && std::ranges::count_if(state.entries(id).values(), [](const TrafficEntry& each) {
+                                      return each.weightBps > 0;
+                                    }) > 1;
+}
+
+// Makes this the split, and what it was the way back. Of a rollout only what was before it becomes the way back, and
+// if the rollout returns there, that is no step any more.
+TrafficRecord change_split(State& state, const TrafficId& id, const std::vector<TrafficEntry>& entries, Change change) {
   auto found = state.get(id);
   TrafficRecord record = found.value_or(TrafficRecord{});
   begin_log(state, id);
-  if (found) state.past(id).push(step_of<TrafficPastItem>(state, id, record));
+  const bool goes_on = !change.rollout.empty() && record.rollout == change.rollout;
+  const bool on_the_way = is_on_the_way(state, id, record);
+  if (found && !goes_on && !on_the_way) state.past(id).push(step_of<TrafficPastItem>(state, id, record));
+  auto past = state.past(id).values();
+  if ((on_the_way || !change.rollout.empty()) && !past.empty() && is_same_split(past.back().entries, entries)) {
+    past.pop_back();
+    state.past(id).assign(past);
+    change.rollout.clear();
+  }
   keep_newest(state.past(id));
   state.future(id).clear();
-  write(state, id, record, entries, caller, key, why);
+  write(state, id, record, entries, change);
   return record;
 }
 
@@ -140,13 +170,6 @@ std::vector<TrafficEntry> shifted(const std::vector<TrafficEntry>& now, const st
   }
   wanted[first].weightBps += left;
   return wanted;
-}
-
-bool is_same_split(std::vector<TrafficEntry> one, std::vector<TrafficEntry> other) {
-  std::erase_if(one, [](const TrafficEntry& each) { return each.weightBps == 0; });
-  std::ranges::sort(one);
-  std::ranges::sort(other);
-  return one == other;
 }
 
 std::vector<TrafficBeforeItem> told_of(const std::vector<TrafficEntry>& entries) {
@@ -210,7 +233,11 @@ Set::Result Traffic::set(const Set& ask, State& state) {
   if (std::string fault = fault_of(ask.entries); !fault.empty()) {
     return Set::InvalidSplit{.deployment = ask.deployment, .message = fault};
   }
-  const TrafficRecord record = change_split(state, ask.deployment, ask.entries, ask.caller, ask.callerKey, "set");
+  Change change{.by = ask.caller.value_or(""), .key = ask.callerKey.value_or(""), .why = "set"};
+  if (change.by.empty() && ask.rollout) {
+    change = {.by = "rollout", .key = "", .why = ask.why.value_or("set"), .rollout = *ask.rollout};
+  }
+  const TrafficRecord record = change_split(state, ask.deployment, ask.entries, std::move(change));
   return Set::Ok{.deployment = ask.deployment, .generation = record.generation, .entries = ask.entries};
 }
 
@@ -229,7 +256,8 @@ Shift::Result Traffic::shift(const Shift& ask, State& state) {
                             .kept = kept_of(state, ask.deployment),
                             .before = told_of(now)};
   }
-  const TrafficRecord record = change_split(state, ask.deployment, wanted, ask.by, std::nullopt, "shift");
+  const TrafficRecord record =
+      change_split(state, ask.deployment, wanted, {.by = ask.by.value_or(""), .key = "", .why = "shift"});
   return Shift::Ok{.deployment = ask.deployment,
                    .generation = record.generation,
                    .entries = wanted,
@@ -246,7 +274,9 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
     return Rollback::NoPast{.deployment = ask.deployment, .message = fault};
   }
   begin_log(state, ask.deployment);
-  state.future(ask.deployment).push(step_of<TrafficFutureItem>(state, ask.deployment, *record));
+  if (!is_on_the_way(state, ask.deployment, *record)) {
+    state.future(ask.deployment).push(step_of<TrafficFutureItem>(state, ask.deployment, *record));
+  }
   for (int64_t i = 1; i < ask.steps; ++i) {
     const TrafficPastItem& over = past.back();
     state.future(ask.deployment)
@@ -256,7 +286,10 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   const std::vector<TrafficEntry> entries = past.back().entries;
   past.pop_back();
   state.past(ask.deployment).assign(past);
-  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey, "rollback of " + std::to_string(ask.steps));
+  write(state, ask.deployment, *record, entries,
+        {.by = ask.caller.value_or(""),
+         .key = ask.callerKey.value_or(""),
+         .why = "rollback of " + std::to_string(ask.steps)});
   return Rollback::Ok{.deployment = ask.deployment, .generation = record->generation, .entries = entries};
 }
 
@@ -305,7 +338,10 @@ Forward::Result Traffic::forward(const Forward& ask, State& state) {
   future.pop_back();
   state.future(ask.deployment).assign(future);
   keep_newest(state.past(ask.deployment));
-  write(state, ask.deployment, *record, entries, ask.caller, ask.callerKey, "forward by " + std::to_string(ask.steps));
+  write(state, ask.deployment, *record, entries,
+        {.by = ask.caller.value_or(""),
+         .key = ask.callerKey.value_or(""),
+         .why = "forward by " + std::to_string(ask.steps)});
   return Forward::Ok{.deployment = ask.deployment, .generation = record->generation, .entries = entries};
 }
 
@@ -313,7 +349,8 @@ Clear::Result Traffic::clear(const Clear& ask, State& state) {
   if (state.entries(ask.deployment).empty()) {
     return Clear::NoSplit{.deployment = ask.deployment, .message = ask.deployment.text() + " has no split"};
   }
-  const TrafficRecord cleared = change_split(state, ask.deployment, {}, ask.caller, ask.callerKey, "clear");
+  const TrafficRecord cleared = change_split(
+      state, ask.deployment, {}, {.by = ask.caller.value_or(""), .key = ask.callerKey.value_or(""), .why = "clear"});
   return Clear::Ok{.deployment = ask.deployment, .generation = cleared.generation};
 }
 

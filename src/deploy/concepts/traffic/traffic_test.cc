@@ -27,6 +27,10 @@ class TrafficTest : public testing::Test {
     return harness.invoke(Forward{.deployment = kShop, .steps = steps});
   }
 
+  void move(const std::string& rollout, const Entries& entries, const std::string& why) {
+    harness.invoke(Set{.deployment = kShop, .entries = entries, .rollout = rollout, .why = why}).as<Set::Ok>();
+  }
+
   lang::Harness harness{traffic_binding()};
 };
 
@@ -86,6 +90,59 @@ TEST_F(TrafficTest, Greentic15RollbackAndForwardWalkTheHistory) {
   EXPECT_EQ(ahead().as<Forward::Ok>().entries, (Entries{{"r4", 10'000}}));
   EXPECT_EQ(ahead().as<Forward::NoFuture>().message, "there are 0 splits after this one, not 1");
   EXPECT_EQ(State(harness.rows()).get(kShop)->generation, 8);
+}
+
+TEST_F(TrafficTest, AnAbortedRolloutIsNoStepBack) {
+  set({{"r0", 10'000}}).as<Set::Ok>();
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  move("o1", {{"r2", 2'000}, {"r1", 8'000}}, "rollout at step 1");
+  move("o1", {{"r2", 5'000}, {"r1", 5'000}}, "rollout at step 2");
+  move("o1", {{"r1", 10'000}}, "rollout aborted: it fails");
+  auto log = State(harness.rows()).log(kShop).values();
+  ASSERT_EQ(log.size(), 5U);
+  EXPECT_EQ(log.back().by, "rollout");
+  EXPECT_EQ(log.back().why, "rollout aborted: it fails");
+  EXPECT_EQ(back(2).as<Rollback::NoPast>().message, "there is 1 split before this one, not 2");
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r0", 10'000}}));
+  EXPECT_EQ(ahead().as<Forward::Ok>().entries, (Entries{{"r1", 10'000}}));
+}
+
+TEST_F(TrafficTest, ACompleteRolloutIsOneStepBack) {
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  for (int64_t weight : {2'000, 5'000}) move("o1", {{"r2", weight}, {"r1", 10'000 - weight}}, "");
+  move("o1", {{"r2", 10'000}}, "");
+  move("o2", {{"r3", 2'000}, {"r2", 8'000}}, "");
+  move("o2", {{"r3", 10'000}}, "");
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r2", 10'000}}));
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r1", 10'000}}));
+  EXPECT_EQ(ahead(2).as<Forward::Ok>().entries, (Entries{{"r3", 10'000}}));
+}
+
+TEST_F(TrafficTest, NothingLeadsBackToWhereARolloutWasLeft) {
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  move("o1", {{"r2", 2'000}, {"r1", 8'000}}, "");
+  move("o2", {{"r3", 1'000}, {"r1", 9'000}}, "");
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r1", 10'000}}));
+  EXPECT_TRUE(ahead().is<Forward::NoFuture>());
+  move("o3", {{"r2", 2'000}, {"r1", 8'000}}, "");
+  set({{"r4", 10'000}}).as<Set::Ok>();
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r1", 10'000}}));
+}
+
+TEST_F(TrafficTest, APreviewOfARolloutIsNoStepBack) {
+  set({{"r1", 10'000}}).as<Set::Ok>();
+  move("o1", {{"r2", 0}, {"r1", 10'000}}, "");
+  EXPECT_TRUE(back().is<Rollback::NoPast>());
+  move("o1", {{"r2", 10'000}}, "");
+  EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r2", 0}, {"r1", 10'000}}));
+}
+
+TEST_F(TrafficTest, APersonsChangeIsNoMoveOfARollout) {
+  for (const char* each : {"r1", "r2"}) {
+    harness.invoke(Set{.deployment = kShop, .entries = {{each, 10'000}}, .caller = "ann", .rollout = "o1"});
+  }
+  EXPECT_EQ(State(harness.rows()).get(kShop)->updatedBy, "ann");
+  EXPECT_EQ(State(harness.rows()).past(kShop).values().size(), 1U);
 }
 
 TEST_F(TrafficTest, ASetForgetsWhatWasAhead) {
