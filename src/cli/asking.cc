@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/table.h"
+#include "cli/prompt.h"
 #include "deploy/packs.h"
 #include "deploy/views/documents.h"
 
@@ -101,13 +102,13 @@ class Interview {
     std::ostream& out = context_.output.progress_stream();
     out << prompt_of(question) << std::flush;
     std::string line;
-    bool more;
-    {
+    auto more = [&] {
       HiddenTyping hidden(question.secret);
-      more = static_cast<bool>(std::getline(context_.in, line));
-    }
-    if (question.secret) out << "\n";
-    if (!more) {
+      return read_line(context_, line);
+    }();
+    if (question.secret || !more) out << "\n";
+    if (!more) return more.error();
+    if (!*more) {
       return Error{.code = Code::usage,
                    .message = question.name.text + " has no answer: " + question.question + "; nothing was changed",
                    .next = "--answers FILE gives all answers"};
@@ -118,6 +119,10 @@ class Interview {
       return Turn::again;
     }
     if (line.empty() && (question.default_ || !question.required)) return Turn::next;
+    if (line.empty()) {
+      out << "  " << printable(question.name.text) << " needs an answer\n";
+      return Turn::again;
+    }
     auto answer = bundle::typed_answer(question, line);
     if (!answer) {
       out << "  " << printable(answer.error().message) << "\n";

@@ -2,8 +2,9 @@
 #include "cli/losing.h"
 
 #include <boost/json.hpp>
-#include <istream>
+#include <ostream>
 
+#include "cli/prompt.h"
 #include "host/kit_place.h"
 
 namespace sluice::cli {
@@ -18,7 +19,11 @@ Result<bool> confirmed(Context& context, const std::string& what) {
   }
   context.output.progress_stream() << "Really " << printable(what) << "? [y/N] " << std::flush;
   std::string line;
-  std::getline(context.in, line);
+  auto read = read_line(context, line);
+  if (!read) {
+    context.output.progress_stream() << std::endl;
+    return read.error();
+  }
   if (line == "y" || line == "yes") return true;
   context.output.note("nothing was changed");
   return false;

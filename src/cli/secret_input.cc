@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/utf8.h"
+#include "cli/prompt.h"
 
 namespace sluice::cli {
 namespace {
@@ -64,11 +65,12 @@ Result<std::string> read_unfiled_value(Context& context, const std::string& name
   std::string value;
   if (context.output.settings().in.tty && context.output.settings().err.tty) {
     context.output.progress_stream() << "Value of " << printable(name) << " (it is not shown): " << std::flush;
-    {
+    auto read = [&] {
       const Unseen unseen;
-      std::getline(context.in, value);
-    }
+      return read_line(context, value);
+    }();
     context.output.progress_stream() << std::endl;
+    if (!read) return read.error();
   } else {
     value.assign(std::istreambuf_iterator<char>(context.in), {});
     if (value.ends_with('\n')) value.pop_back();

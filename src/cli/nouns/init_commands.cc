@@ -14,6 +14,7 @@
 #include "cli/all_commands.h"
 #include "cli/bundle_words.h"
 #include "cli/context.h"
+#include "cli/prompt.h"
 #include "plan/app_manifest.h"
 
 namespace sluice::cli {
@@ -89,7 +90,10 @@ auto settle(Context& context, const AskedFor& asked, const Read& read) -> declty
       context.output.progress_stream() << asked.question << (asked.proposal.empty() ? "" : " [" + asked.proposal + "]")
                                        << ' ' << std::flush;
     }
-    const bool answered = asks && static_cast<bool>(std::getline(context.in, line));
+    const Result<bool> read_one = asks ? read_line(context, line) : Result<bool>(false);
+    if (!read_one) context.output.progress_stream() << std::endl;
+    if (!read_one) return read_one.error();
+    const bool answered = *read_one;
     if (asks && !answered) context.output.progress_stream() << '\n';
     if (!answered && asked.proposal.empty()) {
       return Error{.code = Code::usage,
