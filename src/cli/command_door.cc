@@ -45,8 +45,12 @@ CommandDoor::CommandDoor(Context& context, host::Opening opening, host::DoorKit 
 Result<std::unique_ptr<CommandDoor>> CommandDoor::open(Context& context) {
   auto opening = opening_of(context);
   if (!opening) return opening.error();
-  return std::unique_ptr<CommandDoor>(new CommandDoor(
+  const bool elsewhere = opening->server.has_value();
+  std::unique_ptr<CommandDoor> door(new CommandDoor(
       context, *std::move(opening), {.folder = std::string(deploy::kKitFolder), .check = kit_of(context)}));
+  // Which environments another server has is for its own operator to say.
+  door->opened_local_ = elsewhere;
+  return door;
 }
 
 Result<std::unique_ptr<CommandDoor>> CommandDoor::open_any(Context& context, host::DoorKit kit) {
@@ -230,6 +234,9 @@ Error refusal_in_words(const Context& context, const host::Answer& answer, const
     if (!answer.fields.empty()) error.message += " " + write(answer.fields);
   }
   if (answer.flow) error.next = "sluice flow trace " + to_string(*answer.flow);
+  if (answer.code == Code::waiting_for_approval) {
+    error.next = "another person runs: sluice approvals approve " + answer.text("approval");
+  }
   // What was given is wrong: how it was done tells nothing more.
   if (answer.code == Code::invalid) error.next = "sluice " + context.given.command->name + " --help";
   const json::value* expected = answer.fields.if_contains("expected");

@@ -53,7 +53,8 @@ bool is_enough(const Answer& answer, WaitFor wait) {
     // Nothing moves it on but people.
     return !answer.state || (*answer.state != store::FlowStatus::running && answer.waits_for.empty());
   }
-  if (wait == WaitFor::answer) return true;
+  // A call that people must agree to first is not done until they do.
+  if (wait == WaitFor::answer || answer.code == Code::waiting_for_approval) return true;
   // What stands still goes on only if people decide so.
   const bool settled = answer.state && (!store::is_open(*answer.state) || *answer.state == store::FlowStatus::stuck);
   return settled && (wait == WaitFor::settled || answer.follow_ups_moving == 0);

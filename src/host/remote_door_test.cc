@@ -104,6 +104,18 @@ TEST_F(RemoteDoors, WhatStandsStillIsNotWaitedFor) {
   EXPECT_EQ(asked.size(), 2U);
 }
 
+TEST_F(RemoteDoors, PeoplesApprovalIsNotWaitedFor) {
+  serve({json_of({{"action", "Traffic/set"},
+                  {"flow", kFlow},
+                  {"variant", "approvalNeeded"},
+                  {"code", "waiting_for_approval"}},
+                 202)});
+  auto answer = door->call({.action = "Traffic/set", .wait = WaitFor::settled});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->code, Code::waiting_for_approval);
+  EXPECT_EQ(asked.size(), 1U);
+}
+
 TEST_F(RemoteDoors, AsksWhatItIsAndForItsEnd) {
   serve({json_of({{"pid", 7}}), json_of({{"pid", 7}}), json_of(problem({.code = Code::denied, .message = "no"}), 403)});
   EXPECT_EQ(door->status()->at("pid"), 7);

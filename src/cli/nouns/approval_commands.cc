@@ -1,6 +1,7 @@
 // sluice approvals: calls that wait for people to agree.
 #include <boost/json.hpp>
 
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/action_command.h"
@@ -15,18 +16,34 @@ namespace approval_commands {
 
 namespace views = deploy::views;
 
+// What the call is about, on one line: "deployment=01K… steps=1".
+std::string brief(const json::value& input) {
+  constexpr size_t kMostCharacters = 120;
+  std::string text;
+  if (!input.is_object()) return text;
+  for (const auto& each : input.get_object()) {
+    if (each.value().is_null()) continue;
+    text += (text.empty() ? "" : " ") + std::string(each.key()) + "=" +
+            (each.value().is_string() ? std::string(each.value().get_string()) : write(each.value()));
+  }
+  if (text.size() > kMostCharacters) text = text.substr(0, kMostCharacters) + "…";
+  return text;
+}
+
 Result<Code> list(Context& context) {
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
   auto all = (*door)->read<std::vector<views::ApprovalDocument>>("approvals", {{"over", context.given.flag("all")}});
   if (!all) return all.error();
   context.output.print(to_json(*all), [&](const Terminal& terminal) {
-    Table table{.columns = {{"APPROVAL"}, {"STATUS"}, {"WHO"}, {"WHAT"}, {"ENVIRONMENT"}, {"AGREED"}, {"REASON"}}};
+    Table table{
+        .columns = {{"APPROVAL"}, {"STATUS"}, {"WHO"}, {"WHAT"}, {"ABOUT"}, {"ENVIRONMENT"}, {"AGREED"}, {"REASON"}}};
     for (const views::ApprovalDocument& each : *all) {
       table.rows.push_back({{each.approval},
                             {each.status},
                             {each.requester},
                             {each.action},
+                            {brief(each.input)},
                             {each.environment.value_or("")},
                             {std::to_string(each.yes.size()) + " of " + std::to_string(each.needed)},
                             {each.reason}});

@@ -3,12 +3,14 @@
 #include <filesystem>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/command_door.h"
 #include "cli/nouns/flow/flow_text.h"
 #include "cli/opening.h"
+#include "deploy/views/approvals.h"
 #include "host/flows/flow_views.h"
 #include "host/home_store.h"
 #include "host/kit_place.h"
@@ -107,8 +109,35 @@ Result<Code> trace(Context& context) {
                                   });
 }
 
+// Whether the name is that of a call that waits, or waited, for approval; then it is told of.
+Result<bool> told_approval(Context& context, const std::string& name) {
+  if (!Ulid::parse(name)) return false;
+  auto door = CommandDoor::open_any(context);
+  if (!door) return door.error();
+  auto found = (*door)->look("approvals", {{"approval", name}, {"over", true}});
+  if (!found || !found->document.is_array() || found->document.get_array().size() != 1) return false;
+  auto asked = read<deploy::views::ApprovalDocument>(found->document.get_array()[0]);
+  if (!asked) return false;
+  host::WhyDocument why{.kind = "approval", .id = asked->approval};
+  why.said.push_back(asked->requester + " asked for " + asked->action + " " + write(asked->input) + "; it is " +
+                     asked->status + ", and " + std::to_string(asked->yes.size()) + " of " +
+                     std::to_string(asked->needed) + " people agree.");
+  if (!asked->outcome.empty()) why.said.push_back("Its outcome: " + asked->outcome);
+  if (asked->status == "waiting") why.notes.push_back("next:  another person runs: sluice approvals approve " + name);
+  context.output.print(to_json(why), [&](const Terminal& terminal) {
+    std::string text;
+    for (const std::string& each : why.said) text += sentence(each, terminal);
+    return text;
+  });
+  for (const std::string& note : why.notes) context.output.note(note);
+  return true;
+}
+
 Result<Code> why(Context& context) {
   const std::string name = context.given.text("what");
+  auto told = told_approval(context, name);
+  if (!told) return told.error();
+  if (*told) return Code::ok;
   const host::WhyQuery query{.about = name,
                              .rules = context.given.flag("rules") || context.given.has("kit"),
                              .kit = given_kit(context),
