@@ -137,7 +137,8 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"mcp", "text"},
     {"serve", "text"},
     {"status",
-     "{ running: bool, socket: text, pid?: int, version?: text, since?: time, kit?: text, kitFolder?: text, "
+     "{ running: bool, socket?: text, url?: text, pid?: int, version?: text, since?: time, kit?: text, kitFolder?: "
+     "text, "
      "storePath?: text, storeBytes?: int, position?: int, openFlows?: int, trouble?: text, "
      "environments?: [object], clock?: object }"},
     {"stop", "{ stopped: bool, pid?: int, routers?: [{ name: text, pid: int }], replicas?: int }"},

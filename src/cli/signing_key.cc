@@ -22,10 +22,33 @@ std::vector<Option> signing_options() {
   return options;
 }
 
+namespace {
+
+// Commands go to another server, which has no say in who signs here: no engine of this home makes the key then.
+Result<crypto::PrivateKey> own_key(Context& context, const host::Home& home) {
+  auto keys = home.folder("keys");
+  if (!keys) return keys.error();
+  const std::string path = (*keys / "operator.pem").string();
+  auto exists = context.disk.exists(path);
+  if (!exists) return exists.error();
+  if (!*exists) {
+    const auto made = crypto::PrivateKey::generate();
+    if (auto stored = crypto::store_private_key(context.disk, path, made); !stored) return stored.error();
+    context.output.note("made the operator's key " + made.public_key().key_id() +
+                        "; a server runs what it signs once it is trusted there");
+  }
+  return crypto::load_private_key(context.disk, path);
+}
+
+}  // namespace
+
 Result<crypto::PrivateKey> signing_key(Context& context) {
   if (context.given.has("key")) return crypto::load_private_key(context.disk, context.given.text("key"));
   auto home = home_of(context);
   if (!home) return home.error();
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  if (opening->server) return own_key(context, *home);
   auto door = CommandDoor::open(context);
   if (!door) return door.error();
   auto trusted = (*door)->read<deploy::trust::List::Ok>("trust");

@@ -159,7 +159,34 @@ def test_the_command_line_exits_with_10_and_approves(place, eventually):
     assert [(each["requester"], each["action"]) for each in waiting] == [("user:ann", "Env/destroy")]
     approval = waiting[0]["approval"]
     assert approval in asked.stderr
+    assert f"sluice approvals approve {approval}\n" in asked.stderr
+    assert "environment=prod-e" in place.run("approvals", "list", home=homes["user:bob"]).stdout
+    why = place.run("why", approval, home=homes["user:bob"])
+    assert why.returncode == 0 and why.stdout.startswith("user:ann asked for Env/destroy "), why
     assert place.run("approvals", "approve", approval, home=homes["user:bob"]).stdout == "agreed  Env/destroy of user:ann; it needs 2\n"
     assert place.run("approvals", "approve", approval, home=homes["user:cay"]).stdout == "agreed  Env/destroy of user:ann; it runs now\n"
     eventually(lambda: "prod-e" not in place.environments())
     assert place.run("approvals", "list", home=homes["user:bob"]).stdout == "nothing waits for approval\n"
+
+
+def test_commands_that_go_to_another_server_need_no_right_to_open_environments_there(place, tmp_path):
+    home = tmp_path / "home"
+    token = tmp_path / "token"
+    token.write_text(place.tokens["user:vic"])
+    place.ok("login", place.url, "--name", "team", "--token-file", token, home=home)
+    status = place.run("status", home=home)
+    assert status.returncode == 0 and status.stdout.startswith(f"server   {place.url}, where commands go\n"), status
+    assert "sluice serve" not in status.stdout + status.stderr
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / "run").write_text("#!/bin/sh\nexec sleep 60\n")
+    (app / "run").chmod(0o755)
+    (app / "bundle.yaml").write_text("name: tiny\nversion: 1.0.0\nrun: [./run]\nlisten: port\n")
+    built = place.run("bundles", "build", app, "--out", tmp_path / "tiny.bundle", home=home)
+    assert built.returncode == 0, built.stderr
+    assert (home / "keys/operator.pem").exists()
+    up = place.run("up", app, home=home)
+    assert up.returncode == 2 and f"commands go to {place.url} now; nothing was changed" in up.stderr, up
+    wrong = place.run("revisions", "show", "local", "nosuch@1", home=home)
+    assert wrong.returncode != 0 and "Env/open" not in wrong.stderr, wrong
+    assert "user:vic Env/open" not in (place.folder / "serve.log").read_text()

@@ -132,6 +132,16 @@ Result<void> tell_status(Context& context, json::object shown,
 Result<Code> status(Context& context) {
   auto home = home_of(context);
   if (!home) return home.error();
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  if (opening->server) {
+    const std::string url = opening->server->url;
+    auto told = tell_status(context, {{"running", true}, {"url", url}}, [&](const json::object&, const Terminal&) {
+      return "server   " + printable(url) + ", where commands go\n";
+    });
+    if (!told) return told.error();
+    return Code::ok;
+  }
   RealClock clock;
   int64_t until_ns = clock.monotonic_ns() + context.given.number("wait").value_or(0) * 1'000'000;
   while (true) {

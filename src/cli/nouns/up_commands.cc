@@ -315,6 +315,16 @@ Result<Code> up(Context& context) {
   }
   auto home = home_of(context);
   if (!home) return home.error();
+  auto opening = opening_of(context);
+  if (!opening) return opening.error();
+  if (opening->server && !context.given.flag("schema")) {
+    return Error{.code = Code::usage,
+                 .message = "sluice up brings up a bundle on this machine, and commands go to " + opening->server->url +
+                            " now; nothing was changed",
+                 .next =
+                     "sluice bundles build makes an archive, which sluice revisions stage takes there; or: sluice "
+                     "context use local"};
+  }
   auto stat = context.disk.stat(given, FollowLinks::yes);
   if (!stat) return no_bundle(stat.error());
   const bool folder = stat->kind == FileKind::folder;
