@@ -475,13 +475,14 @@ Result<Code> to_version(Context& context, const std::string& version) {
   if (!plans) return plans.error();
   for (const auto& each : *plans) {
     if (each.version != version || each.origin == kUp) continue;
-    if (each.phase != "complete" && each.phase != "rolledBack") continue;
+    if (each.phase != "complete") continue;
     auto id = plan_again(context, {{"from", each.plan_id}});
     if (!id) return id.error();
     return carry_out(context, *id);
   }
   return Error{.code = Code::not_found,
-               .message = "no plan of version " + version + " was executed in " + environment_of(context),
+               .message = "no plan of version " + version + " was executed in " + environment_of(context) +
+                          " and not rolled back since",
                .next = "sluice deploy list --env " + environment_of(context)};
 }
 
@@ -558,6 +559,25 @@ Result<std::string> plan_to_undo(Context& context, CommandDoor& door) {
                .next = "sluice deploy list --env " + environment_of(context)};
 }
 
+// What serves when the plan is undone: ", after which shop serves 1.0.0 again".
+std::string after_undoing(const PlanDocument& plan) {
+  std::string text;
+  bool all_new = plan.summary.create > 0;
+  for (const plan::Change& each : plan.changes) {
+    if (each.sign == plan::ChangeSign::keep) all_new = false;
+    if (each.sign == plan::ChangeSign::keep) continue;
+    all_new = all_new && each.sign == plan::ChangeSign::create;
+    text += (text.empty() ? ", after which " : ", ") + each.component;
+    if (each.sign == plan::ChangeSign::create) text += " is removed";
+    if (each.sign == plan::ChangeSign::remove) text += " comes back";
+    if (each.sign != plan::ChangeSign::change) continue;
+    auto version = std::ranges::find(each.fields, "version", &plan::FieldChange::name);
+    text += version != each.fields.end() ? " serves " + version->before + " again" : " has its earlier settings again";
+  }
+  if (all_new) return ", which removes all of " + plan.app + ": nothing of it was there before";
+  return text;
+}
+
 Result<Code> rollback(Context& context) {
   if (context.given.has("to-version")) return to_version(context, context.given.text("to-version"));
   auto door = CommandDoor::open(context);
@@ -572,7 +592,8 @@ Result<Code> rollback(Context& context) {
   }
   auto plan = read_plan(**door, id);
   if (!plan) return plan.error();
-  auto yes = confirmed(context, "undo " + id + " (" + plan->app + " " + plan->version + ") in " + plan->environment_id);
+  auto yes = confirmed(context, "undo " + id + " (" + plan->app + " " + plan->version + ") in " + plan->environment_id +
+                                    after_undoing(*plan));
   if (!yes) return yes.error();
   if (!*yes) return Code::ok;
   auto begun = (*door)->call("DeployPlan/rollback", {{"plan", id}}, host::WaitFor::answer, "rollback");
