@@ -38,8 +38,10 @@ void add_replica(std::vector<TreeLine>& lines, const host::StatusReplica& replic
 void add_revision(std::vector<TreeLine>& lines, const host::StatusRevision& revision) {
   std::string head = revision.name + " " + std::string(deploy::revision::name_of(revision.lifecycle));
   std::string rest;
+  using enum deploy::revision::RevisionLifecycle;
   if (!revision.weight_obeyed_bps) {
-    rest = "asked " + bps(revision.weight_asked_bps) + ", obeyed by nobody";
+    const bool gave_up = revision.lifecycle == failed && revision.weight_asked_bps == 0;
+    if (!gave_up) rest = "asked " + bps(revision.weight_asked_bps) + ", obeyed by nobody";
   } else {
     const bool obeyed = *revision.weight_obeyed_bps == revision.weight_asked_bps;
     head += obeyed ? ", gets " + bps(revision.weight_asked_bps)
@@ -47,8 +49,7 @@ void add_revision(std::vector<TreeLine>& lines, const host::StatusRevision& revi
     rest = counted(revision.requests, "request") + ", " + std::to_string(revision.in_flight + revision.websockets) +
            " under way";
   }
-  using enum deploy::revision::RevisionLifecycle;
-  add_line(lines, 2, head, ", ", rest,
+  add_line(lines, 2, head, rest.empty() ? "" : ", ", rest,
            revision.lifecycle == ready    ? Style::good
            : revision.lifecycle == failed ? Style::bad
                                           : Style::plain);

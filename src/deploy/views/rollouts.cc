@@ -131,7 +131,8 @@ RolloutView view_of(const lang::Reading& reading, const States& states, const Ro
   }
   if (const auto* watch = reading.tools.find<JudgeWatch>()) {
     if (auto seen = watch->seen(found.id.text())) {
-      if (seen->obeyed_bps) view.weight_obeyed_bps = *seen->obeyed_bps;
+      // What was seen last may be older than its end.
+      if (seen->obeyed_bps && !record.endedAt) view.weight_obeyed_bps = *seen->obeyed_bps;
       if (seen->verdict) view.verdict = *seen->verdict;
       put_looks(view.canary, *seen, &RolloutSeen::Look::canary);
       if (view.baseline) put_looks(*view.baseline, *seen, &RolloutSeen::Look::baseline);
