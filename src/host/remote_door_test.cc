@@ -105,11 +105,9 @@ TEST_F(RemoteDoors, WhatStandsStillIsNotWaitedFor) {
 }
 
 TEST_F(RemoteDoors, PeoplesApprovalIsNotWaitedFor) {
-  serve({json_of({{"action", "Traffic/set"},
-                  {"flow", kFlow},
-                  {"variant", "approvalNeeded"},
-                  {"code", "waiting_for_approval"}},
-                 202)});
+  serve({json_of(
+      {{"action", "Traffic/set"}, {"flow", kFlow}, {"variant", "approvalNeeded"}, {"code", "waiting_for_approval"}},
+      202)});
   auto answer = door->call({.action = "Traffic/set", .wait = WaitFor::settled});
   ASSERT_TRUE(answer) << to_string(answer.error());
   EXPECT_EQ(answer->code, Code::waiting_for_approval);

@@ -109,10 +109,13 @@ def test_every_fault_of_a_manifest_is_told_at_once(home):
 def test_versions_come_back_and_everything_can_go(home):
     folder = app(home)
     home.run("deploy", folder, "--yes")
+    asked = home.run("rollback", code=2).stderr
+    assert ", which removes all of " in asked and "nothing of it was there before" in asked, asked
     manifest = folder / "app.deploy.yaml"
     manifest.write_text(manifest.read_text().replace("version: 1.0.0", "version: 2.0.0"))
     home.change(folder / "cart", "2.0.0")
     home.run("deploy", folder, "--yes")
+    assert ", after which cart serves 1.0.0 again; nothing was changed" in home.run("rollback", code=2).stderr
     assert answers(home)["cart"] == (200, "cart 2.0.0\n")
     back = home.data("rollback", "--to-version", "1.0.0", "--yes")
     assert (back["phase"], back["version"], back["summary"]["change"]) == ("complete", "1.0.0", 1)

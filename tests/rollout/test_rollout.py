@@ -51,6 +51,9 @@ def test_a_worse_version_is_aborted_at_the_first_step_and_gets_not_one_request_m
     assert view["reason"].startswith("shop@2 ") and "the odds that this is chance" in view["reason"]
     assert view["reason"] in done.stderr
     assert list(shares(home).values()) == [10_000]
+    assert view["weight_obeyed_bps"] == 0, "what was seen last is older than the end"
+    newest = home.data("traffic", "history", "local")[0]
+    assert (newest["updated_by"], newest["why"]) == ("rollout", "rollout aborted: " + view["reason"])
 
 
 @pytest.mark.parametrize("run", RUNS)
