@@ -97,7 +97,7 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
             "Rollout/close Rollout/nextBack Rollout/drop Rollout/forget Telemetry/analyze "
             "Health/sendThrough Health/tryInvariant Health/suspect Health/expect Health/found Health/forget "
             "DeployPlan/withhold DeployPlan/awaitTurn "
-            "DeployPlan/start DeployPlan/run DeployPlan/undoNext DeployPlan/undo DeployPlan/evidence "
+            "DeployPlan/start DeployPlan/run DeployPlan/undoNext DeployPlan/undo DeployPlan/record DeployPlan/evidence "
             "DeployPlan/promotable Usage/warmed "
             "Usage/cooled Secret/resolve Secret/expect Secret/renew Secret/stalled Secret/gather "
             "Secret/collect Secret/combine Registry/prove Registry/keep Registry/forget Registry/locate "

@@ -156,7 +156,7 @@ TEST(Criteria, ASourceThatCannotBeAskedIsRefused) {
     return criteria ? std::string() : criteria.error().message;
   };
   EXPECT_EQ(refused(R"({"type": "graphite", "url": "http://a.example"})"),
-            "criteria: source: there is no type graphite; it is prometheus or webhook");
+            "criteria: source: there is no type graphite; it is prometheus, webhook or pack");
   EXPECT_EQ(refused(R"({"type": "webhook", "url": "a.example"})"),
             "criteria: source: the url is http:// or https://, not a.example");
   EXPECT_EQ(refused(R"({"type": "prometheus", "url": "http://a.example", "requests": "r"})"),
