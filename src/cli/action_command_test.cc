@@ -12,7 +12,8 @@ using testing::ElementsAre;
 TEST(ActionCommands, ParametersComeFromTheConcept) {
   std::vector<std::string> params;
   for (const ActionParam& each : params_of("Traffic/set")) params.push_back(each.name + ": " + each.type);
-  EXPECT_THAT(params, ElementsAre("deployment: D", "entries: list { revision: String, weightBps: Int }"));
+  EXPECT_THAT(params, ElementsAre("deployment: D", "entries: list { revision: String, weightBps: Int }",
+                                  "rollout: String", "why: String"));
 }
 
 TEST(ActionCommands, OptionsComeFromTheParameters) {

@@ -229,6 +229,8 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"rollout abort", "=Rollout/abort"},
     {"rollout retry", "=Rollout/retry"},
     {"health check", "=Health/checkKit | =Health/checkConcept"},
+    {"health path", "=Health/checkSync"},
+    {"health invariant", "=Health/checkInvariant"},
     {"telemetry configure", "=Telemetry/configure"},
     {"telemetry list", "&telemetry"},
     {"telemetry remove", "=Telemetry/remove"},

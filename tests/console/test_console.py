@@ -51,9 +51,9 @@ def place(sluice, root, tmp_path_factory, eventually):
         ok("access", "policy", "apply", folder / "policy.yaml")
         people = {"ann": "user:ann", "dan": "user:dan", "vic": "user:vic", "temp": "user:dan"}
         tokens = {name: ok("access", "tokens", "create", name, "--for", who)["secret"] for name, who in people.items()}
+        ok("deploy", "plan", "examples/diamond/app.deploy.yaml")  # before hello has its route
         ok("up", "examples/hello", "--detach")
         ok("up", "examples/hello-v2", "--detach", "--canary", "10%")
-        ok("deploy", "plan", "examples/diamond/app.deploy.yaml")
         at = next(each for each in ok("status")["environments"] if each["environment"] == "local")["routers"][0]
         load = subprocess.Popen([sys.executable, "-c", LOAD, f"http://{at['listen'][0]}/"])
         yield {"url": ok("status")["url"], "tokens": tokens, "env": "local", "ok": ok,

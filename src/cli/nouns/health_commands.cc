@@ -132,7 +132,7 @@ void add_health_commands(Commands& commands) {
                 .example = "sluice health check hello --env local",
                 .run = check});
   commands.add({.name = "health path",
-                .summary = "Send a message through the routers and see whether it is answered",
+                .summary = "Send a request through every router to what is deployed",
                 .details =
                     "Each router of the environment sends a request to each revision that the split names, at its "
                     "health path, as it would send a customer's. Exit 0 if all are answered, 7 if not.",
@@ -143,7 +143,7 @@ void add_health_commands(Commands& commands) {
   std::vector<Option> of_invariant = kWhere;
   of_invariant.push_back({.name = "invariant", .value = "NAME", .help = "this one alone; all if left out"});
   commands.add({.name = "health invariant",
-                .summary = "Try the invariants of a concept in the program that serves it",
+                .summary = "Try a concept's invariants in the program that serves it",
                 .details = "The program declares its concept at /.well-known/sluice-concept. The steps of an invariant "
                            "are made in a scratch tenant, which is forgotten afterwards. Exit 0 if they hold, 7 if one "
                            "is violated, 5 if the program declares none.",

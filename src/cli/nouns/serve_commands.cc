@@ -289,7 +289,7 @@ void add_serve_commands(Commands& commands) {
                 .run = status});
   commands.add({.name = "console",
                 .group = Group::operate,
-                .summary = "Print a link that opens the console in a browser, logged in as you",
+                .summary = "Print a link to the console that logs you in",
                 .details = "The link works once, within a minute. Its code follows the #, so no server and no log ever "
                            "sees it before the page posts it. sluice serve must listen at an address (--listen).",
                 .example = "sluice console",

@@ -252,7 +252,7 @@ Result<Code> agent(Context& context) {
 void add_mesh_agent_commands(Commands& commands) {
   commands.add(
       {.name = "mesh agent",
-       .summary = "Make this host a node of a mesh, and keep it at what was signed for it",
+       .summary = "Keep this host at what was signed for it",
        .details =
            "enrol takes the bundle of this node, and asks for its passphrase. run fetches what is signed for this "
            "node, "

@@ -253,14 +253,14 @@ void add_mesh_folder_commands(Commands& commands) {
                 .example = "sluice mesh init acme",
                 .run = init});
   commands.add({.name = "mesh ca",
-                .summary = "Make the CA and the signers' keys that a mesh does not have yet",
+                .summary = "Make the CA and the keys that a mesh does not have yet",
                 .details = "Certificates go to certs/, private keys to keys/, which only you can read. A key that is "
                            "there is never replaced. A signer that you add to rete.yaml gets its key the same way.",
                 .args = {folder_arg()},
                 .example = "sluice mesh ca acme",
                 .run = ca});
   commands.add({.name = "mesh plan",
-                .summary = "Show who gains or loses access, which links change and what restarts",
+                .summary = "Show what would change: access, links, restarts",
                 .details =
                     "Compares what is signed with what the sources say, and writes nothing. Faults of the sources "
                     "are shown all at once, with their places.",
