@@ -206,6 +206,7 @@ const all = {
     await page.waitForURL(/environments$/);
     await page.keyboard.press("/");
     await page.keyboard.type("hello");
+    await page.waitForSelector("role=option[name=/hello/] >> nth=1");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.waitForURL(/deployments\//);

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -52,7 +53,10 @@ def place(sluice, root, tmp_path_factory, eventually):
         people = {"ann": "user:ann", "dan": "user:dan", "vic": "user:vic", "temp": "user:dan"}
         tokens = {name: ok("access", "tokens", "create", name, "--for", who)["secret"] for name, who in people.items()}
         ok("deploy", "plan", "examples/diamond/app.deploy.yaml")  # before hello has its route
-        ok("up", "examples/hello", "--detach")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        ok("up", "examples/hello", "--detach", "--port", port)
         ok("up", "examples/hello-v2", "--detach", "--canary", "10%")
         at = next(each for each in ok("status")["environments"] if each["environment"] == "local")["routers"][0]
         load = subprocess.Popen([sys.executable, "-c", LOAD, f"http://{at['listen'][0]}/"])

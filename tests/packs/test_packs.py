@@ -277,7 +277,7 @@ BROKEN = {
                                                    "is neither an effect nor a query"),
     "another pack's name": (dict(serve=[("KIND = \"acme.telemetry.file@1.0.0\"", "KIND = \"acme.other@1.0.0\"")]),
                             "it says that it is acme.other@1.0.0"),
-    "an action that is not served": (dict(serve=[("[\"record\", \"count\"]", "[\"count\"]")]),
+    "an action that is not served": (dict(serve=[("[\"record\", \"count\", \"measure\"]", "[\"count\", \"measure\"]")]),
                                      "it does not serve the action record"),
     "hangs": (dict(serve=[(RECORD, "    time.sleep(600)\n" + RECORD)], concept=[("deadline: 10s", "deadline: 1s")]),
               "it did not answer within 1000 ms"),

@@ -60,7 +60,7 @@ def test_with_few_requests_why_says_how_many_more_and_when(home, eventually):
         get(url)
         return " ".join(home.run("why", "shop@2").stdout.split())
 
-    eventually(lambda: re.search(r"[\d,]+ more requests to shop@2 \(\d\S* at \S+\)", said()), said)
+    eventually(lambda: re.search(r"[\d,]+ more requests to shop@2 \(\S+ at [^)]+\)", said()), said)
     assert "Its rollout is running at step 1 of 2" in said()
     assert rollout(home)["status"] == "running"
 

@@ -39,7 +39,7 @@ def test_packs_that_this_version_lacks_are_refused(home):
 
 def test_help_and_readme_promise_nothing_that_is_not_there(home):
     told = " ".join((home.run("help", "glossary").stdout + home.run("help", "bundle-yaml").stdout).split())
-    for word in ["k8s", "http2", "container", "migrations", "promoted"]:
+    for word in ["k8s", "http2", "migrations", "promoted"]:
         assert word not in told
     opening = (home.root / "README.md").read_text().split("## Two commands")[0]
     for word in ["plans a deployment", "console", "MCP"]:

@@ -38,11 +38,12 @@ def test_first_week_20a_words_of_other_tools_get_a_suggestion(home, word, meant)
     home.run("help", *meant.split())
 
 
-def test_first_week_20b_deploy_and_rollback_lead_to_up_and_to_traffic(home):
+def test_first_week_20b_deploy_leads_to_up_and_rollback_takes_it_back(home):
     folder = home.copy("hello", "one")
     assert home.run("deploy", folder, code=5).stderr.endswith(f"next:  sluice up {folder}\n")
     home.up(folder)
-    assert "next:  sluice traffic rollback local" in home.run("rollback", "--yes", code=5).stderr
+    assert "removes all of hello" in home.run("rollback", code=2).stderr
+    assert home.run("rollback", "--yes").stdout.startswith("rolledBack ")
 
 
 def test_first_week_20c_init_suggests_up(home):

@@ -62,7 +62,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (by) {
       event.preventDefault();
-      const next = Math.min(found.length - 1, Math.max(0, at + by));
+      const next = Math.max(0, Math.min(found.length - 1, at + by));
       setAt(next);
       list.current?.querySelectorAll("a")[next]?.scrollIntoView({ block: "nearest" });
     }
