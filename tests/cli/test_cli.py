@@ -7,6 +7,7 @@ import pty
 import re
 import shlex
 import shutil
+import socket
 import struct
 import subprocess
 import termios
@@ -115,6 +116,7 @@ BEFORE = {
                     ["trust", "bootstrap", "--env", "staging"], [*DIAMOND, "--env", "staging"]],
     "deploy destroy": [DIAMOND],
     "rollback": [DIAMOND],
+    "webhooks rotate": [["webhooks", "add", "team", "https://chat.example/hook"]],
     "env apply": [["env", "export", "local"]],
     "env-packs rollback": [],
     "revisions list": [["bundles", "add", "local", "hello.bundle"]],
@@ -142,10 +144,12 @@ AFTER = {
 }
 # The one flow that ran last has settled: there is nothing to decide about it. Nothing is served. What warms is staged.
 # Nobody has a token. No administrator says anything. Nothing was counted of a rollout. Telemetry goes to no such place.
-# Nothing is deployed yet. There is no staging. This host is in no mesh.
+# Nothing is deployed yet. There is no staging. This host is in no mesh. The example declares no
+# concept. Nobody listens at chat.example.
 EXITS = {"login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "rollout judge": 1, "telemetry remove": 5,
-         "scale": 5, "env promote": 5, "mesh agent": 5}
+         "scale": 5, "env promote": 5, "mesh agent": 5, "health invariant": 5,
+         "webhooks test": 1}
 
 
 @pytest.fixture
@@ -176,7 +180,15 @@ def world(run, root, tmp_path, registries):
         if each.name != "packs":
             (tmp_path / "examples" / each.name).symlink_to(each)
     shutil.copytree(root / "examples" / "packs", tmp_path / "examples" / "packs")  # one is signed, beside it
-    yield tmp_path
+    # The router stops and comes back where it was: not at 8080, which the router of another test may take meanwhile.
+    with socket.socket() as usual:
+        usual.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            usual.bind(("127.0.0.1", 8080))
+            usual.listen()
+        except OSError:
+            pass  # somebody has it
+        yield tmp_path
     run("revisions", "archive", "local", "hello@1", "--yes")
     assert run("runtime", "stop", "hello").returncode == 0
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = "run test soak build image package bench fmt tidy fuzz asan tsan coverage fresh installed clean".split()
+COMMANDS = "run test soak containers build image package bench fmt tidy fuzz asan tsan coverage fresh installed clean".split()
 
 
 def program(folder, name, text):
