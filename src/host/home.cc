@@ -78,6 +78,7 @@ const std::vector<HomeFolder>& home_layout() {
       {"logs", "what background processes say"},
       {"run", "sockets and locks of running processes"},
       {"rules", "signed rules packs of deployers, one folder an environment"},
+      {"mesh", "what this machine obeys as a node of a mesh"},
       {"secrets", "sealed secrets, one folder an environment"},
       {"runtime", "what runs on this machine: replicas with their logs, and unpacked bundles"},
       {"router", "what routers obey and count, one folder each"},
