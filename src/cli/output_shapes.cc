@@ -169,6 +169,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
      "{ ok: bool, router: text, name: text, pid: int, worker_pid: int, environment: text, generation: int, "
      "digest: text, uptime_s: int, threads: int, connections: int, idle_connections: int, held: int, "
      "quarantined: [{ deployment: text, reason: text }], state: { patches: int, bytes: int, error: text }, "
+     "bounds: { version: int, expires_at: time?, error: text }?, "
      "counters: { kept: bool, error: text }, access_log: { dropped_bytes: int }, "
      "pins: { redis: 'none' | 'connected' | 'down', error: text, lookups: int, hits: int, misses: int, timeouts: int, "
      "failures: int, writes: int }, "
@@ -236,7 +237,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"telemetry remove", "=Telemetry/remove"},
     {"telemetry markers", "&markers"},
     {"webhooks add", "object"},
-    {"webhooks list", "=Webhook/list"},
+    {"webhooks list", "{ webhooks: [object] }"},
     {"webhooks remove", "=Webhook/remove"},
     {"webhooks rotate", "object"},
     {"webhooks test", "=Webhook/sendTest"},
@@ -294,7 +295,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"context use", "{ context: text }"},
     {"access policy", "object"},
     {"access tokens", "object"},
-    {"access sessions", "=Session/list | =Session/end"},
+    {"access sessions", "{ sessions: [object] } | =Session/end"},
     {"trust export", "object"},
     {"bounds plan", "object"},
     {"bounds sign", "{ file: text, version: int, key: text }"},
