@@ -33,6 +33,7 @@ Commands all_commands() {
   add_router_commands(commands);
   add_bounds_commands(commands);
   add_rollout_commands(commands);
+  add_watch_commands(commands);
   add_health_commands(commands);
   add_telemetry_commands(commands);
   add_webhook_commands(commands);

@@ -17,6 +17,7 @@ void add_down_commands(Commands& commands);
 void add_scale_commands(Commands& commands);
 void add_storage_commands(Commands& commands);  // after those of runtime, whose noun they share
 void add_rollout_commands(Commands& commands);
+void add_watch_commands(Commands& commands);
 void add_health_commands(Commands& commands);
 void add_telemetry_commands(Commands& commands);
 void add_deploy_commands(Commands& commands);

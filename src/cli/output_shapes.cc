@@ -224,6 +224,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"rollout status", "&rollout"},
     {"rollout watch", "&rollout"},
     {"rollout judge", "&rollout"},
+    {"watch", "{ environments?: [object], clock?: object, rollouts: [object] }"},
     {"rollout advance", "=Rollout/advance"},
     {"rollout pause", "=Rollout/pause"},
     {"rollout resume", "=Rollout/resume"},

@@ -69,8 +69,7 @@ constexpr OtherWord kOtherWords[] = {{"apply", "env apply"},
                                      {"tail", "logs"},
                                      {"top", "router stats"},
                                      {"undo", "traffic rollback"},
-                                     {"versions", "revisions list"},
-                                     {"watch", "rollout watch"}};
+                                     {"versions", "revisions list"}};
 
 class Parser {
  public:

@@ -20,10 +20,10 @@ import type { PageProps } from "./pages";
 
 function LoggedIn() {
   const me = useView("whoami", {}, { on: (event) => event.event.startsWith("access.") });
-  const status = useView("status", {}, { everyMs: 2000 });
+  const fleet = useView("fleet", { limit: 0 }, { everyMs: 2000, on: (event) => /^(deployment|revision|rollout|environment|router)\./.test(event.event) });
   const rollouts = useView("rollouts", {}, { everyMs: 2000, on: (event) => /^(rollout|traffic|router)\./.test(event.event) });
   const plans = useView("plans", {}, { on: (event) => event.event.startsWith("plan."), everyMs: 10_000 });
-  const approvals = useView("approvals", {}, { everyMs: 5000 });
+  const approvals = useView("approvals", {}, { everyMs: 5000, on: (event) => event.event.startsWith("approval.") });
   useEffect(() => {
     void connect();
     const off = onEvent((event) => {
@@ -35,7 +35,7 @@ function LoggedIn() {
     };
   }, []);
   return (
-    <HomeContext.Provider value={{ me, status, rollouts, plans, approvals }}>
+    <HomeContext.Provider value={{ me, fleet, rollouts, plans, approvals }}>
       <Shell><Guarded key={path.value}><CurrentPage /></Guarded></Shell>
       <Dialogs />
       <Toasts />

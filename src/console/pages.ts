@@ -18,6 +18,7 @@ export const pages: Page[] = [
   { path: "/", load: () => import("./pages/overview"), nav: { label: "Overview", icon: "overview", key: "o" } },
   { path: "/deployments", load: () => import("./pages/deployments"), nav: { label: "Deployments", icon: "box", key: "d" } },
   { path: "/deployments/:env/:id/:tab?", load: () => import("./pages/deployment") },
+  { path: "/deploy", load: () => import("./pages/deploy") },
   { path: "/rollouts", load: () => import("./pages/rollouts"), nav: { label: "Rollouts", icon: "steps", key: "r", count: "rollouts" } },
   { path: "/rollouts/:id", load: () => import("./pages/rollout") },
   { path: "/plans", load: () => import("./pages/plans"), nav: { label: "Plans", icon: "plan", key: "p", count: "plans" } },

@@ -8,12 +8,13 @@
 #include "base/json_reader.h"
 #include "deploy/views/clock.h"
 #include "deploy/views/documents.h"
+#include "deploy/views/instances.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
-#include "host/background.h"
 #include "host/flows/flow_views.h"
 #include "router.gen.h"
 #include "router/control_client.h"
+#include "runtime.gen.h"
 #include "traffic.gen.h"
 
 namespace sluice::host {
@@ -50,7 +51,8 @@ void add_stats(ObeyedByRevision& obeyed, const json::object& stats) {
 // One moment of a home, and what its routers say now.
 class Looking {
  public:
-  explicit Looking(const HostReading& reading) : reading_(reading), states_(reading.rows), running_(states_) {
+  Looking(const HostReading& reading, const StatusQuery& query)
+      : reading_(reading), query_(query), states_(reading.rows) {
     if (reading.beside == nullptr) return;
     routers_ = running_routers(reading.beside->disk, reading.beside->home);
     for (const RunningRouter& each : routers_) {
@@ -64,6 +66,7 @@ class Looking {
     StatusDocument document;
     std::vector<StatusEnvironment> all;
     for (const auto& each : states_.env().all()) {
+      if (!query_.environment.empty() && each.id.text() != query_.environment) continue;
       StatusEnvironment one = environment(each.id.text());
       const bool any_runs = std::ranges::any_of(one.routers, &StatusRouter::running);
       if (!one.deployments.empty() || any_runs) all.push_back(std::move(one));
@@ -77,19 +80,11 @@ class Looking {
   StatusEnvironment environment(const std::string& id) const {
     StatusEnvironment shown{.environment = id};
     for (const auto& each : states_.deployment().find_by_environment(id)) {
+      if (!query_.deployment.empty() && each.id.text() != query_.deployment) continue;
       if (each.record.status == deploy::deployment::DeploymentStatus::archived) continue;
       shown.deployments.push_back(deployment(each));
     }
-    for (const auto& member : states_.router().members(deploy::router::RouterId(id)).values()) {
-      StatusRouter one{.name = member.name, .generation = member.acknowledged};
-      auto runs = std::ranges::find(routers_, member.router, &RunningRouter::router);
-      if (runs != routers_.end()) {
-        one.running = true;
-        one.pid = runs->pid;
-        one.listen = runs->listen;
-      }
-      shown.routers.push_back(std::move(one));
-    }
+    shown.routers = routers_of(states_, routers_, id);
     return shown;
   }
 
@@ -121,9 +116,9 @@ class Looking {
       shown.in_flight = known->second.in_flight;
       shown.websockets = known->second.websockets;
     }
-    for (const views::InstanceView& instance : running_.all()) {
-      if (instance.component != shown.revision) continue;
-      for (views::ReplicaView each : instance.replicas) {
+    for (const auto& instance : states_.runtime().find_by_concept(shown.revision)) {
+      for (const auto& replica : states_.runtime().replicas(instance.id).values()) {
+        views::ReplicaView each{.replica = replica.name, .endpoint = replica.endpoint};
         views::look_at(reading_.tools, each);
         shown.replicas.push_back({each.replica, each.endpoint, each.pid, each.healthy, each.restarts});
       }
@@ -132,17 +127,33 @@ class Looking {
   }
 
   const HostReading& reading_;
+  const StatusQuery& query_;
   views::States states_;
-  views::Running running_;
   std::vector<RunningRouter> routers_;
   ObeyedByRevision obeyed_;
 };
 
-Result<StatusDocument> read_status(const HostReading& reading, const NothingAsked&) {
-  return Looking(reading).document();
+Result<StatusDocument> read_status(const HostReading& reading, const StatusQuery& query) {
+  return Looking(reading, query).document();
 }
 
 }  // namespace
+
+std::vector<StatusRouter> routers_of(const views::States& states, const std::vector<RunningRouter>& running,
+                                     const std::string& environment) {
+  std::vector<StatusRouter> shown;
+  for (const auto& member : states.router().members(deploy::router::RouterId(environment)).values()) {
+    StatusRouter one{.name = member.name, .generation = member.acknowledged};
+    auto runs = std::ranges::find(running, member.router, &RunningRouter::router);
+    if (runs != running.end()) {
+      one.running = true;
+      one.pid = runs->pid;
+      one.listen = runs->listen;
+    }
+    shown.push_back(std::move(one));
+  }
+  return shown;
+}
 
 std::vector<HostView> status_views() {
   return {lang::make_view("status", "What runs: environments, deployments, revisions and replicas", read_status)};

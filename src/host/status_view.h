@@ -7,11 +7,20 @@
 #include <vector>
 
 #include "base/json_fields.h"
-#include "deploy/views/instances.h"
+#include "deploy/views/states.h"
+#include "host/background.h"
 #include "host/moment.h"
 #include "revision.gen.h"
 
 namespace sluice::host {
+
+// Empty: everywhere. A deployment is named by its id.
+struct StatusQuery {
+  std::string environment;
+  std::string deployment;
+  static constexpr std::string_view kDefaulted[] = {"environment", "deployment"};
+};
+BOOST_DESCRIBE_STRUCT(StatusQuery, (), (environment, deployment))
 
 struct StatusRouter {
   std::string name;
@@ -74,6 +83,10 @@ struct StatusDocument {
   std::optional<StatusClock> clock;                            // what is wrong with it
 };
 BOOST_DESCRIBE_STRUCT(StatusDocument, (), (environments, clock))
+
+// The routers that serve an environment; of those that run on this machine, where they listen.
+std::vector<StatusRouter> routers_of(const deploy::views::States& states, const std::vector<RunningRouter>& running,
+                                     const std::string& environment);
 
 std::vector<HostView> status_views();
 

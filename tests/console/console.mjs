@@ -2,10 +2,12 @@
 // after the other; the first thing that is not as it should be ends it with a message and a picture.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
+import { get } from "node:http";
 import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
-const { url, tokens, pictures, stories, env, link } = JSON.parse(process.env.CONSOLE_TEST);
+const { url, tokens, pictures, stories, env, link, folder, archive, router, deployments, seconds } = JSON.parse(process.env.CONSOLE_TEST);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 mkdirSync(pictures, { recursive: true });
 
@@ -54,9 +56,46 @@ async function until(holds, what, seconds = 40) {
   }
 }
 
-const deployed = async () => (await api("ann", "/v1/views/status")).body.environments.find((each) => each.environment === env).deployments[0];
+// Has the test do something to the server, and waits until it is done.
+const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+async function please(what) {
+  console.log(`please ${what}`);
+  await answers.next();
+}
+
+// What the router answers for a host.
+const served = (host) =>
+  new Promise((done, failed) => {
+    get({ host: router.split(":")[0], port: router.split(":")[1], path: "/", headers: { host } }, (response) => {
+      let text = "";
+      response.on("data", (each) => (text += each)).on("end", () => done(text));
+    }).on("error", failed);
+  });
+
+// Every page that there is, with something in it.
+async function places() {
+  const { deployment } = await deployed();
+  const rollouts = (await api("ann", "/v1/views/rollouts?ended=true")).body;
+  const flows = (await api("ann", "/v1/views/flows?limit=500")).body;
+  const plans = (await api("ann", "/v1/views/plans")).body;
+  const at = `/deployments/${env}/${deployment}`;
+  return {
+    overview: "/", deployments: "/deployments", deployment: at, revisions: `${at}/revisions`, logs: `${at}/logs`, settings: `${at}/settings`, secrets: `${at}/secrets`, routes: `${at}/routes`, usage: `${at}/usage`, history: `${at}/history`, deploy: "/deploy",
+    rollouts: "/rollouts", rollout: `/rollouts/${rollouts[0].rollout}`, plans: "/plans", plan: `/plans/${(plans.find((each) => each.summary.nodes > 5) ?? plans[0]).plan_id}`, flows: "/flows", flow: `/flows/${flows.find((each) => each.action === "Rollout/begin").flow}`,
+    environments: "/environments", environment: `/environments/${env}`, audit: "/audit", approvals: "/access", tokens: "/access/tokens", sessions: "/access/sessions", policy: "/access/policy", you: "/access/me",
+  };
+}
+const isLoaded = (page) => page.evaluate(() => !document.querySelector(".skeleton, .skeleton-space") && document.querySelector(".live:not(.off)") !== null);
+
+const deployed = async () => (await api("ann", "/v1/views/status")).body.environments.find((each) => each.environment === env).deployments.find((each) => each.bundle === "hello");
 const revision = async (name) => (await deployed()).revisions.find((each) => each.name === name);
 const deploymentPage = async (tab = "") => `${url}/ui/deployments/${env}/${(await deployed()).deployment}${tab}`;
+const split = async (percent) => {
+  const { deployment } = await deployed();
+  const entries = [["hello@1", 100 - percent], ["hello@2", percent]];
+  const said = await api("ann", "/v1/actions/Traffic/set?wait=all", { input: { deployment, entries: await Promise.all(entries.map(async ([name, each]) => ({ revision: (await revision(name)).revision, weightBps: each * 100 }))) } });
+  assert.equal(said.status, 200, JSON.stringify(said.body));
+};
 const rollTo = async (name) =>
   (await api("ann", "/v1/actions/Rollout/begin", {
     input: { deployment: (await deployed()).deployment, revision: (await revision(name)).revision, strategy: "canary", steps: ["50%:2s"], criteria: JSON.stringify({ interval: 1, warmUp: 0, settle: 0, latencyFloor: 1000, beta: 0.4 }) },
@@ -119,18 +158,110 @@ const all = {
     assert.equal(await page.locator("main img").count(), 0);
   },
 
+  // Two people move one slider: the second sees the first's change, keeps the draft, and is asked again.
   async overtaken() {
+    await split(25);
+    const [ann, dan] = [await open(), await open()];
+    for (const [page, who] of [[ann, "ann"], [dan, "dan"]]) {
+      await logIn(page, who);
+      await page.goto(await deploymentPage());
+      await page.focus("[aria-label='Weight of 2.0.0']:enabled");
+      await page.keyboard.press("ArrowRight");
+      await page.waitForSelector("text=Draft sums to 100 %");
+    }
+    for (let i = 0; i < 14; i++) await dan.keyboard.press("ArrowRight");
+    await dan.click("text=Review change…");
+    await dan.click("role=dialog >> text=Send 40 % to 2.0.0");
+    await dan.waitForSelector(".toast >> text=2.0.0 gets 40 %.");
+    await ann.waitForSelector("text=/dan set .*Your draft is kept/");
+    assert.equal(await ann.inputValue("[aria-label='Weight of 2.0.0 in percent']"), "26");
+    await ann.click("role=button[name='Review…']");
+    await ann.waitForSelector("role=dialog >> text=hello@2 goes from 40 % to 26 %");
+    await ann.click("role=dialog >> text=Keep 60 %");
+    assert.equal((await revision("hello@2")).weight_asked_bps, 4000, "whoever keeps it has sent nothing");
+    await ann.click("text=Discard");
+    await until(async () => (await ann.inputValue("[aria-label='Weight of 2.0.0 in percent']")) === "40", "the page shows the other's split");
+    await dan.context().close();
+    current = ann;
+  },
+
+  // A folder becomes a plan, and the plan is executed; what looks like a secret stays where it is.
+  async folder() {
     const page = await open();
     await logIn(page, "ann");
-    await page.goto(await deploymentPage());
-    await page.focus("[aria-label='Weight of 2.0.0']:enabled");
-    await page.keyboard.press("ArrowRight");
-    await page.waitForSelector("text=Draft sums to 100 %");
-    const { deployment, revisions } = await deployed();
-    await api("dan", "/v1/actions/Traffic/set?wait=all", { input: { deployment, entries: revisions.map((each) => ({ revision: each.revision, weightBps: each.name === "hello@2" ? 4000 : 6000 })) } });
-    await page.waitForSelector("text=/dan set .*Your draft is kept/");
-    await page.click("text=Use theirs");
-    await until(async () => (await page.inputValue("[aria-label='Weight of 2.0.0 in percent']")) === "40", "the page shows the other's split");
+    await page.click("text=Deploy…");
+    await page.setInputFiles("input[name=folder]", folder);
+    await page.waitForSelector("text=/Left out.*\\.env/");
+    // The connection is lost in the middle: the page says so, and the same bytes are sent again.
+    await page.route("**/v1/blobs/**", (route) => route.abort());
+    await page.click("role=button[name='See the plan']");
+    await page.waitForSelector("role=alert >> text=/connection was lost.*Nothing was changed/");
+    await page.unroute("**/v1/blobs/**");
+    await page.click("role=button[name='See the plan']");
+    await page.waitForURL(/plans\//);
+    await page.waitForSelector("text=/1 to create/");
+    assert.doesNotMatch(await served("greeter.localhost"), /greeter/, "a plan changes nothing");
+    await page.click("role=button[name='Execute…']");
+    await page.click("role=dialog >> role=button[name='Execute plan']");
+    await page.waitForSelector("h1 .chip >> text=Complete", { timeout: 60_000 });
+    assert.match(await served("greeter.localhost"), /greeter/);
+  },
+
+  // An archive that is dropped anywhere, with its signatures.
+  async dropped() {
+    const page = await open();
+    await logIn(page, "ann");
+    await page.waitForSelector("h1 >> text=Overview");
+    const files = [archive, `${archive}.sig.json`].map((path) => ({ name: path.split("/").pop(), bytes: readFileSync(path).toString("base64") }));
+    await page.evaluate((given) => {
+      const transfer = new DataTransfer();
+      for (const each of given) transfer.items.add(new File([Uint8Array.from(atob(each.bytes), (c) => c.charCodeAt(0))], each.name));
+      for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
+    }, files);
+    await page.waitForURL(/deploy$/);
+    await page.waitForSelector("text=With its signatures.");
+    await page.click("role=button[name='See the plan']");
+    await page.waitForURL(/plans\//);
+    await page.waitForSelector("td >> text=1.1.0");
+    // What is no bundle is told apart before anything is sent.
+    await page.goto(`${url}/ui/deploy`);
+    await page.setInputFiles("input[name=folder]", `${folder}/static`);
+    await page.waitForSelector("role=alert >> text=/has no bundle.yaml/");
+  },
+
+  // One person asks, another agrees, and the trace tells all of it.
+  async approve() {
+    const asking = await open();
+    await logIn(asking, "dan");
+    await asking.goto(`${url}/ui/deploy`);
+    await asking.setInputFiles("input[name=folder]", folder);
+    await asking.click("role=button[name='See the plan']");
+    await asking.waitForURL(/plans\//);
+    await asking.click("role=button[name='Execute…']");
+    await asking.keyboard.type("the spring sale");
+    await asking.click("role=dialog >> role=button[name='Execute plan']");
+    await asking.waitForSelector(".toast >> text=/waits for others to agree/");
+    await asking.waitForSelector("text=0 of 1 agreed");
+    assert.equal(await asking.getByRole("button", { name: "Approve…" }).getAttribute("aria-disabled"), "true", "nobody agrees with themselves");
+    const page = await open();
+    await logIn(page, "ann");
+    await page.waitForSelector(".sidebar .badge.you >> text=1");
+    await page.goto(`${url}/ui/access`);
+    await page.waitForSelector("text=/dan asked .*the spring sale/");
+    await page.click("role=button[name='Approve…']");
+    await page.click("role=dialog >> role=button[name=Approve]");
+    await page.waitForSelector(".toast >> text=You agreed.");
+    await asking.waitForSelector("h1 .chip >> text=Complete", { timeout: 60_000 });
+    await asking.context().close();
+    current = page;
+    await page.goto(`${url}/ui/flows?show=all`);
+    await page.click("text=DeployPlan/execute");
+    await page.waitForURL(/flows\//);
+    await page.waitForSelector("text=DeployPlan/execute");
+    await page.waitForSelector("text=/the spring sale/");
+    await page.waitForSelector(".trace >> text=Deployment/serve");
+    await page.click("text=Time line");
+    await page.waitForSelector(".timebar i");
   },
 
   async rollback() {
@@ -143,21 +274,32 @@ const all = {
     assert.notEqual((await revision("hello@2")).weight_asked_bps, 4000);
   },
 
+  // Everything can be read, nothing can be changed, and what the page does not offer, the API refuses.
   async viewer() {
     const page = await open();
     await logIn(page, "vic");
     await page.goto(await deploymentPage());
     await page.waitForSelector("text=/Moving traffic is off/");
     assert.equal(await page.locator("input[type=range]:not(:disabled)").count(), 0);
-    for (const name of [/Roll back/, /Pause/]) assert.equal(await page.getByRole("button", { name }).first().getAttribute("aria-disabled"), "true");
-    // What the page does not offer, the API refuses.
+    // Who has which token, who is logged in, and what programs print is not for everybody: the page says so.
+    const kept = ["tokens", "sessions", "logs", "deployment"];
+    for (const [name, path] of Object.entries(await places())) {
+      await page.goto(`${url}/ui${path}`);
+      await page.waitForSelector("h1");
+      await until(() => isLoaded(page), `${name} is not loaded`);
+      const failed = await page.locator(".failed").allInnerTexts();
+      for (const text of failed) assert.ok(kept.includes(name) && /forbidden|denied|permission/.test(text), `${name}: ${text}`);
+      const offered = await page.locator("main button:not([aria-disabled=true]), main [type=submit]:not([aria-disabled=true])").allInnerTexts();
+      assert.deepEqual(offered.filter((text) => /…$/.test(text.trim()) && !/^Choose/.test(text)), [], `${name} offers a viewer what they may not do`);
+    }
     const { deployment, revisions } = await deployed();
     const status = await page.evaluate(async (input) => {
       const { csrf } = await (await fetch("/v1/session")).json();
-      const call = (headers) => fetch("/v1/actions/Traffic/set", { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify({ input }) }).then((response) => response.status);
-      return [await call({ "sluice-csrf": csrf }), await call({})];
+      const call = (path, headers, input) => fetch(path, { method: path.includes("blobs") ? "PUT" : "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify({ input }) }).then((response) => response.status);
+      const known = { "sluice-csrf": csrf };
+      return [await call("/v1/actions/Traffic/set", known, input), await call("/v1/actions/Traffic/set", {}, input), await call("/v1/actions/Deployment/rollBack", known, { deployment: input.deployment, steps: 1 }), await call("/v1/actions/Session/list", known, {})];
     }, { deployment, entries: [{ revision: revisions[0].revision, weightBps: 10000 }] });
-    assert.deepEqual(status, [403, 403]);
+    assert.deepEqual(status, [403, 403, 403, 403]);
   },
 
   async canary() {
@@ -218,37 +360,177 @@ const all = {
     await page.waitForSelector("role=dialog >> text=search or run a command");
   },
 
+  // A token that is in use is revoked by somebody else; so is a session ended. Their pages log out.
   async revoked() {
+    const [page, temp, other] = [await open(), await open(), await open()];
+    await logIn(page, "ann");
+    await logIn(temp, "temp");
+    await logIn(other, "dan");
+    await page.goto(`${url}/ui/access/tokens`);
+    await page.click("tr:has(bdi:text-is('temp')) >> text=Revoke…");
+    await page.click("role=dialog >> text=Revoke token");
+    await temp.waitForSelector("text=Log in to Sluice");
+    await temp.waitForSelector("text=/Your session has ended/");
+    const dan = (await api("ann", "/v1/actions/Session/list", { input: {} })).body.fields.sessions.filter((each) => each.subject === "user:dan" && each.status === "open").sort((a, b) => b.openedAt.localeCompare(a.openedAt))[0];
+    await page.goto(`${url}/ui/access/sessions`);
+    await page.click(`tr:has-text('${dan.session.slice(-6)}') >> text=End…`);
+    await page.click("role=dialog >> text=End session");
+    await other.waitForSelector("text=Log in to Sluice");
+    await temp.context().close();
+    await other.context().close();
+    current = page;
+  },
+
+  // The control plane ends under an open page and comes back: the page says so and recovers; what was sent when the
+  // connection broke is not sent again by itself, and done once.
+  async restarted() {
+    await split(25);
     const page = await open();
-    await logIn(page, "temp");
+    await logIn(page, "ann");
+    await page.goto(await deploymentPage());
+    await page.focus("[aria-label='Weight of 2.0.0']:enabled");
+    await page.keyboard.press("ArrowRight");
+    await page.click("text=Review change…");
+    const before = (await api("ann", `/v1/views/traffic?environment=${env}&deployment=${(await deployed()).deployment}`)).body;
+    let calls = 0;
+    await page.route("**/v1/actions/Traffic/set*", async (route) => {
+      calls += 1;
+      await route.fetch();
+      await route.abort(); // it arrived, and its answer did not
+    });
+    await page.click("role=dialog >> role=button[name=/^Send/]");
+    await page.waitForSelector(".toast >> text=/not known whether it was done/");
+    await page.unroute("**/v1/actions/Traffic/set*");
+    await please("stop");
+    await page.waitForSelector("text=Away");
+    await page.waitForSelector("text=/No news for .* Reconnecting; changes are off/");
+    assert.equal(await page.getByRole("button", { name: /Pause/ }).getAttribute("aria-disabled"), "true");
+    await please("start");
+    await page.waitForSelector("text=/No news for/", { state: "detached" });
+    await page.waitForSelector(".live >> text=Live");
+    await until(async () => (await page.getByRole("button", { name: /Pause/ }).getAttribute("aria-disabled")) !== "true", "changes are on again");
+    const after = (await api("ann", `/v1/views/traffic?environment=${env}&deployment=${(await deployed()).deployment}`)).body;
+    assert.deepEqual([calls, after.generation], [1, before.generation + 1], "it was done once");
+    await until(async () => !(await page.locator("text=Draft sums to 100 %").count()), "the page shows that it was done");
+  },
+
+  // An API that refuses, fails or is late: the page says what failed, keeps what it knows, and offers to try again.
+  async refused() {
+    const page = await open();
+    await logIn(page, "ann");
+    const answer = (status, body) => (route) => route.fulfill({ status, contentType: "application/problem+json", body: JSON.stringify(body) });
+    await page.route("**/v1/views/traffic-history*", answer(500, { code: "fault", detail: "the store is <b>full</b>" }));
+    await page.route("**/v1/views/settings*", answer(403, { code: "forbidden", detail: "this is not for you" }));
+    let late;
+    await page.route("**/v1/views/usage*", (route) => { late = route; });
+    await page.goto(await deploymentPage("/settings"));
+    await page.waitForSelector("text=/The settings could not be read/");
+    await page.waitForSelector("text=/this is not for you/");
+    await page.click("role=link[name=Usage]");
+    await until(() => late, "the usage was asked for");
+    await page.waitForSelector(".skeleton");
+    await late.continue();
+    await page.waitForSelector("th >> text=Received");
+    await page.click("role=link[name=Traffic]");
+    await page.unrouteAll();
+    await page.route("**/v1/actions/**", answer(409, { code: "conflict", detail: "somebody else was faster", next: "look again" }));
+    await page.getByRole("button", { name: /Pause/ }).click();
+    await page.click("role=dialog >> role=button[name=Pause]");
+    await page.waitForSelector(".toast >> text=/Pause was not done: somebody else was faster. Nothing was changed. Next: look again/");
+    await page.unrouteAll();
+    assert.equal((await deployed()).status, "active");
+  },
+
+  // Names, reasons and log lines with markup, direction marks, control characters and 10,000 letters are text, and
+  // nothing becomes wider than the screen.
+  async hostile() {
+    const page = await open();
+    await logIn(page, "ann");
+    const { deployment } = (await api("ann", "/v1/views/status")).body.environments.find((each) => each.environment === env).deployments.find((each) => each.bundle === "hostile");
+    const pause = (action) => api("ann", `/v1/actions/Deployment/${action}?wait=all`, { input: { deployment }, reason: `<script>window.hacked = 1</script>\u202Etxt.exe ${"x".repeat(5000)}` });
+    await pause("pause");
+    await pause("resume");
+    const narrow = async (what) => {
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        assert.equal(await page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth)), 0, `${what} is wider than ${width} px`);
+      }
+      assert.equal(await page.locator("main :is(img, script, iframe)").count(), 0, `${what} has markup from outside`);
+      assert.equal(await page.evaluate(() => window.hacked), undefined);
+    };
+    await page.goto(`${url}/ui/deployments/${env}/${deployment}/logs`);
+    await page.waitForSelector("text=<img src=x onerror=window.hacked=1>");
+    await page.waitForSelector("text=/right ⟨202E⟩left/");
+    await page.waitForSelector("text=/bell ␇/");
+    await page.waitForSelector(".log .cut");
+    await narrow("the log");
+    for (const [what, path, text] of [["the audit", "/audit", "⟨202E⟩txt.exe"], ["the tokens", "/access/tokens", "⟨202E⟩"], ["the overview", "/", "⟨202E⟩txt.exe"]]) {
+      await page.goto(`${url}/ui${path}`);
+      await page.waitForSelector(`text=${text}`);
+      await narrow(what);
+    }
+    // An address that somebody made up.
+    for (const path of ["/deployments/%3Cimg%20src=x%3E/%E2%80%AEx", "/plans/%E2%80%AE%3Cb%3E", `/flows/${"z".repeat(3000)}`, "/nowhere"]) {
+      await page.goto(`${url}/ui${path}`);
+      await page.waitForSelector("main >> text=/no deployment|could not be read|Nothing is at this address/");
+      await narrow(path.slice(0, 30));
+    }
+  },
+
+  // Thousands of deployments, and much that happens: lists scroll and filter without a long task, and what the page holds
+  // in memory does not grow.
+  async many() {
+    const page = await open();
+    await page.goto(link);
     await page.waitForSelector("h1 >> text=Overview");
-    const list = (await api("ann", "/v1/actions/Access/list", { input: {} })).body.fields.tokens;
-    await api("ann", "/v1/actions/Access/revoke", { input: { token: list.find((each) => each.name === "temp").token } });
-    await page.waitForSelector("text=Log in to Sluice");
-    await page.waitForSelector("text=/Your session has ended/");
+    await page.goto(`${url}/ui/deployments`);
+    await page.waitForSelector(`text=${deployments.toLocaleString("en-US")} of ${deployments.toLocaleString("en-US")}`);
+    await page.waitForSelector("[data-row]");
+    const chrome = await page.context().newCDPSession(page);
+    const heap = async () => {
+      await chrome.send("HeapProfiler.collectGarbage");
+      return (await chrome.send("Runtime.getHeapUsage")).usedSize / 1e6;
+    };
+    await page.evaluate(() => {
+      window.long = [];
+      new PerformanceObserver((list) => window.long.push(...list.getEntries().map((each) => Math.round(each.duration)))).observe({ type: "longtask" });
+    });
+    const round = async () => {
+      const box = page.locator(".virtual");
+      await box.hover();
+      for (let i = 0; i < 20; i++) await page.mouse.wheel(0, 3000);
+      await until(() => page.evaluate(() => document.querySelectorAll(".virtual [data-row]").length > 5 && !document.querySelector(".virtual [aria-busy]")), "rows come when they are scrolled to");
+      await page.fill("[aria-label=Find]", "app-12");
+      await page.waitForSelector(`text=/^100 of /`);
+      await page.selectOption("[aria-label=State]", "failed");
+      await page.waitForSelector(`text=/^(0|100) of /`);
+      await page.selectOption("[aria-label=State]", "");
+      await page.fill("[aria-label=Find]", "");
+      await page.waitForSelector(`text=/^${deployments.toLocaleString("en-US")} of /`);
+    };
+    await round();
+    const before = await heap();
+    const end = Date.now() + seconds * 1000;
+    let rounds = 1;
+    for (; Date.now() < end; rounds++) await round();
+    const after = await heap();
+    const long = await page.evaluate(() => window.long);
+    console.log(`${rounds} rounds, ${long.length} long tasks (${long.sort((a, b) => b - a).slice(0, 5).join(", ")} ms), heap ${before.toFixed(1)} to ${after.toFixed(1)} MB`);
+    assert.ok(after < before + 3, "the page's memory grows");
+    assert.deepEqual(long, [], "tasks over 50 ms");
   },
 
   // Every page in light and dark, wide and narrow: a picture, nothing that axe calls serious, nothing wider than the screen.
   async pages() {
-    const { deployment } = await deployed();
-    const rollouts = (await api("ann", "/v1/views/rollouts?ended=true")).body;
-    const flows = (await api("ann", "/v1/views/flows?limit=200")).body;
-    const plans = (await api("ann", "/v1/views/plans")).body;
-    const at = `/deployments/${env}/${deployment}`;
-    const places = {
-      overview: "/", deployments: "/deployments", deployment: at, revisions: `${at}/revisions`, logs: `${at}/logs`, settings: `${at}/settings`, secrets: `${at}/secrets`, routes: `${at}/routes`, usage: `${at}/usage`, history: `${at}/history`,
-      rollouts: "/rollouts", rollout: `/rollouts/${rollouts[0].rollout}`, plans: "/plans", plan: `/plans/${plans[0].plan_id}`, flows: "/flows", flow: `/flows/${flows.find((each) => each.action === "Rollout/begin").flow}`,
-      environments: "/environments", environment: `/environments/${env}`, audit: "/audit", approvals: "/access", tokens: "/access/tokens", policy: "/access/policy", you: "/access/me",
-    };
     const found = [];
     for (const colorScheme of ["light", "dark"]) {
       const page = await open({ colorScheme, reducedMotion: "reduce" });
       await logIn(page, "ann");
-      for (const [name, path] of Object.entries(places)) {
+      for (const [name, path] of Object.entries(await places())) {
         await page.setViewportSize({ width: 1280, height: 900 });
         await page.goto(`${url}/ui${path}`);
         await page.waitForSelector("h1");
-        await until(() => page.evaluate(() => !document.querySelector(".skeleton, .skeleton-space") && document.querySelector(".live:not(.off)") !== null), `${name} is not loaded`);
+        await until(() => isLoaded(page), `${name} is not loaded`);
         for (const width of [1280, 390]) {
           await page.setViewportSize({ width, height: width > 500 ? 900 : 844 });
           await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png`, fullPage: true });
@@ -281,5 +563,6 @@ try {
   console.error(error instanceof assert.AssertionError ? error.message : error);
   process.exitCode = 1;
 } finally {
+  process.stdin.destroy();
   await browser.close();
 }

@@ -1,6 +1,5 @@
 // sluice rollout: move traffic to a new revision in steps, and see how that goes.
 #include <poll.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <boost/json.hpp>
@@ -16,6 +15,7 @@
 #include "cli/action_command.h"
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
+#include "cli/live_keys.h"
 #include "cli/nouns/rollout_picture.h"
 #include "deploy/views/rollouts.h"
 #include "host/kit_watch.h"
@@ -271,36 +271,6 @@ Result<Code> judge_now(Context& context) {
 
 constexpr int kRedraw_ms = 500;
 
-// Keys come one by one while it lives.
-class Keys {
- public:
-  explicit Keys(bool wanted) : on_(wanted && ::tcgetattr(STDIN_FILENO, &before_) == 0) {
-    if (!on_) return;
-    termios raw = before_;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-    ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-  }
-  ~Keys() {
-    if (on_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-  Keys(const Keys&) = delete;
-  Keys& operator=(const Keys&) = delete;
-  bool on() const { return on_; }
-
- private:
-  termios before_{};
-  bool on_ = false;
-};
-
-// The key that was pressed within this time; 0: none; 'q' if the person has asked to stop.
-char key_within(const host::StopSignal& stop, bool keys, int ms) {
-  pollfd watched[] = {{stop.fd(), POLLIN, 0}, {keys ? STDIN_FILENO : -1, POLLIN, 0}};
-  if (::poll(watched, 2, ms) <= 0) return 0;
-  if (watched[0].revents != 0) return 'q';
-  char key = 0;
-  return ::read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
-}
-
 std::string lead(CommandDoor& door, const std::string& rollout, char key) {
   std::string action;
   json::object input{{"rollout", rollout}};
@@ -321,7 +291,7 @@ Result<Code> watch(Context& context) {
   const auto& settings = context.output.settings();
   const bool live =
       settings.out.tty && settings.format == Format::table && context.variables("TERM").value_or("dumb") != "dumb";
-  const Keys keys(live && settings.in.tty);
+  const LiveKeys keys(live && settings.in.tty);
   const host::StopSignal stop;
   json::object query{{"rollout", context.given.text("rollout")}, {"environment", context.given.text("env")}};
   std::string told, said;

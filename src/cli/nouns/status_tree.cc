@@ -1,8 +1,11 @@
 // A line each.
 #include "cli/nouns/status_tree.h"
 
+#include <boost/json.hpp>
+
 #include "base/basis_points.h"
 #include "base/tree.h"
+#include "cli/nouns/rollout_picture.h"
 #include "deploy/concepts/revision/lifecycle.h"
 #include "host/background.h"
 
@@ -56,7 +59,16 @@ void add_revision(std::vector<TreeLine>& lines, const host::StatusRevision& revi
   for (const host::StatusReplica& each : revision.replicas) add_replica(lines, each);
 }
 
-void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment& environment) {
+void add_rollout(std::vector<TreeLine>& lines, const deploy::views::RolloutView& rollout) {
+  lines.push_back({2, "rollout of " + line_of(rollout), style_of(rollout.status)});
+  if (rollout.verdict) {
+    const std::string verdict(to_json(rollout.verdict->verdict).as_string());
+    lines.push_back({3, verdict + ": " + rollout.verdict->sentence});
+  }
+}
+
+void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment& environment,
+                     const std::vector<deploy::views::RolloutView>& rollouts) {
   if (environment.routers.empty()) lines.push_back({0, environment.environment + ", no router"});
   std::string head = environment.environment;
   for (const host::StatusRouter& each : environment.routers) {
@@ -75,16 +87,20 @@ void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment
   for (const host::StatusDeployment& each : environment.deployments) {
     add_line(lines, 1, each.bundle + " for " + each.customer + (each.status == "paused" ? ", paused" : ""), " ",
              "(" + each.deployment + ")");
+    for (const deploy::views::RolloutView& rollout : rollouts) {
+      if (rollout.deployment == each.deployment) add_rollout(lines, rollout);
+    }
     for (const host::StatusRevision& revision : each.revisions) add_revision(lines, revision);
   }
 }
 
 }  // namespace
 
-std::string status_tree(const host::StatusDocument& status, const Terminal& terminal) {
+std::string status_tree(const host::StatusDocument& status, const Terminal& terminal,
+                        const std::vector<deploy::views::RolloutView>& rollouts) {
   std::vector<TreeLine> lines;
   if (status.environments) {
-    for (const host::StatusEnvironment& each : *status.environments) add_environment(lines, each);
+    for (const host::StatusEnvironment& each : *status.environments) add_environment(lines, each, rollouts);
   }
   std::string text = lines.empty() ? "" : render(lines, terminal);
   if (status.clock) {

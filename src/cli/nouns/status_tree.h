@@ -2,13 +2,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/terminal.h"
+#include "deploy/views/rollouts.h"
 #include "host/status_view.h"
 
 namespace sluice::cli {
 
-// Empty where nothing is deployed.
-std::string status_tree(const host::StatusDocument& status, const Terminal& terminal);
+// Empty where nothing is deployed. A rollout stands below its deployment, with its verdict.
+std::string status_tree(const host::StatusDocument& status, const Terminal& terminal,
+                        const std::vector<deploy::views::RolloutView>& rollouts = {});
 
 }  // namespace sluice::cli

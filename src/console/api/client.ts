@@ -80,6 +80,40 @@ export async function act<A extends ActionName>(name: A, input: Actions[A]["inpu
   return { ...(said as unknown as Called<A>), pending: response.status === 202 };
 }
 
+// How long an upload may stand still.
+const kStill_ms = 30_000;
+
+// Puts bytes under their digest and answers "sha256:…". Sent twice they are kept once.
+export async function put(bytes: Blob, onSent: (share: number) => void, ends: AbortSignal): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await bytes.arrayBuffer()));
+  const digest = `sha256:${[...hash].map((each) => each.toString(16).padStart(2, "0")).join("")}`;
+  const call = new XMLHttpRequest();
+  await new Promise<void>((done, failed) => {
+    let still: ReturnType<typeof setTimeout> | undefined;
+    const wait = () => {
+      clearTimeout(still);
+      still = setTimeout(() => call.abort(), kStill_ms);
+    };
+    call.open("PUT", `/v1/blobs/${digest}`);
+    for (const [name, value] of Object.entries({ ...changing(), "content-type": "application/octet-stream" })) call.setRequestHeader(name, value);
+    call.upload.onprogress = (event) => {
+      wait();
+      onSent(event.total ? event.loaded / event.total : 1);
+    };
+    call.onerror = call.onabort = () => failed(Problem.unreachable("Upload"));
+    call.onloadend = () => {
+      clearTimeout(still);
+      done();
+    };
+    ends.addEventListener("abort", () => call.abort());
+    wait();
+    call.send(bytes);
+  });
+  if (call.status === 401) sessionEnded();
+  if (call.status !== 201) throw await Problem.of(new Response(call.responseText, { status: call.status || 503 }));
+  return digest;
+}
+
 // Whoever sends a change twice means it once.
 export const newKey = (): string => `console-${crypto.randomUUID()}`;
 

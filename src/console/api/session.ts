@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { Problem } from "./problem";
 
 export interface Session {
+  id: string;
   caller: string;
   csrf: string;
 }
@@ -14,8 +15,9 @@ export const session = signal<Session | null | undefined>(undefined);
 export const ended = signal("");
 
 const read = (body: Record<string, unknown>): Session => ({
-  caller: String(body.caller ?? body.subject ?? ""),
-  csrf: String(body.csrf ?? body.csrfToken ?? body.csrf_token ?? ""),
+  id: String(body.session ?? ""),
+  caller: String(body.caller ?? ""),
+  csrf: String(body.csrf ?? ""),
 });
 
 export async function lookForSession(): Promise<void> {

@@ -40,6 +40,10 @@ export interface Views {
     query: Record<string, never>;
     document: Array<{ environment_id: string; name: string; packs: number; deployments: number; health: "green" | "yellow" | "red"; last_doctor_status: "pending" | "green" | "yellow" | "red"; generation: number }>;
   };
+  fleet: {
+    query: { environment?: string; text?: string; health?: Array<"healthy" | "changing" | "degraded" | "failed" | "paused" | "idle">; skip?: number; limit?: number };
+    document: { deployments: number; found: number; environments: Array<{ environment: string; routers: Array<{ name: string; running: boolean; generation: number; pid: number | null; listen: Array<string> }>; deployments: number; healthy: number; changing: number; degraded: number; failed: number; paused: number; idle: number }>; shown: Array<{ environment: string; deployment: string; bundle: string; customer: string; health: "healthy" | "changing" | "degraded" | "failed" | "paused" | "idle"; said: string; replicas: number; revisions: Array<{ revision: string; name: string; version: string; lifecycle: "inactive" | "staged" | "warming" | "ready" | "draining" | "failed" | "archived"; weight_asked_bps: number }> }>; clock?: { what: string; next: string } };
+  };
   flow: {
     query: { flow: string; misses?: boolean; kit?: string };
     document: { flow: string; state: string; stateText: string; action?: string; caller?: string; reason?: string; syncs?: string; kit?: string; follows?: { flow: string; sync: string }; beganAt: string; settledAt?: string; steps: number; failure?: { id: string; action: string; input: unknown; kind?: string; askedBy?: { sync: string; matched: Array<string>; rows: number; firing: number }; undoes?: string; beneath?: string; askedAt?: string; beganAt?: string; endedAt?: string; dueAt?: string; end?: { variant: string; fields: unknown; maybeDone?: boolean }; state?: string; by?: string; answeredBy?: string; note?: string; guards?: Array<string>; attempts?: number; late?: Array<{ end: { variant: string; fields: unknown; maybeDone?: boolean }; by: string; at: string }> }; invocations: Array<{ id: string; action: string; input: unknown; kind?: string; askedBy?: { sync: string; matched: Array<string>; rows: number; firing: number }; undoes?: string; beneath?: string; askedAt?: string; beganAt?: string; endedAt?: string; dueAt?: string; end?: { variant: string; fields: unknown; maybeDone?: boolean }; state?: string; by?: string; answeredBy?: string; note?: string; guards?: Array<string>; attempts?: number; late?: Array<{ end: { variant: string; fields: unknown; maybeDone?: boolean }; by: string; at: string }> }>; firings: Array<{ sync: string; trigger?: string; matched: Array<string>; rows: number; at: string; then: Array<{ invoke?: string; action?: string; answer?: string; variant?: string; followUp?: string; fields?: unknown }>; failure?: string }>; followUps: Array<{ flow: string; state: string }>; waits: Array<{ id: string; text: string; awaitedBy?: Array<{ sync: string; pattern: string }> }>; events: Array<{ event: string; at: string; caller?: string; reason?: string; note?: string; attempt?: number; dueAt?: string; text: string }>; lastLines: Array<string>; didNotFire?: Array<{ sync: string; missing: string }>; notes: Array<string> };
@@ -54,11 +58,11 @@ export interface Views {
   };
   plan: {
     query: { plan?: string; environment?: string; started?: boolean };
-    document: { plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null; strategy: string; on_failure: string; concurrency: string; estimated_ms: number; started_at: string | null; stale: string | null; waits_for: string | null; warnings: Array<string>; changes: Array<{ sign: "create" | "change" | "remove" | "keep"; component: string; kit: string; fields: Array<{ name: string; before: string; after: string }> }>; nodes: Array<{ place: number; node: string; kind: string; target: string; wave: number; after: Array<number>; status: string; began_at: string | null; over_at: string | null; took_ms: number | null; trouble: string | null; note: string | null; revision: string | null }> };
+    document: { plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null; origin: string; strategy: string; steps: Array<string>; on_failure: string; concurrency: string; estimated_ms: number; started_at: string | null; stale: string | null; waits_for: string | null; warnings: Array<string>; changes: Array<{ sign: "create" | "change" | "remove" | "keep"; component: string; kit: string; fields: Array<{ name: string; before: string; after: string }> }>; nodes: Array<{ place: number; node: string; kind: string; target: string; wave: number; after: Array<number>; status: string; began_at: string | null; over_at: string | null; took_ms: number | null; trouble: string | null; note: string | null; revision: string | null; last_lines: Array<string> }> };
   };
   plans: {
     query: { environment?: string };
-    document: Array<{ plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null }>;
+    document: Array<{ plan_id: string; app: string; version: string; environment_id: string; phase: string; created_at: string; created_by: string; ended_at: string | null; done: number; summary: { create: number; change: number; remove: number; keep: number; nodes: number; edges: number; waves: number }; reason: string | null; origin: string }>;
   };
   revisions: {
     query: { environment: string; deployment?: string; bundle?: string; customer?: string; archived?: boolean };
@@ -89,7 +93,7 @@ export interface Views {
     document: Array<{ deployment_id: string; bundle: string; customer: string; revision: string; pending: boolean; staged_as: string | null; problem: string | null; settings: Array<{ name: string; value: unknown; running: unknown; owner: "host" | "setup" | "runtime" | "bundle" | "secrets"; from: string }> }>;
   };
   status: {
-    query: Record<string, never>;
+    query: { environment?: string; deployment?: string };
     document: { environments?: Array<{ environment: string; routers: Array<{ name: string; running: boolean; generation: number; pid: number | null; listen: Array<string> }>; deployments: Array<{ deployment: string; bundle: string; customer: string; status: string; revisions: Array<{ revision: string; name: string; version: string; lifecycle: "inactive" | "staged" | "warming" | "ready" | "draining" | "failed" | "archived"; weight_asked_bps: number; weight_obeyed_bps: number | null; requests: number; in_flight: number; websockets: number; replicas: Array<{ name: string; address: string; pid: number | null; healthy: boolean; restarts: number }> }> }> }>; clock?: { what: string; next: string } };
   };
   traffic: {
@@ -135,6 +139,10 @@ export interface Actions {
     input: { plan: string; parallel?: number; skipRollout?: boolean };
     ok: { plan: string; duration: number; nodesDeployed: number };
   };
+  "DeployPlan/plan": {
+    input: { manifest: string; environment: string; file?: string; bundles?: Array<{ component: string; archive: string; signature: string; specVersion?: number }>; variables?: Array<{ name: string; value: string }>; only?: Array<string>; from?: string; kit?: string; destroy?: string };
+    ok: { plan: string; graph: string; estimatedDuration: number };
+  };
   "DeployPlan/rollback": {
     input: { plan: string };
     ok: { plan: string; rolledBack: Array<string> };
@@ -168,7 +176,7 @@ export interface Actions {
     ok: { rollout: string; step: number; newWeight: number; move: string; entries: Array<{ revision: string; weightBps: number }> };
   };
   "Rollout/begin": {
-    input: { deployment: string; revision: string; strategy?: string; steps?: Array<string>; criteria?: string; autoRollback?: boolean; after?: number; holdbackBps?: number; scaleDownDelay?: number; progressDeadline?: number; rollbackSeconds?: number; concurrency?: string; group?: string; place?: number; plan?: string };
+    input: { deployment: string; revision: string; strategy?: string; steps?: Array<string>; criteria?: string; autoRollback?: boolean; after?: number; holdbackBps?: number; scaleDownDelay?: number; progressDeadline?: number; rollbackSeconds?: number; concurrency?: string; group?: string; place?: number; plan?: string; batch?: number; batchPause?: number };
     ok: { rollout: string };
   };
   "Rollout/pause": {
@@ -183,12 +191,20 @@ export interface Actions {
     input: { rollout: string };
     ok: { rollout: string };
   };
+  "Session/end": {
+    input: { session: string };
+    ok: { session: string; subject: string };
+  };
+  "Session/list": {
+    input: Record<string, never>;
+    ok: { sessions: Array<{ session: string; subject: string; token?: string; address: string; openedAt: string; expires: string; lastUsed?: string; status: string }> };
+  };
   "Traffic/forward": {
     input: { deployment: string; steps: number };
     ok: { deployment: string; generation: number; entries: Array<{ revision: string; weightBps: number }> };
   };
   "Traffic/set": {
-    input: { deployment: string; entries: Array<{ revision: string; weightBps: number }> };
+    input: { deployment: string; entries: Array<{ revision: string; weightBps: number }>; why?: string; rollout?: string };
     ok: { deployment: string; generation: number; entries: Array<{ revision: string; weightBps: number }> };
   };
 }

@@ -16,6 +16,11 @@ export interface Read<T> {
   again: () => void;
 }
 
+// However much happens, a view is read at most once in this time, and reading takes at most a twentieth of the time: many
+// open pages and large homes cost the server little.
+const kApart_ms = 1000;
+const kShare = 20;
+
 interface Options {
   everyMs?: number;
   on?: (event: LiveEvent) => boolean;
@@ -34,6 +39,8 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
     let timer: ReturnType<typeof setTimeout> | undefined;
     let busy = false;
     let due = false;
+    let began = 0;
+    let took = 0;
     const read = async () => {
       clearTimeout(timer);
       if (busy) {
@@ -42,6 +49,7 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
       }
       busy = true;
       due = false;
+      began = Date.now();
       try {
         const data = await view(name, query, ends.signal);
         heard();
@@ -52,20 +60,34 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
         setState((before) => ({ ...(before.key === key ? before : { at: 0 }), key, problem }));
       }
       busy = false;
+      took = Date.now() - began;
       if (ends.signal.aborted) return;
-      if (due) timer = setTimeout(read, 100);
-      else if (options.everyMs) timer = setTimeout(tick, options.everyMs);
+      if (due) wake();
+      else if (options.everyMs) timer = setTimeout(tick, Math.max(options.everyMs, kShare * took));
     };
     // Nobody looks at a hidden page.
     const tick = () => {
       if (document.hidden) timer = setTimeout(tick, 1000);
       else void read();
     };
+    // Something happened while nobody looked.
+    let hidden = false;
     let soon: ReturnType<typeof setTimeout> | undefined;
     const wake = () => {
-      clearTimeout(soon);
-      soon = setTimeout(() => void read(), 80);
+      if (document.hidden) {
+        hidden = true;
+        return;
+      }
+      soon ??= setTimeout(() => {
+        soon = undefined;
+        void read();
+      }, Math.max(80, began + Math.max(kApart_ms, kShare * took) - Date.now()));
     };
+    const seen = () => {
+      if (!document.hidden && hidden) wake();
+      hidden = document.hidden && hidden;
+    };
+    document.addEventListener("visibilitychange", seen);
     trigger.current = () => void read();
     void read();
     const offEvent = onEvent((event) => {
@@ -76,6 +98,7 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
       ends.abort();
       clearTimeout(timer);
       clearTimeout(soon);
+      document.removeEventListener("visibilitychange", seen);
       offEvent();
       offReturn();
     };

@@ -1,4 +1,4 @@
-// What the frame and several pages need of the home: the tree of what runs, rollouts, plans and approvals, each read once
+// What the frame and several pages need of the home: how many deployments are how, rollouts, plans and approvals, each read once
 // for the whole page and shared.
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
@@ -9,13 +9,16 @@ export type Status = Document<"status">;
 export type Environment = NonNullable<Status["environments"]>[number];
 export type Deployment = Environment["deployments"][number];
 export type Revision = Deployment["revisions"][number];
+export type Fleet = Document<"fleet">;
+export type FleetEnvironment = Fleet["environments"][number];
+export type FleetDeployment = Fleet["shown"][number];
 export type Rollout = Document<"rollout">;
 export type PlanListed = Document<"plans">[number];
 export type Approval = Document<"approvals">[number];
 
 export interface Home {
   me: Read<Document<"whoami">>;
-  status: Read<Status>;
+  fleet: Read<Fleet>;
   rollouts: Read<Document<"rollouts">>;
   plans: Read<Document<"plans">>;
   approvals: Read<Document<"approvals">>;

@@ -1,5 +1,6 @@
 // The palette: what can be done, then where one can go. It only leads to pages; nothing is changed from here.
 import { useMemo, useRef, useState } from "preact/hooks";
+import { useView } from "../api/use";
 import { Veil } from "../parts/dialog";
 import { Icon } from "../parts/icons";
 import type { IconName } from "../parts/icons";
@@ -23,6 +24,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
+  const near = useView("fleet", { text: text.trim(), limit: kMost }, { on: () => false });
   const items = useMemo<Item[]>(() => {
     const all: Item[] = [];
     for (const rollout of (home.rollouts.data ?? []).filter((each) => underWay(each.status))) {
@@ -38,17 +40,16 @@ export function Palette({ onClose }: { onClose: () => void }) {
     for (const page of pages) {
       if (page.nav) all.push({ group: "Go to", text: page.nav.label, aside: `g ${page.nav.key}`, icon: page.nav.icon, to: href(page.path.replace(/\/:.*/, "") || "/") });
     }
-    for (const env of home.status.data?.environments ?? []) {
+    for (const env of home.fleet.data?.environments ?? []) {
       all.push({ group: "Go to", text: env.environment, aside: "environment", icon: "env", to: link.environment(env.environment) });
-      for (const each of env.deployments) {
-        all.push({ group: "Go to", text: each.bundle, aside: `${env.environment}, ${each.customer}`, icon: "box", to: link.deployment(env.environment, each.deployment) });
-        if (each.revisions.length > 1) {
-          all.push({ group: "Do", text: `Shift traffic of ${each.bundle}…`, aside: env.environment, icon: "split", to: link.deployment(env.environment, each.deployment) });
-        }
-      }
     }
+    for (const each of near.data?.shown ?? []) {
+      all.push({ group: "Go to", text: each.bundle, aside: `${each.environment}, ${each.customer}`, icon: "box", to: link.deployment(each.environment, each.deployment) });
+      if (each.revisions.length > 1) all.push({ group: "Do", text: `Shift traffic of ${each.bundle}…`, aside: each.environment, icon: "split", to: link.deployment(each.environment, each.deployment) });
+    }
+    all.push({ group: "Do", text: "Deploy a folder or a bundle…", aside: "", icon: "upload", to: href("/deploy") });
     return all;
-  }, [home.status.data, home.rollouts.data, home.approvals.data]);
+  }, [home.fleet.data, near.data, home.rollouts.data, home.approvals.data]);
   const wanted = text.trim().toLowerCase();
   const found = (wanted ? items.filter((each) => `${each.text} ${each.aside}`.toLowerCase().includes(wanted)) : items)
     .sort((a, b) => (a.group === b.group ? 0 : a.group === "Do" ? -1 : 1))

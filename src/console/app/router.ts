@@ -45,6 +45,15 @@ export function setQuery(name: string, value: string | undefined): void {
   go(place.value.path + (text ? `?${text}` : ""), true);
 }
 
+// What somebody mistyped is taken as it is.
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 export type Params = Record<string, string>;
 
 // "/deployments/:env/:id" against a path; undefined: another page's.
@@ -59,7 +68,7 @@ export function match(pattern: string, at: string): Params | undefined {
     if (want.startsWith(":")) {
       const optional = want.endsWith("?");
       if (got === undefined && !optional) return undefined;
-      if (got !== undefined) params[want.replace(/[:?]/g, "")] = decodeURIComponent(got);
+      if (got !== undefined) params[want.replace(/[:?]/g, "")] = decoded(got);
     } else if (want !== got) {
       return undefined;
     }

@@ -11,6 +11,7 @@ import { T, clock, rough, who } from "../parts/text";
 import { pages } from "../pages";
 import type { Page } from "../pages";
 import { underWay, useHome, waitsForMe, planRuns } from "./home";
+import { DropHere } from "./drop";
 import { useKey } from "./keys";
 import { Palette } from "./palette";
 import { href, match, path } from "./router";
@@ -145,6 +146,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <button onClick={() => showMenu(true)}><Icon name="menu" size={20} />More</button>
       </nav>
       <div class="sr" role="status" aria-live="polite">{spoken.value}</div>
+      <DropHere />
       {palette && <Palette onClose={() => showPalette(false)} />}
       {help && <Help onClose={() => showHelp(false)} />}
       {menu && (

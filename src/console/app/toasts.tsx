@@ -28,6 +28,10 @@ export function toastProblem(what: string, error: unknown, stayed: string): void
     toast("wait", `${what} waits for others to agree: ${problem.detail}`);
     return;
   }
+  if (problem.code === "unreachable") {
+    toast("bad", `${what}: the connection was lost, so it is not known whether it was done. Look when the page is live again, before you try once more.`);
+    return;
+  }
   toast("bad", `${what} was not done: ${problem.detail}. ${stayed}${problem.nextText ? ` Next: ${problem.nextText}.` : ""}`);
 }
 

@@ -4,15 +4,16 @@ import { act, newKey, view } from "../api/client";
 import type { Document } from "../api/client";
 import { onEvent } from "../api/live";
 import { Problem } from "../api/problem";
+import { session } from "../api/session";
 import { useCan, useView } from "../api/use";
 import { useHome, waitsForMe } from "../app/home";
-import type { Approval } from "../app/home";
 import { href, link } from "../app/router";
 import { useCrumbs } from "../app/shell";
 import { toast, toastProblem } from "../app/toasts";
 import type { Actions } from "../api/types.gen";
 import type { PageProps } from "../pages";
 import { Button, Card, Empty, Failed, Skeleton, Tabs } from "../parts/basics";
+import { Waiting } from "../parts/approval";
 import { ask } from "../parts/dialog";
 import { Chip, State } from "../parts/state";
 import { T, When, shortId, visible, who } from "../parts/text";
@@ -25,9 +26,10 @@ export default function Access({ params }: PageProps) {
   return (
     <>
       <div class="head"><div class="grow"><h1>Access</h1><p class="second">Who may do what, who has shown who they are, and what waits for somebody to agree.</p></div></div>
-      <Tabs at={tab} to={(key) => href(`/access${key === "approvals" ? "" : `/${key}`}`)} tabs={[{ key: "approvals", label: "Approvals", ...(mine ? { number: mine } : {}) }, { key: "tokens", label: "Tokens" }, { key: "policy", label: "Policy" }, { key: "me", label: "You" }]} />
+      <Tabs at={tab} to={(key) => href(`/access${key === "approvals" ? "" : `/${key}`}`)} tabs={[{ key: "approvals", label: "Approvals", ...(mine ? { number: mine } : {}) }, { key: "tokens", label: "Tokens" }, { key: "sessions", label: "Sessions" }, { key: "policy", label: "Policy" }, { key: "me", label: "You" }]} />
       {tab === "approvals" && <Approvals />}
       {tab === "tokens" && <Tokens />}
+      {tab === "sessions" && <Sessions />}
       {tab === "policy" && <Policy />}
       {tab === "me" && <Me />}
     </>
@@ -58,54 +60,14 @@ function Approvals() {
   );
 }
 
-function Waiting({ approval, me }: { approval: Approval; me: string | undefined }) {
-  const can = useCan("Approval/vote", approval.environment ?? "");
-  const mine = waitsForMe(approval, me);
-  const reasonOff = mine ? undefined : approval.requester === me ? "You asked for it; others must agree." : approval.yes.includes(me ?? "") ? "You have agreed already." : "Programs cannot agree.";
-  const vote = (agree: boolean) => {
-    const key = newKey();
-    ask({
-      title: `${agree ? "Approve" : "Reject"} ${approval.action}${approval.environment ? ` in ${approval.environment}` : ""}?`,
-      will: [
-        { icon: agree ? "check" : "x", text: agree ? (approval.needed - approval.yes.length <= 1 ? `It runs at once, as ${who(approval.requester)}, if what it is about is still as they saw it.` : `${approval.needed - approval.yes.length - 1} more must agree after you.`) : "It never runs. Whoever asked may ask again." },
-        { icon: "user", text: `${who(approval.requester)} asked${approval.reason ? `: “${approval.reason}”` : " without a reason"}.` },
-      ],
-      body: <pre class="sunken">{visible(JSON.stringify(approval.input, null, 2)).slice(0, 2000)}</pre>,
-      reason: "asked",
-      yes: agree ? "Approve" : "Reject",
-      no: "Decide later",
-      danger: !agree,
-      run: async (reason) => {
-        try {
-          await act("Approval/vote", { approval: approval.approval, agree, ...(reason ? { reason } : {}) }, { reason, key, wait: "all", forMs: 20_000 });
-          toast("ok", agree ? "You agreed." : "You rejected it.");
-        } catch (error) {
-          toastProblem(agree ? "Approve" : "Reject", error, "The call still waits.");
-        }
-      },
-    });
-  };
-  return (
-    <li data-row>
-      <State kind="wait" />
-      <span class="two grow">
-        <span><a class="mono" href={link.flow(approval.flow)}><T text={approval.action} /></a> {approval.environment && <span class="dim">in {approval.environment}</span>}</span>
-        <span class="note">{who(approval.requester)} asked <When at={approval.asked_at} />{approval.reason && <>: “<T text={approval.reason} max={120} />”</>}; {approval.yes.length} of {approval.needed} agreed{approval.yes.length ? ` (${approval.yes.map(who).join(", ")})` : ""}; ends <When at={approval.expires_at} bare /></span>
-      </span>
-      <Button small can={can} off={reasonOff} onClick={() => vote(false)}>Reject…</Button>
-      <Button small kind="primary" can={can} off={reasonOff} onClick={() => vote(true)}>Approve…</Button>
-    </li>
-  );
-}
-
 // What a query of a concept answers, read again when access changes.
-function useAsked<A extends "Access/list" | "Access/show">(name: A): { data: Actions[A]["ok"] | undefined; problem: Problem | undefined; again: () => void } {
+function useAsked<A extends "Access/list" | "Access/show" | "Session/list">(name: A): { data: Actions[A]["ok"] | undefined; problem: Problem | undefined; again: () => void } {
   const [data, setData] = useState<Actions[A]["ok"]>();
   const [problem, setProblem] = useState<Problem>();
   const read = () => act(name, {}).then((called) => { setData(called.fields); setProblem(undefined); }, (error) => setProblem(error instanceof Problem ? error : undefined));
   useEffect(() => {
     void read();
-    return onEvent((event) => { if (event.event.startsWith("access.")) void read(); });
+    return onEvent((event) => { if (/^(access|session)\./.test(event.event)) void read(); });
   }, []);
   return { data, problem, again: () => void read() };
 }
@@ -160,6 +122,53 @@ function Tokens() {
   );
 }
 
+function Sessions() {
+  const asked = useAsked("Session/list");
+  const can = useCan("Session/end", "");
+  if (!asked.data) return <Card title="Sessions">{asked.problem ? <Failed read={asked} what="The sessions" /> : <Skeleton />}</Card>;
+  const end = (each: (typeof asked.data.sessions)[number]) => {
+    const own = each.session === session.value?.id;
+    ask({
+      title: `End the session of ${who(each.subject)}?`,
+      against: own ? "This is your own session: this page logs out." : undefined,
+      will: [{ icon: "logout", text: `The browser at ${each.address} is logged out at once. The token still holds: they may log in again, unless you revoke it.` }],
+      reason: "asked",
+      yes: "End session",
+      no: "Keep it",
+      danger: true,
+      run: async (reason) => {
+        try {
+          await act("Session/end", { session: each.session }, { reason, key: newKey() });
+          toast("ok", `The session of ${who(each.subject)} has ended.`);
+          asked.again();
+        } catch (error) {
+          toastProblem("End session", error, "It goes on.");
+        }
+      },
+    });
+  };
+  return (
+    <Card title="Sessions" note="browsers that are logged in, or were within seven days" flush>
+      <table class="cards">
+        <thead><tr><th>Who</th><th>Address</th><th>State</th><th>Logged in</th><th>Last used</th><th>Ends</th><th /></tr></thead>
+        <tbody>
+          {asked.data.sessions.map((each) => (
+            <tr key={each.session} data-row>
+              <td class="most"><span class="two"><strong><T text={each.subject} max={40} /></strong><span class="note mono">{shortId(each.session)}{each.token ? `, token ${shortId(each.token)}` : ""}{each.session === session.value?.id ? ", this page" : ""}</span></span></td>
+              <td data-label="Address" class="mono"><T text={each.address} max={40} /></td>
+              <td><Chip kind={each.status === "open" ? "ok" : "archived"}>{each.status}</Chip></td>
+              <td data-label="Logged in"><When at={each.openedAt} /></td>
+              <td data-label="Last used">{each.lastUsed ? <When at={each.lastUsed} bare /> : "–"}</td>
+              <td data-label="Ends"><When at={each.expires} bare /></td>
+              <td class="right">{each.status === "open" && <Button small kind="danger" can={can} onClick={() => end(each)}>End…</Button>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  );
+}
+
 function Policy() {
   const asked = useAsked("Access/show");
   const home = useHome();
@@ -167,7 +176,7 @@ function Policy() {
   const [env, setEnv] = useState("");
   const [as, setAs] = useState("");
   const [answer, setAnswer] = useState<Document<"access-can"> | Problem>();
-  const envs = home.status.data?.environments ?? [];
+  const envs = home.fleet.data?.environments ?? [];
   const find = async (event: Event) => {
     event.preventDefault();
     try {

@@ -1,7 +1,7 @@
 // Deployment: what serves, in which shares, how well, and the way to change it. The traffic card holds three facts that
 // are never shown as one another: what is asked, what the routers obey, what actually came.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { act, newKey } from "../api/client";
+import { act, newKey, view } from "../api/client";
 import type { Document } from "../api/client";
 import { now } from "../api/live";
 import { Problem } from "../api/problem";
@@ -39,19 +39,20 @@ interface Shown {
 
 export default function DeploymentPage({ params }: PageProps) {
   const home = useHome();
-  const env = home.status.data?.environments?.find((each) => each.environment === params.env);
+  const known = /^[0-9A-Z]{26}$/.test(params.id!);
+  const status = useView("status", { environment: params.env!, ...(known ? { deployment: params.id! } : {}) }, { everyMs: 2000, on: (event) => /^(deployment|revision|traffic|rollout|router)\./.test(event.event) });
+  const env = status.data?.environments?.find((each) => each.environment === params.env);
   const deployment = env?.deployments.find((each) => each.deployment === params.id || each.bundle === params.id);
   useCrumbs([{ text: "Deployments", to: href("/deployments") }, { text: params.env!, to: link.environment(params.env!) }, { text: deployment?.bundle ?? params.id! }]);
-  const siblings = env?.deployments ?? [];
-  const step = (by: number) => {
-    const at = siblings.findIndex((each) => each.deployment === deployment?.deployment);
-    const next = siblings[at + by];
+  const step = async (by: number) => {
+    const { shown } = await view("fleet", { environment: params.env!, limit: 500 });
+    const next = shown[shown.findIndex((each) => each.deployment === deployment?.deployment) + by];
     if (next) go(link.deployment(params.env!, next.deployment).slice(kBase.length));
   };
-  useKey("[", () => step(-1));
-  useKey("]", () => step(1));
-  if (!home.status.data) return home.status.problem ? <Card><Failed read={home.status} what="The deployment" /></Card> : <Skeleton lines={8} />;
-  if (!env || !deployment) return <Card><Empty command="sluice status">There is no deployment {params.id} in {params.env}, or you may not see it.</Empty></Card>;
+  useKey("[", () => void step(-1));
+  useKey("]", () => void step(1));
+  if (!status.data) return status.problem ? <Card><Failed read={status} what="The deployment" /></Card> : <Skeleton lines={8} />;
+  if (!env || !deployment) return <Card><Empty command="sluice status">There is no deployment <T text={params.id} max={60} /> in <T text={params.env} max={60} />, or you may not see it.</Empty></Card>;
   const revisions = [...deployment.revisions].sort(bySequence);
   // Those with traffic have the first marks, the newest first; the rest follow.
   const marked = [...revisions].sort((a, b) => Number(b.weight_asked_bps > 0) - Number(a.weight_asked_bps > 0) || bySequence(a, b));
@@ -299,7 +300,8 @@ function TrafficCard({ shown, history, series }: { shown: Shown; history: Histor
   const can = useCan("Traffic/set", env.environment);
   const current = history.find((each) => each.place === "current");
   const generation = current?.generation;
-  const asked = Object.fromEntries(revisions.map((each) => [each.revision, each.weight_asked_bps]));
+  // Weights and generation come from one answer, so that nobody reviews the one against the other.
+  const asked = Object.fromEntries(revisions.map((each) => [each.revision, current ? current.entries.find((entry) => entry.revision_id === each.revision)?.weight_bps ?? 0 : each.weight_asked_bps]));
   const movable = revisions.filter((each) => each.lifecycle === "ready");
   const [draft, setDraft] = useState<Record<string, number> | null>(null);
   const [base, setBase] = useState<{ generation: number | undefined; asked: Record<string, number> } | null>(null);
@@ -399,7 +401,7 @@ function TrafficCard({ shown, history, series }: { shown: Shown; history: Histor
       <table class="cards revisions-table">
         <thead><tr><th>Revision</th><th>State</th><th>Weight asked</th><th class="n">Requests/s</th><th class="n">Errors</th><th class="n">p50</th><th class="n">p99</th><th class="n">Replicas</th></tr></thead>
         <tbody>
-          {revisions.map((each, i) => {
+          {revisions.map((each) => {
             const line = series?.revisions.find((one) => one.revision === each.revision);
             const last = (values: (number | null)[] | undefined) => values?.slice(-6).reverse().find((value) => value !== null) ?? null;
             const well = each.replicas.filter((one) => one.healthy).length;
@@ -418,7 +420,7 @@ function TrafficCard({ shown, history, series }: { shown: Shown; history: Histor
                 <td class="n value" data-label="Errors">{share(last(line?.error_share))}</td>
                 <td class="n value hide-small" data-label="p50">{millis(last(line?.p50_ms))}</td>
                 <td class="n value" data-label="p99">{millis(last(line?.p99_ms))}</td>
-                <td class="n value" data-label="Replicas">{each.replicas.length ? `${well} / ${each.replicas.length}` : "–"}{i < 0}</td>
+                <td class="n value" data-label="Replicas">{each.replicas.length ? `${well} / ${each.replicas.length}` : "–"}</td>
               </tr>
             );
           })}

@@ -1,7 +1,7 @@
 // Environment: its health, routers, deployments and packs.
 import { act, newKey } from "../api/client";
 import { useCan, useView } from "../api/use";
-import { healthKind, healthOf, healthWord, useHome } from "../app/home";
+import { healthKind, healthWord, useHome } from "../app/home";
 import { href, link } from "../app/router";
 import { useCrumbs } from "../app/shell";
 import { toast, toastProblem } from "../app/toasts";
@@ -18,7 +18,8 @@ export default function EnvironmentPage({ params }: PageProps) {
   const read = useView("environment", { environment: id }, { everyMs: 10_000, on: (event) => event.environment === id });
   const routers = useView("routers", { environment: id }, { on: (event) => event.event.startsWith("router.") });
   const can = useCan("Env/doctor", id);
-  const status = home.status.data?.environments?.find((each) => each.environment === id);
+  const status = home.fleet.data?.environments.find((each) => each.environment === id);
+  const fleet = useView("fleet", { environment: id, limit: 50 }, { everyMs: 5000, on: (event) => event.environment === id });
   const doctor = async () => {
     try {
       await act("Env/doctor", { environment: id }, { key: newKey(), forMs: 60_000 });
@@ -42,9 +43,9 @@ export default function EnvironmentPage({ params }: PageProps) {
           <WhyOff can={can} what="Asking the doctor" />
           {env.health.message && <div class={`strip ${env.health.last_doctor_status === "red" ? "bad" : "warn"}`}><State kind={doctorKind(env.health.last_doctor_status)} /><span><T text={env.health.message} max={500} /></span></div>}
           <div class="grid cols-main">
-            <Card title="Deployments" note={plural(status?.deployments.length ?? 0, "deployment")} right={<a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>All</a>} flush>
-              {!status?.deployments.length ? <Empty command={`sluice up hello --env ${id}`}>Nothing is deployed here. This deploys a folder:</Empty> : (
-                <ul class="list">{status.deployments.slice(0, 50).map((each) => { const { health, said } = healthOf(each, false); return <li key={each.deployment} data-row><span class="two grow"><a href={link.deployment(id, each.deployment)}><strong><T text={each.bundle} /></strong></a><span class="note"><T text={each.customer} /></span></span><span class="second hide-small">{each.revisions.filter((one) => one.weight_asked_bps > 0).map((one) => `${one.version} ${percent(one.weight_asked_bps)}`).join(", ")}</span><Chip kind={healthKind[health]} title={said}>{healthWord[health]}</Chip></li>; })}</ul>
+            <Card title="Deployments" note={plural(status?.deployments ?? 0, "deployment")} right={<a href={href(`/deployments?env=${encodeURIComponent(id)}`)}>All</a>} flush>
+              {!fleet.data?.shown.length ? <Empty command={`sluice up hello${id === "local" ? "" : ` --env ${id}`}`}>Nothing is deployed here. This deploys a folder:</Empty> : (
+                <ul class="list">{fleet.data.shown.map((each) => <li key={each.deployment} data-row><span class="two grow"><a href={link.deployment(id, each.deployment)}><strong><T text={each.bundle} max={60} /></strong></a><span class="note"><T text={each.customer} max={60} /></span></span><span class="second hide-small"><T text={each.revisions.filter((one) => one.weight_asked_bps > 0).map((one) => `${one.version} ${percent(one.weight_asked_bps)}`).join(", ")} max={80} /></span><Chip kind={healthKind[each.health]} title={each.said}>{healthWord[each.health]}</Chip></li>)}</ul>
               )}
             </Card>
             <div class="stack">

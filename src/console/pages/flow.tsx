@@ -54,6 +54,7 @@ function tree(flow: Flow): Node[] {
 
 function kindOf(it: Invocation): Kind {
   if (!it.end) return it.state === "waiting" || it.beganAt ? "wait" : "run";
+  if (it.end.variant === "engine.cancelled") return "skipped";
   return /^(ok|fresh|current|counted|withdrawn|staged)/.test(it.end.variant) || !/fail|error|refus|denied|conflict|unhealthy|engine\./i.test(it.end.variant) ? "ok" : "bad";
 }
 
@@ -171,7 +172,7 @@ function Chosen({ it }: { it: Invocation }) {
         {it.beganAt && <><dt>Began</dt><dd><When at={it.beganAt} seconds /></dd></>}
         {it.dueAt && <><dt>Due</dt><dd><When at={it.dueAt} seconds /></dd></>}
         {it.attempts !== undefined && <><dt>Attempts</dt><dd>{it.attempts}</dd></>}
-        {it.answeredBy && <><dt>Answered by</dt><dd>{it.answeredBy}</dd></>}
+        {it.answeredBy && <><dt>Answered by</dt><dd>{/^flow [0-9A-Z]{26}$/.test(it.answeredBy) ? <a href={link.flow(it.answeredBy.slice(5))}>flow {shortId(it.answeredBy)}</a> : <T text={it.answeredBy} />}</dd></>}
         {(it.guards ?? []).length > 0 && <><dt>Guards</dt><dd>{it.guards!.join(", ")}</dd></>}
       </dl>
       <details class="more" open><summary>Input</summary><dl class="kv">{rows(it.input)}</dl></details>
@@ -192,7 +193,7 @@ function Touched({ flow }: { flow: Flow }) {
     const rollout = text("rollout");
     if (rollout) found.set(rollout, { label: `rollout ${shortId(rollout)}`, to: link.rollout(rollout) });
     const plan = text("plan");
-    if (plan && plan.length === 26) found.set(plan, { label: `plan ${shortId(plan)}`, to: link.plan(plan) });
+    if (plan) found.set(plan, { label: `plan ${shortId(plan)}`, to: link.plan(plan) });
     const revision = text("revision");
     if (revision && revision.length === 26) found.set(revision, { label: `revision ${shortId(revision)}` });
     const router = text("router");

@@ -5,8 +5,8 @@ import type { Document } from "../api/client";
 import { view } from "../api/client";
 import { now, onEvent } from "../api/live";
 import { useView } from "../api/use";
-import { healthOf, underWay, useHome, waitsForMe, planRuns } from "../app/home";
-import type { Environment, Health } from "../app/home";
+import { underWay, useHome, waitsForMe, planRuns } from "../app/home";
+import type { FleetEnvironment, Health } from "../app/home";
 import { href, link, query, setQuery } from "../app/router";
 import { useCrumbs } from "../app/shell";
 import { Bar, Card, Failed, Segments, Skeleton } from "../parts/basics";
@@ -17,6 +17,8 @@ import type { Kind } from "../parts/state";
 import { Split } from "../parts/traffic";
 import { T, When, clock, count, num, percent, plural, share, span, who } from "../parts/text";
 import { FirstRun } from "./first_run";
+
+const kTroubles = 8;
 
 interface Trouble {
   kind: Kind;
@@ -33,21 +35,20 @@ export default function Overview() {
   const home = useHome();
   const environments = useView("environments", {}, { on: (event) => /^(environment|pack)\./.test(event.event) });
   const ended = useView("rollouts", { ended: true }, { on: (event) => event.event.startsWith("rollout.") });
-  if (!home.status.data) return home.status.problem ? <Card><Failed read={home.status} what="The overview" /></Card> : <Skeleton lines={8} />;
-  const envs = home.status.data.environments ?? [];
-  const all = envs.flatMap((env) => env.deployments.map((deployment) => ({ env, deployment })));
-  if (all.length === 0) return <FirstRun />;
+  const fleet = home.fleet.data;
+  const sick = fleet ? fleet.environments.reduce((sum, each) => sum + each.failed + each.degraded, 0) : 0;
+  const unwell = useView("fleet", sick ? { health: ["failed", "degraded"], limit: kTroubles } : null, { everyMs: 5000, on: (event) => /^(deployment|revision|rollout)\./.test(event.event) });
+  if (!fleet) return home.fleet.problem ? <Card><Failed read={home.fleet} what="The overview" /></Card> : <Skeleton lines={8} />;
+  const envs = fleet.environments;
+  if (fleet.deployments === 0) return <FirstRun />;
   const rollouts = (home.rollouts.data ?? []).filter((each) => underWay(each.status));
   const plans = (home.plans.data ?? []).filter((each) => planRuns(each.phase));
   const approvals = home.approvals.data ?? [];
   const mine = approvals.filter((each) => waitsForMe(each, home.me.data?.caller));
 
   const troubles: Trouble[] = [];
-  for (const { env, deployment } of all) {
-    const { health, said } = healthOf(deployment, false);
-    if (health === "failed" || health === "degraded") {
-      troubles.push({ kind: health === "failed" ? "bad" : "warn", name: deployment.bundle, env: env.environment, text: `${said}. `, to: link.deployment(env.environment, deployment.deployment), button: "See why" });
-    }
+  for (const each of unwell.data?.shown ?? []) {
+    troubles.push({ kind: each.health === "failed" ? "bad" : "warn", name: each.bundle, env: each.environment, text: `${each.said}. `, to: link.deployment(each.environment, each.deployment), button: "See why" });
   }
   for (const each of ended.data ?? []) {
     const recent = each.ended_at && now.value - Date.parse(each.ended_at) < 3_600_000;
@@ -62,9 +63,10 @@ export default function Overview() {
       if (!router.running) troubles.push({ kind: "wait", name: `router ${router.name}`, env: env.environment, text: "It does not run on this machine; its last table stays in force when it is back.", to: link.environment(env.environment), button: "Show" });
     }
   }
-  if (home.status.data.clock) troubles.push({ kind: "warn", name: "clock", env: "", text: `${home.status.data.clock.what}; ${home.status.data.clock.next}`, to: href("/audit"), button: "Show" });
+  if (fleet.clock) troubles.push({ kind: "warn", name: "clock", env: "", text: `${fleet.clock.what}; ${fleet.clock.next}`, to: href("/audit"), button: "Show" });
   const order: Kind[] = ["bad", "warn", "wait"];
   troubles.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const needed = troubles.length + Math.max(0, sick - (unwell.data?.shown.length ?? sick));
   const changes = rollouts.length + plans.length;
   const known = environments.data?.length ?? envs.length;
   const verb = (n: number, one: string, many: string) => (n === 1 ? one : many);
@@ -75,18 +77,19 @@ export default function Overview() {
         <div class="grow">
           <h1>Overview</h1>
           <p class="second">
-            {plural(all.length, "deployment")} in {plural(known, "environment")}. <strong>{plural(changes, "change")}</strong> {verb(changes, "is", "are")} under way,{" "}
-            <strong>{plural(troubles.length, "thing")}</strong> {verb(troubles.length, "needs", "need")} attention, <strong>{plural(mine.length, "decision")}</strong> {verb(mine.length, "waits", "wait")} for you.
+            {plural(fleet.deployments, "deployment")} in {plural(known, "environment")}. <strong>{plural(changes, "change")}</strong> {verb(changes, "is", "are")} under way,{" "}
+            <strong>{plural(needed, "thing")}</strong> {verb(needed, "needs", "need")} attention, <strong>{plural(mine.length, "decision")}</strong> {verb(mine.length, "waits", "wait")} for you.
           </p>
         </div>
+        <div class="actionbar"><a class="button" href={href("/deploy")}><Icon name="upload" /><span>Deploy…</span></a></div>
       </div>
 
-      <Card title={<>Needs attention {troubles.length > 0 && <span class="badge">{troubles.length}</span>}</>} flush>
+      <Card title={<>Needs attention {needed > 0 && <span class="badge">{needed}</span>}</>} flush>
         {troubles.length === 0 ? (
           <div class="list"><div class="item"><State kind="ok" /><span class="second">Nothing. Every replica that gets traffic is healthy, and no rollout was aborted in the last hour.</span></div></div>
         ) : (
           <ul class="list">
-            {troubles.slice(0, 8).map((each, i) => (
+            {troubles.slice(0, kTroubles).map((each, i) => (
               <li key={i} data-row>
                 <State kind={each.kind} label={each.kind} />
                 <span class="two attention-name"><strong><T text={each.name} max={40} /></strong><span class="note"><T text={each.env} max={30} /></span></span>
@@ -95,14 +98,14 @@ export default function Overview() {
                 <a class="button small attention-go" href={each.to}>{each.button}</a>
               </li>
             ))}
-            {troubles.length > 8 && <li class="note"><a href={href("/deployments?state=unwell")}>{troubles.length - 8} more</a></li>}
+            {needed > kTroubles && <li class="note"><a href={href("/deployments?state=unwell")}>{needed - kTroubles} more</a></li>}
           </ul>
         )}
       </Card>
 
       <div class="grid cols-envs">
         {(environments.data ?? []).map((each) => (
-          <EnvironmentCard key={each.environment_id} id={each.environment_id} env={envs.find((env) => env.environment === each.environment_id)} changing={new Set(rollouts.map((rollout) => rollout.deployment))} doctor={each.last_doctor_status} />
+          <EnvironmentCard key={each.environment_id} id={each.environment_id} env={envs.find((env) => env.environment === each.environment_id)} doctor={each.last_doctor_status} />
         ))}
       </div>
 
@@ -152,15 +155,10 @@ export default function Overview() {
   );
 }
 
-function EnvironmentCard({ id, env, changing, doctor }: { id: string; env: Environment | undefined; changing: Set<string>; doctor: string }) {
+function EnvironmentCard({ id, env, doctor }: { id: string; env: FleetEnvironment | undefined; doctor: string }) {
   const series = useView("series", { environment: id, range_s: 900 }, { everyMs: 5000, on: () => false });
-  const counts = new Map<Health, number>();
-  for (const each of env?.deployments ?? []) {
-    const { health } = healthOf(each, changing.has(each.deployment));
-    counts.set(health, (counts.get(health) ?? 0) + 1);
-  }
   const kinds: [Health, Kind, string][] = [["healthy", "ok", "healthy"], ["changing", "run", "changing"], ["degraded", "warn", "degraded"], ["failed", "bad", "failed"], ["paused", "paused", "paused"], ["idle", "idle", "no traffic"]];
-  const shown = kinds.filter(([health]) => counts.get(health));
+  const shown = kinds.filter(([health]) => env?.[health]);
   const total = series.data?.total;
   const rate = (total?.last_minute ?? 0) / 60;
   const errors = total?.error_share.filter((each): each is number => each !== null).slice(-12) ?? [];
@@ -170,9 +168,9 @@ function EnvironmentCard({ id, env, changing, doctor }: { id: string; env: Envir
   return (
     <section class="card" data-row>
       <div class="card-body env-card">
-        <div class="row"><h2 class="grow env-name"><a href={link.environment(id)}><T text={id} max={30} /></a></h2><span class="dim">{plural(env?.deployments.length ?? 0, "deployment")}</span></div>
-        <Bar label={shown.map(([health, , word]) => `${counts.get(health)} ${word}`).join(", ") || "nothing deployed"} parts={shown.map(([health, kind, word]) => ({ share: counts.get(health)!, tone: { ok: "ok", run: "run", warn: "warn", bad: "bad", paused: "idle", idle: "idle" }[kind as "ok"], title: `${counts.get(health)} ${word}` }))} />
-        <div class="row wrap env-states">{shown.length ? shown.map(([health, kind, word]) => <span key={health} class="legend"><State kind={kind} /> {counts.get(health)} {word}</span>) : <span class="dim">nothing deployed yet</span>}</div>
+        <div class="row"><h2 class="grow env-name"><a href={link.environment(id)}><T text={id} max={30} /></a></h2><span class="dim">{plural(env?.deployments ?? 0, "deployment")}</span></div>
+        <Bar label={shown.map(([health, , word]) => `${env![health]} ${word}`).join(", ") || "nothing deployed"} parts={shown.map(([health, kind, word]) => ({ share: env![health], tone: { ok: "ok", run: "run", warn: "warn", bad: "bad", paused: "idle", idle: "idle" }[kind as "ok"], title: `${env![health]} ${word}` }))} />
+        <div class="row wrap env-states">{shown.length ? shown.map(([health, kind, word]) => <span key={health} class="legend"><State kind={kind} /> {env![health]} {word}</span>) : <span class="dim">nothing deployed yet</span>}</div>
         <div class="row env-rate">
           <span class="grow two"><strong class="big value">{num(rate)} /s</strong><span class="dim">errors {errors.length ? share(errors.reduce((a, b) => a + b, 0) / errors.length) : "–"}</span></span>
           {total && <Spark values={total.requests_per_s} label={`Requests of the last 15 minutes, now ${num(rate)} a second`} />}

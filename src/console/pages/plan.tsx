@@ -1,19 +1,21 @@
 // Plan: what will change, in which order, and how far it has come. The graph is layered by wave; below 760 px it is a list.
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { act, newKey } from "../api/client";
 import type { Document } from "../api/client";
 import { now } from "../api/live";
 import { useCan, useView } from "../api/use";
+import { useHome } from "../app/home";
 import { useKey } from "../app/keys";
 import { href, link, query, setQuery } from "../app/router";
 import { useCrumbs } from "../app/shell";
 import { toast, toastProblem } from "../app/toasts";
 import type { PageProps } from "../pages";
+import { Waiting } from "../parts/approval";
 import { Button, Card, Empty, Fact, Loaded, Segments, WhyOff } from "../parts/basics";
 import { ask } from "../parts/dialog";
 import { Chip, State } from "../parts/state";
 import type { Kind } from "../parts/state";
-import { T, When, plural, shortId, span, visible, who } from "../parts/text";
+import { T, When, middle, plural, shortId, span, visible, who } from "../parts/text";
 import { useWhy } from "../parts/why";
 import { phaseKind, phaseWord } from "./plans";
 
@@ -33,6 +35,7 @@ export default function PlanPage({ params }: PageProps) {
 
 function Known({ plan }: { plan: Plan }) {
   const env = plan.environment_id;
+  const home = useHome();
   const can = { execute: useCan("DeployPlan/execute", env), cancel: useCan("DeployPlan/cancel", env), rollback: useCan("DeployPlan/rollback", env) };
   const why = useWhy(plan.plan_id);
   const chosen = plan.nodes.find((each) => each.node === query.value.get("node")) ?? plan.nodes.find((each) => each.status === "running") ?? plan.nodes[0];
@@ -46,11 +49,12 @@ function Known({ plan }: { plan: Plan }) {
       toastProblem(what, error, "Nothing more was changed.");
     }
   };
-  const key = newKey();
+  const key = useMemo(newKey, [plan.phase]);
   const will = `${plan.summary.create} to create, ${plan.summary.change} to change, ${plan.summary.remove} to remove`;
   const execute = () => ask({ title: `Execute the plan for ${plan.app} in ${env}?`, will: [{ icon: "plan", text: `${will}, in ${plural(plan.summary.waves, "wave")}${plan.estimated_ms ? `; about ${span(plan.estimated_ms)}` : ""}.` }, { icon: "undo", text: plan.on_failure === "rollback" ? "If a part fails, all that was done is undone, newest first." : `If a part fails: ${plan.on_failure}.` }], reason: "asked", yes: "Execute plan", no: "Not now", run: call("Execute", "The plan is executed.", (reason) => act("DeployPlan/execute", { plan: plan.plan_id }, { reason, key, wait: "start" })) });
   const cancel = () => ask({ title: `Cancel the plan for ${plan.app}?`, will: [{ icon: "abort", text: "What runs now is finished, nothing more is begun, and what was done is undone." }], reason: "asked", yes: "Cancel plan", no: "Let it run", danger: true, run: call("Cancel", "The plan is cancelled.", (reason) => act("DeployPlan/cancel", { plan: plan.plan_id }, { reason, key })) });
   const rollback = () => ask({ title: `Undo the plan for ${plan.app}?`, will: [{ icon: "undo", text: `${plural(counts(["done"]), "node")} ${counts(["done"]) === 1 ? "is" : "are"} undone, newest first.` }], reason: "asked", yes: "Undo plan", no: "Keep it", danger: true, run: call("Undo", "The plan is undone.", (reason) => act("DeployPlan/rollback", { plan: plan.plan_id }, { reason, key, wait: "start" })) });
+  const open = (home.approvals.data ?? []).filter((each) => (each.input as { plan?: string } | null)?.plan === plan.plan_id);
   const runs = ["running", "queued", "undoing"].includes(plan.phase);
   return (
     <>
@@ -72,6 +76,7 @@ function Known({ plan }: { plan: Plan }) {
       </div>
       <WhyOff can={can.execute} what="Executing" />
       {(plan.reason || plan.waits_for) && <div class={`strip ${["broken", "stuck", "invalid"].includes(plan.phase) ? "bad" : "run"}`}><State kind={phaseKind(plan.phase)} /><span class="grow"><T text={plan.waits_for ?? plan.reason} max={400} /></span></div>}
+      {open.length > 0 && <Card title="Approvals" note="it runs when they agree" flush><ul class="list">{open.map((each) => <Waiting key={each.approval} approval={each} me={home.me.data?.caller} />)}</ul></Card>}
       <div class="strip wrap">
         <span class="legend"><span class="sign create">+</span> <strong>{plan.summary.create}</strong> to create</span>
         <span class="legend"><span class="sign change">~</span> <strong>{plan.summary.change}</strong> to change</span>
@@ -109,74 +114,153 @@ const kHigh = 48;
 const kGapX = 28;
 const kGapY = 16;
 
+const kFolded = 76;
+// Plans with more nodes fold what is done, and have a map.
+const kMany = 60;
+const kOver = new Set(["done", "undone", "skipped"]);
+
+interface Place {
+  x: number;
+  y: number;
+  wide: number;
+}
+
 function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
   const [zoom, setZoom] = useState(100);
   const [text, setText] = useState("");
+  const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set());
+  const [sight, setSight] = useState({ left: 0, top: 0, wide: 0, high: 0 });
+  const box = useRef<HTMLDivElement>(null);
+  const moved = useRef(false);
   const find = useRef<HTMLInputElement>(null);
   useKey("f", () => find.current?.focus());
   const waves = useMemo(() => layers(plan.nodes), [plan.nodes.length]);
-  const at = useMemo(() => {
-    const places = new Map<number, { x: number; y: number }>();
-    const tallest = Math.max(1, ...waves.map((wave) => wave.length));
-    waves.forEach((wave, column) => wave.forEach((place, row) => places.set(place, { x: 16 + column * (kWide + kGapX), y: 36 + (row + (tallest - wave.length) / 2) * (kHigh + kGapY) })));
-    return places;
-  }, [waves]);
   const byPlace = new Map(plan.nodes.map((each) => [each.place, each]));
+  const many = plan.nodes.length > kMany;
+  const folded = waves.map((wave, i) => many && wave.length > 1 && !unfolded.has(i) && wave.every((place) => kOver.has(byPlace.get(place)!.status)));
+  const foldedKey = folded.join();
+  const { at, left, width, height } = useMemo(() => {
+    const at = new Map<number, Place>();
+    const open = waves.filter((_, i) => !folded[i]);
+    const tallest = Math.max(1, ...open.map((wave) => wave.length));
+    const left: number[] = [];
+    let x = 16;
+    waves.forEach((wave, column) => {
+      left.push(x);
+      const middle = 36 + ((tallest - 1) / 2) * (kHigh + kGapY);
+      wave.forEach((place, row) => at.set(place, folded[column] ? { x, y: middle, wide: kFolded } : { x, y: 36 + (row + (tallest - wave.length) / 2) * (kHigh + kGapY), wide: kWide }));
+      x += (folded[column] ? kFolded : kWide) + kGapX;
+    });
+    return { at, left, width: x + 4, height: 52 + tallest * (kHigh + kGapY) };
+  }, [waves, foldedKey]);
   const long = useMemo(() => longest(plan.nodes), [plan.nodes.length]);
-  const width = 32 + waves.length * (kWide + kGapX);
-  const height = 52 + Math.max(1, ...waves.map((wave) => wave.length)) * (kHigh + kGapY);
+  const edges = useMemo(() => {
+    const seen = new Set<string>();
+    return plan.nodes.flatMap((node) => node.after.flatMap((next) => {
+      const a = at.get(node.place);
+      const b = at.get(next);
+      if (!a || !b || a === b || (a.x === b.x && a.y === b.y)) return [];
+      const x1 = a.x + a.wide, y1 = a.y + kHigh / 2, x2 = b.x, y2 = b.y + kHigh / 2;
+      const bend = Math.max(12, (x2 - x1) / 2);
+      const d = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+      if (seen.has(d)) return [];
+      seen.add(d);
+      return [{ from: node.place, next, d }];
+    }));
+  }, [at]);
   const signs = new Map(plan.changes.map((each) => [each.component, { create: "+", change: "~", remove: "−", keep: "" }[each.sign]]));
   const done = (status: string) => plan.nodes.filter((each) => each.status === status).length;
   const wanted = text.toLowerCase();
+  const isHit = (node: PlanNode) => wanted !== "" && `${node.target} ${node.kind}`.toLowerCase().includes(wanted);
   const select = (node: PlanNode) => setQuery("node", node.node);
+  const scale = zoom / 100;
+  const look = () => {
+    const element = box.current;
+    if (element) setSight({ left: element.scrollLeft / scale, top: element.scrollTop / scale, wide: element.clientWidth / scale, high: element.clientHeight / scale });
+  };
+  const goTo = (place: Place | undefined) => {
+    const element = box.current;
+    if (!element || !place) return;
+    element.scrollTo({ left: (place.x + place.wide / 2) * scale - element.clientWidth / 2, top: (place.y + kHigh / 2) * scale - element.clientHeight / 2 });
+  };
+  const fit = () => {
+    const element = box.current;
+    if (element) setZoom(Math.max(15, Math.min(100, Math.floor((100 * element.clientWidth) / width))));
+  };
+  useEffect(look, [zoom, width, height]);
+  // The view follows what runs, unless somebody has moved it; what is looked for comes into sight.
+  const running = plan.nodes.find((each) => each.status === "running" || each.status === "failed")?.place;
+  useEffect(() => {
+    if (!moved.current && running !== undefined && many) goTo(at.get(running));
+  }, [running, at]);
+  useEffect(() => {
+    const hit = plan.nodes.find(isHit);
+    if (hit) goTo(at.get(hit.place));
+  }, [wanted]);
   return (
     <Card
       title="Graph"
       note={<span class="row wrap"><span class="legend"><State kind="ok" /> {done("done")} done</span><span class="legend"><State kind="run" /> {done("running")} running</span><span class="legend"><State kind="idle" /> {done("waiting")} to come</span>{done("failed") > 0 && <span class="legend"><State kind="bad" /> {done("failed")} failed</span>}</span>}
-      right={<span class="row hide-small"><input ref={find} class="field small" type="search" placeholder="Find node" aria-label="Find node" value={text} onInput={(event) => setText(event.currentTarget.value)} /><div class="segments"><button aria-label="Smaller" onClick={() => setZoom(Math.max(40, zoom - 20))}>−</button><button onClick={() => setZoom(100)}>{zoom} %</button><button aria-label="Larger" onClick={() => setZoom(Math.min(160, zoom + 20))}>+</button></div></span>}
+      right={<span class="row hide-small"><input ref={find} class="field small" type="search" placeholder="Find node" aria-label="Find node" value={text} onInput={(event) => setText(event.currentTarget.value)} /><div class="segments"><button aria-label="Smaller" onClick={() => setZoom(Math.max(15, zoom - (zoom > 40 ? 20 : 10)))}>−</button><button title="Back to 100 %" onClick={() => setZoom(100)}>{zoom} %</button><button aria-label="Larger" onClick={() => setZoom(Math.min(160, zoom + 20))}>+</button><button onClick={fit}>Fit</button></div></span>}
       flush
     >
-      <div class="graph hide-small" tabIndex={0} role="group" aria-label="The plan as a graph">
-        <svg width={(width * zoom) / 100} height={(height * zoom) / 100} viewBox={`0 0 ${width} ${height}`}>
-          {waves.map((wave, i) => {
-            const nodes = wave.map((place) => byPlace.get(place)!);
-            const took = Math.max(0, ...nodes.map((each) => each.took_ms ?? 0));
-            return <g key={i}><text class="wave" x={16 + i * (kWide + kGapX)} y="22">Wave {i + 1}</text>{took > 0 && <text class="wave-time" x={16 + i * (kWide + kGapX) + kWide} y="22" text-anchor="end">{span(took)}</text>}</g>;
-          })}
-          {plan.nodes.flatMap((node) => node.after.map((next) => {
-            const a = at.get(node.place);
-            const b = at.get(next);
-            if (!a || !b) return null;
-            const x1 = a.x + kWide, y1 = a.y + kHigh / 2, x2 = b.x, y2 = b.y + kHigh / 2;
-            const bend = Math.max(12, (x2 - x1) / 2);
-            const ready = node.status === "done";
-            return <path key={`${node.place}-${next}`} class={`edge ${ready ? "done" : "coming"} ${long.has(next) && long.has(node.place) ? "long" : ""}`} d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} />;
-          }))}
-          {plan.nodes.map((node) => {
-            const p = at.get(node.place);
-            if (!p) return null;
-            const hit = wanted && `${node.target} ${node.kind}`.toLowerCase().includes(wanted);
-            return (
-              <g key={node.place} class={`node ${nodeClass(node.status)} ${node === chosen || hit ? "chosen" : ""}`} transform={`translate(${p.x} ${p.y})`} tabIndex={0} role="button" aria-label={`${node.target}, ${kindWord(node.kind)}, ${node.status}`} onClick={() => select(node)} onKeyDown={(event) => event.key === "Enter" && select(node)}>
-                <title>{`${node.kind} ${node.node}`}</title>
-                <rect width={kWide} height={kHigh} rx="8" />
-                <g transform="translate(10 9)"><State kind={nodeKind(node.status)} /></g>
-                <text x="30" y="20">{visible(node.target).slice(0, 12)}</text>
-                <text class="kind" x="30" y="36">{kindWord(node.kind).slice(0, 13)}</text>
-                <text x={kWide - 12} y="36" text-anchor="middle">{signs.get(node.target) ?? ""}</text>
-              </g>
-            );
-          })}
-        </svg>
+      <div class="graph-box hide-small">
+        <div
+          class="graph" ref={box} tabIndex={0} role="group" aria-label="The plan as a graph" onScroll={look}
+          onWheel={(event) => { moved.current = true; if (event.ctrlKey) { event.preventDefault(); setZoom(Math.max(15, Math.min(160, zoom - Math.sign(event.deltaY) * 10))); } }}
+          onPointerDown={() => (moved.current = true)}
+        >
+          <svg width={width * scale} height={height * scale} viewBox={`0 0 ${width} ${height}`}>
+            {waves.map((wave, i) => {
+              const took = Math.max(0, ...wave.map((place) => byPlace.get(place)!.took_ms ?? 0));
+              return <g key={i}><text class="wave" x={left[i]} y="22">{folded[i] ? i + 1 : `Wave ${i + 1}`}</text>{took > 0 && <text class="wave-time" x={left[i]! + (folded[i] ? kFolded : kWide)} y="22" text-anchor="end">{span(took)}</text>}</g>;
+            })}
+            {edges.map((edge) => <path key={`${edge.from}-${edge.next}`} class={`edge ${byPlace.get(edge.from)!.status === "done" ? "done" : "coming"} ${long.has(edge.next) && long.has(edge.from) ? "long" : ""}`} d={edge.d} />)}
+            {waves.flatMap((wave, column) => {
+              if (folded[column]) {
+                const p = at.get(wave[0]!)!;
+                const unfold = () => setUnfolded(new Set([...unfolded, column]));
+                return [
+                  <g key={`f${column}`} class="node ok folded" transform={`translate(${p.x} ${p.y})`} tabIndex={0} role="button" aria-label={`Wave ${column + 1}, ${wave.length} nodes are done; unfold`} onClick={unfold} onKeyDown={(event) => event.key === "Enter" && unfold()}>
+                    <rect x="4" y="-4" width={kFolded - 4} height={kHigh} rx="8" /><rect width={kFolded - 4} height={kHigh} rx="8" />
+                    <g transform="translate(10 17)"><State kind="ok" /></g>
+                    <text x="30" y="29">{wave.length}</text>
+                  </g>,
+                ];
+              }
+              return wave.map((place) => {
+                const node = byPlace.get(place)!;
+                const p = at.get(place)!;
+                return (
+                  <g key={place} class={`node ${nodeClass(node.status)} ${node === chosen || isHit(node) ? "chosen" : ""}`} transform={`translate(${p.x} ${p.y})`} tabIndex={0} role="button" aria-label={`${visible(node.target).slice(0, 80)}, ${kindWord(node.kind)}, ${node.status}`} onClick={() => select(node)} onKeyDown={(event) => event.key === "Enter" && select(node)}>
+                    <title>{`${node.kind} ${visible(node.node)}`}</title>
+                    <rect width={kWide} height={kHigh} rx="8" />
+                    <g transform="translate(10 9)"><State kind={nodeKind(node.status)} /></g>
+                    <text x="30" y="20">{middle(visible(node.target), 13)}</text>
+                    <text class="kind" x="30" y="36">{kindWord(node.kind).slice(0, 13)}</text>
+                    <text x={kWide - 12} y="36" text-anchor="middle">{signs.get(node.target) ?? ""}</text>
+                  </g>
+                );
+              });
+            })}
+          </svg>
+        </div>
+        {many && (
+          <svg class="graph-map" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="xMinYMin meet" aria-hidden="true"
+            onClick={(event) => { const rect = event.currentTarget.getBoundingClientRect(); const by = Math.max(width / rect.width, height / rect.height); moved.current = true; goTo({ x: (event.clientX - rect.left) * by, y: (event.clientY - rect.top) * by, wide: 0 }); }}>
+            {plan.nodes.map((node) => { const p = at.get(node.place)!; return <rect key={node.place} class={`tiny ${nodeClass(node.status)}`} x={p.x} y={p.y} width={p.wide} height={kHigh} />; })}
+            <rect class="sight" x={sight.left} y={sight.top} width={sight.wide} height={sight.high} />
+          </svg>
+        )}
       </div>
       <ul class="list small-only">
-        {waves.flatMap((wave, i) => [<li key={`w${i}`} class="note">Wave {i + 1}</li>, ...wave.map((place) => { const node = byPlace.get(place)!; return <li key={place} onClick={() => select(node)}><State kind={nodeKind(node.status)} /><span class="two grow"><strong><T text={node.target} /></strong><span class="note">{kindWord(node.kind)}, {node.status}</span></span></li>; })])}
+        {waves.flatMap((wave, i) => [<li key={`w${i}`} class="note">Wave {i + 1}</li>, ...wave.map((place) => { const node = byPlace.get(place)!; return <li key={place} onClick={() => select(node)}><State kind={nodeKind(node.status)} /><span class="two grow"><strong><T text={node.target} max={60} /></strong><span class="note">{kindWord(node.kind)}, {node.status}</span></span></li>; })])}
       </ul>
       {chosen && (
         <div class="card-foot">
           <State kind={nodeKind(chosen.status)} />
-          <span class="two grow"><span><strong><T text={chosen.target} /></strong> <span class="second">{kindWord(chosen.kind)}</span> <span class="dim">{chosen.status}{chosen.took_ms !== null ? `, ${span(chosen.took_ms)}` : chosen.began_at ? ` for ${span(now.value - Date.parse(chosen.began_at))}` : ""}</span></span><span class="mono second"><T text={chosen.trouble ?? chosen.note ?? ""} max={200} /></span></span>
-          <span class="note">{chosen.after.length ? <>Then: {chosen.after.map((place) => `${byPlace.get(place)?.target} ${kindWord(byPlace.get(place)?.kind ?? "")}`).join(", ")}</> : "Nothing waits for it"}</span>
+          <span class="two grow"><span><strong><T text={chosen.target} max={60} /></strong> <span class="second">{kindWord(chosen.kind)}</span> <span class="dim">{chosen.status}{chosen.took_ms !== null ? `, ${span(chosen.took_ms)}` : chosen.began_at ? ` for ${span(now.value - Date.parse(chosen.began_at))}` : ""}</span></span><span class="mono second"><T text={chosen.trouble ?? chosen.note ?? ""} max={200} /></span></span>
+          <span class="note">{chosen.after.length ? <>Then: <T text={chosen.after.map((place) => `${byPlace.get(place)?.target} ${kindWord(byPlace.get(place)?.kind ?? "")}`).join(", ")} max={160} /></> : "Nothing waits for it"}</span>
         </div>
       )}
     </Card>

@@ -5,7 +5,7 @@ import type { Document } from "../api/client";
 import { now, recent } from "../api/live";
 import { useCan, useView } from "../api/use";
 import type { Can } from "../api/use";
-import { underWay, useHome } from "../app/home";
+import { underWay } from "../app/home";
 import type { Rollout } from "../app/home";
 import { href, link } from "../app/router";
 import { useCrumbs } from "../app/shell";
@@ -18,7 +18,7 @@ import { ask } from "../parts/dialog";
 import { Icon } from "../parts/icons";
 import { Chip, Mark, State, rolloutKind, sentenceCase, verdictKind, verdictWord } from "../parts/state";
 import { Split, Versions } from "../parts/traffic";
-import { T, When, clock, count, num, percent, plural, rough, share, span, who } from "../parts/text";
+import { T, When, clock, count, millis, num, percent, plural, rough, share, span, who } from "../parts/text";
 import { useWhy } from "../parts/why";
 
 type Verdict = NonNullable<Rollout["verdict"]>;
@@ -38,7 +38,6 @@ export default function RolloutPage({ params }: PageProps) {
 
 function Known({ rollout }: { rollout: Rollout }) {
   const { canary, baseline, environment } = rollout;
-  const home = useHome();
   const can = { pause: useCan("Rollout/pause", environment), advance: useCan("Rollout/advance", environment), abort: useCan("Rollout/abort", environment), retry: useCan("Rollout/retry", environment) };
   const why = useWhy(rollout.rollout);
   const open = underWay(rollout.status);
@@ -49,7 +48,8 @@ function Known({ rollout }: { rollout: Rollout }) {
   const range = passed < 500 ? 600 : passed < 880 ? 900 : Math.min(86_400, Math.ceil((passed * 1.1) / 600) * 600);
   const series = useView("series", { environment, deployment: rollout.deployment, range_s: range }, { everyMs: open ? 2000 : 30_000, on: () => false });
   const history = useView("traffic-history", { environment, deployment: rollout.deployment }, { on: (event) => event.event.startsWith("traffic.") });
-  const siblings = rollout.group ? (home.rollouts.data ?? []).filter((each) => each.group === rollout.group) : [];
+  const group = useView("rollouts", rollout.group ? { environment, ended: true } : null, { everyMs: 2000, on: (event) => event.event.startsWith("rollout.") });
+  const siblings = rollout.group ? (group.data ?? []).filter((each) => each.group === rollout.group) : [];
   const actions = <Actions rollout={rollout} can={can} onWhy={why.show} />;
   const chip = open ? (rollout.status === "running" ? `Judging, step ${Math.max(1, rollout.step)} of ${rollout.steps.length}` : `${sentenceCase(rollout.status)}, step ${Math.max(1, rollout.step)} of ${rollout.steps.length}`) : sentenceCase(rollout.status);
   const took = rollout.ended_at ? Date.parse(rollout.ended_at) - Date.parse(rollout.started_at) : now.value - Date.parse(rollout.started_at);
@@ -105,12 +105,17 @@ function Known({ rollout }: { rollout: Rollout }) {
         </div>
       </div>
       {siblings.length > 1 && (
-        <Card title={`Group ${rollout.group}`} note={`${plural(siblings.length, "service")} advance in step; one bad verdict takes all of them back`} flush>
-          <ul class="list">
+        <Card title={<>Group <T text={rollout.group} max={40} /></>} note={`${plural(siblings.length, "service")} advance in step; one bad verdict takes all of them back`}>
+          <div class="side-by-side">
             {siblings.map((each) => (
-              <li key={each.rollout} data-row><a class="changing-name" href={link.rollout(each.rollout)}><strong>{each.bundle}</strong></a><span class="grow"><Split parts={[{ revision: "c", label: each.canary.name, mark: "new", bps: each.weight_asked_bps }, { revision: "b", label: "", mark: "old", bps: 10_000 - each.weight_asked_bps }]} /></span><Chip kind={verdictKind(each.verdict?.verdict)}>{verdictWord(each.verdict?.verdict)}</Chip></li>
+              <a key={each.rollout} href={link.rollout(each.rollout)} data-row aria-current={each.rollout === rollout.rollout ? "page" : undefined}>
+                <span class="row"><strong class="grow"><T text={each.bundle} max={30} /></strong><Chip kind={verdictKind(each.verdict?.verdict)}>{verdictWord(each.verdict?.verdict)}</Chip></span>
+                <Split parts={[{ revision: "c", label: each.canary.name, mark: "new", bps: each.weight_asked_bps }, { revision: "b", label: each.baseline?.name ?? "", mark: "old", bps: 10_000 - each.weight_asked_bps }]} />
+                <span class="note">{percent(each.weight_asked_bps)} to {each.canary.name}, step {Math.max(1, each.step)} of {each.steps.length}, {each.status}</span>
+                <dl class="kv"><dt>Errors</dt><dd>{share(each.canary.error_share)}{each.baseline && <span class="dim"> against {share(each.baseline.error_share)}</span>}</dd><dt>p99</dt><dd>{millis(each.canary.p99_ms)}{each.baseline && <span class="dim"> against {millis(each.baseline.p99_ms)}</span>}</dd></dl>
+              </a>
             ))}
-          </ul>
+          </div>
         </Card>
       )}
       {why.panel}
@@ -260,13 +265,15 @@ function Charts({ rollout, series, history, ended }: { rollout: Rollout; series:
   const until = marks.some((each) => each.planned) ? Math.max(...marks.map((each) => each.at)) + step : undefined;
   const both = (pick: (line: NonNullable<typeof newLine>) => (number | null)[], times = 1) =>
     [oldLine && { label: rollout.baseline!.name, mark: "old" as const, values: pick(oldLine).map((value) => (value === null ? null : value * times)) }, newLine && { label: rollout.canary.name, mark: "new" as const, values: pick(newLine).map((value) => (value === null ? null : value * times)) }].filter((each) => each !== undefined);
+  // The share of errors since the step began, with what it may be in truth: anew at each step, as the judge does.
+  const banded = (mark: "old" | "new", label: string, line: NonNullable<typeof newLine>) => ({ label, mark, values: line.error_share.map((value) => (value === null ? null : value * 100)), band: intervals(line, marks.filter((each) => !each.planned).map((each) => Math.floor((each.at - from) / step))) });
   const lines = useMemo(() => {
     const actual = (newLine?.requests_per_s ?? []).map((value, i) => {
       const old = oldLine?.requests_per_s[i] ?? 0;
       return value === null || value + old === 0 ? null : (value / (value + old)) * 100;
     });
-    return { weight: newLine ? [{ label: rollout.canary.name, mark: "new" as const, values: actual }] : [], errors: both((line) => line.error_share, 100), p99: both((line) => line.p99_ms), rate: both((line) => line.requests_per_s) };
-  }, [series]);
+    return { weight: newLine ? [{ label: rollout.canary.name, mark: "new" as const, values: actual }] : [], errors: [oldLine && banded("old", rollout.baseline!.name, oldLine), newLine && banded("new", rollout.canary.name, newLine)].filter((each) => each !== undefined), p99: both((line) => line.p99_ms), rate: both((line) => line.requests_per_s) };
+  }, [series, marks]);
   const limit = rollout.verdict?.metrics.find((each) => each.name === "max_error_rate")?.limit;
   const slow = rollout.verdict?.metrics.find((each) => each.name === "max_latency_p99")?.over_ms;
   if (!series) return <div class="chart-empty">Loading…</div>;
@@ -274,11 +281,30 @@ function Charts({ rollout, series, history, ended }: { rollout: Rollout; series:
   return (
     <>
       <Chart title={`Weight of ${rollout.canary.name}`} unit="% actual; lines mark what was asked" suffix=" %" lines={lines.weight} height={120} most={100} {...common} />
-      <Chart title="Errors" unit="% of requests" suffix=" %" lines={lines.errors} labelMarks={false} limit={limit !== undefined ? { value: limit * 100, label: `limit ${share(limit)}` } : undefined} {...common} />
+      <Chart title="Errors" unit="% of requests; band: 95 % interval of this step" suffix=" %" lines={lines.errors} labelMarks={false} limit={limit !== undefined ? { value: limit * 100, label: `limit ${share(limit)}` } : undefined} {...common} />
       <Chart title="Latency p99" unit="ms" suffix=" ms" lines={lines.p99} labelMarks={false} limit={slow !== undefined ? { value: slow, label: `limit ${num(slow)} ms` } : undefined} {...common} />
       <Chart title="Requests" unit="per second" suffix=" /s" lines={lines.rate} height={130} labelMarks={false} {...common} />
     </>
   );
+}
+
+// Wilson's interval of the errors since the last step, in percent, after each value.
+function intervals(line: { requests_per_s: (number | null)[]; error_share: (number | null)[] }, steps: number[]): ([number, number] | null)[] {
+  const z = 1.96;
+  let all = 0;
+  let bad = 0;
+  return line.requests_per_s.map((rate, i) => {
+    if (steps.includes(i)) all = bad = 0;
+    if (rate !== null) {
+      all += rate;
+      bad += rate * (line.error_share[i] ?? 0);
+    }
+    if (all < 1) return null;
+    const p = bad / all;
+    const middle = (p + (z * z) / (2 * all)) / (1 + (z * z) / all);
+    const half = (z / (1 + (z * z) / all)) * Math.sqrt((p * (1 - p)) / all + (z * z) / (4 * all * all));
+    return [Math.max(0, middle - half) * 100, Math.min(1, middle + half) * 100];
+  });
 }
 
 // --- steps and events

@@ -13,6 +13,8 @@ export interface Line {
   label: string;
   mark: RevisionMark;
   values: (number | null)[];
+  // An interval around the line, of the same length as the values.
+  band?: ([number, number] | null)[];
 }
 
 export interface StepMark {
@@ -31,7 +33,6 @@ export interface ChartProps {
   lines: Line[];
   marks?: StepMark[];
   limit?: { value: number; label: string };
-  // The judge's interval: half its width around the value, for each line.
   height?: number;
   until?: number;
   bare?: boolean;
@@ -110,7 +111,7 @@ export function Chart(props: ChartProps) {
         },
         scales: {
           x: { time: true, range: (_, min, max) => zoom.value ?? [min, Math.max(max, latest.current.until ?? max)] },
-          y: { range: (_, __, max) => [0, latest.current.most ?? niceMax(Math.max(max ?? 0, 0) * 1.12)] },
+          y: { range: (_, __, max) => [0, latest.current.most ?? niceMax(Math.max(max ?? 0, highest(latest.current), 0) * 1.12)] },
         },
         axes: [
           { stroke: axis, font, grid: { show: false }, ticks: { show: false }, size: 24, gap: 4, space: 70, values: (_, all) => all.map((at) => clock(at * 1000, step < 5)) },
@@ -121,7 +122,7 @@ export function Chart(props: ChartProps) {
           ...latest.current.lines.map((line) => ({ stroke: mine(line.mark), width: line.mark === "new" ? 1.75 : 1.5, points: { show: false }, spanGaps: false })),
         ],
         hooks: {
-          drawClear: [(u: uPlot) => drawGaps(u, latest.current, color("line-2"))],
+          drawClear: [(u: uPlot) => { drawGaps(u, latest.current, color("line-2")); drawBands(u, latest.current); }],
           draw: [(u: uPlot) => { drawMarks(u, latest.current, color("line-2"), color("text-2"), font); drawLimit(u, latest.current, color("bad-solid"), color("bad"), font); if (!small) drawEnds(u, latest.current, font); }],
           setCursor: [(u: uPlot) => { const i = u.cursor.idx; cursorAt.value = i == null || (u.cursor.left ?? -1) < 0 ? null : (u.data[0][i] ?? null); }],
           setSelect: [(u: uPlot) => {
@@ -166,6 +167,37 @@ export function Chart(props: ChartProps) {
       <div class="chart" ref={box} role="img" aria-label={summary} hidden={!any} />
     </div>
   );
+}
+
+// Bands count for the scale, but what little evidence at the beginning allows for does not.
+function highest(props: ChartProps): number {
+  const tops = props.lines.flatMap((line) => (line.band ?? []).flatMap((each) => (each ? [each[1]] : []))).sort((a, b) => a - b);
+  return tops[Math.floor(tops.length * 0.8)] ?? 0;
+}
+
+function drawBands(u: uPlot, props: ChartProps): void {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const line of props.lines) {
+    if (!line.band) continue;
+    ctx.fillStyle = color(line.mark);
+    ctx.globalAlpha = line.mark === "new" ? 0.18 : 0.14;
+    for (let i = 0; i + 1 < line.band.length; i++) {
+      const [here, next] = [line.band[i], line.band[i + 1]];
+      if (!here || !next) continue;
+      const at = (k: number, value: number): [number, number] => [u.valToPos(u.data[0][k]!, "x", true), u.valToPos(value, "y", true)];
+      ctx.beginPath();
+      ctx.moveTo(...at(i, here[0]));
+      ctx.lineTo(...at(i + 1, next[0]));
+      ctx.lineTo(...at(i + 1, next[1]));
+      ctx.lineTo(...at(i, here[1]));
+      ctx.fill();
+    }
+  }
+  ctx.restore();
 }
 
 function drawGaps(u: uPlot, props: ChartProps, stroke: string): void {

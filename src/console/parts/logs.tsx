@@ -76,7 +76,7 @@ export function Logs({ name, tall }: { name: string; tall?: boolean }) {
       timer ??= setTimeout(draw, kDraw_ms);
     }, ends.signal).then(
       () => { if (!ends.signal.aborted) again = setTimeout(() => setRound((n) => n + 1), 2000); },
-      (error) => { if (!ends.signal.aborted) setProblem(error instanceof Problem ? error : new Problem("fault", 0, "the connection ended", undefined, {})); },
+      (error) => { if (ends.signal.aborted) return; again = setTimeout(() => setRound((n) => n + 1), 5000); setProblem(error instanceof Problem ? error : new Problem("fault", 0, "the connection ended", undefined, {})); },
     );
     return () => {
       ends.abort();
