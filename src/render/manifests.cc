@@ -10,7 +10,7 @@
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
 
-namespace sluice::render {
+namespace sluice::rendering {
 namespace {
 
 constexpr size_t kMostFiles = 5'000;
@@ -180,4 +180,4 @@ std::string label_fault(std::string_view value) {
   return "";
 }
 
-}  // namespace sluice::render
+}  // namespace sluice::rendering

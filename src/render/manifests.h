@@ -16,7 +16,7 @@
 #include "render/taint.h"
 #include "render/template.h"
 
-namespace sluice::render {
+namespace sluice::rendering {
 
 // What the labels say, as Light-Deployer writes them.
 inline constexpr std::string_view kManager = "light-deployer";
@@ -56,4 +56,4 @@ void place(json::value& object, const std::string& name_space, bool cluster_scop
 // Why this cannot be the value of a label; empty if it can.
 std::string label_fault(std::string_view value);
 
-}  // namespace sluice::render
+}  // namespace sluice::rendering

@@ -9,7 +9,7 @@
 #include "base/real_disk.h"
 #include "base/testing_folder.h"
 
-namespace sluice::render {
+namespace sluice::rendering {
 namespace manifests_test {
 
 class ManifestsTest : public testing::Test {
@@ -106,4 +106,4 @@ TEST_F(ManifestsTest, NamespaceAndLabelsAreSet) {
 }
 
 }  // namespace manifests_test
-}  // namespace sluice::render
+}  // namespace sluice::rendering

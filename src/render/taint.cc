@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "crypto/base64.h"
 
-namespace sluice::render {
+namespace sluice::rendering {
 
 void Taint::add_form(std::string form) {
   if (form.size() < kShortest || std::ranges::find(inside_, form) != inside_.end()) return;
@@ -81,4 +81,4 @@ json::value Taint::redacted(const json::value& value) const {
   return made;
 }
 
-}  // namespace sluice::render
+}  // namespace sluice::rendering

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sluice::render {
+namespace sluice::rendering {
 
 namespace json = boost::json;
 
@@ -39,4 +39,4 @@ class Taint {
   std::vector<std::string> inside_;  // longest first
 };
 
-}  // namespace sluice::render
+}  // namespace sluice::rendering

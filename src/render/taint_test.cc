@@ -5,7 +5,7 @@
 
 #include "crypto/base64.h"
 
-namespace sluice::render {
+namespace sluice::rendering {
 namespace taint_test {
 
 TEST(Taint, PlainEncodedAndInsideOtherText) {
@@ -48,4 +48,4 @@ TEST(Taint, ASecretObjectAndWhatItHolds) {
 }
 
 }  // namespace taint_test
-}  // namespace sluice::render
+}  // namespace sluice::rendering

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/yaml.h"
 
-namespace sluice::render {
+namespace sluice::rendering {
 namespace {
 
 constexpr size_t kMaxPlaceholder = 4096;
@@ -360,4 +360,4 @@ Filled fill(const std::vector<TemplateFile>& files, const json::value& values) {
   return filled;
 }
 
-}  // namespace sluice::render
+}  // namespace sluice::rendering

@@ -24,7 +24,7 @@
 #include "base/document.h"
 #include "base/result.h"
 
-namespace sluice::render {
+namespace sluice::rendering {
 
 struct TemplateFile {
   std::string path;  // from the template's folder: "base/deployment.yaml"
@@ -55,4 +55,4 @@ struct Filled {
 
 Filled fill(const std::vector<TemplateFile>& files, const json::value& values);
 
-}  // namespace sluice::render
+}  // namespace sluice::rendering

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice::render {
+namespace sluice::rendering {
 namespace template_test {
 
 json::value values() {
@@ -109,4 +109,4 @@ TEST(Template, ASecretIsFilledInAndReported) {
 }
 
 }  // namespace template_test
-}  // namespace sluice::render
+}  // namespace sluice::rendering
