@@ -93,9 +93,10 @@ Result<std::string> read_file(Disk& disk, const std::string& path, size_t max_by
       .message = "cannot read " + path + ": it is larger than " + std::to_string(max_bytes) + " bytes",
       .next = "check that it is the right file"};
   if (*size > max_bytes) return too_large;
-  // The size is a first guess: files in /proc say 0, and a file may grow while it is read.
+  // The size is a first guess: files in /proc say 0, and a file may grow while it is read. Those in /proc/sys must be
+  // read at once: they have nothing behind an offset.
   std::string bytes;
-  size_t step = std::min<uint64_t>(*size, max_bytes) + 1;
+  size_t step = std::min<uint64_t>(*size > 0 ? *size : kReadStepBytes, max_bytes) + 1;
   for (;;) {
     size_t had = bytes.size();
     bytes.resize(had + step);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <set>
 
 #include "base/real_disk.h"
@@ -160,6 +161,11 @@ TEST(ReadFile, SaysThatAPipeIsNoFile) {
 
 TEST(ReadFile, BoundsFilesThatDoNotKnowTheirSize) {
   RealDisk disk;
+  std::ifstream numbers("/proc/sys/kernel/pid_max");
+  std::string whole;
+  std::getline(numbers, whole);
+  EXPECT_EQ(*read_file(disk, "/proc/sys/kernel/pid_max", 10'000), whole + "\n")
+      << "such a file is read at once or not at all";
   EXPECT_GT(read_file(disk, "/proc/self/stat", 10'000)->size(), 20u);
   EXPECT_EQ(read_file(disk, "/proc/self/stat", 10).error().code, Code::limit);
   EXPECT_EQ(read_file(disk, "/dev/zero", 1'000'000).error().code, Code::limit);
