@@ -25,11 +25,12 @@ APPROVED = POLICY + """approvals:
 """
 # What a workload may print: markup, direction marks, control characters, and a line of 10,000 letters.
 HOSTILE = """
-import http.server, os
-print('<img src=x onerror=window.hacked=1>', flush=True)
-print('right \\u202eleft', flush=True)
-print('bell \\x07 escape \\x1b[31m', flush=True)
-print('x' * 10_000, flush=True)
+import http.server, os, threading
+def say():
+    for line in ['<img src=x onerror=window.hacked=1>', 'right \\u202eleft', 'bell \\x07 escape \\x1b[31m', 'x' * 10_000]:
+        print(line, flush=True)
+    threading.Timer(2, say).start()
+say()
 http.server.test(http.server.SimpleHTTPRequestHandler, port=int(os.environ["PORT"]))
 """
 # About 100 requests a second, one after the other.

@@ -23,7 +23,8 @@ async function asked(what: string, path: string, init?: RequestInit): Promise<Re
 export function viewPath(name: string, query: object): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query as Record<string, unknown>)) {
-    if (value !== undefined && value !== "") search.set(key, Array.isArray(value) ? value.join(",") : String(value));
+    const text = value === undefined ? "" : Array.isArray(value) ? value.join(",") : String(value);
+    if (text) search.set(key, text);
   }
   const text = search.toString();
   return `/v1/views/${name}${text ? `?${text}` : ""}`;
