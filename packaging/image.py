@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Writes an OCI layout with Sluice in it: `image.py BINARY FOLDER`. No engine is needed, and the same binary, C library
-and certificates give the same bytes.
+"""Writes an OCI layout with Sluice in it: `image.py BINARY FOLDER [--full]`. No engine is needed, and the same binary,
+libraries and certificates give the same bytes.
 
 In the image are the stripped program, the C library that it was built with, the certificates of Debian's
-ca-certificates, and names for the users root and sluice (65532, which it runs as). There is no shell."""
+ca-certificates, and names for the users root and sluice (65532, which it runs as). With --full also the libraries that
+are loaded at run time, libpq and libgit2, and all that they need. There is no shell."""
 
 import gzip
 import hashlib
@@ -32,17 +33,37 @@ def stripped(binary):
         return copy.read_bytes()
 
 
-def libraries(binary):
+def loaded_at_run_time():
+    """Where the libraries are that the program loads by name."""
+    known = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
+    found = []
+    for name, package in {"libpq.so.5": "libpq5", "libgit2.so.1.5": "libgit2-1.5"}.items():
+        path = re.search(rf"\s{re.escape(name)} \(libc6,x86-64\) => (\S+)|\s{re.escape(name)} .*=> (\S+)", known)
+        if not path:
+            sys.exit(f"there is no {name}: install {package}")
+        found.append(path[1] or path[2])
+    return found
+
+
+def needed_by(file):
+    """The libraries that a program or a library needs, by the paths where it looks for them."""
+    listed = subprocess.run(["ldd", file], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"(/\S+) \(0x", listed)
+
+
+def libraries(binary, full):
     """The files that the program needs at run time, by the paths where it looks for them."""
-    listed = subprocess.run(["ldd", binary], check=True, capture_output=True, text=True).stdout
-    found = {path: Path(path).read_bytes() for path in re.findall(r"(/\S+) \(0x", listed)}
+    paths = needed_by(binary)
+    for each in loaded_at_run_time() if full else []:
+        paths += [each, *needed_by(each)]
+    found = {path: Path(path).read_bytes() for path in paths}
     resolver = next((p for p in map(Path, found) if p.name == "libc.so.6"), None)
     if resolver and (resolver.parent / "libresolv.so.2").exists():
         found[str(resolver.parent / "libresolv.so.2")] = (resolver.parent / "libresolv.so.2").read_bytes()
     return found
 
 
-def contents(binary):
+def contents(binary, full):
     """path: (bytes or None for a folder, mode, owner)"""
     made = {path: (None, mode, 0) for path, mode in FOLDERS.items()}
     made["var/lib/sluice"] = (None, 0o700, USER)
@@ -51,7 +72,7 @@ def contents(binary):
     if not CERTIFICATES.exists():
         sys.exit(f"there is no {CERTIFICATES}: install ca-certificates")
     made[str(CERTIFICATES)[1:]] = (CERTIFICATES.read_bytes(), 0o644, 0)
-    for path, data in libraries(binary).items():
+    for path, data in libraries(binary, full).items():
         made[path[1:]] = (data, 0o755, 0)
         for folder in list(Path(path[1:]).parents)[:-1]:
             made.setdefault(str(folder), (None, 0o755, 0))
@@ -101,10 +122,12 @@ def as_json(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def main(binary, out):
+def main(binary, out, full=""):
+    if full not in ("", "--full"):
+        sys.exit(f"usage: image.py BINARY FOLDER [--full], not {full}")
     version = subprocess.run([binary, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
     architecture = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout.strip()
-    made = contents(binary)
+    made = contents(binary, full == "--full")
     folder = Path(out)
     if folder.exists() and not (folder / "oci-layout").exists():
         sys.exit(f"{folder} is there and is no OCI layout; it was left as it was")

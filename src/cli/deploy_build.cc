@@ -139,7 +139,7 @@ Result<void> BuiltApp::pack(const std::string& folder, const std::string& out) {
 }
 
 Result<void> pack_signed(Context& context, const std::string& folder, const std::string& out,
-                         const crypto::PrivateKey& key, const std::function<bool()>& stopped) {
+                         const crypto::PrivateKey& key, const std::function<bool()>& stopped, bool update_image) {
   RealClock clock;
   process::RealRunner runner(clock);
   auto built = deploy::build_bundle(
@@ -154,13 +154,17 @@ Result<void> pack_signed(Context& context, const std::string& folder, const std:
        .sluice_version = version().number,
        .pin =
            [&](const std::string& image) { return deploy::pin_image(context.disk, clock, context.variables, image); },
-       .update_image = false},
+       .update_image = update_image},
       {.stopped = stopped, .said = [&](const std::string& line) { context.output.note("  " + line); }});
   if (!built) return built.error();
   for (const std::string& each : built->warnings) context.output.warn(each);
   auto sidecar = bundle::sign_statement(built->statement, {&key, 1});
   if (!sidecar) return sidecar.error();
   return bundle::write_sidecar(context.disk, bundle::sidecar_path(out), *sidecar);
+}
+
+Option update_image_option() {
+  return {.name = "update-image", .help = "ask the registry again what the image's tag means"};
 }
 
 Result<json::object> BuiltApp::put(CommandDoor& door) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.h"
 #include "cli/command_door.h"
 #include "cli/context.h"
 #include "crypto/ed25519.h"
@@ -18,9 +19,12 @@ namespace sluice::cli {
 // The manifest that a command line means: a file, or the app.deploy.yaml of a folder; of this one if nothing is said.
 Result<std::string> manifest_path(Context& context, const std::string& given);
 
-// Builds a folder with a bundle.yaml into one archive, and signs it.
+// Builds a folder with a bundle.yaml into one archive, and signs it. With `update_image` the registry is asked again
+// what the image's tag means.
 Result<void> pack_signed(Context& context, const std::string& folder, const std::string& out,
-                         const crypto::PrivateKey& key, const std::function<bool()>& stopped = {});
+                         const crypto::PrivateKey& key, const std::function<bool()>& stopped = {},
+                         bool update_image = false);
+Option update_image_option();
 
 // An app that was built: its archives, which go when it does.
 class BuiltApp {

@@ -51,6 +51,10 @@ std::string WorkflowProgress::begin(const Ulid& id, const engine::Planned& plann
     draining_.reset();
     draining_ = std::make_unique<DrainWatch>(context_, home_, deployment_, text_in(planned.fields, "revision"));
   }
+  if (planned.action == "Revision/warm") {
+    pulling_.reset();
+    pulling_ = std::make_unique<PullWatch>(context_, home_, text_in(planned.fields, "revision"));
+  }
   for (const Words& each : kWords) {
     if (each.action != planned.action) continue;
     const bool own = planned.action == "Revision/warm" && !staged_name_.empty();
@@ -66,6 +70,7 @@ void WorkflowProgress::end(const Ulid& id, const engine::End& end) {
     draining_.reset();
     tell_cut(context_, "a revision", end.fields);
   }
+  if (found->second.action == "Revision/warm") pulling_.reset();
   if (found->second.action == "Revision/stage" && end.fields.contains("revision")) {
     staged_ = text_in(end.fields, "revision");
     if (const json::value* sequence = end.fields.if_contains("sequence")) {

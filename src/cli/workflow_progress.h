@@ -1,5 +1,5 @@
 // What a person sees of a workflow (up, down, a rollback, an apply) while it runs, from the steps of its flow: what it
-// waits for, and how much of a revision that drains is under way.
+// waits for, how much of a revision that drains is under way, and how far an image that is pulled has come.
 //
 //   WorkflowProgress progress(context, home);
 //   auto answer = door.run("Deployment/up", input, [&](const engine::Step& step) { return progress.hear(step); });
@@ -11,6 +11,7 @@
 
 #include "cli/context.h"
 #include "cli/drain_watch.h"
+#include "cli/pull_watch.h"
 #include "engine/journal/step.h"
 #include "host/home.h"
 
@@ -45,6 +46,7 @@ class WorkflowProgress {
   std::string deployment_;
   std::string staged_, staged_name_;
   std::unique_ptr<DrainWatch> draining_;
+  std::unique_ptr<PullWatch> pulling_;
 };
 
 }  // namespace sluice::cli

@@ -9,6 +9,10 @@
 
 namespace sluice::deploy {
 
+// Under this name, which no variable can have, a runtime finds beside a bundle's secrets the environment's login at the
+// registry of its image.
+inline constexpr std::string_view kRegistryLogin = "registry login";
+
 struct SecretReference {
   std::string environment;
   std::string name;  // "hello/API_KEY"

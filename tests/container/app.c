@@ -100,8 +100,11 @@ static void* count(void* unused) {
   return unused;
 }
 
+static unsigned linger_s;
+
 static void end(int number) {
   dprintf(2, "ends by signal %d\n", number);
+  sleep(linger_s);
   _exit(0);
 }
 
@@ -123,7 +126,8 @@ int main(int words, char** word) {
     for (;;) memset(malloc(1 << 20), 1, 1 << 20);
   }
   pthread_t thread;
-  if (strcmp(how, "count") == 0) pthread_create(&thread, NULL, count, NULL);
+  if (strcmp(how, "linger") == 0) linger_s = 1;
+  if (strcmp(how, "count") == 0 || linger_s > 0) pthread_create(&thread, NULL, count, NULL);
   int fd;
   if (getenv("SLUICE_SOCKET")) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};

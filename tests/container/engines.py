@@ -6,10 +6,12 @@ import ctypes
 import http.client
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from images import make_layout
 from up_home import Home
 
 both_engines = pytest.mark.parametrize("engine", ["podman", "docker"], indirect=True)
+FULL = "SLUICE_CONTAINERS" in os.environ  # as `./dev containers` says
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -41,7 +44,7 @@ class Engine:
         self.start()
 
     def trust(self, *registries):
-        """Plain HTTP is spoken with these from the next start on."""
+        """Plain HTTP is spoken with these from now on. Docker does that with all of the loopback."""
 
     def words(self):
         raise NotImplementedError
@@ -111,6 +114,8 @@ class Podman(Engine):
     def trust(self, *registries):
         (self.folder / "registries.conf").write_text(
             "".join(f'[[registry]]\nlocation = "{each}"\ninsecure = true\n' for each in registries))
+        self.kill()
+        self.start()
 
     def words(self):
         return ["podman", "--root", self.folder / "root", "--runroot", self.place / "run", "--tmpdir", self.place / "tmp",
@@ -123,7 +128,6 @@ class Podman(Engine):
 
 
 class Docker(Engine):
-    """dockerd, in a network namespace that the test is in, too: ports are published there."""
 
     def words(self):
         return ["dockerd", "--data-root", self.folder / "root", "--exec-root", self.place / "run", "--pidfile",
@@ -133,9 +137,12 @@ class Docker(Engine):
 
 @contextlib.contextmanager
 def network_namespace():
-    """This thread, and what it starts, in a network namespace of its own. `ip netns exec` would hide control groups."""
+    """This thread, and what it starts, in a network namespace of its own: the engine's networks and rules are no other's,
+    and go with it. `ip netns exec` would hide control groups."""
     name = f"sluice-{os.getpid()}"
-    subprocess.run(["ip", "netns", "add", name], check=True)
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True)
+    if made.returncode != 0:
+        pytest.skip(f"engines need a network namespace, and there is none to be had: {made.stderr.strip()}")
     subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
     libc = ctypes.CDLL(None, use_errno=True)
     with open("/proc/thread-self/ns/net") as before, open(f"/run/netns/{name}") as inner:
@@ -147,15 +154,114 @@ def network_namespace():
             subprocess.run(["ip", "netns", "del", name], check=True)
 
 
-class ContainerHome(Home):
-    """A home whose bundles have images, and an engine for them."""
+class Held:
+    """A request that waits at a gate."""
 
-    def __init__(self, sluice, root, folder, engine):
+    def __init__(self, pattern, answered):
+        self.pattern, self.answered = re.compile(pattern), answered
+        self.arrived, self.released = threading.Event(), threading.Event()
+        self.body = b""
+
+    def wait(self):
+        assert self.arrived.wait(60), f"nobody asked for {self.pattern.pattern}"
+        return self
+
+    def release(self):
+        self.released.set()
+
+
+class Gate:
+    """Stands between Sluice and its engine and hands on what both say; a request can be made to wait there, before the
+    engine hears of it or after the engine has answered it."""
+
+    def __init__(self, engine):
+        self.engine, self.socket = engine, str(engine.place / "gate")
+        self.held = []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.socket)
+        self.listener.listen(64)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def hold(self, pattern, answered=False):
+        """The next request whose first line matches, such as `POST /v1.41/containers/create`."""
+        self.held.append(Held(pattern, answered))
+        return self.held[-1]
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                one, _ = self.listener.accept()
+                threading.Thread(target=self.relay, args=[one], daemon=True).start()
+
+    def relay(self, one):
+        with contextlib.suppress(OSError), one, socket.socket(socket.AF_UNIX) as other:
+            said = b""
+            while b"\r\n\r\n" not in said:
+                more = one.recv(65536)
+                if not more:
+                    return
+                said += more
+            first = said.split(b"\r\n", 1)[0].decode()
+            held = next((each for each in self.held if each.pattern.match(first)), None)
+            if held:
+                self.held.remove(held)
+                held.body = said
+            if held and not held.answered:
+                held.arrived.set()
+                held.released.wait()
+            other.connect(self.engine.socket)
+            other.sendall(said)
+            threading.Thread(target=self.copy, args=[one, other], daemon=True).start()
+            while True:
+                answer = other.recv(65536)
+                if held and held.answered:
+                    held.arrived.set()
+                    held.released.wait()
+                if not answer:
+                    return
+                one.sendall(answer)
+
+    @staticmethod
+    def copy(one, other):
+        with contextlib.suppress(OSError):
+            while more := one.recv(65536):
+                other.sendall(more)
+            other.shutdown(socket.SHUT_RDWR)
+
+    def end(self):
+        for each in self.held:
+            each.release()
+        self.listener.close()
+
+
+class ContainerHome(Home):
+    """A home whose bundles have images, and an engine for them. Its path is short, as those of sockets must be."""
+
+    def __init__(self, sluice, root, folder, engine, name="h"):
         super().__init__(sluice, root, folder)
-        self.engine = engine
+        self.engine, self.socket, self.home = engine, engine.socket, engine.place / name
 
     def environment(self):
-        return super().environment() | {"DOCKER_HOST": f"unix://{self.engine.socket}"}
+        return super().environment() | {"DOCKER_HOST": f"unix://{self.socket}"}
+
+    def ended(self, action="LocalRuntime/deploy"):
+        """How the last such step of the last `up` ended: its variant and fields."""
+        up = [each["flow"] for each in self.data("audit", "list") if each.get("action") == "Deployment/up"][-1]
+        steps = self.data("flow", "trace", up)["invocations"]
+        end = [each["end"] for each in steps if each["action"] == action][-1]
+        return end["variant"], end["fields"]
+
+    def supervisors(self):
+        return [json.loads(each.read_text())["supervisor"]["pid"]
+                for each in (self.home / "runtime/replicas").glob("*/state.json")]
+
+    def logs(self):
+        """The lines of each replica's log, those that are gone included."""
+        found = {}
+        for each in {path.parent for path in self.home.glob("runtime/replicas*/**/replica.log")}:
+            files = sorted(each.glob("replica.log*"), key=lambda f: -int(f.suffix[1:]) if f.suffix != ".log" else 0)
+            found[str(each)] = [line for f in files for line in f.read_text().splitlines()]
+        return found
 
     def bundle(self, program, to="shop", version="1.0.0", more="", image="./image", **config):
         """A bundle with an image; `program` is laid out in it unless the image is in a registry."""

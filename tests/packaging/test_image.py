@@ -53,6 +53,31 @@ def test_it_is_small_has_no_shell_and_runs_as_nobody(image):
     assert [entry.name for entry in entries] == sorted(entry.name for entry in entries)
 
 
+def test_the_full_one_has_what_is_loaded_at_run_time(root, sluice, image, tmp_path):
+    def make(name):
+        return subprocess.run(["/usr/bin/python3", root / "packaging/image.py", sluice, tmp_path / name, "--full"],
+                              capture_output=True, text=True)
+
+    made = make("full")
+    if "there is no lib" in made.stderr:  # ./dev image --full installs them
+        pytest.skip(made.stderr.strip())
+    assert made.returncode == 0 and make("again").returncode == 0
+    same = subprocess.run(["diff", "-r", tmp_path / "full", tmp_path / "again"], capture_output=True, text=True)
+    assert same.returncode == 0, same.stdout
+    with tarfile.open(parts(image)[2]) as small, tarfile.open(parts(tmp_path / "full")[2]) as full:
+        added = {Path(name).name for name in set(full.getnames()) - set(small.getnames())}
+        assert {"libpq.so.5", "libgit2.so.1.5", "libssl.so.3", "libgssapi_krb5.so.2"} <= added
+        assert all(".so" in name for name in added)
+        full.extractall(tmp_path / "root")
+    # All that the libraries need is there: the linker of the image finds it below the image's root.
+    linker = next((tmp_path / "root/lib64").glob("ld-linux-*"))
+    folders = sorted({each.parent for each in (tmp_path / "root").rglob("*.so*")})
+    for each in (tmp_path / "root").rglob("lib*.so*"):
+        listed = subprocess.run([linker, "--inhibit-cache", "--library-path", ":".join(map(str, folders)), "--list", each],
+                                capture_output=True, text=True)
+        assert "not found" not in listed.stdout, f"{each}: {listed.stdout}"
+
+
 @pytest.fixture
 def podman(tmp_path, image):
     """An engine of the test's own, with the image in it, that runs one container as the test says."""

@@ -367,8 +367,9 @@ Result<Code> up(Context& context) {
     if (!run) return run.error();
     const MadeArchive made(context.disk, (*run / ("up-" + std::to_string(::getpid()) + ".bundle")).string());
     if (folder) {
-      if (auto packed = pack_signed(context, given, made.path(), *key, [&] { return stop.has_come(); }); !packed)
-        return packed.error();
+      auto packed = pack_signed(
+          context, given, made.path(), *key, [&] { return stop.has_come(); }, context.given.flag("update-image"));
+      if (!packed) return packed.error();
       auto read = archive_to_stage(context, made.path());
       if (!read) return read.error();
       archive = *std::move(read);
@@ -435,6 +436,7 @@ void add_up_commands(Commands& commands) {
                      .help = "give the new revision only this share of the traffic",
                      .kind = Kind::share});
   options.push_back({.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"});
+  options.push_back(update_image_option());
   for (Option& each : signing_options()) options.push_back(std::move(each));
   commands.add(
       {.name = "up",

@@ -8,6 +8,7 @@
 #include "bundle/trust/sidecar.h"
 #include "cli/bundle_words.h"
 #include "cli/context.h"
+#include "cli/deploy_build.h"
 #include "cli/nouns/bundles/bundles_reading.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
@@ -111,7 +112,7 @@ Result<Code> build(Context& context) {
 Command bundles_build_command() {
   std::vector<Option> options = {
       {.name = "out", .value = "FILE", .help = "the archive; else NAME-VERSION.bundle here", .kind = Kind::path},
-      {.name = "update-image", .help = "ask the registry again what the image's tag means"}};
+      update_image_option()};
   for (Option& each : signing_options()) options.push_back(std::move(each));
   return {
       .name = "bundles build",

@@ -180,7 +180,8 @@ Wants::Result Revision::wants(const Wants& ask, State& state) {
   if (!record) return Wants::Unfit{.revision = ask.revision, .message = "there is no revision " + ask.revision.text()};
   Wants::Ok ok{.revision = ask.revision,
                .environment = record->environment,
-               .reader = record->bundle + "@" + std::to_string(record->sequence)};
+               .reader = record->bundle + "@" + std::to_string(record->sequence),
+               .image = record->needs.image};
   if (record->needs.secretRefs.empty()) return ok;
   std::map<std::string, std::string> pinned;  // by variable
   if (record->needs.pinSecrets.value_or(false)) {

@@ -125,6 +125,9 @@ TEST_F(RevisionTest, WantsTheNewestVersionsUnlessItPinsThem) {
     row.needs.secretRefs = {"secret://prod/shop/shop/TOKEN"};
     row.packConfig = R"({"secret_refs":{"TOKEN":"secret://prod/shop/shop/TOKEN"}})";
   });
+  EXPECT_EQ(harness.invoke(ask).as<Wants::Ok>().image, std::nullopt);
+  State(harness.rows()).edit(id, [](RevisionRecord& row) { row.needs.image = "registry.example/shop:1"; });
+  EXPECT_EQ(harness.invoke(ask).as<Wants::Ok>().image, "registry.example/shop:1");
   harness.invoke(Entrust{.revision = id, .versions = {{"TOKEN", "shop/TOKEN", "3"}}}).as<Entrust::Ok>();
   auto wanted = harness.invoke(ask).as<Wants::Ok>().wanted;
   ASSERT_EQ(wanted.size(), 1U);

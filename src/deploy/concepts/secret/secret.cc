@@ -58,6 +58,7 @@ Outcome told(const Action& ask, const Outcome& outcome) {
 std::vector<SecretVersion> versions_of(const std::vector<SecretGatheredItem>& gathered) {
   std::vector<SecretVersion> versions;
   for (const SecretGatheredItem& each : gathered) {
+    if (each.variable == kRegistryLogin) continue;  // of no interest to what runs
     versions.push_back({.variable = each.variable, .name = each.name, .version = each.version});
   }
   return versions;
@@ -208,10 +209,11 @@ Noticed::Result Secret::noticed(const Noticed& ask, State& state) {
 // --------------------------------------------------------------------------------------------------------- gather
 
 Gather::Begun Secret::begin_gather(const Gather& ask, State& state) {
-  if (ask.wanted.empty()) return Gather::Ok{};
+  if (ask.wanted.empty() && !ask.login) return Gather::Ok{};
   if (!ask.provider || ask.provider->empty()) {
     std::string names;
     for (const SecretWantedItem& each : ask.wanted) names += (names.empty() ? "" : ", ") + each.name;
+    if (ask.login) names += (names.empty() ? "" : ", ") + *ask.login;
     return Gather::Missing{.message = "nothing serves the slot secrets of " + ask.environment + ", and " + ask.reader +
                                       " needs " + names};
   }
@@ -221,6 +223,10 @@ Gather::Begun Secret::begin_gather(const Gather& ask, State& state) {
   for (const SecretWantedItem& each : ask.wanted) {
     state.gathered(id).push({.variable = each.variable, .name = each.name});
     if (std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
+  }
+  if (ask.login) {
+    state.gathered(id).push({.variable = std::string(kRegistryLogin), .name = *ask.login});
+    if (std::ranges::find(names, *ask.login) == names.end()) names.push_back(*ask.login);
   }
   state.edit(id, [&](SecretGRecord& row) { row.open = static_cast<int64_t>(names.size()); });
   return lang::Opened{};
@@ -240,6 +246,11 @@ Collect::Result Secret::collect(const Collect& ask, State& state) {
   // One that has ended meanwhile waits for nothing.
   if (!record || record->open == 0) return Collect::Ok{.gather = ask.gather};
   auto all = state.gathered(ask.gather).values();
+  // A login may be one of the bundle's own secrets, too: it is looked for twice then, and counts once.
+  auto is_open = [&](const SecretGatheredItem& each) {
+    return each.name == ask.name && !each.value && each.problem.empty();
+  };
+  if (std::ranges::none_of(all, is_open)) return Collect::Ok{.gather = ask.gather};
   for (SecretGatheredItem& each : all) {
     if (each.name != ask.name) continue;
     each.version = ask.version.value_or("");

@@ -187,6 +187,27 @@ TEST_F(SecretTest, WhatIsCollectedIsCombined) {
   EXPECT_EQ(ok.versions[1].version, "7");
 }
 
+TEST_F(SecretTest, ALoginIsGatheredWithTheOthersAndIsNoVersionOfTheReader) {
+  Gather asked = gather({}, std::nullopt);
+  asked.login = "registry/registry.example";
+  EXPECT_EQ(harness.invoke(asked).as<Gather::Missing>().message,
+            "nothing serves the slot secrets of local, and hello@1 needs registry/registry.example");
+  const SecretGId open = state().add(SecretGRecord{.gathering = lang::Request("r"), .open = 2});
+  state().gathered(open).push({.variable = "A", .name = "hello/A"});
+  state().gathered(open).push({.variable = "registry login", .name = "registry/registry.example"});
+  const Collect login{
+      .gather = open, .name = "registry/registry.example", .version = "2", .value = harness.seal("ci:hunter2")};
+  harness.invoke(login).as<Collect::Ok>();
+  harness.invoke(login).as<Collect::Ok>();
+  EXPECT_EQ(state().get(open)->open, 1) << "what comes twice counts once";
+  harness.invoke(Collect{.gather = open, .name = "hello/A", .version = "1", .value = harness.seal("one")})
+      .as<Collect::Ok>();
+  auto ok = harness.invoke(Combine{.gather = open}).as<Combine::Ok>();
+  EXPECT_EQ(harness.opened(ok.values), R"({"A":"one","registry login":"ci:hunter2"})");
+  ASSERT_EQ(ok.versions.size(), 1U);
+  EXPECT_EQ(ok.versions[0].name, "hello/A");
+}
+
 TEST_F(SecretTest, AllThatIsMissingIsTold) {
   const SecretGId open = state().add(SecretGRecord{.gathering = lang::Request("r"), .open = 2});
   state().gathered(open).push({.variable = "A", .name = "hello/A"});

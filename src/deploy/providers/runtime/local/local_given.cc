@@ -8,7 +8,9 @@
 #include "base/json.h"
 #include "bundle/manifest/answers.h"
 #include "deploy/pack_config.h"
+#include "deploy/secret_names.h"
 #include "deploy/views/bundle_settings.h"
+#include "oci/auth.h"
 
 namespace sluice::deploy::local_runtime {
 namespace {
@@ -28,6 +30,23 @@ Result<process::Secrets> all_secrets(LocalHost& host, const std::string& service
     if (auto held = host.secrets_of(*names)) return held;
   }
   return Error{.code = Code::not_found, .message = gone};
+}
+
+// The environment's login at the registry of the bundle's image; without one, or if it cannot be opened any more, there
+// may be one in this machine's files.
+std::optional<oci::Login> login_for(const bundle::Manifest& manifest, const std::optional<lang::Sealed>& sealed,
+                                    lang::Attempt& effect) {
+  if (!manifest.image || bundle::is_layout(*manifest.image) || !sealed) return std::nullopt;
+  try {
+    auto all = process::unseal(effect.open(*sealed));
+    if (!all) return std::nullopt;
+    auto found = all->find(std::string(kRegistryLogin));
+    if (found == all->end()) return std::nullopt;
+    auto login = oci::parse_login(found->second);
+    return login ? std::optional(*std::move(login)) : std::nullopt;
+  } catch (const std::runtime_error&) {
+    return std::nullopt;
+  }
 }
 
 // Why the system would not give it to the program as a variable; empty if it would.
@@ -113,7 +132,9 @@ std::variant<Given, Lacking> given_for(LocalHost& host, const bundle::Manifest& 
   if (!complete) return Lacking{.config = to_string(complete.error())};
   auto secrets = secrets_for(host, manifest, service, sealed, effect);
   if (auto* lacking = std::get_if<Lacking>(&secrets)) return *lacking;
-  Given given{.config = write(*complete), .secrets = std::get<process::Secrets>(std::move(secrets))};
+  Given given{.config = write(*complete),
+              .secrets = std::get<process::Secrets>(std::move(secrets)),
+              .registry_login = login_for(manifest, sealed, effect)};
   for (const bundle::Question& each : manifest.config) {
     const json::value* value = each.variable && !each.secret ? complete->if_contains(each.name.text) : nullptr;
     if (value == nullptr) continue;

@@ -57,6 +57,23 @@ TEST_F(LocalGivenTest, AProgramGetsTheSecretsThatItsBundleNames) {
   EXPECT_EQ(std::get<Given>(given).config, R"({"color":"blue"})");
 }
 
+TEST_F(LocalGivenTest, TheLoginAtTheRegistryIsForTheRuntimeAlone) {
+  auto from = [&](const std::string& image, const std::string& value) {
+    auto parsed = bundle::parse_manifest("name: a\nversion: \"1\"\nimage: " + image + "\nsecrets: [TOKEN]\n");
+    EXPECT_TRUE(parsed) << to_string(parsed.error());
+    OneSecret attempt(value);
+    auto given = given_for(host, *parsed, "s", "{}", sealed, attempt);
+    EXPECT_TRUE(std::holds_alternative<Given>(given));
+    return std::get<Given>(given);
+  };
+  const std::string both = R"({"TOKEN":"t","registry login":"ci:hunter2"})";
+  const Given given = from("registry.example/shop:1", both);
+  EXPECT_EQ(given.registry_login, (oci::Login{"ci", "hunter2"}));
+  EXPECT_EQ(given.secrets, (process::Secrets{{"TOKEN", "t"}}));
+  EXPECT_EQ(from("registry.example/shop:1", R"({"TOKEN":"t"})").registry_login, std::nullopt);
+  EXPECT_EQ(from("./layout", both).registry_login, std::nullopt) << "nothing is pulled for it";
+}
+
 TEST_F(LocalGivenTest, SecretsThatAreGoneAreThoseOfAReplicaThatRuns) {
   world.settled("s.1.0", world.shell("exec sleep 1000"), {{"TOKEN", "t"}});
   OneSecret attempt("");

@@ -6,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/ulid.h"
 #include "bundle/manifest/image_lock.h"
+#include "deploy/pull_progress.h"
 #include "oci/layout.h"
 #include "oci/reference.h"
 
@@ -124,7 +125,16 @@ Ready LocalImages::pulled(const container::Engine& engine, const Wanted& wanted,
     if (!login) return ImageTrouble{.kind = Kind::denied, .reason = login.error().message};
     const std::string auth =
         *login ? container::registry_auth((*login)->user, (*login)->password, reference->host) : std::string();
-    auto got = engine.pull(name, auth, {}, cancelled);
+    const std::string& revision = wanted.revision;
+    auto told = [&](const container::PullProgress& now) {
+      if (revision.empty()) return;
+      tell_pull(disk_, place_.folder, revision,
+                {.image = image, .done_bytes = now.done_bytes, .all_bytes = now.all_bytes});
+    };
+    (void)disk_.make_folder(place_.folder, 0755);
+    told({});
+    auto got = engine.pull(name, auth, told, cancelled);
+    forget_pull(disk_, place_.folder, revision);
     if (!got) {
       const Code code = got.error().code;
       if (code == Code::unavailable) return engine_trouble(got.error());
