@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "api/mesh_routes.h"
 #include "api/metrics_text.h"
 #include "api/openapi.h"
 #include "base/json.h"
@@ -222,6 +223,7 @@ const std::vector<Service::Route>& Service::routes() {
       {"GET", {"v1", "events", "types"}, &Service::event_kinds, "List the types of events"},
       {"GET", {"v1", "logs"}, &Service::logs, "Read what replicas say, and follow it"},
       {"POST", {"v1", "exec"}, &Service::exec, "Run a command inside a replica, over a connection that is switched"},
+      {"POST", {"publish", "*"}, &Service::publish_mesh, "Publish signed artifacts of a mesh"},
       {"POST", {"mcp"}, &Service::mcp, "Send a message of the Model Context Protocol"},
       {"GET", {"mcp"}, &Service::mcp, "Follow what a session of the Model Context Protocol has subscribed to"},
       {"DELETE", {"mcp"}, &Service::mcp, "End a session of the Model Context Protocol"},
@@ -254,6 +256,11 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
     return mcp::Endpoint::metadata(request);
   }
   if (auto page = pages_.answer(request)) return *std::move(page);
+  // Nodes of a mesh show who they are in another way.
+  if (!request.path.empty() && request.path[0] == "artifact") {
+    host::EngineDoor door = door_for({.request = request, .peer = peer, .caller = {.name = parts_.owner}, .parts = {}});
+    return answer_mesh_node(request, door, parts_.clock->wall_ms());
+  }
   std::string allowed;
   for (const Route& route : routes()) {
     auto parts = route.match(request.path);
@@ -613,6 +620,24 @@ http::Response Service::answer_of(const Call& call) {
   auto answer = door_for(call).answer_of(*flow, *wait, {.stop = until(call, 0)});
   if (!answer) return refused(answer.error());
   return answered(call, *answer);
+}
+
+// The body: mesh, artifacts, chain, and first. Of ctrl alone, or of everything.
+http::Response Service::publish_mesh(const Call& call) {
+  const std::string& plane = call.parts[0];
+  if (plane != "mgmt" && plane != "ctrl")
+    return refused({.code = Code::not_found, .message = "there is nothing at " + call.request.target});
+  auto body = body_of(call.request, {"mesh", "artifacts", "chain", "first"});
+  if (!body) return refused(body.error());
+  auto name = text_member(*body, "mesh");
+  if (!name) return refused(name.error());
+  json::object document;
+  for (const char* each : {"artifacts", "chain"}) {
+    if (json::value* value = body->if_contains(each)) document[each] = std::move(*value);
+  }
+  json::object input{{"mesh", *name}, {"document", write(document)}, {"plane", plane}};
+  if (json::value* first = body->if_contains("first")) input["first"] = std::move(*first);
+  return run_action(call, "Mesh/publish", std::move(input), "", false);
 }
 
 http::Response Service::put_blob(const Call& call) {

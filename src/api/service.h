@@ -65,6 +65,7 @@ class Service final : public host::SocketService {
   http::Response view(const Call& call);
   http::Response view_schema(const Call& call);
   http::Response decide(const Call& call);
+  http::Response publish_mesh(const Call& call);
   http::Response put_blob(const Call& call);
   http::Response flows(const Call& call);
   http::Response flow(const Call& call);

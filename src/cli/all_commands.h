@@ -27,6 +27,7 @@ void add_bounds_commands(Commands& commands);
 void add_mesh_commands(Commands& commands);  // all of them
 void add_mesh_folder_commands(Commands& commands);
 void add_mesh_agent_commands(Commands& commands);
+void add_mesh_publish_commands(Commands& commands);
 void add_usage_commands(Commands& commands);
 void add_webhook_commands(Commands& commands);
 void add_deployment_commands(Commands& commands);  // after those of bundles, whose noun they share

@@ -318,6 +318,8 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"mesh join",
      "{ mgmt: text, ctrl: text, holds: bool, rules: [{ rule: int, demands: text, holds: bool, breaches: [text] }] }"},
     {"mesh schema", "object"},
+    {"mesh publish", "{ mesh: text, changed: [text], held: [text], gone: [text] }"},
+    {"mesh status", "&mesh"},
     {"mesh agent",
      "{ scope: text, node: text, version: int, folder: text } | { outcome: text, version: int, vertices: [text] } | "
      "{ scope: text, node: text, running: bool, version: int, set: text, confirm_within_ms?: int, trouble: text, "

@@ -30,6 +30,7 @@
 #include "deploy/rules_pack.h"
 #include "deploy/secret_watch.h"
 #include "deploy/series_watch.h"
+#include "deploy/start_bounds.h"
 #include "deploy/stored_data.h"
 #include "deploy/telemetry_backends.h"
 #include "deploy/webhook_outlet.h"
@@ -44,7 +45,7 @@
 namespace sluice::cli {
 
 int run_program(int count, char** words, const AddConcepts& add) {
-  if (auto code = process::supervise(count, words)) return *code;
+  if (auto code = process::supervise(count, words, deploy::may_start)) return *code;
   if (auto code = process::exec_in_replica(count, words)) return *code;
   process::forbid_core_dumps();
   // A file that may not grow is an error like a full disk, not the end.
@@ -74,6 +75,7 @@ int run_program(int count, char** words, const AddConcepts& add) {
                                         {.home = home ? home->root().string() : "",
                                          .bundles = runtime + "/bundles",
                                          .storage = runtime + "/storage",
+                                         .bounds = deploy::start_bounds_folder(variables),
                                          .images = &images});
   deploy::StoredData stored(runtime + "/storage");
   loaded.tools.add(stored);

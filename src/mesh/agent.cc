@@ -115,13 +115,11 @@ Result<Fetched> ServerSource::fetch(const NodeState& state) {
 Result<void> ServerSource::report(const NodeState& state) {
   json::object ctrl;
   for (const auto& [vertex, mark] : state.marks.ctrl) ctrl[vertex] = mark.version;
-  json::array rejected;
-  for (const Rejection& each : state.rejected) rejected.push_back(each.version);
   const std::string body = write(json::object{{"version", state.marks.mgmt.version},
                                               {"ctrl", std::move(ctrl)},
                                               {"active", state.active},
                                               {"pending", state.pending.has_value()},
-                                              {"rejected", std::move(rejected)},
+                                              {"rejected", was_taken_back(state)},
                                               {"trouble", state.trouble}});
   auto answer = ask_with_proof(state, "POST", "/artifact/report/" + state.node, body);
   if (!answer) return answer.error();
@@ -148,7 +146,7 @@ Result<ServerAnswer> DirectSource::ask(const NodeState& state, const std::string
                                .url = url_ + target,
                                .headers = headers,
                                .body = body,
-                               .timeout_ms = 30'000,
+                               .timeout_ms = patience_ms_,
                                .most_bytes = kMaxServedBytes});
   if (!answer) return answer.error();
   return ServerAnswer{answer->status, std::move(answer->body)};
@@ -156,7 +154,7 @@ Result<ServerAnswer> DirectSource::ask(const NodeState& state, const std::string
 
 Result<ServerAnswer> VertexSource::ask(const NodeState& state, const std::string& method, const std::string& target,
                                        const std::string& body, const std::vector<http::Header>& headers) {
-  const int64_t deadline_ns = clock_.monotonic_ns() + 30'000'000'000;
+  const int64_t deadline_ns = clock_.monotonic_ns() + patience_ms_ * 1'000'000;
   const std::string host = "config-server." + state.marks.trust.trust_domain + ".rete";
   const auto lost = [&](const std::string& what) {
     return Error{.code = Code::unavailable, .message = "the config server cannot be reached over the set: " + what};
@@ -199,7 +197,7 @@ Result<ServerAnswer> VertexSource::ask(const NodeState& state, const std::string
     if (!complete) return complete.error();
     if (*complete) break;
     const auto read = wire.read(in, deadline_ns, -1);
-    if (read == http::Wire::Read::late) return lost("it did not answer in 30 s");
+    if (read == http::Wire::Read::late) return lost("it did not answer in " + std::to_string(patience_ms_) + " ms");
     if (read != http::Wire::Read::some) return lost("the connection broke");
   }
   http::Answer answer = parser.answer();
@@ -207,7 +205,7 @@ Result<ServerAnswer> VertexSource::ask(const NodeState& state, const std::string
 }
 
 Result<std::optional<SyncOutcome>> enforce_deadline(NodeStore& store, const Clock& clock) {
-  const auto left = store.left_ms(clock.wall_ms());
+  const auto left = store.left_ms(clock);
   if (!left || *left > 0) return std::optional<SyncOutcome>();
   auto back = store.roll_back("nobody confirmed it in time");
   if (!back) return back.error();
@@ -224,15 +222,15 @@ Result<SyncOutcome> sync(NodeStore& store, ConfigSource& source, const Clock& cl
     return fetched.error();
   }
   SyncOutcome outcome;
-  if (source.proves_the_set()) {
-    if (store.state().pending) {
-      if (auto confirmed = store.confirm(); !confirmed) return confirmed.error();
-      outcome.what = Synced::confirmed;
-    }
+  if (source.proves_the_set() && store.state().pending) {
+    if (auto confirmed = store.confirm(); !confirmed) return confirmed.error();
+    outcome.what = Synced::confirmed;
+  }
+  if (source.is_server()) {
     if (auto noted = store.note_reached(clock.wall_ms()); !noted) return noted.error();
   }
   if (!fetched->news) {
-    if (auto noted = store.note_trouble(""); !noted) return noted.error();
+    if (auto noted = store.note_trouble(store.standing_trouble(clock.wall_ms())); !noted) return noted.error();
     return outcome;
   }
   // A config server sends the plane that is news; the other one is what is in force.

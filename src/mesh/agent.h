@@ -19,6 +19,7 @@
 namespace sluice::mesh {
 
 inline constexpr size_t kMaxServedBytes = 64 << 20;
+inline constexpr int64_t kServerPatience_ms = 30'000;
 
 struct Fetched {
   bool news = false;  // false: what the node has is the newest
@@ -32,6 +33,8 @@ class ConfigSource {
   virtual Result<Fetched> fetch(const NodeState& state) = 0;
   // Whether having reached it shows that the set in force works.
   virtual bool proves_the_set() const = 0;
+  // Whether it is the config server, so that the node is in touch with it.
+  virtual bool is_server() const { return proves_the_set(); }
 };
 
 // {"artifacts": […], "chain": […]}, as a config server answers.
@@ -59,10 +62,11 @@ struct ServerAnswer {
 // caller's: directly, or through a vertex.
 class ServerSource : public ConfigSource {
  public:
-  ServerSource(Disk& disk, const Clock& clock, std::string identity_folder)
-      : disk_(disk), clock_(clock), identity_folder_(std::move(identity_folder)) {}
+  ServerSource(Disk& disk, const Clock& clock, std::string identity_folder, int64_t patience_ms)
+      : disk_(disk), clock_(clock), patience_ms_(patience_ms), identity_folder_(std::move(identity_folder)) {}
   Result<Fetched> fetch(const NodeState& state) override;
   bool proves_the_set() const override { return true; }
+  bool is_server() const override { return true; }
   // Tells the server what the node obeys. Nothing hangs on it.
   Result<void> report(const NodeState& state);
 
@@ -73,6 +77,7 @@ class ServerSource : public ConfigSource {
 
   Disk& disk_;
   const Clock& clock_;
+  const int64_t patience_ms_;  // for one answer, from the first byte to the last
 
  private:
   Result<ServerAnswer> ask_with_proof(const NodeState& state, const std::string& method, const std::string& target,
@@ -81,11 +86,14 @@ class ServerSource : public ConfigSource {
   std::string identity_folder_;
 };
 
-// Over TLS with the node's own certificate, or over plain HTTP on loopback; without a vertex in between.
+// Over TLS with the node's own certificate, or over plain HTTP on loopback; without a vertex in between, so where
+// vertices run it says nothing about whether the set in force works.
 class DirectSource final : public ServerSource {
  public:
-  DirectSource(Disk& disk, const Clock& clock, std::string url, std::string identity_folder)
-      : ServerSource(disk, clock, std::move(identity_folder)), url_(std::move(url)) {}
+  DirectSource(Disk& disk, const Clock& clock, std::string url, std::string identity_folder,
+               int64_t patience_ms = kServerPatience_ms, bool proves = true)
+      : ServerSource(disk, clock, std::move(identity_folder), patience_ms), url_(std::move(url)), proves_(proves) {}
+  bool proves_the_set() const override { return proves_; }
 
  protected:
   Result<ServerAnswer> ask(const NodeState& state, const std::string& method, const std::string& target,
@@ -93,14 +101,16 @@ class DirectSource final : public ServerSource {
 
  private:
   std::string url_;
+  bool proves_;
 };
 
 // Through the vertex that serves the node's principal: SOCKS5 to config-server.DOMAIN.rete. The vertices authenticate
 // both ends.
 class VertexSource final : public ServerSource {
  public:
-  VertexSource(Disk& disk, const Clock& clock, HostPort socks5, std::string identity_folder)
-      : ServerSource(disk, clock, std::move(identity_folder)), socks5_(std::move(socks5)) {}
+  VertexSource(Disk& disk, const Clock& clock, HostPort socks5, std::string identity_folder,
+               int64_t patience_ms = kServerPatience_ms)
+      : ServerSource(disk, clock, std::move(identity_folder), patience_ms), socks5_(std::move(socks5)) {}
 
  protected:
   Result<ServerAnswer> ask(const NodeState& state, const std::string& method, const std::string& target,

@@ -78,6 +78,9 @@ TEST_F(MeshAgent, ASetThatCutsTheServerOffIsTakenBack) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->what, Synced::taken_back);
   EXPECT_EQ(store.active_set()->version(), 42U);
+  source.next = Fetched();
+  EXPECT_EQ(look()->what, Synced::unchanged);
+  EXPECT_EQ(store.state().trouble, "version 43 was taken back: nobody confirmed it in time");
   source.next = Fetched{.news = true, .artifacts = artifacts_at(43)};
   EXPECT_EQ(look().error().code, Code::rolled_back) << "a rejected version is remembered";
 }

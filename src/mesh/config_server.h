@@ -51,7 +51,7 @@ struct NodeReport {
   std::map<std::string, uint64_t> ctrl;
   std::string active;
   bool pending = false;
-  std::vector<uint64_t> rejected;
+  bool rejected = false;  // what it accepted last was taken back
   std::string trouble;
 };
 BOOST_DESCRIBE_STRUCT(NodeReport, (), (version, ctrl, active, pending, rejected, trouble))

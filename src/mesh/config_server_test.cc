@@ -116,7 +116,7 @@ TEST_F(ConfigServer, NothingForOthers) {
 
 TEST_F(ConfigServer, TakesReports) {
   const std::string body =
-      R"({"version":1,"ctrl":{"rete":1},"active":"v1","pending":false,"rejected":[],"trouble":""})";
+      R"({"version":1,"ctrl":{"rete":1},"active":"v1","pending":false,"rejected":false,"trouble":""})";
   EXPECT_EQ(ask("web", "/artifact/report/web", "POST", body).status, 200);
   ASSERT_EQ(reports.size(), 1U);
   EXPECT_EQ(reports[0].version, 1U);

@@ -30,12 +30,12 @@ const char* word_of(Synced what) {
   }
 }
 
-void fill(AgentStatus& status, const NodeStore& store, const Clock& clock) {
+void fill(AgentStatus& status, NodeStore& store, const Clock& clock) {
   const NodeState& state = store.state();
   status.node = state.node;
   if (auto set = store.active_set()) status.version = set->version();
   status.set = state.active;
-  status.confirm_within_ms = store.left_ms(clock.wall_ms());
+  status.confirm_within_ms = store.left_ms(clock);
   status.trouble = state.trouble;
   status.checked_ms = state.checked_ms;
   status.rejected = state.rejected;
@@ -79,10 +79,15 @@ std::string NodeAgent::set_folder() const {
 std::unique_ptr<ConfigSource> NodeAgent::source() {
   if (!options_.folder.empty()) return std::make_unique<FolderSource>(disk_, options_.folder);
   if (!options_.direct.empty())
-    return std::make_unique<DirectSource>(disk_, clock_, options_.direct, store_.identity_folder());
+    return std::make_unique<DirectSource>(disk_, clock_, options_.direct, store_.identity_folder(),
+                                          options_.patience_ms, options_.program.empty());
+  return through_vertex();
+}
+
+std::unique_ptr<VertexSource> NodeAgent::through_vertex() {
   HostPort socks5;
   if (auto set = store_.active_set()) socks5 = set->agent().control_plane.via.addr;
-  return std::make_unique<VertexSource>(disk_, clock_, socks5, store_.identity_folder());
+  return std::make_unique<VertexSource>(disk_, clock_, socks5, store_.identity_folder(), options_.patience_ms);
 }
 
 void NodeAgent::begin() {
@@ -114,6 +119,10 @@ void NodeAgent::take_back(const std::string& reason) {
 
 Result<AgentSync> NodeAgent::look() {
   auto from = source();
+  // What comes directly is obeyed, and the way over the vertices is still what confirms it.
+  if (store_.state().pending && vertices_ && !options_.direct.empty() && !options_.program.empty()) {
+    if (through_vertex()->fetch(store_.state())) (void)store_.confirm();
+  }
   const NodeState before = store_.state();
   auto outcome = sync(store_, *from, clock_, options_.confirm_ms);
   const auto tell_server = [&] {

@@ -35,6 +35,7 @@ struct AgentOptions {
   std::string path;                  // the variable PATH of vertices
   int64_t poll_ms = 5 * 60 * 1000;
   int64_t confirm_ms = 5 * 60 * 1000;  // 0: a new set need not be confirmed
+  int64_t patience_ms = kServerPatience_ms;
 };
 
 struct AgentStatus {
@@ -85,6 +86,7 @@ class NodeAgent {
   Result<void> tell_vertices();
   void take_back(const std::string& reason);
   std::unique_ptr<ConfigSource> source();
+  std::unique_ptr<VertexSource> through_vertex();
   std::string set_folder() const;
 
   Disk& disk_;

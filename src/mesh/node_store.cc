@@ -83,6 +83,11 @@ Accepted difference(const ArtifactSet* before, const ArtifactSet& after) {
 
 }  // namespace node_store
 
+bool was_taken_back(const NodeState& state) {
+  const std::string newest = node_store::mgmt_digest(state.marks);
+  return std::ranges::any_of(state.rejected, [&](const Rejection& each) { return each.digest == newest; });
+}
+
 Result<void> NodeStore::keep(NodeState state) {
   if (auto kept = write_atomically(*disk_, state_file(), write_pretty(to_json(state)), 0600); !kept) return kept;
   state_ = std::move(state);
@@ -264,6 +269,7 @@ Result<Accepted> NodeStore::accept(const std::vector<Artifact>& chain, std::vect
   // What is not confirmed yet cannot be gone back to: the one before it can.
   const std::string previous = state.pending ? state.pending->previous : state.active;
   state.pending.reset();
+  deadline_ns_.reset();
   if (confirm_within_ms > 0) state.pending = PendingConfirm{previous, now_ms + confirm_within_ms, confirm_within_ms};
   return switch_to(&*before, *set, std::move(state));
 }
@@ -295,9 +301,33 @@ Result<Accepted> NodeStore::roll_back(const std::string& reason) {
   return node_store::difference(&*before, *after);
 }
 
-std::optional<int64_t> NodeStore::left_ms(int64_t now_ms) const {
-  if (!state_.pending) return std::nullopt;
-  return std::clamp<int64_t>(state_.pending->until_ms - now_ms, 0, state_.pending->within_ms);
+std::optional<int64_t> NodeStore::left_ms(const Clock& clock) {
+  constexpr int64_t kMs_ns = 1'000'000;
+  if (!state_.pending) {
+    deadline_ns_.reset();
+    return std::nullopt;
+  }
+  if (!deadline_ns_) {
+    const PendingConfirm& pending = *state_.pending;
+    const int64_t left = std::clamp<int64_t>(pending.until_ms - clock.wall_ms(), 0, pending.within_ms);
+    deadline_ns_ = clock.monotonic_ns() + left * kMs_ns;
+  }
+  return std::max<int64_t>(0, (*deadline_ns_ - clock.monotonic_ns()) / kMs_ns);
+}
+
+std::string NodeStore::standing_trouble(int64_t now_ms) const {
+  const std::string newest = node_store::mgmt_digest(state_.marks);
+  for (const Rejection& each : state_.rejected) {
+    if (each.digest == newest) return "version " + std::to_string(each.version) + " was taken back: " + each.reason;
+  }
+  auto set = active_set();
+  if (!set) return set.error().message;
+  for (const Artifact& each : set->artifacts) {
+    if (each.envelope.expires_at && each.envelope.expires_at->ms() <= now_ms)
+      return "the set in force expired at " + *each.envelope.expires_at +
+             ", and there is nothing newer; it stays in force";
+  }
+  return "";
 }
 
 Result<void> NodeStore::note_trouble(const std::string& trouble) {

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/json_fields.h"
 #include "base/result.h"
@@ -62,6 +63,9 @@ struct NodeState {
 };
 BOOST_DESCRIBE_STRUCT(NodeState, (), (schema, node, marks, active, pending, rejected, trouble, checked_ms))
 
+// Whether the newest set that was accepted is one of those that were taken back.
+bool was_taken_back(const NodeState& state);
+
 struct Accepted {
   bool changed = false;
   std::vector<std::string> vertices;  // whose artifacts changed, or that are new
@@ -91,9 +95,13 @@ class NodeStore {
   Result<void> confirm();
   // Back to the set before, if one is pending; the one in force is remembered as rejected.
   Result<Accepted> roll_back(const std::string& reason);
-  // How long until a pending set must be taken back; nothing if none is pending. A clock that jumped never makes it
-  // longer than it was at first.
-  std::optional<int64_t> left_ms(int64_t now_ms) const;
+  // How long until a pending set must be taken back; nothing if none is pending. While this store is open the time is
+  // that of the monotonic clock; when it is opened again, what the wall clock says is left, and never more than there
+  // was at first. So a wall clock that jumps takes nothing back, and keeps nothing.
+  std::optional<int64_t> left_ms(const Clock& clock);
+  // Why a node is not where it should be though nothing was refused: its newest set was taken back, or the one in force
+  // has expired. Empty if all is well.
+  std::string standing_trouble(int64_t now_ms) const;
   Result<void> note_trouble(const std::string& trouble);
   Result<void> note_reached(int64_t now_ms);
 
@@ -112,6 +120,7 @@ class NodeStore {
   Disk* disk_;
   std::string root_, scope_;
   NodeState state_;
+  std::optional<int64_t> deadline_ns_;  // of the pending set, once somebody has asked for it
 };
 
 }  // namespace sluice::mesh

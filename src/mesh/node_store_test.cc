@@ -72,11 +72,10 @@ TEST(NodeStore, ANewSetIsObeyedAndConfirmed) {
   ASSERT_TRUE(change) << change.error().message;
   EXPECT_TRUE(change->changed);
   EXPECT_THAT(change->vertices, ElementsAre("rete")) << "the link vertex is told the same";
-  EXPECT_EQ(store.left_ms(kNow + 20'000), 40'000);
-  EXPECT_EQ(store.left_ms(kNow - 1'000'000), 60'000) << "a clock that jumped back";
-  EXPECT_EQ(store.left_ms(kNow + 1'000'000), 0);
+  ManualClock clock(kNow);
+  EXPECT_EQ(store.left_ms(clock), 60'000);
   ASSERT_TRUE(store.confirm());
-  EXPECT_FALSE(store.left_ms(kNow));
+  EXPECT_FALSE(store.left_ms(clock));
   EXPECT_EQ(disk.list("/mesh/sets/acme")->size(), 1U);
   EXPECT_EQ(store.roll_back("late").error().code, Code::conflict);
 }
@@ -88,19 +87,63 @@ TEST(NodeStore, AnUnconfirmedSetIsTakenBackAndRemembered) {
   ASSERT_TRUE(store.accept({}, artifacts_at(43, "8001"), kNow, 60'000));
   disk.crash();
   store = NodeStore::open(disk, "/mesh", "acme").value();
-  ASSERT_TRUE(store.left_ms(kNow)) << "it survives a crash";
+  const ManualClock clock(kNow);
+  ASSERT_TRUE(store.left_ms(clock)) << "it survives a crash";
   auto back = store.roll_back("the config server cannot be reached");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_THAT(back->vertices, ElementsAre("rete"));
   EXPECT_EQ(store.state().active, good);
   EXPECT_EQ(store.active_set()->version(), 42U);
   EXPECT_EQ(store.state().marks.mgmt.version, 43U) << "marks never go back";
+  EXPECT_TRUE(was_taken_back(store.state()));
   auto again = store.accept({}, artifacts_at(43, "8001"), kNow, 60'000);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().message, "version 43 was taken back before: the config server cannot be reached");
   EXPECT_EQ(store.accept({}, artifacts_at(42), kNow, 0).error().code, Code::conflict)
       << "nor is the old one published again";
   EXPECT_TRUE(store.accept({}, artifacts_at(44), kNow, 0));
+  EXPECT_FALSE(was_taken_back(store.state())) << "it is remembered, and no longer the newest";
+}
+
+TEST(NodeStore, AClockThatJumpsTakesNothingBackAndKeepsNothing) {
+  VolatileDisk disk;
+  auto store = enrolled(disk).value();
+  ManualClock clock(kNow);
+  ASSERT_TRUE(store.accept({}, artifacts_at(43, "8001"), kNow, 60'000));
+  EXPECT_EQ(store.left_ms(clock), 60'000);
+  clock.advance_ms(20'000);
+  EXPECT_EQ(store.left_ms(clock), 40'000);
+  clock.set_wall_ms(kNow + 1'000'000'000);
+  EXPECT_EQ(store.left_ms(clock), 40'000) << "forward";
+  clock.set_wall_ms(kNow - 1'000'000'000);
+  EXPECT_EQ(store.left_ms(clock), 40'000) << "back";
+  clock.advance_ms(40'000);
+  EXPECT_EQ(store.left_ms(clock), 0);
+  // After a restart nobody knows how much time has gone by: at most what there was at first.
+  auto again = NodeStore::open(disk, "/mesh", "acme").value();
+  EXPECT_EQ(again.left_ms(clock), 60'000);
+  auto later = NodeStore::open(disk, "/mesh", "acme").value();
+  clock.set_wall_ms(kNow + 60'000);
+  EXPECT_EQ(later.left_ms(clock), 0);
+}
+
+TEST(NodeStore, ASetThatExpiredStaysInForceAndSaysSo) {
+  VolatileDisk disk;
+  auto store = enrolled(disk).value();
+  std::vector<Artifact> brief;
+  for (json::object each : {example_agent(), example_link(), example_mesh(), example_ctrl()}) {
+    each["version"] = 43;
+    each["schema_version"] = "1.1";
+    each["expires_at"] = "2026-12-01T00:00:00Z";
+    if (!each.at("plane").is_string()) each["plane"] = {{"ctrl", {{"obeys_mgmt_version", 43}}}};
+    brief.push_back(signed_artifact(each));
+  }
+  auto done = store.accept({}, brief, kNow, 0);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(store.standing_trouble(kNow), "");
+  EXPECT_EQ(store.standing_trouble(kNow + int64_t{90} * 86'400'000),
+            "the set in force expired at 2026-12-01T00:00:00Z, and there is nothing newer; it stays in force");
+  EXPECT_EQ(store.active_set()->version(), 43U);
 }
 
 TEST(NodeStore, ABadSetChangesNothingAndSaysWhy) {

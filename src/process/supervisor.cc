@@ -72,8 +72,10 @@ ContainerEnd& shared_end() {
 
 class Supervisor {
  public:
-  Supervisor(const std::string& folder, Launch launch, HandedSecrets secrets, Secrets plain, ProcessIdentity self)
-      : files_(folder),
+  Supervisor(const std::string& folder, Launch launch, HandedSecrets secrets, Secrets plain, ProcessIdentity self,
+             MayStart may_start)
+      : may_start_(may_start),
+        files_(folder),
         launch_(std::move(launch)),
         work_(launch_.workload),
         secrets_(std::move(secrets)),
@@ -86,7 +88,9 @@ class Supervisor {
   }
 
   void run() {
-    if (auto before = former_state(); before && !is_over(before->phase)) {
+    const auto before = former_state();
+    started_before_ = before && before->reason != Reason::cannot_start;
+    if (before && !is_over(before->phase)) {
       if (size_t ended = end_leftovers(launch_.groups, launch_.mark); ended > 0) {
         log_.note("ended " + std::to_string(ended) + " processes that a supervisor before left behind");
       }
@@ -208,6 +212,9 @@ class Supervisor {
       if (!was_healthy_) return give_up(Reason::port_in_use, message);
       state_.reason = Reason::port_in_use;
       return back_off(message);
+    }
+    if (may_start_ != nullptr) {
+      if (auto may = may_start_(work_, std::exchange(started_before_, true)); !may) return cannot_launch(may.error());
     }
     ::unlink(files_.socket.c_str());
     memory_kills_ = memory_kills(groups_.folders);
@@ -498,6 +505,8 @@ class Supervisor {
     if (!over_ && state_.phase == Phase::stopping) reap();
   }
 
+  const MayStart may_start_;
+  bool started_before_ = false;
   RealDisk disk_;
   RealClock clock_;
   ReplicaFiles files_;
@@ -533,7 +542,7 @@ int say(const std::string& message) {
   return 1;
 }
 
-int supervise_replica(const std::string& folder) {
+int supervise_replica(const std::string& folder, MayStart may_start) {
   RealDisk disk;
   auto text = read_file(disk, ReplicaFiles(folder).launch, kMostLaunchBytes);
   if (!text) return say(text.error().message);
@@ -553,13 +562,13 @@ int supervise_replica(const std::string& folder) {
     if (!unsealed) return say(unsealed.error().message);
     plain = std::move(*unsealed);
   }
-  Supervisor(folder, std::move(*launch), std::move(*secrets), std::move(plain), *self).run();
+  Supervisor(folder, std::move(*launch), std::move(*secrets), std::move(plain), *self, may_start).run();
   return 0;
 }
 
 }  // namespace
 
-std::optional<int> supervise(int count, char** words) {
+std::optional<int> supervise(int count, char** words, MayStart may_start) {
   if (count != 3 || words[1] != kSuperviseWord) return std::nullopt;
   // Whoever started it waits for the first of the two, and is nobody's parent.
   pid_t pid = fork_here();
@@ -567,7 +576,7 @@ std::optional<int> supervise(int count, char** words) {
   if (pid > 0) ::_exit(0);
   ::fcntl(kLockDescriptor, F_SETFD, FD_CLOEXEC);
   ::fcntl(kSecretsDescriptor, F_SETFD, FD_CLOEXEC);
-  return supervise_replica(words[2]);
+  return supervise_replica(words[2], may_start);
 }
 
 }  // namespace sluice::process

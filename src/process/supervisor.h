@@ -10,6 +10,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/result.h"
+#include "process/workload.h"
+
 namespace sluice::process {
 
 // The word after which a program finds the folder of the replica that it is to supervise.
@@ -22,8 +25,12 @@ inline constexpr int kSecretsDescriptor = 4;
 // above all that it hands over.
 inline constexpr int kIdsDescriptor = 1000;
 
+// Whether the workload may be started now, by rules that are not this folder's. `again`: it was started before, as
+// before a crash of the program or of this machine.
+using MayStart = Result<void> (*)(const Workload& workload, bool again);
+
 // For main(), before anything else is made: if the command line is that of a supervisor, becomes one, and says with
 // which code to exit when that is over.
-std::optional<int> supervise(int count, char** words);
+std::optional<int> supervise(int count, char** words, MayStart may_start = nullptr);
 
 }  // namespace sluice::process

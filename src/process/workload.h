@@ -96,6 +96,18 @@ BOOST_DESCRIBE_STRUCT(ContainerWork, (), (engine, image, user, port, writable, t
 // Whoever lacks this label with this home's id is never touched.
 inline constexpr std::string_view kHomeLabel = "dev.sluice.home";
 
+// What an operator lets this machine start is in a folder; by what this workload says it is, one finds what holds for
+// it. Who supervises it asks whether it may be started (process/supervisor.h).
+struct StartBound {
+  std::string folder;
+  std::string environment;
+  std::string deployment;
+  std::string statement;  // who signed it, a DSSE envelope; empty if nobody did
+
+  bool operator==(const StartBound&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(StartBound, (), (folder, environment, deployment, statement))
+
 struct Workload {
   std::vector<std::string> argv;  // a name with / is a file below root, one without is looked up in PATH
   std::string root;               // the extracted bundle: where it runs, and what it cannot change
@@ -112,12 +124,13 @@ struct Workload {
   std::string hidden;                      // a folder of which it sees only what is its own; "" for none
   std::vector<std::string> writable;       // folders that it may change, and that are made its own
   std::optional<ContainerWork> container;  // else it is a process; its argv may be empty then: what the image says
+  std::optional<StartBound> bound = {};    // without one anything may be started
 
   bool operator==(const Workload&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Workload, (),
                       (argv, root, environment, port, config, secrets_as, health, limits, restarts, log, user, grace_ms,
-                       hidden, writable, container))
+                       hidden, writable, container, bound))
 
 // What cannot be started whatever the world is like: `invalid`, and the field at fault.
 Result<void> check(const Workload& workload);

@@ -275,24 +275,29 @@ std::optional<std::string> Bounds::breach_of(const Entry& entry, const Deploymen
     if (entry.digests.any) continue;
     const std::string digest = revision.digest.value_or("");
     if (digest.empty()) return "revision " + revision.id + " does not say what it is";
-    if (entry.digests.members.contains(digest)) continue;
-    const bool vouched = revision.statement && std::ranges::any_of(entry.signed_by, [&](const SignedBy& by) {
-                           auto envelope = crypto::parse_envelope(*revision.statement, "statement");
-                           return envelope && envelope->payload_type == bounds::kStatementType &&
-                                  crypto::verified_key_ids(*envelope, by.keys).size() >= by.threshold &&
-                                  bounds::subjects_of(envelope->payload).contains(digest);
-                         });
-    if (!vouched) return "revision " + revision.id + " is " + digest;
+    if (!lets_run(entry, digest, revision.statement ? &*revision.statement : nullptr))
+      return "revision " + revision.id + " is " + digest;
   }
   return std::nullopt;
 }
 
-std::optional<std::string> Bounds::breach(const DeploymentDocument& deployment) const {
-  const auto named = by_bundle_.find(deployment.bundle);
+bool Bounds::lets_run(const Entry& entry, const std::string& digest, const std::string* statement) {
+  if (entry.digests.any || entry.digests.members.contains(digest)) return true;
+  return statement != nullptr && std::ranges::any_of(entry.signed_by, [&](const SignedBy& by) {
+           auto envelope = crypto::parse_envelope(*statement, "statement");
+           return envelope && envelope->payload_type == bounds::kStatementType &&
+                  crypto::verified_key_ids(*envelope, by.keys).size() >= by.threshold &&
+                  bounds::subjects_of(envelope->payload).contains(digest);
+         });
+}
+
+template <class BreachOf>
+std::optional<std::string> Bounds::first_breach(const std::string& bundle, const BreachOf& breach_of) const {
+  const auto named = by_bundle_.find(bundle);
   std::string first;
   const auto lets_pass = [&](const std::vector<size_t>& entries) {
     for (size_t each : entries) {
-      auto why = breach_of(entries_[each], deployment);
+      std::optional<std::string> why = breach_of(entries_[each]);
       if (!why) return true;
       if (first.empty()) first = *std::move(why);
     }
@@ -300,8 +305,20 @@ std::optional<std::string> Bounds::breach(const DeploymentDocument& deployment) 
   };
   if (named != by_bundle_.end() && lets_pass(named->second)) return std::nullopt;
   if (lets_pass(of_any_bundle_)) return std::nullopt;
-  if (first.empty()) first = "the bundle " + deployment.bundle;
+  if (first.empty()) first = "the bundle " + bundle;
   return "beyond the operator's bounds (version " + std::to_string(document_.version) + "): " + printable(first);
+}
+
+std::optional<std::string> Bounds::breach(const DeploymentDocument& deployment) const {
+  return first_breach(deployment.bundle, [&](const Entry& entry) { return breach_of(entry, deployment); });
+}
+
+std::optional<std::string> Bounds::breach(const StartingRevision& revision) const {
+  return first_breach(revision.bundle, [&](const Entry& entry) -> std::optional<std::string> {
+    if (!entry.ids.has(revision.deployment)) return "its deployment is " + revision.deployment;
+    if (!lets_run(entry, revision.digest, &revision.statement)) return "its tree is " + revision.digest;
+    return std::nullopt;
+  });
 }
 
 void Bounds::narrow(ReadTable& read, bool keep_known) const {

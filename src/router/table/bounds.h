@@ -67,6 +67,14 @@ struct BoundsDocument {
 BOOST_DESCRIBE_STRUCT(BoundsDocument, (),
                       (schema, environment, version, expires_at, deployments, trusted_proxies, debug_keys, pins))
 
+// A revision that is about to be started, by whoever can see what it is.
+struct StartingRevision {
+  std::string bundle;
+  std::string deployment;  // its id; empty: of none
+  std::string digest;      // of the tree as it was unpacked
+  std::string statement;   // the DSSE envelope that names the digest; empty: there is none
+};
+
 class Bounds {
  public:
   // Checks every rule. Errors name their place.
@@ -79,6 +87,7 @@ class Bounds {
   Result<void> check_settings(const TableDocument& table) const;
   // Why a deployment goes beyond all that is allowed; nothing if it does not.
   std::optional<std::string> breach(const DeploymentDocument& deployment) const;
+  std::optional<std::string> breach(const StartingRevision& revision) const;
   // Moves deployments that go beyond to the quarantined. `keep_known`: a router may go on with what it knew of them.
   void narrow(ReadTable& read, bool keep_known) const;
   void narrow(ReadPatch& read) const;
@@ -105,6 +114,10 @@ class Bounds {
   };
 
   std::optional<std::string> breach_of(const Entry& entry, const DeploymentDocument& deployment) const;
+  static bool lets_run(const Entry& entry, const std::string& digest, const std::string* statement);
+  // The first breach of entries for the bundle; nothing if one lets it pass.
+  template <class BreachOf>
+  std::optional<std::string> first_breach(const std::string& bundle, const BreachOf& breach_of) const;
 
   BoundsDocument document_;
   std::optional<int64_t> expires_ms_;

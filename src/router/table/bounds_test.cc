@@ -222,5 +222,34 @@ TEST(RouterBounds, FaultsNameTheirPlace) {
   EXPECT_THAT(fault((head + "trusted_proxies: []\ndeployments: []\nmore: 1\n").c_str()), HasSubstr("more"));
 }
 
+TEST(RouterBounds, OfARevisionThatIsAboutToBeStarted) {
+  BoundsDocument bound = document();
+  const crypto::PrivateKey release = crypto::PrivateKey::generate(), other = crypto::PrivateKey::generate();
+  bound.deployments[0].ids = {{{.type = "enum", .members = {{"d1"}}}}};
+  bound.deployments[0].revisions = {{.type = "enum", .members = {{kTree}}},
+                                    {.type = "signed_by", .keys = {{crypto::to_base64(release.public_key().raw())}}}};
+  const Bounds bounds = made(bound);
+  const auto why = [&](const StartingRevision& revision) { return bounds.breach(revision).value_or(""); };
+  EXPECT_EQ(why({.bundle = "shop", .deployment = "d1", .digest = kTree}), "");
+  EXPECT_THAT(why({.bundle = "blog", .deployment = "d1", .digest = kTree}), HasSubstr("the bundle blog"));
+  EXPECT_THAT(why({.bundle = "shop", .deployment = "d2", .digest = kTree}), HasSubstr("its deployment is d2"));
+  const std::string digest = std::string(64, 'b');
+  const auto signed_with = [&](const crypto::PrivateKey& key) {
+    return crypto::write_envelope(crypto::sign_envelope("application/vnd.in-toto+json",
+                                                        R"({"subject":[{"digest":{"sha256":")" + digest + R"("}}]})",
+                                                        std::span(&key, 1))
+                                      .value());
+  };
+  const StartingRevision fresh{.bundle = "shop", .deployment = "d1", .digest = "sha256:" + digest};
+  EXPECT_THAT(why(fresh), HasSubstr("its tree is sha256:bbb"));
+  StartingRevision vouched = fresh;
+  vouched.statement = signed_with(other);
+  EXPECT_THAT(why(vouched), HasSubstr("its tree is"));
+  vouched.statement = signed_with(release);
+  EXPECT_EQ(why(vouched), "");
+  vouched.digest = "sha256:" + std::string(64, 'c');
+  EXPECT_THAT(why(vouched), HasSubstr("its tree is")) << "a statement about another tree";
+}
+
 }  // namespace bounds_test
 }  // namespace sluice::router

@@ -89,6 +89,7 @@ Result<mesh::AgentOptions> options_of(Context& context, const Place& place) {
   while (options.direct.ends_with('/')) options.direct.pop_back();
   options.poll_ms = context.given.number("poll").value_or(options.poll_ms);
   options.confirm_ms = context.given.number("commit-timeout").value_or(options.confirm_ms);
+  options.patience_ms = context.given.number("patience").value_or(options.patience_ms);
   options.path = context.variables("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   if (context.given.has("vertex")) {
     auto program = process::find_program(context.given.text("vertex"), ".", {{"PATH", options.path}});
@@ -277,7 +278,12 @@ void add_mesh_agent_commands(Commands& commands) {
              .value = "TIME",
              .help = "how long a new set may stay unconfirmed; 0s: for ever",
              .kind = Kind::duration,
-             .fallback = "5m"}},
+             .fallback = "5m"},
+            {.name = "patience",
+             .value = "TIME",
+             .help = "how long an answer of the config server may take",
+             .kind = Kind::duration,
+             .fallback = "30s"}},
        .example = "sluice mesh agent status",
        .run = mesh_agent_commands::agent});
 }

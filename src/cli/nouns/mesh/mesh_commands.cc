@@ -156,6 +156,7 @@ void add_mesh_commands(Commands& commands) {
                 .args = {{.name = "artifact", .help = "which one", .choices = {"agent", "vertex", "ctrl"}}},
                 .example = "sluice mesh schema agent",
                 .run = mesh_commands::schema});
+  add_mesh_publish_commands(commands);
   add_mesh_agent_commands(commands);
 }
 

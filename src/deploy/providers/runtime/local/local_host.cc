@@ -273,6 +273,16 @@ Result<void> LocalHost::check_storage(const Bundle& bundle, const Given& given) 
   return {};
 }
 
+std::optional<process::StartBound> LocalHost::bound_of(const Given& given) const {
+  if (place_.bounds.empty()) return std::nullopt;
+  auto there = disk_.exists(place_.bounds);
+  if (there && !*there) return std::nullopt;
+  return process::StartBound{.folder = place_.bounds,
+                             .environment = variable_in(given, "SLUICE_ENVIRONMENT"),
+                             .deployment = variable_in(given, "SLUICE_DEPLOYMENT"),
+                             .statement = given.statement};
+}
+
 process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& given, std::optional<uint16_t> port,
                                          const std::optional<ReadyImage>& image) const {
   const bundle::Manifest& manifest = bundle.manifest;
@@ -288,6 +298,7 @@ process::Workload LocalHost::workload_of(const Bundle& bundle, const Given& give
   workload.user = manifest.user.value_or(bundle::kDefaultUser);
   workload.grace_ms = manifest.drain.length.count();
   workload.hidden = place_.home;
+  workload.bound = bound_of(given);
   for (const auto& [variable, text] : given.variables) workload.environment[variable] = text;
   if (image) workload.container = container_of(manifest, given, *image);
   if (image) workload.user = number_of_user(workload.container->user);
@@ -456,6 +467,7 @@ LocalHost::Brought LocalHost::bring_back(const Bundle& bundle, const Deployment&
         if (!port) return of_home(port.error());
         workload->port = *port;
       }
+      workload->bound = bound_of(deployment.given);  // those of today
       auto started = replicas_.start(name, *workload, deployment.given.secrets);
       if (!started) return of_home(started.error());
     }

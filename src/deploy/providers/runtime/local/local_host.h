@@ -67,6 +67,7 @@ struct Given {
   process::Secrets secrets;
   std::string engine = {};                        // the socket of the container engine, if an operator has named one
   std::optional<oci::Login> registry_login = {};  // of the registry that its image is in
+  std::string statement = {};                     // who signed the revision, a DSSE envelope; empty: nobody
 };
 
 struct Deployment {
@@ -108,6 +109,7 @@ class LocalHost {
     std::string home;               // hidden from programs
     std::string bundles;            // where archives are unpacked; below the home
     std::string storage;            // what programs store; below the home
+    std::string bounds = {};        // what an operator lets this machine start (deploy/start_bounds.h)
     LocalImages* images = nullptr;  // of bundles that have one
   };
 
@@ -177,6 +179,7 @@ class LocalHost {
   Result<uint16_t> port_of(const std::string& name, const Deployment& deployment, int64_t number);
   Result<void> check_storage(const Bundle& bundle, const Given& given) const;
   Result<void> make_storage(const Bundle& bundle, const Given& given);
+  std::optional<process::StartBound> bound_of(const Given& given) const;
   std::vector<std::pair<std::string, std::string>> storage_of(const Bundle& bundle, const Given& given) const;
   Placed place_of(const std::string& name, const process::Workload& workload) const;
   // Waits until all are healthy; what happened to the first that is not.

@@ -11,6 +11,7 @@
 #include "deploy/providers/runtime/local/local_settings.h"
 #include "deploy/views/container_engine.h"
 #include "deploy/views/living_revisions.h"
+#include "deploy/views/revision_statement.h"
 #include "deploy/views/telemetry.h"
 #include "process/port.h"
 
@@ -189,6 +190,10 @@ std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& 
     auto environment = deployment.given.variables.find("SLUICE_ENVIRONMENT");
     deployment.given.engine = views::container_engine(
         effect.read(), environment == deployment.given.variables.end() ? "" : environment->second);
+  }
+  if (auto revision = deployment.given.variables.find("SLUICE_REVISION");
+      revision != deployment.given.variables.end()) {
+    deployment.given.statement = views::statement_of(effect.read(), revision->second);
   }
   // What a bundle or an operator says of telemetry itself comes first.
   lang::ReadOnlyRows rows(effect.read().rows_of("LocalRuntime"));
