@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/nearest.h"
+#include "cli/outputs.h"
 #include "cli/topics.h"
 
 namespace sluice::cli {
@@ -129,68 +130,60 @@ std::string topic_help(const Topic& topic, const Terminal& terminal) {
   return text + listed(topic.rows, terminal);
 }
 
-json::array shown_json(const std::vector<std::string>& words) { return json::array(words.begin(), words.end()); }
-
-json::array shown_json(const std::vector<Option>& options) {
-  json::array list;
+std::vector<outputs::HelpOption> shown_of(const std::vector<Option>& options) {
+  std::vector<outputs::HelpOption> all;
   for (const Option& option : options) {
-    json::object object{{"name", "--" + option.name}, {"help", option.help}};
-    if (option.letter != 0) object["letter"] = std::string{'-', option.letter};
-    if (!option.value.empty()) object["value"] = option.value;
-    if (!option.choices.empty()) object["choices"] = shown_json(option.choices);
-    if (!option.fallback.empty()) object["default"] = option.fallback;
-    if (option.repeated) object["repeated"] = true;
-    list.push_back(std::move(object));
+    outputs::HelpOption& shown = all.emplace_back();
+    shown.name = "--" + option.name;
+    shown.help = option.help;
+    if (option.letter != 0) shown.letter = std::string{'-', option.letter};
+    if (!option.value.empty()) shown.value = option.value;
+    if (!option.choices.empty()) shown.choices = option.choices;
+    if (!option.fallback.empty()) shown.default_ = option.fallback;
+    if (option.repeated) shown.repeated = true;
   }
-  return list;
+  return all;
 }
 
-json::object shown_json(const Command& command) {
-  json::array args;
+outputs::HelpCommand shown_of(const Command& command) {
+  outputs::HelpCommand shown{.name = command.name,
+                             .summary = command.summary,
+                             .usage = usage_line(command),
+                             .options = shown_of(command.options),
+                             .example = command.example};
   for (const Arg& arg : command.args) {
-    json::object object{{"name", arg.name}, {"help", arg.help}, {"required", !arg.optional}};
-    if (!arg.choices.empty()) object["choices"] = shown_json(arg.choices);
-    if (arg.repeated) object["repeated"] = true;
-    args.push_back(std::move(object));
+    outputs::HelpArg& one = shown.args.emplace_back();
+    one = {.name = arg.name, .help = arg.help, .required = !arg.optional};
+    if (!arg.choices.empty()) one.choices = arg.choices;
+    if (arg.repeated) one.repeated = true;
   }
-  json::object object{{"name", command.name},
-                      {"summary", command.summary},
-                      {"usage", usage_line(command)},
-                      {"args", std::move(args)},
-                      {"options", shown_json(command.options)},
-                      {"example", command.example}};
-  if (!command.formats.empty()) object["formats"] = shown_json(command.formats);
-  return object;
+  if (!command.formats.empty()) shown.formats = command.formats;
+  return shown;
 }
 
-json::object shown_json(const Noun& noun, const Commands& commands) {
-  return {{"name", noun.name}, {"summary", noun.summary}, {"verbs", shown_json(commands.verbs_of(noun.name))}};
+outputs::HelpNoun shown_of(const Noun& noun, const Commands& commands) {
+  return {.name = noun.name, .summary = noun.summary, .verbs = commands.verbs_of(noun.name)};
 }
 
-json::object shown_json(const Topic& topic) {
-  json::array rows;
+outputs::HelpTopic shown_of(const Topic& topic) {
+  outputs::HelpTopic shown{.topic = topic.name, .summary = topic.summary, .text = topic.text};
   for (const auto& row : topic.rows) {
     json::object object;
     for (size_t i = 0; i < row.size(); ++i) {
       bool number = row[i].find_first_not_of("0123456789") == std::string::npos;
       object[topic.columns[i]] = number ? json::value(std::stoi(row[i])) : json::value(row[i]);
     }
-    rows.push_back(std::move(object));
+    shown.rows.emplace_back(std::move(object));
   }
-  return {{"topic", topic.name}, {"summary", topic.summary}, {"text", topic.text}, {"rows", std::move(rows)}};
+  return shown;
 }
 
-json::object shown_json(const Commands& commands) {
-  json::array nouns;
-  for (const Noun& noun : commands.nouns()) nouns.push_back(shown_json(noun, commands));
-  json::array all;
-  for (const Command& command : commands.all()) all.push_back(shown_json(command));
-  json::array names;
-  for (const Topic& topic : topics()) names.push_back(json::string(topic.name));
-  return {{"nouns", std::move(nouns)},
-          {"commands", std::move(all)},
-          {"global_options", shown_json(global_options())},
-          {"topics", std::move(names)}};
+outputs::Help shown_of(const Commands& commands) {
+  outputs::Help shown{.global_options = shown_of(global_options())};
+  for (const Noun& noun : commands.nouns()) shown.nouns.push_back(shown_of(noun, commands));
+  for (const Command& command : commands.all()) shown.commands.push_back(shown_of(command));
+  for (const Topic& topic : topics()) shown.topics.emplace_back(topic.name);
+  return shown;
 }
 
 }  // namespace
@@ -223,14 +216,15 @@ Result<Code> print_help(std::string_view words, Context& context) {
   const Commands& commands = context.commands;
   Output& output = context.output;
   if (words.empty()) {
-    output.print(shown_json(commands), [&](const Terminal& terminal) { return overview(commands, terminal); });
+    output.print(to_json(shown_of(commands)), [&](const Terminal& terminal) { return overview(commands, terminal); });
   } else if (const Command* command = commands.find(words)) {
-    output.print(shown_json(*command), [&](const Terminal& terminal) { return command_help(*command, terminal); });
+    output.print(to_json(shown_of(*command)),
+                 [&](const Terminal& terminal) { return command_help(*command, terminal); });
   } else if (const Noun* noun = commands.find_noun(words)) {
-    output.print(shown_json(*noun, commands),
+    output.print(to_json(shown_of(*noun, commands)),
                  [&](const Terminal& terminal) { return noun_help(*noun, commands, terminal); });
   } else if (const Topic* topic = find_topic(words)) {
-    output.print(shown_json(*topic), [&](const Terminal& terminal) { return topic_help(*topic, terminal); });
+    output.print(to_json(shown_of(*topic)), [&](const Terminal& terminal) { return topic_help(*topic, terminal); });
   } else {
     std::vector<std::string> known = commands.first_words();
     for (const Command& known_command : commands.all()) known.push_back(known_command.name);

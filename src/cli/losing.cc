@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <ostream>
 
+#include "cli/outputs.h"
 #include "cli/prompt.h"
 #include "host/kit_place.h"
 
@@ -34,13 +35,11 @@ void add_count(std::vector<std::string>& loses, size_t count, const std::string&
 }
 
 Code print_loss(Context& context, const Loss& loss) {
-  json::array loses;
   std::string all;
   for (const std::string& each : loss.loses) {
-    loses.emplace_back(each);
     all += (all.empty() ? ", with " : ", ") + printable(each);
   }
-  context.output.print(json::object{{"would", loss.what}, {"loses", std::move(loses)}},
+  context.output.print(to_json(outputs::Loss{.would = loss.what, .loses = loss.loses}),
                        [&](const Terminal&) { return "would " + printable(loss.what) + all + "\n"; });
   return Code::ok;
 }

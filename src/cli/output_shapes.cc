@@ -1,154 +1,159 @@
-// The shapes of the objects stand first, then those of the commands, by noun. What is the answer of an action or a view
-// comes from its concept or its view; written down here is only what a command prints of its own: what it did to local
-// files, and sums of several answers.
+// Nothing is described here: a command prints the answer of an action or a view, or a described struct.
 #include "cli/output_shapes.h"
 
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
-#include <optional>
 
-#include "cli/shape.h"
+#include "base/json_schema.h"
+#include "cli/outputs.h"
+#include "cli/tool_outputs.h"
 #include "deploy/deploy_kit.h"
+#include "deploy/views/documents.h"
+#include "deploy/views/environment_file.h"
 #include "host/access_views.h"
+#include "host/door.h"
 #include "host/moment.h"
+#include "judge/verdict.h"
 #include "lang/check/check.h"
 #include "lang/codegen/generate_schema.h"
+#include "mesh/node_agent.h"
+#include "mesh/tree.h"
 
 namespace sluice::cli {
 namespace {
 
-struct NamedShape {
+struct Struct {
   std::string_view name;
-  std::string_view shape;
+  json::value (*schema)(std::string_view name);
 };
 
-constexpr auto kShapes = std::to_array<NamedShape>({
-    {"faults", "{ faults: [text] }"},
-    {"mesh-access", "{ initiator: text, node: text, target: text }"},
-    {"mesh-link", "{ node: text, vertex: text, link: text, peer: text }"},
-    {"mesh-hop", "{ node: text, vertex: text, link: text, label: int }"},
-    {"host",
-     "{ env_id: text, region?: text, cluster_endpoint?: text, public_hostname?: text, tenant_org_id?: text, "
-     "redis_url?: text, listen_addr?: text, public_base_url?: text, trusted_proxies?: text, "
-     "access_log_share?: text, connections_per_address?: text, container_engine?: text, revision_proofs?: text }"},
-    {"pack",
-     "{ slot: text, kind: text, pack_ref: text, answers_ref: text?, generation: int, bound_at: time, "
-     "previous_binding_ref: text? }"},
-    {"route", "{ hosts: [text], path_prefixes: [text], tenant_selector: { tenant: text?, team: text? } }"},
-    {"shares", "[{ party_id: text, basis_points: int }]"},
-    {"revocation", "{ required: bool, list_ref: text? }"},
-    {"retention", "{ archived_max_age_days: int, staged_max_count: int }"},
-    {"file-bundle",
-     "{ schema?: text, deployment_id?: text, env_id?: text, bundle_id: text, customer_id: text, "
-     "status?: 'active' | 'paused' | 'archived', generation?: int, created_at?: text, "
-     "current_revisions?: [text], route_binding?: { hosts?: [text], path_prefixes?: [text], "
-     "tenant_selector?: { tenant?: text?, team?: text? } }, revenue_share?: @shares, "
-     "revenue_policy_ref?: text, usage?: object, authorization_ref?: text?, "
-     "config_overrides?: { *: object }, bundle_source_uri?: text?, "
-     "config?: { non_secret?: object, runtime_refs?: { *: text } }? }"},
-    {"environment-file",
-     "{ schema: 'sluice.environment.v1', environment_id: text, name?: text, extends?: text?, "
-     "generation?: int, created_at?: text, host_config?: { env_id?: text?, region?: text?, "
-     "cluster_endpoint?: text?, public_hostname?: text?, tenant_org_id?: text?, "
-     "redis_url?: text?, listen_addr?: text?, public_base_url?: text?, trusted_proxies?: text?, "
-     "access_log_share?: text?, connections_per_address?: text?, container_engine?: text?, revision_proofs?: text? }, "
-     "packs?: [{ slot: text, kind: text, pack_ref?: text?, answers_ref?: text?, "
-     "generation?: int, bound_at?: text, previous_binding_ref?: text? }], "
-     "credentials_ref?: text?, bundles?: [@file-bundle], revisions?: [object], "
-     "traffic_splits?: [object], revocation?: { required?: bool, list_ref?: text? }, "
-     "retention?: { archived_max_age_days?: int, staged_max_count?: int }, health?: object }"},
-    {"decided", "{ flow: text, position: int, state: text }"},
-    {"field", "{ name: text, type: text }"},
-    {"concept",
-     "{ name: text, file: text, purpose: text, actions: [{ name: text, runs: text, callers: text, right: text?, "
-     "effect: text?, params: [@field], "
-     "variants: [{ name: text, fields: [@field] }], guardedBy: [text], startedBy: [text], "
-     "matchedBy: [text], answeredBy: [text] }] }"},
-    {"sync",
-     "{ name: text, alias: text, tier: text, kit: text, file: text, purpose: text, eventual: bool, "
-     "active: bool, derived?: bool, why?: text, replaces?: text, waitsFor: [text], starts: [text] }"},
-    {"guard",
-     "{ name: text, kit: text, file: text, purpose: text, binds: text, refusesWith: text, active: bool, why?: text }"},
-    {"kit",
-     "{ name: text, version: text, description: text, concepts: [@concept], absent: [{ name: text, "
-     "why: text }], syncs: [@sync], guards: [@guard], "
-     "cycles: [{ path: text, outside: bool, loop: bool }] }"},
-    {"loss", "{ would: text, loses: [text] }"},
-    {"change", "{ change: '+' | '~' | '-', what: text }"},
-    {"option",
-     "{ name: text, help: text, letter?: text, value?: text, choices?: [text], default?: text, "
-     "repeated?: bool }"},
-    {"command",
-     "{ name: text, summary: text, details?: text, usage: text, args: [{ name: text, help: text, "
-     "required: bool, choices?: [text], repeated?: bool }], options: [@option], example: text, "
-     "formats?: [text] }"},
-    {"noun", "{ name: text, summary: text, verbs: [text] }"},
-    {"routed-revision",
-     "{ id: text, state: 'ready' | 'draining', weight_bps: int, requests: int, in_flight: int, websockets: int, "
-     "status: { *: int }, retries: int, failures: int, bytes_in: int, bytes_out: int, "
-     "latency_us: { p50: int, p99: int }, latency_counts: [int], "
-     "replicas: [{ address: text, in_flight: int, idle: int, ejected: int }] }"},
+template <class T>
+json::value schema_for(std::string_view name) {
+  return json_schema<T>(name, "urn:sluice:output:" + std::string(name));
+}
+
+constexpr auto kStructs = std::to_array<Struct>({
+    {"Begun", schema_for<outputs::Begun>},
+    {"BoundsSigned", schema_for<outputs::BoundsSigned>},
+    {"BoundsVerified", schema_for<outputs::BoundsVerified>},
+    {"BundleBuilt", schema_for<outputs::BundleBuilt>},
+    {"BundleDiff", schema_for<outputs::BundleDiff>},
+    {"BundleExamined", schema_for<outputs::BundleExamined>},
+    {"BundleExtracted", schema_for<outputs::BundleExtracted>},
+    {"BundleInspected", schema_for<outputs::BundleInspected>},
+    {"BundlePulled", schema_for<outputs::BundlePulled>},
+    {"BundlePushed", schema_for<outputs::BundlePushed>},
+    {"BundleSigned", schema_for<outputs::BundleSigned>},
+    {"BundleVerified", schema_for<outputs::BundleVerified>},
+    {"CallEnded", schema_for<outputs::CallEnded>},
+    {"CallOpen", schema_for<outputs::CallOpen>},
+    {"Concept", schema_for<outputs::Concept>},
+    {"ConfigsStaged", schema_for<std::vector<outputs::ConfigStaged>>},
+    {"ConsoleLink", schema_for<outputs::ConsoleLink>},
+    {"ContextUsed", schema_for<outputs::ContextUsed>},
+    {"DebugToken", schema_for<outputs::DebugToken>},
+    {"Decided", schema_for<outputs::Decided>},
+    {"Differences", schema_for<outputs::Differences>},
+    {"EnvironmentApplied", schema_for<outputs::EnvironmentApplied>},
+    {"EnvironmentExported", schema_for<outputs::EnvironmentExported>},
+    {"FlowStates", schema_for<std::vector<outputs::FlowState>>},
+    {"Guard", schema_for<outputs::Guard>},
+    {"Help", schema_for<outputs::Help>},
+    {"HelpCommand", schema_for<outputs::HelpCommand>},
+    {"HelpNoun", schema_for<outputs::HelpNoun>},
+    {"HelpTopic", schema_for<outputs::HelpTopic>},
+    {"InstanceStopped", schema_for<outputs::InstanceStopped>},
+    {"Kit", schema_for<outputs::Kit>},
+    {"KitBegun", schema_for<outputs::KitBegun>},
+    {"KitCheck", schema_for<outputs::KitCheck>},
+    {"KitFormatted", schema_for<outputs::KitFormatted>},
+    {"KitsListed", schema_for<std::vector<outputs::KitListed>>},
+    {"KnownContexts", schema_for<outputs::KnownContexts>},
+    {"LoggedIn", schema_for<outputs::LoggedIn>},
+    {"Loss", schema_for<outputs::Loss>},
+    {"MeshBegun", schema_for<outputs::MeshBegun>},
+    {"MeshBundle", schema_for<outputs::MeshBundle>},
+    {"MeshDrafts", schema_for<outputs::MeshDrafts>},
+    {"MeshFaults", schema_for<outputs::MeshFaults>},
+    {"MeshJoined", schema_for<outputs::MeshJoined>},
+    {"MeshKeys", schema_for<outputs::MeshKeys>},
+    {"MeshPlan", schema_for<mesh::TreePlan>},
+    {"MeshSigned", schema_for<outputs::MeshSigned>},
+    {"MeshTraced", schema_for<outputs::MeshTraced>},
+    {"MeshVerified", schema_for<outputs::MeshVerified>},
+    {"Migrated", schema_for<outputs::Migrated>},
+    {"NodeConfirmed", schema_for<outputs::NodeConfirmed>},
+    {"NodeEnrolled", schema_for<outputs::NodeEnrolled>},
+    {"NodeStatus", schema_for<mesh::AgentStatus>},
+    {"NodeSync", schema_for<mesh::AgentSync>},
+    {"PackSigned", schema_for<outputs::PackSigned>},
+    {"PackTested", schema_for<outputs::PackTested>},
+    {"Packs", schema_for<std::vector<deploy::views::PackDocument>>},
+    {"Position", schema_for<outputs::Position>},
+    {"RegistryLogins", schema_for<std::vector<outputs::RegistryLogin>>},
+    {"RouterStats", schema_for<outputs::RouterStats>},
+    {"SaidLine", schema_for<host::SaidLine>},
+    {"StagedIn", schema_for<outputs::StagedIn>},
+    {"Status", schema_for<outputs::Status>},
+    {"Stopped", schema_for<outputs::Stopped>},
+    {"Sync", schema_for<outputs::Sync>},
+    {"Up", schema_for<outputs::Up>},
+    {"Verdict", schema_for<judge::Verdict>},
 });
 
-// `text`: it prints no JSON. Of `logs` the shape is each line's.
-constexpr auto kCommands = std::to_array<NamedShape>({
-    {"kit check", "{ errors: int, warnings: int, concepts: int, syncs: int, guards: int, diagnostics: [object] }"},
-    {"kit fmt", "{ changed: [text], broken: [text], diagnostics: [object], files: int }"},
-    {"kit show", "@kit | @concept | @sync | @guard"},
-    {"kit run",
-     "[{ flow: text, state: text }] | { flow?: text, invocation?: text, variant: text, fields: object, "
-     "maybeDone?: bool, position?: int, state?: text, followUpsPending?: int } | "
-     "{ flow: text, invocation: text, state: text, waitsFor: text }"},
-    {"kit init", "{ kit: text, files: [text] }"},
-    {"kit list", "[{ name: text, version: text, folder: text, description: text, errors: int, warnings: int }]"},
-    {"init", "{ file: text, name?: text, run?: [text], listen?: text }"},
+struct Printed {
+  std::string_view command;
+  std::string_view what;
+};
 
-    {"bundles build",
-     "{ bundle: text, version: text, file: text, sidecar: text, tree: text, archive: text, "
-     "entries: int, bytes: int, archiveBytes: int, key: text, skipped: [{ path: text, "
-     "reason: text }], allowedSecrets: int, warnings: [text] }"},
-    {"bundles inspect",
-     "{ file: text, format: text, tree: text, archive: text, entries: int, bytes: int, "
-     "archiveBytes: int, signatures: [text], bundle?: text, version?: text, files?: [{ path: text, "
-     "type: text, mode: text, size?: int, sha256?: text, target?: text }] }"},
-    {"bundles sign", "{ file: text, sidecar: text, bundle: text, key: text, signatures: int }"},
-    {"bundles verify",
-     "{ file: text, bundle: text, version: text, env: text, tree: text, archive: text, "
-     "keys: [text] }"},
-    {"bundles doctor",
-     "{ file: text, files: int, findings: [{ path: text, line: int, kind: text, hash: text }], "
-     "allowed: int, notLookedInto: [text] }"},
-    {"bundles diff", "{ before: text, after: text, changes: [{ change: text, path: text, detail: text }] }"},
-    {"bundles extract", "{ folder: text, tree: text, entries: int, bytes: int }"},
-    {"bundles push",
-     "{ file: text, bundle: text, version: text, reference: text, digest: text, onlySignatures: bool }"},
-    {"bundles pull", "{ file: text, reference: text, digest: text, archive: text, signatures: int }"},
-    {"bundles add", "=Revision/stage + { deployment: text }"},
-    {"bundles update", "=Deployment/update | =Deployment/pause | @loss"},
-    {"bundles remove", "=Deployment/remove | @loss"},
+// Parts stand between `|`: one of them is printed.
+//
+//   text  object       it prints no JSON; an object of any fields
+//   &name              what the view of that name answers
+//   =Concept/action    the fields of the action's `ok`, and the flow
+//   ~Concept/action    the same of a query, without a flow
+//   #Struct            a struct of kStructs
+//   =A + #Struct       both as one object
+//
+// Of `logs` it is each line.
+constexpr auto kCommands = std::to_array<Printed>({
+    {"kit check", "#KitCheck"},
+    {"kit fmt", "#KitFormatted"},
+    {"kit show", "#Kit | #Concept | #Sync | #Guard"},
+    {"kit run", "#FlowStates | #CallEnded | #CallOpen"},
+    {"kit init", "#KitBegun"},
+    {"kit list", "#KitsListed"},
+    {"init", "#Begun"},
+
+    {"bundles build", "#BundleBuilt"},
+    {"bundles inspect", "#BundleInspected"},
+    {"bundles sign", "#BundleSigned"},
+    {"bundles verify", "#BundleVerified"},
+    {"bundles doctor", "#BundleExamined"},
+    {"bundles diff", "#BundleDiff"},
+    {"bundles extract", "#BundleExtracted"},
+    {"bundles push", "#BundlePushed"},
+    {"bundles pull", "#BundlePulled"},
+    {"bundles add", "=Revision/stage + #StagedIn"},
+    {"bundles update", "=Deployment/update | =Deployment/pause | #Loss"},
+    {"bundles remove", "=Deployment/remove | #Loss"},
     {"bundles list", "&deployments"},
 
     {"artifact build", "=Artifact/build"},
     {"artifact list", "&artifacts"},
-    {"artifact gc", "=Artifact/gc | @loss"},
+    {"artifact gc", "=Artifact/gc | #Loss"},
     {"runtime list", "&instances"},
     {"runtime show", "&instance"},
-    {"runtime stop", "{ instance: text, component: text, name: text, replicas: int, stopped: bool, flow?: text }"},
-    {"runtime storage", "&stored-data | =Deployment/deleteData | @loss"},
-    {"logs", "{ time: time, replica: text, label: text, stream: text, text: text }"},
+    {"runtime stop", "#InstanceStopped"},
+    {"runtime storage", "&stored-data | =Deployment/deleteData | #Loss"},
+    {"logs", "#SaidLine"},
     {"exec", "text"},
     {"mcp", "text"},
     {"serve", "text"},
-    {"status",
-     "{ running: bool, socket?: text, url?: text, pid?: int, version?: text, since?: time, kit?: text, kitFolder?: "
-     "text, "
-     "storePath?: text, storeBytes?: int, position?: int, openFlows?: int, trouble?: text, "
-     "environments?: [object], clock?: object }"},
-    {"stop", "{ stopped: bool, pid?: int, routers?: [{ name: text, pid: int }], replicas?: int }"},
-    {"up",
-     "{ deployment: text, bundle: text, revision: text, name: text, changed: bool, "
-     "weights: [{ revision: text, weightBps: int }], urls: [text] }"},
+    {"status", "#Status"},
+    {"stop", "#Stopped"},
+    {"up", "#Up"},
     {"deploy run", "&plan"},
     {"deploy plan", "&plan"},
     {"deploy show", "&plan"},
@@ -156,32 +161,17 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"deploy status", "&plan"},
     {"deploy list", "&plans"},
     {"deploy destroy", "&plan"},
-    {"deploy diff", "{ a: text, b: text, differences: [text] }"},
-    {"env diff", "{ a: text, b: text, differences: [text] }"},
+    {"deploy diff", "#Differences"},
+    {"env diff", "#Differences"},
     {"env resolve", "object"},
     {"env promote", "&plan"},
     {"deploy cancel", "=DeployPlan/cancel"},
     {"deploy rollback", "&plan"},
     {"rollback", "&plan"},
-    {"down", "=Deployment/down | @loss"},
+    {"down", "=Deployment/down | #Loss"},
     {"router run", "text"},
-    {"router stats",
-     "{ ok: bool, router: text, name: text, pid: int, worker_pid: int, environment: text, generation: int, "
-     "digest: text, uptime_s: int, threads: int, connections: int, idle_connections: int, held: int, "
-     "quarantined: [{ deployment: text, reason: text }], state: { patches: int, bytes: int, error: text }, "
-     "bounds: { version: int, expires_at: time?, error: text }?, "
-     "counters: { kept: bool, error: text }, access_log: { dropped_bytes: int }, "
-     "pins: { redis: 'none' | 'connected' | 'down', error: text, lookups: int, hits: int, misses: int, timeouts: int, "
-     "failures: int, writes: int }, "
-     "deployments: [{ id: text, generation: int, status: 'active' | 'paused', revisions: [@routed-revision] }] }"},
-    {"judge",
-     "{ schema: 'sluice.verdict.v1', verdict: 'healthy' | 'unhealthy' | 'insufficientData', sentence: text, "
-     "metric: text, against: number, alpha: number, beta: number, seconds: number, canary_requests: number, "
-     "canary_failed: number, baseline_requests: number, baseline_failed: number, windows: int, dropped_windows: int, "
-     "requests_needed?: number, seconds_needed?: number, margin_latency_ratio: number, metrics: [{ name: text, "
-     "over_ms?: number, limit?: number, canary_requests: number, canary_bad: number, baseline_requests: number, "
-     "baseline_bad: number, seconds: number, against: number, for: number, grouping: number, "
-     "requests_needed?: number, smallest_noticed?: number }] }"},
+    {"router stats", "#RouterStats"},
+    {"judge", "#Verdict"},
     {"usage show", "&usage"},
     {"scale", "=Deployment/scale"},
 
@@ -190,29 +180,20 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"env create", "=Env/create"},
     {"env update", "=Env/update"},
     {"env doctor", "~Env/doctor"},
-    {"env destroy", "=Env/destroy | @loss"},
-    {"env export",
-     "{ schema: 'sluice.environment.v1', environment_id: text, name: text, extends: text?, "
-     "host_config: @host, packs: [{ slot: text, kind: text, pack_ref: text, answers_ref: text? }], "
-     "credentials_ref: text?, revocation: @revocation, retention: @retention, "
-     "bundles: [{ bundle_id: text, customer_id: text, status: text, route_binding: @route, "
-     "revenue_share: @shares, config_overrides: { *: object }, bundle_source_uri: text?, "
-     "config: { non_secret?: object, runtime_refs?: { *: text } }? }] } | { file: text, archives: [text] }"},
-    {"env apply", "{ environment: text, changes: [@change] }"},
-    {"env migrate-dev",
-     "{ environment: text, name: text, clean: bool, outcome: 'checked' | 'migrated' | 'aliased' | "
-     "'nothing to do', findings: [{ level: 'blocking' | 'info', kind: text, file: text, "
-     "key: text, what: text }] }"},
-    {"env-packs list", "[@pack]"},
+    {"env destroy", "=Env/destroy | #Loss"},
+    {"env export", "&environment-export | #EnvironmentExported"},
+    {"env apply", "#EnvironmentApplied"},
+    {"env migrate-dev", "#Migrated"},
+    {"env-packs list", "#Packs"},
     {"env-packs add", "=Env/bind"},
     {"env-packs update", "=Env/rebind"},
     {"env-packs rollback", "=Env/rollback"},
-    {"env-packs remove", "=Env/unbind | @loss"},
+    {"env-packs remove", "=Env/unbind | #Loss"},
     {"env-packs install", "=EnvPack/install"},
-    {"env-packs uninstall", "=EnvPack/uninstall | @loss"},
-    {"pack test", "{ checks: [object], failed: int }"},
+    {"env-packs uninstall", "=EnvPack/uninstall | #Loss"},
+    {"pack test", "#PackTested"},
     {"pack questions", "object"},
-    {"pack sign", "{ file: text, digest: text, key: text }"},
+    {"pack sign", "#PackSigned"},
     {"credentials requirements", "object"},
     {"credentials bootstrap", "object"},
     {"credentials rotate", "object"},
@@ -224,7 +205,7 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"rollout status", "&rollout"},
     {"rollout watch", "&rollout"},
     {"rollout judge", "&rollout"},
-    {"watch", "{ environments?: [object], clock?: object, rollouts: [object] }"},
+    {"watch", "object"},
     {"rollout advance", "=Rollout/advance"},
     {"rollout pause", "=Rollout/pause"},
     {"rollout resume", "=Rollout/resume"},
@@ -238,152 +219,190 @@ constexpr auto kCommands = std::to_array<NamedShape>({
     {"telemetry remove", "=Telemetry/remove"},
     {"telemetry markers", "&markers"},
     {"webhooks add", "object"},
-    {"webhooks list", "{ webhooks: [object] }"},
+    {"webhooks list", "~Webhook/list"},
     {"webhooks remove", "=Webhook/remove"},
     {"webhooks rotate", "object"},
     {"webhooks test", "=Webhook/sendTest"},
     {"config show", "&config"},
     {"config set", "=Config/set | =Config/setUp | =Deployment/configure"},
-    {"config apply", "[{ deployment: text, revision: text, name: text, fresh: bool }]"},
+    {"config apply", "#ConfigsStaged"},
     {"secrets list", "&secrets"},
     {"secrets get", "&secret"},
     {"secrets put", "=Secret/put"},
     {"secrets rotate", "=Secret/rotate"},
-    {"secrets remove", "=Secret/remove | @loss"},
+    {"secrets remove", "=Secret/remove | #Loss"},
     {"secrets rekey", "=Secret/rekey"},
     {"registry login", "=Registry/login"},
     {"registry logout", "=Registry/logout"},
-    {"registry list", "[{ host: text, secret: text, since: time }]"},
+    {"registry list", "#RegistryLogins"},
     {"revisions list", "&revisions"},
-    {"revisions stage", "=Revision/stage + { deployment: text }"},
+    {"revisions stage", "=Revision/stage + #StagedIn"},
     {"revisions warm", "=Revision/warm"},
-    {"revisions drain", "=Revision/drain | @loss"},
+    {"revisions drain", "=Revision/drain | #Loss"},
     {"revisions retry", "=Revision/retry"},
-    {"revisions archive", "=Revision/archive | @loss"},
+    {"revisions archive", "=Revision/archive | #Loss"},
     {"traffic show", "&traffic"},
     {"traffic history", "&traffic-history"},
     {"traffic set", "=Traffic/set"},
     {"traffic rollback", "=Deployment/rollBack"},
     {"traffic forward", "=Traffic/forward"},
-    {"traffic clear", "=Traffic/clear | @loss"},
+    {"traffic clear", "=Traffic/clear | #Loss"},
     {"do", "object"},
-    {"traffic token", "{ token: text, environment: text, deployment: text, revision: text, expires: time }"},
+    {"traffic token", "#DebugToken"},
 
     {"flow list", "&flows"},
     {"flow show", "&flow"},
     {"flow trace", "&flow"},
     {"why", "&why"},
-    {"flow cancel", "@decided"},
-    {"flow resolve", "@decided"},
-    {"flow move", "@decided"},
-    {"flow dead", "&dead-letters | @decided | @loss"},
+    {"flow cancel", "#Decided"},
+    {"flow resolve", "#Decided"},
+    {"flow move", "#Decided"},
+    {"flow dead", "&dead-letters | #Decided | #Loss"},
     {"audit list", "&audit"},
     {"audit verify", "&audit-report"},
     {"audit clock", "&clock"},
-    {"audit correct-clock", "{ position: int }"},
+    {"audit correct-clock", "#Position"},
     {"trust bootstrap", "=Trust/bootstrap"},
     {"trust add", "=Trust/add"},
     {"trust remove", "=Trust/remove"},
-    {"trust revoke", "=Trust/revoke | @loss"},
+    {"trust revoke", "=Trust/revoke | #Loss"},
     {"trust threshold", "=Trust/setThreshold"},
     {"trust list", "&trust"},
     {"access whoami", "&whoami"},
     {"access can", "&access-can"},
     {"access explain", "&access-can"},
-    {"login", "{ context: text, url: text, caller: text }"},
-    {"console", "{ url: text, expires: text }"},
-    {"context list", "{ contexts: [{ name: text, url: text?, current: bool }] }"},
-    {"context use", "{ context: text }"},
+    {"login", "#LoggedIn"},
+    {"console", "#ConsoleLink"},
+    {"context list", "#KnownContexts"},
+    {"context use", "#ContextUsed"},
     {"access policy", "object"},
     {"access tokens", "object"},
-    {"access sessions", "{ sessions: [object] } | =Session/end"},
+    {"access sessions", "~Session/list | =Session/end"},
     {"trust export", "object"},
     {"bounds plan", "object"},
-    {"bounds sign", "{ file: text, version: int, key: text }"},
+    {"bounds sign", "#BoundsSigned"},
     {"bounds show", "object"},
-    {"bounds verify", "{ version: int, environment: text, expires_at: time?, signers: [text], digest: text }"},
-    {"mesh init", "{ folder: text, name: text, files: [text] }"},
-    {"mesh ca", "{ folder: text, files: [text] } | @faults"},
-    {"mesh plan",
-     "{ gains: [@mesh-access], loses: [@mesh-access], links_added: [@mesh-link], links_removed: [@mesh-link], "
-     "changes: [{ node: text, vertex: text, parts: [text], restarts: bool }], nodes: [text] } | @faults"},
-    {"mesh compile", "{ folder: text, drafts: [text] } | @faults"},
-    {"mesh sign", "{ folder: text, signers: [text], files: [text], versions: { *: int }, waiting: [text] } | @faults"},
-    {"mesh trace",
-     "{ ways: [{ initiator: text, from: text, target: text, there: [@mesh-hop], back: [@mesh-hop], to: text, fault: "
-     "text "
-     "}], signed: bool } | @faults"},
-    {"mesh bundle", "{ node: text, file: text, passphrase: text } | @faults"},
-    {"mesh verify", "{ artifacts: [{ artifact: text, version: int, signed_by: [text], expires_at: time? }] }"},
-    {"mesh join",
-     "{ mgmt: text, ctrl: text, holds: bool, rules: [{ rule: int, demands: text, holds: bool, breaches: [text] }] }"},
+    {"bounds verify", "#BoundsVerified"},
+    {"mesh init", "#MeshBegun"},
+    {"mesh ca", "#MeshKeys | #MeshFaults"},
+    {"mesh plan", "#MeshPlan | #MeshFaults"},
+    {"mesh compile", "#MeshDrafts | #MeshFaults"},
+    {"mesh sign", "#MeshSigned | #MeshFaults"},
+    {"mesh trace", "#MeshTraced | #MeshFaults"},
+    {"mesh bundle", "#MeshBundle | #MeshFaults"},
+    {"mesh verify", "#MeshVerified"},
+    {"mesh join", "#MeshJoined"},
     {"mesh schema", "object"},
-    {"mesh publish", "{ mesh: text, changed: [text], held: [text], gone: [text] }"},
+    {"mesh publish", "=Mesh/publish"},
     {"mesh status", "&mesh"},
-    {"mesh agent",
-     "{ scope: text, node: text, version: int, folder: text } | { outcome: text, version: int, vertices: [text] } | "
-     "{ scope: text, node: text, running: bool, version: int, set: text, confirm_within_ms?: int, trouble: text, "
-     "checked_ms: int, rejected: [{ version: int, digest: text, reason: text }], vertices: [{ name: text, kind: text, "
-     "state: text, pid: int, restarts: int, last: text }] } | { scope: text }"},
+    {"mesh agent", "#NodeEnrolled | #NodeSync | #NodeStatus | #NodeConfirmed"},
 
     {"schema", "object"},
-    {"help",
-     "@noun | @command | { topic: text, summary: text, text: text, rows: [object] } | { nouns: [@noun], "
-     "commands: [@command], topics: [text], global_options: [@option] }"},
+    {"help", "#HelpNoun | #HelpCommand | #HelpTopic | #Help"},
     {"completion", "text"},
 });
 
-template <size_t Size>
-std::string shape_named(const std::array<NamedShape, Size>& shapes, std::string_view name) {
-  const auto* found = std::ranges::find(shapes, name, &NamedShape::name);
-  return found == shapes.end() ? std::string() : std::string(found->shape);
+// The kit's own concepts, by name.
+const lang::CheckedKit& kit_of_program() {
+  static const lang::Checked kChecked = lang::check(lang::load_kit(
+      std::string(deploy::kKitFolder), [](const std::string& path) { return deploy::read_kit_file(path); }));
+  return *kChecked.kit;
 }
 
-ShapeBook book_of_kit() {
-  auto checked = std::make_shared<lang::Checked>(lang::check(lang::load_kit(
-      std::string(deploy::kKitFolder), [](const std::string& path) { return deploy::read_kit_file(path); })));
-  return {.shape = [](std::string_view name) { return shape_named(kShapes, name); },
-          .answer = [checked](std::string_view action) -> json::value {
-            const size_t slash = std::min(action.find('/'), action.size());
-            if (!checked->kit || slash == action.size()) return nullptr;
-            for (const lang::KitConcept& each : checked->kit->kit().concepts) {
-              if (each.tree.name != action.substr(0, slash)) continue;
-              const json::object schema = lang::generate_schema(each.tree);
-              const json::value* fields =
-                  schema.at("$defs").as_object().if_contains(std::string(action.substr(slash + 1)) + ".ok");
-              return fields == nullptr ? json::value() : *fields;
-            }
-            return nullptr;
-          },
-          .view = [](std::string_view name) -> json::value {
-            if (const host::AccessView* about = host::find_access_view(std::string(name))) return about->schema();
-            auto view = host::find_view(std::string(name));
-            return view ? (*view)->schema() : json::value();
-          }};
+Error unknown(std::string_view what) {
+  return {.code = Code::not_found, .message = "nothing is called " + std::string(what)};
 }
 
-Result<json::object> titled(Result<json::object> schema, const std::string& title) {
-  if (!schema) return schema;
-  json::object whole{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
-  for (auto& each : *schema) {
-    if (each.key() != "title") whole[each.key()] = std::move(each.value());
+Result<json::object> answer_schema(std::string_view action, bool with_flow) {
+  const size_t slash = std::min(action.find('/'), action.size());
+  for (const lang::KitConcept& each : kit_of_program().kit().concepts) {
+    if (each.tree.name != action.substr(0, slash)) continue;
+    const json::object all = lang::generate_schema(each.tree);
+    const json::value* ok = all.at("$defs").as_object().if_contains(std::string(action.substr(slash + 1)) + ".ok");
+    if (ok == nullptr) break;
+    json::object schema = ok->as_object();
+    schema.erase("additionalProperties");
+    if (!schema.contains("properties")) schema["properties"] = json::object();
+    if (!schema.contains("required")) schema["required"] = json::array();
+    if (with_flow) {
+      schema["properties"].as_object()["flow"] = json::object{{"type", "string"}};
+      schema["required"].as_array().emplace_back("flow");
+    }
+    return schema;
   }
-  return whole;
+  return unknown(action);
+}
+
+Result<json::object> view_schema(const std::string& name) {
+  if (const host::AccessView* about = host::find_access_view(name)) return about->schema().as_object();
+  auto view = host::find_view(name);
+  if (!view) return view.error();
+  return (*view)->schema().as_object();
+}
+
+Result<json::object> part_schema(std::string_view part) {
+  if (const size_t plus = part.find(" + "); plus != std::string_view::npos) {
+    auto whole = part_schema(part.substr(0, plus)), more = part_schema(part.substr(plus + 3));
+    if (!whole || !more) return whole ? more.error() : whole.error();
+    for (const auto& each : more->at("properties").as_object())
+      (*whole)["properties"].as_object()[each.key()] = each.value();
+    for (const auto& each : more->at("required").as_array()) (*whole)["required"].as_array().push_back(each);
+    return whole;
+  }
+  if (part == "text") return json::object{{"type", "string"}};
+  if (part == "object") return json::object{{"type", "object"}};
+  const std::string_view name = part.substr(1);
+  switch (part.front()) {
+    case '&':
+      return view_schema(std::string(name));
+    case '=':
+      return answer_schema(name, true);
+    case '~':
+      return answer_schema(name, false);
+    default:
+      break;
+  }
+  const auto* found = std::ranges::find(kStructs, name, &Struct::name);
+  if (found == kStructs.end()) return unknown(part);
+  return found->schema(name).as_object();
 }
 
 }  // namespace
 
 Result<json::object> output_schema(std::string_view command) {
-  const std::string shape = shape_named(kCommands, command);
-  if (shape.empty()) {
+  const auto* printed = std::ranges::find(kCommands, command, &Printed::command);
+  if (printed == kCommands.end()) {
     return Error{.code = Code::not_found, .message = "there is no schema of 'sluice " + std::string(command) + "'"};
   }
-  return titled(schema_of_shape(shape, book_of_kit()), "sluice " + std::string(command));
+  json::array parts;
+  json::object definitions;
+  for (std::string_view rest = printed->what; !rest.empty();) {
+    const size_t end = std::min(rest.find(" | "), rest.size());
+    auto part = part_schema(rest.substr(0, end));
+    if (!part) return part.error();
+    // Definitions stand once, at the root, where `#/$defs/…` leads.
+    if (const json::value* own = part->if_contains("$defs")) {
+      for (const auto& each : own->as_object()) definitions[each.key()] = each.value();
+    }
+    for (const char* name : {"$defs", "$id", "$schema"}) part->erase(name);
+    parts.push_back(*std::move(part));
+    rest.remove_prefix(std::min(end + 3, rest.size()));
+  }
+  json::object whole{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                     {"title", "sluice " + std::string(command)}};
+  if (!definitions.empty()) whole["$defs"] = std::move(definitions);
+  if (parts.size() > 1) {
+    whole["anyOf"] = std::move(parts);
+    return whole;
+  }
+  for (auto& each : parts.front().as_object()) {
+    if (each.key() != "title") whole[each.key()] = std::move(each.value());
+  }
+  return whole;
 }
 
-Result<json::object> environment_file_schema() {
-  auto schema = titled(schema_of_shape("@environment-file", book_of_kit()), "sluice.environment.v1");
-  return schema ? closed(*std::move(schema)) : schema;
+json::value environment_file_schema() {
+  return json_schema<deploy::views::EnvironmentFile>("sluice.environment.v1", "urn:sluice:schema:environment.v1");
 }
 
 }  // namespace sluice::cli

@@ -14,6 +14,6 @@ namespace sluice::cli {
 Result<json::object> output_schema(std::string_view command);
 
 // The file that `env apply` takes.
-Result<json::object> environment_file_schema();
+json::value environment_file_schema();
 
 }  // namespace sluice::cli

@@ -32,7 +32,7 @@ TEST(OutputShapes, AnswersAreThoseOfTheConcept) {
 }
 
 TEST(OutputShapes, TheFileOfAnEnvironmentMayHaveNoUnknownField) {
-  EXPECT_EQ(environment_file_schema().value().at("additionalProperties"), json::value(false));
+  EXPECT_EQ(environment_file_schema().at("additionalProperties"), json::value(false));
 }
 
 }  // namespace output_shapes_test

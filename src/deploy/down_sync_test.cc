@@ -106,7 +106,7 @@ TEST_F(DownSync, RefusedIfARevisionIsBusy) {
                                            .busy = lang::Request("other")}));
   auto end = kit.run("Deployment/down", {{"deployment", "d1"}, {"deleteData", false}});
   EXPECT_EQ(end.variant, "refused");
-  EXPECT_THAT(text(end, "message"), testing::EndsWith("; it gets no traffic any more"));
+  EXPECT_THAT(text(end, "message"), testing::EndsWith("; it no longer gets traffic"));
 }
 
 TEST_F(DownSync, WaitsForAnUpOfItsDeployment) {

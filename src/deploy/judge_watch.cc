@@ -128,15 +128,31 @@ void JudgeWatch::begin(Watched& watched, const views::Judged& judged, int64_t no
   for (const judge::Counts& each : watched.past) watched.judge->learn(each);
 }
 
-bool JudgeWatch::count(Watched& watched, const views::Judged& judged, bool fold, double seconds) {
+Result<MeasuredTotals> JudgeWatch::source_totals(const MetricsSource& source, const views::Judged& judged,
+                                                 Away& away) const {
+  if (auto known = away.find(source.name()); known != away.end()) return known->second;
+  auto totals = metrics_.totals(source, {.rollout = judged.rollout,
+                                         .deployment = judged.deployment,
+                                         .environment = judged.environment,
+                                         .canary = {judged.canary, judged.canary_name},
+                                         .baseline = {judged.baseline, judged.baseline_name}});
+  // Whoever answers that a query is wrong has answered.
+  if (!totals && totals.error().code == Code::timeout) away.emplace(source.name(), totals.error());
+  return totals;
+}
+
+bool JudgeWatch::count(Watched& watched, const views::Judged& judged, bool fold, double seconds, Away& away) {
   RolloutSeen& seen = watched.seen;
   seen.obeyed_bps.reset();
   seen.silent.clear();
   judge::Window sum{.seconds = seconds, .canary_weight_bps = judged.weight_bps};
   bool any = false;
   for (const RouterFleet::Member& router : judged.routers) {
-    auto counted = fleet_.counts(router, judged.deployment, kAsk_ms);
+    auto counted = away.contains(router.router)
+                       ? Result<std::map<std::string, RouterFleet::Counted>>(away.at(router.router))
+                       : fleet_.counts(router, judged.deployment, kAsk_ms);
     if (!counted) {
+      away.emplace(router.router, counted.error());
       seen.silent.push_back(router.name);
       continue;
     }
@@ -153,11 +169,7 @@ bool JudgeWatch::count(Watched& watched, const views::Judged& judged, bool fold,
     judge::add(sum.baseline, window->baseline);
   }
   if (watched.criteria.source) {
-    auto totals = metrics_.totals(*watched.criteria.source, {.rollout = judged.rollout,
-                                                             .deployment = judged.deployment,
-                                                             .environment = judged.environment,
-                                                             .canary = {judged.canary, judged.canary_name},
-                                                             .baseline = {judged.baseline, judged.baseline_name}});
+    auto totals = source_totals(*watched.criteria.source, judged, away);
     seen.trouble = totals ? "" : totals.error().message;
     if (totals) {
       any = true;
@@ -260,26 +272,39 @@ void JudgeWatch::compare(const lang::Snapshot& rows, const Tell& tell) {
   });
 }
 
+void JudgeWatch::look_at(const views::Judged& judged, Watched& watched, int64_t now_ns, Away& away) {
+  // Counts of other weights are no part of any window.
+  const bool moved = watched.weight_bps != judged.weight_bps;
+  if (!moved && now_ns - watched.last_look_ns < watched.criteria.interval * kSecond_ns) return;
+  const double seconds = static_cast<double>(now_ns - watched.last_look_ns) / static_cast<double>(kSecond_ns);
+  if (count(watched, judged, !moved, seconds, away)) watched.heard_ns = now_ns;
+  watched.weight_bps = judged.weight_bps;
+  watched.last_look_ns = now_ns;
+  watched.seen.verdict = watched.judge->verdict(judged.baseline_name, judged.canary_name);
+  if (!moved) keep(watched, judged.rollout);
+  watched.seen.next_look_ms = clock_.wall_ms() + watched.criteria.interval * 1'000;
+  std::lock_guard lock(mutex_);
+  seen_[judged.rollout] = watched.seen;
+}
+
 void JudgeWatch::look(const Tell& tell) {
   const int64_t now_ns = clock_.monotonic_ns();
+  Away away;
+  std::vector<const views::Judged*> by_source;  // last, since a source may be slow
+  auto look_and_report = [&](const views::Judged& judged, Watched& watched) {
+    look_at(judged, watched, now_ns, away);
+    report(watched, judged, now_ns, tell);
+  };
   for (const views::Judged& each : judged_) {
     Watched& watched = watched_[each.rollout];
     if (watched.analysis != each.analysis) begin(watched, each, now_ns);
-    // Counts of other weights are no part of any window.
-    const bool moved = watched.weight_bps != each.weight_bps;
-    if (moved || now_ns - watched.last_look_ns >= watched.criteria.interval * kSecond_ns) {
-      const double seconds = static_cast<double>(now_ns - watched.last_look_ns) / static_cast<double>(kSecond_ns);
-      if (count(watched, each, !moved, seconds)) watched.heard_ns = now_ns;
-      watched.weight_bps = each.weight_bps;
-      watched.last_look_ns = now_ns;
-      watched.seen.verdict = watched.judge->verdict(each.baseline_name, each.canary_name);
-      if (!moved) keep(watched, each.rollout);
-      watched.seen.next_look_ms = clock_.wall_ms() + watched.criteria.interval * 1'000;
-      std::lock_guard lock(mutex_);
-      seen_[each.rollout] = watched.seen;
+    if (watched.criteria.source) {
+      by_source.push_back(&each);
+    } else {
+      look_and_report(each, watched);
     }
-    report(watched, each, now_ns, tell);
   }
+  for (const views::Judged* each : by_source) look_and_report(*each, watched_[each->rollout]);
 }
 
 std::optional<RolloutSeen> JudgeWatch::seen(const std::string& rollout) const {

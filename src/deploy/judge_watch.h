@@ -80,8 +80,13 @@ class JudgeWatch final : public lang::Observer {
 
   void begin(Watched& watched, const views::Judged& judged, int64_t now_ns);
   void take_up(Watched& watched, const views::Judged& judged, const std::string& file);
+  // Who did not answer in this look, and why: a router by its id, a source by its name. Nobody is asked again in the
+  // same look, so what is slow costs a look its timeout once, however many rollouts there are.
+  using Away = std::map<std::string, Error>;
+  void look_at(const views::Judged& judged, Watched& watched, int64_t now_ns, Away& away);
   // One look at the routers; false: nobody answered.
-  bool count(Watched& watched, const views::Judged& judged, bool fold, double seconds);
+  bool count(Watched& watched, const views::Judged& judged, bool fold, double seconds, Away& away);
+  Result<MeasuredTotals> source_totals(const MetricsSource& source, const views::Judged& judged, Away& away) const;
   void report(Watched& watched, const views::Judged& judged, int64_t now_ns, const Tell& tell);
   void keep(const Watched& watched, const std::string& rollout) const;
   std::string file_of(const std::string& rollout) const { return folder_ + "/" + rollout + ".json"; }

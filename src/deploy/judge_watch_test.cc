@@ -1,8 +1,12 @@
 // JudgeWatch on a clock of the test's, beside a router that counts what the test says.
 #include "deploy/judge_watch.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 
@@ -83,6 +87,22 @@ TEST_F(JudgeWatchTest, AGoodOneIsReportedWhenTheWindowIsOver) {
   EXPECT_EQ(told("verdict"), "healthy");
 }
 
+TEST_F(JudgeWatchTest, AWallClockThatJumpsMovesNoVerdict) {
+  clock.set_wall_ms(1'800'000'000'000);
+  rows.analyse(30);
+  telemetry::State(rows.rows).edit(telemetry::TelemetryAId("a1"),
+                                   [&](telemetry::TelemetryARecord& record) { record.since = {clock.wall_ms()}; });
+  watch.compare(rows, tell);
+  for (int i = 0; i < 29; ++i) {
+    clock.set_wall_ms(clock.wall_ms() + (i % 2 == 0 ? 86'400'000 : -90'000'000));
+    second({300, 0, 0}, {300, 0, 0});
+  }
+  EXPECT_TRUE(reports.empty()) << "a day forward is not the end of the window";
+  second({300, 0, 0}, {300, 0, 0});
+  ASSERT_EQ(reports.size(), 1U) << "nor does it begin again";
+  EXPECT_EQ(told("verdict"), "healthy");
+}
+
 TEST_F(JudgeWatchTest, TooLittleIsSaidOnceAndThenWaitedFor) {
   watch.compare(rows, tell);
   for (int i = 0; i < 3; ++i) second({1, 0, 0}, {1, 0, 0});
@@ -142,6 +162,42 @@ TEST_F(JudgeWatchTest, ARouterThatIsSilentIsNamed) {
   EXPECT_EQ(told("verdict"), "unavailable");
   EXPECT_EQ(told("endpoint"), "main");
   EXPECT_THAT(watch.seen(rows.kRollout.text())->silent, testing::ElementsAre("main"));
+}
+
+// Two rollouts are judged by a source that takes connections and says nothing.
+TEST_F(JudgeWatchTest, ASourceThatDoesNotAnswerIsAskedOnceALook) {
+  const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  sockaddr_in address{.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(silent, 8), 0);
+  ::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size);
+  const std::string url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  const std::string criteria = R"({"interval": 1, "source": {"type": "webhook", "url": ")" + url + "\"}}";
+  rows.in.deployment("d2", "other");
+  rows.in.revision("r3", "d2", 1);
+  rows.in.revision("r4", "d2", 2);
+  rollout::State rollouts(rows.rows);
+  rollout::RolloutRecord other = *rollouts.get(rows.kRollout);
+  other.deployment = "d2";
+  other.concept_ = "r4";
+  other.baseline = "r3";
+  rollouts.put(rollout::RolloutId("01J2000000000000000000000B"), other);
+  telemetry::State analyses(rows.rows);
+  for (auto [id, subject] : {std::pair("a1", "r2"), {"a2", "r4"}}) {
+    analyses.put(telemetry::TelemetryAId(id), {.subject = subject, .window = 3'600, .criteria = criteria});
+  }
+  RealClock real;
+  MetricsReader slow(disk, real, [](const std::string&) { return std::nullopt; });
+  JudgeWatch both(fleet, slow, disk, clock, folder.path("judge"));
+  both.compare(rows, tell);
+  for (const char* each : {"01J2000000000000000000000A", "01J2000000000000000000000B"}) {
+    EXPECT_THAT(both.seen(each)->trouble, HasSubstr("there was no answer within 2000 ms"));
+  }
+  int connections = 0;
+  for (int one = 0; (one = ::accept(silent, nullptr, nullptr)) >= 0; ++connections) ::close(one);
+  EXPECT_EQ(connections, 1);
+  ::close(silent);
 }
 
 TEST_F(JudgeWatchTest, WithoutAnotherRevisionTheLimitsDecide) {

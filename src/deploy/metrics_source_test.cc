@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <latch>
 
 #include "base/json.h"
 #include "deploy/rollout_criteria.h"
@@ -130,6 +131,16 @@ TEST_F(MetricsSourceTest, WhatPrometheusRefusesIsSaid) {
   EXPECT_EQ(trouble(), "it answered several series to requests{v=\"r2\"}; write sum(…)");
   server.body = R"({"status":"success","data":{}})";
   EXPECT_EQ(trouble(), "it answered in a form that Prometheus does not have");
+}
+
+TEST_F(MetricsSourceTest, ASlowPrometheusIsNotWaitedFor) {
+  std::latch ended(1);
+  server.says = [&](const http::Request&) {
+    ended.wait();
+    return std::string();
+  };
+  EXPECT_THAT(trouble(), HasSubstr("there was no answer within 2000 ms"));
+  ended.count_down();
 }
 
 TEST_F(MetricsSourceTest, AWebhookAnswersCounts) {

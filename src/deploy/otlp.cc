@@ -162,18 +162,22 @@ std::optional<json::object> otlp_request_span(const lang::Snapshot& rows, std::s
   auto parsed = parse_json(line);
   const json::object* request = parsed ? parsed->root.if_object() : nullptr;
   if (request == nullptr) return std::nullopt;
-  const std::string trace = text_at(*request, "trace"), bundle = text_at(*request, "bundle_id");
+  std::string trace = text_at(*request, "trace");
+  const std::string bundle = text_at(*request, "bundle_id");
   const std::string environment = text_at(*request, "env_id"), method = text_at(*request, "method");
   auto ended_ms = parse_utc(text_at(*request, "time"));
   if (!is_hex(trace, 32) || bundle.empty() || method.empty() || !ended_ms) return std::nullopt;
-  if (!is_sampled(trace, views::sampling_of(rows, bundle, environment))) return std::nullopt;
+  const std::string digest = crypto::to_hex(crypto::sha256(line));
+  const views::RequestTracing tracing = views::request_tracing(rows, bundle, environment);
+  if (!tracing.propagates) trace = digest.substr(32);
+  if (!is_sampled(trace, tracing.share)) return std::nullopt;
   const int64_t status = number_at(*request, "status");
   const int64_t ended_us = *ended_ms * 1'000, begun_us = ended_us - number_at(*request, "duration_us");
   const std::string revision = text_at(*request, "revision_id");
   const auto record = views::States(rows).revision().get(revision::RevisionId(revision));
   json::object span{
       {"traceId", trace},
-      {"spanId", crypto::to_hex(crypto::sha256(line)).substr(0, 16)},
+      {"spanId", digest.substr(0, 16)},
       {"name", method},
       {"kind", kServer},
       {"startTimeUnixNano", std::to_string(begun_us) + "000"},

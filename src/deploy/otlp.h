@@ -22,7 +22,7 @@ boost::json::object otlp_metrics(const lang::Snapshot& rows, const boost::json::
 
 // A line of a router's access log as an element of `resourceSpans`. Nothing if it is no request, or its trace is not
 // among those that its bundle's telemetry samples: the share of traces is the same one that programs are told, and of
-// one trace all spans are kept or none.
+// one trace all spans are kept or none. Without propagation the request is a trace of its own.
 std::optional<boost::json::object> otlp_request_span(const lang::Snapshot& rows, std::string_view line);
 
 }  // namespace sluice::deploy

@@ -77,6 +77,21 @@ TEST_F(OtlpTest, ARequestIsASpanOfItsTrace) {
   EXPECT_EQ(failed->at("scopeSpans").at(0).at("spans").at(0).at("status").at("code"), json::value(2));
 }
 
+TEST_F(OtlpTest, WithoutPropagationEachRequestIsATraceOfItsOwn) {
+  telemetry::State(world.rows)
+      .put(telemetry::TelemetryId("c"),
+           {.target = "*", .endpoint = "http://otel.example", .samplingRate = 1, .propagation = "none"});
+  auto trace_of = [&](const std::string& line) {
+    return std::string(
+        otlp_request_span(world, line)->at("scopeSpans").at(0).at("spans").at(0).at("traceId").as_string());
+  };
+  const std::string one = trace_of(line_with(kTrace));
+  const std::string other = trace_of(line_with(kTrace, R"("status":503,)"));
+  EXPECT_EQ(one.size(), 32U);
+  EXPECT_NE(one, kTrace);
+  EXPECT_NE(one, other);
+}
+
 TEST_F(OtlpTest, OneTraceIsSampledOrNotByItsIdAndTheBundlesShare) {
   EXPECT_FALSE(otlp_request_span(world, line_with(kTrace))) << "nothing is configured";
   configure(0.4);

@@ -32,7 +32,7 @@ Error broken(const std::string& why) {
 }  // namespace
 
 std::string fault_of_shares(const std::vector<RevenueParty>& shares) {
-  if (shares.empty()) return "somebody must have a share";
+  if (shares.empty()) return "at least one party must have a share";
   if (shares.size() > kMaxParties) return "at most 100 parties share";
   std::set<std::string> named;
   int64_t sum = 0;

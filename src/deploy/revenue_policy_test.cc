@@ -10,7 +10,7 @@ namespace revenue_policy_test {
 
 TEST(RevenuePolicy, SharesSumToAll) {
   EXPECT_EQ(fault_of_shares({{"a", 3000}, {"b", 7000}}), "");
-  EXPECT_EQ(fault_of_shares({}), "somebody must have a share");
+  EXPECT_EQ(fault_of_shares({}), "at least one party must have a share");
   EXPECT_EQ(fault_of_shares({{"a", 10'001}}), "a cannot have 10001 bps: a share is 1 to 10000");
   EXPECT_EQ(fault_of_shares({{"a", 0}, {"b", 10'000}}), "a cannot have 0 bps: a share is 1 to 10000");
   EXPECT_EQ(fault_of_shares({{"a", 5000}, {"a", 5000}}), "a is named twice");

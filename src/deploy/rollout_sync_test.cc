@@ -338,6 +338,13 @@ TEST_F(RolloutSync, ARolloutHasItsTrafficUntilItEnds) {
   const std::string id = begin(shop, 1);
   analysis(shop.revisions[1]);
   EXPECT_EQ(kit.run("Traffic/rollback", {{"deployment", shop.deployment}, {"steps", 1}}).variant, "engine.refused");
+  const std::string why = "the rollout " + id + " of " + shop.deployment + " is running: wait for it, or abort it";
+  auto again = up(world.put("shop", "1", "routes: [{path: /shop}]\n"));
+  EXPECT_EQ(again.variant, "refused") << write(again.fields);
+  EXPECT_EQ(text(again, "message"), why + "; traffic stays as it was") << "it is said at once";
+  auto back = kit.run("Deployment/rollBack", {{"deployment", shop.deployment}, {"steps", 1}});
+  EXPECT_EQ(back.variant, "refused") << write(back.fields);
+  EXPECT_EQ(text(back, "message"), why + "; traffic stays as it is");
   EXPECT_EQ(kit.run("Traffic/clear", {{"deployment", shop.deployment}}).variant, "ok");
   EXPECT_TRUE(becomes(id, "aborted"));
   EXPECT_EQ(kit.count("Telemetry[A]"), 0U);

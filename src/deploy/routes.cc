@@ -94,7 +94,7 @@ Result<RouteBinding> normal_binding(const RouteBinding& given) {
   }
   if (!given.tenant.empty() && hosts->empty() && prefixes->empty()) {
     return Error{.code = Code::invalid,
-                 .message = "with a tenant but no host and no path nobody would reach it",
+                 .message = "a route with a tenant needs a host or a path",
                  .next = "add --host or --path"};
   }
   return RouteBinding{*std::move(hosts), *std::move(prefixes), given.tenant, given.team};

@@ -30,7 +30,7 @@ TEST(Routes, RefusesWhatCouldMeanSomethingElse) {
   EXPECT_EQ(refusal({.path_prefixes = {"/a%2f"}}), "path '/a%2f': it has a character that could mean something else");
   EXPECT_EQ(refusal({.hosts = {"a.example"}, .tenant = "a b"}), "tenant 'a b': expected letters, digits, -, _ and .");
   EXPECT_EQ(refusal({.hosts = {"a.example"}, .team = "x"}), "a team is one of a tenant; name the tenant too");
-  EXPECT_EQ(refusal({.tenant = "acme"}), "with a tenant but no host and no path nobody would reach it");
+  EXPECT_EQ(refusal({.tenant = "acme"}), "a route with a tenant needs a host or a path");
   EXPECT_EQ(refusal({.hosts = std::vector<std::string>(33, "a.example")}), "at most 32 hosts are taken");
   for (const char* host : {"", "-a.example", "a.example.", "*", "a.*.example", "a_b.example", "a.example:80"}) {
     EXPECT_FALSE(normal_binding({.hosts = {host}})) << host;

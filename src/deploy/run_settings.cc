@@ -20,14 +20,16 @@ Result<RunSettings> read_run_settings(const json::value& value) {
   if (settings->replicas && (*settings->replicas < 1 || *settings->replicas > kMostReplicas)) {
     return Error{.code = Code::invalid, .message = "expected 1 to 1000 replicas", .path = "/replicas"};
   }
-  if (settings->health) {
-    if (auto health = health_over({}, *settings->health); !health) {
-      Error error = health.error();
-      error.path = "/health" + error.path;
-      return error;
-    }
-  }
+  if (auto sound = check_health(settings->health); !sound) return sound.error();
   return settings;
+}
+
+Result<void> check_health(const std::optional<json::value>& said) {
+  auto health = said ? health_over({}, *said) : Result<bundle::Health>(bundle::Health());
+  if (health) return {};
+  Error error = health.error();
+  error.path = "/health" + error.path;
+  return error;
 }
 
 RunSettings run_settings_of(const std::string& config) {

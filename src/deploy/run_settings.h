@@ -29,5 +29,7 @@ RunSettings run_settings_of(const std::string& config);
 
 // How a program is checked: as its bundle says, but for the fields that are said otherwise.
 Result<bundle::Health> health_over(const bundle::Health& own, const json::value& said);
+// Whether these fields can be said of `health`; the error's path begins with /health.
+Result<void> check_health(const std::optional<json::value>& said);
 
 }  // namespace sluice::deploy

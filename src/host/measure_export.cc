@@ -6,18 +6,16 @@
 #include <chrono>
 
 #include "base/json.h"
-#include "base/terminal.h"
 #include "deploy/otlp.h"
 #include "deploy/views/telemetry.h"
 #include "host/moment.h"
-#include "http/outgoing.h"
+#include "host/span_export.h"
 
 namespace sluice::host {
 namespace {
 
 constexpr auto kBetweenRequests = std::chrono::seconds(2);
 constexpr int kRoundsAMetric = 5;
-constexpr int64_t kSendMeasures_ms = 5'000;
 constexpr size_t kMostRead = 1 << 20;  // of a router's log at a time; what is more is skipped
 constexpr size_t kMostSpans = 2'000;
 
@@ -47,23 +45,10 @@ void MeasureExport::start() {
 }
 
 bool MeasureExport::send(const std::string& endpoint, const char* path, const std::string& body) {
-  std::string url = endpoint;
-  while (url.ends_with('/')) url.pop_back();
-  const auto* variables = of_.tools.find<Variables>();
-  auto variable = [&](const std::string& name) {
-    return variables != nullptr ? (*variables)(name).value_or("") : std::string();
-  };
-  http::Outgoing outgoing({.proxy = http::proxy_of(variable, endpoint)}, of_.clock);
-  auto answer = outgoing.send({.method = "POST",
-                               .url = url + path,
-                               .headers = {{"Content-Type", "application/json"}},
-                               .body = body,
-                               .timeout_ms = kSendMeasures_ms,
-                               .cancelled = [this] {
-                                 std::lock_guard lock(mutex_);
-                                 return ending_;
-                               }});
-  return answer && answer->status >= 200 && answer->status < 300;
+  return post_otlp(of_.tools, of_.clock, endpoint, path, body, [this] {
+    std::lock_guard lock(mutex_);
+    return ending_;
+  });
 }
 
 bool MeasureExport::send_metrics() {
@@ -78,7 +63,7 @@ bool MeasureExport::send_metrics() {
   if (!families) return false;
   const std::string body = write(deploy::otlp_metrics(reading.rows, families->as_array(), *fleet, reading.now_ms));
   bool taken = true;
-  for (const std::string& each : endpoints) taken = send(each, "/v1/metrics", body) && taken;
+  for (const auto& each : endpoints) taken = send(each.url, "/v1/metrics", body) && taken;
   return taken;
 }
 
@@ -123,7 +108,7 @@ bool MeasureExport::send_requests() {
   if (spans.empty()) return true;
   const std::string body = write(json::object{{"resourceSpans", std::move(spans)}});
   bool taken = true;
-  for (const std::string& each : endpoints) taken = send(each, "/v1/traces", body) && taken;
+  for (const auto& each : endpoints) taken = send(each.url, "/v1/traces", body) && taken;
   return taken;
 }
 

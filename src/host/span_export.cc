@@ -23,6 +23,23 @@ constexpr size_t kFlowsARequest = 50;
 
 }  // namespace
 
+bool post_otlp(const lang::Tools& tools, const Clock& clock, std::string endpoint, const char* path,
+               const std::string& body, std::function<bool()> cancelled) {
+  const auto* variables = tools.find<Variables>();
+  auto variable = [&](const std::string& name) {
+    return variables != nullptr ? (*variables)(name).value_or("") : std::string();
+  };
+  http::Outgoing outgoing({.proxy = http::proxy_of(variable, endpoint)}, clock);
+  while (endpoint.ends_with('/')) endpoint.pop_back();
+  auto answer = outgoing.send({.method = "POST",
+                               .url = endpoint + path,
+                               .headers = {{"Content-Type", "application/json"}},
+                               .body = body,
+                               .timeout_ms = kSend_ms,
+                               .cancelled = std::move(cancelled)});
+  return answer && answer->status >= 200 && answer->status < 300;
+}
+
 SpanExport::SpanExport(store::Store& store, store::BlobStore& blobs, const lang::Tools& tools, const Clock& clock)
     : store_(store), blobs_(blobs), tools_(tools), clock_(clock) {
   look();
@@ -72,26 +89,6 @@ void SpanExport::find_settled(store::Snapshot& snapshot, int64_t now_ns) {
   first_ = false;
 }
 
-bool SpanExport::send(const std::string& endpoint, const std::string& body) {
-  std::string url = endpoint;
-  while (url.ends_with('/')) url.pop_back();
-  const auto* variables = tools_.find<Variables>();
-  auto variable = [&](const std::string& name) {
-    return variables != nullptr ? (*variables)(name).value_or("") : std::string();
-  };
-  http::Outgoing outgoing({.proxy = http::proxy_of(variable, endpoint)}, clock_);
-  auto answer = outgoing.send({.method = "POST",
-                               .url = url + "/v1/traces",
-                               .headers = {{"Content-Type", "application/json"}},
-                               .body = body,
-                               .timeout_ms = kSend_ms,
-                               .cancelled = [this] {
-                                 std::lock_guard lock(mutex_);
-                                 return ending_;
-                               }});
-  return answer && answer->status >= 200 && answer->status < 300;
-}
-
 bool SpanExport::look() {
   auto moment = Moment::of(store_, &blobs_, tools_, clock_.wall_ms());
   if (!moment) return false;
@@ -105,16 +102,22 @@ bool SpanExport::look() {
     waiting_.clear();
     return true;
   }
-  json::array all;
+  std::vector<engine::History> flows;
   const size_t many = std::min(waiting_.size(), kFlowsARequest);
   for (size_t i = 0; i < many; ++i) {
     auto row = snapshot.flow(waiting_[i].flow);
     if (!row || !*row) continue;
-    if (auto view = view_flow(snapshot, **row)) all.push_back(spans_of(view->history));
+    if (auto view = view_flow(snapshot, **row)) flows.push_back(std::move(view->history));
   }
-  const std::string body = write(json::object{{"resourceSpans", std::move(all)}});
   bool taken = true;
-  for (const std::string& each : endpoints) taken = send(each, body) && taken;
+  for (const auto& each : endpoints) {
+    json::array spans;
+    for (const engine::History& flow : flows) {
+      spans.push_back(spans_of(flow, {.actions = each.concept_spans, .syncs = each.sync_spans}));
+    }
+    const std::string body = write(json::object{{"resourceSpans", std::move(spans)}});
+    taken = post_otlp(tools_, clock_, each.url, "/v1/traces", body, [this] { return is_ending(); }) && taken;
+  }
   if (taken) waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(many));
   return taken && waiting_.empty();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
@@ -17,6 +18,10 @@
 #include "store/store.h"
 
 namespace sluice::host {
+
+// Posts a message of OTLP in JSON to `path` of an endpoint; true if the collector has taken it.
+bool post_otlp(const lang::Tools& tools, const Clock& clock, std::string endpoint, const char* path,
+               const std::string& body, std::function<bool()> cancelled);
 
 class SpanExport {
  public:
@@ -38,7 +43,10 @@ class SpanExport {
     int64_t since_ns = 0;
   };
   void find_settled(store::Snapshot& snapshot, int64_t now_ns);
-  bool send(const std::string& endpoint, const std::string& body);
+  bool is_ending() {
+    std::lock_guard lock(mutex_);
+    return ending_;
+  }
 
   store::Store& store_;
   store::BlobStore& blobs_;

@@ -395,7 +395,7 @@ def test_a_revision_is_archived_while_it_is_warmed(home, eventually):
             assert archived.stdout.startswith("archived  deaf@1")
             assert warming.wait(timeout=60) == 7
             said = warming.stderr.read()
-            assert "it was archived meanwhile" in said and "sluice revisions list local --archived" in said
+            assert "it was archived in the meantime" in said and "sluice revisions list local --archived" in said
         eventually(lambda: home.replicas() == [], "it is stopped")
         eventually(lambda: get_folders(home.folder / "home" / "blobs" / "bundles") == [], "its room is given back")
     assert home.run("revisions", "archive", "local", "deaf@1", "--yes").stdout.startswith("archived  deaf@1")

@@ -11,8 +11,8 @@ from up_home import get
 from test_rollout import QUICK, rollout, serve, shares, start
 
 SOAK = bool(os.environ.get("SLUICE_SOAK"))
-STATES = ["running", "paused", "returning", "watching"]
-VICTIMS = ["control plane", "router worker", "router master"]
+STATES = ["queued", "running", "paused", "returning", "watching"]
+VICTIMS = ["control plane", "router worker", "router master", "old version"]
 
 
 def invocations(home):
@@ -90,18 +90,24 @@ def test_a_queue_runs_all_versions_and_supersede_ends_with_the_last(home):
 def kill(home, victim):
     pid = {"control plane": lambda: home.data("status")["pid"],
            "router worker": lambda: home.data("router", "stats", "--once")["worker_pid"],
-           "router master": lambda: home.router()["pid"]}[victim]()
+           "router master": lambda: home.router()["pid"],
+           "old version": lambda: [each["replicas"][0]["pid"] for each in home.data("runtime", "list")
+                                   if each["name"] == "shop@1"][0]}[victim]()
     subprocess.run(["kill", "-9", str(pid)], check=True)
     if victim == "control plane":
-        home.run("up", home.folder / "shop-1", "--detach", code=None)  # starts it again
+        home.serving = subprocess.Popen([str(home.sluice), "serve"], env=home.environment(), cwd=home.folder,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        home.run("status", "--wait", "60s")
 
 
-@pytest.mark.parametrize("run", range(200 if SOAK else 2))
+@pytest.mark.parametrize("run", range(200 if SOAK else 3))
 def test_a_kill_in_any_state_changes_nothing_of_the_end(home, eventually, run):
-    state = STATES[run % len(STATES)] if SOAK else ["running", "returning"][run]
-    victim = VICTIMS[run // len(STATES) % len(VICTIMS)] if SOAK else ["router worker", "control plane"][run]
-    url = serve(home, {}, {})
+    state = STATES[run % len(STATES)] if SOAK else ["running", "returning", "running"][run]
+    victim = VICTIMS[run // len(STATES) % len(VICTIMS)] if SOAK else ["router worker", "control plane", "old version"][run]
+    url = serve(home, {}, {}, *([{}] if state == "queued" else []))
     with Customers(url):
+        if state == "queued":
+            home.run("rollout", "start", "local", "shop@3", "--steps", "20%:1h", *QUICK)
         home.run("rollout", "start", "local", "shop@2", "--steps", "30%:2s,60%:2s", "--after", "5s", "--holdback", "20%",
                  *QUICK, *(["--rollback-pause", "2s"] if state == "returning" else []))
         if state == "paused":
@@ -110,8 +116,11 @@ def test_a_kill_in_any_state_changes_nothing_of_the_end(home, eventually, run):
         elif state == "returning":
             eventually(lambda: rollout(home)["step"] == 2)
             aborting = home.begin("rollout", "abort")  # it ends when traffic is back, or with the control plane
-        eventually(lambda: rollout(home)["status"] == state and rollout(home)["step"] >= 1)
+        eventually(lambda: rollout(home)["status"] == state and (state == "queued" or rollout(home)["step"] >= 1))
         kill(home, victim)
+        if state == "queued":
+            assert rollout(home)["status"] == "queued"
+            home.run("rollout", "abort", "shop@3")
         if state == "paused":
             assert rollout(home)["status"] == "paused"
             home.run("rollout", "resume")

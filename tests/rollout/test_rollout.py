@@ -115,6 +115,20 @@ def test_what_does_not_answer_is_taken_back_before_it_is_judged(home, eventually
     assert list(shares(home).values()) == [10_000]
 
 
+def test_a_rollout_pauses_when_the_old_version_does_not_answer(home):
+    serve(home, {}, {})
+    (pid,) = [each["replicas"][0]["pid"] for each in home.data("runtime", "list") if each["name"] == "shop@1"]
+    subprocess.run(["kill", "-STOP", str(pid)], check=True)
+    try:
+        home.run("rollout", "start", "local", "shop@2", "--steps", "10%:100s", *QUICK, "--wait", "--timeout", "110s", code=7)
+    finally:
+        subprocess.run(["kill", "-CONT", str(pid)], check=True)
+    assert rollout(home)["reason"] == "the revision before does not answer its health check"
+    home.run("rollout", "resume")
+    home.run("rollout", "abort")
+    assert list(shares(home).values()) == [10_000]
+
+
 def test_a_group_of_three_is_taken_back_in_order_when_one_turns_bad(home, eventually):
     names = ["cart", "list", "shop"]
     for name in names:

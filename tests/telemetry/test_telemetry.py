@@ -92,6 +92,55 @@ def test_what_was_done_is_a_trace(home, otlp, eventually):
             assert otlp("trace", body) == "valid"
 
 
+def test_each_switch_of_tracing_switches_spans(home, otlp, eventually):
+    url = two_versions(home)
+    home.run("config", "set", "local", "access_log_share=100%")
+    client = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+    def ask():
+        asked = urllib.request.Request(url, headers={"traceparent": f"00-{client}-00f067aa0ba902b7-01"})
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            answer.read()
+
+    def traced(*options):
+        """The names of a rollout's spans, and the traces of requests, with these options."""
+        with Backend() as collector:
+            home.run("telemetry", "configure", "--endpoint", collector.url, *options)
+            (config,) = home.data("telemetry", "list")
+            assert config["endpoint"] == collector.url
+            home.run("rollout", "start", "local", "shop@2", "--strategy", "immediate", "--wait", "--timeout", "60s")
+
+            def spans():
+                return [span for path, _, body in list(collector.requests) if path == "/v1/traces"
+                        for resource in body["resourceSpans"] for span in resource["scopeSpans"][0]["spans"]]
+
+            def rollout():
+                return [each for each in spans() if each["name"] == "Rollout/begin" and "parentSpanId" not in each]
+
+            def both():
+                ask()
+                return rollout() and [each for each in spans() if each["kind"] == 2]
+
+            eventually(both)
+            home.run("traffic", "set", "local", "shop@1=100%")
+            names = [each["name"] for each in spans() if each["traceId"] == rollout()[0]["traceId"]]
+            traces = {each["traceId"] for each in spans() if each["kind"] == 2}
+            bodies = [body for path, _, body in collector.requests if path == "/v1/traces"]
+            merged = {"resourceSpans": [each for body in bodies for each in body["resourceSpans"]]}
+            assert otlp("trace", merged) == "valid"
+            return names, traces
+
+    names, traces = traced()
+    assert "Router/publish" in names and "sync ShiftTraffic" in names and client in traces
+    names, traces = traced("--concept-spans", "off")
+    assert names.count("Rollout/begin") == 1 and "Router/publish" not in names and "sync ShiftTraffic" in names
+    names, traces = traced("--sync-spans", "off")
+    assert "Router/publish" in names and not [each for each in names if each.startswith("sync ")]
+    assert client in traces
+    names, traces = traced("--concept-spans", "off", "--sync-spans", "off", "--propagation", "none")
+    assert names == ["Rollout/begin"] and client not in traces and traces
+
+
 def test_requests_and_what_was_counted_of_them_are_exported(home, otlp, eventually):
     url = two_versions(home)
     with Backend() as collector:

@@ -8,6 +8,7 @@
 #include "cli/all_commands.h"
 #include "cli/command_door.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "crypto/ed25519.h"
 #include "host/flows/audit_documents.h"
 #include "host/flows/flow_views.h"
@@ -178,7 +179,7 @@ Result<Code> correct_clock(Context& context) {
   auto clock = read<host::ClockDocument>(answer->document);
   if (!clock) return clock.error();
   if (!clock->apart) {
-    context.output.print(json::object{{"position", answer->position}}, [](const Terminal&) {
+    context.output.print(to_json(outputs::Position{.position = answer->position}), [](const Terminal&) {
       return std::string("Recorded time and the system's clock agree to within five minutes; nothing was changed.\n");
     });
     return Code::ok;
@@ -201,7 +202,7 @@ Result<Code> correct_clock(Context& context) {
   if (!door) return door.error();
   auto decided = (*door)->decide({.kind = engine::Decision::Kind::correct_clock});
   if (!decided) return decided.error();
-  context.output.print(json::object{{"position", decided->position}}, [&](const Terminal&) {
+  context.output.print(to_json(outputs::Position{.position = decided->position}), [&](const Terminal&) {
     return "Recorded time is that of the system's clock from record " + std::to_string(decided->position) + " on.\n";
   });
   return Code::ok;

@@ -11,6 +11,7 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/public_keys.h"
 #include "crypto/dsse.h"
 #include "crypto/key_file.h"
@@ -150,7 +151,7 @@ Result<Code> sign(Context& context) {
   }
   if (auto kept = write_atomically(context.disk, out, *made, 0644); !kept) return kept.error();
   context.output.print(
-      json::object{{"file", out}, {"version", document->version}, {"key", key->public_key().key_id()}},
+      to_json(outputs::BoundsSigned{.file = out, .version = document->version, .key = key->public_key().key_id()}),
       [&](const Terminal&) { return "signed  " + out + "  version " + std::to_string(document->version) + "\n"; });
   return Code::ok;
 }
@@ -189,19 +190,16 @@ Result<Code> verify(Context& context) {
   const router::BoundsDocument& bounds = read->bounds.document();
   if (read->bounds.has_expired(RealClock().wall_ms()))
     return Error{.code = Code::verification_failed, .message = "the bounds expired at " + *bounds.expires_at};
-  json::array signers;
-  for (const std::string& each : read->signers) signers.emplace_back(each);
-  context.output.print(json::object{{"version", bounds.version},
-                                    {"environment", bounds.environment},
-                                    {"expires_at", bounds.expires_at ? json::value(*bounds.expires_at) : json::value()},
-                                    {"signers", signers},
-                                    {"digest", read->digest}},
-                       [&](const Terminal& terminal) {
-                         return terminal.paint(Style::good, "verified") + "  version " +
-                                std::to_string(bounds.version) + " for " + bounds.environment + ", " +
-                                (bounds.expires_at ? "until " + *bounds.expires_at : std::string("without an end")) +
-                                "\n";
-                       });
+  outputs::BoundsVerified shown{.version = bounds.version,
+                                .environment = bounds.environment,
+                                .signers = {read->signers.begin(), read->signers.end()},
+                                .digest = read->digest};
+  if (bounds.expires_at) shown.expires_at = *bounds.expires_at;
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
+    return terminal.paint(Style::good, "verified") + "  version " + std::to_string(bounds.version) + " for " +
+           bounds.environment + ", " +
+           (bounds.expires_at ? "until " + *bounds.expires_at : std::string("without an end")) + "\n";
+  });
   return Code::ok;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/all_commands.h"
 #include "cli/asking.h"
 #include "cli/call_options.h"
+#include "cli/outputs.h"
 #include "cli/routers_told.h"
 #include "deploy/host_config.h"
 
@@ -269,7 +270,7 @@ Result<Code> apply(Context& context) {
   auto all = meant_settings(context, **door);
   if (!all) return all.error();
   const std::string environment = context.given.text("env");
-  json::array staged;
+  std::vector<outputs::ConfigStaged> staged;
   std::vector<std::string> lines;
   std::optional<Error> failed;
   for (const views::DeploymentSettings& each : *all) {
@@ -286,14 +287,14 @@ Result<Code> apply(Context& context) {
     }
     if (answer->variant == "unchanged") continue;
     const std::string name = each.bundle + "@" + write(answer->fields.at("sequence"));
-    staged.push_back(json::object{{"deployment", each.deployment_id},
-                                  {"revision", answer->fields.at("revision")},
-                                  {"name", name},
-                                  {"fresh", answer->fields.at("fresh")}});
+    staged.push_back({.deployment = each.deployment_id,
+                      .revision = answer->text("revision"),
+                      .name = name,
+                      .fresh = answer->fields.at("fresh").as_bool()});
     lines.push_back(name + " (" + answer->text("revision") + ") of " + title_of(each));
     context.output.note("next: sluice revisions warm " + environment + " " + answer->text("revision"));
   }
-  context.output.print(staged, [&](const Terminal& terminal) {
+  context.output.print(to_json(staged), [&](const Terminal& terminal) {
     std::string text;
     for (const std::string& each : lines) text += terminal.paint(Style::good, "staged") + "  " + each + "\n";
     return text.empty() ? std::string("Nothing is pending.\n") : text;

@@ -9,6 +9,7 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "crypto/x509.h"
 #include "host/access_views.h"
 #include "host/contexts.h"
@@ -103,20 +104,18 @@ Result<Code> login(Context& context) {
   contexts->current = name;
   if (auto kept = host::write_contexts(context.disk, *home, *contexts); !kept) return kept.error();
   context.output.print(
-      json::object{{"context", name}, {"url", url}, {"caller", who->caller}}, [&](const Terminal& terminal) {
+      to_json(outputs::LoggedIn{.context = name, .url = url, .caller = who->caller}), [&](const Terminal& terminal) {
         return terminal.paint(Style::good, "logged in") + "  " + name + " at " + url + " as " + who->caller + "\n";
       });
   context.output.note("Commands go there now; sluice context use local brings them back.");
   return Code::ok;
 }
 
-json::object shown_of(const host::Contexts& contexts) {
-  json::array all{json::object{{"name", host::kLocalContext}, {"url", nullptr}}};
-  for (const auto& [name, server] : contexts.servers) {
-    all.push_back(json::object{{"name", name}, {"url", server.url}});
-  }
-  for (json::value& each : all) each.as_object()["current"] = each.at("name").as_string() == contexts.current;
-  return {{"contexts", std::move(all)}};
+outputs::KnownContexts shown_of(const host::Contexts& contexts) {
+  outputs::KnownContexts shown{{{.name = std::string(host::kLocalContext)}}};
+  for (const auto& [name, server] : contexts.servers) shown.contexts.push_back({.name = name, .url = server.url});
+  for (outputs::KnownContext& each : shown.contexts) each.current = each.name == contexts.current;
+  return shown;
 }
 
 Result<Code> list(Context& context) {
@@ -124,15 +123,13 @@ Result<Code> list(Context& context) {
   if (!home) return home.error();
   auto contexts = host::read_contexts(context.disk, *home);
   if (!contexts) return contexts.error();
-  const json::object shown = shown_of(*contexts);
-  context.output.print(shown, [&](const Terminal& terminal) {
+  const outputs::KnownContexts shown = shown_of(*contexts);
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     Table table{.columns = {{""}, {"NAME"}, {"SERVER"}}};
-    for (const json::value& each : shown.at("contexts").as_array()) {
-      const bool current = each.at("current").as_bool();
-      table.rows.push_back(
-          {{current ? "*" : ""},
-           {std::string(each.at("name").as_string()), current ? Style::strong : Style::plain},
-           {each.at("url").is_null() ? "the home on this machine" : std::string(each.at("url").as_string())}});
+    for (const outputs::KnownContext& each : shown.contexts) {
+      table.rows.push_back({{each.current ? "*" : ""},
+                            {each.name, each.current ? Style::strong : Style::plain},
+                            {each.url ? *each.url : "the home on this machine"}});
     }
     return render(table, terminal);
   });
@@ -152,7 +149,7 @@ Result<Code> use(Context& context) {
   if (name != host::kLocalContext || !contexts->servers.empty()) {
     if (auto kept = host::write_contexts(context.disk, *home, *contexts); !kept) return kept.error();
   }
-  context.output.print(json::object{{"context", name}}, [&](const Terminal& terminal) {
+  context.output.print(to_json(outputs::ContextUsed{.context = name}), [&](const Terminal& terminal) {
     return terminal.paint(Style::good, "using") + "  " + name + "\n";
   });
   return Code::ok;

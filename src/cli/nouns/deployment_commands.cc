@@ -111,7 +111,7 @@ Result<Code> add(Context& context) {
     return error;
   }
   auto made = (*door)->read<views::DeploymentPage>("deployment", {{"environment", environment}, {"deployment", id}});
-  if (!made) return Error{.message = "the deployment " + id + " was removed meanwhile"};
+  if (!made) return Error{.message = "the deployment " + id + " was removed in the meantime"};
   context.output.note("added " + answer->text("bundle") + " for " + answer->text("customer") + " as " + id);
   return stage_archive(context, **door, made->deployment, *archive, "stage");
 }

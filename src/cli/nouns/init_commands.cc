@@ -14,6 +14,7 @@
 #include "cli/all_commands.h"
 #include "cli/bundle_words.h"
 #include "cli/context.h"
+#include "cli/outputs.h"
 #include "cli/prompt.h"
 #include "plan/app_manifest.h"
 
@@ -168,7 +169,7 @@ Result<Code> init_manifest(Context& context, const std::string& folder) {
     return Code::ok;
   }
   if (auto written = write_atomically(context.disk, path, text, 0644); !written) return written.error();
-  context.output.print(json::object{{"file", path}}, [&](const Terminal&) { return path + "\n"; });
+  context.output.print(to_json(outputs::Begun{.file = path}), [&](const Terminal&) { return path + "\n"; });
   context.output.note("next: sluice deploy plan " + shell_word(folder) + " --env local");
   return Code::ok;
 }
@@ -212,10 +213,10 @@ Result<Code> init(Context& context) {
     return Code::ok;
   }
   if (auto written = write_atomically(context.disk, path, text, 0644); !written) return written.error();
-  context.output.print(json::object{{"file", path},
-                                    {"name", answers->name.text},
-                                    {"run", json::array(answers->run.begin(), answers->run.end())},
-                                    {"listen", answers->listen == bundle::Listen::port ? "port" : "unix"}},
+  context.output.print(to_json(outputs::Begun{.file = path,
+                                              .name = answers->name.text,
+                                              .run = answers->run,
+                                              .listen = answers->listen == bundle::Listen::port ? "port" : "unix"}),
                        [&](const Terminal&) { return path + "\n"; });
   context.output.note("next: sluice up " + shell_word(folder));
   return Code::ok;

@@ -8,6 +8,7 @@
 #include "cli/all_commands.h"
 #include "cli/asking.h"
 #include "cli/context.h"
+#include "cli/outputs.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
 #include "host/kit_place.h"
@@ -45,12 +46,13 @@ Result<Code> test(Context& context) {
   RealClock clock;
   auto checks = host::try_pack(context.disk, clock, context.variables, context.given.text("path"), (*scratch)->path());
   size_t failed = 0;
-  json::array shown;
+  outputs::PackTested shown;
   for (const host::TrialCheck& each : checks) {
     failed += each.fault.empty() ? 0 : 1;
-    shown.push_back(json::object{{"check", each.what}, {"ok", each.fault.empty()}, {"fault", each.fault}});
+    shown.checks.push_back({each.what, each.fault.empty(), each.fault});
   }
-  context.output.print(json::object{{"checks", std::move(shown)}, {"failed", failed}}, [&](const Terminal& terminal) {
+  shown.failed = failed;
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     std::string text;
     for (const host::TrialCheck& each : checks) {
       text += terminal.paint(each.fault.empty() ? Style::good : Style::bad, each.fault.empty() ? "ok    " : "fails ") +
@@ -92,7 +94,7 @@ Result<Code> sign(Context& context) {
   const std::string file = bundle::sidecar_path(path);
   if (auto written = bundle::write_sidecar(context.disk, file, *sidecar); !written) return written.error();
   const std::string id = key->public_key().key_id();
-  context.output.print(json::object{{"file", file}, {"digest", pack->digest}, {"key", id}},
+  context.output.print(to_json(outputs::PackSigned{.file = file, .digest = pack->digest, .key = id}),
                        [&](const Terminal&) { return "signed  " + file + " with key " + id + "\n"; });
   return Code::ok;
 }

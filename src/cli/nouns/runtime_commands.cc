@@ -11,6 +11,7 @@
 #include "cli/call_words.h"
 #include "cli/command_door.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "deploy/views/instances.h"
 
 namespace sluice::cli {
@@ -122,11 +123,11 @@ Result<Code> stop(Context& context) {
       "instance", {{"name", context.given.text("name")}, {"customer", context.given.text("customer-id")}});
   if (!instance) return instance.error();
   const bool dry = context.given.flag("dry-run");
-  json::object shown{{"instance", instance->instance},
-                     {"component", instance->component},
-                     {"name", instance->name},
-                     {"replicas", instance->replicas.size()},
-                     {"stopped", !dry}};
+  outputs::InstanceStopped shown{.instance = instance->instance,
+                                 .component = instance->component,
+                                 .name = instance->name,
+                                 .replicas = instance->replicas.size(),
+                                 .stopped = !dry};
   if (!dry) {
     // A revision that may serve is let go by the routers first, and is not ready any more.
     const json::object drained{{"revision", instance->component}}, destroyed{{"instance", instance->instance}};
@@ -139,9 +140,9 @@ Result<Code> stop(Context& context) {
                    .next = "sluice flow trace " + to_string(*answer->flow)};
     }
     if (answer->code != Code::ok) return refusal_in_words(context, *answer, instance->environment.value_or(""));
-    shown["flow"] = to_string(*answer->flow);
+    shown.flow = to_string(*answer->flow);
   }
-  context.output.print(shown, [&](const Terminal& terminal) {
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     const size_t count = instance->replicas.size();
     return terminal.paint(dry ? Style::warning : Style::good, dry ? "would stop" : "stopped") + "  " +
            printable(instance->name) + " " + instance->instance + ", " + std::to_string(count) +

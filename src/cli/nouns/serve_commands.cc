@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/nouns/status_tree.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/service_notice.h"
 #include "cli/version.h"
 #include "console/console_files.h"
@@ -96,14 +97,15 @@ std::string text_of(const json::object& object, std::string_view name) {
   return value->is_int64() ? std::to_string(value->get_int64()) : "";
 }
 
-std::string status_text(const json::object& status, const Terminal& terminal) {
-  std::string text = terminal.paint(Style::good, "running") + "  pid " + text_of(status, "pid") + " since " +
-                     text_of(status, "since") + ", version " + text_of(status, "version") + "\n" + "kit      " +
-                     text_of(status, "kit") + "\n" + "socket   " + printable(text_of(status, "socket")) + "\n" +
-                     "flows    " + text_of(status, "openFlows") + " open, journal at " + text_of(status, "position") +
-                     "\n" + "store    " + text_of(status, "storeBytes") + " bytes\n";
-  std::string trouble = text_of(status, "trouble");
-  if (!trouble.empty()) text += terminal.paint(Style::bad, "trouble") + "  " + printable(trouble) + "\n";
+std::string status_text(const outputs::Status& status, const Terminal& terminal) {
+  auto number = [](const std::optional<int64_t>& one) { return std::to_string(one.value_or(0)); };
+  std::string text = terminal.paint(Style::good, "running") + "  pid " + number(status.pid) + " since " +
+                     (status.since ? utc_text(status.since->ms) : "") + ", version " + status.version.value_or("") +
+                     "\n" + "kit      " + status.kit.value_or("") + "\n" + "socket   " +
+                     printable(status.socket.value_or("")) + "\n" + "flows    " + number(status.openFlows) +
+                     " open, journal at " + number(status.position) + "\n" + "store    " + number(status.storeBytes) +
+                     " bytes\n";
+  if (status.trouble) text += terminal.paint(Style::bad, "trouble") + "  " + printable(*status.trouble) + "\n";
   return text;
 }
 
@@ -118,14 +120,22 @@ Result<host::ViewAnswer> what_runs(Context& context) {
 
 // What the server says of itself, and then what runs.
 Result<void> tell_status(Context& context, json::object shown,
-                         const std::function<std::string(const json::object&, const Terminal&)>& text) {
+                         const std::function<std::string(const outputs::Status&, const Terminal&)>& text) {
   auto answer = what_runs(context);
   if (!answer) return answer.error();
   auto tree = read<host::StatusDocument>(answer->document);
   if (!tree) return tree.error();
   for (const auto& each : answer->document.as_object()) shown[each.key()] = each.value();
-  context.output.print(shown,
-                       [&](const Terminal& terminal) { return text(shown, terminal) + status_tree(*tree, terminal); });
+  // A control plane of another version may say more.
+  json::object known;
+  fields::for_each_member<outputs::Status>([&](std::string_view name, auto) {
+    if (const json::value* value = shown.if_contains(name)) known[name] = *value;
+  });
+  auto status = read<outputs::Status>(known);
+  if (!status) return status.error();
+  context.output.print(to_json(*status), [&](const Terminal& terminal) {
+    return text(*status, terminal) + status_tree(*tree, terminal);
+  });
   return {};
 }
 
@@ -136,7 +146,7 @@ Result<Code> status(Context& context) {
   if (!opening) return opening.error();
   if (opening->server) {
     const std::string url = opening->server->url;
-    auto told = tell_status(context, {{"running", true}, {"url", url}}, [&](const json::object&, const Terminal&) {
+    auto told = tell_status(context, {{"running", true}, {"url", url}}, [&](const outputs::Status&, const Terminal&) {
       return "server   " + printable(url) + ", where commands go\n";
     });
     if (!told) return told.error();
@@ -157,7 +167,7 @@ Result<Code> status(Context& context) {
     clock.sleep_ms(kLook_ms);
   }
   auto told = tell_status(context, {{"running", false}, {"socket", host::socket_of(*home)}},
-                          [](const json::object&, const Terminal&) { return std::string("not running\n"); });
+                          [](const outputs::Status&, const Terminal&) { return std::string("not running\n"); });
   if (!told) return told.error();
   context.output.note("Commands open the store themselves; next: sluice serve");
   return Code::not_found;
@@ -184,9 +194,9 @@ Result<Code> console_link(Context& context) {
   auto made = (*door)->login_code();
   if (!made) return made.error();
   // What follows the # is sent to nobody: the page itself exchanges it for a session.
-  const json::object shown{{"url", url + "/ui/#code=" + text_of(*made, "code")},
-                           {"expires", text_of(*made, "expires")}};
-  context.output.print(shown, [&](const Terminal&) { return text_of(shown, "url") + "\n"; });
+  const outputs::ConsoleLink shown{.url = url + "/ui/#code=" + text_of(*made, "code"),
+                                   .expires = text_of(*made, "expires")};
+  context.output.print(to_json(shown), [&](const Terminal&) { return shown.url + "\n"; });
   context.output.note("Open it within a minute; it works once, and logs your browser in as you.");
   return Code::ok;
 }
@@ -215,13 +225,12 @@ Result<Code> stop(Context& context) {
     if (!stopped) return stopped.error();
     replicas = *stopped;
   }
-  json::object shown{{"stopped", *served != 0 || !routers.empty() || replicas != 0}};
-  if (*served != 0) shown["pid"] = *served;
-  json::array names;
-  for (const host::RunningRouter& each : routers) names.push_back(json::object{{"name", each.name}, {"pid", each.pid}});
-  if (!names.empty()) shown["routers"] = std::move(names);
-  if (replicas != 0) shown["replicas"] = replicas;
-  context.output.print(shown, [&](const Terminal& terminal) {
+  outputs::Stopped shown{.stopped = *served != 0 || !routers.empty() || replicas != 0};
+  if (*served != 0) shown.pid = *served;
+  if (!routers.empty()) shown.routers.emplace();
+  for (const host::RunningRouter& each : routers) shown.routers->push_back({each.name, each.pid});
+  if (replicas != 0) shown.replicas = replicas;
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     const std::string done = terminal.paint(Style::good, "stopped") + "  ";
     std::string text;
     for (const host::RunningRouter& each : routers) {

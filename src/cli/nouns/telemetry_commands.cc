@@ -44,10 +44,14 @@ Result<Code> configure(Context& context) {
   for (auto [option, field] : {std::pair("provider", "provider"),
                                {"env", "environment"},
                                {"key", "key"},
+                               {"propagation", "propagation"},
                                {"service-name", "serviceName"},
                                {"service-namespace", "serviceNamespace"},
                                {"service-version", "serviceVersion"}}) {
     if (given.has(option)) input[field] = given.text(option);
+  }
+  for (auto [option, field] : {std::pair("concept-spans", "conceptSpans"), {"sync-spans", "syncSpans"}}) {
+    if (given.has(option)) input[field] = given.text(option) == "on";
   }
   auto changed = change(context, "Telemetry/configure", input, "configured",
                         (bundle == "*" ? std::string("all bundles") : bundle) + " → " + given.text("endpoint"));
@@ -133,6 +137,12 @@ void add_telemetry_commands(Commands& commands) {
              .choices = {"otlp", "grafana", "datadog"},
              .fallback = "otlp"},
             {.name = "key", .value = "FROM", .help = "where the backend's key is read: env:NAME or file:/PATH"},
+            {.name = "propagation",
+             .value = "HOW",
+             .help = "how requests join the trace of their caller",
+             .choices = {"w3c", "none"}},
+            {.name = "concept-spans", .value = "ON", .help = "a span for each action", .choices = {"on", "off"}},
+            {.name = "sync-spans", .value = "ON", .help = "a span for each sync that fires", .choices = {"on", "off"}},
             {.name = "service-name", .value = "TEXT", .help = "instead of the bundle's name"},
             {.name = "service-namespace", .value = "TEXT", .help = "what the service belongs to"},
             {.name = "service-version", .value = "TEXT", .help = "instead of the bundle's version"}}),

@@ -9,6 +9,7 @@
 #include "cli/action_command.h"
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
+#include "cli/outputs.h"
 #include "cli/routers_told.h"
 #include "cli/signing_key.h"
 #include "cli/traffic_split.h"
@@ -160,12 +161,12 @@ Result<Code> token(Context& context) {
                                                                 .revision = revision,
                                                                 .expires_s = expires_ms / 1'000},
                                                                *key);
-  json::object shown{{"token", text},
-                     {"environment", meant->environment},
-                     {"deployment", meant->deployment},
-                     {"revision", revision},
-                     {"expires", utc_text(expires_ms / 1'000 * 1'000)}};
-  context.output.print(shown, [&](const Terminal&) { return text + "\n"; });
+  const outputs::DebugToken shown{.token = text,
+                                  .environment = meant->environment,
+                                  .deployment = meant->deployment,
+                                  .revision = revision,
+                                  .expires = {expires_ms / 1'000 * 1'000}};
+  context.output.print(to_json(shown), [&](const Terminal&) { return text + "\n"; });
   context.output.note("send it with: -H 'X-Sluice-Debug-Token: TOKEN' -H 'X-Sluice-Deployment: " + meant->deployment +
                       "' -H 'X-Sluice-Revision: " + (revision == "*" ? "REVISION" : revision) + "'");
   return Code::ok;

@@ -22,6 +22,7 @@
 #include "cli/deploy_build.h"
 #include "cli/losing.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/routers_told.h"
 #include "cli/signing_key.h"
 #include "cli/staging.h"
@@ -207,20 +208,20 @@ Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& 
 
 void tell(Context& context, const Raised& raised, const host::RunningRouter& router) {
   const json::object& fields = raised.answer.fields;
-  const json::array& weights = fields.at("entries").as_array();
+  const json::value& weights = fields.at("entries");
   int64_t own = 0;
-  for (const json::value& each : weights) {
+  for (const json::value& each : weights.as_array()) {
     if (each.at("revision") == fields.at("revision")) own = each.at("weightBps").as_int64();
   }
   const std::vector<std::string> urls = urls_of(router, raised.route);
-  json::object shown{{"deployment", fields.at("deployment")},
-                     {"bundle", fields.at("bundle")},
-                     {"revision", fields.at("revision")},
-                     {"name", raised.name},
-                     {"changed", fields.at("changed")},
-                     {"weights", weights},
-                     {"urls", to_json(urls)}};
-  context.output.print(shown, [&](const Terminal& terminal) {
+  const outputs::Up shown{.deployment = raised.answer.text("deployment"),
+                          .bundle = raised.answer.text("bundle"),
+                          .revision = raised.answer.text("revision"),
+                          .name = raised.name,
+                          .changed = fields.at("changed").as_bool(),
+                          .weights = read<std::vector<outputs::Weight>>(weights).value(),
+                          .urls = urls};
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     std::string lines = terminal.paint(Style::good, fields.at("changed").as_bool() ? "up" : "unchanged") + "  " +
                         raised.name + " gets " + print_basis_points(static_cast<int>(own)) + "\n";
     for (const std::string& each : urls) lines += each + "\n";

@@ -11,7 +11,7 @@
 #include "deploy/revenue_policy.h"
 #include "deploy/routes.h"
 #include "deploy/views/documents.h"
-#include "deploy/views/file_fields.h"
+#include "deploy/views/environment_file.h"
 #include "deploy/views/leading.h"
 #include "revision.gen.h"
 
@@ -49,12 +49,7 @@ class BundlesPlanner {
     for (size_t i = 0; i < wanted.get_array().size(); ++i) {
       const json::value& each = wanted.get_array()[i];
       const std::string path = "/bundles/" + std::to_string(i);
-      if (auto sound =
-              check_fields(file_, path, each,
-                           {"schema", "deployment_id", "env_id", "bundle_id", "customer_id", "status", "generation",
-                            "created_at", "current_revisions", "route_binding", "revenue_share", "revenue_policy_ref",
-                            "usage", "authorization_ref", "config_overrides", "bundle_source_uri", "config"});
-          !sound) {
+      if (auto sound = check_fields_of<FileBundle>(file_, path, each); !sound) {
         return sound;
       }
       auto entry = read_entry(path, each);
@@ -119,7 +114,7 @@ class BundlesPlanner {
   }
 
   Result<void> read_route(const std::string& path, const json::value& binding, json::object& input) {
-    if (auto sound = check_fields(file_, path, binding, {"hosts", "path_prefixes", "tenant_selector"}); !sound) {
+    if (auto sound = check_fields_of<FileRoute>(file_, path, binding); !sound) {
       return sound;
     }
     for (auto [name, field] : {std::pair{"hosts", "hosts"}, {"path_prefixes", "pathPrefixes"}}) {
@@ -131,7 +126,7 @@ class BundlesPlanner {
       input[field] = *list;
     }
     if (const json::value* selector = binding.as_object().if_contains("tenant_selector")) {
-      if (auto sound = check_fields(file_, path + "/tenant_selector", *selector, {"tenant", "team"}); !sound) {
+      if (auto sound = check_fields_of<FileTenant>(file_, path + "/tenant_selector", *selector); !sound) {
         return sound;
       }
       for (const char* name : {"tenant", "team"}) {
@@ -150,7 +145,7 @@ class BundlesPlanner {
     for (size_t i = 0; i < shares.get_array().size(); ++i) {
       const json::value& each = shares.get_array()[i];
       const std::string place = path + "/" + std::to_string(i);
-      if (auto sound = check_fields(file_, place, each, {"party_id", "basis_points"}); !sound) return sound;
+      if (auto sound = check_fields_of<ShareDocument>(file_, place, each); !sound) return sound;
       auto party = text_at(file_, place, each, "party_id");
       if (!party) return party.error();
       const json::value* points = each.as_object().if_contains("basis_points");
@@ -218,7 +213,7 @@ class BundlesPlanner {
     }
     json::value config = json::object();
     if (const json::value* given = entry.fields.if_contains("config"); given != nullptr && !given->is_null()) {
-      if (auto sound = check_fields(file_, entry.path + "/config", *given, {"non_secret", "runtime_refs"}); !sound) {
+      if (auto sound = check_fields_of<FileConfig>(file_, entry.path + "/config", *given); !sound) {
         return sound;
       }
       config = *given;
@@ -312,7 +307,7 @@ class BundlesPlanner {
     const size_t comma = source.find(',');
     json::object plain, refs;
     if (const json::value* given = entry.fields.if_contains("config"); given != nullptr && !given->is_null()) {
-      if (auto sound = check_fields(file_, entry.path + "/config", *given, {"non_secret", "runtime_refs"}); !sound) {
+      if (auto sound = check_fields_of<FileConfig>(file_, entry.path + "/config", *given); !sound) {
         return sound.error();
       }
       for (auto [name, part] : {std::pair{"non_secret", &plain}, {"runtime_refs", &refs}}) {
@@ -390,28 +385,29 @@ Result<void> plan_bundles(const States& states, const Document& file, bool prune
   return BundlesPlanner(states, file, plan).run(*wanted, prune);
 }
 
-json::object exported_bundle(const States& states, const DeploymentFound& found) {
-  json::object document = to_json(deployment_document(states, found)).as_object();
-  json::value source, config;
+ExportedBundle exported_bundle(const States& states, const DeploymentFound& found) {
+  DeploymentDocument document = deployment_document(states, found);
+  OrNull<std::string> source;
+  json::value config;
   const std::string leading = leading_revision(states, found.id.text());
   auto serves = leading.empty() ? std::nullopt : states.revision().get(revision::RevisionId(leading));
   if (serves && !serves->bundleDigest.empty()) {
-    source = json::value(serves->bundleDigest);
+    source = serves->bundleDigest;
     if (auto asked = parse_json(serves->config); asked && asked->root.is_object()) config = asked->root;
   } else if (auto newest = newest_of(states, found.id.text())) {
-    source = json::value((is_digest(newest->record.source) ? "" : std::string(kFile)) + newest->record.source);
+    source = (is_digest(newest->record.source) ? "" : std::string(kFile)) + newest->record.source;
     if (auto asked = parse_json(newest->record.config); asked && asked->root.is_object()) config = asked->root;
   }
   // How it runs is the deploy manifest's to say; an apply leaves it as it is.
   if (config.is_object()) config.get_object().erase("running");
-  return {{"bundle_id", document.at("bundle_id")},
-          {"customer_id", document.at("customer_id")},
-          {"status", document.at("status")},
-          {"route_binding", document.at("route_binding")},
-          {"revenue_share", document.at("revenue_share")},
-          {"config_overrides", document.at("config_overrides")},
-          {"bundle_source_uri", std::move(source)},
-          {"config", std::move(config)}};
+  return {.bundle_id = document.bundle_id,
+          .customer_id = document.customer_id,
+          .status = document.status,
+          .route_binding = std::move(document.route_binding),
+          .revenue_share = std::move(document.revenue_share),
+          .config_overrides = std::move(document.config_overrides),
+          .bundle_source_uri = std::move(source),
+          .config = std::move(config)};
 }
 
 }  // namespace sluice::deploy::views

@@ -12,7 +12,8 @@ namespace sluice::deploy::views {
 // What must be done to the deployments of plan.environment, added to its changes.
 Result<void> plan_bundles(const States& states, const Document& file, bool prune, EnvironmentPlan& plan);
 
+struct ExportedBundle;  // deploy/views/environment_file.h
 // A deployment as it stands in a file, with where its newest archive came from and with which config.
-json::object exported_bundle(const States& states, const deployment::DeploymentFound& found);
+ExportedBundle exported_bundle(const States& states, const deployment::DeploymentFound& found);
 
 }  // namespace sluice::deploy::views

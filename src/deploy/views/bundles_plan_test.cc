@@ -9,6 +9,7 @@
 #include "base/yaml.h"
 #include "deploy/testing_views.h"
 #include "deploy/views/documents.h"
+#include "deploy/views/environment_file.h"
 
 namespace sluice::deploy::views {
 namespace bundles_plan_test {
@@ -95,15 +96,15 @@ TEST_F(BundlesPlanTest, ExportsWhereTheNewestArchiveCameFrom) {
     record.config = R"({"non_secret":{},"runtime_refs":{}})";
   });
   auto found = states.deployment().find_by_environment("local");
-  json::object exported = exported_bundle(states, found.front());
-  EXPECT_EQ(exported.at("bundle_source_uri"), json::value("file:///s.bundle"));
-  EXPECT_EQ(planned("bundles: [" + write(exported) + "]\n", true), "");
+  const ExportedBundle exported = exported_bundle(states, found.front());
+  EXPECT_EQ(*exported.bundle_source_uri, "file:///s.bundle");
+  EXPECT_EQ(planned("bundles: [" + write(to_json(exported)) + "]\n", true), "");
 }
 
 TEST_F(BundlesPlanTest, WhatIsExportedWithoutLiveRevisionsCanBeAppliedToo) {
   const deployment::DeploymentFound found{deployment::DeploymentId("d1"),
                                           *states.deployment().get(deployment::DeploymentId("d1"))};
-  EXPECT_TRUE(exported_bundle(states, found).at("bundle_source_uri").is_null());
+  EXPECT_FALSE(exported_bundle(states, found).bundle_source_uri);
   EXPECT_EQ(planned("bundles: [{ bundle_id: mail, customer_id: acme, bundle_source_uri: null }]\n"),
             "+ mail for acme | Deployment/add\n");
   revision::RevisionRecord record{.deployment = "d1",
@@ -114,7 +115,7 @@ TEST_F(BundlesPlanTest, WhatIsExportedWithoutLiveRevisionsCanBeAppliedToo) {
                                   .bundleDigest = "sha256:1",
                                   .lifecycle = revision::RevisionLifecycle::archived};
   revision::State(rows.rows).put(revision::RevisionId("r1"), record);
-  EXPECT_EQ(exported_bundle(states, found).at("bundle_source_uri"), json::value("file:///shop.bundle"));
+  EXPECT_EQ(*exported_bundle(states, found).bundle_source_uri, "file:///shop.bundle");
 }
 
 TEST_F(BundlesPlanTest, SaysWhereAFileIsWrong) {

@@ -88,7 +88,7 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
   examine_packs(states, id, found);
   if (auto looked = states.credentials().get(credentials::CredentialsId(environment));
       looked && looked->result == credentials::CredentialsResult::fail) {
-    found.push_back({Level::red, "the deployer lacked something that it needs when somebody last looked",
+    found.push_back({Level::red, "the deployer lacked something that it needs at its last check",
                      "Credentials/requirements environment=" + environment});
   }
   if (record->revocation.required && record->revocation.listRef.empty()) {

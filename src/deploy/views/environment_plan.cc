@@ -13,7 +13,7 @@
 #include "deploy/packs.h"
 #include "deploy/views/bundles_plan.h"
 #include "deploy/views/documents.h"
-#include "deploy/views/file_fields.h"
+#include "deploy/views/environment_file.h"
 #include "deployment.gen.h"
 
 namespace sluice::deploy::views {
@@ -26,13 +26,7 @@ class Planner {
   Planner(const States& states, const Document& file, bool prune) : states_(states), file_(file), prune_(prune) {}
 
   Result<EnvironmentPlan> run() {
-    if (auto sound = check_fields(
-            file_, "", file_.root,
-            {"schema", "environment_id", "name", "extends", "generation", "created_at", "host_config", "packs",
-             "credentials_ref", "bundles", "revisions", "traffic_splits", "revocation", "retention", "health"});
-        !sound) {
-      return sound.error();
-    }
+    if (auto sound = check_fields_of<EnvironmentFile>(file_, "", file_.root); !sound) return sound.error();
     auto schema = text_at(file_, "", file_.root, "schema");
     if (!schema) return schema.error();
     if (*schema != kSchema) return wrong(file_, "/schema", "expected sluice.environment.v1");
@@ -103,7 +97,7 @@ class Planner {
   Result<void> plan_revocation(const env::EnvRecord& now, json::object& changed) {
     const json::value* value = file_.root.as_object().if_contains("revocation");
     if (value == nullptr) return {};
-    if (auto sound = check_fields(file_, "/revocation", *value, {"required", "list_ref"}); !sound) return sound;
+    if (auto sound = check_fields_of<FileRevocation>(file_, "/revocation", *value); !sound) return sound;
     if (const json::value* required = value->as_object().if_contains("required")) {
       if (!required->is_bool()) return wrong(file_, "/revocation/required", "expected true or false");
       if (required->get_bool() != now.revocation.required) changed["revocationRequired"] = required->get_bool();
@@ -117,9 +111,7 @@ class Planner {
   Result<void> plan_retention(const env::EnvRecord& now, json::object& changed) {
     const json::value* value = file_.root.as_object().if_contains("retention");
     if (value == nullptr) return {};
-    if (auto sound = check_fields(file_, "/retention", *value, {"archived_max_age_days", "staged_max_count"}); !sound) {
-      return sound;
-    }
+    if (auto sound = check_fields_of<FileRetention>(file_, "/retention", *value); !sound) return sound;
     for (auto [name, field, is] :
          {std::tuple{"archived_max_age_days", "archivedMaxAgeDays", now.retention.archivedMaxAgeDays},
           {"staged_max_count", "stagedMaxCount", now.retention.stagedMaxCount}}) {
@@ -188,10 +180,7 @@ class Planner {
     for (size_t i = 0; i < wanted->get_array().size(); ++i) {
       const json::value& each = wanted->get_array()[i];
       const std::string path = "/packs/" + std::to_string(i);
-      if (auto sound = check_fields(
-              file_, path, each,
-              {"slot", "kind", "pack_ref", "answers_ref", "generation", "bound_at", "previous_binding_ref"});
-          !sound) {
+      if (auto sound = check_fields_of<FilePack>(file_, path, each); !sound) {
         return sound;
       }
       json::object input{{"environment", plan_.environment}};
@@ -231,29 +220,22 @@ class Planner {
 
 }  // namespace
 
-json::object exported_environment(const States& states, const env::EnvFound& found) {
-  json::object document = to_json(environment_document(states, found)).as_object(),
-               host = document.at("host_config").as_object();
-  json::array packs, bundles;
-  for (const json::value& each : document.at("packs").as_array()) {
-    packs.push_back(json::object{{"slot", each.at("slot")},
-                                 {"kind", each.at("kind")},
-                                 {"pack_ref", each.at("pack_ref")},
-                                 {"answers_ref", each.at("answers_ref")}});
+ExportedEnvironment exported_environment(const States& states, const env::EnvFound& found) {
+  EnvironmentDocument document = environment_document(states, found);
+  ExportedEnvironment exported{.environment_id = document.environment_id,
+                               .name = document.name,
+                               .extends = document.extends,
+                               .host_config = std::move(document.host_config),
+                               .credentials_ref = document.credentials_ref,
+                               .revocation = document.revocation,
+                               .retention = document.retention};
+  for (const PackDocument& each : document.packs) {
+    exported.packs.push_back({each.slot, each.kind, each.pack_ref, each.answers_ref});
   }
   for (const auto& each : states.deployment().find_by_environment(found.id.text())) {
-    bundles.push_back(exported_bundle(states, each));
+    exported.bundles.push_back(exported_bundle(states, each));
   }
-  return {{"schema", kSchema},
-          {"environment_id", document.at("environment_id")},
-          {"name", document.at("name")},
-          {"extends", document.at("extends")},
-          {"host_config", std::move(host)},
-          {"packs", std::move(packs)},
-          {"credentials_ref", document.at("credentials_ref")},
-          {"revocation", document.at("revocation")},
-          {"retention", document.at("retention")},
-          {"bundles", std::move(bundles)}};
+  return exported;
 }
 
 Result<EnvironmentPlan> plan_environment(const States& states, const Document& file, bool prune) {

@@ -15,7 +15,8 @@
 
 namespace sluice::deploy::views {
 
-json::object exported_environment(const States& states, const env::EnvFound& found);
+struct ExportedEnvironment;  // deploy/views/environment_file.h
+ExportedEnvironment exported_environment(const States& states, const env::EnvFound& found);
 
 struct PlannedChange {
   char sign = '~';  // + made, ~ changed, - taken away

@@ -11,6 +11,7 @@
 #include "config.gen.h"
 #include "deploy/testing_views.h"
 #include "deploy/views/documents.h"
+#include "deploy/views/environment_file.h"
 
 namespace sluice::deploy::views {
 namespace environment_plan_test {
@@ -45,7 +46,7 @@ class EnvironmentPlanTest : public testing::Test {
 };
 
 TEST_F(EnvironmentPlanTest, WhatIsExportedOrShownNeedsNoChange) {
-  EXPECT_EQ(planned(write(exported_environment(states, local())), true), "");
+  EXPECT_EQ(planned(write(to_json(exported_environment(states, local()))), true), "");
   EXPECT_EQ(planned(write(to_json(environment_document(states, local()))), true), "");
 }
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "deploy/views/answers.h"
 #include "deploy/views/bundle_settings.h"
+#include "deploy/views/environment_file.h"
 #include "deploy/views/environment_plan.h"
 #include "deploy/views/names.h"
 #include "deployment.gen.h"
@@ -178,11 +179,11 @@ Result<ConfigDocument> read_config(const lang::Reading& reading, const Environme
   return document;
 }
 
-Result<json::value> read_export(const lang::Reading& reading, const EnvironmentQuery& query) {
+Result<ExportedEnvironment> read_export(const lang::Reading& reading, const EnvironmentQuery& query) {
   const States states(reading.rows);
   auto environment = find_environment(states, query.environment);
   if (!environment) return environment.error();
-  return json::value(exported_environment(states, *environment));
+  return exported_environment(states, *environment);
 }
 
 Result<RoutersView> read_routers(const lang::Reading& reading, const EnvironmentQuery& query) {

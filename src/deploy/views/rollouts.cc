@@ -57,6 +57,16 @@ std::string seconds_text(int64_t seconds) {
   return print_duration(std::chrono::seconds(std::max<int64_t>(seconds, 0)));
 }
 
+// The routers that do not obey yet, each with what is known of it.
+std::string behind(const RolloutView& view) {
+  std::string text;
+  for (const auto& each : view.routers) {
+    if (each.obeys) continue;
+    text += (text.empty() ? "" : ", ") + each.name + (each.trouble.empty() ? "" : " (" + each.trouble + ")");
+  }
+  return text;
+}
+
 std::string waits_for(const RolloutView& view, const RolloutRecord& record, const std::string& ahead) {
   const std::string at = "at " + print_basis_points(static_cast<int>(view.weight_asked_bps));
   switch (record.status) {
@@ -81,7 +91,12 @@ std::string waits_for(const RolloutView& view, const RolloutRecord& record, cons
   }
   if (!record.reason.empty()) return record.reason;
   if (record.scaling && record.shifted != record.step) return "replicas are being started or stopped " + at;
-  if (!record.judging) return "the routers are told " + at;
+  if (!record.judging) {
+    const std::string late = behind(view);
+    if (late.empty()) return "the routers are told " + at;
+    return "waits " + at + " until these routers acknowledge: " + late +
+           "; one that does not answer is left out after its lease: start it again or retire it";
+  }
   if (view.seconds_left.value_or(0) > 0) return "stays " + at + " for another " + seconds_text(*view.seconds_left);
   if (view.verdict && view.verdict->verdict == judge::Outcome::insufficientData) return view.verdict->sentence;
   return "the judge looks " + at;

@@ -44,6 +44,16 @@ TEST_F(RolloutViews, TellWhereItIs) {
   EXPECT_EQ(read("rollouts", {{"environment", "prod"}}).value().as_array().size(), 0U);
 }
 
+TEST_F(RolloutViews, ARouterThatDoesNotAcknowledgeIsNamed) {
+  rollout::State(rows.rows).edit(rows.kRollout, [](rollout::RolloutRecord& record) { record.judging.reset(); });
+  EXPECT_EQ(waits_for(), "the routers are told at 50%");
+  router::State state(rows.rows);
+  state.edit(router::RouterId("local"), [](router::RouterRecord& record) { record.generation += 1; });
+  EXPECT_EQ(waits_for(),
+            "waits at 50% until these routers acknowledge: main; one that does not answer is left out after its lease: "
+            "start it again or retire it");
+}
+
 TEST_F(RolloutViews, NamesLeadToTheNewest) {
   for (const char* name : {"", "shop", "shop@2", "r2", "d1", "01J2"}) {
     EXPECT_EQ(read("rollout", {{"rollout", name}}).value().at("rollout"), json::value(rows.kRollout.text())) << name;

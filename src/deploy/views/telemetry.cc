@@ -26,7 +26,10 @@ Result<std::vector<TelemetryView>> read_telemetry(const lang::Reading& reading, 
                    .provider = boost::describe::enum_to_string(each.record.provider, ""),
                    .endpoint = each.record.endpoint,
                    .sampling_rate = each.record.samplingRate,
-                   .key = each.record.key});
+                   .key = each.record.key,
+                   .propagation = each.record.propagation.value_or("w3c"),
+                   .concept_spans = each.record.conceptSpans.value_or(true),
+                   .sync_spans = each.record.syncSpans.value_or(true)});
   }
   return all;
 }
@@ -72,12 +75,14 @@ std::vector<lang::View> telemetry_views() {
           lang::make_view("markers", "The markers of deployments, the newest first", read_markers)};
 }
 
-std::vector<std::string> otlp_endpoints(const lang::Snapshot& rows) {
-  std::vector<std::string> endpoints;
+std::vector<OtlpEndpoint> otlp_endpoints(const lang::Snapshot& rows) {
+  std::vector<OtlpEndpoint> endpoints;
   const States states(rows);
   for (const auto& each : states.telemetry().all()) {
     const bool counts = each.record.target == "*" && each.record.provider == telemetry::TelemetryProvider::otlp;
-    if (counts) endpoints.push_back(each.record.endpoint);
+    if (!counts) continue;
+    endpoints.push_back(
+        {each.record.endpoint, each.record.conceptSpans.value_or(true), each.record.syncSpans.value_or(true)});
   }
   return endpoints;
 }
@@ -103,9 +108,10 @@ std::optional<telemetry::TelemetryRecord> otlp_for(const States& states, const s
 
 }  // namespace
 
-double sampling_of(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment) {
+RequestTracing request_tracing(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment) {
   const auto config = otlp_for(States(rows), bundle, environment);
-  return config ? config->samplingRate : 0;
+  if (!config) return {};
+  return {.share = config->samplingRate, .propagates = config->propagation != "none"};
 }
 
 std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance) {
@@ -124,7 +130,7 @@ std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, co
           {"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"},
           {"OTEL_SERVICE_NAME", best->serviceName.empty() ? revision->bundle : best->serviceName},
           {"OTEL_RESOURCE_ATTRIBUTES", attributes},
-          {"OTEL_PROPAGATORS", "tracecontext,baggage"},
+          {"OTEL_PROPAGATORS", best->propagation == "none" ? "none" : "tracecontext,baggage"},
           {"OTEL_TRACES_SAMPLER", "parentbased_traceidratio"},
           {"OTEL_TRACES_SAMPLER_ARG", rate_text(best->samplingRate)}};
 }

@@ -19,8 +19,13 @@ struct TelemetryView {
   std::string endpoint;
   double sampling_rate = 0;
   std::string key;  // where its key is read from
+  std::string propagation;
+  bool concept_spans = true;
+  bool sync_spans = true;
 };
-BOOST_DESCRIBE_STRUCT(TelemetryView, (), (config, bundle, environment, provider, endpoint, sampling_rate, key))
+BOOST_DESCRIBE_STRUCT(TelemetryView, (),
+                      (config, bundle, environment, provider, endpoint, sampling_rate, key, propagation, concept_spans,
+                       sync_spans))
 
 struct MarkersQuery {
   std::string environment;  // empty: all
@@ -47,11 +52,22 @@ BOOST_DESCRIBE_STRUCT(MarkerView, (),
 
 std::vector<lang::View> telemetry_views();
 
-// Where the control plane's own telemetry goes: the OTLP endpoints that are configured for all bundles.
-std::vector<std::string> otlp_endpoints(const lang::Snapshot& rows);
+// Where the control plane's own telemetry goes, and which spans a trace of a flow has there.
+struct OtlpEndpoint {
+  std::string url;
+  bool concept_spans = true;
+  bool sync_spans = true;
+};
 
-// The share of a bundle's requests that are traced; 0 if no OTLP endpoint is configured for it.
-double sampling_of(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment);
+// The OTLP endpoints that are configured for all bundles.
+std::vector<OtlpEndpoint> otlp_endpoints(const lang::Snapshot& rows);
+
+// How a bundle's requests are traced.
+struct RequestTracing {
+  double share = 0;        // of traces; 0 if no OTLP endpoint is configured for the bundle
+  bool propagates = true;  // false: each request is a trace of its own
+};
+RequestTracing request_tracing(const lang::Snapshot& rows, const std::string& bundle, const std::string& environment);
 
 // The OTEL_* variables of what runs in an instance of Runtime. None if no OTLP endpoint is configured for it.
 std::map<std::string, std::string> otel_variables(const lang::Snapshot& rows, const std::string& instance);

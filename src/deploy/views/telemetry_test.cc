@@ -53,7 +53,10 @@ TEST_F(Telemetry, AWorkloadIsToldOfTheMostParticularEndpoint) {
   EXPECT_EQ(told.at("OTEL_TRACES_SAMPLER_ARG"), "0.25");
   EXPECT_THAT(told.at("OTEL_RESOURCE_ATTRIBUTES"), HasSubstr("deployment.environment.name=local"));
   EXPECT_THAT(told.at("OTEL_RESOURCE_ATTRIBUTES"), HasSubstr("service.namespace=a%20b"));
+  EXPECT_EQ(told.at("OTEL_PROPAGATORS"), "tracecontext,baggage");
   EXPECT_TRUE(otel_variables(rows, "gone").empty());
+  configure("c5", {.target = "shop", .endpoint = "http://shop.example", .propagation = "none"});
+  EXPECT_EQ(otel_variables(rows, "i1").at("OTEL_PROPAGATORS"), "none");
 }
 
 TEST_F(Telemetry, MarkersAreShownNewestFirst) {
@@ -67,6 +70,7 @@ TEST_F(Telemetry, MarkersAreShownNewestFirst) {
   EXPECT_EQ(read("markers", {{"environment", "prod"}}).at(0).at("kit"), json::value("shop2"));
   configure("c1", {.target = "*", .endpoint = "http://all.example"});
   EXPECT_EQ(read("telemetry").at(0).at("environment"), json::value("*"));
+  EXPECT_EQ(read("telemetry").at(0).at("sync_spans"), json::value(true));
 }
 
 }  // namespace telemetry_views_test

@@ -36,7 +36,8 @@ json::object attribute(std::string_view key, const std::string& text) {
 
 class Spans {
  public:
-  explicit Spans(const engine::History& history) : history_(history), trace_(trace_id_of(history.flow)) {}
+  Spans(const engine::History& history, SpanKinds kinds)
+      : history_(history), kinds_(kinds), trace_(trace_id_of(history.flow)) {}
 
   json::array made() {
     json::array spans;
@@ -44,6 +45,13 @@ class Spans {
     spans.push_back(
         span(root(), "", name, history_.began_at_ms, history_.last_at_ms,
              {attribute("sluice.flow", to_string(history_.flow)), attribute("sluice.caller", history_.caller.name)}));
+    if (kinds_.actions) add_actions(spans);
+    if (kinds_.syncs) add_syncs(spans);
+    return spans;
+  }
+
+ private:
+  void add_actions(json::array& spans) const {
     for (const engine::PastInvocation& each : history_.invocations) {
       json::array about = {attribute("sluice.invocation", to_string(each.id))};
       if (each.end) about.push_back(attribute("sluice.variant", each.end->variant));
@@ -57,15 +65,14 @@ class Spans {
       }
       spans.push_back(std::move(made));
     }
+  }
+  void add_syncs(json::array& spans) const {
     for (size_t i = 0; i < history_.firings.size(); ++i) {
       const engine::Firing& each = history_.firings[i];
       spans.push_back(span(of_firing(i), parent_of(each), "sync " + each.sync, each.at_ms, each.at_ms,
                            {attribute("sluice.rows", std::to_string(each.rows))}));
     }
-    return spans;
   }
-
- private:
   // A flow has the id of its first invocation.
   std::string root() const { return span_id("flow " + to_string(history_.flow)); }
   std::string of_invocation(const engine::PastInvocation& each) const { return span_id(to_string(each.id)); }
@@ -73,12 +80,12 @@ class Spans {
     return span_id(to_string(history_.flow) + "/" + std::to_string(number));
   }
   std::string parent_of(const engine::PastInvocation& each) const {
-    if (each.asked_by) return of_firing(*each.asked_by);
+    if (each.asked_by) return kinds_.syncs ? of_firing(*each.asked_by) : parent_of(history_.firings[*each.asked_by]);
     if (each.beneath) return of_invocation(history_.invocations[*each.beneath]);
     return root();
   }
   std::string parent_of(const engine::Firing& each) const {
-    if (!each.trigger) return root();
+    if (!each.trigger || !kinds_.actions) return root();
     auto found = history_.find(each.trigger->invocation);
     return found ? of_invocation(history_.invocations[*found]) : root();
   }
@@ -96,6 +103,7 @@ class Spans {
   }
 
   const engine::History& history_;
+  const SpanKinds kinds_;
   const std::string trace_;
 };
 
@@ -103,10 +111,10 @@ class Spans {
 
 std::string trace_id_of(const Ulid& flow) { return hex(flow.high()) + hex(flow.low()); }
 
-json::object spans_of(const engine::History& history) {
+json::object spans_of(const engine::History& history, SpanKinds kinds) {
   return {{"resource", json::object{{"attributes", json::array{attribute("service.name", "sluice")}}}},
-          {"scopeSpans",
-           json::array{json::object{{"scope", json::object{{"name", "sluice"}}}, {"spans", Spans(history).made()}}}}};
+          {"scopeSpans", json::array{json::object{{"scope", json::object{{"name", "sluice"}}},
+                                                  {"spans", Spans(history, kinds).made()}}}}};
 }
 
 }  // namespace sluice::host

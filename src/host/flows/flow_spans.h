@@ -9,8 +9,15 @@
 
 namespace sluice::host {
 
+// Which spans a trace has besides that of the flow itself. What stands beneath one that is left out stands beneath the
+// next one above it.
+struct SpanKinds {
+  bool actions = true;
+  bool syncs = true;
+};
+
 // An element of `resourceSpans` in an ExportTraceServiceRequest.
-boost::json::object spans_of(const engine::History& history);
+boost::json::object spans_of(const engine::History& history, SpanKinds kinds = {});
 
 // 32 hex digits: a flow's id is a trace's id.
 std::string trace_id_of(const Ulid& flow);

@@ -34,6 +34,24 @@ TEST(FlowSpans, EachInvocationAndEachSyncIsASpanOfOneTree) {
   EXPECT_EQ(spans[1].at("name"), json::value(flow.history.invocations[0].action));
 }
 
+// Each kind is left out on its own, and what remains is still one tree.
+TEST(FlowSpans, WithoutSpansOfActionsOrSyncsTheRestIsOneTree) {
+  const FlowView flow = order_view();
+  const size_t actions = flow.history.invocations.size(), syncs = flow.history.firings.size();
+  for (auto [kinds, number] : {std::pair(SpanKinds{.actions = false}, 1 + syncs),
+                               {SpanKinds{.syncs = false}, 1 + actions},
+                               {SpanKinds{.actions = false, .syncs = false}, size_t{1}}}) {
+    const json::object made = spans_of(flow.history, kinds);
+    const json::array& spans = made.at("scopeSpans").at(0).at("spans").as_array();
+    ASSERT_EQ(spans.size(), number);
+    std::set<std::string> ids;
+    for (const json::value& each : spans) ids.insert(std::string(each.at("spanId").as_string()));
+    for (size_t i = 1; i < spans.size(); ++i) {
+      EXPECT_TRUE(ids.contains(std::string(spans[i].at("parentSpanId").as_string()))) << spans[i].at("name");
+    }
+  }
+}
+
 TEST(FlowSpans, ATraceIsNamedAfterItsFlow) {
   auto flow = Ulid::parse("01J2000000000000000000000A").value();
   EXPECT_EQ(trace_id_of(flow).size(), 32U);

@@ -10,6 +10,7 @@
 #include "cli/context.h"
 #include "cli/deploy_build.h"
 #include "cli/nouns/bundles/bundles_reading.h"
+#include "cli/outputs.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
 #include "deploy/build_bundle.h"
@@ -25,25 +26,21 @@ void tell_skipped(const std::vector<bundle::Skipped>& skipped, Output& output) {
   for (const bundle::Skipped& each : skipped) output.note("  " + printable(each.path) + "  " + each.reason);
 }
 
-json::object json_of(const deploy::BuiltBundle& built, const std::string& key) {
-  json::array skipped, warnings;
-  for (const bundle::Skipped& each : built.skipped) {
-    skipped.push_back(json::object{{"path", printable(each.path)}, {"reason", each.reason}});
-  }
-  for (const std::string& each : built.warnings) warnings.emplace_back(each);
-  return {{"bundle", built.manifest.name.text},
-          {"version", built.manifest.version.text},
-          {"file", built.out},
-          {"sidecar", bundle::sidecar_path(built.out)},
-          {"tree", "sha256:" + built.packed.tree_digest},
-          {"archive", "sha256:" + built.packed.archive_sha256},
-          {"entries", built.packed.tree.entries().size()},
-          {"bytes", built.packed.tree.total_bytes()},
-          {"archiveBytes", built.packed.archive_bytes},
-          {"key", key},
-          {"skipped", std::move(skipped)},
-          {"allowedSecrets", built.secrets.allowed},
-          {"warnings", std::move(warnings)}};
+outputs::BundleBuilt shown_of(const deploy::BuiltBundle& built, const std::string& key) {
+  outputs::BundleBuilt shown{.bundle = built.manifest.name.text,
+                             .version = built.manifest.version.text,
+                             .file = built.out,
+                             .sidecar = bundle::sidecar_path(built.out),
+                             .tree = "sha256:" + built.packed.tree_digest,
+                             .archive = "sha256:" + built.packed.archive_sha256,
+                             .entries = built.packed.tree.entries().size(),
+                             .bytes = built.packed.tree.total_bytes(),
+                             .archiveBytes = built.packed.archive_bytes,
+                             .key = key,
+                             .allowedSecrets = built.secrets.allowed,
+                             .warnings = built.warnings};
+  for (const bundle::Skipped& each : built.skipped) shown.skipped.push_back({printable(each.path), each.reason});
+  return shown;
 }
 
 Result<Code> build(Context& context) {
@@ -96,7 +93,7 @@ Result<Code> build(Context& context) {
   tell_skipped(built->skipped, output);
   for (const std::string& each : built->warnings) output.warn(each);
   const std::string key_id = key->public_key().key_id();
-  output.print(json_of(*built, key_id), [&](const Terminal& terminal) {
+  output.print(to_json(shown_of(*built, key_id)), [&](const Terminal& terminal) {
     return terminal.paint(Style::good, "built") + "    " + built->manifest.name.text + " " +
            built->manifest.version.text + "  " + built->out + "\n" + "packed   " +
            counted_things(built->packed.tree.entries().size(), "entry", "entries") + ", " +

@@ -19,6 +19,7 @@
 #include "cli/nouns/bundles/bundles_reading.h"
 #include "cli/nouns/bundles/bundles_registry.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
 #include "deploy/environment_rules.h"
@@ -33,23 +34,23 @@ Arg file_arg() { return {.name = "file", .help = "the archive", .kind = Kind::pa
 
 // -------------------------------------------------------------------------------------------------------- inspect
 
-json::object json_of(const bundle::TreeEntry& entry) {
+outputs::ArchivedFile shown_of(const bundle::TreeEntry& entry) {
   char mode[8];
   std::snprintf(mode, sizeof mode, "%04o", entry.mode);
-  json::object object{{"path", entry.path}, {"type", to_string(entry.kind)}, {"mode", mode}};
+  outputs::ArchivedFile shown{.path = entry.path, .type = std::string(to_string(entry.kind)), .mode = mode};
   if (entry.kind == bundle::EntryKind::file) {
-    object["size"] = entry.size;
-    object["sha256"] = entry.sha256;
+    shown.size = entry.size;
+    shown.sha256 = entry.sha256;
   }
-  if (entry.kind == bundle::EntryKind::symlink) object["target"] = entry.target;
-  return object;
+  if (entry.kind == bundle::EntryKind::symlink) shown.target = entry.target;
+  return shown;
 }
 
 std::string table_of_files(const bundle::Tree& tree, const Terminal& terminal) {
   Table table{.columns = {{"MODE"}, {"BYTES", Align::right}, {"PATH"}}, .empty = "There is nothing in it."};
   for (const auto& [path, entry] : tree.entries()) {
     bool link = entry.kind == bundle::EntryKind::symlink;
-    table.rows.push_back({{std::string(json_of(entry).at("mode").as_string())},
+    table.rows.push_back({{shown_of(entry).mode},
                           {entry.kind == bundle::EntryKind::file ? std::to_string(entry.size) : ""},
                           {path + (entry.kind == bundle::EntryKind::dir ? "/"
                                    : link                               ? " -> " + entry.target
@@ -80,30 +81,28 @@ Result<Code> inspect(Context& context) {
   // What is wrong with what says more of an archive is told after what the archive is.
   auto manifest = bundle::manifest_of(*inspected, file);
   auto keys = key_ids_of(context, file);
-  json::object shown{{"file", file},
-                     {"format", to_string(inspected->format)},
-                     {"tree", digest_of(inspected->tree.digest())},
-                     {"archive", digest_of(inspected->archive_sha256)},
-                     {"entries", inspected->tree.entries().size()},
-                     {"bytes", inspected->tree.total_bytes()},
-                     {"archiveBytes", inspected->archive_bytes},
-                     {"signatures", json::array()}};
+  outputs::BundleInspected shown{.file = file,
+                                 .format = std::string(to_string(inspected->format)),
+                                 .tree = digest_of(inspected->tree.digest()),
+                                 .archive = digest_of(inspected->archive_sha256),
+                                 .entries = inspected->tree.entries().size(),
+                                 .bytes = inspected->tree.total_bytes(),
+                                 .archiveBytes = inspected->archive_bytes};
   if (manifest) {
-    shown["bundle"] = manifest->name.text;
-    shown["version"] = manifest->version.text;
+    shown.bundle = manifest->name.text;
+    shown.version = manifest->version.text;
   }
   std::string signers;
   for (const std::string& id : keys&&* keys ? **keys : std::vector<std::string>{}) {
-    shown["signatures"].as_array().emplace_back(id);
+    shown.signatures.push_back(id);
     signers += (signers.empty() ? "" : ", ") + id;
   }
   bool list_files = context.given.flag("files");
   if (list_files) {
-    json::array files;
-    for (const auto& [path, entry] : inspected->tree.entries()) files.push_back(json_of(entry));
-    shown["files"] = std::move(files);
+    shown.files.emplace();
+    for (const auto& [path, entry] : inspected->tree.entries()) shown.files->push_back(shown_of(entry));
   }
-  context.output.print(shown, [&](const Terminal& terminal) {
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     std::string name = manifest                   ? manifest->name.text + " " + manifest->version.text
                        : inspected->manifest_text ? "its bundle.yaml is wrong"
                                                   : "no bundle.yaml in it";
@@ -183,11 +182,11 @@ Result<Code> sign(Context& context) {
   const std::string path = bundle::sidecar_path(file);
   if (auto written = bundle::write_sidecar(context.disk, path, *sidecar); !written) return written.error();
   const std::string id = key->public_key().key_id();
-  context.output.print(json::object{{"file", file},
-                                    {"sidecar", path},
-                                    {"bundle", statement->bundle},
-                                    {"key", id},
-                                    {"signatures", sidecar->signatures.size()}},
+  context.output.print(to_json(outputs::BundleSigned{.file = file,
+                                                     .sidecar = path,
+                                                     .bundle = statement->bundle,
+                                                     .key = id,
+                                                     .signatures = sidecar->signatures.size()}),
                        [&](const Terminal& terminal) {
                          return terminal.paint(Style::good, "signed") + "  " + file + "  by " + id + ", " +
                                 counted_things(sidecar->signatures.size(), "signature", "signatures") + "\n";
@@ -226,16 +225,15 @@ Result<Code> verify_bundle(Context& context) {
     return error;
   }
   const auto& [keys, statement] = std::get<bundle::Verified>(*verdict);
-  json::array ids(keys.begin(), keys.end());
   std::string signers;
   for (const std::string& id : keys) signers += (signers.empty() ? "" : ", ") + id;
-  context.output.print(json::object{{"file", file},
-                                    {"bundle", statement.bundle},
-                                    {"version", statement.version},
-                                    {"env", environment},
-                                    {"tree", crypto::to_string(statement.tree)},
-                                    {"archive", crypto::to_string(statement.archive)},
-                                    {"keys", ids}},
+  context.output.print(to_json(outputs::BundleVerified{.file = file,
+                                                       .bundle = statement.bundle,
+                                                       .version = statement.version,
+                                                       .env = environment,
+                                                       .tree = crypto::to_string(statement.tree),
+                                                       .archive = crypto::to_string(statement.archive),
+                                                       .keys = {keys.begin(), keys.end()}}),
                        [&](const Terminal& terminal) {
                          return terminal.paint(Style::good, "verified") + "  " + statement.bundle + " " +
                                 statement.version + " for " + environment + ", signed by " + signers + "\n";
@@ -266,27 +264,23 @@ Result<Code> diff(Context& context) {
   if (!after) return after.error();
   std::vector<bundle::TreeChange> changes = bundle::diff(*before, *after);
   using What = bundle::TreeChange::What;
-  json::array shown;
+  outputs::BundleDiff shown{.before = digest_of(before->digest()), .after = digest_of(after->digest())};
   for (const bundle::TreeChange& each : changes) {
     const char* what = each.what == What::added ? "added" : each.what == What::removed ? "removed" : "changed";
-    shown.push_back(json::object{{"change", what}, {"path", each.path}, {"detail", each.detail}});
+    shown.changes.push_back({what, each.path, each.detail});
   }
-  context.output.print(json::object{{"before", digest_of(before->digest())},
-                                    {"after", digest_of(after->digest())},
-                                    {"changes", std::move(shown)}},
-                       [&](const Terminal& terminal) {
-                         std::string text;
-                         for (const bundle::TreeChange& each : changes) {
-                           bool added = each.what == What::added, removed = each.what == What::removed;
-                           Style style = added ? Style::good : removed ? Style::bad : Style::warning;
-                           text += terminal.paint(style, added     ? "+"
-                                                         : removed ? "-"
-                                                                   : "~") +
-                                   " " + printable(each.path) + (each.detail.empty() ? "" : " (" + each.detail + ")") +
-                                   "\n";
-                         }
-                         return text;
-                       });
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
+    std::string text;
+    for (const bundle::TreeChange& each : changes) {
+      bool added = each.what == What::added, removed = each.what == What::removed;
+      Style style = added ? Style::good : removed ? Style::bad : Style::warning;
+      text += terminal.paint(style, added     ? "+"
+                                    : removed ? "-"
+                                              : "~") +
+              " " + printable(each.path) + (each.detail.empty() ? "" : " (" + each.detail + ")") + "\n";
+    }
+    return text;
+  });
   context.output.note(changes.empty() ? "They are the same."
                                       : counted_things(changes.size(), "difference", "differences"));
   return !changes.empty() && context.given.flag("exit-code") ? Code::changes_pending : Code::ok;
@@ -308,10 +302,10 @@ Result<Code> extract_bundle(Context& context) {
   auto tree = bundle::extract(context.disk, **archive, folder, expected);
   reading.done();
   if (!tree) return tree.error();
-  context.output.print(json::object{{"folder", folder},
-                                    {"tree", digest_of(tree->digest())},
-                                    {"entries", tree->entries().size()},
-                                    {"bytes", tree->total_bytes()}},
+  context.output.print(to_json(outputs::BundleExtracted{.folder = folder,
+                                                        .tree = digest_of(tree->digest()),
+                                                        .entries = tree->entries().size(),
+                                                        .bytes = tree->total_bytes()}),
                        [&](const Terminal& terminal) {
                          return terminal.paint(Style::good, "unpacked") + "  " + folder + "  " +
                                 counted_things(tree->entries().size(), "entry", "entries") + ", " +

@@ -6,6 +6,7 @@
 #include "bundle/secrets/secret_scan.h"
 #include "cli/bundle_words.h"
 #include "cli/nouns/bundles/bundles_reading.h"
+#include "cli/outputs.h"
 
 namespace sluice::cli {
 namespace {
@@ -44,27 +45,21 @@ Result<Code> examine(Context& context) {
   }
   auto report = look_into(context, path);
   if (!report) return report.error();
-  json::array findings, unknown;
+  outputs::BundleExamined shown{.file = path, .files = report->files, .allowed = report->allowed};
   for (const bundle::SecretFinding& each : report->findings) {
-    findings.push_back(
-        json::object{{"path", each.path}, {"line", each.line}, {"kind", each.kind}, {"hash", each.hash}});
+    shown.findings.push_back({each.path, each.line, each.kind, each.hash});
   }
-  for (const bundle::SecretFinding& each : report->not_looked_into) unknown.emplace_back(to_string(each));
-  context.output.report(json::object{{"file", path},
-                                     {"files", report->files},
-                                     {"findings", std::move(findings)},
-                                     {"allowed", report->allowed},
-                                     {"notLookedInto", std::move(unknown)}},
-                        [&](const Terminal& terminal) {
-                          std::string text;
-                          for (const bundle::SecretFinding& each : report->findings) {
-                            text += terminal.paint(Style::bad, "secret") + "  " + to_string(each) + "\n";
-                          }
-                          for (const bundle::SecretFinding& each : report->not_looked_into) {
-                            text += terminal.paint(Style::warning, "unknown") + "  " + to_string(each) + "\n";
-                          }
-                          return text;
-                        });
+  for (const bundle::SecretFinding& each : report->not_looked_into) shown.notLookedInto.push_back(to_string(each));
+  context.output.report(to_json(shown), [&](const Terminal& terminal) {
+    std::string text;
+    for (const bundle::SecretFinding& each : report->findings) {
+      text += terminal.paint(Style::bad, "secret") + "  " + to_string(each) + "\n";
+    }
+    for (const bundle::SecretFinding& each : report->not_looked_into) {
+      text += terminal.paint(Style::warning, "unknown") + "  " + to_string(each) + "\n";
+    }
+    return text;
+  });
   bool proven = report->findings.empty() && report->not_looked_into.empty();
   std::string files = counted_things(report->files, "file", "files");
   if (proven) {

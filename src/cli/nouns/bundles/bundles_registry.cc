@@ -8,6 +8,7 @@
 #include "bundle/trust/sidecar.h"
 #include "cli/context.h"
 #include "cli/nouns/bundles/bundles_reading.h"
+#include "cli/outputs.h"
 #include "deploy/registry_bundles.h"
 
 namespace sluice::cli {
@@ -71,12 +72,12 @@ Result<Code> push(Context& context) {
   if (!pushed) return told(pushed.error(), reference.host);
   oci::Reference pinned = reference;
   pinned.digest = pushed->digest;
-  context.output.print(json::object{{"file", file},
-                                    {"bundle", pushed->bundle},
-                                    {"version", pushed->version},
-                                    {"reference", "oci://" + to_string(reference)},
-                                    {"digest", pushed->digest},
-                                    {"onlySignatures", pushed->signatures}},
+  context.output.print(to_json(outputs::BundlePushed{.file = file,
+                                                     .bundle = pushed->bundle,
+                                                     .version = pushed->version,
+                                                     .reference = "oci://" + to_string(reference),
+                                                     .digest = pushed->digest,
+                                                     .onlySignatures = pushed->signatures}),
                        [&](const Terminal& terminal) {
                          return terminal.paint(Style::good, "pushed") + "  " +
                                 (pushed->signatures ? "the signatures of " : "") + pushed->bundle + " " +
@@ -118,11 +119,11 @@ Result<Code> pull(Context& context) {
   }
   oci::Reference pinned = reference;
   pinned.digest = pulled->digest;
-  context.output.print(json::object{{"file", out},
-                                    {"reference", "oci://" + to_string(reference)},
-                                    {"digest", pulled->digest},
-                                    {"archive", pulled->archive},
-                                    {"signatures", envelope->signatures.size()}},
+  context.output.print(to_json(outputs::BundlePulled{.file = out,
+                                                     .reference = "oci://" + to_string(reference),
+                                                     .digest = pulled->digest,
+                                                     .archive = pulled->archive,
+                                                     .signatures = envelope->signatures.size()}),
                        [&](const Terminal& terminal) {
                          return terminal.paint(Style::good, "pulled") + "  oci://" + to_string(pinned) + "  " + out +
                                 "\n";

@@ -17,6 +17,7 @@
 #include "cli/losing.h"
 #include "cli/opening.h"
 #include "cli/output_shapes.h"
+#include "cli/outputs.h"
 #include "cli/workflow_progress.h"
 #include "deploy/bundle_shelf.h"
 
@@ -47,7 +48,7 @@ Result<Code> export_to(Context& context, const json::value& document, const std:
     if (auto made = context.disk.make_folder(folder, 0755); !made) return made.error();
   }
   deploy::BundleShelf shelf(context.disk, (home->root() / "blobs" / "bundles").string());
-  json::array archives;
+  std::vector<std::string> archives;
   for (const json::value& each : document.at("bundles").as_array()) {
     const json::value* uri = each.as_object().if_contains(kUri);
     if (uri == nullptr || !uri->is_string() || !uri->get_string().starts_with(kSha256)) continue;
@@ -61,14 +62,15 @@ Result<Code> export_to(Context& context, const json::value& document, const std:
       if (!bytes) return bytes.error();
       if (auto written = write_atomically(context.disk, file, *bytes, 0644); !written) return written.error();
     }
-    archives.emplace_back(to);
+    archives.push_back(to);
   }
   const std::string file = folder + "/" + std::string(document.at("environment_id").as_string()) + ".yaml";
   if (auto written = write_atomically(context.disk, file, emit_yaml(document), 0644); !written) return written.error();
-  context.output.print(json::object{{"file", file}, {"archives", archives}}, [&](const Terminal& terminal) {
-    return terminal.paint(Style::good, "exported") + "  " + file + " with " +
-           host::counted(archives.size(), "archive") + "\n";
-  });
+  context.output.print(to_json(outputs::EnvironmentExported{.file = file, .archives = archives}),
+                       [&](const Terminal& terminal) {
+                         return terminal.paint(Style::good, "exported") + "  " + file + " with " +
+                                host::counted(archives.size(), "archive") + "\n";
+                       });
   context.output.note("in another home: sluice env apply -f " + shell_word(file) + " --wait");
   return Code::ok;
 }
@@ -155,12 +157,11 @@ Result<std::string> with_digests(Context& context, CommandDoor& door, const std:
   return changed ? write(document.root) : std::move(text);
 }
 
-std::string text_of(const json::array& changes, const Terminal& terminal) {
+std::string text_of(const std::vector<outputs::EnvironmentChange>& changes, const Terminal& terminal) {
   std::string text;
-  for (const json::value& each : changes) {
-    const std::string sign(each.at("change").as_string());
-    Style style = sign == "+" ? Style::good : sign == "-" ? Style::bad : Style::warning;
-    text += terminal.paint(style, sign) + " " + printable(std::string_view(each.at("what").as_string())) + "\n";
+  for (const outputs::EnvironmentChange& each : changes) {
+    Style style = each.change == "+" ? Style::good : each.change == "-" ? Style::bad : Style::warning;
+    text += terminal.paint(style, each.change) + " " + printable(each.what) + "\n";
   }
   return text;
 }
@@ -177,9 +178,7 @@ Error refused_half_way(const Context& context, const host::Answer& answer, size_
 
 Result<Code> apply(Context& context) {
   if (context.given.flag("schema")) {
-    auto schema = environment_file_schema();
-    if (!schema) return schema.error();
-    context.output.print_text(write_pretty(*schema));
+    context.output.print_text(write_pretty(environment_file_schema()));
     return Code::ok;
   }
   auto name = file_given(context);
@@ -206,13 +205,12 @@ Result<Code> apply(Context& context) {
   auto plan = (*door)->call("Env/apply", input, host::WaitFor::answer, "plan");
   if (!plan) return plan.error();
   if (plan->code != Code::ok) return refusal_in_words(context, *plan);
-  json::array changes;
+  outputs::EnvironmentApplied shown{.environment = environment};
   for (const json::value& each : plan->fields.at("changes").as_array()) {
-    changes.push_back(json::object{{"change", each.at("sign")}, {"what", each.at("what")}});
+    shown.changes.push_back({std::string(each.at("sign").as_string()), std::string(each.at("what").as_string())});
   }
-  const size_t count = changes.size();
-  context.output.print(json::object{{"environment", environment}, {"changes", changes}},
-                       [&](const Terminal& terminal) { return text_of(changes, terminal); });
+  const size_t count = shown.changes.size();
+  context.output.print(to_json(shown), [&](const Terminal& terminal) { return text_of(shown.changes, terminal); });
   if (count == 0) {
     context.output.note(environment + " is as " + *name + " says");
     return Code::ok;
@@ -221,7 +219,7 @@ Result<Code> apply(Context& context) {
     context.output.note(std::to_string(count) + " to change; nothing was changed");
     return context.given.flag("exit-code") ? Code::changes_pending : Code::ok;
   }
-  if (std::ranges::any_of(changes, [](const json::value& each) { return each.at("change") == "-"; })) {
+  if (std::ranges::any_of(shown.changes, [](const auto& each) { return each.change == "-"; })) {
     auto sure = confirmed(context, "take away what " + *name + " does not have from " + environment);
     if (!sure) return sure.error();
     if (!*sure) return Code::ok;

@@ -9,6 +9,7 @@
 #include "cli/command_door.h"
 #include "cli/deploy_build.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/plan_text.h"
 #include "deploy/views/plans.h"
 
@@ -64,7 +65,7 @@ Result<Code> diff(Context& context) {
   auto answer = ask(context, "Env/diff", {{"envA", a}, {"envB", b}});
   if (!answer) return answer.error();
   const std::vector<std::string> lines = answer->texts("differences");
-  context.output.print(json::object{{"a", a}, {"b", b}, {"differences", to_json(lines)}}, [&](const Terminal&) {
+  context.output.print(to_json(outputs::Differences{.a = a, .b = b, .differences = lines}), [&](const Terminal&) {
     std::string text;
     for (const std::string& each : lines) text += printable(each) + "\n";
     return text.empty() ? a + " and " + b + " say the same\n" : text;

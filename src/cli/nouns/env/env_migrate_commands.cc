@@ -8,6 +8,7 @@
 #include "cli/call_options.h"
 #include "cli/command_door.h"
 #include "cli/losing.h"
+#include "cli/tool_outputs.h"
 #include "host/name_uses_view.h"
 
 namespace sluice::cli {
@@ -94,11 +95,11 @@ Result<Code> migrate(Context& context) {
     if (!what) return what.error();
     done = *what;
   }
-  context.output.print(json::object{{"environment", id},
-                                    {"name", kOldName},
-                                    {"clean", blocking == 0},
-                                    {"outcome", done},
-                                    {"findings", to_json(found->findings)}},
+  context.output.print(to_json(outputs::Migrated{.environment = id,
+                                                 .name = std::string(kOldName),
+                                                 .clean = blocking == 0,
+                                                 .outcome = done,
+                                                 .findings = found->findings}),
                        [&](const Terminal& terminal) { return table_of(found->findings, terminal); });
   if (done == "aliased") {
     context.output.note("dev is still used, so it stays; it means " + id + " where it is gone, with a warning, for " +

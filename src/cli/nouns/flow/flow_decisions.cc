@@ -13,6 +13,7 @@
 #include "cli/command_door.h"
 #include "cli/losing.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "host/flows/flow_views.h"
 #include "host/home_engine.h"
 #include "host/kit_place.h"
@@ -126,7 +127,7 @@ Result<Code> decide(Context& context, bool invocation, const MakeDecision& make,
   auto decided = (*door)->decide(*std::move(decision));
   if (!decided) return decided.error();
   const std::string id = to_string(about->flow), state(host::state_name(decided->state));
-  context.output.print(json::object{{"flow", id}, {"position", decided->position}, {"state", state}},
+  context.output.print(to_json(outputs::Decided{.flow = id, .position = decided->position, .state = state}),
                        [&](const Terminal&) { return done + "\n"; });
   context.output.note("flow " + id + ", " + state + "; next: sluice flow trace " + id);
   return Code::ok;

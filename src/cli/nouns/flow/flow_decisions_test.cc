@@ -6,6 +6,7 @@
 #include "base/testing_folder.h"
 #include "base/testing_source.h"
 #include "cli/testing_commands.h"
+#include "cli/testing_flows.h"
 #include "host/loaded_concepts.h"
 #include "orders/orders_kit.h"
 
@@ -49,6 +50,34 @@ TEST_F(FlowDecisions, ListNoDeadLetters) {
   EXPECT_EQ(run({"flow", "dead", "drop", "latest"}).exit, 6);
   EXPECT_EQ(run({"flow", "dead", "drop"}).exit, 2);
   EXPECT_EQ(run({"flow", "dead", "list", "latest"}).exit, 2);
+}
+
+TEST(DeadLetters, ADryRunOfDropSaysWhatIsLostAndDropsNothing) {
+  TestingHome home;
+  home.write([](store::Store& store) {
+    engine::TestingJournal journal(store);
+    journal.add(order_steps()[0], store::FlowStatus::running);
+    store::FlowRow row = *(*store.read())->flow(id(1)).value();
+    row.summary = R"({"action":"Order/place","caller":"uid:7","sync":"ShipPaid","dead":"tried 20 times: no post"})";
+    ASSERT_TRUE(store.commit({.flows = {row}}));
+  });
+  auto told = home.run({"flow", "dead", "drop", "latest", "--dry-run"});
+  EXPECT_EQ(told.exit, 0) << told.err;
+  EXPECT_EQ(told.out, "would drop the follow-up " + to_string(id(1)) +
+                          ", with what ShipPaid would have done, its error: tried 20 times: no post\n");
+  auto data = home.run({"flow", "dead", "drop", "latest", "--dry-run", "-o", "json"});
+  EXPECT_THAT(data.out, HasSubstr("\"loses\""));
+  EXPECT_THAT(home.run({"flow", "dead", "list"}).out, HasSubstr("tried 20 times")) << "it is still there";
+  auto retry = home.run({"flow", "dead", "retry", "latest", "--dry-run"});
+  EXPECT_EQ(retry.exit, 2);
+  EXPECT_THAT(retry.err, HasSubstr("a retry loses nothing"));
+}
+
+TEST_F(FlowDecisions, ADryRunOfDropNeedsADeadLetter) {
+  add_tea();
+  auto none = run({"flow", "dead", "drop", "latest", "--dry-run"});
+  EXPECT_EQ(none.exit, 6);
+  EXPECT_THAT(none.err, HasSubstr("is no dead letter"));
 }
 
 TEST_F(FlowDecisions, ResolveInExactlyOneWay) {

@@ -12,6 +12,7 @@
 #include "cli/nouns/kit/kit_run.h"
 #include "cli/nouns/kit/kit_show.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "deploy/deploy_kit.h"
 #include "host/home.h"
 #include "host/kit_place.h"
@@ -59,16 +60,18 @@ std::string painted(const Diagnostic& diagnostic, std::string_view source, const
   return out;
 }
 
-json::value check_json(const lang::Checked& checked) {
-  json::array diagnostics;
-  for (const Diagnostic& each : checked.diagnostics) diagnostics.push_back(lang::json_of(each));
-  return json::object{{"errors", checked.errors},     {"warnings", checked.warnings},
-                      {"concepts", checked.concepts}, {"syncs", checked.syncs},
-                      {"guards", checked.guards},     {"diagnostics", std::move(diagnostics)}};
+outputs::KitCheck shown_of(const lang::Checked& checked) {
+  outputs::KitCheck shown{.errors = checked.errors,
+                          .warnings = checked.warnings,
+                          .concepts = checked.concepts,
+                          .syncs = checked.syncs,
+                          .guards = checked.guards};
+  for (const Diagnostic& each : checked.diagnostics) shown.diagnostics.emplace_back(lang::json_of(each));
+  return shown;
 }
 
 Code print_check(const lang::Checked& checked, Context& context) {
-  context.output.report(check_json(checked), [&](const Terminal& terminal) {
+  context.output.report(to_json(shown_of(checked)), [&](const Terminal& terminal) {
     std::string text;
     for (const Diagnostic& each : checked.diagnostics) {
       auto source = checked.sources.find(each.file);
@@ -157,10 +160,10 @@ Result<Code> format_kit(Context& context) {
   bool only_check = context.given.flag("check");
   Disk& disk = context.disk;
   std::vector<std::string> changed, broken;
-  json::array faults;
+  std::vector<json::value> faults;
   std::string shown;  // the faults, as `kit check` shows them
   auto tell = [&](const Diagnostic& fault, std::string_view source) {
-    faults.push_back(lang::json_of(fault));
+    faults.emplace_back(lang::json_of(fault));
     if (!shown.empty()) shown += '\n';
     shown += painted(fault, source, context.output.settings().err);
   };
@@ -192,21 +195,17 @@ Result<Code> format_kit(Context& context) {
     if (failed) return Error{.message = "cannot follow " + file + ": " + failed.message()};
     if (auto written = write_atomically(disk, target, *wanted, stat->mode); !written) return written.error();
   }
-  json::array names, skipped;
-  for (const std::string& file : changed) names.emplace_back(file);
-  for (const std::string& file : broken) skipped.emplace_back(file);
   if (context.output.settings().format == Format::table) {
     context.output.report({}, [&](const Terminal&) { return shown; });
   }
-  context.output.print(json::object{{"changed", std::move(names)},
-                                    {"broken", std::move(skipped)},
-                                    {"diagnostics", std::move(faults)},
-                                    {"files", files->size()}},
-                       [&](const Terminal&) {
-                         std::string text;
-                         for (const std::string& file : changed) text += file + "\n";
-                         return text;
-                       });
+  context.output.print(
+      to_json(outputs::KitFormatted{
+          .changed = changed, .broken = broken, .diagnostics = std::move(faults), .files = files->size()}),
+      [&](const Terminal&) {
+        std::string text;
+        for (const std::string& file : changed) text += file + "\n";
+        return text;
+      });
   context.output.note(changed.empty()
                           ? "Every file that can be read is in its canonical form."
                           : host::counted(changed.size(), "file") + (only_check ? " would change" : " changed") +
@@ -254,16 +253,16 @@ Result<Code> show(Context& context) {
   if (context.given.text("output") == "dot") {
     context.output.print_text(kit_dot(kit, focus));
   } else if (focus.concept_) {
-    context.output.print(concept_json(kit, *focus.concept_),
+    context.output.print(to_json(shown_concept(kit, *focus.concept_)),
                          [&](const Terminal& terminal) { return show_concept(kit, *focus.concept_, terminal); });
   } else if (focus.sync) {
-    context.output.print(sync_json(kit, *focus.sync),
+    context.output.print(to_json(shown_sync(kit, *focus.sync)),
                          [&](const Terminal& terminal) { return show_sync(kit, *focus.sync, terminal); });
   } else if (focus.guard) {
-    context.output.print(guard_json(kit, *focus.guard),
+    context.output.print(to_json(shown_guard(kit, *focus.guard)),
                          [&](const Terminal& terminal) { return show_guard(kit, *focus.guard, terminal); });
   } else {
-    context.output.print(kit_json(kit), [&](const Terminal& terminal) { return show_kit(kit, terminal); });
+    context.output.print(to_json(shown_kit(kit)), [&](const Terminal& terminal) { return show_kit(kit, terminal); });
   }
   return Code::ok;
 }
@@ -361,18 +360,18 @@ Result<Code> init(Context& context) {
     if (!write) break;
     if (auto made = disk.make_folder(name + folder, 0777); !made) return made.error();
   }
-  json::array files;
+  std::vector<std::string> files;
   for (const NewFile& file : kNewKit) {
     std::string text(file.text);
     if (size_t at = text.find("NAME"); at != std::string::npos) text.replace(at, 4, name);
     std::string path = name + "/" + std::string(file.path);
-    files.emplace_back(path);
+    files.push_back(path);
     if (!write) continue;
     if (auto written = write_atomically(disk, path, text, 0644); !written) return written.error();
   }
-  context.output.print(json::object{{"kit", name}, {"files", files}}, [&](const Terminal&) {
+  context.output.print(to_json(outputs::KitBegun{.kit = name, .files = files}), [&](const Terminal&) {
     std::string text;
-    for (const json::value& file : files) text += std::string(file.get_string()) + "\n";
+    for (const std::string& file : files) text += file + "\n";
     return text;
   });
   context.output.note(write ? "next: sluice kit check " + name : "nothing was written");
@@ -387,7 +386,7 @@ Result<Code> list(Context& context) {
   const std::string& kits = *place;
   Disk& disk = context.disk;
   Table table{.columns = {{"KIT"}, {"VERSION"}, {"CHECK"}, {"FOLDER"}, {"DESCRIPTION"}}};
-  json::array found;
+  std::vector<outputs::KitListed> found;
   size_t failing = 0;
   auto entries = disk.list(kits);
   if (!entries && entries.error().code != Code::not_found) return entries.error();
@@ -409,12 +408,12 @@ Result<Code> list(Context& context) {
          misnamed             ? Cell{"holds the kit " + suite.name + ": give both one name", Style::bad}
          : checked.errors > 0 ? Cell{"fails its check: sluice kit check " + folder, Style::bad}
                               : Cell{suite.description}});
-    found.push_back(json::object{{"name", name},
-                                 {"version", suite.version},
-                                 {"folder", folder},
-                                 {"description", suite.description},
-                                 {"errors", checked.errors},
-                                 {"warnings", checked.warnings}});
+    found.push_back({.name = name,
+                     .version = suite.version,
+                     .folder = folder,
+                     .description = suite.description,
+                     .errors = checked.errors,
+                     .warnings = checked.warnings});
     return {};
   };
   if (auto added = add(std::string(deploy::kKitFolder), std::string(deploy::kKitName)); !added) return added.error();
@@ -424,7 +423,7 @@ Result<Code> list(Context& context) {
     if (!exists || !*exists) continue;
     if (auto added = add(folder, entry.name); !added) return added.error();
   }
-  context.output.print(found, [&](const Terminal& terminal) { return render(table, terminal); });
+  context.output.print(to_json(found), [&](const Terminal& terminal) { return render(table, terminal); });
   if (found.size() == 1)
     context.output.note("No further kits in " + kits + ". Copy one there, or begin one: sluice kit init NAME");
   if (failing > 0) {

@@ -16,6 +16,7 @@
 #include "cli/call_words.h"
 #include "cli/context.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/patience.h"
 #include "host/flow_rows.h"
 #include "host/flows/flow_views.h"
@@ -122,8 +123,8 @@ Result<Code> left_open(Context& context, const host::Answer& answer) {
                  .next = "sluice why " + id};
   }
   const std::string state(answer.state ? host::state_name(*answer.state) : "");
-  json::object shown{{"flow", id}, {"invocation", id}, {"state", state}, {"waitsFor", answer.waits_for}};
-  context.output.print(shown, [&](const Terminal& terminal) {
+  const outputs::CallOpen shown{.flow = id, .invocation = id, .state = state, .waitsFor = answer.waits_for};
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     return terminal.paint(Style::accent, "waiting") + "  for " + answer.waits_for + "\n";
   });
   context.output.note("flow " + id + ", " + state + "; next: sluice why " + id);
@@ -147,8 +148,8 @@ struct Running {
 Result<Code> ask(Running& running, const KitCall& call) {
   auto answer = running.door.call({.action = call.called.name(), .input = call.input});
   if (!answer) return answer.error();
-  json::object shown{{"variant", answer->variant}, {"fields", answer->fields}};
-  running.context.output.print(shown, [&](const Terminal& terminal) {
+  const outputs::CallEnded shown{.variant = answer->variant, .fields = answer->fields};
+  running.context.output.print(to_json(shown), [&](const Terminal& terminal) {
     return outcome_line(answer->variant, answer->fields, answer->code, terminal);
   });
   return answer->code;
@@ -183,15 +184,15 @@ Result<Code> invoke(Running& running, const KitCall& call) {
     context.output.note(words.kept_for_now(*answer->trouble, id).message, Style::warning);
   }
   std::string state(answer->state ? host::state_name(*answer->state) : "");
-  json::object shown{{"flow", to_string(id)},
-                     {"invocation", to_string(id)},
-                     {"variant", answer->variant},
-                     {"fields", answer->fields},
-                     {"maybeDone", answer->maybe_done},
-                     {"position", answer->position},
-                     {"state", state},
-                     {"followUpsPending", answer->follow_ups_pending}};
-  context.output.print(shown, [&](const Terminal& terminal) {
+  const outputs::CallEnded shown{.flow = to_string(id),
+                                 .invocation = to_string(id),
+                                 .variant = answer->variant,
+                                 .fields = answer->fields,
+                                 .maybeDone = answer->maybe_done,
+                                 .position = answer->position,
+                                 .state = state,
+                                 .followUpsPending = answer->follow_ups_pending};
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     return outcome_line(answer->variant, answer->fields, answer->code, terminal);
   });
   if (answer->maybe_done) context.output.note("It may have been done all the same, or in part.", Style::warning);
@@ -245,13 +246,13 @@ Result<Code> go_on(Running& running) {
     if (!followed) return followed.error();
   }
   running.patience.done();
-  json::array shown;
+  std::vector<outputs::FlowState> shown;
   std::string text;
   for (const auto& each : flows) {
-    shown.push_back(json::object{{"flow", each.flow}, {"state", each.state}});
+    shown.push_back({each.flow, each.state});
     text += each.flow + "  " + each.state + "\n";
   }
-  context.output.print(shown, [&](const Terminal&) { return text; });
+  context.output.print(to_json(shown), [&](const Terminal&) { return text; });
   context.output.note(seen.empty() ? "Nothing was left to do." : "Nothing is left to do.");
   return Code::ok;
 }

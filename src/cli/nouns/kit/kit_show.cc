@@ -124,12 +124,6 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
-json::array strings(const std::vector<std::string>& words) {
-  json::array array;
-  for (const std::string& word : words) array.emplace_back(word);
-  return array;
-}
-
 const SyncSymbol* symbol_of(const CheckedKit& kit, size_t sync) {
   auto found = std::ranges::find(kit.syncs(), sync, &SyncSymbol::sync);
   return found == kit.syncs().end() ? nullptr : &*found;
@@ -234,27 +228,19 @@ std::string show_kit(const CheckedKit& checked, const Terminal& terminal) {
   return text;
 }
 
-json::value kit_json(const CheckedKit& checked) {
+outputs::Kit shown_kit(const CheckedKit& checked) {
   const lang::Kit& kit = checked.kit();
-  json::object root{{"name", kit.suite.name}, {"version", kit.suite.version}, {"description", kit.suite.description}};
-  json::array concepts, absent, syncs, guards, cycles;
+  outputs::Kit shown{.name = kit.suite.name, .version = kit.suite.version, .description = kit.suite.description};
   for (size_t c = 0; c < checked.symbols().concepts.size(); ++c) {
-    if (!checked.symbols().concepts[c].built_in) concepts.push_back(concept_json(checked, c));
+    if (!checked.symbols().concepts[c].built_in) shown.concepts.push_back(shown_concept(checked, c));
   }
-  for (const lang::AbsentConcept& each : kit.absent)
-    absent.push_back(json::object{{"name", each.name}, {"why", each.why}});
-  for (size_t s = 0; s < kit.syncs.size(); ++s) syncs.push_back(sync_json(checked, s));
-  for (size_t g = 0; g < kit.guards.size(); ++g) guards.push_back(guard_json(checked, g));
+  for (const lang::AbsentConcept& each : kit.absent) shown.absent.push_back({each.name, each.why});
+  for (size_t s = 0; s < kit.syncs.size(); ++s) shown.syncs.push_back(shown_sync(checked, s));
+  for (size_t g = 0; g < kit.guards.size(); ++g) shown.guards.push_back(shown_guard(checked, g));
   for (const lang::Cycle& cycle : checked.cycles()) {
-    cycles.push_back(json::object{
-        {"path", to_string(cycle, kit, checked.symbols())}, {"outside", cycle.outside}, {"loop", cycle.loop}});
+    shown.cycles.push_back({to_string(cycle, kit, checked.symbols()), cycle.outside, cycle.loop});
   }
-  root["concepts"] = std::move(concepts);
-  root["absent"] = std::move(absent);
-  root["syncs"] = std::move(syncs);
-  root["guards"] = std::move(guards);
-  root["cycles"] = std::move(cycles);
-  return root;
+  return shown;
 }
 
 // ----------------------------------------------------------------------------------------------------- concept
@@ -297,40 +283,31 @@ std::string show_concept(const CheckedKit& checked, size_t index, const Terminal
   return text;
 }
 
-json::value concept_json(const CheckedKit& checked, size_t index) {
+outputs::Concept shown_concept(const CheckedKit& checked, size_t index) {
   const lang::ConceptSymbol& symbol = checked.symbols().concepts[index];
-  const lang::Types& types = checked.symbols().types;
-  json::array actions;
   auto fields = [&](const std::vector<lang::FieldSymbol>& all) {
-    json::array array;
-    for (const lang::FieldSymbol& each : all)
-      array.push_back(json::object{{"name", each.name}, {"type", types.name(each.type)}});
-    return array;
+    std::vector<outputs::Field> shown;
+    for (const lang::FieldSymbol& each : all) shown.push_back({each.name, checked.symbols().types.name(each.type)});
+    return shown;
   };
+  outputs::Concept shown{.name = symbol.name, .file = symbol.source->file, .purpose = symbol.source->purpose};
   for (size_t a = 0; a < symbol.actions.size(); ++a) {
     const lang::ActionSymbol& action = symbol.actions[a];
-    json::array variants;
-    for (const lang::VariantSymbol& variant : action.variants) {
-      variants.push_back(json::object{{"name", variant.name}, {"fields", fields(variant.fields)}});
-    }
     Users users = users_of(checked, {index, a});
-    actions.push_back(
-        json::object{{"name", action.name},
-                     {"runs", runs_name(action.runs)},
-                     {"callers", action.callers == lang::Callers::syncs ? "syncs" : "anyone"},
-                     {"right", action.right.empty() ? json::value() : json::value(action.right)},
-                     {"effect", action.source->impact_at ? json::value(name_of(action.impact)) : json::value()},
-                     {"params", fields(action.params)},
-                     {"variants", std::move(variants)},
-                     {"guardedBy", strings(users.guarded)},
-                     {"startedBy", strings(users.started)},
-                     {"matchedBy", strings(users.matched)},
-                     {"answeredBy", strings(users.answered)}});
+    outputs::Action one{.name = action.name,
+                        .runs = std::string(runs_name(action.runs)),
+                        .callers = action.callers == lang::Callers::syncs ? "syncs" : "anyone",
+                        .params = fields(action.params),
+                        .guardedBy = users.guarded,
+                        .startedBy = users.started,
+                        .matchedBy = users.matched,
+                        .answeredBy = users.answered};
+    if (!action.right.empty()) one.right = action.right;
+    if (action.source->impact_at) one.effect = std::string(name_of(action.impact));
+    for (const lang::VariantSymbol& each : action.variants) one.variants.push_back({each.name, fields(each.fields)});
+    shown.actions.push_back(std::move(one));
   }
-  return json::object{{"name", symbol.name},
-                      {"file", symbol.source->file},
-                      {"purpose", symbol.source->purpose},
-                      {"actions", std::move(actions)}};
+  return shown;
 }
 
 // -------------------------------------------------------------------------------------------------------- sync
@@ -376,25 +353,26 @@ std::string show_sync(const CheckedKit& checked, size_t index, const Terminal& t
   return text;
 }
 
-json::value sync_json(const CheckedKit& checked, size_t index) {
+outputs::Sync shown_sync(const CheckedKit& checked, size_t index) {
   const lang::KitSync& each = checked.kit().syncs[index];
-  json::object root{{"name", each.tree.name.text},    {"alias", each.alias},
-                    {"tier", tier_name(each.tier)},   {"kit", each.kit},
-                    {"file", each.tree.file},         {"purpose", each.tree.purpose},
-                    {"eventual", each.tree.eventual}, {"active", each.active()}};
-  if (!each.active()) root["why"] = each.inactive;
-  if (!each.replaces.empty()) root["replaces"] = each.replaces;
-  if (each.derived) root["derived"] = true;
-  json::array waits, starts;
-  for (const Pattern& pattern : each.tree.when) waits.emplace_back(pattern_text(pattern));
+  outputs::Sync shown{.name = each.tree.name.text,
+                      .alias = each.alias,
+                      .tier = std::string(tier_name(each.tier)),
+                      .kit = each.kit,
+                      .file = each.tree.file,
+                      .purpose = each.tree.purpose,
+                      .eventual = each.tree.eventual,
+                      .active = each.active()};
+  if (!each.active()) shown.why = each.inactive;
+  if (!each.replaces.empty()) shown.replaces = each.replaces;
+  if (each.derived) shown.derived = true;
+  for (const Pattern& pattern : each.tree.when) shown.waitsFor.push_back(pattern_text(pattern));
   if (const SyncSymbol* symbol = symbol_of(checked, index)) {
     for (size_t e = 0; e < symbol->then.size(); ++e) {
-      for (const std::string& line : effect_texts(checked, *symbol, e)) starts.emplace_back(line);
+      for (const std::string& line : effect_texts(checked, *symbol, e)) shown.starts.push_back(line);
     }
   }
-  root["waitsFor"] = std::move(waits);
-  root["starts"] = std::move(starts);
-  return root;
+  return shown;
 }
 
 // ------------------------------------------------------------------------------------------------------- guard
@@ -415,14 +393,17 @@ std::string show_guard(const CheckedKit& checked, size_t index, const Terminal& 
          section(terminal, "Refuses with") + "  " + refusal_text(each.tree) + "\n";
 }
 
-json::value guard_json(const CheckedKit& checked, size_t index) {
+outputs::Guard shown_guard(const CheckedKit& checked, size_t index) {
   const lang::KitGuard& each = checked.kit().guards[index];
-  json::object root{{"name", each.tree.name.text},    {"kit", each.kit},
-                    {"file", each.tree.file},         {"purpose", each.tree.purpose},
-                    {"binds", bound_text(each.tree)}, {"refusesWith", refusal_text(each.tree)},
-                    {"active", each.active()}};
-  if (!each.active()) root["why"] = each.inactive;
-  return root;
+  outputs::Guard shown{.name = each.tree.name.text,
+                       .kit = each.kit,
+                       .file = each.tree.file,
+                       .purpose = each.tree.purpose,
+                       .binds = bound_text(each.tree),
+                       .refusesWith = refusal_text(each.tree),
+                       .active = each.active()};
+  if (!each.active()) shown.why = each.inactive;
+  return shown;
 }
 
 }  // namespace sluice::cli

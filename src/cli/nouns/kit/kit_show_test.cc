@@ -69,7 +69,7 @@ Waits for
 Starts
   answer A/ask => ok
 )");
-  EXPECT_EQ(sync_json(*provided.kit, 0).at("derived"), true);
+  EXPECT_EQ(shown_sync(*provided.kit, 0).derived, true);
 }
 
 TEST_F(KitShow, AVersionReachesNoTerminalAsItIs) {
@@ -103,7 +103,7 @@ TEST_F(KitShow, AnActionSaysThatOnlySyncsCallIt) {
   lang::Checked own = lang::check(lang::kit_of({"concept A { actions { action a() { callers: syncs -> ok } } }"}, ""));
   ASSERT_TRUE(own.kit);
   EXPECT_THAT(show_concept(*own.kit, 0, plain), HasSubstr("a()  pure, called by syncs alone\n"));
-  EXPECT_EQ(concept_json(*own.kit, 0).at_pointer("/actions/0/callers"), "syncs");
+  EXPECT_EQ(shown_concept(*own.kit, 0).actions[0].callers, "syncs");
 }
 
 TEST_F(KitShow, ASyncShowsItsRuleAndBothItsEnds) {
@@ -119,7 +119,7 @@ Waits for
 Starts
   Card/charge
 )");
-  json::value paid = sync_json(*checked.kit, 1);
+  json::value paid = to_json(shown_sync(*checked.kit, 1));
   EXPECT_EQ(paid.at("waitsFor"), (json::array{"Card/charge => ok", "caused by Order/pay => requested"}));
   EXPECT_EQ(paid.at("starts"), (json::array{"answer Order/pay => ok"}));
 }
@@ -153,10 +153,10 @@ guard Known before { Order/pay: [ order: ?o ] } require { Order: { ?o } } else d
 Refuses with
   declined
 )");
-  json::value known = guard_json(*checked.kit, 0);
+  json::value known = to_json(shown_guard(*checked.kit, 0));
   EXPECT_EQ(known.at("binds"), "before Order/pay");
   EXPECT_EQ(known.at("refusesWith"), "declined");
-  EXPECT_EQ(known, kit_json(*checked.kit).at("guards").at(0));
+  EXPECT_EQ(known, to_json(shown_kit(*checked.kit)).at("guards").at(0));
 }
 
 }  // namespace kit_show_test

@@ -14,6 +14,7 @@
 #include "cli/all_commands.h"
 #include "cli/context.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "cli/secret_input.h"
 #include "cli/service_notice.h"
 #include "host/home.h"
@@ -128,8 +129,8 @@ Result<Code> enrol(Context& context) {
   if (!store) return store.error();
   const uint64_t version = store->state().marks.mgmt.version;
   context.output.print(
-      json::object{
-          {"scope", scope}, {"node", enrolment->node}, {"version", version}, {"folder", store->active_folder()}},
+      to_json(outputs::NodeEnrolled{
+          .scope = scope, .node = enrolment->node, .version = version, .folder = store->active_folder()}),
       [&](const Terminal& terminal) {
         return terminal.paint(Style::good, "enrolled") + "  " + enrolment->node + " in " + scope + ", version " +
                std::to_string(version) + "\n";
@@ -196,7 +197,7 @@ Result<Code> confirm(Context& context) {
     if (!store) return store.error();
     if (auto done = store->confirm(); !done) return done.error();
   }
-  context.output.print(json::object{{"scope", place->scope}}, [](const Terminal& terminal) {
+  context.output.print(to_json(outputs::NodeConfirmed{.scope = place->scope}), [](const Terminal& terminal) {
     return terminal.paint(Style::good, "confirmed") + "  the set in force\n";
   });
   return Code::ok;

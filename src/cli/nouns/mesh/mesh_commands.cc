@@ -9,6 +9,8 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/context.h"
+#include "cli/outputs.h"
+#include "cli/tool_outputs.h"
 #include "mesh/artifact.h"
 #include "mesh/join.h"
 #include "mesh/set.h"
@@ -49,7 +51,7 @@ Result<Code> verify(Context& context) {
     if (found->empty()) return Error{.code = Code::not_found, .message = "there is no artifact in " + path};
     for (mesh::Artifact& each : *found) nodes[each.envelope.node].push_back(std::move(each));
   }
-  json::array rows;
+  outputs::MeshVerified shown;
   Table table{.columns = {{"ARTIFACT"}, {"VERSION", Align::right}, {"SIGNED BY"}, {"EXPIRES"}}};
   for (auto& [node, artifacts] : nodes) {
     const bool whole = std::ranges::any_of(
@@ -62,28 +64,26 @@ Result<Code> verify(Context& context) {
     }
     for (const mesh::Artifact& each : artifacts) {
       if (auto held = whole ? Result<void>() : mesh::verify(each, *trust, clock.wall_ms()); !held) return held.error();
-      json::array signers = {std::string_view(each.envelope.signature.key_id)};
+      outputs::VerifiedArtifact row{.artifact = each.identity(),
+                                    .version = each.envelope.version,
+                                    .signed_by = {std::string(each.envelope.signature.key_id)}};
       std::string names(each.envelope.signature.key_id);
       for (const auto& more : each.envelope.cosignatures.value_or(std::vector<mesh::ArtifactSignature>())) {
-        signers.push_back(json::string(more.key_id));
+        row.signed_by.emplace_back(more.key_id);
         names += ", " + more.key_id;
       }
-      json::object row = {
-          {"artifact", each.identity()}, {"version", each.envelope.version}, {"signed_by", std::move(signers)}};
-      row["expires_at"] =
-          each.envelope.expires_at ? json::value(std::string_view(*each.envelope.expires_at)) : json::value();
-      rows.push_back(std::move(row));
+      if (each.envelope.expires_at) row.expires_at = std::string(*each.envelope.expires_at);
+      shown.artifacts.push_back(std::move(row));
       table.rows.push_back({{each.identity(), Style::strong},
                             {std::to_string(each.envelope.version)},
                             {names},
                             {each.envelope.expires_at ? std::string(*each.envelope.expires_at) : "never"}});
     }
   }
-  const size_t count = rows.size();
-  context.output.print(json::object{{"artifacts", std::move(rows)}},
-                       [&](const Terminal& terminal) { return render(table, terminal); });
-  context.output.note("verified " + std::to_string(count) + " artifacts of " + std::to_string(nodes.size()) + " nodes",
-                      Style::good);
+  context.output.print(to_json(shown), [&](const Terminal& terminal) { return render(table, terminal); });
+  context.output.note(
+      "verified " + std::to_string(shown.artifacts.size()) + " artifacts of " + std::to_string(nodes.size()) + " nodes",
+      Style::good);
   return Code::ok;
 }
 
@@ -96,20 +96,18 @@ Result<Code> join(Context& context) {
   if (!joined && joined.error().code == Code::invalid) return joined.error();
   const auto rules = mesh::judge_join(std::get<mesh::Vertex>(mgmt->payload), mgmt->envelope.version,
                                       std::get<mesh::Ctrl>(ctrl->payload), ctrl->obeys());
-  context.output.print(json::object{{"mgmt", mgmt->identity()},
-                                    {"ctrl", ctrl->identity()},
-                                    {"holds", joined.has_value()},
-                                    {"rules", to_json(rules)}},
-                       [&](const Terminal& terminal) {
-                         std::string text;
-                         for (const mesh::JoinRule& rule : rules) {
-                           text +=
-                               terminal.paint(rule.holds ? Style::good : Style::bad, rule.holds ? "holds " : "broken") +
-                               "  " + std::to_string(rule.rule) + "  " + rule.demands + "\n";
-                           for (const std::string& each : rule.breaches) text += "           " + printable(each) + "\n";
-                         }
-                         return text;
-                       });
+  context.output.print(
+      to_json(outputs::MeshJoined{
+          .mgmt = mgmt->identity(), .ctrl = ctrl->identity(), .holds = joined.has_value(), .rules = rules}),
+      [&](const Terminal& terminal) {
+        std::string text;
+        for (const mesh::JoinRule& rule : rules) {
+          text += terminal.paint(rule.holds ? Style::good : Style::bad, rule.holds ? "holds " : "broken") + "  " +
+                  std::to_string(rule.rule) + "  " + rule.demands + "\n";
+          for (const std::string& each : rule.breaches) text += "           " + printable(each) + "\n";
+        }
+        return text;
+      });
   return joined ? Code::ok : Code::gate_rejected;
 }
 

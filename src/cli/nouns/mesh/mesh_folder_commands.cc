@@ -12,6 +12,8 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/context.h"
+#include "cli/outputs.h"
+#include "cli/tool_outputs.h"
 #include "crypto/base64.h"
 #include "mesh/mesh_folder.h"
 
@@ -30,12 +32,6 @@ std::string brief(const std::string& id) {
   return slash == std::string::npos ? id : id.substr(slash + 1);
 }
 
-json::array array_of(const std::vector<std::string>& texts) {
-  json::array array;
-  for (const std::string& each : texts) array.emplace_back(each);
-  return array;
-}
-
 std::string listed(const std::vector<std::string>& texts) {
   std::string text;
   for (const std::string& each : texts) text += (text.empty() ? "" : ", ") + each;
@@ -44,9 +40,9 @@ std::string listed(const std::vector<std::string>& texts) {
 
 // All faults, each with its place.
 Code tell_faults(Context& context, const std::vector<Error>& faults) {
-  json::array all;
-  for (const Error& each : faults) all.emplace_back(to_string(each));
-  context.output.report(json::object{{"faults", std::move(all)}}, [&](const Terminal& terminal) {
+  outputs::MeshFaults shown;
+  for (const Error& each : faults) shown.faults.push_back(to_string(each));
+  context.output.report(to_json(shown), [&](const Terminal& terminal) {
     std::string text;
     for (const Error& each : faults) {
       text += terminal.paint(Style::bad, "fault") + "  " + printable(to_string(each)) + "\n";
@@ -63,7 +59,7 @@ Result<Code> init(Context& context) {
   if (name.empty()) name = name_of(folder);
   auto written = mesh::begin_folder(context.disk, folder, name);
   if (!written) return written.error();
-  context.output.print(json::object{{"folder", folder}, {"name", name}, {"files", array_of(*written)}},
+  context.output.print(to_json(outputs::MeshBegun{.folder = folder, .name = name, .files = *written}),
                        [&](const Terminal&) {
                          std::string text;
                          for (const std::string& each : *written) text += folder + "/" + each + "\n";
@@ -78,7 +74,7 @@ Result<Code> ca(Context& context) {
   auto made = mesh::make_keys(context.disk, folder, RealClock().wall_ms());
   if (!made) return made.error();
   if (!made->faults.empty()) return tell_faults(context, made->faults);
-  context.output.print(json::object{{"folder", folder}, {"files", array_of(made->files)}}, [&](const Terminal&) {
+  context.output.print(to_json(outputs::MeshKeys{.folder = folder, .files = made->files}), [&](const Terminal&) {
     std::string text;
     for (const std::string& each : made->files) text += folder + "/" + each + "\n";
     return text;
@@ -132,7 +128,7 @@ Result<Code> compile(Context& context) {
   if (!work->faults.empty()) return tell_faults(context, work->faults);
   auto drafts = mesh::keep_drafts(context.disk, folder, *work);
   if (!drafts) return drafts.error();
-  context.output.print(json::object{{"folder", folder}, {"drafts", array_of(*drafts)}}, [&](const Terminal&) {
+  context.output.print(to_json(outputs::MeshDrafts{.folder = folder, .drafts = *drafts}), [&](const Terminal&) {
     std::string text;
     for (const std::string& each : *drafts) text += folder + "/drafts/" + each + "\n";
     return text;
@@ -150,13 +146,11 @@ Result<Code> sign(Context& context) {
   const std::string keys = context.given.has("keys") ? context.given.text("keys") : folder;
   auto done = mesh::sign_folder(context.disk, folder, keys, *work);
   if (!done) return done.error();
-  json::object versions;
-  for (const auto& [node, version] : done->versions) versions[node] = version;
-  context.output.print(json::object{{"folder", folder},
-                                    {"signers", array_of(done->signers)},
-                                    {"files", array_of(done->written)},
-                                    {"versions", versions},
-                                    {"waiting", array_of(done->waiting)}},
+  context.output.print(to_json(outputs::MeshSigned{.folder = folder,
+                                                   .signers = done->signers,
+                                                   .files = done->written,
+                                                   .versions = {done->versions.begin(), done->versions.end()},
+                                                   .waiting = done->waiting}),
                        [&](const Terminal& terminal) {
                          std::string text;
                          for (const auto& [node, version] : done->versions)
@@ -197,7 +191,7 @@ Result<Code> trace(Context& context) {
         .message = brief(*initiator) + " may not reach " + brief(*target) + ": no role of it allows a group of it",
         .next = "sluice mesh plan " + folder + " says what a change of roles would allow"};
   }
-  context.output.print(json::object{{"ways", to_json(ways)}, {"signed", work->plan.empty()}}, [&](const Terminal&) {
+  context.output.print(to_json(outputs::MeshTraced{.ways = ways, .signed_ = work->plan.empty()}), [&](const Terminal&) {
     std::string text;
     for (const mesh::Traced& each : ways) {
       text += brief(each.initiator) + " at " + each.from + " → " + brief(each.target) + " at " + each.to + "\n";
@@ -228,7 +222,7 @@ Result<Code> bundle(Context& context) {
   auto sealed = mesh::seal_enrolment(*enrolment, passphrase, random);
   if (!sealed) return sealed.error();
   if (auto kept = write_atomically(context.disk, file, *sealed, 0600); !kept) return kept.error();
-  context.output.print(json::object{{"node", node}, {"file", file}, {"passphrase", passphrase}},
+  context.output.print(to_json(outputs::MeshBundle{.node = node, .file = file, .passphrase = passphrase}),
                        [&](const Terminal&) { return passphrase + "\n"; });
   context.output.note("wrote " + file + "; above is its passphrase, which is shown once: send it another way");
   return Code::ok;

@@ -70,7 +70,7 @@ Apply::Result Access::apply(const Apply& ask, State& state) {
     }
   }
   if (before.has_admin() && !next->has_admin()) {
-    return Apply::LastAdmin{.message = "nobody would be admin everywhere any more; nothing was changed"};
+    return Apply::LastAdmin{.message = "this would leave nobody who is admin everywhere; nothing was changed"};
   }
   if (whole.version > 0) {
     state.past().push(

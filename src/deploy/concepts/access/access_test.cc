@@ -47,7 +47,7 @@ TEST_F(AccessTest, KeepsTheFiftyPoliciesBefore) {
 
 TEST_F(AccessTest, ApplyRefusesWhatIsNoPolicy) {
   EXPECT_EQ(harness.invoke(Apply{.policy = kHead + "- {to: [ann], role: admin}\n"}).as<Apply::Invalid>().message,
-            "/grants/0/to: 'ann' is nobody: write user:NAME, service:NAME, group:NAME or everyone");
+            "/grants/0/to: 'ann' is not a subject: write user:NAME, service:NAME, group:NAME or everyone");
 }
 
 TEST_F(AccessTest, ApplyRefusesAVersionThatHoldsNoMore) {
@@ -78,7 +78,7 @@ TEST_F(AccessTest, TheLastAdminStays) {
   harness.invoke(Apply{.policy = kAdmin}).as<Apply::Ok>();
   const std::string none = kHead + "- {to: [user:ann], role: operator}\n";
   EXPECT_EQ(harness.invoke(Apply{.policy = none, .caller = "uid:0"}).as<Apply::LastAdmin>().message,
-            "nobody would be admin everywhere any more; nothing was changed");
+            "this would leave nobody who is admin everywhere; nothing was changed");
   auto token = harness.invoke(issue_of("user:ann")).as<Issue::Ok>().token;
   EXPECT_EQ(harness.invoke(Revoke{.token = token, .caller = "uid:0"}).as<Revoke::LastAdmin>().message,
             "laptop is the last token of an admin; nothing was changed");

@@ -177,7 +177,7 @@ Release::Result Artifact::release(const Release& ask, State& state) {
 }
 
 Gc::Begun Artifact::begin_gc(const Gc& ask, State& state) {
-  if (ask.keepVersions < 0) return Gc::Result(Gc::Invalid{.message = "nobody can keep fewer than 0 versions"});
+  if (ask.keepVersions < 0) return Gc::Result(Gc::Invalid{.message = "the number of versions to keep is 0 or more"});
   ArtifactWhole whole = state.whole();
   if (whole.openBuilds > 0 || whole.collecting) return Gc::Result(Gc::Busy{.builds = whole.openBuilds});
   GcWork work;

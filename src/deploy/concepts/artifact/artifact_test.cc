@@ -184,7 +184,7 @@ TEST_F(ArtifactTest, GcBusy) {
 
 TEST_F(ArtifactTest, GcInvalid) {
   EXPECT_EQ(harness.invoke(Gc{.olderThan = lang::DateTime{0}, .keepVersions = -1}).as<Gc::Invalid>().message,
-            "nobody can keep fewer than 0 versions");
+            "the number of versions to keep is 0 or more");
 }
 
 TEST_F(ArtifactTest, ListOkSaysWhoHoldsWhat) {

@@ -117,8 +117,8 @@ TEST_F(DeploymentTest, UpdateOkChangesRoutesAndOverrides) {
 TEST_F(DeploymentTest, UpdateInvalid) {
   DeploymentId id = added(add_of("shop", "acme"));
   auto why = [&](const Update& ask) { return harness.invoke(ask).as<Update::Invalid>().message; };
-  EXPECT_EQ(why({.deployment = id, .tenant = "acme"}), "with a tenant but no host and no path nobody would reach it");
-  EXPECT_EQ(why({.deployment = id, .parties = std::vector<DeploymentParty>{}}), "somebody must have a share");
+  EXPECT_EQ(why({.deployment = id, .tenant = "acme"}), "a route with a tenant needs a host or a path");
+  EXPECT_EQ(why({.deployment = id, .parties = std::vector<DeploymentParty>{}}), "at least one party must have a share");
   EXPECT_EQ(why({.deployment = id, .configOverrides = "[]"}), "overrides are a JSON object by pack");
   EXPECT_EQ(why({.deployment = id, .configOverrides = R"({"a":1})"}), "overrides of a pack are a JSON object by key");
   EXPECT_EQ(why({.deployment = id, .configOverrides = "{\"a\":{\"b\":\"" + std::string(17'000, 'x') + "\"}}"}),

@@ -336,7 +336,7 @@ Route::Result Deployment::route(const Route& ask, State& state) {
   if (!change) return refuse("the call has ended");
   const DeploymentId id(change->reached.deployment);
   auto record = state.get(id);
-  if (!record) return refuse("the deployment " + id.text() + " was removed meanwhile");
+  if (!record) return refuse("the deployment " + id.text() + " was removed in the meantime");
   change->reached.revision = ask.revision;
   change->reached.sequence = ask.sequence;
   change->reached.signature = ask.signature;

@@ -169,12 +169,12 @@ Step::Result Env::step(const Step& ask, State& state) {
       if (const auto* wrong = get_if<Update::Invalid>(&done)) return refuse(wrong->message);
     } else if (step.action == "Env/bind") {
       auto done = bind(ask_of<Bind>(input), state);
-      if (get_if<Bind::Ok>(&done) == nullptr) return refuse(text_at(input, "slot") + " is bound meanwhile");
+      if (get_if<Bind::Ok>(&done) == nullptr) return refuse(text_at(input, "slot") + " was bound in the meantime");
     } else if (step.action == "Env/rebind") {
       auto done = rebind(ask_of<Rebind>(input), state);
-      if (get_if<Rebind::Ok>(&done) == nullptr) return refuse(text_at(input, "slot") + " is not bound any more");
+      if (get_if<Rebind::Ok>(&done) == nullptr) return refuse(text_at(input, "slot") + " is no longer bound");
     } else if (step.action == "Env/unbind") {
-      unbind(ask_of<Unbind>(input), state);  // what is not bound any more is as it should be
+      unbind(ask_of<Unbind>(input), state);  // what is no longer bound is as it should be
     } else if (step.action == "Config/set") {
       Step::Configure configure{.apply = ask.apply, .environment = environment};
       for (const json::value& each : input.at("values").as_array()) {
@@ -224,7 +224,7 @@ Step::Result Env::step(const Step& ask, State& state) {
                          .runtimeRefs = text_at(input, "runtimeRefs"),
                          .unset = texts_at(input, "unset")};
     } else {
-      return refuse("nobody knows how to do " + step.action);
+      return refuse("there is no action " + step.action);
     }
   }
   return Step::Done{.apply = ask.apply};

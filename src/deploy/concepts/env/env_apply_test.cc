@@ -55,8 +55,8 @@ TEST_F(ApplyStepsTest, RefusedIfWhatWasPlannedCannotBeDoneAnyMore) {
   EXPECT_EQ(step(apply_of({{"Env/create", {{"environment", ".."}}}})).as<Step::Refused>().message,
             "the environment cannot be made");
   EXPECT_EQ(step(apply_of({{"Env/rebind", {{"environment", "prod"}, {"slot", "state"}}}})).as<Step::Refused>().message,
-            "state is not bound any more");
-  EXPECT_EQ(step(apply_of({{"Moon/land", {}}})).as<Step::Refused>().message, "nobody knows how to do Moon/land");
+            "state is no longer bound");
+  EXPECT_EQ(step(apply_of({{"Moon/land", {}}})).as<Step::Refused>().message, "there is no action Moon/land");
   EXPECT_EQ(step(EnvAId("none")).as<Step::Refused>().message, "the call has ended");
 }
 

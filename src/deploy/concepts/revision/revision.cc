@@ -150,7 +150,7 @@ Warm::Outcome Revision::finish_warm(const Warm& ask, const Warm::Outcome& outcom
   if (ended_of(outcome) == Warm::Ended::engine) {
     told = Warm::Failed{.revision = ask.revision, .check = std::string(kEngineCheck), .message = reason_of(outcome)};
   }
-  if (record->lifecycle == warming) {  // else it was archived meanwhile
+  if (record->lifecycle == warming) {  // else it was archived in the meantime
     if (const auto* ok = get_if<Warm::Ok>(&told)) {
       become(*record, ready);
       record->endpoint = ok->endpoint;

@@ -56,7 +56,7 @@ Result<std::vector<RolloutStep>> parse_steps(const std::vector<std::string>& tex
       return fault(i + 1, "immediate gives 100% at once");
     }
     if (step->weightBps == kAllBasisPoints && (step->pauseSeconds > 0 || step->manual)) {
-      return fault(i + 1, "nothing comes after 100%; how long it is judged then is said by `after`");
+      return fault(i + 1, "no step may follow 100%; `after` says how long judging goes on");
     }
     steps.push_back(*step);
   }

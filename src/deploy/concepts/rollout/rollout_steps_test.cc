@@ -16,7 +16,7 @@ TEST_F(RolloutTest, BeginRefusesStepsThatCannotBe) {
   EXPECT_EQ(refused_steps({"0%"}), "step 1: a weight of 0% is a step of blue-green alone");
   EXPECT_EQ(refused_steps({"10%"}, "blue-green"), "step 1: blue-green gives 0% or 100%, nothing between");
   EXPECT_EQ(refused_steps({"10%"}, "immediate"), "step 1: immediate gives 100% at once");
-  EXPECT_THAT(refused_steps({"100%:5m"}), HasSubstr("nothing comes after 100%"));
+  EXPECT_THAT(refused_steps({"100%:5m"}), HasSubstr("no step may follow 100%"));
   EXPECT_EQ(refused_steps({"10%"}, "magic"),
             "there is no strategy magic; it is canary, blue-green, rolling or immediate");
   EXPECT_TRUE(State(harness.rows()).find_by_deployment("d1").empty());

@@ -67,6 +67,9 @@ Configure::Result Telemetry::configure(const Configure& ask, State& state) {
   }
   if (std::string fault = fault_of_key(ask.key.value_or("")); !fault.empty())
     return Configure::Invalid{.message = fault};
+  if (const std::string propagation = ask.propagation.value_or("w3c"); propagation != "w3c" && propagation != "none") {
+    return Configure::Invalid{.message = "there is no propagation " + propagation + "; it is w3c or none"};
+  }
   const TelemetryRecord record{.target = ask.concept_,
                                .provider = which,
                                .endpoint = ask.endpoint,
@@ -75,7 +78,10 @@ Configure::Result Telemetry::configure(const Configure& ask, State& state) {
                                .serviceNamespace = ask.serviceNamespace.value_or(""),
                                .serviceVersion = ask.serviceVersion.value_or(""),
                                .scope = ask.environment.value_or(""),
-                               .key = ask.key.value_or("")};
+                               .key = ask.key.value_or(""),
+                               .propagation = ask.propagation,
+                               .conceptSpans = ask.conceptSpans,
+                               .syncSpans = ask.syncSpans};
   for (const auto& each : state.find_by_target(ask.concept_)) {
     if (each.record.provider != record.provider || each.record.scope != record.scope) continue;
     state.put(each.id, record);

@@ -369,7 +369,7 @@ Drop::Result Traffic::drop(const Drop& ask, State& state) {
     state.edit(ask.deployment, [&](TrafficRecord& record) {
       record.generation++;
       record.updatedAt = state.now();
-      write_log(state, ask.deployment, record, "", ask.revision + " cannot serve any more");
+      write_log(state, ask.deployment, record, "", ask.revision + " can no longer serve");
     });
   }
   return Drop::Ok{.deployment = ask.deployment};

@@ -273,7 +273,7 @@ TEST_F(TrafficTest, FirstWeek10TheLogIsOnlyAddedTo) {
   EXPECT_EQ(log,
             "1 ann set: r1=10000 r2=0\n2 ann set: r2=10000\n3  rollback of 1: r1=10000 r2=0\n"
             "4  forward by 1: r2=10000\n5 ben clear:\n6 ann set: r1=0 r3=10000\n"
-            "7  r1 cannot serve any more: r3=10000\n");
+            "7  r1 can no longer serve: r3=10000\n");
 }
 
 TEST_F(TrafficTest, WhatAnEarlierVersionWroteComesFirstInTheLog) {

@@ -48,7 +48,7 @@ LocalCredentialsCheck namespace_check(const LocalMeans& means) {
                               .status = Status::pass};
   if (means.has_user_namespaces && means.has_user_namespaces()) return check;
   check.status = Status::skipped;
-  check.reason = "this machine lets nobody make user namespaces; builds run without a place of their own";
+  check.reason = "this machine does not allow user namespaces, so builds run without isolation";
   return check;
 }
 

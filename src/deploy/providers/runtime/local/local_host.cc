@@ -555,7 +555,7 @@ Result<process::Secrets> LocalHost::secrets_of(const std::vector<std::string>& n
   for (const std::string& name : names) {
     if (auto held = replicas_.secrets(name)) return held;
   }
-  return Error{.code = Code::not_found, .message = "nobody has them any more"};
+  return Error{.code = Code::not_found, .message = "they are no longer kept"};
 }
 
 Result<int64_t> LocalHost::ask_health(const std::vector<std::string>& names) {

@@ -31,13 +31,7 @@ Result<LocalSettings> parse_local_settings(const std::string& text) {
   if (settings->config && !settings->config->is_object()) {
     return Error{.code = Code::invalid, .message = "expected an object", .path = "/config"};
   }
-  if (settings->health) {
-    if (auto health = health_over({}, *settings->health); !health) {
-      Error error = health.error();
-      error.path = "/health" + error.path;
-      return error;
-    }
-  }
+  if (auto sound = check_health(settings->health); !sound) return sound.error();
   return settings;
 }
 

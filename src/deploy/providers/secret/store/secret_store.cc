@@ -97,7 +97,7 @@ Fetch::Begun SecretStore::begin_fetch(const Fetch& ask, State& state) {
     if (read.ec != std::errc() || read.ptr != ask.version->data() + ask.version->size() ||
         !is_kept(state, id, version)) {
       return Fetch::Result(Fetch::NotFound{
-          .name = ask.name, .message = "version " + *ask.version + " of " + ask.name + " is not kept any more"});
+          .name = ask.name, .message = "version " + *ask.version + " of " + ask.name + " is no longer kept"});
     }
   }
   return FetchWork{.environment = ask.environment, .name = ask.name, .version = version};

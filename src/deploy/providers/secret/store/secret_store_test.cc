@@ -71,8 +71,8 @@ TEST_F(SecretStoreTest, VersionsCountUp) {
 TEST_F(SecretStoreTest, FetchNotFound) {
   EXPECT_EQ(fetch().as<Fetch::NotFound>().message, "there is no secret hello/KEY in local");
   put("one");
-  EXPECT_EQ(fetch("7").as<Fetch::NotFound>().message, "version 7 of hello/KEY is not kept any more");
-  EXPECT_EQ(fetch("x").as<Fetch::NotFound>().message, "version x of hello/KEY is not kept any more");
+  EXPECT_EQ(fetch("7").as<Fetch::NotFound>().message, "version 7 of hello/KEY is no longer kept");
+  EXPECT_EQ(fetch("x").as<Fetch::NotFound>().message, "version x of hello/KEY is no longer kept");
 }
 
 TEST_F(SecretStoreTest, AClosedStoreSaysSo) {
