@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "bundle/trust/sidecar.h"
 #include "cli/bundle_words.h"
@@ -87,9 +88,10 @@ Result<std::unique_ptr<BuiltApp>> BuiltApp::build(Context& context, const std::s
     }
   }
   std::unique_ptr<BuiltApp> app(new BuiltApp(context));
+  app->version_ = manifest.app.version;
   for (const auto* components : {&manifest.components, &manifest.concepts}) {
     for (const auto& [name, component] : *components) {
-      if (!component.folder && !component.bundle) continue;  // the plan says that it is missing
+      if (!component.folder && !component.bundle && !component.image) continue;  // the plan says that it is missing
       if (!targets.empty() && std::ranges::find(targets, name) == targets.end()) continue;
       if (auto added = app->add(name, component, std::filesystem::path(path).parent_path().string()); !added) {
         Error error = added.error();
@@ -114,6 +116,11 @@ Result<void> BuiltApp::add(const std::string& name, const plan::Component& compo
     if (!version) return version.error();
     part.spec_version = *version;
   }
+  if (component.image && bundle::is_layout(*component.image)) {
+    return Error{.code = Code::invalid,
+                 .message = "the image " + *component.image + " lies in a folder, and a bundle packs such a folder",
+                 .next = "name it in a bundle.yaml, and that folder in the deploy manifest"};
+  }
   if (component.bundle) {
     part.path = (place / *component.bundle).lexically_normal().string();
     parts_.push_back(std::move(part));
@@ -126,7 +133,26 @@ Result<void> BuiltApp::add(const std::string& name, const plan::Component& compo
   part.made = true;
   parts_.push_back(part);
   context_.output.detail("building " + name);
+  if (component.image) return pack_image(name, *component.image, part.path);
   return pack((place / *component.folder).lexically_normal().string(), part.path);
+}
+
+// An image needs no folder of its own: its bundle says nothing but which one it is. What its tag means now is written
+// down in the bundle, so another image under the same tag is another bundle, and a change of the plan.
+Result<void> BuiltApp::pack_image(const std::string& name, const std::string& image, const std::string& out) {
+  const std::string folder = out + ".d";
+  std::error_code failure;
+  std::filesystem::remove_all(folder, failure);
+  auto made = context_.disk.make_folder(folder, 0700);
+  if (!made) return made;
+  std::string own = name;  // as bundles are called
+  for (char& c : own) c = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string manifest =
+      "name: " + own + "\nversion: " + write(json::value(version_)) + "\nimage: " + write(json::value(image)) + "\n";
+  auto packed = write_atomically(context_.disk, folder + "/" + std::string(bundle::kManifestName), manifest, 0600);
+  if (packed) packed = pack(folder, out);
+  std::filesystem::remove_all(folder, failure);
+  return packed;
 }
 
 Result<void> BuiltApp::pack(const std::string& folder, const std::string& out) {

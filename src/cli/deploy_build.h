@@ -50,9 +50,11 @@ class BuiltApp {
   explicit BuiltApp(Context& context) : context_(context) {}
   Result<void> add(const std::string& name, const plan::Component& component, const std::string& folder);
   Result<void> pack(const std::string& folder, const std::string& out);
+  Result<void> pack_image(const std::string& name, const std::string& image, const std::string& out);
 
   Context& context_;
   json::object input_;
+  std::string version_;  // of the app
   std::vector<Part> parts_;
   std::optional<crypto::PrivateKey> key_;
 };

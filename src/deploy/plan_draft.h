@@ -41,10 +41,13 @@ struct DraftComponent {
   int64_t specBefore = 0;
   bool leaving = false;
   std::optional<std::string> running;  // how it runs (run_settings.h), as JSON
+  std::optional<std::string> bundle;   // its name, of one whose bundle stores something
+  std::optional<std::vector<std::string>> storages;
 };
 BOOST_DESCRIBE_STRUCT(DraftComponent, (),
                       (component, kit, archive, signature, customer, settings, runtimeRefs, unset, hosts, pathPrefixes,
-                       needs, deployment, revision, version, specVersion, specBefore, leaving, running))
+                       needs, deployment, revision, version, specVersion, specBefore, leaving, running, bundle,
+                       storages))
 
 // A row that the plan was made from, at this generation.
 struct DraftSeen {

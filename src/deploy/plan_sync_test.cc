@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 #include <filesystem>
+#include <fstream>
+#include <stdexcept>
 
 #include "deploy/testing_workflow.h"
 
@@ -48,6 +50,7 @@ class PlanTest : public WorkflowTest {
   std::string phase(const std::string& plan) {
     return std::string(kit.row("DeployPlan", plan).at("currentPhase").as_string());
   }
+  std::string newest_plan() { return kit.rows("DeployPlan").rbegin()->first; }
   // "deploy-concept/shop done", by place.
   std::vector<std::string> nodes(const std::string& plan) {
     std::map<int64_t, std::string> all;
@@ -204,7 +207,8 @@ TEST_F(PlanTest, AnUpIsListedAndRolledBackLikeAPlan) {
   ASSERT_EQ(ups.size(), 1U) << "the plan's own node is none";
   EXPECT_EQ(kit.row("DeployPlan", ups[0]).at("kitVersion"), json::value("1.5.0"));
   EXPECT_EQ(phase(ups[0]), "complete");
-  EXPECT_THAT(nodes(ups[0]), ElementsAre("up/api done"));
+  EXPECT_THAT(nodes(ups[0]),
+              ElementsAre("deploy-concept/api done", "configure-transport/api done", "traffic-split/api done"));
 
   // A plan sees it, and is not undone over it.
   engine::End seen = plan_of({api});
@@ -213,7 +217,8 @@ TEST_F(PlanTest, AnUpIsListedAndRolledBackLikeAPlan) {
               HasSubstr(ups[0] + ", an up of api, was executed after it"));
   engine::End back = kit.run("DeployPlan/rollback", {{"plan", ups[0]}});
   ASSERT_EQ(back.variant, "ok") << write(back.fields);
-  EXPECT_THAT(texts(back, "rolledBack"), ElementsAre("up/api"));
+  EXPECT_THAT(texts(back, "rolledBack"),
+              ElementsAre("deploy-concept/api", "configure-transport/api", "traffic-split/api"));
   EXPECT_EQ(state(), before);
   EXPECT_EQ(kit.run("DeployPlan/rollback", {{"plan", first}}).variant, "ok");
   EXPECT_EQ(state(), "0 running");
@@ -230,6 +235,78 @@ TEST_F(PlanTest, AnUpThatWasTakenDownIsNotRolledBack) {
     EXPECT_EQ(text(back, "message"), "what it brought was taken down since");
   }
   EXPECT_EQ(kit.rows("DeployPlan").size(), 1U);
+}
+
+TEST_F(PlanTest, AnUpThatFailsIsAPlanThatWasUndone) {
+  ASSERT_EQ(up(world.put("api", "1.0.0")).variant, "ok");
+  const std::string before = state();
+  engine::End failed = up(world.put("api", "2.0.0", "env: {BROKEN: \"1\"}\n"));
+  EXPECT_EQ(failed.variant, "failed");
+  EXPECT_EQ(text(failed, "check"), "provider-health") << write(failed.fields);
+  const std::string plan = newest_plan();
+  EXPECT_EQ(phase(plan), "rolledBack");
+  EXPECT_THAT(nodes(plan), ElementsAre("deploy-concept/api failed"));
+  EXPECT_THAT(std::string(kit.row("DeployPlan", plan).at("reason").as_string()), HasSubstr("deploy-concept/api: "));
+  EXPECT_EQ(state(), before);
+
+  // What was held for it is undone when it cannot have the traffic.
+  before_deploy = [&] {
+    for (const auto& [key, row] : kit.rows("Deployment")) (void)kit.run("Deployment/pause", {{"deployment", key}});
+  };
+  engine::End paused = up(world.put("api", "3.0.0"));
+  EXPECT_EQ(paused.variant, "failed") << write(paused.fields);
+  EXPECT_THAT(text(paused, "message"), HasSubstr("is not active"));
+  EXPECT_THAT(nodes(newest_plan()), ElementsAre("deploy-concept/api undone", "configure-transport/api failed"));
+  EXPECT_EQ(phase(newest_plan()), "rolledBack");
+  EXPECT_TRUE(kit.rows("Deployment[C]").empty());
+}
+
+TEST_F(PlanTest, StorageIsMadeFirstAndGoesWithAPlanThatFails) {
+  auto stores = [&] { return kit.rows("Runtime.storages").size(); };
+  const std::string keeps = "storage: [{name: data}]\n";
+  const std::string broken =
+      planned({{"store", world.put("store", "1.0.0", keeps), "    routes: [{path: /store}]\n"},
+               {"web", world.put("web", "1.0.0", "env: {BROKEN: \"1\"}\n"), "    needs: [store]\n"}});
+  EXPECT_EQ(execute(broken).variant, "rollbackTriggered");
+  EXPECT_THAT(nodes(broken), ElementsAre("provision-storage/store undone", "deploy-concept/store undone",
+                                         "configure-transport/store undone", "traffic-split/store undone",
+                                         "deploy-concept/web failed"));
+  EXPECT_EQ(stores(), 0U);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path("storage")));
+
+  const Part api{"api", world.put("api", "1.0.1", keeps)};
+  const std::string plan = planned({api});
+  ASSERT_EQ(execute(plan).variant, "ok");
+  EXPECT_THAT(nodes(plan), ElementsAre("provision-storage/api done", "deploy-concept/api done",
+                                       "configure-transport/api done", "traffic-split/api done"));
+  EXPECT_EQ(stores(), 1U);
+  const std::string storage = std::filesystem::directory_iterator(folder.path("storage"))->path().string();
+  EXPECT_TRUE(std::filesystem::is_directory(storage + "/data"));
+  EXPECT_EQ(kit.row("DeployPlan", planned({api})).at("summary").at("nodes"), 0);
+
+  // What the programs have stored outlives the rollback of what brought them.
+  std::filesystem::remove(storage + "/data");
+  std::ofstream(storage + "/data") << "kept";
+  ASSERT_EQ(kit.run("DeployPlan/rollback", {{"plan", plan}}).variant, "ok");
+  EXPECT_THAT(state(), testing::Not(HasSubstr("api")));
+  EXPECT_TRUE(std::filesystem::exists(storage + "/data"));
+  EXPECT_EQ(stores(), 1U);
+}
+
+TEST_F(PlanTest, AHandlerThatPanicsFailsItsNode) {
+  const std::vector<Part> parts = {{"api", world.put("api", "1.0.0"), "    routes: [{path: /api}]\n"},
+                                   {"web", world.put("web", "1.0.0"), "    needs: [api]\n"}};
+  ASSERT_EQ(execute(planned({parts[0]})).variant, "ok");
+  const std::string before = state();
+  before_deploy = [] { throw std::runtime_error("a bug"); };
+  const std::string plan = planned(parts);
+  engine::End end = execute(plan);
+  ASSERT_EQ(end.variant, "rollbackTriggered") << write(end.fields);
+  EXPECT_THAT(text(end, "reason"), HasSubstr("a bug"));
+  EXPECT_THAT(nodes(plan), ElementsAre("deploy-concept/web failed"));
+  EXPECT_THAT(state(), HasSubstr(before.substr(0, before.find(';'))));
+  before_deploy = [] {};
+  EXPECT_EQ(execute(planned(parts)).variant, "ok") << "the next one is not hindered";
 }
 
 TEST_F(PlanTest, ReplicasAndHealthHoldOverTheBundle) {

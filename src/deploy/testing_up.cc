@@ -66,7 +66,7 @@ Result<PerformedAction> deploy_file(const std::string& folder, const json::value
   }
   // The first that stores something under a name leaves its version there.
   const std::string stored = folder + "/storage/" + text_at(work, "storage");
-  if (!seen->manifest.storage.empty() && !std::filesystem::exists(stored)) {
+  if (!seen->manifest.storage.empty() && !std::filesystem::exists(stored + "/data")) {
     std::filesystem::create_directories(stored);
     auto data = write_atomically(disk, stored + "/data", seen->manifest.version.text, 0644);
     if (!data) return data.error();
@@ -93,6 +93,28 @@ Result<PerformedAction> destroy_file(const std::string& folder, const json::valu
   for (int i = 1; std::filesystem::remove(folder + "/running/" + service + "-" + std::to_string(i)); ++i) {
   }
   return PerformedAction(Completion{"ok", {{"instance", ""}}});
+}
+
+Result<PerformedAction> make_folders(const std::string& folder, const json::value& work) {
+  const std::string storage = text_at(work, "storage");
+  if (std::filesystem::exists(folder + "/full")) {
+    return PerformedAction(Completion{"failed", {{"storage", storage}, {"reason", "the disk is full"}}});
+  }
+  for (const json::value& each : work.at("names").as_array()) {
+    std::filesystem::create_directories(folder + "/storage/" + storage + "/" + std::string(each.as_string()));
+  }
+  return PerformedAction(Completion{"ok", {{"storage", storage}}});
+}
+
+Result<PerformedAction> unmake_folders(const std::string& folder, const json::value& work) {
+  const std::string storage = text_at(work, "storage"), place = folder + "/storage/" + storage;
+  std::error_code ignored;
+  for (const auto& each : std::filesystem::directory_iterator(place, ignored)) {
+    if (each.is_directory()) std::filesystem::remove(each, ignored);
+  }
+  std::filesystem::remove(place, ignored);
+  const bool empty = !std::filesystem::exists(place);
+  return PerformedAction(Completion{"ok", {{"storage", storage}, {"empty", empty}}});
 }
 
 Result<PerformedAction> forget_folder(const std::string& folder, const json::value& work) {
@@ -125,6 +147,10 @@ std::vector<lang::ConceptBinding> concepts_with_files_for_programs(const std::st
       action.perform = [=](const json::value& work, lang::Attempt&) { return scale_file(folder, work); };
     } else if (action.name == "destroy") {
       action.perform = [=](const json::value& work, lang::Attempt&) { return destroy_file(folder, work); };
+    } else if (action.name == "makeStorage") {
+      action.perform = [=](const json::value& work, lang::Attempt&) { return make_folders(folder, work); };
+    } else if (action.name == "unmakeStorage") {
+      action.perform = [=](const json::value& work, lang::Attempt&) { return unmake_folders(folder, work); };
     } else if (action.name == "forgetStorage") {
       action.perform = [=](const json::value& work, lang::Attempt&) { return forget_folder(folder, work); };
     } else if (action.name == "check") {

@@ -56,6 +56,7 @@ class Planner {
   };
   // The first and last node of what happens to a component.
   struct Steps {
+    std::optional<uint32_t> first;  // which waits for what others do
     uint32_t deploy = 0;
     uint32_t transport = 0;
     uint32_t last = 0;
@@ -146,16 +147,12 @@ class Planner {
     const Component& component = *part.component;
     const std::string path = pointer(part.section, name);
     if (component.storage) storage(path + "/storage", *component.storage);
-    if (component.image) {
-      miss(path + "/image", "the image " + *component.image +
-                                ": this version deploys bundles alone; name a folder or a bundle of " + name);
-      return;
-    }
     auto offered = situation_.offered.find(name);
     if (offered == situation_.offered.end()) {
       if (!is_wanted(name)) return;
-      miss(path, !component.folder && !component.bundle ? "nothing says what " + name + " is made of (folder, bundle)"
-                                                        : "there is no bundle of " + name);
+      const bool said = component.folder || component.bundle || component.image;
+      miss(path, said ? "there is no bundle of " + name
+                      : "nothing says what " + name + " is made of (folder, bundle, image)");
       return;
     }
     Change change{.component = name, .kit = component.kit.value_or("")};
@@ -248,10 +245,12 @@ class Planner {
           *running->spec_version != *offered.spec_version) {
         follow(NodeKind::migrate_storage);
       }
+      if (!offered.storages.empty()) steps.first = follow(NodeKind::provision_storage);
       steps.deploy = follow(NodeKind::deploy_concept);
     }
     steps.transport = follow(NodeKind::configure_transport);
     if (!deploys) steps.deploy = steps.transport;
+    if (!steps.first) steps.first = steps.deploy;
     steps.last = follow(NodeKind::traffic_split);
     steps_[name] = steps;
   }
@@ -344,7 +343,7 @@ class Planner {
       if (kit.path || checks_.contains(kit.name)) continue;
       const uint32_t check = maker_.add(NodeKind::external_dependency_check, kit.name);
       checks_[kit.name] = check;
-      for (const auto& [name, steps] : steps_) maker_.edge(check, steps.deploy);
+      for (const auto& [name, steps] : steps_) maker_.edge(check, *steps.first);
     }
   }
 

@@ -24,6 +24,7 @@ struct Offered {
   std::vector<std::string> path_prefixes;
   std::optional<Transport> transport;
   std::optional<int64_t> spec_version;  // @version of its `.concept`
+  std::vector<std::string> storages;    // in which its programs keep things
 };
 
 // What runs of a component now.

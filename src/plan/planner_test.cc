@@ -123,8 +123,22 @@ infrastructure:
                   "app.deploy.yaml:3:30: the storage postgres is served by no pack; there is local",
                   "app.deploy.yaml:8:9: the iac provider pulumi is served by no pack: nothing is bound to the slot "
                   "iac of local",
-                  "app.deploy.yaml:6:11: the image registry.example/other: this version deploys bundles alone; name a "
-                  "folder or a bundle of other"));
+                  "app.deploy.yaml:6:3: there is no bundle of other"));
+}
+
+TEST_F(Planning, StorageIsMadeBeforeTheRevision) {
+  offer("web");
+  situation.offered["web"].storages = {"data"};
+  situation.deployed = {{"mail", "2.0.0"}};
+  EXPECT_THAT(nodes(plan("kits: [{name: mail}]\ncomponents: {web: {folder: w}}\n")),
+              ElementsAre("0 external-dependency-check/mail", "1 provision-storage/web", "2 deploy-concept/web",
+                          "3 configure-transport/web", "4 traffic-split/web"));
+}
+
+TEST_F(Planning, AnImageIsPlannedLikeAnyBundle) {
+  offer("web");
+  EXPECT_THAT(nodes(plan("components: {web: {image: 'registry.example/web:1'}}\n")),
+              ElementsAre("0 deploy-concept/web", "1 configure-transport/web", "2 traffic-split/web"));
 }
 
 TEST_F(Planning, WhatIsNotBuiltYetIsSaid) {

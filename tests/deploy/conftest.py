@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "up")]
+sys.path[:0] = [str(Path(__file__).parent.parent / "up"), str(Path(__file__).parent.parent / "container")]
 
 from up_home import Home  # noqa: E402
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 
+from images import make_layout, push
 from test_deploy import answers, app, urls
 from up_home import get, running
 
@@ -63,9 +64,31 @@ def test_replicas_health_and_images(home, eventually):
     web = next(each for each in home.data("runtime", "list") if each["name"] == "web@2")
     assert len(web["replicas"]) == 3
 
-    manifest.write_text(text.replace("folder: ./web", "image: registry.example/web:1"))
+    manifest.write_text(text.replace("folder: ./web", "image: ./layout"))
     told = home.run("deploy", "plan", folder, code=1).stderr
-    assert "the image registry.example/web:1: this version deploys bundles alone" in told, told
+    assert "web: the image ./layout lies in a folder, and a bundle packs such a folder" in told, told
+
+
+def test_an_image_is_planned_by_what_its_tag_means(home, registries, tmp_path):
+    folder, host = app(home), registries()
+    manifest = folder / "app.deploy.yaml"
+    manifest.write_text(manifest.read_text().replace("folder: ./web", f"image: {host}/web:1"))
+
+    def bundle():
+        change = next(each for each in home.data("deploy", "plan", folder)["changes"] if each["component"] == "web")
+        fields = {each["name"]: each["after"] for each in change["fields"]}
+        assert (change["sign"], fields["version"]) == ("create", "1.0.0")
+        return fields["bundle"]
+
+    program = tmp_path / "program"
+    program.write_text("one")
+    push(make_layout(tmp_path / "one", program), f"{host}/web:1")
+    first = bundle()
+    assert bundle() == first
+    program.write_text("two")
+    push(make_layout(tmp_path / "two", program), f"{host}/web:1")
+    assert bundle() != first
+    assert "web" in home.run("deploy", "plan", folder, "-o", "dot").stdout
 
 
 def test_a_bundle_that_vanished_between_plan_and_execute(home):
@@ -148,6 +171,9 @@ def test_an_up_is_part_of_the_history(home):
     newest, first = home.data("deploy", "list")[:2]
     assert (newest["origin"], newest["app"], newest["version"], newest["phase"]) == ("up", "cart", "1.5.0", "complete")
     assert first["origin"] == "manifest"
+    shown = home.data("deploy", "show", newest["plan_id"])
+    assert [(each["node"], each["status"]) for each in shown["nodes"]] == [
+        ("deploy-concept/cart", "done"), ("configure-transport/cart", "done"), ("traffic-split/cart", "done")]
     refused = home.run("deploy", "rollback", first["plan_id"], "--yes", code=6)
     assert f"{newest['plan_id']}, an up of cart, was executed after it" in refused.stderr
 
@@ -157,6 +183,18 @@ def test_an_up_is_part_of_the_history(home):
     assert home.data("rollback", "--yes")["plan_id"] == newest["plan_id"]
     assert answers(home)["cart"] == (200, "cart 1.0.0\n")
     assert "nothing changes" in home.run("deploy", folder, "--yes").stderr
+
+    # One that fails is a plan that was undone, and one that changes nothing is none.
+    home.up(folder / "cart")
+    before = len(home.data("deploy", "list"))
+    home.up(folder / "cart")
+    assert len(home.data("deploy", "list")) == before
+    (folder / "cart" / "app.py").write_text("raise SystemExit('cannot start')\n")
+    home.run("up", folder / "cart", "--detach", code=7)
+    failed = home.data("deploy", "show", home.data("deploy", "list")[0]["plan_id"])
+    assert (failed["origin"], failed["phase"]) == ("up", "rolledBack")
+    assert failed["nodes"][0]["status"] == "failed" and "cannot start" in str(failed["nodes"][0]["last_lines"])
+    assert answers(home)["cart"] == (200, "cart 1.0.0\n")
 
 
 def test_bundles_without_routes_need_no_manifest_of_their_own(home):

@@ -572,7 +572,11 @@ std::string after_undoing(const PlanDocument& plan) {
     if (each.sign == plan::ChangeSign::remove) text += " comes back";
     if (each.sign != plan::ChangeSign::change) continue;
     auto version = std::ranges::find(each.fields, "version", &plan::FieldChange::name);
-    text += version != each.fields.end() ? " serves " + version->before + " again" : " has its earlier settings again";
+    if (version == each.fields.end()) {
+      text += " has its earlier settings again";
+    } else {
+      text += " serves " + (version->before.empty() ? "what it served before" : version->before) + " again";
+    }
   }
   if (all_new) return ", which removes all of " + plan.app + ": nothing of it was there before";
   return text;
@@ -684,7 +688,7 @@ void add_deploy_commands(Commands& commands) {
        .run = status});
   commands.add({.name = "deploy list",
                 .summary = "List plans, the newest first",
-                .details = "What sluice up has brought is listed, too, as a plan of one node.",
+                .details = "What sluice up does is listed, too, as a plan of one component.",
                 .options = reading_options({{.name = "env", .value = "ENV", .help = "only those of this environment"}}),
                 .example = "sluice deploy list",
                 .run = list});

@@ -377,6 +377,10 @@ class Drafter {
           continue;
         }
         fill(offered, *seen);
+        if (!offered.storages.empty()) {
+          draft.bundle = offered.bundle;
+          draft.storages = offered.storages;
+        }
         const std::string deployment = deployment_of(name, offered.bundle, draft.customer);
         if (!deployment.empty()) there = running(deployment);
       }
@@ -418,6 +422,7 @@ class Drafter {
     offered.version = seen.manifest.version.text;
     offered.tree = seen.tree;
     offered.transport = seen.manifest.listen == bundle::Listen::unix ? plan::Transport::unix : plan::Transport::http;
+    for (const bundle::Storage& each : seen.manifest.storage) offered.storages.push_back(each.name.text);
     bool any_host = false;
     for (const bundle::Route& route : seen.manifest.routes) {
       any_host = any_host || !route.host;

@@ -192,6 +192,7 @@ Result<PlanDocument> read_plan(const lang::Reading& reading, const PlanQuery& qu
   if (found->record.currentPhase == DeployPlanCurrentPhase::queued) {
     for (const auto& each : states.deploy_plan().find_by_environment(found->record.environment)) {
       const auto phase = each.record.currentPhase;
+      if (each.record.origin) continue;  // an up keeps to its own deployment
       if (phase == DeployPlanCurrentPhase::running || phase == DeployPlanCurrentPhase::undoing ||
           phase == DeployPlanCurrentPhase::broken) {
         plan.waits_for.emplace(each.id.text());

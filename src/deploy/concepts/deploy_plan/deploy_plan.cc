@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "bundle/manifest/manifest.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
 #include "deploy/bundle_shelf.h"
@@ -128,7 +129,6 @@ void forget(State& state, const DeployPlanId& id) {
   state.backlog(id).clear();
   state.seen(id).clear();
   state.components(id).clear();
-  state.brought(id).clear();
   state.erase(id);
 }
 
@@ -300,7 +300,7 @@ Execute::Begun DeployPlan::begin_execute(const Execute& ask, State& state) {
   if (ask.parallel && (*ask.parallel < 1 || *ask.parallel > kMostParallel))
     return refuse("from 1 to 1000 nodes run at once");
   for (const DeployPlanFound& each : state.find_by_environment(record->environment)) {
-    const bool open = each.record.currentPhase == Phase::queued || is_active(each.record);
+    const bool open = each.record.currentPhase == Phase::queued || holds_environment(each.record);
     if (record->concurrency != DeployPlanConcurrency::supersede || !open) continue;
     state.edit(each.id, [&](DeployPlanRecord& other) {
       other.cancelling = true;
@@ -382,7 +382,10 @@ Rollback::Begun DeployPlan::begin_rollback(const Rollback& ask, State& state) {
     const std::set<std::string> own = deployments_of(state, ask.plan);
     for (const DeployPlanFound& each : state.find_by_environment(record->environment)) {
       if (each.id == ask.plan) continue;
-      if (is_active(each.record)) return refuse(each.id.text() + " is being executed in " + record->environment);
+      // An up keeps to its own deployment.
+      if (is_active(each.record) && (!is_of_up(each.record) || share(own, deployments_of(state, each.id)))) {
+        return refuse(each.id.text() + " is being executed in " + record->environment);
+      }
       // Without nodes there is nothing of it to undo.
       if (each.record.roots == 0 || each.record.number <= record->number) continue;
       if (each.record.currentPhase != Phase::complete) continue;
@@ -456,64 +459,81 @@ Status::Result DeployPlan::status(const Status& ask, const State& state) {
                     .activeNodes = nodes_that(state, ask.plan, {DeployPlanStatus::running, DeployPlanStatus::undoing})};
 }
 
-// --------------------------------------------------------------------------------------------------- what an up did
+// ------------------------------------------------------------------------------------------------------------- an up
 
-Record::Result DeployPlan::record(const Record& ask, State& state) {
-  DeployPlanBroughtItem brought{.deployment = ask.deployment,
-                                .revision = ask.revision,
-                                .fresh = ask.fresh,
-                                .made = ask.made,
-                                .shifted = ask.shifted,
-                                .before = ask.before,
-                                .routeBefore = ask.routeBefore,
-                                .replicasBefore = ask.replicasBefore};
-  // Calls that have joined another end as that one does.
-  for (const DeployPlanFound& each : state.find_by_environment(ask.environment)) {
-    if (each.record.currentPhase != Phase::complete) continue;
-    for (const DeployPlanBroughtItem& known : state.brought(each.id).values()) {
-      if (to_json(known) == to_json(brought)) return Record::Ok{.plan = each.id};
-    }
-  }
+Raise::Begun DeployPlan::begin_raise(const Raise& ask, State& state) {
   const DeployPlanId id = next_id(state);
-  const int64_t number = last_number(state, ask.environment) + 1;
-  const plan::Change change{.sign = ask.made ? plan::ChangeSign::create : plan::ChangeSign::change,
+  const auto manifest = bundle::parse_manifest(ask.manifest);
+  const std::string version = manifest ? manifest->version.text : "";
+  plan::GraphMaker maker;
+  const uint32_t deploy = maker.add(plan::NodeKind::deploy_concept, ask.bundle);
+  const uint32_t transport = maker.add(plan::NodeKind::configure_transport, ask.bundle);
+  const uint32_t split = maker.add(plan::NodeKind::traffic_split, ask.bundle);
+  maker.edge(deploy, transport);
+  maker.edge(transport, split);
+  const plan::Graph graph = *std::move(maker).finish().graph;
+  const bool made = !ask.deployment;
+  const plan::Change change{.sign = made ? plan::ChangeSign::create : plan::ChangeSign::change,
                             .component = ask.bundle,
-                            .fields = {{"version", "", ask.version}}};
+                            .fields = {{"version", "", version}}};
   state.put(id, {.suiteName = ask.bundle,
-                 .kitVersion = ask.version,
+                 .kitVersion = version,
                  .environment = ask.environment,
                  .createdAt = state.now(),
-                 .createdBy = ask.by.value_or(""),
+                 .createdBy = ask.by,
                  .strategy = "immediate",
-                 .summary = {.create = ask.made ? 1 : 0, .change = ask.made ? 0 : 1, .nodes = 1, .waves = 1},
-                 .currentPhase = Phase::complete,
-                 .number = number,
-                 .origin = "up",
+                 .summary = {.create = made ? 1 : 0,
+                             .change = made ? 0 : 1,
+                             .nodes = static_cast<int64_t>(graph.size()),
+                             .edges = static_cast<int64_t>(graph.edges()),
+                             .waves = static_cast<int64_t>(graph.waves())},
+                 .currentPhase = Phase::running,
+                 .number = last_number(state, ask.environment) + 1,
+                 .origin = std::string(kOriginUp),
+                 .change = ask.change,
+                 .asked = state.request(),
                  .parallel = 1,
-                 .roots = 1,
-                 .cursor = 1,
-                 .done = 1,
-                 .startedAt = state.now(),
-                 .endedAt = state.now()});
+                 .roots = 1});
   state.papers(id).push({.name = "changes", .text = write(to_json(std::vector<plan::Change>{change}))});
-  state.blocks(id).push({.nodes = {{.kind = std::string(kUpNode), .target = ask.bundle}}});
+  write_graph(state, id, graph);
   state.components(id).push({.component = ask.bundle,
+                             .archive = ask.archive,
+                             .signature = ask.signature.value_or(""),
+                             .customer = ask.customer,
                              .settings = "{}",
                              .runtimeRefs = "{}",
-                             .deployment = ask.deployment,
-                             .revision = ask.revision,
-                             .version = ask.version});
-  state.brought(id).push(brought);
-  state.put(node_id(id, 0), {.ofPlan = id,
-                             .kind = std::string(kUpNode),
-                             .target = ask.bundle,
-                             .status = DeployPlanStatus::done,
-                             .run = state.request(),
-                             .beganAt = state.now(),
-                             .overAt = state.now()});
-  forget_all_but(state, ask.environment, kKeptUps,
-                 [](const DeployPlanRecord& each) { return is_of_up(each) && !is_active(each); });
-  return Record::Ok{.plan = id};
+                             .deployment = ask.deployment.value_or(""),
+                             .version = version});
+  return lang::Opened{};
+}
+
+Raise::Outcome DeployPlan::finish_raise(const Raise& ask, const Raise::Outcome& outcome, State& state) {
+  for (DeployPlanFound& each : state.find_by_environment(ask.environment)) {
+    if (each.record.change != ask.change) continue;
+    const bool ok = ended_of(outcome) == Raise::Ended::ok;
+    if (ok && !each.record.changed.value_or(true)) {
+      forget(state, each.id);
+      return Raise::Ok{.plan = each.id};
+    }
+    const std::string why = each.record.reason.empty() ? reason_of(outcome) : each.record.reason;
+    if (ok) {
+      each.record.currentPhase = Phase::complete;
+    } else {
+      if (each.record.currentPhase == Phase::stopped) each.record.currentPhase = Phase::partial;
+      // A call that was taken back has no plan that could be undone.
+      if (is_active(each.record) || each.record.cancelling) each.record.currentPhase = Phase::cancelled;
+      each.record.reason = why;
+    }
+    each.record.asked.reset();
+    each.record.change.reset();
+    each.record.endedAt = state.now();
+    state.put(each.id, each.record);
+    forget_all_but(state, ask.environment, kKeptUps,
+                   [](const DeployPlanRecord& plan) { return is_of_up(plan) && !is_active(plan); });
+    if (ok) return Raise::Ok{.plan = each.id};
+    return Raise::Failed{.plan = each.id, .reason = why};
+  }
+  return outcome;
 }
 
 // ------------------------------------------------------------------------------------------------------- the turn
@@ -544,6 +564,8 @@ AwaitTurn::Outcome DeployPlan::finish_await_turn(const AwaitTurn& ask, const Awa
   return outcome;
 }
 
+bool holds_environment(const DeployPlanRecord& plan) { return is_active(plan) && !is_of_up(plan); }
+
 bool is_active(const DeployPlanRecord& plan) {
   return plan.currentPhase == Phase::running || plan.currentPhase == Phase::broken ||
          plan.currentPhase == Phase::undoing;
@@ -552,7 +574,7 @@ bool is_active(const DeployPlanRecord& plan) {
 void release(State& state, const std::string& environment) {
   std::optional<DeployPlanFound> next;
   for (DeployPlanFound& each : state.find_by_environment(environment)) {
-    if (is_active(each.record)) return;
+    if (holds_environment(each.record)) return;
     if (each.record.currentPhase != Phase::queued || !each.record.turn || each.record.cancelling) continue;
     if (!next || each.record.number < next->record.number) next = std::move(each);
   }

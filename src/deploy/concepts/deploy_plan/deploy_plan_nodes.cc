@@ -184,6 +184,7 @@ Run::Outcome DeployPlan::finish_run(const Run& ask, const Run::Outcome& outcome,
     must_hold(record->done <= record->summary.nodes, "a node is done once");
     remember(state, ask.kind, node->overAt->ms - node->beganAt.value_or(*node->overAt).ms);
     keep_result(state, ask.plan, ask.target, *ok);
+    if (ok->changed) record->changed = ok->changed;
     const std::vector<int64_t> after = blocks.at(ask.place).after;
     for (int64_t each : after) {
       const int64_t waits = blocks.at(each).waits;
@@ -226,7 +227,11 @@ Run::Outcome DeployPlan::finish_run(const Run& ask, const Run::Outcome& outcome,
     return Run::Failed{
         .phase = phase, .reason = node->trouble, .lastLines = failed != nullptr ? failed->lastLines : std::nullopt};
   }
-  return Run::Ok{.ready = std::move(ready), .phase = phase, .deployment = ok->deployment, .revision = ok->revision};
+  return Run::Ok{.ready = std::move(ready),
+                 .phase = phase,
+                 .deployment = ok->deployment,
+                 .revision = ok->revision,
+                 .changed = ok->changed};
 }
 
 // ----------------------------------------------------------------------------------------------------------- undo

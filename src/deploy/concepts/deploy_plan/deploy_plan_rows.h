@@ -16,7 +16,7 @@ namespace sluice::deploy::deploy_plan {
 inline constexpr int64_t kBlockNodes = 64;
 inline constexpr int64_t kParallel = 64;
 inline constexpr int64_t kMostParallel = 1'000;
-inline constexpr std::string_view kUpNode = "up";  // the kind of the one node that an up leaves
+inline constexpr std::string_view kOriginUp = "up";  // of a plan that an up has made for itself
 
 DeployPlanNId node_id(const DeployPlanId& plan, int64_t place);
 // The node at a place. One that is not there is a bug, and throws.
@@ -43,8 +43,10 @@ std::optional<PlanSource> source_of(const State& state, const DeployPlanId& plan
 // Whether it was made by an up, not of a manifest: what runs is of no app then.
 inline bool is_of_up(const DeployPlanRecord& plan) { return plan.origin.has_value(); }
 
-// Whether it holds the environment: it is being executed or undone.
+// Whether it is being executed or undone.
 bool is_active(const DeployPlanRecord& plan);
+// Whether other plans of the environment wait for it: those of ups keep to their own deployment.
+bool holds_environment(const DeployPlanRecord& plan);
 // Lets the plan run that is next in the environment.
 void release(State& state, const std::string& environment);
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "deploy/concepts/deploy_plan/testing_plan_rows.h"
 
 namespace sluice::deploy::deploy_plan {
@@ -137,29 +139,44 @@ TEST_F(PlanRows, OnlyTheLastUnexecutedPlansAreKept) {
   EXPECT_EQ(state.find_by_environment("local").size(), 21U);
 }
 
-TEST_F(PlanRows, AnUpIsAPlanOfOneNode) {
-  auto record = [&](int number) {
-    const std::string revision = "r" + std::to_string(number);
-    return harness
-        .invoke(Record{.environment = "local",
-                       .bundle = "shop",
-                       .version = "1." + std::to_string(number),
-                       .deployment = "d",
-                       .revision = revision,
-                       .fresh = true,
-                       .made = false,
-                       .shifted = true,
-                       .before = {}})
-        .as<Record::Ok>()
-        .plan;
+TEST_F(PlanRows, AnUpIsAPlanOfOneComponent) {
+  auto ask = [](int number) {
+    return Raise{.change = "c" + std::to_string(number),
+                 .environment = "local",
+                 .bundle = "shop",
+                 .customer = "acme",
+                 .manifest = "name: shop\nversion: 1." + std::to_string(number) + ".0\nrun: [./shop]\n",
+                 .archive = "sha256:a",
+                 .by = "anna"};
   };
-  const DeployPlanId first = record(0);
+  auto raise = [&](int number) {
+    harness.answer_with(lang::Completion{"ok", {}});
+    return harness.invoke(ask(number)).as<Raise::Ok>().plan;
+  };
+  const DeployPlanId first = raise(0);
   EXPECT_EQ(phase(first), "complete");
-  EXPECT_EQ(record(0).text(), first.text()) << "one that joined another";
-  for (int i = 1; i <= 100; ++i) record(i);
   State state(harness.rows());
+  EXPECT_EQ(state.get(first)->kitVersion, "1.0.0");
+  EXPECT_EQ(state.get(first)->summary.nodes, 3);
+  for (int i = 1; i <= 100; ++i) raise(i);
   EXPECT_EQ(state.find_by_environment("local").size(), 100U);
   EXPECT_FALSE(state.has(first));
+
+  ASSERT_TRUE(is_open(DeployPlan::begin_raise(ask(101), state)));
+  auto found = state.find_by_environment("local");
+  auto open = std::ranges::find_if(found, [](const auto& each) { return each.record.change == "c101"; });
+  ASSERT_NE(open, found.end());
+  EXPECT_EQ(phase(open->id), "running");
+  const DeployPlanId plan = plan_with(chain(1));
+  ask_for(plan);
+  harness.invoke(AwaitTurn{.plan = plan}).as<AwaitTurn::Ok>();  // no plan waits for an up
+}
+
+TEST_F(PlanRows, AnUpThatNobodyAnswersIsNoPlanThatRuns) {
+  harness.end_with({.outcome = lang::EngineOutcome::cancelled, .message = "stopped by anna"});
+  auto failed = harness.invoke(Raise{.change = "c", .environment = "local", .bundle = "shop"}).as<Raise::Failed>();
+  EXPECT_EQ(failed.reason, "stopped by anna");
+  EXPECT_EQ(phase(failed.plan), "cancelled");
 }
 
 TEST_F(PlanRows, ACancelledExecutionHasDoneNothing) {

@@ -25,6 +25,13 @@ bool may_run(const std::vector<DeploymentCFound>& changes, const DeploymentCFoun
       changes, [&](const DeploymentCFound& each) { return each.id != one.id && is_before(each.record, one.record); });
 }
 
+// An up that is undone before it has ended waits for nobody: its own change is the one that runs.
+bool has_turn_of_another(const State& state, const DeploymentCRecord& change) {
+  if (!change.inTurnOf) return false;
+  auto other = state.get(DeploymentCId(*change.inTurnOf));
+  return other && other->running;
+}
+
 }  // namespace
 
 std::optional<DeploymentCFound> change_of(const State& state, const lang::Request& ask) {
@@ -65,7 +72,8 @@ void dequeue(State& state, const DeploymentCFound& change, const std::string& ou
 AwaitTurn::Begun Deployment::begin_await_turn(const AwaitTurn& ask, State& state) {
   auto record = state.get(ask.change);
   if (!record || !record->outcome.empty()) return AwaitTurn::Joined{.change = ask.change};
-  if (!record->leader && may_run(in_order(state), {ask.change, *record})) {
+  const bool has_turn = record->running || has_turn_of_another(state, *record);
+  if (!record->leader && (has_turn || may_run(in_order(state), {ask.change, *record}))) {
     record->running = true;
     state.put(ask.change, *record);
     return AwaitTurn::Ok{.change = ask.change};

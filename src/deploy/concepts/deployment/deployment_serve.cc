@@ -41,7 +41,8 @@ Serve::Begun Deployment::begin_serve(const Serve& ask, State& state) {
                   .ask = state.request(),
                   .wish = {.weightBps = kAllBasisPoints, .by = ask.by.value_or("")},
                   .offer = {.hosts = ask.hosts, .pathPrefixes = ask.pathPrefixes},
-                  .reached = {.deployment = ask.deployment.text(), .revision = ask.revision}});
+                  .reached = {.deployment = ask.deployment.text(), .revision = ask.revision},
+                  .step = state.request()});
   return lang::Opened{};
 }
 
@@ -98,6 +99,7 @@ TakeBack::Begun Deployment::begin_take_back(const TakeBack& ask, State& state) {
                                        .revision = ask.revision.value_or(""),
                                        .fresh = ask.fresh.value_or(false),
                                        .shifted = ask.shifted.value_or(false)}};
+  if (ask.change) change.inTurnOf = ask.change->text();
   if (ask.replicasBefore) {
     state.edit(*ask.deployment, [&](DeploymentRecord& there) { there.replicas = ask.replicasBefore; });
   }

@@ -157,6 +157,10 @@ Up::Outcome outcome_of(const std::string& text) {
 // A revision's config that has nothing but how it runs.
 std::string config_saying(const DeploymentWish& wish) { return R"({"running":)" + wish.running.value_or("{}") + "}"; }
 
+std::vector<std::string> lines_of(const std::optional<DeploymentTrouble>& trouble) {
+  return trouble ? trouble->lastLines : std::vector<std::string>();
+}
+
 Up::Outcome told_of(const DeploymentTrouble& trouble) {
   const std::string message = trouble.message + "; traffic stays as it was";
   switch (trouble.kind) {
@@ -198,6 +202,7 @@ Up::Begun Deployment::begin_up(const Up& ask, State& state) {
                 .pathPrefixes = ask.pathPrefixes.value_or(std::vector<std::string>())},
   };
   change.leader = leader_of(state, change);
+  if (change.wish.hold) change.step = state.request();
   enqueue(state, std::move(change));
   return lang::Opened{};
 }
@@ -236,6 +241,96 @@ Up::Outcome Deployment::finish_up(const Up&, const Up::Outcome& outcome, State& 
   }
   dequeue(state, *found, text_of(told));
   return told;
+}
+
+// ------------------------------------------------------------------------------------------------------- its halves
+
+Hold::Begun Deployment::begin_hold(const Hold& ask, State& state) {
+  auto change = state.get(ask.change);
+  if (!change) return Hold::Failed{.message = "the call has ended"};
+  change->step = state.request();
+  change->holding = true;
+  state.put(ask.change, *change);
+  return lang::Opened{};
+}
+
+Hold::Outcome Deployment::finish_hold(const Hold& ask, const Hold::Outcome& outcome, State& state) {
+  auto change = state.get(ask.change);
+  if (!change) return outcome;
+  change->holding.reset();
+  state.put(ask.change, *change);
+  if (ended_of(outcome) == Hold::Ended::ok) {
+    return Hold::Ok{.deployment = DeploymentId(change->reached.deployment),
+                    .revision = change->reached.revision,
+                    .fresh = change->reached.fresh,
+                    .made = change->reached.made,
+                    .replicasBefore = change->replicasBefore};
+  }
+  return Hold::Failed{.message = change->trouble ? change->trouble->message : reason_of(outcome),
+                      .lastLines = lines_of(change->trouble)};
+}
+
+Take::Begun Deployment::begin_take(const Take& ask, State& state) {
+  auto change = state.get(ask.change);
+  if (!change) return Take::Failed{.message = "the call has ended"};
+  change->step = state.request();
+  state.put(ask.change, *change);
+  return lang::Opened{};
+}
+
+Take::Outcome Deployment::finish_take(const Take& ask, const Take::Outcome& outcome, State& state) {
+  auto change = state.get(ask.change);
+  if (!change) return outcome;
+  if (ended_of(outcome) == Take::Ended::ok) {
+    return Take::Ok{.deployment = DeploymentId(change->reached.deployment),
+                    .revision = change->reached.revision,
+                    .changed = change->reached.changed,
+                    .shifted = change->reached.shifted,
+                    .before = before_of(state, {ask.change, *change}),
+                    .routeBefore = route_before_of(*change)};
+  }
+  const auto* failed = get_if<Take::Failed>(&outcome);
+  const std::string why = failed != nullptr ? failed->message : reason_of(outcome);
+  if (!change->reached.shifted) {
+    give_routes_back(state, *change);
+    change->routesBefore.reset();
+  }
+  change->trouble = {.kind = DeploymentTroubleKind::refused, .revision = change->reached.revision, .message = why};
+  state.put(ask.change, *change);
+  return Take::Failed{.message = why};
+}
+
+// -------------------------------------------------------------------------------------------- storage before it is up
+
+NameStorage::Result Deployment::name_storage(const NameStorage& ask, State& state) {
+  auto customer = customer_for(state, ask.environment, ask.bundle, ask.customer.value_or(""));
+  if (!customer) return NameStorage::Refused{.message = customer.error().message};
+  const DeploymentTarget target{.environment = ask.environment, .bundle = ask.bundle, .customer = *customer};
+  if (auto found = deployment_of(state, target)) {
+    return NameStorage::Ok{.storage = storage_of(found->id, found->record), .named = false};
+  }
+  for (const DeploymentKeptDataItem& each : state.kept_data().values()) {
+    if (each.deleting || each.environment != target.environment || each.bundle != target.bundle) continue;
+    if (each.customer == target.customer) return NameStorage::Ok{.storage = each.storage, .named = false};
+  }
+  const std::string storage = storage_of(DeploymentId(state.request().text()), {});
+  state.kept_data().push({.environment = target.environment,
+                          .bundle = target.bundle,
+                          .customer = target.customer,
+                          .storage = storage,
+                          .since = state.now(),
+                          .deleting = false});
+  return NameStorage::Ok{.storage = storage, .named = true};
+}
+
+ReturnName::Result Deployment::return_name(const ReturnName& ask, State& state) {
+  if (!ask.named.value_or(false)) return ReturnName::Ok{};
+  for (const auto& each : state.kept_data()) {
+    if (each.value.storage != ask.storage) continue;
+    state.kept_data().erase(each.number);
+    break;
+  }
+  return ReturnName::Ok{};
 }
 
 // ----------------------------------------------------------------------------------------------------------- read
@@ -344,7 +439,7 @@ Route::Result Deployment::route(const Route& ask, State& state) {
   state.put(ask.change, *change);
   auto routes = wanted_routes(*change, *record);
   if (!routes) return refuse(routes.error().message);
-  if (change->wish.hold) return Route::Held{.change = ask.change};
+  if (change->wish.hold || change->holding.value_or(false)) return Route::Held{.change = ask.change};
   if (*routes) {
     if (auto clash = clash_of(state, record->environment, **routes, id)) return refuse(clash->message);
     change->routesBefore = {.hosts = record->route.hosts,

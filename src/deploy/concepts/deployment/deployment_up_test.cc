@@ -52,6 +52,52 @@ TEST_F(UpStepsTest, UpInvalidSaysWhatIsWrong) {
             "the archive is named by its digest, sha256: and 64 digits");
 }
 
+TEST_F(UpStepsTest, ItsHalvesSayWhatTheyReached) {
+  const DeploymentCId gone("gone");
+  EXPECT_EQ(harness.invoke(Hold{.change = gone}).as<Hold::Failed>().message, "the call has ended");
+  EXPECT_EQ(harness.invoke(Take{.change = gone}).as<Take::Failed>().message, "the call has ended");
+  auto there = deployment();
+  auto id = prepared({"/a"});
+  State state(harness.rows());
+  const Hold::Begun begun = Deployment::begin_hold({.change = id}, state);
+  ASSERT_NE(get_if<lang::Opened>(&begun), nullptr);
+  harness.invoke(route(id)).as<Route::Held>();
+  EXPECT_EQ(paths(there), std::vector<std::string>{"/"});
+  harness.answer_with(lang::Completion{"ok", {}});
+  auto held = harness.invoke(Hold{.change = id}).as<Hold::Ok>();
+  EXPECT_EQ(held.revision, "v1");
+  EXPECT_TRUE(held.fresh);
+  harness.invoke(route(id)).as<Route::Ok>();
+  EXPECT_EQ(paths(there), std::vector<std::string>{"/a"});
+  harness.answer_with(lang::Completion{"ok", {}});
+  auto taken = harness.invoke(Take{.change = id}).as<Take::Ok>();
+  EXPECT_TRUE(taken.changed);
+  EXPECT_EQ(taken.routeBefore->pathPrefixes, std::vector<std::string>{"/"});
+  harness.end_with({.outcome = lang::EngineOutcome::unanswered, .message = "nobody answered"});
+  EXPECT_EQ(harness.invoke(Take{.change = id}).as<Take::Failed>().message, "nobody answered");
+  EXPECT_EQ(paths(there), std::vector<std::string>{"/"}) << "the routes are given back";
+}
+
+TEST_F(UpStepsTest, StorageHasANameBeforeTheDeploymentIsMade) {
+  EXPECT_EQ(harness.invoke(NameStorage{.environment = "prod", .bundle = "shop"}).as<NameStorage::Refused>().message,
+            "outside local a deployment is for a customer; name the customer");
+  const NameStorage ask{.environment = "local", .bundle = "shop", .customer = "acme"};
+  auto named = harness.invoke(ask).as<NameStorage::Ok>();
+  EXPECT_TRUE(named.named);
+  auto again = harness.invoke(ask).as<NameStorage::Ok>();
+  EXPECT_EQ(again.storage, named.storage);
+  EXPECT_FALSE(again.named);
+  State state(harness.rows());
+  harness.invoke(ReturnName{.storage = named.storage, .named = false}).as<ReturnName::Ok>();
+  EXPECT_EQ(state.kept_data().size(), 1U) << "whoever did not give it does not take it";
+  harness.invoke(ReturnName{.storage = named.storage, .named = true}).as<ReturnName::Ok>();
+  EXPECT_EQ(state.kept_data().size(), 0U);
+  const std::string own = storage_of(deployment(), {});
+  auto there = harness.invoke(ask).as<NameStorage::Ok>();
+  EXPECT_EQ(there.storage, own);
+  EXPECT_FALSE(there.named);
+}
+
 TEST_F(UpStepsTest, UpFailedWhenNobodyAnswers) {
   harness.end_with({.outcome = lang::EngineOutcome::unanswered, .message = "nobody answered"});
   auto failed =

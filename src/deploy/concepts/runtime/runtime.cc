@@ -46,6 +46,14 @@ void note_storage(State& state, const std::string& storage, const std::string& t
   state.storages().push({.storage = storage, .runtimeType = type});
 }
 
+void forget_noted(State& state, const std::string& storage, const std::string& type) {
+  for (const auto& each : state.storages()) {
+    if (each.value.storage != storage || each.value.runtimeType != type) continue;
+    state.storages().erase(each.number);
+    return;
+  }
+}
+
 template <class Outcome>
 std::string reason_of(const Outcome& outcome) {
   const auto* end = get_if<lang::EngineEnd>(&outcome);
@@ -296,6 +304,29 @@ Reload::Outcome Runtime::finish_reload(const Reload& ask, const Reload::Outcome&
   return Reload::ReloadFailed{.instance = ask.instance, .reason = reason_of(outcome)};
 }
 
+MakeStorage::Begun Runtime::begin_make_storage(const MakeStorage&, State&) { return lang::Opened{}; }
+
+MakeStorage::Outcome Runtime::finish_make_storage(const MakeStorage& ask, const MakeStorage::Outcome& outcome,
+                                                  State& state) {
+  if (ended_of(outcome) == MakeStorage::Ended::engine) {
+    return MakeStorage::Failed{.storage = ask.storage, .reason = reason_of(outcome)};
+  }
+  if (ended_of(outcome) == MakeStorage::Ended::ok) note_storage(state, ask.storage, ask.runtimeType);
+  return outcome;
+}
+
+UnmakeStorage::Begun Runtime::begin_unmake_storage(const UnmakeStorage&, State&) { return lang::Opened{}; }
+
+UnmakeStorage::Outcome Runtime::finish_unmake_storage(const UnmakeStorage& ask, const UnmakeStorage::Outcome& outcome,
+                                                      State& state) {
+  if (ended_of(outcome) == UnmakeStorage::Ended::engine) {
+    return UnmakeStorage::Failed{.storage = ask.storage, .reason = reason_of(outcome)};
+  }
+  const auto* ok = get_if<UnmakeStorage::Ok>(&outcome);
+  if (ok != nullptr && ok->empty) forget_noted(state, ask.storage, ask.runtimeType);
+  return outcome;
+}
+
 ForgetStorage::Begun Runtime::begin_forget_storage(const ForgetStorage&, State&) { return lang::Opened{}; }
 
 ForgetStorage::Outcome Runtime::finish_forget_storage(const ForgetStorage& ask, const ForgetStorage::Outcome& outcome,
@@ -303,12 +334,7 @@ ForgetStorage::Outcome Runtime::finish_forget_storage(const ForgetStorage& ask, 
   if (ended_of(outcome) == ForgetStorage::Ended::engine) {
     return ForgetStorage::Stuck{.storage = ask.storage, .reason = reason_of(outcome)};
   }
-  if (ended_of(outcome) != ForgetStorage::Ended::ok) return outcome;
-  for (const auto& each : state.storages()) {
-    if (each.value.storage != ask.storage || each.value.runtimeType != ask.runtimeType) continue;
-    state.storages().erase(each.number);
-    break;
-  }
+  if (ended_of(outcome) == ForgetStorage::Ended::ok) forget_noted(state, ask.storage, ask.runtimeType);
   return outcome;
 }
 

@@ -218,6 +218,28 @@ TEST_F(RuntimeTest, StoragesAreNotedUntilTheyAreForgotten) {
   EXPECT_TRUE(storages().empty());
 }
 
+TEST_F(RuntimeTest, StorageThatIsMadeIsKnownUntilItIsFoundEmpty) {
+  auto storages = [&] { return State(harness.rows()).storages().values(); };
+  const MakeStorage make{.storage = "d-1", .runtimeType = "local", .names = {"data"}};
+  harness.answer_with(MakeStorage::Failed{.storage = "d-1", .reason = "the disk is full"});
+  EXPECT_EQ(harness.invoke(make).as<MakeStorage::Failed>().reason, "the disk is full");
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(make).as<MakeStorage::Failed>().reason, "nobody answered");
+  EXPECT_TRUE(storages().empty());
+  harness.answer_with(MakeStorage::Ok{.storage = "d-1"});
+  harness.invoke(make).as<MakeStorage::Ok>();
+  EXPECT_THAT(storages(), testing::ElementsAre(RuntimeStorage{"d-1", "local"}));
+  const UnmakeStorage unmake{.storage = "d-1", .runtimeType = "local"};
+  harness.end_with(kUnanswered);
+  EXPECT_EQ(harness.invoke(unmake).as<UnmakeStorage::Failed>().reason, "nobody answered");
+  harness.answer_with(UnmakeStorage::Ok{.storage = "d-1", .empty = false});
+  harness.invoke(unmake).as<UnmakeStorage::Ok>();
+  EXPECT_EQ(storages().size(), 1U);
+  harness.answer_with(UnmakeStorage::Ok{.storage = "d-1", .empty = true});
+  harness.invoke(unmake).as<UnmakeStorage::Ok>();
+  EXPECT_TRUE(storages().empty());
+}
+
 TEST_F(RuntimeTest, MovedGivesAnInstanceAnotherEndpoint) {
   RuntimeId instance = provisioned();
   EXPECT_TRUE(harness.invoke(Moved{.instance = instance, .endpoint = "http://2"}).is<Moved::Ok>());

@@ -251,13 +251,35 @@ std::vector<std::pair<std::string, std::string>> LocalHost::storage_of(const Bun
 }
 
 Result<void> LocalHost::make_storage(const Bundle& bundle, const Given& given) {
-  for (const auto& [variable, folder] : storage_of(bundle, given)) {
+  std::vector<std::string> names;
+  for (const bundle::Storage& each : bundle.manifest.storage) names.push_back(each.name.text);
+  return make_storage(given.storage, names);
+}
+
+Result<void> LocalHost::make_storage(const std::string& storage, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const std::string folder = place_.storage + "/" + storage + "/" + name;
     for (const std::string& each : {place_.storage, folder_of(folder), folder}) {
       auto made = disk_.make_folder(each, each == folder ? 0700 : 0755);
       if (!made && made.error().code != Code::conflict) return made;
     }
   }
   return {};
+}
+
+Result<bool> LocalHost::unmake_storage(const std::string& storage) {
+  const std::string folder = place_.storage + "/" + storage;
+  std::error_code failure;
+  if (!std::filesystem::exists(folder, failure)) return true;
+  for (const auto& each : std::filesystem::directory_iterator(folder, failure)) {
+    std::error_code kept;  // something is in it
+    if (each.is_directory() && !each.is_symlink()) std::filesystem::remove(each.path(), kept);
+  }
+  if (failure) return Error{.message = "cannot look into what " + storage + " has stored: " + failure.message()};
+  const bool empty = std::filesystem::is_empty(folder, failure);
+  if (empty) std::filesystem::remove(folder, failure);
+  if (failure) return Error{.message = "cannot remove the storage " + storage + ": " + failure.message()};
+  return empty;
 }
 
 // A folder is no disk of its own: what is over its size is seen when the next program is to be started with it.

@@ -155,6 +155,10 @@ class LocalHost {
   // Removes what archives were unpacked to, but for those of these hashes, those that a replica runs from, and those
   // that somebody is about to start.
   Result<void> forget_unpacked(const std::set<std::string>& kept);
+  // Makes a folder for each of these under the storage's name.
+  Result<void> make_storage(const std::string& storage, const std::vector<std::string>& names);
+  // Removes the folders of a storage in which nothing is; whether that was all of them.
+  Result<bool> unmake_storage(const std::string& storage);
   // Removes what was stored under this name.
   Result<void> forget_storage(const std::string& storage);
 

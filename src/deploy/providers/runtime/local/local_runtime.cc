@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/json_reader.h"
 #include "deploy/providers/runtime/local/local_given.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
@@ -73,6 +74,9 @@ int64_t storage_number(const State& state, const std::string& name) {
   }
   return -1;
 }
+
+// Whether a folder may have this name.
+bool is_plain(const std::string& name) { return read<bundle::Name>(json::value(name)).has_value(); }
 
 std::string storage_of(const LocalRuntimeFound& service) {
   return service.record.storage.empty() ? service.id.text() : service.record.storage;
@@ -709,6 +713,51 @@ Destroy::Outcome LocalRuntime::finish_destroy(const Destroy& ask, const Destroy:
     state.erase(service->id);
   }
   return Destroy::Ok{.instance = ask.instance};
+}
+
+MakeStorage::Begun LocalRuntime::begin_make_storage(const MakeStorage& ask, State& state) {
+  const std::string name = lower(ask.storage);
+  if (!is_plain(name) || !std::ranges::all_of(ask.names, is_plain)) {
+    return MakeStorage::Result(MakeStorage::Failed{.storage = ask.storage, .reason = "a storage has a plain name"});
+  }
+  if (storage_number(state, name) < 0) state.storages().push(name);
+  return MakeStorageWork{.storage = name, .names = ask.names};
+}
+
+MakeStorage::Performed LocalRuntime::perform_make_storage(const MakeStorageWork& work, Effect& effect) {
+  auto made = effect.tool<LocalHost>().make_storage(work.storage, work.names);
+  if (!made) return MakeStorage::Failed{.storage = work.storage, .reason = made.error().message};
+  return MakeStorage::Ok{.storage = work.storage};
+}
+
+MakeStorage::Outcome LocalRuntime::finish_make_storage(const MakeStorage&, const MakeStorage::Outcome& outcome,
+                                                       State&) {
+  return outcome;
+}
+
+UnmakeStorage::Begun LocalRuntime::begin_unmake_storage(const UnmakeStorage& ask, State& state) {
+  const std::string name = lower(ask.storage);
+  if (storage_number(state, name) < 0) {
+    return UnmakeStorage::Result(UnmakeStorage::Ok{.storage = ask.storage, .empty = true});
+  }
+  if (!state.find_by_storage(name).empty()) {
+    return UnmakeStorage::Result(UnmakeStorage::Ok{.storage = ask.storage, .empty = false});
+  }
+  return UnmakeStorageWork{.storage = name};
+}
+
+UnmakeStorage::Performed LocalRuntime::perform_unmake_storage(const UnmakeStorageWork& work, Effect& effect) {
+  auto empty = effect.tool<LocalHost>().unmake_storage(work.storage);
+  if (!empty) return UnmakeStorage::Failed{.storage = work.storage, .reason = empty.error().message};
+  return UnmakeStorage::Ok{.storage = work.storage, .empty = *empty};
+}
+
+UnmakeStorage::Outcome LocalRuntime::finish_unmake_storage(const UnmakeStorage& ask,
+                                                           const UnmakeStorage::Outcome& outcome, State& state) {
+  const auto* ok = get_if<UnmakeStorage::Ok>(&outcome);
+  if (ok == nullptr || !ok->empty) return outcome;
+  if (int64_t number = storage_number(state, lower(ask.storage)); number >= 0) state.storages().erase(number);
+  return outcome;
 }
 
 // Only what was provisioned with a name of its own is under that name, so no other folder can be meant.

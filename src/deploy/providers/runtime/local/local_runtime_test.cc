@@ -256,6 +256,36 @@ TEST_F(LocalRuntimeTest, StorageThatIsUsedOrCannotBeRemovedIsStuck) {
   EXPECT_TRUE(harness.invoke(ForgetStorage{.storage = "shop"}).is<ForgetStorage::Ok>());
 }
 
+TEST_F(LocalRuntimeTest, StorageIsMadeBeforeAnythingRunsAndGoesWhileItIsEmpty) {
+  EXPECT_EQ(harness.invoke(MakeStorage{.storage = "../shop", .names = {"data"}}).as<MakeStorage::Failed>().reason,
+            "a storage has a plain name");
+  EXPECT_EQ(harness.invoke(MakeStorage{.storage = "shop", .names = {"../x"}}).as<MakeStorage::Failed>().storage,
+            "shop");
+  const std::string place = world.folder.path("storage");
+  ASSERT_TRUE(process::replace_file(place, "in the way", 0600));
+  EXPECT_NE(harness.invoke(MakeStorage{.storage = "shop", .names = {"data"}}).as<MakeStorage::Failed>().reason, "");
+  EXPECT_TRUE(harness.invoke(UnmakeStorage{.storage = "shop"}).as<UnmakeStorage::Ok>().empty) << "there is none";
+  ASSERT_TRUE(world.disk.remove(place));
+
+  harness.invoke(MakeStorage{.storage = "SHOP", .names = {"data", "cache"}}).as<MakeStorage::Ok>();
+  EXPECT_TRUE(*world.disk.exists(place + "/shop/data"));
+  ASSERT_TRUE(process::replace_file(place + "/shop/data/visits", "2", 0600));
+  EXPECT_FALSE(harness.invoke(UnmakeStorage{.storage = "shop"}).as<UnmakeStorage::Ok>().empty);
+  EXPECT_EQ(world.file(place + "/shop/data/visits"), "2");
+  EXPECT_FALSE(*world.disk.exists(place + "/shop/cache"));
+  ASSERT_TRUE(world.disk.remove(place + "/shop/data/visits"));
+  EXPECT_TRUE(harness.invoke(UnmakeStorage{.storage = "shop"}).as<UnmakeStorage::Ok>().empty);
+  EXPECT_FALSE(*world.disk.exists(place + "/shop"));
+
+  harness.invoke(MakeStorage{.storage = "shop", .names = {"data"}}).as<MakeStorage::Ok>();
+  provision(R"({"storage":"shop"})");
+  EXPECT_FALSE(harness.invoke(UnmakeStorage{.storage = "shop"}).as<UnmakeStorage::Ok>().empty) << "something uses it";
+  harness.invoke(Destroy{.instance = "i"}).as<Destroy::Ok>();
+  std::filesystem::remove_all(place + "/shop");
+  ASSERT_TRUE(process::replace_file(place + "/shop", "in the way", 0600));
+  EXPECT_NE(harness.invoke(UnmakeStorage{.storage = "shop"}).as<UnmakeStorage::Failed>().reason, "");
+}
+
 TEST_F(LocalRuntimeTest, StorageWithoutANameGoesWithItsInstance) {
   provision();
   deploy(server("one", "storage: [{ name: data }]\n")).as<Deploy::Ok>();

@@ -82,6 +82,17 @@ struct ForgetImagesWork {
 };
 BOOST_DESCRIBE_STRUCT(ForgetImagesWork, (), (now))
 
+struct MakeStorageWork {
+  std::string storage;
+  std::vector<std::string> names;
+};
+BOOST_DESCRIBE_STRUCT(MakeStorageWork, (), (storage, names))
+
+struct UnmakeStorageWork {
+  std::string storage;
+};
+BOOST_DESCRIBE_STRUCT(UnmakeStorageWork, (), (storage))
+
 struct ForgetStorageWork {
   std::string storage;
 };
