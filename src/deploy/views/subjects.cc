@@ -113,8 +113,7 @@ Subject about(const lang::Reading& reading, const States& states, const env::Env
   Subject subject{
       .kind = "environment", .id = found.id.text(), .name = found.id.text(), .relation = "Env", .key = found.id.text()};
   const std::vector<Finding> findings = examine(reading.rows, found.id.text());
-  subject.said.push_back(found.id.text() +
-                         (findings.empty() ? " is as it should be." : " needs attention."));
+  subject.said.push_back(found.id.text() + (findings.empty() ? " is as it should be." : " needs attention."));
   for (const Finding& each : findings) subject.said.push_back(each.what + "; next: " + each.next);
   for (const auto& each : states.deployment().find_by_environment(found.id.text())) {
     if (each.record.status == deployment::DeploymentStatus::archived) continue;

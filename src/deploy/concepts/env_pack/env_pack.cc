@@ -83,7 +83,8 @@ Admit::Begun EnvPack::begin_admit(const Admit& ask, State& state) {
 Admit::Outcome EnvPack::finish_admit(const Admit& ask, const Admit::Outcome& outcome, State& state) {
   if (get_if<Admit::Ok>(&outcome) != nullptr) {
     if (!state.has(ask.pack)) {
-      return Admit::NotFound{.pack = ask.pack, .message = "the pack " + ask.pack.text() + " was removed in the meantime"};
+      return Admit::NotFound{.pack = ask.pack,
+                             .message = "the pack " + ask.pack.text() + " was removed in the meantime"};
     }
     state.admitted(ask.pack).insert(ask.environment);
     return Admit::Ok{.pack = ask.pack, .environment = ask.environment};
