@@ -21,6 +21,7 @@ from up_home import Home
 
 both_engines = pytest.mark.parametrize("engine", ["podman", "docker"], indirect=True)
 FULL = "SLUICE_CONTAINERS" in os.environ  # as `./dev containers` says
+in_full = pytest.mark.skipif(not FULL, reason="it takes long: ./dev containers runs it")
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -99,6 +100,8 @@ class Engine:
             self.process.wait(timeout=30)
         except subprocess.TimeoutExpired:
             self.kill()
+        # An engine that was killed leaves its folder mounted onto itself.
+        subprocess.run(["umount", "--lazy", self.folder / "root"], capture_output=True)
         shutil.rmtree(self.folder / "root", ignore_errors=True)
         shutil.rmtree(self.place, ignore_errors=True)
 

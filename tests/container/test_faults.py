@@ -6,8 +6,7 @@ import re
 import socket
 import subprocess
 
-import pytest
-from engines import FULL, both_engines
+from engines import both_engines, in_full
 from up_home import get
 
 PASSWORD = "canary-f3b1-password"
@@ -21,10 +20,9 @@ def failure(home, folder):
     return home.ended()[0], done.stderr
 
 
+@in_full
 @both_engines
 def test_programs_that_fail(home, programs, engine):
-    if not FULL:
-        pytest.skip("./dev containers waits until programs are given up")
     url = home.up(home.bundle(programs("one")))["urls"][0]
 
     def fails(variant, words, version, more="", **config):
@@ -45,6 +43,7 @@ def test_programs_that_fail(home, programs, engine):
     assert len(engine.containers()) == 1 and len(engine.networks()) == 1
 
 
+@in_full
 @both_engines
 def test_an_engine_that_is_away(home, programs, engine):
     engine.kill()
@@ -55,6 +54,7 @@ def test_an_engine_that_is_away(home, programs, engine):
     assert get(home.up(home.bundle(programs("one")))["urls"][0]) == (200, "one\n")
 
 
+@in_full
 @both_engines
 def test_a_port_that_somebody_takes_meanwhile(home, programs, engine, gate):
     held = gate.hold(r"POST /v1\.41/containers/[^/]+/start")
@@ -73,6 +73,7 @@ def test_a_port_that_somebody_takes_meanwhile(home, programs, engine, gate):
     assert engine.containers() == []
 
 
+@in_full
 def test_images_that_cannot_be_had(home, pushed, engine, registries, tmp_path):
     image = pushed("one", "team/shop:1")
     folder = home.bundle(None, image=image)

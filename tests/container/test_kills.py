@@ -7,7 +7,7 @@ import re
 import signal
 
 import pytest
-from engines import FULL
+from engines import in_full
 from up_home import get
 
 ASKED = {"pull": r"POST /v1\.41/images/create", "create": r"POST /v1\.41/containers/create",
@@ -56,11 +56,10 @@ def check_logs(home):
     assert checked > 0
 
 
+@in_full
 @pytest.mark.parametrize("victim", ["control", "supervisor", "engine"])
 @pytest.mark.parametrize("phase", ["pull", "create", "start"])
 def test_killed_while_a_second_version_comes_up(home, programs, pushed, engine, gate, eventually, phase, victim):
-    if not FULL and (phase, victim) != ("start", "control"):
-        pytest.skip("./dev containers kills each in each")
     url = home.up(home.bundle(programs("one"), more=COUNTS))["urls"][0]
     folder = home.bundle(None, image=pushed("two", "team/shop:2"), version="2.0.0", more=COUNTS)
     held = gate.hold(ASKED[phase])
@@ -75,11 +74,10 @@ def test_killed_while_a_second_version_comes_up(home, programs, pushed, engine, 
     check_logs(home)
 
 
+@in_full
 @pytest.mark.parametrize("victim", ["control", "supervisor", "engine"])
 @pytest.mark.parametrize("phase", ["stop", "remove"])
 def test_killed_while_it_goes_down(home, programs, engine, gate, eventually, phase, victim):
-    if not FULL and (phase, victim) != ("remove", "supervisor"):
-        pytest.skip("./dev containers kills each in each")
     home.up(home.bundle(programs("one"), more=COUNTS.replace("count", "linger")))
     if phase == "stop":
         down = home.begin("down", "shop", "--yes")
