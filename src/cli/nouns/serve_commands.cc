@@ -124,8 +124,9 @@ Result<void> tell_status(Context& context, json::object shown,
   auto tree = read<host::StatusDocument>(answer->document);
   if (!tree) return tree.error();
   for (const auto& each : answer->document.as_object()) shown[each.key()] = each.value();
-  context.output.print(shown,
-                       [&](const Terminal& terminal) { return text(shown, terminal) + status_tree(*tree, terminal); });
+  context.output.print(shown, [&](const Terminal& terminal) {
+    return text(shown, terminal) + status_tree(*tree, terminal, shown.at("running").as_bool());
+  });
   return {};
 }
 
@@ -159,7 +160,7 @@ Result<Code> status(Context& context) {
   auto told = tell_status(context, {{"running", false}, {"socket", host::socket_of(*home)}},
                           [](const json::object&, const Terminal&) { return std::string("not running\n"); });
   if (!told) return told.error();
-  context.output.note("Commands open the store themselves; next: sluice serve");
+  context.output.note("The control plane does not run; next: sluice serve");
   return Code::not_found;
 }
 

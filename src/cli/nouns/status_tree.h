@@ -8,7 +8,8 @@
 
 namespace sluice::cli {
 
-// Empty where nothing is deployed.
-std::string status_tree(const host::StatusDocument& status, const Terminal& terminal);
+// Empty where nothing is deployed. Where it is not served, `sluice serve` is the next step for all of it, so the tree
+// names none.
+std::string status_tree(const host::StatusDocument& status, const Terminal& terminal, bool served = true);
 
 }  // namespace sluice::cli
