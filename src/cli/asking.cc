@@ -115,7 +115,7 @@ class Interview {
     }
     if (line == "<") return Turn::back;
     if (line == "?") {
-      out << "  " << printable(question.description.value_or("nothing more is known of it")) << "\n";
+      out << "  " << printable(question.description.value_or("there is no further description")) << "\n";
       return Turn::again;
     }
     if (line.empty() && (question.default_ || !question.required)) return Turn::next;

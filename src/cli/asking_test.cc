@@ -59,7 +59,7 @@ TEST_F(AskingTest, OnlyAReferenceStaysOfASecret) {
 
 TEST_F(AskingTest, WhereNobodyCanBeAskedTheOpenOneIsNamed) {
   EXPECT_THAT(ask_with("", {{"mode", "port"}}, false), HasSubstr("port has no answer: Which port?"));
-  EXPECT_THAT(ask_with("", {{"mod", "port"}}, false), HasSubstr("nobody asks for mod"));
+  EXPECT_THAT(ask_with("", {{"mod", "port"}}, false), HasSubstr("there is no question mod"));
   EXPECT_THAT(ask_with("", {{"mode", "x"}}, false), HasSubstr("is none of the choices"));
 }
 

@@ -125,7 +125,8 @@ Result<host::Answer> CommandDoor::run(const std::string& action, const json::obj
           return step.invocation != flow || !step.end;
         },
         [&] { return patience.ends(); });
-    if (!followed) return followed.error();
+    // Who may not read the journal still hears how it ends.
+    if (!followed && followed.error().code != Code::denied) return followed.error();
     answer = door_.answer_of(flow, host::WaitFor::answer, {.stop = [&] { return patience.ends(); }});
   }
   patience.done();
@@ -259,6 +260,14 @@ Error refusal_in_words(const Context& context, const host::Answer& answer, const
   if (size_t at = error.message.find(kNext); at != std::string::npos) {
     error.next = error.message.substr(at + kNext.size());
     error.message.resize(at);
+    // What a sync has said after it belongs to the message.
+    for (const char* said : {"; nothing was changed", "; traffic stays as it was"}) {
+      const size_t end = error.next.find(said);
+      if (end == std::string::npos) continue;
+      error.message += said;
+      error.next.erase(end, std::string_view(said).size());
+    }
+    error.next = next_commands_in(error.next, context.commands, context.given);
   }
   return error;
 }

@@ -201,7 +201,10 @@ std::string overview(const Commands& commands, const Terminal& terminal) {
   }
   text += section("Global options", options_listed(global_options(), terminal), terminal);
   text += section("Examples",
-                  listed({{"sluice help glossary", "learn the words"},
+                  listed({{"sluice up", "run this folder and send requests to it"},
+                          {"sluice status", "see what runs, and where"},
+                          {"sluice rollback", "go back to what served before"},
+                          {"sluice help glossary", "learn the words"},
                           {"sluice help exit-codes -o json", "read anything as JSON"},
                           {"sluice completion bash", "complete commands with Tab"}},
                          terminal),

@@ -128,4 +128,22 @@ std::string next_command(const std::string& step, const Commands& commands, cons
   return read ? command_of_step(*read, commands, given, "") : step;
 }
 
+std::string next_commands_in(const std::string& text, const Commands& commands, const Given& given) {
+  constexpr std::string_view kThen = ", then ";
+  std::string all;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t end = std::min(text.find(kThen, from), text.size());
+    if (from > 0) all += kThen;
+    all += next_command(text.substr(from, end - from), commands, given);
+    from = end + kThen.size();
+  }
+  return all;
+}
+
+std::string next_in_message(const std::string& message, const Commands& commands, const Given& given) {
+  constexpr std::string_view kNext = "; next: ";
+  const size_t at = message.find(kNext);
+  return at == std::string::npos ? "" : next_commands_in(message.substr(at + kNext.size()), commands, given);
+}
+
 }  // namespace sluice::cli

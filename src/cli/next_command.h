@@ -20,4 +20,11 @@ std::string next_commands(const json::array& steps, const Commands& commands, co
 // stays as it is.
 std::string next_command(const std::string& step, const Commands& commands, const Given& given);
 
+// Several of them, one after the other: "Env/create environment=prod, then Secret/put environment=prod name=shop/KEY".
+std::string next_commands_in(const std::string& text, const Commands& commands, const Given& given);
+
+// The next step at the end of a message of the kit, "…; next: Secret/put environment=prod name=shop/KEY", as commands;
+// empty if it has none.
+std::string next_in_message(const std::string& message, const Commands& commands, const Given& given);
+
 }  // namespace sluice::cli

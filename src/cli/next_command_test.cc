@@ -33,6 +33,14 @@ TEST(NextCommand, AnActionWithoutACommandIsStillOneLine) {
       << "nothing says which environment that is";
 }
 
+TEST(NextCommand, AMessageMayEndWithSteps) {
+  EXPECT_EQ(next_in_message("no key; next: Secret/put environment=prod name=shop/KEY", all_commands(), {}),
+            "sluice secrets put prod shop/KEY");
+  EXPECT_EQ(next_commands_in("Env/create environment=prod extends=local, then wait", all_commands(), {}),
+            "sluice do Env/create environment=prod extends=local, then wait");
+  EXPECT_EQ(next_in_message("no key", all_commands(), {}), "");
+}
+
 TEST(NextCommand, WhoeverKnowsTheEnvironmentSaysIt) {
   const auto steps = json::parse(R"([{"action":"Traffic/clear","input":{"deployment":"d1"}}])").as_array();
   EXPECT_EQ(next_commands(steps, all_commands(), {}, "prod"), "sluice traffic clear prod --deployment d1");

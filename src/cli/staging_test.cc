@@ -28,7 +28,7 @@ TEST(Staging, RefusesAnswersThatNobodyAskedFor) {
   EXPECT_EQ(home.run({"bundles", "add", "local", file, "--set", "color"}).exit, 2);
   Ran ran = home.run({"bundles", "add", "local", file, "--set", "color=red"});
   EXPECT_EQ(ran.exit, 1);
-  EXPECT_THAT(ran.err, HasSubstr("runtime-config: shop asks for no config color"));
+  EXPECT_THAT(ran.err, HasSubstr("runtime-config: shop has no setting color"));
   EXPECT_EQ(home.run({"bundles", "list", "local"}).out, "Nothing is deployed here.\n");
 }
 

@@ -76,7 +76,8 @@ Result<void> check_grant(const AccessGrant& grant, const std::string& path) {
   for (const std::string& each : grant.to) {
     const bool group = each.starts_with("group:") && is_plain(each.substr(6), ".-_@+/:");
     if (each != kEveryone && !group && !check_subject(each)) {
-      return wrong("to", "'" + each + "' is not a subject: write user:NAME, service:NAME, group:NAME or everyone");
+      return wrong(
+          "to", "'" + each + "' is no user, service or group: write user:NAME, service:NAME, group:NAME or everyone");
     }
   }
   if (!grant.role && grant.allow.empty() && grant.deny.empty()) {
@@ -142,7 +143,7 @@ Result<void> check_subject(std::string_view subject) {
   }
   return Error{.code = Code::invalid,
                .message = "'" + std::string(subject.substr(0, kMaxNameBytes)) +
-                          "' is not a subject: write user:NAME or service:NAME, of letters, digits and . - _ @ +"};
+                          "' is no user or service: write user:NAME or service:NAME, of letters, digits and . - _ @ +"};
 }
 
 namespace {

@@ -101,8 +101,9 @@ TEST(AccessPolicy, NamesWhatIsWrongWithADocument) {
   EXPECT_EQ(fault_of("schema: sluice.access-policy.v2\ngrants: []\n"),
             "/schema: the schema is 'sluice.access-policy.v2', not sluice.access-policy.v1");
   EXPECT_EQ(fault_in("{to: [], role: admin}"), "/grants/0/to: a grant says to whom");
-  EXPECT_EQ(fault_in("{to: ['uid:0'], role: admin}"),
-            "/grants/0/to: 'uid:0' is not a subject: write user:NAME, service:NAME, group:NAME or everyone");
+  EXPECT_EQ(
+      fault_in("{to: ['uid:0'], role: admin}"),
+      "/grants/0/to: 'uid:0' is no user, service or group: write user:NAME, service:NAME, group:NAME or everyone");
   EXPECT_EQ(fault_in("{to: [user:ann]}"), "/grants/0/role: a grant has a role, or actions that it allows or denies");
   EXPECT_EQ(fault_in("{to: [user:ann], allow: [traffic]}"),
             "/grants/0/allow: 'traffic' is no action: write Concept/action");

@@ -109,6 +109,17 @@ TEST_F(ApplySync, FirstWeek07EverythingIsCheckedBeforeTheFirstChange) {
   EXPECT_EQ(kit.row("Env", "local").at("name"), json::value("local"));
 }
 
+TEST_F(ApplySync, FirstWeek07ASecretThatIsMissingIsKnownBeforeTheFirstChange) {
+  const std::string shop = world.put("shop", "1"), notes = world.put("notes", "1", "secrets: [KEY, LOCK]\n");
+  auto end = apply(head() + "name: Mine\nbundles:\n" + bundle("shop", shop) + bundle("notes", notes));
+  EXPECT_EQ(end.variant, "invalid") << write(end.fields);
+  EXPECT_EQ(text(end, "message"),
+            "local needs secrets that it does not have: notes/KEY, notes/LOCK; nothing was changed; next: Secret/put "
+            "environment=local name=notes/KEY");
+  EXPECT_EQ(kit.count("Deployment"), 0U);
+  EXPECT_EQ(kit.row("Env", "local").at("name"), json::value("local"));
+}
+
 TEST_F(ApplySync, PartialSaysWhatWasDone) {
   const std::string shop = world.put("shop", "1"), notes = world.put("notes", "1", "env: {BROKEN: \"1\"}\n");
   auto end = apply(head() + "name: Mine\nbundles:\n" + bundle("shop", shop) + bundle("notes", notes));

@@ -82,7 +82,7 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
             "Access/noteUse Session/open Session/noteUse Session/endOf Webhook/notify Webhook/deliver "
             "Webhook/noteSeen Approval/ask Approval/conclude Runtime/size Runtime/renew Runtime/reload "
             "Runtime/makeStorage Runtime/unmakeStorage Runtime/forgetStorage Runtime/observed Runtime/stored "
-            "Runtime/moved Env/takeBack Env/awaitTurn Env/plan Env/step Credentials/issue Credentials/publish "
+            "Runtime/moved Env/takeBack Env/awaitTurn Env/plan Env/seek Env/step Credentials/issue Credentials/publish "
             "Credentials/keep Credentials/check Credentials/forget Config/correct Config/resolve Config/absorb "
             "Config/forget Deployment/beginScale Deployment/checkRoutes Deployment/hold Deployment/take "
             "Deployment/serve Deployment/takeBack Deployment/nextBack Deployment/nameStorage Deployment/returnName "

@@ -164,7 +164,7 @@ TEST_F(RollBackSync, ChangedIfTheSplitIsAnotherThanExpected) {
 
 TEST_F(RollBackSync, RefusedWhereThereIsNoWay) {
   auto one = up(world.put("shop", "1"));
-  EXPECT_EQ(text(roll_back(one, 1), "message"), "there are 0 splits before this one, not 1");
+  EXPECT_EQ(text(roll_back(one, 1), "message"), "there is nothing to go back to");
   up(world.put("shop", "2"));
   kit.run("Revision/archive", {{"revision", text(one, "revision")}});
   EXPECT_EQ(text(roll_back(one, 1), "message"), "shop@1 is archived; traffic stays as it is");

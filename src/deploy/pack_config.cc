@@ -46,15 +46,16 @@ const bundle::Question* find_question(const Asks& asks, std::string_view name) {
   return found == asks.questions.end() ? nullptr : &*found;
 }
 
+Error no_setting(const Asks& asks, std::string_view name) {
+  std::vector<std::string> names;
+  for (const bundle::Question& one : asks.questions) names.push_back(one.name.text);
+  auto near = nearest(name, std::span<const std::string>(names));
+  return bad_config(asks.bundle + " has no setting " + printable(name) + (near ? "; did you mean " + *near + "?" : ""));
+}
+
 Result<void> check_known(const json::object& answers, const Asks& asks) {
   for (const auto& each : answers) {
-    if (find_question(asks, each.key()) != nullptr) continue;
-    std::vector<std::string> names;
-    for (const bundle::Question& one : asks.questions) names.push_back(one.name.text);
-    auto near = nearest(each.key(), std::span<const std::string>(names));
-    Error error = bad_config(asks.bundle + " asks for no config " + printable(each.key()));
-    if (near) error.next = "did you mean " + *near + "?";
-    return error;
+    if (find_question(asks, each.key()) == nullptr) return no_setting(asks, each.key());
   }
   return {};
 }
@@ -137,7 +138,7 @@ std::string fault_of_value(const std::optional<Asks>& asks, const std::string& e
   if (!asks) return "";
   auto fits = check_answer(*asks, environment, name, parsed->root);
   if (fits) return "";
-  return fits.error().message + (fits.error().next.empty() ? "" : "; " + fits.error().next);
+  return fits.error().message;
 }
 
 Result<PackConfig> resolve_config(const bundle::Manifest& manifest, const ConfigRequest& request) {
@@ -222,6 +223,23 @@ json::object program_config(const PackConfig& config) {
   json::object told = config.non_secret;
   for (const auto& [name, reference] : config.runtime_refs) told[name] = reference;
   return told;
+}
+
+Result<void> check_unset(const bundle::Manifest& manifest, const std::string& before,
+                         const std::vector<std::string>& unset) {
+  const Asks asks = asks_of(manifest);
+  auto config = object_of(before, "the config");
+  auto was_set = [&](const std::string& name) {
+    for (const char* part : {"non_secret", "runtime_refs"}) {
+      auto values = config ? member_of(*config, part, "the config") : config;
+      if (values && values->contains(name)) return true;
+    }
+    return false;
+  };
+  for (const std::string& each : unset) {
+    if (find_question(asks, each) == nullptr && !was_set(each)) return no_setting(asks, each);
+  }
+  return {};
 }
 
 std::string carried_config(const bundle::Manifest& manifest, const std::string& before, const std::string& asked,

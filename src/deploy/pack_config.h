@@ -69,6 +69,11 @@ bool is_runtime_reference(const json::value& answer);
 std::string carried_config(const bundle::Manifest& manifest, const std::string& before, const std::string& asked,
                            const std::vector<std::string>& unset);
 
+// Whether everything that is to be unset is a setting, of the bundle or of the version before, which was asked for with
+// `before`. The error names the nearest one.
+Result<void> check_unset(const bundle::Manifest& manifest, const std::string& before,
+                         const std::vector<std::string>& unset);
+
 // As the document of a revision.
 json::object pack_config_document(const PackConfig& config, const std::string& pack, const std::string& revision);
 // "sha256:…" over the canonical JSON of non_secret, secret_refs and runtime_refs, of `running` where there is any, and

@@ -48,16 +48,22 @@ TEST(PackConfig, AnswersByOverrideThenByWhatWasAskedThenByDefault) {
   EXPECT_EQ(config.non_secret.at("color"), json::value("blue"));
 }
 
+TEST(PackConfig, OnlySettingsAreUnset) {
+  EXPECT_TRUE(check_unset(shop(), "", {"color"}));
+  EXPECT_TRUE(check_unset(shop(), R"({"non_secret":{"old":1}})", {"old"})) << "the version before had it";
+  EXPECT_EQ(check_unset(shop(), "", {"colr"}).error().message, "shop has no setting colr; did you mean color?");
+}
+
 TEST(PackConfig, SaysWhatHasNoAnswerOrNoQuestion) {
   EXPECT_EQ(refused(""), "config limit has no answer: How many?");
   EXPECT_EQ(refused(R"({"non_secret":{"limit":"3"}})"), "config limit: expected a whole number, not \"3\"");
   EXPECT_EQ(refused(R"({"non_secret":{"limit":3,"color":"green"}})"),
             "config color: \"green\" is none of the choices: \"red\", \"blue\"");
-  EXPECT_EQ(refused(R"({"non_secret":{"limit":3,"colour":"red"}})"), "shop asks for no config colour");
+  EXPECT_EQ(refused(R"({"non_secret":{"limit":3,"colour":"red"}})"), "shop has no setting colour; did you mean color?");
   EXPECT_EQ(refused(R"({"secret_refs":{}})"), "the config has non_secret, runtime_refs and running, not secret_refs");
   EXPECT_EQ(refused(R"({"non_secret":{"limit":3},"runtime_refs":{"dns":"runtime://other/discovered/x"}})"),
             "'runtime://other/discovered/x' is not runtime://prod/discovered/…");
-  EXPECT_EQ(refused(R"({"non_secret":{"limit":3}})", R"({"shop":{"none":1}})"), "shop asks for no config none");
+  EXPECT_EQ(refused(R"({"non_secret":{"limit":3}})", R"({"shop":{"none":1}})"), "shop has no setting none");
   EXPECT_EQ(refused("[]"), "the config is a JSON object");
 }
 

@@ -71,7 +71,7 @@ TEST_F(SettingsSyncTest, TheDeploymentsOwnAnswerOverridesTheEnvironments) {
 TEST_F(SettingsSyncTest, WhatDoesNotFitIsNamedWithTheNearestQuestion) {
   EXPECT_EQ(answer("anything", "1", "unknown").variant, "ok") << "nothing is known of it yet";
   auto first = up(world.put("shop", "1.0", kAsks));
-  EXPECT_EQ(text(answer("colour", "\"red\""), "message"), "shop asks for no config colour; did you mean color?");
+  EXPECT_EQ(text(answer("colour", "\"red\""), "message"), "shop has no setting colour; did you mean color?");
   EXPECT_EQ(answer("color", "\"pink\"").variant, "invalid");
   EXPECT_EQ(answer("color", "{").variant, "invalid");
   EXPECT_EQ(answer("Color", "1").variant, "invalid");
@@ -90,7 +90,7 @@ TEST_F(SettingsSyncTest, SettingsThatCannotBeUsedAreNotStaged) {
   EXPECT_EQ(compared("none"), "nothing");
   auto failed = refresh(first);
   EXPECT_EQ(failed.variant, "failed");
-  EXPECT_EQ(text(failed, "message"), "shop asks for no config shape");
+  EXPECT_EQ(text(failed, "message"), "shop has no setting shape");
 }
 
 TEST_F(SettingsSyncTest, WhatWasFoundOutIsLookedUpBeforeTheProgramStarts) {

@@ -144,8 +144,10 @@ TEST_F(UpSync, WhatIsWrongWithACallIsSaid) {
   EXPECT_EQ(said(up(none, {{"drainSeconds", -1}})), "invalid: a revision drains for 0 to 86400 seconds");
   EXPECT_EQ(said(up(none)), "invalid: there is no archive " + none + " in this home; nothing was changed");
   EXPECT_EQ(said(up(none, {{"environment", "mars"}})), "notFound: there is no environment mars");
-  EXPECT_EQ(said(up(world.put("shop", "1"), {{"environment", "prod"}})),
-            "invalid: outside local a deployment is for a customer; name the customer; nothing was changed");
+  EXPECT_EQ(
+      said(up(world.put("shop", "1"), {{"environment", "prod"}})),
+      "invalid: outside local a deployment is for a customer; next: name the customer with --customer-id; nothing was "
+      "changed");
 }
 
 TEST_F(UpSync, AnArchiveIsRead) {
@@ -178,7 +180,10 @@ TEST_F(UpSync, ACustomerNeedsNoNameIfItIsTheOnlyOne) {
   EXPECT_EQ(text(up(two, {{"customer", "globex"}}), "customer"), "globex");
   auto end = up(one);
   EXPECT_EQ(end.variant, "refused");
-  EXPECT_EQ(text(end, "message"), "shop is deployed in local for 2 customers; name one of them; nothing was changed");
+  EXPECT_EQ(
+      text(end, "message"),
+      "shop is deployed in local for 2 customers: acme, globex; next: name one of them with --customer-id; nothing was "
+      "changed");
 }
 
 TEST_F(UpSync, OutsideLocalAnUnsignedBundleIsNotServed) {

@@ -28,7 +28,6 @@ namespace {
 
 constexpr int kLookAtKit_ms = 200;
 
-constexpr int64_t kNoteUse_ns = 60'000'000'000;
 constexpr size_t kSecretBytes = 32;
 
 struct Where {
@@ -206,21 +205,15 @@ Result<void> Serving::listen(const std::string& text, CertificateOrders certific
   return {};
 }
 
-// Once a minute for each token and session: a row for every request would be too much.
 void Serving::note_used_tokens() {
   const int64_t now_ns = clock_.monotonic_ns();
-  auto due = [&](const std::set<std::string>& used) {
+  auto due = [&](UseNotes& notes, const std::set<std::string>& used) {
     json::array all;
-    for (const std::string& each : used) {
-      auto [noted, fresh] = noted_ns_.try_emplace(each, now_ns);
-      if (!fresh && now_ns - noted->second < kNoteUse_ns) continue;
-      noted->second = now_ns;
-      all.emplace_back(each);
-    }
+    for (const std::string& each : notes.due(used, now_ns)) all.emplace_back(each);
     return all;
   };
-  json::array tokens = due(home_->authority().take_used());
-  json::array sessions = due(home_->authority().take_used_sessions());
+  json::array tokens = due(used_tokens_, home_->authority().take_used());
+  json::array sessions = due(used_sessions_, home_->authority().take_used_sessions());
   if (!tokens.empty()) note("Access/noteUse", {{"tokens", std::move(tokens)}});
   if (!sessions.empty()) note("Session/noteUse", {{"sessions", std::move(sessions)}});
 }

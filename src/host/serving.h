@@ -8,7 +8,6 @@
 // allows, and the lock is given back. What is not done then is in the store; so is everything after kill -9.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -21,6 +20,7 @@
 #include "host/measure_export.h"
 #include "host/opening.h"
 #include "host/span_export.h"
+#include "host/use_notes.h"
 #include "http/server.h"
 
 namespace sluice::host {
@@ -102,9 +102,9 @@ class Serving {
   std::unique_ptr<SocketService> service_;
   std::unique_ptr<Certificates> certificates_;  // that tcp_ shows; null: it speaks in the clear
   std::unique_ptr<http::Server> server_;
-  std::unique_ptr<http::Server> tcp_;        // null: it listens at the socket alone
-  std::string url_, token_path_;             // of tcp_
-  std::map<std::string, int64_t> noted_ns_;  // tokens and sessions whose use is kept, and since when
+  std::unique_ptr<http::Server> tcp_;  // null: it listens at the socket alone
+  std::string url_, token_path_;       // of tcp_
+  UseNotes used_tokens_, used_sessions_;
 };
 
 }  // namespace sluice::host

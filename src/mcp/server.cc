@@ -35,7 +35,24 @@ json::object notification(std::string_view method, json::object params) {
   return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
 }
 
-json::object in_words(const Error& error) {
+// A tool's arguments in the place of a command's options.
+std::string in_arguments(std::string text) {
+  for (auto [option, argument] : {std::pair("--customer-id", "the argument customer"),
+                                  {"--bundle or --deployment", "the argument bundle or deployment"},
+                                  {"--deployment", "the argument deployment"},
+                                  {"--bundle", "the argument bundle"}}) {
+    const std::string_view written = option;
+    for (size_t at = text.find(written); at != std::string::npos; at = text.find(written, at + 1)) {
+      // A whole command is for a person's shell.
+      if (text.rfind("sluice ", at) == std::string::npos) text.replace(at, written.size(), argument);
+    }
+  }
+  return text;
+}
+
+json::object in_words(Error error) {
+  error.message = in_arguments(std::move(error.message));
+  error.next = in_arguments(std::move(error.next));
   std::string text = error.message;
   if (!error.next.empty()) text += "\nnext: " + error.next;
   return {{"content",

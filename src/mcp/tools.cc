@@ -207,10 +207,20 @@ Mapped set_traffic(Turn& turn, Given given) {
 Mapped roll_back(Turn& turn, Given given) {
   auto names = meant(turn, given);
   if (!names) return names.error();
-  const json::value* steps = given.if_contains("steps");
-  return act(turn, "Deployment/rollBack",
-             {{"deployment", names->deployment}, {"steps", steps != nullptr ? *steps : json::value(1)}},
-             text(given, "plan_id"), text(given, "reason"), shown_now(turn, "traffic", deployment_in(given)));
+  const json::value* given_steps = given.if_contains("steps");
+  const json::value steps = given_steps != nullptr ? *given_steps : json::value(1);
+  json::object query = deployment_in(given);
+  query["steps"] = steps;
+  json::value way = shown_now(turn, "way-back", query);
+  const json::value* leads = way.is_object() ? way.get_object().if_contains("becomes") : nullptr;
+  if (leads != nullptr && leads->is_array() && leads->get_array().empty()) {
+    return Error{.code = Code::conflict,
+                 .message = "there is no split " + write(steps) + " back: " + write(way.at("steps_there")) +
+                            " can be gone; nothing was changed",
+                 .next = "traffic_show says what serves now"};
+  }
+  return act(turn, "Deployment/rollBack", {{"deployment", names->deployment}, {"steps", steps}}, text(given, "plan_id"),
+             text(given, "reason"), way);
 }
 
 // Arguments that an action takes by the same name.
@@ -278,7 +288,7 @@ Tool of_rollout(const char* name, const char* title, const char* description, la
 }
 
 Mapped read_logs(Turn& turn, Given given) {
-  host::LogAsk ask{.since = text(given, "since")};
+  host::LogAsk ask{.since = text(given, "since"), .customer = text(given, "customer")};
   ask.names.push_back(text(given, "name"));
   const std::string search = text(given, "search");
   const json::value* limit = given.if_contains("limit");
@@ -527,6 +537,7 @@ std::vector<Tool> make_tools() {
        .title = "Read logs",
        .description = "Reads the last lines that the replicas of a deployment, a revision or one replica have said.",
        .input = schema({{"name", texts("a deployment, a revision such as hello@2, or a replica such as hello@2.0")},
+                        {"customer", kCustomer},
                         {"since", texts("nothing older than this time, such as 2026-03-01T09:30:00.000Z")},
                         {"search", texts("only lines that contain this text")},
                         {"limit",

@@ -115,7 +115,7 @@ BEFORE = {
     "deploy diff": [DIAMOND, ["env", "create", "staging", "--extends", "local"],
                     ["trust", "bootstrap", "--env", "staging"], [*DIAMOND, "--env", "staging"]],
     "deploy destroy": [DIAMOND],
-    "rollback": [DIAMOND],
+    "rollback": [[*DIAMOND, "--target", "store"], DIAMOND],
     "webhooks rotate": [["webhooks", "add", "team", "https://chat.example/hook"]],
     "env apply": [["env", "export", "local"]],
     "env-packs rollback": [],
@@ -135,7 +135,7 @@ A_REGISTRY = "127.0.0.1:5000"
 SMALL = ["do", "Env/update", "environment=local", "name=Local"]
 AFTER = {
     "down": [["stop"], SMALL],
-    "deploy diff": [["rollback", "--env", "staging", "--yes"], ["env", "destroy", "staging", "--yes"],
+    "deploy diff": [["deploy", "destroy", "--env", "staging", "--yes"], ["env", "destroy", "staging", "--yes"],
                     ["deploy", "destroy", "--env", "local", "--yes"], ["stop"], SMALL],
     "mcp": [["stop", "--control-plane"]],  # it has started sluice serve
     "rollback": [["stop"], SMALL],

@@ -202,6 +202,10 @@ def test_an_agent_deploys_hello_shifts_traffic_and_rolls_back(place, agent, even
     why = one.tool("explain", about="hello@2")
     assert why["kind"] == "revision"
     assert one.tool("logs", name="hello@2")["lines"] is not None
+    assert one.tool("logs", name="hello", customer="local-dev")["lines"] is not None
+    way = one.tool("rollback", environment="local", bundle="hello")["preview"]["now"]
+    assert {(each["name"], each["weight_bps"]) for each in way["becomes"]} == {("hello@2", 1000), ("hello@1", 9000)}
+    assert {each["weight_bps"] for each in way["now"]} == {5000}
     back = one.previewed("rollback", environment="local", bundle="hello")
     assert sorted(entry["weightBps"] for entry in back["fields"]["entries"]) == [1000, 9000]
     audit = one.tool("audit_list")["items"]

@@ -28,6 +28,12 @@ def test_a_copied_bundle_is_pulled_by_digest_verified_and_run(home, hello, regis
     assert pulled["digest"] == pushed["digest"] and pulled["signatures"] == 1
     assert (home.folder / "pulled.bundle").read_bytes() == hello.read_bytes()
     home.run("bundles", "verify", "pulled.bundle")
+    (home.folder / "pulled.bundle").write_text("mine")
+    refused = home.run("bundles", "pull", pinned, "--out", "pulled.bundle", code=6)
+    assert "pulled.bundle is there already; nothing was fetched" in refused.stderr
+    assert (home.folder / "pulled.bundle").read_text() == "mine"
+    home.run("bundles", "pull", pinned, "--out", "pulled.bundle", "--force")
+    assert (home.folder / "pulled.bundle").read_bytes() == hello.read_bytes()
 
     added = home.data("bundles", "add", "local", pinned)
     home.run("revisions", "warm", "local", added["revision"])

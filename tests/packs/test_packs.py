@@ -87,7 +87,7 @@ def test_greentic_c7_binding_a_pack_asks_its_questions(home, example, tmp_path):
     answers.write_text("fil: other.jsonl\n")
     code, _, err = home("env-packs", "update", "local", KIND, "--answers", answers)
     assert code == 2 or code == 1
-    assert "nobody asks for fil" in err and "did you mean file?" in err
+    assert "there is no question fil" in err and "did you mean file?" in err
     answers.write_text("file: ../x\n")
     assert "file: it does not match" in home("env-packs", "update", "local", KIND, "--answers", answers)[2]
     assert home.data("env-packs", "list", "local")[-1]["kind"] != KIND, "nothing was changed"

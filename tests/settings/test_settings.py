@@ -91,7 +91,7 @@ def test_an_answer_of_the_environment_reaches_the_next_up(home, mirror):
 def test_answers_that_do_not_fit_change_nothing(home, mirror):
     home.up(mirror)
     wrong = home.run("config", "set", "local", "--bundle", "mirror", "colour=blue", code=1)
-    assert "mirror asks for no config colour; did you mean color?" in wrong.stderr
+    assert "mirror has no setting colour; did you mean color?" in wrong.stderr
     wrong = home.run("config", "set", "local", "--bundle", "mirror", "color=pink", code=1)
     assert "is none of the choices" in wrong.stderr
     wrong = home.run("config", "set", "local", "--deployment", "mirror", "limit=many", code=1)

@@ -103,6 +103,58 @@ def test_first_week_08_export_destroy_apply_brings_it_back(home, sluice, root, t
         second.stop()
 
 
+def test_first_week_07_a_missing_secret_is_known_before_the_first_change(home):
+    folder = home.copy("hello", "app")
+    manifest = folder / "bundle.yaml"
+    manifest.write_text(manifest.read_text() + "secrets: [API_KEY]\n")
+    home.run("bundles", "build", folder, "--out", "app.bundle")
+    text = ("schema: sluice.environment.v1\nenvironment_id: staging\nextends: local\nname: Other\nbundles:\n"
+            "- {bundle_id: hello, customer_id: acme, bundle_source_uri: app.bundle, route_binding: {path_prefixes: [/]}}\n")
+    home.run("trust", "bootstrap", "--env", "staging")
+    refused = apply(home, text, "--wait", code=1).stderr
+    assert "staging needs secrets that it does not have: hello/API_KEY; nothing was changed\n" in refused, refused
+    assert refused.endswith("next:  sluice do Env/create environment=staging extends=local, "
+                            "then sluice secrets put staging hello/API_KEY\n"), refused
+    assert [each["environment_id"] for each in home.data("env", "list")] == ["local"]
+    home.run("env", "create", "staging", "--extends", "local")
+    refused = apply(home, text, "--wait", code=1).stderr
+    assert refused.endswith("next:  sluice secrets put staging hello/API_KEY\n"), refused
+    assert home.data("env", "show", "staging")["name"] == "staging"
+    (home.folder / "value").write_text("x")
+    home.run("secrets", "put", "staging", "hello/API_KEY", "--file", "value")
+    apply(home, text, "--wait")
+    assert home.data("env", "show", "staging")["name"] == "Other"
+
+
+def test_first_week_08_replicas_health_and_answers_are_exported(home, sluice, root, tmp_path):
+    folder = home.copy("hello", "app")
+    manifest = folder / "bundle.yaml"
+    manifest.write_text(manifest.read_text() + "config: [{name: color, question: Which?, default: red}]\n")
+    (home.folder / "app.deploy.yaml").write_text(
+        "app: {name: shop, version: 1.0.0}\ncomponents:\n  hello: {folder: ./app, health: {start_within: 40s}}\n")
+    home.run("deploy", home.folder, "--yes")
+    home.run("config", "set", "local", "--bundle", "hello", "color=blue")
+    home.run("config", "apply", "local")
+    home.run("revisions", "warm", "local", "hello@2")
+    home.run("traffic", "set", "local", "hello@2=100%")
+    home.run("scale", "hello", "2")
+    exported = home.run("env", "export", "local", "--to", home.folder / "moved")
+    text = (home.folder / "moved/local.yaml").read_text()
+    assert "replicas: 2" in text and "start_within: 40s" in text and "color: blue" in text, text + exported.stderr
+    assert "local is as - says" in apply(home, text, "--exit-code").stderr
+    (tmp_path / "second").mkdir()
+    second = Home(sluice, root, tmp_path / "second")
+    try:
+        second.run("env", "apply", "-f", home.folder / "moved/local.yaml", "--wait")
+        assert second.run("env", "export", "local").stdout == text
+        assert len(second.replicas()) == 2
+        scaled = text.replace("replicas: 2", "replicas: 1")
+        second.run("env", "apply", "-f", "-", "--wait", input=scaled)
+        assert second.run("env", "export", "local").stdout == scaled
+    finally:
+        second.stop()
+
+
 def operator_key(home):
     """The public key of the home's operator, as PEM."""
     done = subprocess.run(["openssl", "pkey", "-in", home.home / "keys/operator.pem", "-pubout"], capture_output=True, text=True,

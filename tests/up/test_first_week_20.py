@@ -41,9 +41,21 @@ def test_first_week_20a_words_of_other_tools_get_a_suggestion(home, word, meant)
 def test_first_week_20b_deploy_leads_to_up_and_rollback_takes_it_back(home):
     folder = home.copy("hello", "one")
     assert home.run("deploy", folder, code=5).stderr.endswith(f"next:  sluice up {folder}\n")
-    home.up(folder)
-    assert "removes all of hello" in home.run("rollback", code=2).stderr
-    assert home.run("rollback", "--yes").stdout.startswith("rolledBack ")
+    url = home.up(folder)["urls"][0]
+    # The first version has nothing before it, and goes on serving.
+    refused = home.run("rollback", "--yes", code=6).stderr
+    assert "so there is nothing to go back to; nothing was changed" in refused, refused
+    assert refused.endswith("next:  sluice down hello --env local removes it\n")
+    assert get(url) == (200, "hello 1.0.0\n")
+    for version in ("1.1.0", "1.2.0"):
+        home.change(folder, version)
+        home.up(folder)
+    # Each rollback goes one step further back, until nothing is left to go back to.
+    for version in ("1.1.0", "1.0.0"):
+        assert home.run("rollback", "--yes").stdout.startswith("rolledBack ")
+        assert get(url) == (200, f"hello {version}\n")
+    home.run("rollback", "--yes", code=6)
+    assert get(url) == (200, "hello 1.0.0\n")
 
 
 def test_first_week_20c_init_suggests_up(home):

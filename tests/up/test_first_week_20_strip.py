@@ -36,3 +36,11 @@ def test_a_stripped_path_is_not_passed_on(home):
     assert get(url + "/apiary")[0] == 404, "a prefix ends where a segment does"
     echo(home, "1.1.0", "[{path: /api}, {path: /raw}]")
     assert get(url + "/api/items") == (200, "/api/items"), "as the version that serves has it"
+
+
+def test_a_slash_at_the_end_of_a_path_means_the_same(home):
+    url = echo(home, "1.0.0", "[{path: /a/}, {path: /b/, strip: true}]")["urls"][0].rsplit("/", 1)[0]
+    assert get(url + "/a/items") == (200, "/a/items")
+    assert get(url + "/a") == (200, "/a")
+    assert get(url + "/ab")[0] == 404
+    assert get(url + "/b/items") == (200, "/items")

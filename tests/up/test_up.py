@@ -303,7 +303,7 @@ def test_a_revision_says_whose_it_is(home):
     for each in (hello, chat):
         assert home.data("traffic", "token", "--revision", each["name"])["deployment"] == each["deployment"]
         assert home.data("traffic", "set", "local", each["name"] + "=100%")["deployment"] == each["deployment"]
-    assert "means 2" in home.run("traffic", "show", "local", code=6).stderr
+    assert "there are 2 deployments" in home.run("traffic", "show", "local", code=6).stderr
     missing = home.run("traffic", "set", "local", "other@1=100%", code=5).stderr
     assert missing.startswith("error: there is no revision 'other@1' in local"), missing
 
@@ -463,7 +463,7 @@ def test_stop_ends_everything_and_up_brings_it_back(home):
     stopped = home.run("stop").stdout
     assert stopped == f"stopped  router main, pid {router}\nstopped  pid {status['pid']}\nstopped  1 replica\n"
     assert not any(map(running, (status["pid"], router, replica)))
-    assert home.run("status", code=5).stdout.startswith("not running\nlocal, router main does not run; next: sluice router run\n")
+    assert home.run("status", code=5).stdout.startswith("not running\nlocal, router main does not run\n")
     # Whatever is asked or decided meanwhile, it stays so.
     home.run("usage", "show")
     home.run("config", "set", "local", "access_log_share=50%")

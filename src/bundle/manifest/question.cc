@@ -321,7 +321,7 @@ Result<json::object> complete_answers(Questions questions, json::object given) {
     auto near = nearest(each.key(), std::span<const std::string>(names));
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    return wrong(each.key(), "nobody asks for " + printable(each.key()),
+    return wrong(each.key(), "there is no question " + printable(each.key()),
                  near          ? "did you mean " + *near + "?"
                  : all.empty() ? "leave it out: there are no questions"
                                : "the questions are " + all);

@@ -58,7 +58,7 @@ TEST(Question, AnswersAreCompletedAndChecked) {
 }
 
 TEST(Question, AnAnswerToNoQuestionNamesTheNearestOne) {
-  EXPECT_EQ(answered(R"({"exportr":"file"})"), "nobody asks for exportr; did you mean exporter?");
+  EXPECT_EQ(answered(R"({"exportr":"file"})"), "there is no question exportr; did you mean exporter?");
   EXPECT_EQ(answered(R"({"port":1})"),
             "port is not asked with these answers; leave it out, or answer exporter otherwise");
 }

@@ -68,7 +68,13 @@ Result<Code> vote(Context& context, bool agree) {
   if (context.given.has("reason")) input["reason"] = context.given.text("reason");
   auto answer = (*door)->call("Approval/vote", input);
   if (!answer) return answer.error();
-  if (answer->code != Code::ok) return refusal_in_words(context, *answer);
+  if (answer->code != Code::ok) {
+    Error error = refusal_in_words(context, *answer);
+    if (answer->variant == "ownRequest") {
+      error.next = "another person runs: sluice approvals approve " + found->front().approval;
+    }
+    return error;
+  }
   const bool more = answer->variant == "counted";
   print_done(context, *answer, agree ? "agreed" : "rejected",
              found->front().action + " of " + found->front().requester +

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/command_door.h"
+#include "cli/fitting_table.h"
 #include "cli/opening.h"
 #include "cli/outputs.h"
 #include "crypto/ed25519.h"
@@ -52,7 +53,7 @@ Result<Code> list(Context& context) {
                             {step.flow.value_or("")},
                             {step.reason.value_or("")}});
     }
-    return render(table, terminal);
+    return render_fitting(std::move(table), terminal, {"FLOW"});
   });
   return Code::ok;
 }

@@ -17,15 +17,18 @@
 #include "cli/call_options.h"
 #include "cli/command_door.h"
 #include "cli/deploy_build.h"
+#include "cli/fitting_table.h"
 #include "cli/losing.h"
 #include "cli/opening.h"
 #include "cli/plan_text.h"
 #include "cli/routers_told.h"
 #include "cli/signing_key.h"
+#include "cli/urls.h"
 #include "deploy/views/objects.h"
 #include "deploy/views/plans.h"
 #include "host/background.h"
 #include "host/flows/audit_documents.h"
+#include "host/status_view.h"
 
 namespace sluice::cli {
 namespace deploy_commands {
@@ -248,6 +251,35 @@ void add_last_lines(CommandDoor& door, PlanDocument& plan) {
   }
 }
 
+// Where the components that the plan is about can be reached, if a router serves the environment.
+std::vector<std::string> urls_of_plan(CommandDoor& door, const PlanDocument& plan) {
+  std::vector<std::string> urls, listen;
+  auto status = door.look("status");
+  auto document = status ? sluice::read<host::StatusDocument>(status->document) : status.error();
+  auto all = door.look("deployments", {{"environment", plan.environment_id}});
+  auto deployments = all ? sluice::read<std::vector<views::DeploymentDocument>>(all->document) : all.error();
+  if (!document || !document->environments || !deployments) return urls;
+  for (const host::StatusEnvironment& each : *document->environments) {
+    if (each.environment != plan.environment_id) continue;
+    for (const host::StatusRouter& router : each.routers) {
+      if (router.running) std::ranges::copy(router.listen, std::back_inserter(listen));
+    }
+  }
+  auto add = [&](const views::DeploymentDocument& each) {
+    std::ranges::copy(urls_of(listen, each.route_binding), std::back_inserter(urls));
+  };
+  for (const plan::Change& change : plan.changes) {
+    for (const views::DeploymentDocument& each : *deployments) {
+      if (change.sign != plan::ChangeSign::remove && each.bundle_id == change.component) add(each);
+    }
+  }
+  // A component may have another name than its bundle.
+  const bool brings = std::ranges::any_of(
+      plan.changes, [](const plan::Change& change) { return change.sign != plan::ChangeSign::remove; });
+  if (urls.empty() && brings) std::ranges::for_each(*deployments, add);
+  return urls;
+}
+
 // Until the plan is over, or the person here has had enough.
 Result<Code> watch(Context& context, CommandDoor& door, const std::string& id) {
   RealClock clock;
@@ -259,7 +291,12 @@ Result<Code> watch(Context& context, CommandDoor& door, const std::string& id) {
     if (is_over(*plan)) {
       screen.show(*plan);
       screen.erase();
-      context.output.print(to_json(*plan), [&](const Terminal& terminal) { return plan_end(*plan, terminal); });
+      const auto urls = plan->phase == "complete" ? urls_of_plan(door, *plan) : std::vector<std::string>();
+      context.output.print(to_json(*plan), [&](const Terminal& terminal) {
+        std::string text = plan_end(*plan, terminal);
+        for (const std::string& each : urls) text += each + "\n";
+        return text;
+      });
       tell_next(context, *plan);
       return code_of_end(*plan);
     }
@@ -514,9 +551,15 @@ Result<Code> list(Context& context) {
   auto plans = (*door)->read<std::vector<views::ListedPlan>>("plans", query);
   if (!plans) return plans.error();
   context.output.print(to_json(*plans), [&](const Terminal& terminal) {
-    Table table{
-        .columns = {{"PLAN"}, {"APP"}, {"VERSION"}, {"ENVIRONMENT"}, {"PHASE"}, {"NODES"}, {"FROM"}, {"CREATED"}},
-        .empty = "there are no plans"};
+    Table table{.columns = {{.title = "PLAN", .whole = true},
+                            {"APP"},
+                            {"VERSION"},
+                            {"ENVIRONMENT"},
+                            {"PHASE"},
+                            {"NODES"},
+                            {"FROM"},
+                            {"CREATED"}},
+                .empty = "there are no plans"};
     for (const auto& each : *plans) {
       table.rows.push_back({{each.plan_id},
                             {each.app},
@@ -527,7 +570,7 @@ Result<Code> list(Context& context) {
                             {each.origin},
                             {each.created_at}});
     }
-    return render(table, terminal);
+    return render_fitting(std::move(table), terminal, {"FROM", "NODES"});
   });
   return Code::ok;
 }
@@ -582,6 +625,16 @@ std::string after_undoing(const PlanDocument& plan) {
   return text;
 }
 
+// Whether all of what the plan brought was new: undoing it leads back to nothing.
+bool is_first_of_all(const PlanDocument& plan) {
+  bool creates = false;
+  for (const plan::Change& each : plan.changes) {
+    if (each.sign != plan::ChangeSign::create) return false;
+    creates = true;
+  }
+  return creates;
+}
+
 Result<Code> rollback(Context& context) {
   if (context.given.has("to-version")) return to_version(context, context.given.text("to-version"));
   auto door = CommandDoor::open(context);
@@ -596,6 +649,14 @@ Result<Code> rollback(Context& context) {
   }
   auto plan = read_plan(**door, id);
   if (!plan) return plan.error();
+  const bool named = context.given.command->name != "rollback" && context.given.has("plan");
+  if (!named && is_first_of_all(*plan)) {
+    return Error{.code = Code::conflict,
+                 .message = plan->app + " " + plan->version + " is the first that was deployed to " +
+                            plan->environment_id + ", so there is nothing to go back to; nothing was changed",
+                 .next = (plan->origin == kUp ? "sluice down " + plan->app : "sluice deploy destroy " + plan->app) +
+                         " --env " + plan->environment_id + " removes it"};
+  }
   auto yes = confirmed(context, "undo " + id + " (" + plan->app + " " + plan->version + ") in " + plan->environment_id +
                                     after_undoing(*plan));
   if (!yes) return yes.error();

@@ -9,6 +9,7 @@
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
 #include "cli/command_door.h"
+#include "cli/fitting_table.h"
 #include "cli/losing.h"
 #include "cli/staging.h"
 #include "deploy/views/documents.h"
@@ -221,7 +222,7 @@ Result<Code> list(Context& context) {
                             {std::string(to_json(each.status).as_string())},
                             {routes_text(each.route_binding)}});
     }
-    return render(table, terminal);
+    return render_fitting(std::move(table), terminal, {"DEPLOYMENT"});
   });
   return Code::ok;
 }

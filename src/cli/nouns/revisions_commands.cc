@@ -10,6 +10,8 @@
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
 #include "cli/drain_watch.h"
+#include "cli/fitting_table.h"
+#include "cli/next_command.h"
 #include "cli/opening.h"
 #include "cli/staging.h"
 #include "deploy/concepts/revision/lifecycle.h"
@@ -36,8 +38,9 @@ std::string after_refusal(Context& context, const MeantNames& meant, const host:
     return "trust its key and run sluice revisions retry " + meant.environment + " " + revision +
            ", or stage an archive that a trusted key has signed: sluice revisions stage " + meant.environment + " FILE";
   }
-  return "sluice why " + meant.revisions.front().revision + ", and then: sluice revisions retry " + meant.environment +
-         " " + revision;
+  std::string first = next_in_message(answer.text("message"), context.commands, context.given);
+  if (first.empty()) first = "sluice why " + meant.revisions.front().revision;
+  return first + ", and then: sluice revisions retry " + meant.environment + " " + revision;
 }
 
 // Says how much of it is under way while it drains.
@@ -109,7 +112,7 @@ Result<Code> list(Context& context) {
   }
   context.output.print(to_json(*all), [&](const Terminal& terminal) {
     Table table{.columns = {{.title = "REVISION", .whole = true},
-                            {"NAME"},
+                            {.title = "NAME", .whole = true},
                             {"CUSTOMER"},
                             {"VERSION"},
                             {"LIFECYCLE"},
@@ -129,7 +132,7 @@ Result<Code> list(Context& context) {
                             {each.endpoint.value_or("")},
                             {each.failure ? each.failure->check : ""}});
     }
-    return render(table, terminal);
+    return render_fitting(std::move(table), terminal, {"REVISION", "ENDPOINT"});
   });
   return Code::ok;
 }

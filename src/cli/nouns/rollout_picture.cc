@@ -181,7 +181,7 @@ std::string picture_of(const views::RolloutView& view, const Terminal& terminal)
     text += "          " + terminal.paint(style_of_verdict(view.verdict->verdict), word) + "\n";
   }
   if (!view.waits_for.empty() && (!view.verdict || view.waits_for != view.verdict->sentence)) {
-    text += labelled(view.ended_at ? "because" : "waits for", view.waits_for, terminal);
+    text += labelled(view.ended_at ? "because" : "now", view.waits_for, terminal);
   }
   std::string routers;
   for (const views::RolloutRouter& each : view.routers) {

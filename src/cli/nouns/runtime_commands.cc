@@ -10,6 +10,7 @@
 #include "cli/call_options.h"
 #include "cli/call_words.h"
 #include "cli/command_door.h"
+#include "cli/fitting_table.h"
 #include "cli/opening.h"
 #include "cli/outputs.h"
 #include "deploy/views/instances.h"
@@ -43,7 +44,7 @@ Result<Code> list(Context& context) {
   auto all = (*door)->read<std::vector<InstanceView>>("instances");
   if (!all) return all.error();
   context.output.print(to_json(*all), [&](const Terminal& terminal) {
-    Table table{.columns = {{"NAME"},
+    Table table{.columns = {{.title = "NAME", .whole = true},
                             {"CUSTOMER"},
                             {.title = "INSTANCE", .whole = true},
                             {"TYPE"},
@@ -64,7 +65,7 @@ Result<Code> list(Context& context) {
                              healthy == each.replicas.size() ? Style::good : Style::bad},
                             {each.endpoint}});
     }
-    return render(table, terminal);
+    return render_fitting(std::move(table), terminal, {"TYPE", "INSTANCE"});
   });
   return Code::ok;
 }

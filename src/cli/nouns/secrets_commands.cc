@@ -137,6 +137,11 @@ Result<ActionCommand::Loss> all_versions(Context& context, CommandDoor& door, co
 }
 
 std::string look_at_it(Context&, const MeantNames& meant, const host::Answer& answer) {
+  if (answer.variant == "notFound") {
+    const std::string name = answer.text("name");
+    return answer.action == "Secret/rotate" ? "sluice secrets put " + meant.environment + " " + name
+                                            : "sluice secrets list " + meant.environment;
+  }
   return answer.variant == "inUse" ? "sluice secrets get " + meant.environment + " " + answer.text("name") : "";
 }
 
@@ -184,6 +189,7 @@ void add_secrets_commands(Commands& commands) {
        .options = {kFile, {.name = "stdin", .help = "read the value from what is piped in"}},
        .fill = with_new_value,
        .wait = until_given,
+       .next = look_at_it,
        .tell = tell_given}));
   commands.add(command_of(
       {.name = "secrets remove",

@@ -134,7 +134,7 @@ Result<void> tell_status(Context& context, json::object shown,
   auto status = read<outputs::Status>(known);
   if (!status) return status.error();
   context.output.print(to_json(*status), [&](const Terminal& terminal) {
-    return text(*status, terminal) + status_tree(*tree, terminal);
+    return text(*status, terminal) + status_tree(*tree, terminal, {}, status->running);
   });
   return {};
 }
@@ -169,7 +169,7 @@ Result<Code> status(Context& context) {
   auto told = tell_status(context, {{"running", false}, {"socket", host::socket_of(*home)}},
                           [](const outputs::Status&, const Terminal&) { return std::string("not running\n"); });
   if (!told) return told.error();
-  context.output.note("Commands open the store themselves; next: sluice serve");
+  context.output.note("The control plane does not run; next: sluice serve");
   return Code::not_found;
 }
 

@@ -15,7 +15,7 @@ TEST(ServeCommands, StatusSaysThatNothingRuns) {
   Ran done = home.run({"status"});
   EXPECT_EQ(done.exit, 5);
   EXPECT_EQ(done.out, "not running\n");
-  EXPECT_EQ(done.err, "Commands open the store themselves; next: sluice serve\n");
+  EXPECT_EQ(done.err, "The control plane does not run; next: sluice serve\n");
   EXPECT_EQ(json::parse(home.run({"status", "-o", "json"}).out),
             (json::value{{"running", false}, {"socket", home.path("run/sluice.sock")}}));
   EXPECT_FALSE(std::filesystem::exists(home.path("run")));

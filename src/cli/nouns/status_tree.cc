@@ -44,7 +44,7 @@ void add_revision(std::vector<TreeLine>& lines, const host::StatusRevision& revi
   using enum deploy::revision::RevisionLifecycle;
   if (!revision.weight_obeyed_bps) {
     const bool gave_up = revision.lifecycle == failed && revision.weight_asked_bps == 0;
-    if (!gave_up) rest = "asked " + bps(revision.weight_asked_bps) + ", obeyed by nobody";
+    if (!gave_up) rest = "asked " + bps(revision.weight_asked_bps) + ", no router serves it yet";
   } else {
     const bool obeyed = *revision.weight_obeyed_bps == revision.weight_asked_bps;
     head += obeyed ? ", gets " + bps(revision.weight_asked_bps)
@@ -68,12 +68,13 @@ void add_rollout(std::vector<TreeLine>& lines, const deploy::views::RolloutView&
 }
 
 void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment& environment,
-                     const std::vector<deploy::views::RolloutView>& rollouts) {
+                     const std::vector<deploy::views::RolloutView>& rollouts, bool served) {
   if (environment.routers.empty()) lines.push_back({0, environment.environment + ", no router"});
   std::string head = environment.environment;
   for (const host::StatusRouter& each : environment.routers) {
     std::string text = "router " + each.name;
-    if (!each.running) text += " does not run; next: " + host::command_to_run_router(each.name);
+    // Without a control plane one command brings everything back.
+    if (!each.running) text += " does not run" + (served ? "; next: " + host::command_to_run_router(each.name) : "");
     for (const std::string& address : each.listen) text += " " + address;
     if (each.pid) text += " pid " + std::to_string(*each.pid);
     // Each router has a line: the first stands beside its environment.
@@ -97,10 +98,10 @@ void add_environment(std::vector<TreeLine>& lines, const host::StatusEnvironment
 }  // namespace
 
 std::string status_tree(const host::StatusDocument& status, const Terminal& terminal,
-                        const std::vector<deploy::views::RolloutView>& rollouts) {
+                        const std::vector<deploy::views::RolloutView>& rollouts, bool served) {
   std::vector<TreeLine> lines;
   if (status.environments) {
-    for (const host::StatusEnvironment& each : *status.environments) add_environment(lines, each, rollouts);
+    for (const host::StatusEnvironment& each : *status.environments) add_environment(lines, each, rollouts, served);
   }
   std::string text = lines.empty() ? "" : render(lines, terminal);
   if (status.clock) {

@@ -10,8 +10,9 @@
 
 namespace sluice::cli {
 
-// Empty where nothing is deployed. A rollout stands below its deployment, with its verdict.
+// Empty where nothing is deployed. A rollout stands below its deployment, with its verdict. Where it is not served,
+// `sluice serve` is the next step for all of it, so the tree names none.
 std::string status_tree(const host::StatusDocument& status, const Terminal& terminal,
-                        const std::vector<deploy::views::RolloutView>& rollouts = {});
+                        const std::vector<deploy::views::RolloutView>& rollouts = {}, bool served = true);
 
 }  // namespace sluice::cli

@@ -24,7 +24,7 @@ TEST(StatusTree, ShowsEnvironmentsDeploymentsAndRevisions) {
   EXPECT_EQ(shown.exit, 5);
   EXPECT_THAT(shown.out, MatchesRegex("not running\nlocal, no router\n"
                                       "└─ shop for local-dev \\([0-9A-Z]+\\)\n"
-                                      "   └─ shop@1 staged, asked 0%, obeyed by nobody\n"));
+                                      "   └─ shop@1 staged, asked 0%, no router serves it yet\n"));
   json::value data = json::parse(home.run({"status", "-o", "json"}).out);
   json::value revision = data.at("environments").as_array()[0].at("deployments").as_array()[0].at("revisions");
   EXPECT_EQ(revision.as_array()[0].at("lifecycle"), json::value("staged"));

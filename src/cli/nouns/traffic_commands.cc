@@ -9,6 +9,7 @@
 #include "cli/action_command.h"
 #include "cli/all_commands.h"
 #include "cli/call_options.h"
+#include "cli/fitting_table.h"
 #include "cli/outputs.h"
 #include "cli/routers_told.h"
 #include "cli/signing_key.h"
@@ -227,7 +228,7 @@ Result<Code> history(Context& context) {
            {each.place == views::SplitPlace::past ? "" : std::string(to_json(each.place).as_string()), Style::good},
            {revisions->shares(each.entries)}});
     }
-    return render(table, terminal);
+    return render_fitting(std::move(table), terminal, {"BY"});
   });
   return Code::ok;
 }

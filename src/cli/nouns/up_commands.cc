@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include "base/atomic_file.h"
@@ -26,11 +27,13 @@
 #include "cli/routers_told.h"
 #include "cli/signing_key.h"
 #include "cli/staging.h"
+#include "cli/urls.h"
 #include "cli/workflow_progress.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/objects.h"
 #include "host/background.h"
 #include "host/kit_watch.h"
+#include "host/status_view.h"
 
 namespace sluice::cli {
 namespace up_commands {
@@ -87,27 +90,6 @@ Error no_bundle(Error why) {
   return why;
 }
 
-// ---------------------------------------------------------------------------------------------------------- its URLs
-
-std::vector<std::string> urls_of(const host::RunningRouter& router, const views::RouteDocument& route) {
-  std::vector<std::string> urls;
-  std::vector<std::string> prefixes = route.path_prefixes;
-  if (prefixes.empty()) prefixes = {"/"};
-  for (const std::string& listen : router.listen) {
-    const size_t colon = listen.rfind(':');
-    if (listen.starts_with("unix:") || colon == std::string::npos) continue;
-    std::vector<std::string> hosts;
-    for (const std::string& host : route.hosts) {
-      if (!host.starts_with("*.")) hosts.push_back(host);
-    }
-    if (route.hosts.empty()) hosts = {listen.substr(0, colon)};
-    for (const std::string& host : hosts) {
-      for (const std::string& prefix : prefixes) urls.push_back("http://" + host + listen.substr(colon) + prefix);
-    }
-  }
-  return urls;
-}
-
 // ------------------------------------------------------------------------------------------------ what is there
 // already
 
@@ -135,8 +117,12 @@ std::map<std::string, int64_t> generations_of(const std::map<std::string, views:
 
 // -------------------------------------------------------------------------------------------------------------- up
 
+std::string environment_given(const Context& context) {
+  return context.given.has("env") ? context.given.text("env") : std::string(kLocal);
+}
+
 json::object input_of(const Context& context, const ArchiveToStage& archive) {
-  json::object input{{"environment", kLocal}};
+  json::object input{{"environment", environment_given(context)}};
   if (!archive.answers.empty()) input["set"] = write(archive.answers);
   if (!archive.references.empty()) input["runtimeRefs"] = write(archive.references);
   if (context.given.has("unset")) input["unset"] = to_json(context.given.texts("unset"));
@@ -167,7 +153,11 @@ Error refusal_of_up(const Context& context, const host::Answer& answer, const Wo
   if (answer.variant != "failed") return error;
   if (!progress.staged_name().empty()) {
     error.message = progress.staged_name() + " is not fit to serve: " + error.message;
-    error.next = "change the bundle, then run sluice up again";
+    // A message may say better than this what to do.
+    if (answer.text("message").find("; next: ") == std::string::npos)
+      error.next = "change the bundle, then run sluice up again";
+    else
+      error.next += ", then sluice up again";
   }
   for (const std::string& line : answer.texts("lastLines")) error.message += "\n  " + printable(line);
   return error;
@@ -179,9 +169,8 @@ struct Raised {
   views::RouteDocument route;
 };
 
-Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& archive, const host::RouterHere& router,
-                     WorkflowProgress& progress) {
-  if (auto known = introduce_router(door, router); !known) return known.error();
+Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& archive, WorkflowProgress& progress) {
+  const std::string environment = environment_given(context);
   json::object input = input_of(context, archive);
   if (auto put = put_archive(context, door, archive.path, input); !put) return put.error();
   auto answer = door.run("Deployment/up", input, [&](const engine::Step& step) { return progress.hear(step); });
@@ -195,10 +184,10 @@ Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& 
   if (answer->fields.at("routesWait").as_bool()) {
     context.output.note("the routes stay as they are until it gets everything");
   }
-  auto routers = routers_of(door, std::string(kLocal));
+  auto routers = routers_of(door, environment);
   if (!routers) return routers.error();
   tell_of_routers(context, *routers);
-  auto all = door.read<std::vector<views::DeploymentDocument>>("deployments", {{"environment", kLocal}});
+  auto all = door.read<std::vector<views::DeploymentDocument>>("deployments", {{"environment", environment}});
   if (!all) return all.error();
   for (const views::DeploymentDocument& each : *all) {
     if (each.deployment_id == answer->text("deployment")) raised.route = each.route_binding;
@@ -206,14 +195,14 @@ Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& 
   return raised;
 }
 
-void tell(Context& context, const Raised& raised, const host::RunningRouter& router) {
+void tell(Context& context, const Raised& raised, const std::vector<std::string>& listen) {
   const json::object& fields = raised.answer.fields;
   const json::value& weights = fields.at("entries");
   int64_t own = 0;
   for (const json::value& each : weights.as_array()) {
     if (each.at("revision") == fields.at("revision")) own = each.at("weightBps").as_int64();
   }
-  const std::vector<std::string> urls = urls_of(router, raised.route);
+  const std::vector<std::string> urls = urls_of(listen, raised.route);
   const outputs::Up shown{.deployment = raised.answer.text("deployment"),
                           .bundle = raised.answer.text("bundle"),
                           .revision = raised.answer.text("revision"),
@@ -304,6 +293,50 @@ Result<void> take_down(Context& context, const Raised& raised) {
   return {};
 }
 
+// ------------------------------------------------------------------------------------------------- on another server
+
+// The addresses at which the server's routers take the requests of an environment from elsewhere.
+std::vector<std::string> listen_there(CommandDoor& door, const std::string& environment) {
+  std::vector<std::string> listen;
+  auto status = door.look("status");
+  auto document = status ? read<host::StatusDocument>(status->document) : status.error();
+  if (!document || !document->environments) return listen;
+  for (const host::StatusEnvironment& each : *document->environments) {
+    if (each.environment != environment) continue;
+    for (const host::StatusRouter& router : each.routers) {
+      if (router.running) std::ranges::copy(router.listen, std::back_inserter(listen));
+    }
+  }
+  return listen;
+}
+
+// The same call on the server of the context: the bytes go there first. What serves there runs already, and goes on.
+Result<Code> up_there(Context& context, const host::Home& home, const std::string& url, const std::string& folder,
+                      std::optional<ArchiveToStage> archive) {
+  auto run = home.folder("run");
+  if (!run) return run.error();
+  const MadeArchive made(context.disk, (*run / ("up-" + std::to_string(::getpid()) + ".bundle")).string());
+  if (!folder.empty()) {
+    auto key = signing_key(context);
+    if (!key) return key.error();
+    if (auto packed = pack_signed(context, folder, made.path(), *key, [] { return false; }); !packed)
+      return packed.error();
+    auto read = archive_to_stage(context, made.path());
+    if (!read) return read.error();
+    archive = *std::move(read);
+  }
+  auto door = CommandDoor::open(context);
+  if (!door) return door.error();
+  if (auto taken = take_answers(context, *archive, ""); !taken) return taken.error();
+  if (auto asked = ask_open(context, **door, environment_given(context), *archive); !asked) return asked.error();
+  WorkflowProgress progress(context, home);
+  auto raised = raise(context, **door, *archive, progress);
+  if (!raised) return raised.error();
+  tell(context, *raised, listen_there(**door, environment_given(context)));
+  context.output.note("it runs on " + url + " and goes on there");
+  return Code::ok;
+}
+
 Result<Code> up(Context& context) {
   const std::string given = context.given.text("bundle").empty() ? "." : context.given.text("bundle");
   if (auto share = context.given.has("canary") ? context.given.number("canary") : std::nullopt;
@@ -318,13 +351,16 @@ Result<Code> up(Context& context) {
   if (!home) return home.error();
   auto opening = opening_of(context);
   if (!opening) return opening.error();
-  if (opening->server && !context.given.flag("schema")) {
+  const std::string environment = environment_given(context);
+  if (!opening->server && environment != kLocal) {
     return Error{.code = Code::usage,
-                 .message = "sluice up brings up a bundle on this machine, and commands go to " + opening->server->url +
-                            " now; nothing was changed",
-                 .next =
-                     "sluice bundles build makes an archive, which sluice revisions stage takes there; or: sluice "
-                     "context use local"};
+                 .message = "on this machine sluice up brings a bundle to local, not to " + environment +
+                            "; nothing was changed",
+                 .next = "sluice deploy --env " + environment + ", or: sluice bundles add " + environment + " FILE"};
+  }
+  if (opening->server && given_port) {
+    return Error{.code = Code::usage,
+                 .message = "--port: commands go to " + opening->server->url + ", whose routers run"};
   }
   auto stat = context.disk.stat(given, FollowLinks::yes);
   if (!stat) return no_bundle(stat.error());
@@ -349,6 +385,7 @@ Result<Code> up(Context& context) {
       return Code::ok;
     }
   }
+  if (opening->server) return up_there(context, *home, opening->server->url, folder ? given : "", archive);
   const auto port = static_cast<uint16_t>(given_port.value_or(0));
   RealClock clock;
   const host::StopSignal stop;
@@ -383,7 +420,8 @@ Result<Code> up(Context& context) {
     if (!door) return door.error();
     if (auto taken = take_answers(context, *archive, ""); !taken) return taken.error();
     if (auto asked = ask_open(context, **door, std::string(kLocal), *archive); !asked) return asked.error();
-    return raise(context, **door, *archive, router, progress);
+    if (auto known = introduce_router(**door, router); !known) return known.error();
+    return raise(context, **door, *archive, progress);
   }();
   const Started started{.router = begun && *begun != 0, .serve = *served, .workloads = *served && !had_workloads};
   if (!raised) {
@@ -400,7 +438,7 @@ Result<Code> up(Context& context) {
   }
   // One that was killed meanwhile has been replaced by this command, which ends now.
   if (auto again = host::ensure_serve(context.disk, *home, clock); !again) return again.error();
-  tell(context, *raised, router.router);
+  tell(context, *raised, router.router.listen);
   if (context.given.flag("detach")) return Code::ok;
   context.output.note(
       "Ctrl-C stops what this command has started; if the terminal is closed, it goes on in the background");
@@ -438,6 +476,8 @@ void add_up_commands(Commands& commands) {
                      .kind = Kind::share});
   options.push_back({.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"});
   options.push_back(update_image_option());
+  options.push_back(
+      {.name = "env", .value = "ENV", .help = "on the server that sluice login chose: the environment; else local"});
   for (Option& each : signing_options()) options.push_back(std::move(each));
   commands.add(
       {.name = "up",
@@ -451,7 +491,10 @@ void add_up_commands(Commands& commands) {
            "gets no requests: the exit code is 7, and the previous version continues to serve.\n\nIn the foreground it "
            "waits. Ctrl-C then stops what this command has started and nothing else; if the terminal is closed, "
            "everything continues in the background.\n\nOlder revisions are drained, and `sluice traffic rollback local "
-           "--steps N` brings them back; the last ten that served are kept.",
+           "--steps N` brings them back; the last ten that served are kept.\n\nAfter `sluice login` the folder is "
+           "packed "
+           "and signed here and brought up on that server, in the environment that --env names, and the command "
+           "returns when it serves there.",
        .args = {{.name = "bundle",
                  .help = "a folder with a bundle.yaml, or a signed archive; else this folder",
                  .kind = Kind::path,

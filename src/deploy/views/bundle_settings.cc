@@ -182,6 +182,10 @@ json::object environment_answers(const lang::Snapshot& snapshot, const std::stri
   return answers_in(States(snapshot), environment, bundle);
 }
 
+json::object environment_answers(const States& states, const std::string& environment, const std::string& bundle) {
+  return answers_in(states, environment, bundle);
+}
+
 std::optional<Asks> asks_of_bundle(const lang::Snapshot& snapshot, const std::string& environment,
                                    const std::string& bundle) {
   const States states(snapshot);

@@ -9,6 +9,7 @@
 
 #include "base/document.h"
 #include "deploy/pack_config.h"
+#include "deploy/views/states.h"
 #include "lang/run/handler.h"
 #include "lang/run/view.h"
 
@@ -17,6 +18,7 @@ namespace sluice::deploy::views {
 // The environment's answers to what the bundle asks, by question.
 json::object environment_answers(const lang::Snapshot& snapshot, const std::string& environment,
                                  const std::string& bundle);
+json::object environment_answers(const States& states, const std::string& environment, const std::string& bundle);
 
 // What the newest revision of the bundle in the environment asks; nothing if none was staged there.
 std::optional<Asks> asks_of_bundle(const lang::Snapshot& snapshot, const std::string& environment,

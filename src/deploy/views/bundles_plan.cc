@@ -10,6 +10,8 @@
 #include "base/json_writer.h"
 #include "deploy/revenue_policy.h"
 #include "deploy/routes.h"
+#include "deploy/run_settings.h"
+#include "deploy/views/bundle_settings.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/environment_file.h"
 #include "deploy/views/leading.h"
@@ -35,6 +37,35 @@ std::optional<revision::RevisionFound> newest_of(const States& states, const std
     if (!newest || rank(each.record) > rank(newest->record)) newest = std::move(each);
   }
   return newest;
+}
+
+// How it runs, where that is not as its bundle says: what its revision was asked for, and over it what scaling has
+// said.
+json::object running_of(const deployment::DeploymentRecord& record, const revision::RevisionRecord& serves) {
+  const RunSettings settings = run_settings_of(serves.config);
+  json::object running;
+  if (settings.replicas) running["replicas"] = static_cast<int64_t>(*settings.replicas);
+  if (record.replicas) running["replicas"] = *record.replicas;
+  if (settings.health) running["health"] = *settings.health;
+  return running;
+}
+
+// An export also says what the environment has answered for the bundle, as another home does not know it.
+void settle(const States& states, const revision::RevisionRecord& serves, json::value& config) {
+  const json::object answers = environment_answers(states, serves.environment, serves.bundle);
+  auto asks = serves.asks ? read_asks(*serves.asks) : Result<Asks>(Asks());
+  if (answers.empty() || !asks) return;
+  if (!config.is_object()) config = json::object();
+  json::object& whole = config.get_object();
+  json::value& plain = whole["non_secret"];
+  if (!plain.is_object()) plain = json::object();
+  const json::value* refs = whole.if_contains("runtime_refs");
+  for (const auto& each : answers) {
+    if (std::ranges::none_of(asks->questions, [&](const auto& one) { return one.name.text == each.key(); })) continue;
+    const bool own = plain.get_object().contains(each.key()) ||
+                     (refs != nullptr && refs->is_object() && refs->get_object().contains(each.key()));
+    if (!own) plain.get_object()[each.key()] = each.value();
+  }
 }
 
 class BundlesPlanner {
@@ -219,7 +250,7 @@ class BundlesPlanner {
       config = *given;
     }
     if (is_digest(source)) {
-      auto raised = raise(entry, source, nullptr);
+      auto raised = raise(entry, source, nullptr, json::object());
       if (!raised) return raised.error();
       add(entry.key(), '+', title + " serves " + source, "Deployment/up", *raised);
     } else if (!unstaged) {
@@ -277,10 +308,12 @@ class BundlesPlanner {
   Result<void> plan_served(const BundleEntry& entry, const DeploymentFound& found) {
     const std::string leading = leading_revision(states_, found.id.text());
     auto record = leading.empty() ? std::nullopt : states_.revision().get(revision::RevisionId(leading));
-    auto raised = raise(entry, entry.source, record ? &*record : nullptr);
+    auto raised = raise(entry, entry.source, record ? &*record : nullptr,
+                        record ? running_of(found.record, *record) : json::object());
     if (!raised) return raised.error();
     const bool same = record && entry.source.substr(0, entry.source.find(',')) == record->bundleDigest &&
-                      (!raised->contains("set") || is_same_config(*raised, record->config));
+                      (!raised->contains("set") || is_same_config(*raised, record->config)) &&
+                      !raised->contains("running");
     const std::string title = entry.bundle + " for " + entry.customer;
     if (!same) add(entry.key(), '~', title + " serves " + entry.source, "Deployment/up", *raised);
     return {};
@@ -301,11 +334,12 @@ class BundlesPlanner {
     return part != nullptr && part->is_object() ? part->get_object() : json::object();
   }
 
-  // What brings it to serve an archive with the settings of the file, and no others. `before` serves now.
+  // What brings it to serve an archive with the settings of the file, and no others. `before` serves now, and runs as
+  // `running` says: what the file does not say of that stays, and only a difference is part of the input.
   Result<json::object> raise(const BundleEntry& entry, const std::string& source,
-                             const revision::RevisionRecord* before) const {
+                             const revision::RevisionRecord* before, const json::object& running) const {
     const size_t comma = source.find(',');
-    json::object plain, refs;
+    json::object plain, refs, runs = running;
     if (const json::value* given = entry.fields.if_contains("config"); given != nullptr && !given->is_null()) {
       if (auto sound = check_fields_of<FileConfig>(file_, entry.path + "/config", *given); !sound) {
         return sound.error();
@@ -316,9 +350,23 @@ class BundlesPlanner {
         if (!values->is_object()) return wrong(file_, entry.path + "/config/" + name, "expected an object");
         *part = values->get_object();
       }
+      if (const json::value* said = given->get_object().if_contains("running"); said != nullptr && !said->is_null()) {
+        if (auto sound = read_run_settings(*said); !sound) {
+          return wrong(file_, entry.path + "/config/running" + sound.error().path, sound.error().message);
+        }
+        for (const auto& each : said->get_object()) {
+          if (!each.value().is_null()) runs[each.key()] = each.value();
+        }
+      }
     } else if (before != nullptr) {
       plain = part_of(before->config, "non_secret");
       refs = part_of(before->config, "runtime_refs");
+    }
+    // What the environment answers in the same way is no answer of the deployment's own.
+    for (const auto& each : environment_answers(states_, plan_.environment, entry.bundle)) {
+      const json::value* same = plain.if_contains(each.key());
+      const bool own = before != nullptr && part_of(before->config, "non_secret").contains(each.key());
+      if (same != nullptr && *same == each.value() && !own) plain.erase(each.key());
     }
     json::array unset;
     if (before != nullptr) {
@@ -336,6 +384,7 @@ class BundlesPlanner {
                        {"unset", std::move(unset)},
                        {"keepRoutes", true}};
     if (comma != std::string::npos) input["signature"] = source.substr(comma + 1);
+    if (runs != running) input["running"] = write(runs);
     return input;
   }
 
@@ -389,17 +438,25 @@ ExportedBundle exported_bundle(const States& states, const DeploymentFound& foun
   DeploymentDocument document = deployment_document(states, found);
   OrNull<std::string> source;
   json::value config;
+  json::object running;
   const std::string leading = leading_revision(states, found.id.text());
   auto serves = leading.empty() ? std::nullopt : states.revision().get(revision::RevisionId(leading));
   if (serves && !serves->bundleDigest.empty()) {
     source = serves->bundleDigest;
     if (auto asked = parse_json(serves->config); asked && asked->root.is_object()) config = asked->root;
+    running = running_of(found.record, *serves);
+    settle(states, *serves, config);
   } else if (auto newest = newest_of(states, found.id.text())) {
     source = (is_digest(newest->record.source) ? "" : std::string(kFile)) + newest->record.source;
     if (auto asked = parse_json(newest->record.config); asked && asked->root.is_object()) config = asked->root;
+    running = running_of(found.record, newest->record);
+    settle(states, newest->record, config);
   }
-  // How it runs is the deploy manifest's to say; an apply leaves it as it is.
   if (config.is_object()) config.get_object().erase("running");
+  if (!running.empty()) {
+    if (!config.is_object()) config = json::object();
+    config.get_object()["running"] = std::move(running);
+  }
   return {.bundle_id = document.bundle_id,
           .customer_id = document.customer_id,
           .status = document.status,

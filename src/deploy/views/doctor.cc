@@ -76,6 +76,15 @@ void examine_traffic(const States& states, const std::string& environment, std::
   }
 }
 
+// Whether a later version of the same deployment serves: then nobody needs this one any more.
+bool is_outdated(const States& states, const revision::RevisionFound& found) {
+  for (const auto& each : states.traffic().entries(traffic::TrafficId(found.record.deployment)).values()) {
+    auto serves = states.revision().get(revision::RevisionId(each.revision));
+    if (each.weightBps > 0 && serves && serves->sequence > found.record.sequence) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& environment) {
@@ -102,9 +111,11 @@ std::vector<Finding> examine(const lang::Snapshot& snapshot, const std::string& 
   examine_traffic(states, environment, found);
   for (const auto& each : live_revisions_in(states, environment)) {
     if (each.record.lifecycle != revision::RevisionLifecycle::failed) continue;
+    if (is_outdated(states, each)) continue;
     found.push_back({Level::yellow,
                      each.record.bundle + "@" + std::to_string(each.record.sequence) +
-                         " failed: " + each.record.failure.check + ": " + each.record.failure.message,
+                         " failed: " + each.record.failure.check + ": " +
+                         each.record.failure.message.substr(0, each.record.failure.message.find("; next: ")),
                      "Revision/retry revision=" + each.id.text()});
   }
   return found;

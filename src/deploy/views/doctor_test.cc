@@ -111,5 +111,14 @@ TEST_F(DoctorTest, FindsRoutedRevisionsThatAreNotReadyAndFailedOnes) {
             "yellow shop@1 failed: : \n");
 }
 
+TEST_F(DoctorTest, AFailedRevisionBeforeTheOneThatServesIsNobodysConcern) {
+  rows.deployment("d1");
+  rows.revision("r1", "d1", 1, revision::RevisionLifecycle::failed);
+  rows.revision("r2", "d1", 2, revision::RevisionLifecycle::ready);
+  rows.revision("r3", "d1", 3, revision::RevisionLifecycle::failed);
+  rows.split("d1", {{"r2", 10'000}});
+  EXPECT_EQ(found(), "yellow shop@3 failed: : \n") << "the version after it did not start";
+}
+
 }  // namespace doctor_test
 }  // namespace sluice::deploy::views

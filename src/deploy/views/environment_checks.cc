@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/json.h"
@@ -10,6 +11,8 @@
 #include "crypto/sha256.h"
 #include "deploy/pack_config.h"
 #include "deploy/routes.h"
+#include "deploy/secret_names.h"
+#include "deploy/views/bundle_settings.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
 
@@ -21,7 +24,7 @@ using deployment::DeploymentRecord;
 class Follower {
  public:
   Follower(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf, const bundle::TrustRoot& trusted)
-      : plan_(plan), shelf_(shelf), trusted_(trusted), now_ms_(states.env().now().ms) {
+      : states_(states), plan_(plan), shelf_(shelf), trusted_(trusted), now_ms_(states.env().now().ms) {
     for (const auto& each : states.deployment().find_by_environment(plan.environment)) {
       deployed_[{each.record.bundle, each.record.customer}] = each.record;
     }
@@ -52,7 +55,7 @@ class Follower {
     if (change.action == "Deployment/add" || change.action == "Deployment/update") complete(deployed_[key], step.input);
     if (change.action == "Deployment/archive" || change.action == "Deployment/remove") deployed_.erase(key);
     if (change.action == "Deployment/up") {
-      if (auto fits = check_archive(change, deployed_[key].configOverrides); !fits) return fits;
+      if (auto fits = check_archive(step, deployed_[key].configOverrides); !fits) return fits;
     }
     if (!change.bundle.empty()) {
       step.input["bundle"] = change.bundle;
@@ -95,7 +98,8 @@ class Follower {
     }
   }
 
-  Result<void> check_archive(const PlannedChange& change, const std::string& overrides) {
+  // Also finds out which secrets it needs.
+  Result<void> check_archive(PlannedChange& change, const std::string& overrides) {
     const std::string archive(change.input.at("archive").as_string());
     const json::value* signature = change.input.if_contains("signature");
     auto seen = shelf_.look(signature == nullptr ? archive : archive + "," + std::string(signature->as_string()));
@@ -108,11 +112,16 @@ class Follower {
     const std::string config = write(json::object{
         {"non_secret", parse_json(std::string(change.input.at("set").as_string())).value().root},
         {"runtime_refs", parse_json(std::string(change.input.at("runtimeRefs").as_string())).value().root}});
-    auto resolved = resolve_config(seen->manifest, {plan_.environment, config, overrides});
+    auto resolved = resolve_config(seen->manifest, {plan_.environment, config, overrides,
+                                                    environment_answers(states_, plan_.environment, change.bundle)});
     if (!resolved) {
       Error error = resolved.error();
       error.message = "the settings of " + change.bundle + ": " + error.message;
       return error;
+    }
+    for (const auto& [variable, reference] : resolved->secret_refs) {
+      auto named = parse_secret_reference(reference);
+      if (named && named->environment == plan_.environment) change.secrets.push_back(named->name);
     }
     return {};
   }
@@ -152,6 +161,7 @@ class Follower {
     return normal_binding({record.route.hosts, record.route.pathPrefixes, record.route.tenant, record.route.team});
   }
 
+  const States& states_;
   const EnvironmentPlan& plan_;
   BundleShelf& shelf_;
   const bundle::TrustRoot& trusted_;
@@ -165,6 +175,25 @@ class Follower {
 Result<std::vector<PlannedChange>> steps_of(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf,
                                             const bundle::TrustRoot& trusted) {
   return Follower(states, plan, shelf, trusted).run();
+}
+
+std::vector<NeededSecret> secrets_of(const States& states, const EnvironmentPlan& plan,
+                                     const std::vector<PlannedChange>& steps) {
+  std::string home = plan.environment;
+  std::set<std::string> names;
+  for (const PlannedChange& each : steps) {
+    names.insert(each.secrets.begin(), each.secrets.end());
+    const json::value* slot = each.input.if_contains("slot");
+    if (slot != nullptr && *slot == json::value("secrets")) return {};
+    // A new one begins with the packs of what it extends.
+    const json::value* base = each.action == "Env/create" ? each.input.if_contains("extends") : nullptr;
+    if (base != nullptr) home = std::string(base->as_string());
+  }
+  auto record = states.env().get(env::EnvId(home));
+  if (!record || !record->secretsType) return {};
+  std::vector<NeededSecret> needed;
+  for (const std::string& each : names) needed.push_back({each, *record->secretsType});
+  return needed;
 }
 
 }  // namespace sluice::deploy::views

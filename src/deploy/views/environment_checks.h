@@ -17,4 +17,14 @@ namespace sluice::deploy::views {
 Result<std::vector<PlannedChange>> steps_of(const States& states, const EnvironmentPlan& plan, BundleShelf& shelf,
                                             const bundle::TrustRoot& trusted = {});
 
+struct NeededSecret {
+  std::string name;      // "shop/API_KEY"
+  std::string provider;  // who is to be asked for it
+};
+
+// The secrets of what is to be brought up, each once. Whoever is bound by the plan itself cannot be asked yet, so then
+// there are none.
+std::vector<NeededSecret> secrets_of(const States& states, const EnvironmentPlan& plan,
+                                     const std::vector<PlannedChange>& steps);
+
 }  // namespace sluice::deploy::views

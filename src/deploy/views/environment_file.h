@@ -81,8 +81,9 @@ BOOST_DESCRIBE_STRUCT(FileRoute, (), (hosts, path_prefixes, tenant_selector))
 struct FileConfig {
   std::optional<json::value> non_secret;
   std::optional<std::map<std::string, std::string>> runtime_refs;
+  std::optional<json::value> running;
 };
-BOOST_DESCRIBE_STRUCT(FileConfig, (), (non_secret, runtime_refs))
+BOOST_DESCRIBE_STRUCT(FileConfig, (), (non_secret, runtime_refs, running))
 
 struct FileBundle {
   std::optional<std::string> schema, deployment_id, env_id;

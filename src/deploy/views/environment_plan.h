@@ -28,6 +28,8 @@ struct PlannedChange {
   // Of a change of a deployment: which.
   std::string bundle;
   std::string customer;
+  // Of a bundle that is brought up: the secrets that it needs, "shop/API_KEY".
+  std::vector<std::string> secrets;
 };
 
 struct EnvironmentPlan {

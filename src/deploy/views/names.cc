@@ -150,9 +150,10 @@ Result<deployment::DeploymentFound> find_deployment(const States& states, const 
                                                     const DeploymentName& name) {
   auto meant = deployments_named(states, environment, name);
   if (meant.size() == 1) return meant.front();
-  std::string what = !name.deployment.empty() ? "deployment " + quoted(name.deployment)
-                     : !name.bundle.empty()   ? "deployment of " + quoted(name.bundle)
-                                              : "deployment";
+  constexpr std::string_view kNoun = "deployment";
+  std::string what(kNoun);
+  if (!name.deployment.empty()) what += " " + quoted(name.deployment);
+  if (name.deployment.empty() && !name.bundle.empty()) what += " of " + quoted(name.bundle);
   if (!name.customer.empty()) what += " for " + quoted(name.customer);
   const std::string next = "view deployments environment=" + environment;
   if (meant.empty()) {
@@ -163,8 +164,8 @@ Result<deployment::DeploymentFound> find_deployment(const States& states, const 
     return std::ranges::count(meant, each.record.customer, [](const auto& one) { return one.record.customer; }) == 1;
   });
   return Error{.code = Code::conflict,
-               .message = what + " means " + std::to_string(meant.size()) + " in " + environment + ": " +
-                          listed(titles_of(meant)),
+               .message = "there are " + std::to_string(meant.size()) + " deployments" + what.substr(kNoun.size()) +
+                          " in " + environment + ": " + listed(titles_of(meant)),
                .next = differ ? "name the customer with --customer-id" : "name one with --bundle or --deployment"};
 }
 
@@ -207,7 +208,7 @@ Result<revision::RevisionFound> find_revision(const States& states, const std::s
                    titles_of(states, all), next);
   }
   return Error{.code = Code::conflict,
-               .message = "revision " + quoted(name) + " means " + std::to_string(meant.size()) + ": " +
+               .message = std::to_string(meant.size()) + " revisions are called " + quoted(name) + ": " +
                           listed(titles_of(states, meant)),
                .next = way_to_tell(states, meant)};
 }

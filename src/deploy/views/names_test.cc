@@ -58,7 +58,7 @@ TEST_F(NamesTest, ADeploymentByIdBeginningBundleOrBecauseItIsTheOnlyOne) {
   EXPECT_EQ(meant({.deployment = kTwo}), kTwo);
   EXPECT_EQ(meant({.deployment = "01j0000000000000000000000b"}), kTwo);
   EXPECT_EQ(meant({.bundle = "shop", .customer = "other"}), kTwo);
-  EXPECT_EQ(wrong({.bundle = "shop"}), "deployment of 'shop' means 2 in local: " + std::string(kOne) +
+  EXPECT_EQ(wrong({.bundle = "shop"}), "there are 2 deployments of 'shop' in local: " + std::string(kOne) +
                                            " (shop for acme), " + kTwo + " (shop for other)");
   EXPECT_EQ(find_deployment(states, "local", {.deployment = "01J0"}).error().code, Code::conflict);
 }
@@ -78,7 +78,8 @@ TEST_F(NamesTest, ARevisionByIdBeginningOrNumber) {
   EXPECT_FALSE(find_revision(states, "local", ""));
   rows.deployment(kTwo, "other");
   rows.revision("01J1000000000000000000000C", kTwo, 1);
-  EXPECT_EQ(find_revision(states, "local", "shop@1").error().message.substr(0, 26), "revision 'shop@1' means 2:");
+  EXPECT_EQ(find_revision(states, "local", "shop@1").error().message.substr(0, 33),
+            "2 revisions are called 'shop@1': ");
 }
 
 }  // namespace names_test

@@ -12,7 +12,9 @@
 #include "deploy/views/names.h"
 #include "deployment.gen.h"
 #include "env.gen.h"
+#include "revision.gen.h"
 #include "router.gen.h"
+#include "traffic.gen.h"
 
 namespace sluice::deploy::views {
 namespace {
@@ -108,6 +110,33 @@ Result<std::vector<PastSplitDocument>> read_traffic_history(const lang::Reading&
   auto deployment = meant_deployment(states, query);
   if (!deployment) return deployment.error();
   return split_history(states, deployment->id.text());
+}
+
+Result<WayBackView> read_way_back(const lang::Reading& reading, const WayBackQuery& query) {
+  const States states(reading.rows);
+  auto deployment = meant_deployment(states, {query.environment, query.deployment, query.bundle, query.customer});
+  if (!deployment) return deployment.error();
+  auto shares = [&](const auto& entries) {
+    std::vector<ShareView> all;
+    for (const auto& each : entries) {
+      ShareView share{.revision_id = each.revision, .weight_bps = each.weightBps};
+      if (auto record = states.revision().get(revision::RevisionId(each.revision))) {
+        share.name = record->bundle + "@" + std::to_string(record->sequence);
+        share.lifecycle = record->lifecycle;
+      }
+      all.push_back(std::move(share));
+    }
+    return all;
+  };
+  const traffic::TrafficId id(deployment->id.text());
+  const auto past = states.traffic().past(id).values();
+  WayBackView view{.deployment_id = id.text(),
+                   .steps_there = static_cast<int64_t>(past.size()),
+                   .now = shares(states.traffic().entries(id).values())};
+  if (query.steps >= 1 && query.steps <= view.steps_there) {
+    view.becomes = shares(past[past.size() - static_cast<size_t>(query.steps)].entries);
+  }
+  return view;
 }
 
 // A deployment that is not named is the one that the first revision is of, if that means one.
@@ -215,6 +244,7 @@ std::vector<lang::View> object_views() {
           lang::make_view("traffic", "Which revision of a deployment gets which share", read_traffic),
           lang::make_view("traffic-history", "All splits of a deployment, with who changed them, when and why",
                           read_traffic_history),
+          lang::make_view("way-back", "What a rollback of a deployment would lead to", read_way_back),
           lang::make_view("config", "What was set, set up, and found out about an environment", read_config),
           lang::make_view("names", "What the names of a deployment and of revisions mean", read_names),
           lang::make_view("routers", "How far the routers of an environment are with the newest table", read_routers)};

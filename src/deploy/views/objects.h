@@ -34,6 +34,33 @@ struct DeploymentQuery {
 };
 BOOST_DESCRIBE_STRUCT(DeploymentQuery, (), (environment, deployment, bundle, customer))
 
+// What going back so many steps would give the revisions of a deployment.
+struct WayBackQuery {
+  std::string environment;
+  std::string deployment;
+  std::string bundle;
+  std::string customer;
+  int64_t steps = 1;
+  static constexpr std::string_view kDefaulted[] = {"deployment", "bundle", "customer", "steps"};
+};
+BOOST_DESCRIBE_STRUCT(WayBackQuery, (), (environment, deployment, bundle, customer, steps))
+
+struct ShareView {
+  std::string revision_id;
+  std::string name;  // "shop@2"
+  int64_t weight_bps = 0;
+  revision::RevisionLifecycle lifecycle = {};  // what is not ready is started first
+};
+BOOST_DESCRIBE_STRUCT(ShareView, (), (revision_id, name, weight_bps, lifecycle))
+
+struct WayBackView {
+  std::string deployment_id;
+  int64_t steps_there = 0;  // how far back one can go
+  std::vector<ShareView> now;
+  std::vector<ShareView> becomes;  // empty if there are fewer steps than that
+};
+BOOST_DESCRIBE_STRUCT(WayBackView, (), (deployment_id, steps_there, now, becomes))
+
 // A deployment with how much belongs to it: all that goes when it is removed.
 struct DeploymentPage {
   DeploymentDocument deployment;

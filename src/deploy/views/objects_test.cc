@@ -61,6 +61,14 @@ TEST_F(ObjectViews, NoSplitIsNull) {
   EXPECT_EQ(told("traffic-history", {{"environment", "local"}}).at(0).at("place"), "current");
 }
 
+TEST_F(ObjectViews, TheWayBackSaysWhatARollbackLeadsTo) {
+  rows.split(kShop, {{.revision = kFirst, .weightBps = 10'000}});
+  json::value none = told("way-back", {{"environment", "local"}});
+  EXPECT_EQ(none.at("steps_there"), 0);
+  EXPECT_EQ(none.at("now").at(0).at("name"), "shop@1");
+  EXPECT_TRUE(none.at("becomes").as_array().empty());
+}
+
 TEST_F(ObjectViews, NamesAreResolvedTogether) {
   json::value meant = told("names", {{"environment", "local"}, {"revisions", {"shop@1"}}});
   EXPECT_EQ(meant.at("deployment"), kShop);

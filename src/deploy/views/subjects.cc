@@ -58,7 +58,8 @@ std::string standing(const States& states, const revision::RevisionFound& found)
   std::string text = name_of(found) + " is " + std::string(revision::name_of(found.record.lifecycle)) + " and gets " +
                      print_basis_points(static_cast<int>(share_of(states, found))) + " of the traffic";
   if (found.record.lifecycle == RevisionLifecycle::failed) {
-    text += "; it failed in " + found.record.failure.check + ": " + found.record.failure.message;
+    const std::string& message = found.record.failure.message;
+    text += "; it failed in " + found.record.failure.check + ": " + message.substr(0, message.find("; next: "));
   }
   return text + ".";
 }
@@ -170,7 +171,7 @@ Result<Subject> find_subject(const lang::Reading& reading, const std::string& na
   for (const std::string& each : titles) all += (all.empty() ? "" : ", ") + each;
   return Error{
       .code = Code::conflict,
-      .message = "'" + name + "' means " + std::to_string(meant.size()) + ": " + all,
+      .message = std::to_string(meant.size()) + " things are called '" + name + "': " + all,
       .next = customer.empty() ? "name the customer with --customer-id, or one by its id" : "name one by its id"};
 }
 

@@ -80,6 +80,17 @@ std::string cause_text(const History& history, const PastInvocation& one, bool r
   return text + ".";
 }
 
+// What an end says to people; empty if it has nothing but fields.
+std::string told_by(const json::object& fields) {
+  for (const char* name : {"message", "reason"}) {
+    const json::value* text = fields.if_contains(name);
+    if (text == nullptr || !text->is_string()) continue;
+    const std::string said(text->get_string());
+    return said.substr(0, said.find("; next: "));
+  }
+  return "";
+}
+
 std::string end_text(const History& history, const PastInvocation& one, bool rules) {
   if (!one.end) {
     std::string text = one.action + " " + outcome_text(one);
@@ -87,7 +98,9 @@ std::string end_text(const History& history, const PastInvocation& one, bool rul
     return text + ".";
   }
   std::string text = one.action + " ended at " + utc_text(one.ended_at_ms) + " with " + one.end->variant;
-  if (!one.end->fields.empty()) text += "[ " + fields_text(one.end->fields) + " ]";
+  const std::string told = rules ? "" : told_by(one.end->fields);
+  if (!told.empty()) text += ": " + told;
+  if (told.empty() && !one.end->fields.empty()) text += "[ " + fields_text(one.end->fields) + " ]";
   if (rules && !one.guards.empty()) text += ", refused by guard " + one.guards[0];
   for (size_t i = 1; rules && i < one.guards.size(); ++i) text += ", also " + one.guards[i];
   if (one.by.starts_with("answer")) {
@@ -175,6 +188,7 @@ std::vector<std::string> why_sentences(const FlowView& flow, bool rules) {
     if (rules) said = then(std::move(said), awaiting_texts(flow, wait.invocation));
   }
   for (const auto& [child, state] : flow.follow_ups) {
+    if (!rules && state == "settled") continue;
     said.push_back("Follow-up flow " + to_string(child) + " is " + state + ".");
   }
   for (const FlowEvent& event : history.events) said.push_back(event_text(event));

@@ -48,6 +48,15 @@ TEST(FlowStory, NamesNoRulesUnlessAskedFor) {
                                        to_string(id(9)) + " is running.\n");
 }
 
+TEST(FlowStory, SaysAMessageInThePlaceOfFields) {
+  FlowView flow = order_view();
+  flow.history.invocations[1].end->fields = {{"code", 51}, {"message", "the card is blocked"}};
+  const std::string text = why_text(flow, false);
+  EXPECT_NE(text.find("Till/pay ended at 2030-03-17T17:46:46.000Z with declined: the card is blocked.\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(FlowStory, SaysWhatACompensationUndoes) {
   FlowView flow = undo_view();
   std::string own = short_id(flow.history.invocations[2].id);

@@ -93,6 +93,13 @@ Result<Code> pull(Context& context) {
   const std::string& repository = reference.repository;
   std::string out = context.given.text("out");
   if (out.empty()) out = repository.substr(repository.rfind('/') + 1) + ".bundle";
+  auto there = context.disk.exists(out);
+  if (!there) return there.error();
+  if (*there && !context.given.flag("force")) {
+    return Error{.code = Code::conflict,
+                 .message = out + " is there already; nothing was fetched",
+                 .next = "name another file with --out, or replace this one with --force"};
+  }
   const std::string unfinished = out + ".unfinished";
   auto pulled = [&]() -> Result<deploy::PulledBundle> {
     auto file = context.disk.open(unfinished, {.write = true, .create = true, .truncate = true, .mode = 0644});
@@ -158,7 +165,8 @@ Command bundles_pull_command() {
           "Every byte is verified by its digest; whether the signatures count is for `bundles verify` to "
           "say.\n\nFor instance: sluice bundles pull oci://registry.example/team/shop:1.4 --out shop.bundle",
       .args = {kReference},
-      .options = {{.name = "out", .value = "FILE", .help = "the archive; else NAME.bundle here", .kind = Kind::path}},
+      .options = {{.name = "out", .value = "FILE", .help = "the archive; else NAME.bundle here", .kind = Kind::path},
+                  {.name = "force", .help = "replace a file that is there already"}},
       .example = "sluice bundles pull oci://127.0.0.1:5000/team/hello:1.0 --out pulled.bundle",
       .run = pull};
 }

@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "cli/all_commands.h"
 #include "cli/command_door.h"
+#include "cli/fitting_table.h"
 #include "cli/nouns/flow/flow_text.h"
 #include "cli/opening.h"
 #include "deploy/views/approvals.h"
@@ -64,7 +65,7 @@ Result<Code> list(Context& context) {
                             {utc_text(each.beganAt.ms)},
                             {each.failure.value_or("")}});
     }
-    return render(table, terminal);
+    return render_fitting(std::move(table), terminal, {"CALLER"});
   });
   if (more) context.output.note("There are more; --limit shows more of them.");
   return Code::ok;

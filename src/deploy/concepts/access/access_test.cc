@@ -47,7 +47,7 @@ TEST_F(AccessTest, KeepsTheFiftyPoliciesBefore) {
 
 TEST_F(AccessTest, ApplyRefusesWhatIsNoPolicy) {
   EXPECT_EQ(harness.invoke(Apply{.policy = kHead + "- {to: [ann], role: admin}\n"}).as<Apply::Invalid>().message,
-            "/grants/0/to: 'ann' is not a subject: write user:NAME, service:NAME, group:NAME or everyone");
+            "/grants/0/to: 'ann' is no user, service or group: write user:NAME, service:NAME, group:NAME or everyone");
 }
 
 TEST_F(AccessTest, ApplyRefusesAVersionThatHoldsNoMore) {

@@ -23,11 +23,6 @@ constexpr size_t kMaxOverrideKeys = 64;
 constexpr int64_t kMostReplicas = 1'000;
 constexpr size_t kMaxLabels = 32;
 
-bool is_name(const std::string& text) {
-  auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.'; };
-  return !text.empty() && text.size() <= kMaxName && text != "." && text != ".." && std::ranges::all_of(text, fits);
-}
-
 std::vector<RevenueParty> shares_of(const std::vector<DeploymentParty>& parties) {
   std::vector<RevenueParty> shares;
   for (const DeploymentParty& each : parties) shares.push_back({each.partyId, each.basisPoints});
@@ -86,6 +81,11 @@ typename Action::Result change_status(State& state, const DeploymentId& id,
 
 }  // namespace
 
+bool is_object_name(const std::string& text) {
+  auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.'; };
+  return !text.empty() && text.size() <= kMaxName && text != "." && text != ".." && std::ranges::all_of(text, fits);
+}
+
 RouteBinding binding_of(const DeploymentRoute& route) {
   return {route.hosts, route.pathPrefixes, route.tenant, route.team};
 }
@@ -110,8 +110,8 @@ std::optional<Clash> clash_of(const State& state, const std::string& environment
 Add::Begun Deployment::begin_add(const Add& ask, State& state) {
   auto refuse = [](std::string message) { return Add::Result(Add::Invalid{.message = std::move(message)}); };
   const std::string customer = ask.customer.empty() ? std::string(kLocalCustomer) : ask.customer;
-  if (!is_name(ask.bundle)) return refuse("a bundle has a name of letters, digits, -, _ and .");
-  if (!is_name(customer)) return refuse("a customer has a name of letters, digits, -, _ and .");
+  if (!is_object_name(ask.bundle)) return refuse("a bundle has a name of letters, digits, -, _ and .");
+  if (!is_object_name(customer)) return refuse("a customer has a name of letters, digits, -, _ and .");
   auto binding = normal_binding({ask.hosts, ask.pathPrefixes, ask.tenant, ask.team});
   if (!binding) return refuse(binding.error().message);
   std::vector<RevenueParty> shares = shares_of(ask.parties);

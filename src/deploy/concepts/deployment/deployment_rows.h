@@ -16,6 +16,9 @@ namespace sluice::deploy::deployment {
 inline constexpr std::string_view kLocalEnvironment = "local";
 inline constexpr std::string_view kLocalCustomer = "local-dev";
 
+// Whether this can be the name of a bundle or a customer.
+bool is_object_name(const std::string& text);
+
 RouteBinding binding_of(const DeploymentRoute& route);
 DeploymentRoute route_of(const RouteBinding& binding);
 

@@ -6,11 +6,13 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "base/terminal.h"
 #include "crypto/hex.h"
 #include "crypto/sha256.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/deployment/deployment_rows.h"
 #include "deploy/concepts/deployment/deployment_work.h"
+#include "deploy/next_in_words.h"
 #include "deploy/run_settings.h"
 
 namespace sluice::deploy::deployment {
@@ -83,6 +85,10 @@ RouteBinding routes_of(const bundle::Manifest& manifest) {
 // Whom the bundle is deployed for: who was named, else the only one that it is deployed for already.
 Result<std::string> customer_for(const State& state, const std::string& environment, const std::string& bundle,
                                  const std::string& named) {
+  if (!named.empty() && !is_object_name(named)) {
+    return Error{.code = Code::invalid,
+                 .message = "'" + printable(named) + "' cannot be a customer: a name has letters, digits, -, _ and ."};
+  }
   if (!named.empty()) return named;
   std::vector<std::string> customers;
   for (const DeploymentFound& each : state.find_by_environment(environment)) {
@@ -90,12 +96,15 @@ Result<std::string> customer_for(const State& state, const std::string& environm
   }
   if (customers.size() == 1) return customers.front();
   if (customers.size() > 1) {
+    std::string names;
+    for (const std::string& each : customers) names += (names.empty() ? "" : ", ") + each;
     return Error{.code = Code::conflict,
                  .message = bundle + " is deployed in " + environment + " for " + std::to_string(customers.size()) +
-                            " customers; name one of them"};
+                            " customers: " + names + "; next: name one of them with --customer-id"};
   }
   if (environment == kLocalEnvironment) return std::string(kLocalCustomer);
-  return Error{.code = Code::invalid, .message = "outside local a deployment is for a customer; name the customer"};
+  return Error{.code = Code::invalid,
+               .message = "outside local a deployment is for a customer; next: name the customer with --customer-id"};
 }
 
 std::optional<DeploymentFound> deployment_of(const State& state, const DeploymentTarget& target) {
@@ -162,7 +171,7 @@ std::vector<std::string> lines_of(const std::optional<DeploymentTrouble>& troubl
 }
 
 Up::Outcome told_of(const DeploymentTrouble& trouble) {
-  const std::string message = trouble.message + "; traffic stays as it was";
+  const std::string message = with_words(trouble.message, "; traffic stays as it was");
   switch (trouble.kind) {
     case DeploymentTroubleKind::failed:
       return Up::Failed{

@@ -341,7 +341,7 @@ Rollback::Result Env::rollback(const Rollback& ask, State& state) {
   if (!is_slot(ask.slot)) {
     return Rollback::Invalid{.environment = ask.environment, .message = misfit(ask.slot, "")};
   }
-  if (ask.steps < 1) return Rollback::Invalid{.environment = ask.environment, .message = "one step at least"};
+  if (ask.steps < 1) return Rollback::Invalid{.environment = ask.environment, .message = "expected one step or more"};
   std::vector<lang::Element<EnvPastPack>> past;
   for (const auto& each : state.past_packs(ask.environment)) {
     if (each.value.slot == ask.slot) past.push_back(each);

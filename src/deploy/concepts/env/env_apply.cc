@@ -51,6 +51,18 @@ std::vector<EnvChange> changes_of(const State& state, const EnvAId& id, int64_t 
   return changes;
 }
 
+// How to make the environment before the document is applied, so that secrets can be put there.
+std::string create_it(const State& state, const EnvAId& id) {
+  for (const EnvStep& each : state.steps(id).values()) {
+    if (each.action != "Env/create") continue;
+    const json::object input = parse_json(each.input, "step").value().root.as_object();
+    const std::string base = text_at(input, "extends");
+    return "Env/create environment=" + text_at(input, "environment") + (base.empty() ? "" : " extends=" + base) +
+           ", then ";
+  }
+  return "";
+}
+
 }  // namespace
 
 Apply::Begun Env::begin_apply(const Apply& ask, State& state) {
@@ -85,6 +97,8 @@ Apply::Outcome Env::finish_apply(const Apply& ask, const Apply::Outcome& outcome
                                                         : ""};
   }
   state.steps(found->id).clear();
+  state.secrets(found->id).clear();
+  state.lacks(found->id).clear();
   state.erase(found->id);
   for (EnvAFound& each : state.find_by_applied_to(ask.environment.text())) {
     if (!each.record.turn || !is_first(state, each)) continue;
@@ -135,16 +149,49 @@ Plan::Performed Env::perform_plan(const PlanWork& work, Effect& effect) {
     ok.steps.push_back(
         {.sign = std::string(1, each.sign), .what = each.what, .action = each.action, .input = write(each.input)});
   }
+  for (const views::NeededSecret& each : views::secrets_of(states, *plan, *steps)) {
+    ok.secrets.push_back({.name = each.name, .provider = each.provider});
+  }
   return ok;
 }
 
 Plan::Outcome Env::finish_plan(const Plan& ask, const Plan::Outcome& outcome, State& state) {
   if (const auto* ok = get_if<Plan::Ok>(&outcome); ok != nullptr && state.has(ask.apply)) {
     state.steps(ask.apply).assign(ok->steps);
+    state.secrets(ask.apply).assign(ok->secrets);
   }
   const auto* end = get_if<lang::EngineEnd>(&outcome);
   if (end == nullptr) return outcome;
   return Plan::Invalid{.apply = ask.apply, .message = end->message};
+}
+
+// ----------------------------------------------------------------------------------------------------------- seek
+
+Seek::Result Env::seek(const Seek& ask, State& state) {
+  auto record = state.get(ask.apply);
+  if (!record) return Seek::Lacking{.apply = ask.apply, .message = "the call has ended"};
+  if (ask.lacks) state.lacks(ask.apply).push(*ask.lacks);
+  const std::string& environment = record->appliedTo;
+  const auto needed = state.secrets(ask.apply).values();
+  const auto sought = static_cast<size_t>(record->sought.value_or(0));
+  if (sought < needed.size()) {
+    const EnvSecret& one = needed[sought];
+    record->sought = static_cast<int64_t>(sought + 1);
+    state.put(ask.apply, *record);
+    return Seek::Next{
+        .apply = ask.apply, .environment = EnvId(environment), .provider = one.provider, .name = one.name};
+  }
+  std::string names, first;
+  for (const std::string& each : state.lacks(ask.apply).values()) {
+    if (first.empty()) first = each;
+    names += (names.empty() ? "" : ", ") + each;
+  }
+  if (names.empty()) return Seek::Ok{.apply = ask.apply};
+  const bool is_there = state.has(EnvId(environment));
+  return Seek::Lacking{.apply = ask.apply,
+                       .message = environment + " needs secrets that it does not have: " + names +
+                                  "; nothing was changed; next: " + (is_there ? "" : create_it(state, ask.apply)) +
+                                  "Secret/put environment=" + environment + " name=" + first};
 }
 
 // ----------------------------------------------------------------------------------------------------------- step
@@ -216,13 +263,15 @@ Step::Result Env::step(const Step& ask, State& state) {
     } else if (step.action == "Deployment/remove") {
       return Step::Remove{.environment = environment, .bundle = bundle, .customer = customer};
     } else if (step.action == "Deployment/up") {
-      return Step::Raise{.environment = environment,
-                         .archive = text_at(input, "archive"),
-                         .signature = text_at(input, "signature"),
-                         .customer = customer,
-                         .settings = text_at(input, "set"),
-                         .runtimeRefs = text_at(input, "runtimeRefs"),
-                         .unset = texts_at(input, "unset")};
+      return Step::Raise{
+          .environment = environment,
+          .archive = text_at(input, "archive"),
+          .signature = text_at(input, "signature"),
+          .customer = customer,
+          .settings = text_at(input, "set"),
+          .runtimeRefs = text_at(input, "runtimeRefs"),
+          .unset = texts_at(input, "unset"),
+          .running = input.contains("running") ? std::optional(text_at(input, "running")) : std::nullopt};
     } else {
       return refuse("there is no action " + step.action);
     }

@@ -51,6 +51,24 @@ TEST_F(ApplyStepsTest, DoneAfterTheEnvironmentsOwn) {
   EXPECT_EQ(state.get(id)->begun, 6);
 }
 
+TEST_F(ApplyStepsTest, SeeksEachSecretThenNamesTheMissingOnes) {
+  auto id = apply_of({{"Env/create", {{"environment", "prod"}, {"extends", "local"}}}});
+  auto seek = [&](std::optional<std::string> lacks = {}) {
+    return harness.invoke(Seek{.apply = id, .lacks = std::move(lacks)});
+  };
+  seek().as<Seek::Ok>();
+  State(harness.rows())
+      .secrets(id)
+      .assign({{.name = "shop/A", .provider = "store"}, {.name = "shop/B", .provider = "x"}});
+  EXPECT_EQ(seek().as<Seek::Next>().name, "shop/A");
+  auto second = seek("shop/A").as<Seek::Next>();
+  EXPECT_EQ((std::pair(second.name, second.provider)), (std::pair<std::string, std::string>("shop/B", "x")));
+  EXPECT_EQ(seek("shop/B").as<Seek::Lacking>().message,
+            "prod needs secrets that it does not have: shop/A, shop/B; nothing was changed; next: Env/create "
+            "environment=prod extends=local, then Secret/put environment=prod name=shop/A");
+  EXPECT_EQ(harness.invoke(Seek{.apply = EnvAId("none")}).as<Seek::Lacking>().message, "the call has ended");
+}
+
 TEST_F(ApplyStepsTest, RefusedIfWhatWasPlannedCannotBeDoneAnyMore) {
   EXPECT_EQ(step(apply_of({{"Env/create", {{"environment", ".."}}}})).as<Step::Refused>().message,
             "the environment cannot be made");

@@ -235,7 +235,7 @@ TEST_F(EnvTest, RebindKeepsGenerationsAndRollbackGoesBackNSteps) {
   EXPECT_EQ(harness.invoke(back).as<Rollback::NoPast>().message,
             "the slot telemetry of prod-eu can go back 0 steps, not 2");
   back.steps = 0;
-  EXPECT_EQ(harness.invoke(back).as<Rollback::Invalid>().message, "one step at least");
+  EXPECT_EQ(harness.invoke(back).as<Rollback::Invalid>().message, "expected one step or more");
   EXPECT_TRUE(harness.invoke(Rollback{.environment = kProd, .slot = "x", .steps = 1}).is<Rollback::Invalid>());
 }
 

@@ -37,6 +37,9 @@ Pick::Performed Revision::perform_pick(const PickWork& work, Effect& effect) {
   const std::string asked = R"({"non_secret":)" + text_or_none(work.settings) + R"(,"runtime_refs":)" +
                             text_or_none(work.runtime_refs) +
                             (work.running ? R"(,"running":)" + text_or_none(*work.running) : "") + "}";
+  if (auto sound = check_unset(*manifest, before ? before->config : "", work.unset); !sound) {
+    return Pick::Invalid{.message = to_string(sound.error())};
+  }
   const std::string config = carried_config(*manifest, before ? before->config : "", asked, work.unset);
   auto resolved =
       resolve_config(*manifest, {work.environment, config, work.overrides,

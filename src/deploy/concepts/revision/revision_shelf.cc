@@ -121,7 +121,11 @@ Fetch::Performed Revision::perform_fetch(const FetchWork& work, Effect& effect) 
   }
   std::optional<std::string> carried;
   if (work.unset) {
-    carried = carried_config(manifest, config_that_leads(effect, work.deployment), work.config, *work.unset);
+    const std::string before = config_that_leads(effect, work.deployment);
+    if (auto sound = check_unset(manifest, before, *work.unset); !sound) {
+      return bad("runtime-config", to_string(sound.error()));
+    }
+    carried = carried_config(manifest, before, work.config, *work.unset);
   }
   auto config =
       resolve_config(manifest, {work.environment, carried.value_or(work.config), work.overrides,

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "deploy/concepts/secret/secret_work.h"
+#include "deploy/next_in_words.h"
 #include "deploy/secret_names.h"
 
 namespace sluice::deploy::secret {
@@ -259,7 +260,7 @@ Collect::Result Secret::collect(const Collect& ask, State& state) {
   }
   state.gathered(ask.gather).assign(all);
   record->open--;
-  if (ask.problem) record->missing += (record->missing.empty() ? "" : "; ") + *ask.problem;
+  if (ask.problem) record->missing = both_said(record->missing, *ask.problem);
   state.put(ask.gather, *record);
   return Collect::Ok{.gather = ask.gather};
 }

@@ -36,10 +36,11 @@ std::string fault_of(const std::vector<TrafficEntry>& entries) {
 
 // Empty if so many steps can be gone of those that there are.
 std::string fault_of_steps(int64_t steps, size_t there, const std::string& where) {
-  if (steps < 1) return "one step at least";
+  if (steps < 1) return "expected one step or more";
   if (static_cast<uint64_t>(steps) <= there) return "";
-  return (there == 1 ? "there is 1 split " : "there are " + std::to_string(there) + " splits ") + where +
-         " this one, not " + std::to_string(steps);
+  if (there == 0) return "there is nothing to go " + where + " to";
+  return "the history goes " + where + " only " + std::to_string(there) + (there == 1 ? " step" : " steps") + ", not " +
+         std::to_string(steps);
 }
 
 template <class Item>
@@ -270,7 +271,7 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Rollback::NotFound{.deployment = ask.deployment};
   auto past = state.past(ask.deployment).values();
-  if (std::string fault = fault_of_steps(ask.steps, past.size(), "before"); !fault.empty()) {
+  if (std::string fault = fault_of_steps(ask.steps, past.size(), "back"); !fault.empty()) {
     return Rollback::NoPast{.deployment = ask.deployment, .message = fault};
   }
   begin_log(state, ask.deployment);
@@ -295,7 +296,7 @@ Rollback::Result Traffic::rollback(const Rollback& ask, State& state) {
 
 FindBack::Result Traffic::find_back(const FindBack& ask, State& state) {
   const auto past = state.past(ask.deployment).values();
-  if (std::string fault = fault_of_steps(ask.steps, past.size(), "before"); !fault.empty()) {
+  if (std::string fault = fault_of_steps(ask.steps, past.size(), "back"); !fault.empty()) {
     return FindBack::NoPast{.deployment = ask.deployment, .message = fault};
   }
   FindBack::Ok ok{.deployment = ask.deployment};
@@ -323,7 +324,7 @@ Forward::Result Traffic::forward(const Forward& ask, State& state) {
   auto record = state.get(ask.deployment);
   if (!record) return Forward::NotFound{.deployment = ask.deployment};
   auto future = state.future(ask.deployment).values();
-  if (std::string fault = fault_of_steps(ask.steps, future.size(), "after"); !fault.empty()) {
+  if (std::string fault = fault_of_steps(ask.steps, future.size(), "forward"); !fault.empty()) {
     return Forward::NoFuture{.deployment = ask.deployment, .message = fault};
   }
   begin_log(state, ask.deployment);

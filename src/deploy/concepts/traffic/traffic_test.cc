@@ -85,10 +85,10 @@ TEST_F(TrafficTest, Greentic15RollbackAndForwardWalkTheHistory) {
   EXPECT_EQ(back().as<Rollback::Ok>(),
             (Rollback::Ok{.deployment = kShop, .generation = 5, .entries = {{"r3", 10'000}}}));
   EXPECT_EQ(back(2).as<Rollback::Ok>().entries, (Entries{{"r1", 10'000}}));
-  EXPECT_EQ(back().as<Rollback::NoPast>().message, "there are 0 splits before this one, not 1");
+  EXPECT_EQ(back().as<Rollback::NoPast>().message, "there is nothing to go back to");
   EXPECT_EQ(ahead(2).as<Forward::Ok>().entries, (Entries{{"r3", 10'000}}));
   EXPECT_EQ(ahead().as<Forward::Ok>().entries, (Entries{{"r4", 10'000}}));
-  EXPECT_EQ(ahead().as<Forward::NoFuture>().message, "there are 0 splits after this one, not 1");
+  EXPECT_EQ(ahead().as<Forward::NoFuture>().message, "there is nothing to go forward to");
   EXPECT_EQ(State(harness.rows()).get(kShop)->generation, 8);
 }
 
@@ -102,7 +102,7 @@ TEST_F(TrafficTest, AnAbortedRolloutIsNoStepBack) {
   ASSERT_EQ(log.size(), 5U);
   EXPECT_EQ(log.back().by, "rollout");
   EXPECT_EQ(log.back().why, "rollout aborted: it fails");
-  EXPECT_EQ(back(2).as<Rollback::NoPast>().message, "there is 1 split before this one, not 2");
+  EXPECT_EQ(back(2).as<Rollback::NoPast>().message, "the history goes back only 1 step, not 2");
   EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r0", 10'000}}));
   EXPECT_EQ(ahead().as<Forward::Ok>().entries, (Entries{{"r1", 10'000}}));
 }
@@ -155,15 +155,15 @@ TEST_F(TrafficTest, ASetForgetsWhatWasAhead) {
 
 TEST_F(TrafficTest, FiftySplitsAreKept) {
   for (int i = 0; i < 60; ++i) set({{"r" + std::to_string(i), 10'000}}).as<Set::Ok>();
-  EXPECT_EQ(back(51).as<Rollback::NoPast>().message, "there are 50 splits before this one, not 51");
+  EXPECT_EQ(back(51).as<Rollback::NoPast>().message, "the history goes back only 50 steps, not 51");
   EXPECT_EQ(back(50).as<Rollback::Ok>().entries, (Entries{{"r9", 10'000}}));
 }
 
 TEST_F(TrafficTest, StepsAreOneAtLeast) {
   set({{"r1", 10'000}}).as<Set::Ok>();
   set({{"r2", 10'000}}).as<Set::Ok>();
-  EXPECT_EQ(back(0).as<Rollback::NoPast>().message, "one step at least");
-  EXPECT_EQ(back(2).as<Rollback::NoPast>().message, "there is 1 split before this one, not 2");
+  EXPECT_EQ(back(0).as<Rollback::NoPast>().message, "expected one step or more");
+  EXPECT_EQ(back(2).as<Rollback::NoPast>().message, "the history goes back only 1 step, not 2");
   EXPECT_TRUE(ahead(-1).is<Forward::NoFuture>());
 }
 
@@ -248,7 +248,7 @@ TEST_F(TrafficTest, ShiftTakesAShareAwayIfSomebodyElseHasTheRest) {
 
 TEST_F(TrafficTest, FindBackNamesThoseOfAnEarlierSplit) {
   auto find = [&](int64_t steps) { return harness.invoke(FindBack{.deployment = kShop, .steps = steps}); };
-  EXPECT_EQ(find(1).as<FindBack::NoPast>().message, "there are 0 splits before this one, not 1");
+  EXPECT_EQ(find(1).as<FindBack::NoPast>().message, "there is nothing to go back to");
   set({{"r1", 10'000}, {"r2", 0}}).as<Set::Ok>();
   set({{"r2", 10'000}}).as<Set::Ok>();
   set({{"r3", 10'000}}).as<Set::Ok>();
