@@ -27,7 +27,8 @@ std::string cookie_of(const http::Peer& peer, const std::string& value, int64_t 
          (peer.tls ? "; Secure" : "");
 }
 
-// The one of that name. Two of them are as good as none: somebody else has set one.
+}  // namespace
+
 Result<std::optional<std::string>> cookie_in(const http::Request& request, const std::string& name) {
   std::optional<std::string> found;
   for (const http::Header& each : request.headers) {
@@ -44,8 +45,6 @@ Result<std::optional<std::string>> cookie_in(const http::Request& request, const
   }
   return found;
 }
-
-}  // namespace
 
 std::string Logins::random_text() {
   std::array<uint8_t, kLoginSecretBytes> random;
@@ -140,11 +139,7 @@ Result<Logins::Opened> Logins::open(const http::Request& request, const http::Pe
   if (parts_.authority == nullptr || !parts_.kit()->symbols().find_concept("Session")) {
     return Error{.code = Code::not_found, .message = "the kit that runs keeps no sessions"};
   }
-  if (const int64_t seconds = wait_s(peer.address); seconds > 0) {
-    return Error{.code = Code::limit,
-                 .message = "too many logins from this address were refused",
-                 .next = "try again in " + std::to_string(seconds) + " s"};
-  }
+  if (auto may = may_try(peer); !may) return may.error();
   std::optional<Promise> promise;
   if (!code.empty()) {
     promise = redeem(code);
@@ -161,16 +156,34 @@ Result<Logins::Opened> Logins::open(const http::Request& request, const http::Pe
   if (promise->caller.token.find(':') != std::string::npos) {
     return Error{.code = Code::invalid, .message = "a session is opened with a token of this server"};
   }
+  return open_for(request, peer, promise->caller, promise->run);
+}
+
+Result<void> Logins::may_try(const http::Peer& peer) {
+  const int64_t seconds = wait_s(peer.address);
+  if (seconds == 0) return {};
+  return Error{.code = Code::limit,
+               .message = "too many logins from this address were refused",
+               .next = "try again in " + std::to_string(seconds) + " s"};
+}
+
+Result<Logins::Opened> Logins::open_for(const http::Request& request, const http::Peer& peer,
+                                        const engine::Caller& known, const std::string& run) {
+  engine::Caller caller = known;
   const std::string secret = random_text();
   const int64_t now_ms = parts_.clock->wall_ms();
   int64_t expires_ms = now_ms + kSession_ms;
-  if (auto end_ms = parts_.authority->end_of_token(promise->caller.token)) expires_ms = std::min(expires_ms, *end_ms);
-  json::object input{{"subject", promise->caller.name},
+  if (std::string person = host::Authority::person_until(caller, expires_ms); !person.empty()) {
+    caller.token = std::move(person);
+  } else if (auto end_ms = parts_.authority->end_of_token(caller.token)) {
+    expires_ms = std::min(expires_ms, *end_ms);
+  }
+  json::object input{{"subject", caller.name},
                      {"digest", host::secret_digest(secret)},
                      {"address", peer.address},
                      {"expires", utc_text(expires_ms)}};
-  if (!promise->caller.token.empty()) input["token"] = promise->caller.token;
-  if (!promise->run.empty()) input["run"] = promise->run;
+  if (!caller.token.empty()) input["token"] = caller.token;
+  if (!run.empty()) input["run"] = run;
   auto opened = parts_.engine->invoke({.action = "Session/open",
                                        .input = std::move(input),
                                        .caller = {.name = std::string(host::kObserverName)},
@@ -184,12 +197,11 @@ Result<Logins::Opened> Logins::open(const http::Request& request, const http::Pe
   if (auto before = cookie_in(request, cookie_name(peer)); before && *before) {
     if (auto old = parts_.authority->authenticate_session(**before)) (void)close({.in = *old}, peer);
   }
-  if (parts_.log) parts_.log(promise->caller.name + " logged in from " + peer.address);
+  if (parts_.log) parts_.log(caller.name + " logged in from " + peer.address);
   const std::string text = host::session_text(std::string(id->get_string()), secret);
-  return Opened{
-      .who = {.in = {.caller = promise->caller, .session = std::string(id->get_string()), .expires_ms = expires_ms},
-              .csrf = host::csrf_of(text)},
-      .cookie = cookie_of(peer, text, (expires_ms - now_ms) / 1000)};
+  return Opened{.who = {.in = {.caller = caller, .session = std::string(id->get_string()), .expires_ms = expires_ms},
+                        .csrf = host::csrf_of(text)},
+                .cookie = cookie_of(peer, text, (expires_ms - now_ms) / 1000)};
 }
 
 Result<std::string> Logins::close(const Who& who, const http::Peer& peer) {

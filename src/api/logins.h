@@ -26,6 +26,9 @@ inline constexpr int64_t kSession_ms = int64_t{12} * 60 * 60 * 1000;
 inline constexpr int64_t kOneTimeCodems = 60'000;
 inline constexpr const char* kCsrfHeader = "Sluice-Csrf";
 
+// The cookie of that name. Two of them are as good as none: somebody else has set one.
+Result<std::optional<std::string>> cookie_in(const http::Request& request, const std::string& name);
+
 class Logins {
  public:
   // What the parts lead to must outlive it.
@@ -45,6 +48,12 @@ class Logins {
   // A new session for whoever the token or the code stands for. `limit`: too many were wrong; `next` has the seconds.
   Result<Opened> open(const http::Request& request, const http::Peer& peer, const std::string& token,
                       const std::string& code);
+  // The same for somebody who is known otherwise. `run` binds the owner to one run of the server.
+  Result<Opened> open_for(const http::Request& request, const http::Peer& peer, const engine::Caller& caller,
+                          const std::string& run);
+  // Whether this address has not been wrong too often; and one time more that it was.
+  Result<void> may_try(const http::Peer& peer);
+  void note_wrong(const std::string& address);
   // A code with which the caller can log in elsewhere, once, within a minute. `bearer` is what they came by.
   struct OneTimeCode {
     std::string code;
@@ -64,7 +73,6 @@ class Logins {
   Result<void> come_from_here(const http::Request& request) const;
   // How many seconds this address has to wait.
   int64_t wait_s(const std::string& address);
-  void note_wrong(const std::string& address);
   std::optional<Promise> redeem(const std::string& code);
   std::string random_text();
 

@@ -23,6 +23,7 @@
 #include "host/moment.h"
 #include "host/problem.h"
 #include "host/row_json.h"
+#include "host/seen_rows.h"
 #include "host/wire_words.h"
 #include "lang/codegen/generate_schema.h"
 
@@ -32,7 +33,6 @@ namespace {
 constexpr int64_t kAnswerPatience_ms = 30'000;
 constexpr int64_t kDecided_ms = 20'000;
 constexpr int64_t kLongestPatience_ms = 600'000;
-constexpr int64_t kKeepAlive_ns = 15'000'000'000;
 
 http::Response in_json(const json::value& value, int status = 200) { return {.status = status, .body = write(value)}; }
 
@@ -199,6 +199,17 @@ const std::vector<Service::Route>& Service::routes() {
       {"POST", {"v1", "stop"}, &Service::stop, "End the server in order", Route::For::admin},
       {"POST", {"v1", "login"}, &Service::login, "Log in with a token or a code", Route::For::anybody},
       {"POST", {"v1", "login", "codes"}, &Service::make_code, "Make a code to log in with elsewhere"},
+      {"GET", {"v1", "login", "sso"}, &Service::sso, "Say with whom people log in", Route::For::anybody},
+      {"GET",
+       {"v1", "login", "sso", "start"},
+       &Service::sso_start,
+       "Send a browser to the provider with whom people log in",
+       Route::For::anybody},
+      {"GET",
+       {"v1", "login", "sso", "callback"},
+       &Service::sso_callback,
+       "Take a browser back from the provider, with a session",
+       Route::For::anybody},
       {"POST", {"v1", "logout"}, &Service::logout, "End the session that the request came by"},
       {"GET", {"v1", "session"}, &Service::session, "Say who calls, with what roles, and until when"},
       {"POST", {"v1", "actions", "*", "*"}, &Service::act, "Call an action"},
@@ -216,6 +227,8 @@ const std::vector<Service::Route>& Service::routes() {
       {"GET", {"v1", "flows", "*", "answer"}, &Service::answer_of, "Read how the call that began a flow stands"},
       {"POST", {"v1", "flows", "*", "decisions"}, &Service::decide, "Decide about a flow"},
       {"PUT", {"v1", "blobs", "*"}, &Service::put_blob, "Put bytes under their digest"},
+      {"PATCH", {"v1", "blobs", "*"}, &Service::patch_blob, "Put some of the bytes, from an offset on"},
+      {"HEAD", {"v1", "blobs", "*"}, &Service::head_blob, "Say how many of the bytes are there"},
       {"GET", {"v1", "state", "*"}, &Service::state, "Read committed rows of a concept"},
       {"GET", {"v1", "position"}, &Service::position, "Read the newest position, and wait for one"},
       {"GET", {"v1", "journal"}, &Service::journal, "Read records of the journal, and wait for some"},
@@ -253,7 +266,7 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   // Which clients ask for before they have a token.
   if (request.method == "GET" && request.path.size() > 1 && request.path[0] == ".well-known" &&
       request.path[1] == "oauth-protected-resource") {
-    return mcp::Endpoint::metadata(request);
+    return mcp::Endpoint::metadata(request, peer.tls);
   }
   if (auto page = pages_.answer(request)) return *std::move(page);
   // Nodes of a mesh show who they are in another way.
@@ -277,7 +290,7 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
         response.headers.push_back(
             {"WWW-Authenticate",
              "Bearer realm=\"sluice\"" +
-                 (agent ? ", resource_metadata=\"" + mcp::Endpoint::metadata_url(request) + "\"" : "")});
+                 (agent ? ", resource_metadata=\"" + mcp::Endpoint::metadata_url(request, peer.tls) + "\"" : "")});
       }
       return response;
     }
@@ -427,6 +440,16 @@ http::Response Service::login(const Call& call) {
   response.headers.push_back({"Set-Cookie", opened->cookie});
   return response;
 }
+
+http::Response Service::sso(const Call&) {
+  auto about = sso_.about();
+  if (!about && about.error().code != Code::not_found) return refused(about.error());
+  return in_json(to_json(host::SsoAnswer{about ? std::optional(*about) : std::nullopt}));
+}
+
+http::Response Service::sso_start(const Call& call) { return sso_.begin(call.request, call.peer); }
+
+http::Response Service::sso_callback(const Call& call) { return sso_.finish(call.request, call.peer); }
 
 http::Response Service::logout(const Call& call) {
   if (!call.in) return refused({.code = Code::invalid, .message = "the request came by no session"});
@@ -588,6 +611,7 @@ http::Response Service::run_action(const Call& call, const std::string& name, js
   if (!wait) return refused(wait.error());
   auto generation = expected_generation(call.request);
   if (!generation) return refused(generation.error());
+  if (auto demanded = precondition_missing(call, name, input, *generation, dry_run)) return *std::move(demanded);
   const std::string* key = call.request.header("Idempotency-Key");
   const int64_t began_ns = parts_.clock->monotonic_ns();
   auto answer = door_for(call).call({.action = name,
@@ -610,6 +634,27 @@ http::Response Service::run_action(const Call& call, const std::string& name, js
     log(call.caller.name + " " + name + " goes on as flow " + to_string(*answer->flow));
   }
   return answered(call, *answer);
+}
+
+// Where the policy demands it, a change of something that is there says which generation of it the caller has seen.
+std::optional<http::Response> Service::precondition_missing(const Call& call, const std::string& name,
+                                                            const json::object& input,
+                                                            const std::optional<uint64_t>& generation, bool dry_run) {
+  if (generation || dry_run || parts_.authority == nullptr) return std::nullopt;
+  if (!parts_.authority->demands_precondition(call.caller, name, input)) return std::nullopt;
+  if (!parts_.authority->may(call.caller, name, input)) return std::nullopt;  // which is denied in its place
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return refused(snapshot.error());
+  const auto own = host::seen_rows(**snapshot, *parts_.kit(), name, input).own;
+  if (!own) return std::nullopt;
+  const std::string tag = "\"" + std::to_string(*own) + "\"";
+  http::Response response =
+      refused({.code = Code::conflict,
+               .message = name + " must say here which generation it has seen, and is at " + std::to_string(*own),
+               .next = "look at it again, then send the header If-Match: " + tag},
+              {{"actual", *own}}, 428);
+  response.headers.push_back({"ETag", tag});
+  return response;
 }
 
 http::Response Service::answer_of(const Call& call) {
@@ -640,9 +685,87 @@ http::Response Service::publish_mesh(const Call& call) {
   return run_action(call, "Mesh/publish", std::move(input), "", false);
 }
 
+// Before anything is read: who may put nothing fills no disk.
+std::optional<http::Response> Service::upload_denied(const Call& call) {
+  if (parts_.authority == nullptr) return std::nullopt;
+  auto may = parts_.authority->may(call.caller, "put", {});
+  if (may) return std::nullopt;
+  (void)parts_.engine->deny(call.caller, "put");
+  return refused(may.error());
+}
+
+host::PartialUploads Service::partial_uploads() const {
+  const std::string blob = parts_.uploads->path_of({});
+  return host::PartialUploads(*parts_.disk, folder_of(folder_of(blob)) + "/partial", *parts_.clock);
+}
+
+// How far an upload has come: `Upload-Offset`, and whether all of it is there.
+http::Response Service::head_blob(const Call& call) {
+  auto digest = crypto::parse_sha256(call.parts[0]);
+  if (!digest) return refused(digest.error());
+  if (auto denied = upload_denied(call)) return *std::move(denied);
+  auto whole = parts_.uploads->has(*digest);
+  if (!whole) return refused(whole.error());
+  auto offset = partial_uploads().offset(call.caller.name, *digest);
+  if (!offset) return refused(offset.error());
+  uint64_t bytes = *offset;
+  if (*whole) {
+    auto stat = parts_.disk->stat(parts_.uploads->path_of(*digest), FollowLinks::no);
+    if (!stat) return refused(stat.error());
+    bytes = stat->size;
+  }
+  return {.status = 204,
+          .headers = {{"Upload-Offset", std::to_string(bytes)},
+                      {"Upload-Complete", *whole ? "?1" : "?0"},
+                      {"Cache-Control", "no-store"}}};
+}
+
+// A piece of an upload, at the offset where it has come to. With `Upload-Complete: ?1` it is the last one: then the
+// digest must be right, or nothing is kept.
+http::Response Service::patch_blob(const Call& call) {
+  auto digest = crypto::parse_sha256(call.parts[0]);
+  if (!digest) return refused(digest.error());
+  if (auto denied = upload_denied(call)) return *std::move(denied);
+  const std::string* given = call.request.header("Upload-Offset");
+  auto offset = number_in(given != nullptr ? *given : "", "Upload-Offset");
+  if (!offset) return refused(offset.error());
+  const std::string* complete = call.request.header("Upload-Complete");
+  auto partial = partial_uploads();
+  auto now = partial.add(call.caller.name, *digest, *offset, call.request.more);
+  if (!now) {
+    http::Response response = refused(now.error());
+    auto at = partial.offset(call.caller.name, *digest);
+    if (at) response.headers.push_back({"Upload-Offset", std::to_string(*at)});
+    return response;
+  }
+  if (complete == nullptr || *complete != "?1") {
+    return {.status = 204, .headers = {{"Upload-Offset", std::to_string(*now)}, {"Upload-Complete", "?0"}}};
+  }
+  auto file = partial.open(call.caller.name, *digest);
+  if (!file) return refused(file.error());
+  uint64_t at = 0;
+  auto kept = door_for(call).put(
+      *digest,
+      [&](std::string& piece) -> Result<bool> {
+        constexpr size_t kCopied = size_t{256} << 10U;
+        piece.resize(kCopied);
+        auto got = (*file)->read_at(at, piece);
+        if (!got) return got.error();
+        piece.resize(*got);
+        at += *got;
+        return *got > 0;
+      },
+      "");
+  log(call.caller.name + " put " + call.parts[0] + (kept ? "" : ": " + kept.error().message));
+  if (kept || kept.error().code == Code::verification_failed) (void)partial.remove(call.caller.name, *digest);
+  if (!kept) return refused(kept.error());
+  return in_json(json::object{{"digest", call.parts[0]}}, 201);
+}
+
 http::Response Service::put_blob(const Call& call) {
   auto digest = crypto::parse_sha256(call.parts[0]);
   if (!digest) return refused(digest.error());
+  if (auto denied = upload_denied(call)) return *std::move(denied);
   const std::string* reason = call.request.parameter("reason");
   auto kept = door_for(call).put(*digest, call.request.more, reason != nullptr ? *reason : "");
   log(call.caller.name + " put " + call.parts[0] + (kept ? "" : ": " + kept.error().message));
@@ -662,13 +785,17 @@ http::Response Service::answered(const Call& call, const host::Answer& answer) {
   // The server did what was asked; that it ended badly is no fault of its own.
   const bool declared = !answer.variant.starts_with("engine.") && http_status(answer.code) >= 500;
   const std::string message = answer.text("message");
-  return refused({.code = answer.code,
-                  .message = message.empty() ? answer.action + " ended in " + answer.variant : message,
-                  .next = answer.flow && answer.next.empty() ? "sluice flow trace " + to_string(*answer.flow) : ""},
-                 std::move(shown),
-                 stale      ? 412
-                 : declared ? 422
-                            : 0);
+  http::Response response =
+      refused({.code = answer.code,
+               .message = message.empty() ? answer.action + " ended in " + answer.variant : message,
+               .next = answer.flow && answer.next.empty() ? "sluice flow trace " + to_string(*answer.flow) : ""},
+              std::move(shown),
+              stale      ? 412
+              : declared ? 422
+                         : 0);
+  const json::value* actual = answer.fields.if_contains("actual");
+  if (stale && actual != nullptr) response.headers.push_back({"ETag", "\"" + write(*actual) + "\""});
+  return response;
 }
 
 http::Response Service::describe(const Call& call) {
@@ -1018,12 +1145,14 @@ http::Response Service::exec(const Call& call) {
   log(call.caller.name + " runs " + asked->command.front() + " in " + *replica);
   auto command = std::make_shared<process::Attached>(*std::move(started));
   return {.protocol = std::string(host::kExecProtocol), .channel = [command](http::Switched& switched) {
-            host::serve_command(*command, switched.wire.socket().fd(), std::move(switched.input), switched.stop);
+            host::serve_command(*command, switched.connection, std::move(switched.input), switched.stop);
           }};
 }
 
 http::Response Service::mcp(const Call& call) {
-  return mcp_.answer(call.request, call.caller.name, std::make_shared<host::EngineDoor>(door_for(call)));
+  return mcp_.answer(call.request, {.caller = call.caller.name,
+                                    .door = std::make_shared<host::EngineDoor>(door_for(call)),
+                                    .left = gone(call.caller, call.session())});
 }
 
 // ---------------------------------------------------------------------------------------------------------- events
@@ -1050,18 +1179,12 @@ http::Response Service::event_kinds(const Call&) {
   return in_json(json::object{{"types", std::move(types)}});
 }
 
-struct Service::EventsAsked {
-  uint64_t from = 0;
-  engine::Caller caller;
-  std::string session;
-  bool raw = false;  // every record of the journal as it is
-  host::EventFilter filter;
-  std::optional<Ulid> flow;
-};
-
 // Server-sent events whose ids are positions of the journal.
 http::Response Service::events(const Call& call) {
-  EventsAsked asked{.from = parts_.engine->position() + 1, .caller = call.caller, .session = call.session()};
+  EventsAsked asked{.from = parts_.engine->position() + 1,
+                    .caller = call.caller,
+                    .bound = parts_.authority != nullptr && !parts_.authority->is_unbound(call.caller),
+                    .left = gone(call.caller, call.session())};
   if (const std::string* last = call.request.header("Last-Event-ID")) {
     auto number = number_in(*last, "Last-Event-ID");
     if (!number) return refused(number.error());
@@ -1091,77 +1214,7 @@ http::Response Service::events(const Call& call) {
   }
   return {.content_type = "text/event-stream",
           .headers = {{"Cache-Control", "no-store"}},
-          .stream = [this, asked = std::move(asked)](http::Stream& to) { stream_events(asked, to); }};
-}
-
-// Records are written between reads: a slow reader holds no snapshot of the store. Who follows one flow is told of its
-// end, after all that happened in it.
-void Service::stream_events(EventsAsked asked, http::Stream& to) {
-  constexpr size_t kAtOnce = 256;
-  auto seen = visible_to(asked.caller);
-  int64_t said_ns = parts_.clock->monotonic_ns();
-  bool wanted = to.write(": from " + std::to_string(asked.from) + "\n\n");
-  std::string events;
-  auto shown = [&](const store::JournalRow& row) -> std::string {
-    const std::string id = "id: " + std::to_string(row.seq) + "\n";
-    if (asked.raw) return id + "event: step\ndata: " + row.record + "\n\n";
-    auto step = engine::read_step(row.record);
-    auto event = step ? host::event_of(*step) : std::nullopt;
-    if (!event || !asked.filter.takes_type(event->event)) return "";
-    const json::value* environment = event->fields.as_object().if_contains("environment");
-    if (environment != nullptr && environment->is_string()) {
-      event->environment = std::string(environment->get_string());
-    } else if (parts_.authority != nullptr) {
-      auto places = parts_.authority->environments_of(event->action, event->fields.as_object());
-      if (!places.empty()) event->environment = places.front();
-    }
-    if (!asked.filter.takes(*event)) return "";
-    return id + "event: " + event->event + "\ndata: " + write(to_json(*event)) + "\n\n";
-  };
-  auto left = gone(asked.caller, asked.session);
-  while (wanted && !stopping_ && !left()) {
-    events.clear();
-    std::optional<store::FlowRow> over;  // the flow, once it has settled
-    uint64_t over_at = 0;
-    if (asked.flow) {
-      auto snapshot = parts_.store->read();
-      auto row = snapshot ? (*snapshot)->flow(*asked.flow) : Result<std::optional<store::FlowRow>>(snapshot.error());
-      if (row && *row && (*row)->status >= store::FlowStatus::settled_ok) {
-        over = **row;
-        over_at = (*snapshot)->position();
-      }
-    }
-    size_t count = 0;
-    auto watched = parts_.engine->watch(
-        asked.from,
-        [&](const store::JournalRow& row) {
-          asked.from = row.seq + 1;
-          count += asked.flow && row.flow == *asked.flow ? 1 : 0;
-          if (seen && !seen->sees(row)) return true;
-          const std::string event = shown(row);
-          events += event;
-          count += event.empty() ? 0 : 1;
-          return count < kAtOnce;
-        },
-        [&] {
-          bool silent = parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns;
-          return count > 0 || silent || stopping_ || !to.wanted() || left() || (over && asked.from > over_at);
-        });
-    if (!watched) {
-      to.write("event: problem\ndata: " + write(host::problem(watched.error())) + "\n\n");
-      return;
-    }
-    if (over && asked.from > over_at) {
-      to.write(events + "event: end\ndata: " +
-               write(json::object{{"flow", asked.filter.flow}, {"state", host::state_name(over->status)}}) + "\n\n");
-      return;
-    }
-    const bool silent = parts_.clock->monotonic_ns() - said_ns > kKeepAlive_ns;
-    if (events.empty() && silent) events = ": alive\n\n";
-    if (!events.empty()) said_ns = parts_.clock->monotonic_ns();
-    wanted = events.empty() ? to.wanted() : to.write(events);
-    if (events.empty() && count == 0 && wanted && !stopping_ && !left()) return;  // the engine ends
-  }
+          .feed = events_.follow(std::move(asked))};
 }
 
 }  // namespace sluice::api

@@ -17,12 +17,15 @@
 #include <span>
 #include <string>
 
+#include "api/event_feed.h"
 #include "api/logins.h"
 #include "api/pages.h"
+#include "api/sso_logins.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "engine/engine.h"
 #include "host/engine_door.h"
+#include "host/partial_uploads.h"
 #include "host/serving.h"
 #include "host/visible_store.h"
 #include "http/server.h"
@@ -51,6 +54,9 @@ class Service final : public host::SocketService {
   http::Response session(const Call& call);
   http::Response session_shown(const engine::Caller& caller, const std::optional<Logins::Who>& in);
   http::Response make_code(const Call& call);
+  http::Response sso(const Call& call);
+  http::Response sso_start(const Call& call);
+  http::Response sso_callback(const Call& call);
   http::Response status(const Call& call);
   http::Response stop(const Call& call);
   http::Response act(const Call& call);
@@ -67,6 +73,13 @@ class Service final : public host::SocketService {
   http::Response decide(const Call& call);
   http::Response publish_mesh(const Call& call);
   http::Response put_blob(const Call& call);
+  http::Response patch_blob(const Call& call);
+  http::Response head_blob(const Call& call);
+  std::optional<http::Response> upload_denied(const Call& call);
+  host::PartialUploads partial_uploads() const;
+  std::optional<http::Response> precondition_missing(const Call& call, const std::string& name,
+                                                     const json::object& input,
+                                                     const std::optional<uint64_t>& generation, bool dry_run);
   http::Response flows(const Call& call);
   http::Response flow(const Call& call);
   http::Response steps(const Call& call);
@@ -78,8 +91,6 @@ class Service final : public host::SocketService {
   http::Response exec(const Call& call);
   http::Response mcp(const Call& call);
   http::Response event_kinds(const Call& call);
-  struct EventsAsked;
-  void stream_events(EventsAsked asked, http::Stream& to);
 
   // What a caller is told that needs another kit than the one that runs.
   std::optional<Error> other_kit(const http::Request& request) const;
@@ -101,8 +112,10 @@ class Service final : public host::SocketService {
 
   host::ServiceParts parts_;
   Logins logins_{parts_};
+  SsoLogins sso_{parts_, logins_};
   Pages pages_;
   std::atomic<bool> stopping_ = false;
+  EventHub events_{parts_, stopping_};
   mcp::Endpoint mcp_;
 };
 

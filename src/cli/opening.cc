@@ -16,7 +16,8 @@ namespace {
 Result<host::Contexts> contexts_of(const Context& context, const host::Home& home) {
   auto stat = context.disk.stat(home.root().string(), FollowLinks::no);
   if (stat && stat->kind == FileKind::folder && stat->owner != ::geteuid()) return host::Contexts();
-  return host::read_contexts(context.disk, home);
+  RealClock clock;
+  return host::read_renewed_contexts(context.disk, home, clock);
 }
 
 }  // namespace

@@ -155,6 +155,12 @@ Result<void> check_issuer(const TrustedIssuer& issuer, const std::string& path) 
   const bool local = issuer.issuer.starts_with("http://127.") || issuer.issuer.starts_with("http://localhost:");
   if (!issuer.issuer.starts_with("https://") && !local) return wrong("issuer", "an issuer is an https:// URL");
   if (issuer.audience.empty()) return wrong("audience", "say for whom its tokens must be, such as sluice");
+  if (issuer.people) {
+    if (issuer.people->name.empty()) return wrong("people", "say which claim has a person's name, such as email");
+    if (std::ranges::find(issuer.people->scopes, "openid") == issuer.people->scopes.end()) {
+      return wrong("people", "the scopes of a login have openid among them");
+    }
+  }
   for (const BoundService& each : issuer.services) {
     if (each.subject.find_first_not_of("*?") == std::string::npos) {
       return wrong("services", "a subject names more than wildcards: anybody who uses the issuer would be " + each.as);
@@ -208,6 +214,15 @@ Result<AccessPolicy> AccessPolicy::parse(std::string_view text, std::string file
   for (size_t i = 0; i < policy.approvals_.size(); ++i) {
     if (auto sound = check_rule(policy.approvals_[i], "/approvals/" + std::to_string(i)); !sound) return sound.error();
   }
+  policy.preconditions_ = std::move(read_in->preconditions);
+  for (size_t i = 0; i < policy.preconditions_.size(); ++i) {
+    const PreconditionRule& each = policy.preconditions_[i];
+    if (auto sound = check_rule({.actions = each.actions, .environments = each.environments},
+                                "/preconditions/" + std::to_string(i));
+        !sound) {
+      return sound.error();
+    }
+  }
   policy.certificates_ = std::move(read_in->certificates);
   for (size_t i = 0; i < policy.certificates_.size(); ++i) {
     const KnownCertificate& each = policy.certificates_[i];
@@ -226,8 +241,19 @@ Result<AccessPolicy> AccessPolicy::parse(std::string_view text, std::string file
                    .message = policy.issuers_[i].issuer + " is there twice",
                    .path = "/issuers/" + std::to_string(i)};
     }
+    // Two of them could call different people by one name.
+    if (policy.issuers_[i].people && policy.issuer_of_people() != &policy.issuers_[i]) {
+      return Error{.code = Code::invalid,
+                   .message = "people log in with one issuer, and " + policy.issuer_of_people()->issuer + " is one",
+                   .path = "/issuers/" + std::to_string(i) + "/people"};
+    }
   }
   return policy;
+}
+
+const TrustedIssuer* AccessPolicy::issuer_of_people() const {
+  auto found = std::ranges::find_if(issuers_, [](const TrustedIssuer& each) { return each.people.has_value(); });
+  return found == issuers_.end() ? nullptr : &*found;
 }
 
 const TrustedIssuer* AccessPolicy::issuer_named(std::string_view issuer) const {
@@ -260,6 +286,14 @@ std::vector<std::pair<std::string, std::string>> AccessPolicy::bindings() const 
 std::string AccessPolicy::certified(const std::string& name) const {
   auto found = certified_.find(name);
   return found == certified_.end() ? "" : found->second;
+}
+
+bool AccessPolicy::demands_precondition(const Wanted& wanted) const {
+  return std::ranges::any_of(preconditions_, [&](const PreconditionRule& each) {
+    auto inside = [&](const std::string& place) { return any_fits(*each.environments, place); };
+    return any_fits(each.actions, wanted.action) &&
+           (!each.environments || std::ranges::any_of(wanted.environments, inside));
+  });
 }
 
 const ApprovalRule* AccessPolicy::approval_for(const Wanted& wanted) const {
@@ -361,6 +395,11 @@ std::string AccessPolicy::exceeds(const Identity& who, const AccessPolicy& next)
   for (const AccessGrant& each : grants_) {
     if (each.deny.empty() || std::ranges::find(next.grants_, each) != next.grants_.end() || holds(who, all)) continue;
     return who.subject + " is not admin everywhere, and cannot lift what is denied";
+  }
+  const TrustedIssuer* people = next.issuer_of_people();
+  const TrustedIssuer* before = issuer_of_people();
+  if (people != nullptr && (before == nullptr || *before != *people) && !holds(who, all)) {
+    return who.subject + " is not admin everywhere, and cannot say with whom people log in";
   }
   return "";
 }

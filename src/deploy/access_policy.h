@@ -10,6 +10,8 @@
 //     - to: [service:ci]
 //       allow: [Revision/stage, Artifact/*]
 //       deny: [Revision/archive]         # wins over every grant that gives it
+//   preconditions:                       # changes that must say which generation they have seen (If-Match)
+//     - {actions: [Traffic/*], environments: [prod-*]}
 //   certificates:                        # of clients: who calls with which
 //     - {spiffe: spiffe://shop.example/ci, as: service:ci}
 //     - {subject: CN=ann, as: user:ann}
@@ -18,6 +20,9 @@
 //       audience: sluice
 //       services:
 //         - {subject: "repo:shop/app:ref:refs/heads/*", as: service:ci}
+//     - issuer: https://people.example   # with whom people log in: each is user:NAME, in the groups of the token
+//       audience: sluice                 # the client that Sluice is there
+//       people: {name: email, groups: groups, scopes: [openid, email, groups]}
 //
 // A grant gives its role's rights and what `allow` names. Nobody is bound by a policy who is the home's owner.
 #pragma once
@@ -68,6 +73,15 @@ struct ApprovalRule {
 };
 BOOST_DESCRIBE_STRUCT(ApprovalRule, (), (actions, environments, needed, hours))
 
+// What must say which generation of its row it has seen.
+struct PreconditionRule {
+  std::vector<std::string> actions;                      // Concept/action; * and ? are wildcards
+  std::optional<std::vector<std::string>> environments;  // patterns; left out: everywhere
+
+  bool operator==(const PreconditionRule&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(PreconditionRule, (), (actions, environments))
+
 // Whoever shows a certificate with this SPIFFE ID, or with this subject, is that subject of the policy.
 struct KnownCertificate {
   std::optional<std::string> spiffe;
@@ -87,24 +101,38 @@ struct BoundService {
 };
 BOOST_DESCRIBE_STRUCT(BoundService, (), (subject, as))
 
+// How people log in with an issuer: who they are, its tokens say in these claims.
+struct PeopleOfIssuer {
+  std::string name = "sub";       // user:NAME
+  std::string groups = "groups";  // group:NAME each
+  std::vector<std::string> scopes = {"openid"};
+  static constexpr std::string_view kDefaulted[] = {"name", "groups", "scopes"};
+
+  bool operator==(const PeopleOfIssuer&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(PeopleOfIssuer, (), (name, groups, scopes))
+
 struct TrustedIssuer {
   std::string issuer;    // "https://ci.example"
   std::string audience;  // that its tokens must be for
   std::vector<BoundService> services;
+  std::optional<PeopleOfIssuer> people;
+  static constexpr std::string_view kDefaulted[] = {"services"};
 
   bool operator==(const TrustedIssuer&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(TrustedIssuer, (), (issuer, audience, services))
+BOOST_DESCRIBE_STRUCT(TrustedIssuer, (), (issuer, audience, services, people))
 
 struct AccessDocument {
   std::string schema;
   std::vector<AccessGrant> grants;
   std::vector<ApprovalRule> approvals;
+  std::vector<PreconditionRule> preconditions;
   std::vector<KnownCertificate> certificates;
   std::vector<TrustedIssuer> issuers;
-  static constexpr std::string_view kDefaulted[] = {"approvals", "certificates", "issuers"};
+  static constexpr std::string_view kDefaulted[] = {"approvals", "preconditions", "certificates", "issuers"};
 };
-BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals, certificates, issuers))
+BOOST_DESCRIBE_STRUCT(AccessDocument, (), (schema, grants, approvals, preconditions, certificates, issuers))
 
 // Who calls, and by what their token is narrowed.
 struct Identity {
@@ -140,12 +168,16 @@ class AccessPolicy {
 
   // The rule that wants most people to agree to this; null: nobody has to.
   const ApprovalRule* approval_for(const Wanted& wanted) const;
+  // Whether it must say which generation it has seen.
+  bool demands_precondition(const Wanted& wanted) const;
 
   // Who a certificate with this SPIFFE ID, or else this subject, stands for; empty: nobody.
   std::string certified(const std::string& name) const;
   const std::vector<KnownCertificate>& certificates() const { return certificates_; }
   // Null: its tokens are not believed.
   const TrustedIssuer* issuer_named(std::string_view issuer) const;
+  // With whom people log in; null: with nobody.
+  const TrustedIssuer* issuer_of_people() const;
   // The service that a token of the issuer with this subject stands for; empty: none.
   std::string service_of(std::string_view issuer, const std::string& subject) const;
   // All whom certificates and tokens of issuers stand for, in words that tell one binding from another.
@@ -167,6 +199,7 @@ class AccessPolicy {
 
   std::vector<AccessGrant> grants_;
   std::vector<ApprovalRule> approvals_;
+  std::vector<PreconditionRule> preconditions_;
   std::vector<KnownCertificate> certificates_;
   std::vector<TrustedIssuer> issuers_;
   std::unordered_map<std::string, std::string> certified_;  // by SPIFFE ID or subject

@@ -15,6 +15,7 @@
 #include "host/engine_door.h"
 #include "host/observing.h"
 #include "host/visible_store.h"
+#include "http/message.h"
 #include "lang/check/relations.h"
 
 namespace sluice::host {
@@ -28,8 +29,33 @@ constexpr size_t kMaxTokenBytes = 256;
 constexpr std::string_view kByCertificate = "x509:";
 // And for those who came by a token of an issuer: "oidc:1800000000 https://ci.example repo:shop/app".
 constexpr std::string_view kByIssuer = "oidc:";
+// And for people who came by one: "sso:1800000000 https://people.example release,shop%20team", with their groups.
+constexpr std::string_view kByPerson = "sso:";
 constexpr int64_t kLeewayOfIssuer_s = 60;
 constexpr size_t kMaxSubjectBytes = 255;
+constexpr size_t kMostGroups = 100;
+
+// Their name and their groups, as claims of a token that holds.
+Result<std::pair<std::string, std::string>> person_in(const json::object& claims,
+                                                      const deploy::PeopleOfIssuer& people) {
+  const json::value* name = claims.if_contains(people.name);
+  const std::string text = name != nullptr && name->is_string() ? std::string(name->get_string()) : "";
+  const json::value* verified = claims.if_contains("email_verified");
+  const bool doubtful = people.name == "email" && verified != nullptr && *verified != json::value(true);
+  if (text.empty() || text.size() > kMaxSubjectBytes || doubtful || !deploy::check_subject("user:" + text)) {
+    return Error{.code = Code::unauthenticated,
+                 .message = "the token does not say who it is in " + people.name,
+                 .next = "an admin looks at people: of the policy"};
+  }
+  std::string groups;
+  const json::value* all = claims.if_contains(people.groups);
+  size_t count = 0;
+  for (const json::value& each : all != nullptr && all->is_array() ? all->get_array() : json::array()) {
+    if (!each.is_string() || each.get_string().empty() || count++ >= kMostGroups) continue;
+    groups += (groups.empty() ? "" : ",") + http::percent_encoded(std::string_view(each.get_string()));
+  }
+  return std::pair("user:" + text, groups);
+}
 
 // Calls with the rows of a snapshot that somebody else keeps.
 template <class Use>
@@ -178,7 +204,8 @@ Result<deploy::views::KnownSession> Authority::good_session(const std::string& i
   std::optional<deploy::views::KnownToken> token;
   auto read = with_rows(**snapshot, parts_, [&](const auto& rows) {
     known = deploy::views::session_of(rows, id);
-    if (known && !known->token.empty()) token = deploy::views::token_of(rows, known->token);
+    if (known && !known->token.empty() && !known->token.starts_with(kByPerson))
+      token = deploy::views::token_of(rows, known->token);
   });
   if (!read) return read.error();
   const int64_t now_ms = parts_.clock->wall_ms();
@@ -190,14 +217,36 @@ Result<deploy::views::KnownSession> Authority::good_session(const std::string& i
                         return run_name(each) == known->run;
                       });
     if (known->subject != parts_.owner || !runs) return not_logged_in();
+  } else if (known->token.starts_with(kByPerson)) {
+    if (!identity({.name = known->subject, .token = known->token}, **snapshot)) return not_logged_in();
   } else if (!token || !is_good(*token, now_ms) || token->identity.subject != known->subject) {
     return not_logged_in();
   }
   return *std::move(known);
 }
 
-// Which service it is, the policy says; the journal has issuer and subject in the place of a token's id.
-Result<engine::Caller> Authority::authenticate_issued(std::string_view token) {
+std::optional<deploy::TrustedIssuer> Authority::issuer_of_people() const {
+  auto snapshot = parts_.store->read();
+  if (!snapshot) return std::nullopt;
+  auto policy_now = policy(**snapshot);
+  const deploy::TrustedIssuer* issuer = policy_now->issuer_of_people();
+  return issuer != nullptr ? std::optional(*issuer) : std::nullopt;
+}
+
+Result<engine::Caller> Authority::authenticate_person(std::string_view token, const std::string& nonce) {
+  auto caller = authenticate_issued(token, nonce);
+  if (!caller || caller->token.starts_with(kByPerson)) return caller;
+  return not_known();
+}
+
+std::string Authority::person_until(const engine::Caller& caller, int64_t until_ms) {
+  const size_t after = caller.token.find(' ');
+  if (!caller.token.starts_with(kByPerson) || after == std::string::npos) return "";
+  return std::string(kByPerson) + std::to_string(until_ms / 1000) + caller.token.substr(after);
+}
+
+// Which service or person it is, the policy says; the journal has issuer and subject in the place of a token's id.
+Result<engine::Caller> Authority::authenticate_issued(std::string_view token, const std::string& nonce) {
   auto hints = crypto::jwt_hints(token);
   if (!hints) return not_known();
   std::shared_ptr<const deploy::AccessPolicy> policy_now;
@@ -214,14 +263,14 @@ Result<engine::Caller> Authority::authenticate_issued(std::string_view token) {
                  .message = "the keys of " + issuer->issuer + " cannot be read: " + keys.error().message};
   }
   const int64_t now_ms = parts_.clock->wall_ms();
-  auto claims =
-      crypto::verify_jwt(token, *keys, {.issuer = issuer->issuer, .audience = issuer->audience, .now_ms = now_ms});
+  auto claims = crypto::verify_jwt(
+      token, *keys, {.issuer = issuer->issuer, .audience = issuer->audience, .now_ms = now_ms, .nonce = nonce});
   if (!claims) return Error{.code = Code::unauthenticated, .message = claims.error().message};
   const json::value* said = claims->if_contains("sub");
   const std::string subject = said != nullptr && said->is_string() ? std::string(said->get_string()) : "";
   const std::string service =
       subject.empty() || subject.size() > kMaxSubjectBytes ? "" : policy_now->service_of(issuer->issuer, subject);
-  if (service.empty()) {
+  if (service.empty() && !issuer->people) {
     return Error{.code = Code::unauthenticated,
                  .message = "the access policy binds no service to the token's subject",
                  .next = "an admin adds it to issuers: of the policy"};
@@ -230,6 +279,13 @@ Result<engine::Caller> Authority::authenticate_issued(std::string_view token) {
   const int64_t until_s = ends.is_int64()    ? ends.get_int64()
                           : ends.is_uint64() ? static_cast<int64_t>(ends.get_uint64())
                                              : static_cast<int64_t>(ends.get_double());
+  if (service.empty()) {
+    auto person = person_in(*claims, *issuer->people);
+    if (!person) return person.error();
+    return engine::Caller{
+        .name = person->first,
+        .token = std::string(kByPerson) + std::to_string(until_s) + " " + issuer->issuer + " " + person->second};
+  }
   return engine::Caller{
       .name = service,
       .token = std::string(kByIssuer) + std::to_string(until_s) + " " + issuer->issuer + " " + subject};
@@ -310,6 +366,25 @@ Result<deploy::Identity> Authority::identity(const engine::Caller& who, store::S
     if (policy(snapshot)->certified(who.token.substr(kByCertificate.size())) != who.name) return not_known();
     return deploy::Identity{.subject = who.name};
   }
+  if (who.token.starts_with(kByPerson)) {
+    auto policy_now = policy(snapshot);
+    const std::string known_by = who.token.substr(kByPerson.size());
+    const size_t first = known_by.find(' '), second = known_by.find(' ', first + 1);
+    if (second == std::string::npos) return not_known();
+    int64_t until_s = 0;
+    std::from_chars(known_by.data(), known_by.data() + first, until_s);
+    const deploy::TrustedIssuer* issuer = policy_now->issuer_named(known_by.substr(first + 1, second - first - 1));
+    const bool ended = parts_.clock->wall_ms() >= (until_s + kLeewayOfIssuer_s) * 1000;
+    if (ended || issuer == nullptr || !issuer->people) return not_known();
+    deploy::Identity identity{.subject = who.name};
+    for (std::string_view rest = std::string_view(known_by).substr(second + 1); !rest.empty();) {
+      const size_t end = std::min(rest.find(','), rest.size());
+      auto group = http::percent_decoded(rest.substr(0, end));
+      if (group) identity.groups.push_back("group:" + *group);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return identity;
+  }
   if (who.token.starts_with(kByIssuer)) {
     const std::string known_by = who.token.substr(kByIssuer.size());
     const size_t first = known_by.find(' '), second = known_by.find(' ', first + 1);
@@ -384,6 +459,13 @@ std::vector<std::string> Authority::environments_of(const std::string& action, c
   auto snapshot = parts_.store->read();
   if (!snapshot) return {};
   return wanted(**snapshot, action, fields).environments;
+}
+
+bool Authority::demands_precondition(const engine::Caller& who, const std::string& action,
+                                     const json::object& input) const {
+  if (is_unbound(who)) return false;
+  auto snapshot = parts_.store->read();
+  return snapshot && policy(**snapshot)->demands_precondition(wanted(**snapshot, action, input));
 }
 
 std::optional<Authority::Needed> Authority::approval_for(const engine::Caller& who, const std::string& action,

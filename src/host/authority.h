@@ -62,6 +62,12 @@ class Authority {
   // Who has this token, one of Access or of an OpenID issuer that the policy trusts; `unauthenticated` says no more
   // than that it does not hold.
   Result<engine::Caller> authenticate(std::string_view token);
+  // With whom people log in, as the policy says; none: with nobody.
+  std::optional<deploy::TrustedIssuer> issuer_of_people() const;
+  // The person whom a token of that issuer stands for, which must have this nonce.
+  Result<engine::Caller> authenticate_person(std::string_view token, const std::string& nonce);
+  // What names them in a session, which lasts longer than the token; empty: they did not come by one.
+  static std::string person_until(const engine::Caller& caller, int64_t until_ms);
   // Who has logged in with this cookie; likewise.
   Result<LoggedIn> authenticate_session(std::string_view text);
   // Whom a client's certificate, which holds, stands for by the policy; `chain_pem` begins with it.
@@ -94,6 +100,8 @@ class Authority {
   };
   std::optional<Needed> approval_for(const engine::Caller& who, const std::string& action,
                                      const json::object& input) const;
+  // Whether the policy wants such a call to say which generation of its row it has seen.
+  bool demands_precondition(const engine::Caller& who, const std::string& action, const json::object& input) const;
   // The right that the action needs; `not_found` names the one that was probably meant.
   Result<std::string> right_of(const std::string& action) const;
   // What the policy says of them, in its order.
@@ -109,7 +117,7 @@ class Authority {
  private:
   friend class Sight;
   std::shared_ptr<const deploy::AccessPolicy> policy(store::Snapshot& snapshot) const;
-  Result<engine::Caller> authenticate_issued(std::string_view token);
+  Result<engine::Caller> authenticate_issued(std::string_view token, const std::string& nonce = {});
   Result<deploy::views::KnownSession> good_session(const std::string& id) const;
   Result<deploy::Identity> identity(const engine::Caller& who, store::Snapshot& snapshot) const;
   deploy::AccessVerdict judge_put(const engine::Caller& who, store::Snapshot& snapshot) const;

@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "base/lock_file.h"
+#include "host/openid.h"
 
 namespace sluice::host {
 namespace {
@@ -38,6 +40,38 @@ Result<void> write_contexts(Disk& disk, const Home& home, const Contexts& contex
   auto keys = home.folder("keys");
   if (!keys) return keys.error();
   return write_atomically(disk, file_in(*keys), write(::sluice::to_json(contexts)) + "\n", 0600);
+}
+
+Result<Contexts> read_renewed_contexts(Disk& disk, const Home& home, Clock& clock) {
+  constexpr int64_t kBefore_s = 30;
+  constexpr int64_t kRenew_ms = 20'000;
+  auto is_due = [&](const Contexts& contexts) {
+    auto server = contexts.server();
+    if (!server || !server->sso) return false;
+    const std::string ends = unverified_claim(server->token, "exp");
+    int64_t ends_s = 0;
+    std::from_chars(ends.data(), ends.data() + ends.size(), ends_s);
+    return ends_s - kBefore_s <= clock.wall_ms() / 1000;
+  };
+  auto contexts = read_contexts(disk, home);
+  if (!contexts || !is_due(*contexts)) return contexts;
+  auto keys = home.folder("keys");
+  if (!keys) return keys.error();
+  auto lock = LockFile::acquire(disk, clock, (*keys / "contexts.lock").string(), kRenew_ms);
+  if (!lock) return lock.error();
+  contexts = read_contexts(disk, home);
+  if (!contexts || !is_due(*contexts)) return contexts;
+  ServerContext& server = contexts->servers.at(contexts->current);
+  auto tokens = refresh_tokens(server.sso->token_endpoint, server.sso->client, server.sso->refresh_token, clock);
+  if (!tokens) {
+    return Error{.code = tokens.error().code,
+                 .message = "the login at " + server.url + " has ended: " + tokens.error().message,
+                 .next = "sluice login " + server.url + " --sso --name " + contexts->current};
+  }
+  server.token = tokens->id_token;
+  if (!tokens->refresh_token.empty()) server.sso->refresh_token = tokens->refresh_token;
+  if (auto kept = write_contexts(disk, home, *contexts); !kept) return kept.error();
+  return contexts;
 }
 
 Result<ServerAddress> address_in(const std::string& url) {

@@ -82,6 +82,7 @@ const std::vector<EventType>& event_types() {
       {"traffic.changed", "Traffic/set", {"ok"}, "Revisions get other shares of the requests"},
       {"traffic.cleared", "Traffic/clear", {"ok"}, "No revision gets requests"},
       {"traffic.forwarded", "Traffic/forward", {"ok"}, "A rollback of traffic was undone"},
+      {"traffic.moved", "Traffic/move", {"ok"}, "A rollout gives revisions other shares of the requests"},
       {"traffic.rolled-back", "Traffic/rollback", {"ok"}, "Traffic is as it was before"},
       {"traffic.shifted", "Traffic/shift", {"ok"}, "A revision gets another share, at the others' cost"},
       {"trust.added", "Trust/add", {"ok"}, "A key's signatures count"},

@@ -1,7 +1,10 @@
 // Waiting is asking again and again, each time for a moment that the server waits: so the person here can end it.
 #include "host/remote_door.h"
 
+#include <sys/socket.h>
+
 #include <boost/json.hpp>
+#include <thread>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -312,6 +315,18 @@ Result<int> RemoteDoor::exec(const ExecAsk& ask, const ExecEnds& ends) {
   http::Request request = addressed(post({"v1", "exec"}, body));
   auto answer = (*client)->switch_to(std::string(kExecProtocol), std::move(request), kExchange_ms);
   if (!answer) return answer.error();
+  if (answer->wire && answer->wire->is_tls()) {
+    auto pair = http::socket_pair();
+    if (!pair) return pair.error();
+    std::thread passing([&] {
+      answer->wire->join(pair->second);
+      ::shutdown(pair->second.fd(), SHUT_RDWR);
+    });
+    auto code = attach(pair->first.fd(), std::move(answer->input), ends);
+    ::shutdown(pair->first.fd(), SHUT_RDWR);
+    passing.join();
+    return code;
+  }
   if (answer->wire) return attach(answer->wire->socket().fd(), std::move(answer->input), ends);
   auto problem = parse_json(answer->refusal.body);
   return problem ? error_in(problem->root) : problem.error();

@@ -152,6 +152,7 @@ Result<std::unique_ptr<Serving>> Serving::start(const Opening& opening, const Ki
                                 .about = [&self] { return self.about(); },
                                 .stop = [&self] { self.ask_to_stop(); },
                                 .log = [&self](const std::string& text) { self.log(text); }});
+  http::raise_open_files();
   // The lock is this process's, so whatever stands at the socket's place belongs to nobody.
   auto listening = http::listen_unix(opening.disk, self.socket_);
   if (!listening) return listening.error();

@@ -165,7 +165,7 @@ std::string head_of(const Response& response) {
   if (response.status != 204) head += "Content-Type: " + response.content_type + "\r\n";
   append_headers(head, response.headers);
   if (response.close) head += "Connection: close\r\n";
-  if (response.stream) {
+  if (response.stream || response.feed) {
     head += "Transfer-Encoding: chunked\r\n";
   } else if (response.status != 204) {
     head += "Content-Length: " + std::to_string(response.body.size()) + "\r\n";

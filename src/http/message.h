@@ -4,7 +4,9 @@
 //   auto wait = request.parameter("wait");
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,7 +37,7 @@ struct Request {
   Query query;  // its parameters, decoded, in their order
   std::vector<Header> headers;
   std::string body;
-  // Of a PUT, whose body is not held: the next piece of it, false at its end. An error: it breaks off.
+  // Of a PUT or PATCH, whose body is not held: the next piece of it, false at its end. An error: it breaks off.
   std::function<Result<bool>(std::string& piece)> more = {};
   bool keep_alive = true;
 
@@ -63,6 +65,21 @@ class Stream {
   virtual bool wanted() = 0;
 };
 
+// An answer without an end that holds no thread: the server asks it for more when it has been woken, and every now and
+// then.
+class Feed {
+ public:
+  virtual ~Feed() = default;
+  // From now on `wake` is called, from any thread, whenever there may be more. Called once, before `next`.
+  virtual void begin(std::function<void()> wake) = 0;
+  // Adds what is to be sent now. False: nothing follows. It must not wait for anything to happen.
+  virtual bool next(std::string& out) = 0;
+  // After how long it is asked if nobody has woken it.
+  virtual int64_t look_ms() const { return 1'000; }
+  // Whether `next` reads more than a little, so that other feeds should not wait for it.
+  virtual bool takes_time() const { return false; }
+};
+
 struct Switched;
 
 struct Response {
@@ -70,7 +87,8 @@ struct Response {
   std::string content_type = "application/json";
   std::vector<Header> headers;
   std::string body;
-  std::function<void(Stream&)> stream;  // writes the body, chunk by chunk, in place of `body`
+  std::function<void(Stream&)> stream;  // writes the body, chunk by chunk, in place of `body`; it has a thread
+  std::shared_ptr<Feed> feed = {};      // has the body, chunk by chunk, in place of `body`
   bool close = false;                   // the connection, after this
   std::string protocol = {};            // that the connection is switched to, which is then `channel`'s, until it ends
   std::function<void(Switched&)> channel = {};

@@ -106,7 +106,8 @@ Result<bool> RequestParser::take(std::string& input) {
 }
 
 bool RequestParser::is_streamed() const {
-  return has_head() && state_->parser.get().method() == beast::http::verb::put;
+  const beast::http::verb method = state_->parser.get().method();
+  return has_head() && (method == beast::http::verb::put || method == beast::http::verb::patch);
 }
 
 std::string RequestParser::take_body() { return std::exchange(state_->parser.get().body(), {}); }

@@ -9,7 +9,7 @@
 //     …                                             // more input
 //   }
 //
-// The body of a PUT may be larger than memory: it is taken out piece by piece, and counts for no limit.
+// The body of a PUT or PATCH may be larger than memory: it is taken out piece by piece, and counts for no limit.
 #pragma once
 
 #include <cstddef>

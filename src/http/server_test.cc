@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <latch>
+#include <map>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -244,6 +246,136 @@ TEST_F(Servers, ThePiecesOfAPutAreTakenAsTheyCome) {
   EXPECT_THAT(exchange("PUT /no HTTP/1.1\r\nHost: h\r\nContent-Length: 3000000\r\n\r\nhe"),
               testing::HasSubstr("Connection: close"))
       << "what follows a body that nobody has read is no request";
+}
+
+// What is put in goes to everybody who follows.
+struct Fed {
+  void add(const std::string& text) {
+    std::lock_guard lock(mutex);
+    said += text;
+    for (const auto& [feed, wake] : wakes) wake();
+  }
+  size_t followers() {
+    std::lock_guard lock(mutex);
+    return wakes.size();
+  }
+  std::mutex mutex;
+  std::string said;
+  std::map<const Feed*, std::function<void()>> wakes;
+};
+
+class FedFeed final : public Feed {
+ public:
+  explicit FedFeed(Fed& fed) : fed_(fed) {}
+  ~FedFeed() override {
+    std::lock_guard lock(fed_.mutex);
+    fed_.wakes.erase(this);
+  }
+  void begin(std::function<void()> wake) override {
+    std::lock_guard lock(fed_.mutex);
+    fed_.wakes[this] = std::move(wake);
+  }
+  bool next(std::string& out) override {
+    std::lock_guard lock(fed_.mutex);
+    out += fed_.said.substr(at_);
+    at_ = fed_.said.size();
+    return !fed_.said.ends_with("end");
+  }
+
+ private:
+  Fed& fed_;
+  size_t at_ = 0;
+};
+
+TEST_F(Servers, FeedsHoldNoThreadAndGetWhatComes) {
+  Fed fed;
+  start(
+      [&](const Request& request, const Peer& peer) {
+        if (request.target != "/feed") return echo(request, peer);
+        return Response{.content_type = "text/event-stream", .feed = std::make_shared<FedFeed>(fed)};
+      },
+      {.handlers = {.stay = 1, .most = 1}});
+  std::vector<Wire> followers;
+  for (int i = 0; i < 100; ++i) {
+    auto socket = connect_unix(path);
+    ASSERT_TRUE(socket);
+    followers.emplace_back(*std::move(socket), clock);
+    followers.back().write("GET /feed HTTP/1.1\r\nHost: h\r\n\r\n", in_a_minute());
+  }
+  ASSERT_TRUE(eventually([&] { return fed.followers() == 100; }));
+  auto client = Client::to_unix(path, clock);
+  EXPECT_EQ((*client)->send({.method = "GET", .target = "/"}, 60'000)->status, 200) << "the one thread is free";
+  fed.add("data: 1\n\n");
+  for (Wire& each : followers) {
+    std::string got;
+    while (got.find("9\r\ndata: 1\n\n\r\n") == std::string::npos) {
+      ASSERT_EQ(each.read(got, in_a_minute(), -1), Wire::Read::some);
+    }
+  }
+  followers.erase(followers.begin() + 1, followers.end());
+  EXPECT_TRUE(eventually([&] { return fed.followers() == 1; })) << "who has gone is followed no longer";
+  fed.add("the end");
+  std::string got;
+  while (got.find("0\r\n\r\n") == std::string::npos) {
+    ASSERT_EQ(followers[0].read(got, in_a_minute(), -1), Wire::Read::some);
+  }
+}
+
+TEST_F(Servers, WhoNeverReadsIsCut) {
+  Fed fed;
+  start([&](const Request&, const Peer&) { return Response{.feed = std::make_shared<FedFeed>(fed)}; },
+        {.write_ms = 50});
+  auto socket = connect_unix(path);
+  Wire wire(*std::move(socket), clock);
+  wire.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n", in_a_minute());
+  fed.add(std::string(size_t{8} << 20U, 'x'));
+  EXPECT_TRUE(eventually([&] { return closed_count() == 1; }));
+  EXPECT_EQ(fed.followers(), 0U);
+}
+
+TEST_F(Servers, WhoStillSendsIsToldThatItIsTooMuch) {
+  start(echo);
+  const std::string got =
+      exchange("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000\r\n\r\n" + std::string(size_t{30} << 20U, 'x'));
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 413 ")) << got.substr(0, 100);
+}
+
+TEST_F(Servers, HalfOpenConnectionsLeaveRoomForOthers) {
+  start(echo, {.read_ms = 60'000, .handlers = {.stay = 1, .most = 1}});
+  std::vector<Wire> half;
+  for (int i = 0; i < 300; ++i) {
+    auto socket = connect_unix(path);
+    ASSERT_TRUE(socket);
+    half.emplace_back(*std::move(socket), clock);
+    half.back().write("GET / HTTP/1.1\r\nHo", in_a_minute());
+  }
+  auto client = Client::to_unix(path, clock);
+  EXPECT_EQ((*client)->send({.method = "GET", .target = "/"}, 60'000)->status, 200);
+}
+
+TEST_F(Servers, AChannelSpeaksForItselfUntilItEnds) {
+  start([](const Request&, const Peer&) {
+    return Response{.protocol = "echo/1", .channel = [](Switched& switched) {
+                      RealClock real;
+                      Wire wire(Socket(::dup(switched.connection)), real);
+                      std::string said = std::exchange(switched.input, {});
+                      const int64_t late_ns = real.monotonic_ns() + 60'000'000'000;
+                      while (said.find('.') == std::string::npos) {
+                        if (wire.read(said, late_ns, switched.stop) != Wire::Read::some) return;
+                      }
+                      wire.write("heard " + said, late_ns);
+                    }};
+  });
+  auto socket = connect_unix(path);
+  Wire wire(*std::move(socket), clock);
+  wire.write("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: echo/1\r\n\r\none ", in_a_minute());
+  std::string got;
+  while (got.find("\r\n\r\n") == std::string::npos) ASSERT_EQ(wire.read(got, in_a_minute(), -1), Wire::Read::some);
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 101 Switching Protocols\r\n")) << got;
+  wire.write("two.", in_a_minute());
+  while (wire.read(got, in_a_minute(), -1) == Wire::Read::some) {
+  }
+  EXPECT_TRUE(got.ends_with("\r\n\r\nheard one two.")) << got;
 }
 
 }  // namespace server_test

@@ -16,11 +16,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 namespace sluice::http {
 namespace {
 
-constexpr int kWaitingConnections = 128;
+constexpr int kWaitingConnections = 4096;
 constexpr int kConnect_ms = 5'000;
 constexpr size_t kReadBytes = size_t{64} << 10U;
 
@@ -99,6 +100,14 @@ Socket& Socket::operator=(Socket&& other) noexcept {
 
 Socket::~Socket() {
   if (fd_ >= 0) ::close(fd_);
+}
+
+Result<std::pair<Socket, Socket>> socket_pair() {
+  std::array<int, 2> ends;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
+    return error_from(errno, "make", "a pair of sockets");
+  }
+  return std::pair(Socket(ends[0]), Socket(ends[1]));
 }
 
 Result<Socket> listen_unix(Disk& disk, const std::string& path) {
@@ -279,6 +288,23 @@ bool Wire::write_raw(std::string_view bytes, int64_t deadline_ns) {
     ::poll(&ready, 1, static_cast<int>(std::min<int64_t>((left_ns + 999'999) / 1'000'000, 60'000)));
   }
   return true;
+}
+
+void Wire::join(const Socket& other) {
+  constexpr int64_t kTaken_ns = 60'000'000'000;
+  Wire near(Socket(::fcntl(other.fd(), F_DUPFD_CLOEXEC, 0)), *clock_);
+  std::string bytes;
+  while (true) {
+    std::array<pollfd, 2> ready = {{{socket_.fd(), POLLIN, 0}, {near.socket_.fd(), POLLIN, 0}}};
+    if (!(tunnel_ && tunnel_->has_some())) ::poll(ready.data(), ready.size(), -1);
+    for (auto [from, to, which] : {std::tuple(this, &near, 0), std::tuple(&near, this, 1)}) {
+      const bool held = which == 0 && tunnel_ && tunnel_->has_some();
+      if (ready[static_cast<size_t>(which)].revents == 0 && !held) continue;
+      bytes.clear();
+      const Read read = from->read(bytes, clock_->monotonic_ns(), -1);
+      if (read == Read::ended || !to->write(bytes, clock_->monotonic_ns() + kTaken_ns)) return;
+    }
+  }
 }
 
 bool Wire::is_closed() const {

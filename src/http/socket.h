@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/disk.h"
@@ -27,11 +28,16 @@ class Socket {
   ~Socket();
 
   int fd() const { return fd_; }
+  // For somebody else to close.
+  int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
 
  private:
   int fd_ = -1;
 };
+
+// Two ends that are connected with each other.
+Result<std::pair<Socket, Socket>> socket_pair();
 
 // The longest path that the system takes for a Unix socket.
 inline constexpr size_t kMaxUnixPath = 107;
@@ -80,6 +86,9 @@ class Wire {
   bool is_closed() const;
 
   const Socket& socket() const { return socket_; }
+  bool is_tls() const { return tunnel_ != nullptr; }
+  // Passes bytes on, in both directions, between the other end and another socket, until one of them has ended.
+  void join(const Socket& other);
 
  private:
   Read read_raw(std::string& into, int64_t deadline_ns, int stop);
@@ -91,9 +100,9 @@ class Wire {
   std::unique_ptr<TlsTunnel> tunnel_;  // null: in the clear
 };
 
-// A connection that has been switched to another protocol.
+// A connection that has been switched to another protocol. Its bytes are those of the other end, also through TLS.
 struct Switched {
-  Wire& wire;
+  int connection = -1;
   std::string input;  // what has come of it already
   int stop = -1;      // can be read once the server stops
 };

@@ -34,6 +34,8 @@ class ServerTls {
   ServerTls(const ServerTls&) = delete;
   ServerTls& operator=(const ServerTls&) = delete;
 
+  ssl_ctx_st* native() const { return context_; }
+
  private:
   friend class TlsTunnel;
   explicit ServerTls(ssl_ctx_st* context) : context_(context) {}

@@ -2,6 +2,7 @@
 #include "mcp/endpoint.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json.h"
 #include "crypto/base64.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr const char* kSession = "Mcp-Session-Id";
 constexpr int64_t kAlive_ns = 15'000'000'000;
+constexpr int64_t kLookAgain_ms = 300;
 
 http::Response in_json(const json::value& value, int status = 200) { return {.status = status, .body = write(value)}; }
 
@@ -65,6 +67,40 @@ int status_of(const json::object& answer, bool modern) {
   return code == kUnsupportedVersion || code == kInvalidRequest ? 400 : 200;
 }
 
+// What somebody follows, as events, until they have left.
+class FollowFeed final : public http::Feed {
+ public:
+  // `over` gives what is said at the end.
+  FollowFeed(Following following, std::string said_first, std::function<bool()> is_over,
+             std::function<std::string()> over)
+      : following_(std::move(following)),
+        first_(std::move(said_first)),
+        is_over_(std::move(is_over)),
+        over_(std::move(over)) {}
+  ~FollowFeed() override { (void)over_(); }
+
+  void begin(std::function<void()>) override {}
+  int64_t look_ms() const override { return kLookAgain_ms; }
+  bool takes_time() const override { return true; }
+  bool next(std::string& out) override {
+    out += std::exchange(first_, {});
+    const bool open = !is_over_() && following_.look([&](const json::object& message) { out += event(message); });
+    const int64_t now_ns = clock_.monotonic_ns();
+    if (out.empty() && now_ns - said_ns_ > kAlive_ns) out += ": alive\n\n";
+    if (!out.empty()) said_ns_ = now_ns;
+    if (!open) out += over_();
+    return open;
+  }
+
+ private:
+  RealClock clock_;
+  Following following_;
+  std::string first_;
+  std::function<bool()> is_over_;
+  std::function<std::string()> over_;
+  int64_t said_ns_ = 0;
+};
+
 }  // namespace
 
 Endpoint::Endpoint(std::string version, std::function<std::shared_ptr<const lang::CheckedKit>()> kit,
@@ -72,30 +108,29 @@ Endpoint::Endpoint(std::string version, std::function<std::shared_ptr<const lang
     : stopping_(stopping),
       server_({.version = std::move(version), .kit = std::move(kit), .clock = clock, .random = random_}) {}
 
-std::string Endpoint::metadata_url(const http::Request& request) {
-  return "http://" + header(request, "Host") + "/.well-known/oauth-protected-resource/mcp";
+std::string Endpoint::metadata_url(const http::Request& request, bool tls) {
+  return (tls ? "https://" : "http://") + header(request, "Host") + "/.well-known/oauth-protected-resource/mcp";
 }
 
-http::Response Endpoint::metadata(const http::Request& request) {
-  return in_json(json::object{{"resource", "http://" + header(request, "Host") + "/mcp"},
+http::Response Endpoint::metadata(const http::Request& request, bool tls) {
+  return in_json(json::object{{"resource", (tls ? "https://" : "http://") + header(request, "Host") + "/mcp"},
                               {"resource_name", "Sluice"},
                               {"bearer_methods_supported", {"header"}}});
 }
 
-http::Response Endpoint::answer(const http::Request& request, const std::string& caller,
-                                std::shared_ptr<host::Door> door) {
+http::Response Endpoint::answer(const http::Request& request, const Who& who) {
   if (is_foreign(request)) {
     return problem(
         {.code = Code::denied, .message = "the Origin " + header(request, "Origin") + " is not this server"});
   }
   const std::string version = header(request, "MCP-Protocol-Version");
   const std::string session = header(request, kSession);
-  if (request.method == "POST") return post(request, caller, std::move(door));
+  if (request.method == "POST") return post(request, who);
   if (!version.empty() && !Server::speaks(version)) {
     return problem({.code = Code::invalid, .message = "the protocol version " + version + " is not spoken here"});
   }
   if (request.method == "DELETE") {
-    server_.forget_session(caller, session);
+    server_.forget_session(who.caller, session);
     return {.status = 204};
   }
   if (session.empty()) {
@@ -105,35 +140,21 @@ http::Response Endpoint::answer(const http::Request& request, const std::string&
   }
   return {.content_type = "text/event-stream",
           .headers = {{"Cache-Control", "no-store"}},
-          .stream = [this, caller, session, door = std::move(door)](http::Stream& to) {
-            int64_t said_ns = 0;
-            RealClock clock;
-            server_.follow_session({.caller = caller,
-                                    .session = session,
-                                    .door = *door,
-                                    .tell = [&](const json::object& message) { to.write(event(message)); },
-                                    .stop =
-                                        [&] {
-                                          if (clock.monotonic_ns() - said_ns > kAlive_ns) {
-                                            said_ns = clock.monotonic_ns();
-                                            to.write(": alive\n\n");
-                                          }
-                                          return stopping_ || !to.wanted();
-                                        }});
-          }};
+          .feed = std::make_shared<FollowFeed>(
+              server_.follow_session(who.caller, session, who.door), "", [left = who.left] { return left(); },
+              [] { return std::string(); })};
 }
 
-http::Response Endpoint::post(const http::Request& request, const std::string& caller,
-                              std::shared_ptr<host::Door> door) {
+http::Response Endpoint::post(const http::Request& request, const Who& who) {
   if (!header(request, "Content-Type").starts_with("application/json")) {
     return problem({.code = Code::invalid, .message = "the body is JSON, and its Content-Type must say so"}, 415);
   }
   auto parsed = parse_json(request.body, "body");
   if (!parsed) return in_json(Server::refusal({}, kParseError, parsed.error().message), 400);
   const std::string session = header(request, kSession);
-  Asked asked{.caller = caller,
+  Asked asked{.caller = who.caller,
               .session = session,
-              .door = *door,
+              .door = *who.door,
               .tell = [](const json::object&) {},
               .stop = [this] { return stopping_.load(); }};
   // Only the oldest version that is spoken sends several at once.
@@ -159,16 +180,29 @@ http::Response Endpoint::post(const http::Request& request, const std::string& c
     return in_json(Server::refusal(id, kInvalidRequest, "the protocol version " + version + " is not spoken here"),
                    400);
   }
+  if (Server::is_listening(message)) {
+    auto listening = server_.listen(message, who.caller, session, who.door);
+    auto over = [this, message, caller = who.caller, session, answer = event(listening.answer)] {
+      server_.listened(message, caller, session);
+      return answer;
+    };
+    return {.content_type = "text/event-stream",
+            .headers = {{"Cache-Control", "no-store"}},
+            .feed = std::make_shared<FollowFeed>(
+                std::move(listening.following), event(listening.acknowledged),
+                [cancelled = listening.cancelled, left = who.left] { return *cancelled || left(); }, over)};
+  }
   if (Server::streams(message) && !id.is_null()) {
     return {.content_type = "text/event-stream",
             .headers = {{"Cache-Control", "no-store"}},
-            .stream = [this, caller, session, modern, message, door = std::move(door)](http::Stream& to) {
-              auto answer = server_.answer(message, {.caller = caller,
-                                                     .session = session,
-                                                     .door = *door,
-                                                     .tell = [&](const json::object& each) { to.write(event(each)); },
-                                                     // A modern client cancels by closing the stream.
-                                                     .stop = [&] { return stopping_ || (modern && !to.wanted()); }});
+            .stream = [this, who, session, modern, message](http::Stream& to) {
+              auto answer = server_.answer(
+                  message, {.caller = who.caller,
+                            .session = session,
+                            .door = *who.door,
+                            .tell = [&](const json::object& each) { to.write(event(each)); },
+                            // A modern client cancels by closing the stream.
+                            .stop = [&] { return stopping_ || who.left() || (modern && !to.wanted()); }});
               if (answer) to.write(event(*answer));
             }};
   }

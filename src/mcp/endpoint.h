@@ -19,15 +19,20 @@ class Endpoint {
   Endpoint(std::string version, std::function<std::shared_ptr<const lang::CheckedKit>()> kit, const Clock& clock,
            const std::atomic<bool>& stopping);
 
-  // Of a caller who is known, with a door that is theirs alone.
-  http::Response answer(const http::Request& request, const std::string& caller, std::shared_ptr<host::Door> door);
+  // Of a caller who is known, with a door that is theirs alone. Streams end when they have `left`.
+  struct Who {
+    std::string caller;
+    std::shared_ptr<host::Door> door;
+    std::function<bool()> left = [] { return false; };
+  };
+  http::Response answer(const http::Request& request, const Who& who);
 
   // What a 401 names (RFC 9728), and the document behind it, for a request that came to this host.
-  static std::string metadata_url(const http::Request& request);
-  static http::Response metadata(const http::Request& request);
+  static std::string metadata_url(const http::Request& request, bool tls);
+  static http::Response metadata(const http::Request& request, bool tls);
 
  private:
-  http::Response post(const http::Request& request, const std::string& caller, std::shared_ptr<host::Door> door);
+  http::Response post(const http::Request& request, const Who& who);
 
   RealRandom random_;
   const std::atomic<bool>& stopping_;

@@ -14,13 +14,16 @@ struct Endpoints : testing::Test {
     http::Request request{.method = std::move(method), .target = "/mcp", .headers = std::move(headers), .body = body};
     request.headers.push_back({"Host", "127.0.0.1:8400"});
     request.headers.push_back({"Content-Type", "application/json"});
-    return endpoint.answer(request, "uid:7",
-                           std::make_shared<host::EngineDoor>(work.door_parts(), engine::Caller{.name = work.owner}));
+    return endpoint.answer(
+        request, {.caller = "uid:7",
+                  .door = std::make_shared<host::EngineDoor>(work.door_parts(), engine::Caller{.name = work.owner}),
+                  .left = [this] { return left.load(); }});
   }
 
   host::TestingWork work;
   RealClock clock;
   std::atomic<bool> stopping = false;
+  std::atomic<bool> left = false;
   Endpoint endpoint{"9", [this] { return work.kit; }, clock, stopping};
 };
 
@@ -55,15 +58,28 @@ TEST_F(Endpoints, AHandshakeBeginsASessionWhichCanBeFollowedAndEnded) {
   ASSERT_NE(session, nullptr);
   EXPECT_EQ(session->size(), 24U);
   EXPECT_EQ(send("", {}, "GET").status, 405);
-  EXPECT_TRUE(send("", {{"Mcp-Session-Id", *session}}, "GET").stream);
+  EXPECT_TRUE(send("", {{"Mcp-Session-Id", *session}}, "GET").feed);
   EXPECT_EQ(send("", {{"Mcp-Session-Id", *session}}, "DELETE").status, 204);
   EXPECT_EQ(send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})").status, 202);
 }
 
+TEST_F(Endpoints, WhoListensIsToldThatAndAnsweredAtTheEnd) {
+  const std::string listen = R"({"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"_meta":)"
+                             R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28"},)"
+                             R"("notifications":{"resourceSubscriptions":["sluice://environments"]}}})";
+  http::Response listened =
+      send(listen, {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "subscriptions/listen"}});
+  ASSERT_TRUE(listened.feed);
+  left = true;
+  std::string out;
+  EXPECT_FALSE(listened.feed->next(out));
+  EXPECT_LT(out.find("notifications/subscriptions/acknowledged"), out.find(R"("resultType":"complete")")) << out;
+}
+
 TEST_F(Endpoints, WhoHasNoTokenIsToldWhereToLook) {
   http::Request request{.method = "GET", .target = "/mcp", .headers = {{"Host", "sluice.example"}}};
-  EXPECT_EQ(Endpoint::metadata_url(request), "http://sluice.example/.well-known/oauth-protected-resource/mcp");
-  EXPECT_EQ(parse_json(Endpoint::metadata(request).body)->root.at("resource"), "http://sluice.example/mcp");
+  EXPECT_EQ(Endpoint::metadata_url(request, false), "http://sluice.example/.well-known/oauth-protected-resource/mcp");
+  EXPECT_EQ(parse_json(Endpoint::metadata(request, false).body)->root.at("resource"), "http://sluice.example/mcp");
 }
 
 }  // namespace endpoint_test

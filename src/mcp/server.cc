@@ -18,7 +18,6 @@ constexpr std::string_view kSubscriptionKey = "io.modelcontextprotocol/subscript
 
 // Shorter than the minute after which clients give up.
 constexpr int64_t kPatience_ns = 45'000'000'000;
-constexpr int64_t kLookAgain_ns = 300'000'000;
 constexpr int64_t kListsLast_ms = 60'000;
 constexpr size_t kMostSubscriptions = 64;
 constexpr size_t kMostSessions = 4096;
@@ -94,8 +93,7 @@ json::object Server::refusal(const json::value& id, int code, const std::string&
 }
 
 bool Server::streams(const json::object& message) {
-  const json::object& params = object_in(message, "params");
-  return text_in(message, "method") == "subscriptions/listen" || object_in(params, "_meta").contains("progressToken");
+  return object_in(object_in(message, "params"), "_meta").contains("progressToken");
 }
 
 json::object Server::about() const { return {{"name", "sluice"}, {"title", "Sluice"}, {"version", parts_.version}}; }
@@ -193,7 +191,9 @@ Server::Outcome Server::outcome_of(const std::string& method, const json::object
     if (!prompt) return Refused{kInvalidParams, prompt.error().message};
     return *std::move(prompt);
   }
-  if (method == "subscriptions/listen") return listen(params, id, asked);
+  if (method == "subscriptions/listen") {
+    return Refused{kInvalidRequest, "subscriptions/listen is a request of its own, over HTTP"};
+  }
   return Refused{kNoMethod, "there is no method " + method};
 }
 
@@ -260,7 +260,17 @@ Server::Outcome Server::read(const json::object& params, const Asked& asked) con
 
 // ------------------------------------------------------------------------------------------------------ subscriptions
 
-json::object Server::listen(const json::object& params, const json::value& id, const Asked& asked) {
+bool Server::is_listening(const json::object& message) {
+  const auto version = version_in(message);
+  const json::value* id = message.if_contains("id");
+  return text_in(message, "method") == "subscriptions/listen" && (!version || *version == kModernVersion) &&
+         text_in(message, "jsonrpc") == "2.0" && id != nullptr && (id->is_string() || id->is_number());
+}
+
+Server::Listening Server::listen(const json::object& message, const std::string& caller, const std::string& session,
+                                 std::shared_ptr<host::Door> door) {
+  const json::object& params = object_in(message, "params");
+  const json::value id = message.at("id");
   std::set<std::string> wanted;
   const json::value* uris = object_in(params, "notifications").if_contains("resourceSubscriptions");
   for (const json::value& each : uris != nullptr && uris->is_array() ? uris->get_array() : json::array()) {
@@ -268,32 +278,39 @@ json::object Server::listen(const json::object& params, const json::value& id, c
   }
   json::array honoured;
   for (const std::string& each : wanted) honoured.push_back(json::value(each));
-  asked.tell(notification(
-      "notifications/subscriptions/acknowledged",
-      {{"_meta", {{kSubscriptionKey, id}}}, {"notifications", {{"resourceSubscriptions", std::move(honoured)}}}}));
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
-  const std::pair<Key, std::string> key{{asked.caller, asked.session}, write(id)};
   {
     std::lock_guard lock(mutex_);
-    running_[key] = cancelled;
+    running_[{{caller, session}, write(id)}] = cancelled;
   }
-  Asked until = asked;
-  until.stop = [&] { return *cancelled || asked.stop(); };
-  follow(
-      until, [&] { return wanted; }, id);
-  std::lock_guard lock(mutex_);
-  running_.erase(key);
-  return {{"_meta", {{kSubscriptionKey, id}}}};
+  json::object result{{"_meta", {{kSubscriptionKey, id}}}};
+  if (version_in(message)) {
+    result["resultType"] = "complete";
+    result["_meta"].as_object()[kServerKey] = about();
+  }
+  return {.acknowledged = notification(
+              "notifications/subscriptions/acknowledged",
+              {{"_meta", {{kSubscriptionKey, id}}}, {"notifications", {{"resourceSubscriptions", honoured}}}}),
+          .following = Following(
+              std::move(door), [wanted] { return wanted; }, id),
+          .cancelled = cancelled,
+          .answer = {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}}};
 }
 
-void Server::follow_session(const Asked& asked) {
-  follow(asked,
-         [&] {
-           std::lock_guard lock(mutex_);
-           auto found = subscribed_.find({asked.caller, asked.session});
-           return found == subscribed_.end() ? std::set<std::string>() : found->second;
-         },
-         {});
+void Server::listened(const json::object& message, const std::string& caller, const std::string& session) {
+  std::lock_guard lock(mutex_);
+  running_.erase({{caller, session}, write(message.at("id"))});
+}
+
+Following Server::follow_session(const std::string& caller, const std::string& session,
+                                 std::shared_ptr<host::Door> door) {
+  return Following(std::move(door),
+                   [this, caller, session] {
+                     std::lock_guard lock(mutex_);
+                     auto found = subscribed_.find({caller, session});
+                     return found == subscribed_.end() ? std::set<std::string>() : found->second;
+                   },
+                   {});
 }
 
 void Server::forget_session(const std::string& caller, const std::string& session) {
@@ -301,35 +318,23 @@ void Server::forget_session(const std::string& caller, const std::string& sessio
   subscribed_.erase({caller, session});
 }
 
-// Three times a second, if anything was committed, the documents that are followed are read again: who follows is told
-// of those that differ.
-void Server::follow(const Asked& asked, const std::function<std::set<std::string>()>& wanted, const json::value& id) {
-  std::map<std::string, std::string> known;  // digests
-  auto look = [&](bool tell) {
-    for (const std::string& uri : wanted()) {
-      auto document = read_resource(asked.door, uri);
-      const std::string digest = document ? crypto::to_string(crypto::sha256(write(*document))) : "gone";
-      auto [before, fresh] = known.emplace(uri, digest);
-      if (before->second == digest) continue;
-      before->second = digest;
-      json::object params{{"uri", uri}};
-      if (!id.is_null()) params["_meta"] = json::object{{kSubscriptionKey, id}};
-      if (tell) asked.tell(notification("notifications/resources/updated", std::move(params)));
-    }
-  };
-  look(false);
-  uint64_t seen = 0;
-  while (!asked.stop()) {
-    auto now = asked.door.view("whoami");
-    if (!now) return;
-    if (seen != 0 && now->position != seen) look(true);
-    seen = now->position;
-    const int64_t until_ns = parts_.clock.monotonic_ns() + kLookAgain_ns;
-    auto waited = asked.door.follow(
-        seen + 1, [](const engine::Step&) { return true; },
-        [&] { return asked.stop() || parts_.clock.monotonic_ns() >= until_ns; });
-    if (!waited) return;
+bool Following::look(const std::function<void(const json::object&)>& tell) {
+  auto now = door_->view("whoami");
+  if (!now) return false;
+  if (seen_ == now->position) return true;
+  const bool first = !seen_;
+  seen_ = now->position;
+  for (const std::string& uri : wanted_()) {
+    auto document = read_resource(*door_, uri);
+    const std::string digest = document ? crypto::to_string(crypto::sha256(write(*document))) : "gone";
+    auto [before, fresh] = known_.emplace(uri, digest);
+    if (before->second == digest) continue;
+    before->second = digest;
+    json::object params{{"uri", uri}};
+    if (!id_.is_null()) params["_meta"] = json::object{{kSubscriptionKey, id_}};
+    if (!first) tell(notification("notifications/resources/updated", std::move(params)));
   }
+  return true;
 }
 
 }  // namespace sluice::mcp

@@ -49,21 +49,50 @@ struct Asked {
   std::function<bool()> stop;                     // whether nobody waits any more
 };
 
+// Documents that somebody follows: each look tells of those that are no longer what they were.
+class Following {
+ public:
+  // With the id of the request that asked for it, if one did.
+  Following(std::shared_ptr<host::Door> door, std::function<std::set<std::string>()> wanted, json::value id)
+      : door_(std::move(door)), wanted_(std::move(wanted)), id_(std::move(id)) {}
+
+  // Reads them again if anything was committed since. False: the door is closed.
+  bool look(const std::function<void(const json::object&)>& tell);
+
+ private:
+  std::shared_ptr<host::Door> door_;
+  std::function<std::set<std::string>()> wanted_;
+  json::value id_;
+  std::map<std::string, std::string> known_;  // digests
+  std::optional<uint64_t> seen_;
+};
+
 class Server {
  public:
   explicit Server(ServerParts parts) : parts_(std::move(parts)), previews_(parts_.clock, parts_.random) {}
 
   // The answer of a request; nothing of a notification.
   std::optional<json::object> answer(const json::object& message, const Asked& asked);
-  // Tells of changes of what this session has subscribed to, until `asked.stop`.
-  void follow_session(const Asked& asked);
+  // Changes of what this session has subscribed to.
+  Following follow_session(const std::string& caller, const std::string& session, std::shared_ptr<host::Door> door);
+  // Changes of what a request `subscriptions/listen` names, until the client cancels it.
+  struct Listening {
+    json::object acknowledged;  // to be told at once
+    Following following;
+    std::shared_ptr<std::atomic<bool>> cancelled;
+    json::object answer;  // when it is cancelled
+  };
+  static bool is_listening(const json::object& message);
+  Listening listen(const json::object& message, const std::string& caller, const std::string& session,
+                   std::shared_ptr<host::Door> door);
+  void listened(const json::object& message, const std::string& caller, const std::string& session);
   void forget_session(const std::string& caller, const std::string& session);
 
   // The version that a request says in its `_meta`; none: it is of the handshake's era.
   static std::optional<std::string> version_in(const json::object& message);
   static bool speaks(std::string_view version);
   static json::object refusal(const json::value& id, int code, const std::string& message, json::value data = {});
-  // Whether its answer is a stream: progress was asked for, or it never ends by itself.
+  // Whether its answer is a stream: progress was asked for.
   static bool streams(const json::object& message);
 
  private:
@@ -76,10 +105,8 @@ class Server {
   using Outcome = std::variant<json::object, Refused>;
   Outcome outcome_of(const std::string& method, const json::object& params, const json::value& id, const Asked& asked);
   Outcome call_tool(const json::object& params, const json::value& id, const Asked& asked);
-  json::object listen(const json::object& params, const json::value& id, const Asked& asked);
   Outcome read(const json::object& params, const Asked& asked) const;
   json::object about() const;
-  void follow(const Asked& asked, const std::function<std::set<std::string>()>& wanted, const json::value& id);
   void cancel(const json::object& params, const Asked& asked);
 
   ServerParts parts_;

@@ -34,7 +34,7 @@ def test_three_healthy_steps_are_three_checks_three_analyses_and_one_marker_each
     calls = invocations(home)
     assert count(calls, "Health/checkKit") == count(calls, "Telemetry/analyze") == count(calls, "Rollout/judge", "ok") == 3
     assert count(calls, "Rollout/advance", "ok") == 4 and count(calls, "Rollout/advance", "complete") == 1
-    assert count(calls, "Traffic/set") == count(calls, "Router/publish") == 4
+    assert count(calls, "Traffic/move") == count(calls, "Router/publish") == 4
     eventually(lambda: [each["status"] for each in home.data("telemetry", "markers")] == ["completed", "started"])
 
 

@@ -60,7 +60,7 @@ def test_every_action_that_can_be_called_and_every_view_is_described(server, doc
 def test_what_the_engine_fills_in_is_not_asked_for(document):
     body = document["paths"]["/v1/actions/Traffic/set"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     name = body["properties"]["input"]["$ref"].rsplit("/", 1)[1]
-    assert set(document["components"]["schemas"][name]["properties"]) == {"deployment", "entries", "rollout", "why"}
+    assert set(document["components"]["schemas"][name]["properties"]) == {"deployment", "entries"}
     assert document["paths"]["/v1/actions/Traffic/set"]["post"]["x-sluice-codes"]["notReady"] == "conflict"
 
 

@@ -10,6 +10,7 @@
 #include "cli/context.h"
 #include "cli/opening.h"
 #include "cli/outputs.h"
+#include "cli/sso_login.h"
 #include "crypto/x509.h"
 #include "host/access_views.h"
 #include "host/contexts.h"
@@ -89,9 +90,16 @@ Result<Code> login(Context& context) {
   RealClock clock;
   auto authority = authority_of(context, url, clock);
   if (!authority) return authority.error();
-  auto token = given_token(context);
-  if (!token) return token.error();
-  host::ServerContext server{url, *token, *authority};
+  host::ServerContext server{url, "", *authority};
+  if (context.given.flag("sso")) {
+    auto logged_in = log_in_with_browser(server, clock, context);
+    if (!logged_in) return logged_in.error();
+    server = *std::move(logged_in);
+  } else {
+    auto token = given_token(context);
+    if (!token) return token.error();
+    server.token = *std::move(token);
+  }
   auto door = host::RemoteDoor::open(server, clock, {.purpose = "login"});
   if (!door) return door.error();
   auto answer = (*door)->view("whoami");
@@ -162,11 +170,13 @@ void add_context_commands(Commands& commands) {
   commands.add(
       {.name = "login",
        .group = Group::operate,
-       .summary = "Log in to a server with a token",
+       .summary = "Log in to a server with a token, or with the team's OpenID provider",
        .details = "The token is read from a line of standard input, or from a file. It is kept in "
                   "keys/contexts.json of the home, which only you can read. A server that has made its own "
                   "certificate authority (sluice serve --tls-own) is believed if --fingerprint is that of the "
-                  "authority, which is kept with the token.\n\nFor instance: sluice login "
+                  "authority, which is kept with the token.\n\nWith --sso a browser opens at the provider that "
+                  "the server's access policy names. Commands renew the login by themselves for as long as the "
+                  "provider lets them.\n\nFor instance: sluice login "
                   "http://127.0.0.1:8400 --name team < token",
        .args = {{.name = "url", .help = "such as http://127.0.0.1:8400"}},
        .options =
@@ -174,6 +184,7 @@ void add_context_commands(Commands& commands) {
             {.name = "fingerprint",
              .value = "SHA256",
              .help = "of the authority that the server's certificate is from, as sluice serve prints it"},
+            {.name = "sso", .help = "log in with a browser, at the team's OpenID provider"},
             {.name = "token-file", .value = "FILE", .help = "the file that holds the token", .kind = Kind::path}},
        .example = "sluice login http://127.0.0.1:8400 --token-file token",
        .run = login});

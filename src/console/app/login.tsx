@@ -1,5 +1,5 @@
 // The login page: a token, once. The browser gets a cookie for it; the token itself is kept nowhere.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Problem } from "../api/problem";
 import { ended, logIn } from "../api/session";
 import { Command } from "../parts/basics";
@@ -11,6 +11,10 @@ export function Login() {
   const [token, setToken] = useState("");
   const [trouble, setTrouble] = useState("");
   const [busy, setBusy] = useState(false);
+  const [provider, setProvider] = useState(false);
+  useEffect(() => {
+    fetch("/v1/login/sso", { headers: { accept: "application/json" } }).then((answer) => answer.json()).then((said: { provider?: unknown }) => setProvider(Boolean(said.provider)), () => undefined);
+  }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
     if (!token.trim() || busy) return;
@@ -32,6 +36,7 @@ export function Login() {
           <input class="field" type="password" name="token" autocomplete="current-password" spellcheck={false} value={token} onInput={(event) => setToken(event.currentTarget.value)} autofocus />
         </label>
         <button class="button primary" type="submit" aria-disabled={!token.trim() || busy ? "true" : undefined}>{busy ? "Logging in…" : "Log in"}</button>
+        {provider && <a class="button" href="/v1/login/sso/start">Log in with your team’s account</a>}
         <div class="note"><Icon name="lock" size={14} /> The token is exchanged for a session of this browser and not kept. On this machine, this opens the console without one:</div>
         <Command text="sluice console" />
       </form>

@@ -234,12 +234,19 @@ Set::Result Traffic::set(const Set& ask, State& state) {
   if (std::string fault = fault_of(ask.entries); !fault.empty()) {
     return Set::InvalidSplit{.deployment = ask.deployment, .message = fault};
   }
-  Change change{.by = ask.caller.value_or(""), .key = ask.callerKey.value_or(""), .why = "set"};
-  if (change.by.empty() && ask.rollout) {
-    change = {.by = "rollout", .key = "", .why = ask.why.value_or("set"), .rollout = *ask.rollout};
-  }
-  const TrafficRecord record = change_split(state, ask.deployment, ask.entries, std::move(change));
+  const TrafficRecord record =
+      change_split(state, ask.deployment, ask.entries,
+                   {.by = ask.caller.value_or(""), .key = ask.callerKey.value_or(""), .why = "set"});
   return Set::Ok{.deployment = ask.deployment, .generation = record.generation, .entries = ask.entries};
+}
+
+Move::Result Traffic::move(const Move& ask, State& state) {
+  if (std::string fault = fault_of(ask.entries); !fault.empty()) {
+    return Move::InvalidSplit{.deployment = ask.deployment, .message = fault};
+  }
+  const TrafficRecord record = change_split(state, ask.deployment, ask.entries,
+                                            {.by = "rollout", .key = "", .why = ask.why, .rollout = ask.rollout});
+  return Move::Ok{.deployment = ask.deployment, .generation = record.generation, .entries = ask.entries};
 }
 
 Shift::Result Traffic::shift(const Shift& ask, State& state) {

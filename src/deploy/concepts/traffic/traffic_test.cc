@@ -28,7 +28,7 @@ class TrafficTest : public testing::Test {
   }
 
   void move(const std::string& rollout, const Entries& entries, const std::string& why) {
-    harness.invoke(Set{.deployment = kShop, .entries = entries, .rollout = rollout, .why = why}).as<Set::Ok>();
+    harness.invoke(Move{.deployment = kShop, .entries = entries, .rollout = rollout, .why = why}).as<Move::Ok>();
   }
 
   lang::Harness harness{traffic_binding()};
@@ -137,12 +137,11 @@ TEST_F(TrafficTest, APreviewOfARolloutIsNoStepBack) {
   EXPECT_EQ(back().as<Rollback::Ok>().entries, (Entries{{"r2", 0}, {"r1", 10'000}}));
 }
 
-TEST_F(TrafficTest, APersonsChangeIsNoMoveOfARollout) {
-  for (const char* each : {"r1", "r2"}) {
-    harness.invoke(Set{.deployment = kShop, .entries = {{each, 10'000}}, .caller = "ann", .rollout = "o1"});
-  }
-  EXPECT_EQ(State(harness.rows()).get(kShop)->updatedBy, "ann");
-  EXPECT_EQ(State(harness.rows()).past(kShop).values().size(), 1U);
+TEST_F(TrafficTest, MoveRefusesWhatIsNoSplit) {
+  EXPECT_EQ(harness.invoke(Move{.deployment = kShop, .entries = {{"r1", 9'000}}, .rollout = "o1", .why = ""})
+                .as<Move::InvalidSplit>()
+                .message,
+            refused({{"r1", 9'000}}));
 }
 
 TEST_F(TrafficTest, ASetForgetsWhatWasAhead) {
