@@ -50,7 +50,8 @@ double verdict_s() {
   uint64_t seed = 1;
   std::vector<judge::Window> windows;
   for (int i = 0; i < 1'000; ++i) {
-    windows.push_back({.canary_weight_bps = 500, .baseline = some_counts(seed, 950), .canary = some_counts(seed, 50)});
+    windows.push_back(
+        {.canary_weight_bps = 500, .baseline = some_counts(seed, 95'000), .canary = some_counts(seed, 5'000)});
   }
   return median_s(
       [&] {
