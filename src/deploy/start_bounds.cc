@@ -23,7 +23,7 @@ constexpr size_t kMostKeyBytes = 16 << 10;
 Error denied(const std::string& why) {
   return {.code = Code::denied,
           .message = "it is not started: " + why,
-          .next = "widen the operator's bounds and sign them: sluice bounds sign"};
+          .next = "widen the operator's bounds and sign them"};
 }
 
 // Everything below a folder that a tree consists of: files, symlinks, and folders that are empty.
