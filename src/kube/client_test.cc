@@ -78,7 +78,14 @@ TEST_F(KubeClientTest, AppliesByTheResourceThatDiscoveryNames) {
   answer = [&](const Request& request) {
     told = *request.header("authorization");
     type = *request.header("content-type");
-    return Response{.status = 201, .body = request.body};
+    std::string body = request.body;
+    while (request.more) {
+      std::string piece;
+      auto got = request.more(piece);
+      if (!got || !*got) break;
+      body += piece;
+    }
+    return Response{.status = 201, .body = body};
   };
   auto reply = client->apply(map, {.manager = "m x", .force = true, .dry_run = true});
   ASSERT_TRUE(reply) << to_string(reply.error());

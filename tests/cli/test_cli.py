@@ -68,8 +68,8 @@ def test_help_teaches(run):
 def test_the_examples_of_help_work(run):
     text = run("help").stdout
     examples = re.findall(r"^  (sluice .*?)  ", text.split("\nExamples\n")[1].split("\n\n")[0], re.M)
-    assert len(examples) == 3
-    for example in examples:
+    assert examples[:3] == ["sluice up", "sluice status", "sluice rollback"] and len(examples) == 6
+    for example in examples[3:]:  # the first three are the examples of their commands, too
         assert run(*example.split()[1:]).returncode == 0, example
 
 
@@ -115,6 +115,7 @@ BEFORE = {
     "deploy diff": [DIAMOND, ["env", "create", "staging", "--extends", "local"],
                     ["trust", "bootstrap", "--env", "staging"], [*DIAMOND, "--env", "staging"]],
     "deploy destroy": [DIAMOND],
+    "deploy rollback": [[*DIAMOND, "--target", "store"], DIAMOND],
     "rollback": [[*DIAMOND, "--target", "store"], DIAMOND],
     "webhooks rotate": [["webhooks", "add", "team", "https://chat.example/hook"]],
     "env apply": [["env", "export", "local"]],

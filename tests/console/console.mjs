@@ -281,8 +281,8 @@ const all = {
     await page.goto(await deploymentPage());
     await page.waitForSelector("text=/Moving traffic is off/");
     assert.equal(await page.locator("input[type=range]:not(:disabled)").count(), 0);
-    // Who has which token, who is logged in, and what programs print is not for everybody: the page says so.
-    const kept = ["tokens", "sessions", "logs", "deployment"];
+    // Who has which token, who is logged in, who may do what, and what programs print is not for everybody: the page says so.
+    const kept = ["tokens", "sessions", "policy", "logs", "deployment"];
     for (const [name, path] of Object.entries(await places())) {
       await page.goto(`${url}/ui${path}`);
       await page.waitForSelector("h1");

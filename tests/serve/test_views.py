@@ -114,7 +114,7 @@ QUERIES = {"environments": "", "environment": "environment=local", "deployments"
            "last-change": "relation=Env&key=local", "keyed-call": "key=k1",
            "metrics": "", "approvals": "", "settings": "environment=local", "markers": "", "telemetry": "",
            "questions": "environment=local&bundle=hello",
-           "way-back": "environment=local", "access-can": "action=Traffic/set&environment=local", "whoami": "", "series": "environment=local"}
+           "way-back": "environment=local", "fleet": "", "mesh": "", "mesh-node": "mesh=acme&node=ant", "access-can": "action=Traffic/set&environment=local", "whoami": "", "series": "environment=local"}
 EMPTY = {"dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
          "collectable-artifacts"}
 

@@ -265,4 +265,8 @@ def test_FirstWeek13_every_hint_of_the_kit_is_followed():
                  "doctor Credentials/requirements": "sluice do Credentials/requirements",
                  "doctor Credentials/rotate": "sluice do Credentials/rotate", "doctor Env/rollback": "sluice env-packs rollback"}
     assert all(hint in packs for hint in elsewhere.values())
+    applied = {"env_apply Env/create": "sluice do Env/create", "env_apply Secret/put": "sluice secrets put"}
+    asked = (Path(__file__).parent / "test_first_week_07.py").read_text()
+    assert all(hint in asked for hint in applied.values())
+    elsewhere |= applied
     assert set(given()) - NOT_TOLD - set(elsewhere) - followed == set()

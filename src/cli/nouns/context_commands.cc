@@ -170,7 +170,7 @@ void add_context_commands(Commands& commands) {
   commands.add(
       {.name = "login",
        .group = Group::operate,
-       .summary = "Log in to a server with a token, or with the team's OpenID provider",
+       .summary = "Log in to a server with a token or an OpenID provider",
        .details = "The token is read from a line of standard input, or from a file. It is kept in "
                   "keys/contexts.json of the home, which only you can read. A server that has made its own "
                   "certificate authority (sluice serve --tls-own) is believed if --fingerprint is that of the "

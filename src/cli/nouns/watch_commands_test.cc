@@ -19,7 +19,7 @@ TEST(WatchCommands, PrintsTheTreeOnce) {
   EXPECT_EQ(shown.exit, 0) << shown.err;
   EXPECT_THAT(shown.out, MatchesRegex("local, no router\n"
                                       "└─ shop for local-dev \\([0-9A-Z]+\\)\n"
-                                      "   └─ shop@1 staged, asked 0%, obeyed by nobody\n"));
+                                      "   └─ shop@1 staged, asked 0%, no router serves it yet\n"));
   json::value data = json::parse(home.run({"watch", "--once", "-o", "json"}).out);
   EXPECT_EQ(data.at("rollouts"), json::value(json::array()));
   EXPECT_EQ(data.at("environments").as_array().size(), 1U);

@@ -86,7 +86,13 @@ std::string told_by(const json::object& fields) {
     const json::value* text = fields.if_contains(name);
     if (text == nullptr || !text->is_string()) continue;
     const std::string said(text->get_string());
-    return said.substr(0, said.find("; next: "));
+    std::string told = said.substr(0, said.find("; next: "));
+    const json::value* lines = fields.if_contains("lastLines");
+    if (lines != nullptr && lines->is_array() && !lines->get_array().empty()) {
+      const json::value& last = lines->get_array().back();
+      if (last.is_string()) told += "; the last line it printed: " + std::string(last.get_string());
+    }
+    return told;
   }
   return "";
 }

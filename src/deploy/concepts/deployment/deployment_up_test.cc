@@ -80,7 +80,7 @@ TEST_F(UpStepsTest, ItsHalvesSayWhatTheyReached) {
 
 TEST_F(UpStepsTest, StorageHasANameBeforeTheDeploymentIsMade) {
   EXPECT_EQ(harness.invoke(NameStorage{.environment = "prod", .bundle = "shop"}).as<NameStorage::Refused>().message,
-            "outside local a deployment is for a customer; name the customer");
+            "outside local a deployment is for a customer; next: name the customer with --customer-id");
   const NameStorage ask{.environment = "local", .bundle = "shop", .customer = "acme"};
   auto named = harness.invoke(ask).as<NameStorage::Ok>();
   EXPECT_TRUE(named.named);
