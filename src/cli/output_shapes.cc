@@ -79,6 +79,7 @@ constexpr auto kStructs = std::to_array<Struct>({
     {"MeshJoined", schema_for<outputs::MeshJoined>},
     {"MeshKeys", schema_for<outputs::MeshKeys>},
     {"MeshPlan", schema_for<mesh::TreePlan>},
+    {"MeshPublished", schema_for<outputs::MeshPublished>},
     {"MeshSigned", schema_for<outputs::MeshSigned>},
     {"MeshTraced", schema_for<outputs::MeshTraced>},
     {"MeshVerified", schema_for<outputs::MeshVerified>},
@@ -293,7 +294,7 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"mesh verify", "#MeshVerified"},
     {"mesh join", "#MeshJoined"},
     {"mesh schema", "object"},
-    {"mesh publish", "=Mesh/publish"},
+    {"mesh publish", "#MeshPublished"},
     {"mesh status", "&mesh"},
     {"mesh agent", "#NodeEnrolled | #NodeSync | #NodeStatus | #NodeConfirmed"},
 

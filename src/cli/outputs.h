@@ -572,6 +572,12 @@ struct MeshBundle {
 };
 BOOST_DESCRIBE_STRUCT(MeshBundle, (), (node, file, passphrase))
 
+struct MeshPublished {
+  std::string mesh;
+  Texts changed, held, gone;
+};
+BOOST_DESCRIBE_STRUCT(MeshPublished, (), (mesh, changed, held, gone))
+
 struct VerifiedArtifact {
   std::string artifact;
   uint64_t version = 0;

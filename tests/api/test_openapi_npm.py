@@ -206,7 +206,10 @@ def test_generated_requests_never_make_it_fail(place):
         status, headers, text = place.request(method, target, body)
         said = f"round {number}: {method} {target} {body} => {status} {text[:300]}"
         assert status < 500, said
-        if status >= 400 and method != "HEAD":
+        if status >= 400 and path in ("/v1/login/sso/start", "/v1/login/sso/callback"):
+            assert headers["Content-Type"].startswith("text/html"), said  # browsers go there, not programs
+        elif status >= 400 and method != "HEAD":
+            assert headers["Content-Type"] == "application/problem+json", said
             problem = json.loads(text)
             assert problem["status"] == status and problem["detail"] and problem["code"], said
         elif status == 200 and path.startswith("/v1/views/") and method == "GET":

@@ -115,7 +115,6 @@ BEFORE = {
     "deploy diff": [DIAMOND, ["env", "create", "staging", "--extends", "local"],
                     ["trust", "bootstrap", "--env", "staging"], [*DIAMOND, "--env", "staging"]],
     "deploy destroy": [DIAMOND],
-    "deploy rollback": [[*DIAMOND, "--target", "store"], DIAMOND],
     "rollback": [[*DIAMOND, "--target", "store"], DIAMOND],
     "webhooks rotate": [["webhooks", "add", "team", "https://chat.example/hook"]],
     "env apply": [["env", "export", "local"]],
@@ -147,7 +146,7 @@ AFTER = {
 # Nobody has a token. No administrator says anything. Nothing was counted of a rollout. Telemetry goes to no such place.
 # Nothing is deployed yet. There is no staging. This host is in no mesh. The example declares no
 # concept. Nobody listens at chat.example.
-EXITS = {"login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6,
+EXITS = {"login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "rollout judge": 1, "telemetry remove": 5,
          "scale": 5, "env promote": 5, "mesh agent": 5, "health invariant": 5,
          "webhooks test": 1}

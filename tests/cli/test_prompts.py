@@ -62,7 +62,7 @@ def test_ctrl_c_at_a_question_changes_nothing(sluice, tmp_path):
 def test_ctrl_c_while_init_asks_makes_nothing(sluice, tmp_path):
     folder = tmp_path / "app"
     folder.mkdir()
-    said, code = at_a_prompt(sluice, tmp_path / "home", ["init", str(folder)], "? ")
+    said, code = at_a_prompt(sluice, tmp_path / "home", ["init", str(folder)], "[app] ")
     assert code == 1, said
     assert "stopped; nothing was changed" in said
     assert list(folder.iterdir()) == []

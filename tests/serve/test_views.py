@@ -115,7 +115,7 @@ QUERIES = {"environments": "", "environment": "environment=local", "deployments"
            "metrics": "", "approvals": "", "settings": "environment=local", "markers": "", "telemetry": "",
            "questions": "environment=local&bundle=hello",
            "way-back": "environment=local", "fleet": "", "mesh": "", "mesh-node": "mesh=acme&node=ant", "access-can": "action=Traffic/set&environment=local", "whoami": "", "series": "environment=local"}
-EMPTY = {"dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
+EMPTY = {"mesh", "mesh-node", "dead-letters", "under-way", "approvals", "markers", "telemetry", "settings", "artifacts", "usage-unkept", "stored-data",
          "collectable-artifacts"}
 
 
@@ -126,6 +126,8 @@ def test_every_view_validates_against_its_schema(home):
         schemas = home.read(f"/v1/views/{name}/schema")
         for each in schemas.values():
             jsonschema.Draft202012Validator.check_schema(each)
+        if name == "mesh-node":
+            continue  # nothing is published here; nodes read it in tests/mesh
         document = home.read(f"/v1/views/{name}?{QUERIES[name]}")
         jsonschema.Draft202012Validator(schemas["document"]).validate(document)
         assert document or name in EMPTY, name

@@ -16,6 +16,7 @@
 #include "cli/context.h"
 #include "cli/outputs.h"
 #include "cli/prompt.h"
+#include "host/kit_watch.h"
 #include "plan/app_manifest.h"
 
 namespace sluice::cli {
@@ -85,6 +86,7 @@ auto settle(Context& context, const AskedFor& asked, const Read& read) -> declty
     return answer ? answer : wrong(answer.error());
   }
   const bool asks = !context.given.flag("yes");
+  const host::StopSignal held;  // before the question is seen: Ctrl-C is read_line's to answer
   for (;;) {
     std::string line;
     if (asks) {

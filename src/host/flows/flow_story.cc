@@ -88,9 +88,12 @@ std::string told_by(const json::object& fields) {
     const std::string said(text->get_string());
     std::string told = said.substr(0, said.find("; next: "));
     const json::value* lines = fields.if_contains("lastLines");
-    if (lines != nullptr && lines->is_array() && !lines->get_array().empty()) {
-      const json::value& last = lines->get_array().back();
-      if (last.is_string()) told += "; the last line it printed: " + std::string(last.get_string());
+    if (lines != nullptr && lines->is_array()) {
+      std::string last;  // of the program: those that begin with `sluice` are not its own
+      for (const json::value& each : lines->get_array()) {
+        if (each.is_string() && !each.get_string().starts_with("sluice ")) last = each.get_string();
+      }
+      if (!last.empty()) told += "; the last line it printed: " + last;
     }
     return told;
   }

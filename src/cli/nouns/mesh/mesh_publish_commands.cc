@@ -10,6 +10,7 @@
 #include "cli/call_options.h"
 #include "cli/command_door.h"
 #include "cli/opening.h"
+#include "cli/outputs.h"
 #include "deploy/views/mesh_nodes.h"
 #include "mesh/authority.h"
 #include "mesh/mesh_folder.h"
@@ -86,7 +87,8 @@ Result<Code> publish(Context& context) {
   if (!answer) return answer.error();
   if (answer->code != Code::ok) return (*door)->refusal(*answer);
   const auto changed = answer->texts("changed"), held = answer->texts("held"), gone = answer->texts("gone");
-  context.output.print(answer->fields, [&](const Terminal& terminal) {
+  const outputs::MeshPublished shown{.mesh = answer->text("mesh"), .changed = changed, .held = held, .gone = gone};
+  context.output.print(to_json(shown), [&](const Terminal& terminal) {
     std::string text;
     if (!changed.empty()) text += terminal.paint(Style::good, "published") + "  " + words_of(changed) + "\n";
     if (!held.empty())
