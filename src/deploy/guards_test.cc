@@ -269,6 +269,24 @@ TEST_F(GuardsTest, ForwardToWhatIsNotReadyAnyMoreIsRefusedToo) {
   EXPECT_EQ(kit.run("Traffic/forward", {{"deployment", kShop}, {"steps", 1}}).variant, "notReady");
 }
 
+TEST_F(GuardsTest, ARolloutMovesWhatCouldBeSetAlone) {
+  begin();
+  auto move = [&](const char* revision, const std::string& deployment = kShop) {
+    return kit
+        .run("Traffic/move", {{"deployment", deployment},
+                              {"entries", json::array{{{"revision", revision}, {"weightBps", 10'000}}}},
+                              {"rollout", "01J0000000000000000000000R"},
+                              {"why", "a step"}})
+        .variant;
+  };
+  EXPECT_EQ(move(kReady, "01J0000000000000000000000Z"), "notFound");
+  EXPECT_EQ(move(kStaged), "notReady");
+  EXPECT_EQ(kit.run("Deployment/pause", {{"deployment", kShop}}).variant, "ok");
+  EXPECT_EQ(move(kReady), "inactive");
+  EXPECT_EQ(kit.run("Deployment/resume", {{"deployment", kShop}}).variant, "ok");
+  EXPECT_EQ(move(kReady), "ok");
+}
+
 TEST_F(GuardsTest, ASplitIsOfADeploymentThatIsThereAndActive) {
   shop.status = deployment::DeploymentStatus::active;
   begin();
