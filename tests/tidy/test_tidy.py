@@ -130,6 +130,11 @@ def test_a_header_that_leans_on_others_does_not_compile_alone(build_dir, tmp_pat
         assert run.returncode == code, run.stderr
 
 
+def test_two_test_files_of_one_name_are_refused():
+    assert list(tidy.same_names({"tests/b/test_x.py", "tests/a/test_x.py", "tests/a/x.py", "tests/b/x.py"})) == \
+        ["tests/b/test_x.py:1: tests/a/test_x.py has the same name"]
+
+
 def test_code_without_a_test_is_refused():
     assert list(tidy.missing_tests({"src/base/a.cc"})) == ["src/base/a.cc:1: no a_test.cc beside it"]
     assert list(tidy.missing_tests({"src/base/a.cc", "src/base/a_test.cc", "src/cli/main.cc", "src/base/testing_a.cc"})) == []

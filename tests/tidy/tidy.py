@@ -268,6 +268,15 @@ def missing_tests(files):
                 yield f"{path}:1: no {Path(path).stem}_test.cc beside it"
 
 
+def same_names(files):
+    """pytest takes two test files of one name for the same module, and collects only one of them."""
+    seen = {}
+    for path in sorted(files):
+        if path.startswith("tests/") and path.endswith(".py") and Path(path).name.startswith("test_"):
+            if (first := seen.setdefault(Path(path).name, path)) != path:
+                yield f"{path}:1: {first} has the same name"
+
+
 TEXT_RULES = [purpose, leftovers, seams, macros, includes, kit_words]
 TREE_RULES = [links, concepts, providers, lone_headers]  # these look at other files as well
 
@@ -279,7 +288,7 @@ def check_text(root, path, text):
 
 def check_tree(root):
     files = repository_files(root)
-    findings = list(missing_tests(set(files)))
+    findings = [*missing_tests(set(files)), *same_names(files)]
     for path in files:
         if path.startswith("tests/fuzz/corpus/"):
             continue

@@ -31,7 +31,7 @@ def answers(url):
 
 
 def test_first_week_05_serve_alone_brings_back_programs_and_router(home, eventually):
-    url = home.up(home.copy("hello", "one"))["urls"][0]
+    url = home.up(home.copy("hello", "one"), *home.own_port())["urls"][0]
     kill_everything(home, eventually)
     with home.begin("serve") as serve:
         try:
@@ -44,7 +44,7 @@ def test_first_week_05_serve_alone_brings_back_programs_and_router(home, eventua
 
 def test_first_week_05_up_after_a_kill_serves_at_the_old_address(home, eventually):
     folder = home.copy("hello", "one")
-    url = home.up(folder)["urls"][0]
+    url = home.up(folder, *home.own_port())["urls"][0]
     kill_everything(home, eventually)
     again = home.up(folder)
     assert again["urls"] == [url] and again["changed"] is False
@@ -53,7 +53,7 @@ def test_first_week_05_up_after_a_kill_serves_at_the_old_address(home, eventuall
 
 def test_first_week_05_stop_then_up_keeps_the_address(home):
     folder = home.copy("hello", "one")
-    first = home.up(folder)["urls"]
+    first = home.up(folder, *home.own_port())["urls"]
     home.run("stop")
     again = home.up(folder)
     assert again["urls"] == first

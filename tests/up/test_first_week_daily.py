@@ -18,7 +18,7 @@ def with_secret(home, name="app"):
 
 def test_first_week_13_a_missing_secret_names_the_command_that_puts_it(home):
     folder = with_secret(home)
-    refused = home.run("up", folder, "--detach", code=7).stderr
+    refused = home.run("up", folder, "--detach", *home.own_port(), code=7).stderr
     assert ("there is no secret hello/API_KEY in local; there is no secret hello/OTHER in local; traffic stays as it was\n"
             in refused), refused
     assert ("next:  sluice secrets put local hello/API_KEY, then sluice secrets put local hello/OTHER, then sluice up again\n"

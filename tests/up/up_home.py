@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import threading
 from pathlib import Path
@@ -28,6 +29,12 @@ class Home:
 
     def data(self, *words, **more):
         return json.loads(self.run(*words, "-o", "json", **more).stdout)
+
+    def own_port(self):
+        """Options for an address that no other test takes while this one's router is away."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            return "--port", str(free.getsockname()[1])
 
     def up(self, folder, *words, **more):
         return self.data("up", folder, "--detach", *words, **more)
