@@ -1,11 +1,13 @@
 """How an `up` of a bundle with an image fails, each way brought about by a real engine or a real registry, and what it says.
 Whatever ran before goes on, and nothing of what failed is left."""
 
+import contextlib
 import json
 import re
 import socket
 import subprocess
 
+import pytest
 from engines import both_engines, in_full
 from up_home import get
 
@@ -98,6 +100,33 @@ def test_images_that_cannot_be_had(home, pushed, engine, registries, tmp_path):
     variant, said = failure(home, folder)
     assert variant == "pullFailed" and "cannot pull" in said
     assert engine.containers() == []
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """The engine keeps its images and containers on a disk of 24 MB."""
+    place = tmp_path / "root"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", place], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"a small disk needs root: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "--lazy", place], capture_output=True)
+
+
+@in_full
+def test_an_engine_whose_disk_is_full(small_disk, home, pushed, engine):
+    url = home.up(home.bundle(None, image=pushed("one", "team/shop:1")))["urls"][0]
+    folder = home.bundle(None, image=pushed("two", "team/shop:2"), version="2.0.0")
+    with (small_disk / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+        while True:
+            filler.write(b"x" * 4096)
+    variant, said = failure(home, folder)
+    assert variant == "pullFailed" and "no space left on device" in said, (variant, said)
+    assert get(url) == (200, "one\n") and len(engine.containers()) == 1
+    (small_disk / "filler").unlink()
+    home.up(folder)
+    assert get(url) == (200, "two\n")
 
 
 def test_a_pull_uses_the_login_of_the_environment(home, programs, engine, registries, tmp_path):
