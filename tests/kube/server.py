@@ -1,6 +1,6 @@
 """Starts the tests' Kubernetes API server, whose sources are in server/, in place of this program.
 
-    python3 server.py --folder DIR [--port 0] [--tls] [--settle | --controllers]
+    python3 server.py --folder DIR [--port 0] [--tls] [--settle | --controllers | --node FILE]
 
 It writes DIR/kubeconfig (a context for each user) and prints its URL; server/main.go says the rest. It is built when a source
 has changed, with Debian's Go packages and without a network."""

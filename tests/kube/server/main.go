@@ -1,12 +1,13 @@
 // The tests' Kubernetes API server: what a real one answers, as far as a deployer meets it.
 //
-//	server --folder DIR [--port 0] [--tls] [--settle | --controllers]
+//	server --folder DIR [--port 0] [--tls] [--settle | --controllers | --node FILE]
 //
 // It writes DIR/kubeconfig (a context for each user) and prints its URL. tests/kube/test_recordings.py replays recordings of a
 // real server on it; it holds none of their bodies but discovery. Objects live in memory.
 //
 // --settle makes each Deployment ready as soon as it is seen, unless its annotation test.sluice.dev/status says otherwise
-// ("never", "quota"). --controllers runs those of Deployments, ReplicaSets, EndpointSlices and owners.
+// ("never", "quota"). --controllers runs those of Deployments, ReplicaSets, EndpointSlices and owners. --node FILE runs them
+// and a node, which starts each pod as a process on a loopback address of its own (node.go).
 //
 // Switches over HTTP, for tests: POST /test/fail {"after": n, "status": s | "cut": true, "count": c, "method": "PATCH"},
 // POST /test/compact {"watches": false}, GET /test/log (the requests so far), POST /test/limit {"inflight": n}, GET /test/idle
@@ -39,6 +40,7 @@ func main() {
 	encrypted := flag.Bool("tls", false, "")
 	settles := flag.Bool("settle", false, "")
 	controls := flag.Bool("controllers", false, "")
+	nodeFile := flag.String("node", "", "")
 	discovery := flag.String("discovery", "", "")
 	flag.Parse()
 	check := func(err error) {
@@ -47,10 +49,17 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	cluster, err := newCluster(*discovery, *settles, *controls)
+	cluster, err := newCluster(*discovery, *settles, *controls || *nodeFile != "")
 	check(err)
+	if *nodeFile != "" {
+		cluster.node, err = newNode(cluster, *nodeFile, *folder)
+		check(err)
+	}
 	if cluster.controls {
 		go cluster.control()
+	}
+	if cluster.node != nil {
+		go cluster.node.watch()
 	}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
 	check(err)
