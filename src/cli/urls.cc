@@ -7,7 +7,10 @@ std::vector<std::string> urls_of(const std::vector<std::string>& listen, const d
   std::vector<std::string> urls;
   std::vector<std::string> prefixes = route.path_prefixes;
   if (prefixes.empty()) prefixes = {"/"};
-  for (const std::string& address : listen) {
+  for (const std::string& place : listen) {
+    const size_t how = place.find(',');  // "127.0.0.1:8443,tls"
+    const std::string address = place.substr(0, how);
+    const std::string scheme = how != std::string::npos ? "https://" : "http://";
     const size_t colon = address.rfind(':');
     if (address.starts_with("unix:") || colon == std::string::npos) continue;
     std::vector<std::string> hosts;
@@ -16,7 +19,7 @@ std::vector<std::string> urls_of(const std::vector<std::string>& listen, const d
     }
     if (route.hosts.empty()) hosts = {address.substr(0, colon)};
     for (const std::string& host : hosts) {
-      for (const std::string& prefix : prefixes) urls.push_back("http://" + host + address.substr(colon) + prefix);
+      for (const std::string& prefix : prefixes) urls.push_back(scheme + host + address.substr(colon) + prefix);
     }
   }
   return urls;

@@ -61,6 +61,9 @@ void write_log_line(const LoggedRequest& request, std::string& out) {
   line.text("peer", request.peer);
   line.text("trace", request.trace);
   line.text("error", request.error);
+  line.text("protocol", request.protocol);
+  line.text("tls_version", request.tls_version);
+  line.text("sni", request.sni);
   out += "}\n";
 }
 

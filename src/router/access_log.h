@@ -20,6 +20,9 @@ struct LoggedRequest {
   int64_t generation = 0;
   Reason reason = Reason::none;
   std::string_view method, host, path, peer, trace, error;
+  std::string_view protocol;     // "HTTP/1.1"
+  std::string_view tls_version;  // empty: in the clear
+  std::string_view sni;          // the name that the client gave with TLS
   uint16_t status = 0;
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;

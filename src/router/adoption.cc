@@ -12,7 +12,7 @@
 #include "base/disk.h"
 #include "base/json.h"
 #include "base/json_reader.h"
-#include "router/address.h"
+#include "router/listening.h"
 
 namespace sluice::router {
 namespace {
@@ -36,9 +36,10 @@ bool is_same_host(const Address& one, const Address& other) {
 
 bool is_served_at(const std::string& served, const std::string& asked) {
   if (served == asked) return true;
-  auto one = parse_address(served), other = parse_address(asked);
-  if (!one || !other || other->family() == AF_UNIX) return false;
-  return is_same_host(*one, *other) && (other->port() == 0 || other->port() == one->port());
+  auto one = parse_listen(served), other = parse_listen(asked);
+  if (!one || !other || other->address.family() == AF_UNIX || one->secure != other->secure) return false;
+  return is_same_host(one->address, other->address) &&
+         (other->address.port() == 0 || other->address.port() == one->address.port());
 }
 
 // Reads a line, and the descriptors that come with it.
@@ -99,7 +100,7 @@ bool does(const ServedPlan& served, const ServedPlan& asked) {
          served.table_file == asked.table_file && served.access_log == asked.access_log &&
          served.trusted == asked.trusted && (asked.threads == 0 || served.threads == asked.threads) &&
          served.drain_ms == asked.drain_ms && served.bounds_file == asked.bounds_file &&
-         served.bounds_trusted == asked.bounds_trusted;
+         served.bounds_trusted == asked.bounds_trusted && served.certificates == asked.certificates;
 }
 
 Result<LeftWorker> adopt_worker(const std::string& control) {

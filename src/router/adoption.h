@@ -27,10 +27,12 @@ struct ServedPlan {
   int64_t drain_ms = 0;
   std::optional<std::string> bounds_file;  // left out without bounds: older masters do not know it
   std::optional<std::vector<std::string>> bounds_trusted;
+  std::optional<std::string> certificates;  // left out without TLS
 };
 
 BOOST_DESCRIBE_STRUCT(ServedPlan, (),
-                      (listen, admin, table_file, access_log, trusted, threads, drain_ms, bounds_file, bounds_trusted))
+                      (listen, admin, table_file, access_log, trusted, threads, drain_ms, bounds_file, bounds_trusted,
+                       certificates))
 
 // As many as the kernel takes in one message.
 inline constexpr size_t kMostHandedOver = 253;

@@ -32,6 +32,8 @@ TEST(Adoption, IsOfAWorkerThatDoesWhatIsAsked) {
   };
   EXPECT_TRUE(differs([](ServedPlan& other) { other.listen[0] = "127.0.0.1:8081"; }));
   EXPECT_TRUE(differs([](ServedPlan& other) { other.listen[0] = "[::1]:8080"; }));
+  EXPECT_TRUE(differs([](ServedPlan& other) { other.listen[0] = "127.0.0.1:8080,tls"; }));
+  EXPECT_TRUE(differs([](ServedPlan& other) { other.certificates = "/certificates"; }));
   EXPECT_TRUE(differs([](ServedPlan& other) { other.listen.pop_back(); }));
   EXPECT_TRUE(differs([](ServedPlan& other) { other.threads = 3; }));
   EXPECT_TRUE(differs([](ServedPlan& other) { other.trusted = {"key"}; }));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/disk.h"
+#include "base/terminal.h"
 
 namespace sluice::router {
 namespace {
@@ -44,6 +45,29 @@ Result<int> open_listener(Address& address, bool shared) {
 }
 
 }  // namespace
+
+Result<ListenAt> parse_listen(std::string_view text) {
+  ListenAt at;
+  std::string_view rest = text;
+  for (size_t comma; (comma = rest.rfind(',')) != std::string_view::npos; rest = rest.substr(0, comma)) {
+    if (rest.substr(comma + 1) != "tls" || at.secure) {
+      return Error{.code = Code::invalid,
+                   .message = "'" + printable(std::string(text.substr(0, 200))) +
+                              "' does not say how to listen; expected an address, and ,tls behind it or nothing"};
+    }
+    at.secure = true;
+  }
+  auto address = parse_address(rest);
+  if (!address) return address.error();
+  at.address = *address;
+  return at;
+}
+
+std::string to_string(const ListenAt& at) { return to_string(at.address) + (at.secure ? ",tls" : ""); }
+
+std::string to_string(const ListeningPlace& place) {
+  return to_string(ListenAt{.address = place.address, .secure = place.secure});
+}
 
 Result<ListeningPlace> listen_at(const Address& address, size_t sockets) {
   ListeningPlace place{.address = address};

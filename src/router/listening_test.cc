@@ -33,5 +33,16 @@ TEST(Listening, TakesThePlaceOfAUnixSocketThatWasLeft) {
   close_place(*second);
 }
 
+TEST(Listening, ReadsHowItIsListened) {
+  EXPECT_FALSE(parse_listen("127.0.0.1:8080")->secure);
+  auto at = parse_listen("[::1]:8443,tls");
+  ASSERT_TRUE(at);
+  EXPECT_TRUE(at->secure);
+  EXPECT_EQ(to_string(*at), "[::1]:8443,tls");
+  for (const char* bad : {"127.0.0.1:1,", "127.0.0.1:1,ssl", "127.0.0.1:1,tls,tls", ",tls", "tls"}) {
+    EXPECT_EQ(parse_listen(bad).error().code, Code::invalid) << bad;
+  }
+}
+
 }  // namespace listening_test
 }  // namespace sluice::router

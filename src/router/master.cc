@@ -127,6 +127,7 @@ ServedPlan Master::asked() const {
 Result<void> Master::open() {
   auto router = identity_in(disk_, options_.folder, clock_);
   if (!router) return router.error();
+  RealRandom random;
   plan_ = {.name = options_.name,
            .router = *router,
            .folder = options_.folder,
@@ -135,6 +136,8 @@ Result<void> Master::open() {
            .trusted = options_.trusted,
            .bounds_file = options_.bounds_file,
            .bounds_trusted = options_.bounds_trusted,
+           .certificates = options_.certificates,
+           .tickets = TicketSecret::make(random, clock_.wall_ms() / 1'000),
            .threads = options_.threads != 0 ? options_.threads : usable_cores(),
            .drain_ms = options_.drain_ms,
            .master_pid = ::getpid()};
@@ -153,9 +156,10 @@ Result<void> Master::adopt(LeftWorker left) {
   plan_.threads = static_cast<size_t>(left.plan.threads);
   auto fd = left.fds.begin();
   auto take = [&](const std::string& text, size_t count) -> Result<ListeningPlace> {
-    auto address = parse_address(text);
-    if (!address) return address.error();
-    ListeningPlace place{.address = *address, .fds = {fd, fd + static_cast<std::ptrdiff_t>(count)}};
+    auto at = parse_listen(text);
+    if (!at) return at.error();
+    ListeningPlace place{
+        .address = at->address, .secure = at->secure, .fds = {fd, fd + static_cast<std::ptrdiff_t>(count)}};
     fd += static_cast<std::ptrdiff_t>(count);
     return place;
   };
@@ -192,10 +196,11 @@ void Master::end_left(const LeftWorker& left) {
 
 Result<void> Master::open_places() {
   for (const std::string& text : options_.listen) {
-    auto address = parse_address(text);
-    if (!address) return address.error();
-    auto place = listen_at(*address, plan_.threads);
+    auto at = parse_listen(text);
+    if (!at) return at.error();
+    auto place = listen_at(at->address, plan_.threads);
     if (!place) return place.error();
+    place->secure = at->secure;
     places_.listen.push_back(*std::move(place));
   }
   const std::pair<std::string, ListeningPlace*> own[] = {
@@ -217,7 +222,7 @@ Result<void> Master::open_places() {
 
 std::string Master::process_line() const {
   json::array listen;
-  for (const ListeningPlace& place : places_.listen) listen.push_back(json::value(to_string(place.address)));
+  for (const ListeningPlace& place : places_.listen) listen.push_back(json::value(to_string(place)));
   return write(json::object{{"schema", "sluice.router-process.v1"},
                             {"name", plan_.name},
                             {"router", plan_.router},
@@ -237,6 +242,7 @@ void Master::write_record() {
 }
 
 Result<WorkerProcess> Master::start() {
+  plan_.tickets.advance_to(clock_.wall_ms() / 1'000);  // of hours that are over nothing is kept
   return WorkerProcess::begin([&] {
     lock_.reset();  // it is the master's alone
     return run_worker(plan_, places_, disk_);

@@ -23,7 +23,8 @@ struct RouterOptions {
   std::vector<crypto::PublicKey> trusted;
   std::string bounds_file;  // the operator's bounds; empty for none
   std::vector<crypto::PublicKey> bounds_trusted;
-  size_t threads = 0;  // 0: one a core
+  std::string certificates;  // a folder: router/tls/certificates.h; for listeners that speak TLS
+  size_t threads = 0;        // 0: one a core
   int64_t drain_ms = 30'000;
   bool kept = false;  // somebody starts it again if it is killed
 };

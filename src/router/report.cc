@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json_text.h"
+#include "router/tls/tls_report.h"
 
 namespace sluice::router {
 namespace {
@@ -407,7 +408,7 @@ std::string metrics_of(const Reported& router) {
               "Whether the disk does not take counts, so that they are in memory");
   text.line(environment, router.counters.trouble().empty() ? "0" : "1");
   write_pins(text, pin_sum(router), environment);
-  return text.take();
+  return text.take() + (router.tls != nullptr ? tls_metrics(*router.tls, environment, router.wall_ms) : "");
 }
 
 }  // namespace sluice::router

@@ -30,8 +30,10 @@ struct Reported {
   uint64_t patches = 0;  // on disk
   uint64_t patch_bytes = 0;
   const std::vector<std::unique_ptr<WorkerThread>>& threads;
-  uint64_t log_dropped = 0;  // bytes of the access log
-  json::value bounds;        // as bounds_of says
+  uint64_t log_dropped = 0;        // bytes of the access log
+  json::value bounds;              // as bounds_of says
+  const TlsServer* tls = nullptr;  // only with listeners that speak TLS
+  int64_t wall_ms = 0;
 
   int64_t generation() const { return table ? table->generation : 0; }
 };

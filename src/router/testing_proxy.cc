@@ -64,6 +64,11 @@ Look TestingWire::look(int fd) {
   return at(fd).ends || at(fd).broken ? Look::ended : Look::quiet;
 }
 
+const Secured* TestingWire::secured(int fd) const {
+  auto found = secures.find(fd);
+  return found != secures.end() ? found->second : nullptr;
+}
+
 void TestingWire::acknowledge(int fd) { ++at(fd).acknowledged; }
 
 void TestingWire::shut_write(int fd) { at(fd).shut = true; }
@@ -100,11 +105,12 @@ void TestingProxy::load(const TableDocument& document) {
   settle();
 }
 
-int TestingProxy::connect(const std::string& peer) {
+int TestingProxy::connect(const std::string& peer, const Secured* secured) {
   Address address = *parse_address(peer);
   if (!proxy->admits(address)) return -1;
   int fd = wire.add();
-  Client* client = proxy->accept(fd, address, 8080, false);
+  if (secured != nullptr) wire.secures[fd] = secured;
+  Client* client = proxy->accept(fd, address, {.port = 8080});
   wire.at(fd).endpoint = client;
   settle();
   return fd;

@@ -45,6 +45,7 @@ class TestingWire final : public Wire {
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
   Look look(int fd) override;
+  const Secured* secured(int fd) const override;
   void acknowledge(int fd) override;
   void shut_write(int fd) override;
   void close(int fd) override;
@@ -55,6 +56,7 @@ class TestingWire final : public Wire {
   size_t open() const;
   bool has(int fd) const { return sockets_.contains(fd); }
 
+  std::map<int, const Secured*> secures;
   std::vector<int> connected;         // fds that the proxy made, in order
   std::vector<std::string> refusing;  // addresses where nobody listens
   size_t files = SIZE_MAX;            // as many may be open at once
@@ -74,7 +76,8 @@ class TestingProxy {
 
   void load(const TableDocument& table);
 
-  int connect(const std::string& peer = "192.0.2.7:40000");  // -1: it is not admitted
+  // -1: it is not admitted. With `secured` it comes over TLS.
+  int connect(const std::string& peer = "192.0.2.7:40000", const Secured* secured = nullptr);
   void send(int fd, std::string_view bytes);
   void end(int fd);
   void break_off(int fd);

@@ -22,6 +22,7 @@
 #include "router/control.h"
 #include "router/counters.h"
 #include "router/table/table_keeper.h"
+#include "router/tls/tls_server.h"
 #include "router/worker_thread.h"
 
 namespace sluice::router {
@@ -101,13 +102,16 @@ class Worker {
             .patch_bytes = state_.patch_bytes(),
             .threads = threads_,
             .log_dropped = log_.dropped() + log_writer_.dropped(),
-            .bounds = bounds_of(keeper_->bounds())};
+            .bounds = bounds_of(keeper_->bounds()),
+            .tls = tls_ ? &*tls_ : nullptr,
+            .wall_ms = clock_.wall_ms()};
   }
   void publish(const Table* table) {
     for (auto& thread : threads_) thread->order_table(table);
   }
   std::optional<HandedOver> hand_over(int master_pid);
   void read_table_file();
+  void read_certificates();
   void tell_quarantined();
   // Whether the worker is to end.
   bool take_signals(int signals);
@@ -123,6 +127,7 @@ class Worker {
   AddressCounts addresses_;
   LogWriter log_writer_;
   std::unique_ptr<Counters> counters_;
+  std::optional<TlsServer> tls_;  // only with listeners that speak TLS
   std::optional<TableCompiler> compiler_;
   std::vector<std::unique_ptr<WorkerThread>> threads_;
   std::optional<BoundsKeeper> bounds_;
@@ -155,6 +160,10 @@ Result<void> Worker::begin() {
         return std::ranges::any_of(threads_, [&](const auto& thread) { return thread->is_at(table); });
       },
       bounds_ ? &*bounds_ : nullptr);
+  if (std::ranges::any_of(places_.listen, &ListeningPlace::secure)) {
+    tls_.emplace(plan_.tickets, clock_);
+    read_certificates();
+  }
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
   // Of both sides: a client that is served needs a connection upstream, too.
@@ -162,11 +171,16 @@ Result<void> Worker::begin() {
   for (size_t i = 0; i < plan_.threads; ++i) {
     std::vector<Listener> listeners;
     for (const ListeningPlace& place : places_.listen) {
-      listeners.push_back({place.fds[i], place.address.port(), place.address.family() == AF_UNIX});
+      listeners.push_back(
+          {place.fds[i],
+           {.port = place.address.port(), .at_unix = place.address.family() == AF_UNIX, .secure = place.secure}});
     }
-    auto thread = WorkerThread::make(i, std::move(listeners), clock_, random_, *counters_, log_, addresses_);
+    auto thread = WorkerThread::make(i, std::move(listeners), clock_, random_, *counters_, log_, addresses_,
+                                     tls_ ? &*tls_ : nullptr);
     if (!thread) return thread.error();
     (*thread)->limit_connections(most / plan_.threads, most);
+    auto secure = std::ranges::find_if(places_.listen, &ListeningPlace::secure);
+    if (secure != places_.listen.end()) (*thread)->redirect_to(secure->address.port());
     threads_.push_back(*std::move(thread));
   }
   // Before the threads run: the first request finds a table, and nobody is waited for.
@@ -186,6 +200,19 @@ Result<void> Worker::begin() {
   return {};
 }
 
+void Worker::read_certificates() {
+  if (!tls_) return;
+  std::vector<std::string> faults;
+  const auto before = tls_->shown();
+  auto certificates = Certificates::read(disk_, plan_.certificates, clock_.wall_ms(), before.get(), faults);
+  if (!certificates) {
+    narrate("the certificates of before stay: " + to_string(certificates.error()));
+    return;
+  }
+  for (const std::string& fault : faults) narrate(fault);
+  tls_->show(*std::move(certificates));
+}
+
 void Worker::read_table_file() {
   auto text = read_file(disk_, plan_.table_file, kMaxTableFile);
   auto done = text ? keeper_->load_unsigned(*text, plan_.table_file) : Result<void>(text.error());
@@ -203,6 +230,7 @@ bool Worker::take_signals(int signals) {
   signalfd_siginfo signal{};
   while (::read(signals, &signal, sizeof signal) == sizeof signal) {
     if (signal.ssi_signo == SIGHUP) {
+      read_certificates();
       if (plan_.table_file.empty()) continue;
       read_table_file();
       tell_quarantined();
@@ -249,8 +277,9 @@ ServedPlan served_plan(const WorkerPlan& plan, const WorkerPlaces& places) {
                     .access_log = plan.access_log,
                     .threads = static_cast<int64_t>(plan.threads),
                     .drain_ms = plan.drain_ms};
-  for (const ListeningPlace& place : places.listen) served.listen.push_back(to_string(place.address));
+  for (const ListeningPlace& place : places.listen) served.listen.push_back(to_string(place));
   for (const crypto::PublicKey& key : plan.trusted) served.trusted.push_back(crypto::to_base64(key.raw()));
+  if (!plan.certificates.empty()) served.certificates = plan.certificates;
   if (!plan.bounds_file.empty()) {
     served.bounds_file = plan.bounds_file;
     served.bounds_trusted.emplace();

@@ -10,6 +10,7 @@
 #include "crypto/ed25519.h"
 #include "router/adoption.h"
 #include "router/listening.h"
+#include "router/tls/ticket_keys.h"
 
 namespace sluice::router {
 
@@ -22,6 +23,8 @@ struct WorkerPlan {
   std::vector<crypto::PublicKey> trusted;
   std::string bounds_file;  // empty for none
   std::vector<crypto::PublicKey> bounds_trusted;
+  std::string certificates;  // a folder; empty for none
+  TicketSecret tickets;
   size_t threads = 1;
   int64_t drain_ms = 30'000;
   int master_pid = 0;

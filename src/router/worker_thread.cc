@@ -27,21 +27,22 @@ constexpr int kQueueRounds = 4;
 
 Result<std::unique_ptr<WorkerThread>> WorkerThread::make(size_t lane, std::vector<Listener> listeners,
                                                          const Clock& clock, Random& random, Counters& counters,
-                                                         LogExchange& log, AddressCounts& addresses) {
+                                                         LogExchange& log, AddressCounts& addresses, TlsServer* tls) {
   auto wire = SocketWire::open();
   if (!wire) return wire.error();
   int wakeup = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wakeup < 0) return error_from(errno, "make", "an eventfd");
-  return std::unique_ptr<WorkerThread>(
-      new WorkerThread(lane, std::move(listeners), *std::move(wire), wakeup, clock, random, counters, log, addresses));
+  return std::unique_ptr<WorkerThread>(new WorkerThread(lane, std::move(listeners), *std::move(wire), wakeup, clock,
+                                                        random, counters, log, addresses, tls));
 }
 
 WorkerThread::WorkerThread(size_t lane, std::vector<Listener> listeners, std::unique_ptr<SocketWire> wire, int wakeup,
                            const Clock& clock, Random& random, Counters& counters, LogExchange& log,
-                           AddressCounts& addresses)
+                           AddressCounts& addresses, TlsServer* tls)
     : lane_(lane),
       clock_(clock),
       wire_(std::move(wire)),
+      tls_(tls),
       proxy_(*wire_, random, counters, lane, log, now(), addresses) {
   wakeup_.fd = wakeup;
   wakeup_.kind = Endpoint::Kind::wakeup;
@@ -198,16 +199,18 @@ void WorkerThread::accept_from(ListeningEndpoint& listener) {
       listener.waits = true;
     }
     if (fd < 0) return;
-    if (!(listener.listener.at_unix ? proxy_.admits_unix() : proxy_.admits(peer))) {
+    const Arrival& arrival = listener.listener.arrival;
+    if (!(arrival.at_unix ? proxy_.admits_unix() : proxy_.admits(peer))) {
       ::close(fd);
       continue;
     }
-    if (!listener.listener.at_unix) {
+    if (!arrival.at_unix) {
       int on = 1;
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
-    Client* client = proxy_.accept(fd, peer, listener.listener.port, listener.listener.at_unix);
-    if (!wire_->watch(fd, *client, listener.listener.at_unix)) proxy_.happened(*client, {.broken = true});
+    if (arrival.secure) wire_->secure(fd, tls_->accept(fd));
+    Client* client = proxy_.accept(fd, peer, arrival);
+    if (!wire_->watch(fd, *client, arrival.at_unix)) proxy_.happened(*client, {.broken = true});
   }
 }
 

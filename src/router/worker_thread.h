@@ -19,19 +19,20 @@ namespace sluice::router {
 
 struct Listener {
   int fd = -1;
-  uint16_t port = 0;
-  bool at_unix = false;
+  Arrival arrival;  // of those that connect there
 };
 
 class WorkerThread {
  public:
   static Result<std::unique_ptr<WorkerThread>> make(size_t lane, std::vector<Listener> listeners, const Clock& clock,
                                                     Random& random, Counters& counters, LogExchange& log,
-                                                    AddressCounts& addresses);
+                                                    AddressCounts& addresses, TlsServer* tls = nullptr);
   ~WorkerThread();  // stops it, and cuts what is under way
 
   // Before it starts: how many connections it may have, and all threads together.
   void limit_connections(size_t mine, size_t of_all_threads) { proxy_.limit_connections(mine, of_all_threads); }
+  // Where requests in the clear are sent that are to come with TLS.
+  void redirect_to(uint16_t port) { proxy_.redirect_to(port); }
   void start();
 
   // Requests are looked up in it from now on. The one before must stay until the thread has caught up.
@@ -61,7 +62,8 @@ class WorkerThread {
   };
 
   WorkerThread(size_t lane, std::vector<Listener> listeners, std::unique_ptr<SocketWire> wire, int wakeup,
-               const Clock& clock, Random& random, Counters& counters, LogExchange& log, AddressCounts& addresses);
+               const Clock& clock, Random& random, Counters& counters, LogExchange& log, AddressCounts& addresses,
+               TlsServer* tls);
   void run();
   void turn();
   void accept_from(ListeningEndpoint& listener);
@@ -72,6 +74,7 @@ class WorkerThread {
   size_t lane_;
   const Clock& clock_;
   std::unique_ptr<SocketWire> wire_;
+  TlsServer* tls_;  // nothing: no listener speaks TLS
   Proxy proxy_;
   std::vector<std::unique_ptr<ListeningEndpoint>> listeners_;
   Endpoint wakeup_;

@@ -16,6 +16,7 @@
 #include "host/home.h"
 #include "router/address.h"
 #include "router/control_client.h"
+#include "router/listening.h"
 #include "router/master.h"
 #include "router/table/bounds.h"
 
@@ -58,13 +59,19 @@ Result<void> check_run(const Context& context) {
   if (auto threads = context.given.number("threads"); threads && (*threads < 1 || *threads > kMostThreads)) {
     return Error{.code = Code::usage, .message = "--threads: expected 1 to 64"};
   }
-  for (const char* option : {"listen", "admin"}) {
-    for (const std::string& text : context.given.texts(option)) {
-      auto address = router::parse_address(text);
-      if (!address) {
-        return Error{.code = Code::usage, .message = "--" + std::string(option) + ": " + address.error().message};
-      }
-    }
+  if (auto address = router::parse_address(context.given.text("admin")); !address) {
+    return Error{.code = Code::usage, .message = "--admin: " + address.error().message};
+  }
+  bool secure = false;
+  for (const std::string& text : context.given.texts("listen")) {
+    auto at = router::parse_listen(text);
+    if (!at) return Error{.code = Code::usage, .message = "--listen: " + at.error().message};
+    secure = secure || at->secure;
+  }
+  if (secure && !context.given.has("certificates")) {
+    return Error{.code = Code::usage,
+                 .message = "--listen with ,tls needs certificates",
+                 .next = "name their folder with --certificates DIR"};
   }
   return {};
 }
@@ -113,6 +120,7 @@ Result<Code> run(Context& context) {
   if (auto bound = read_bounds_options(context, options); !bound) return bound.error();
   if (context.given.has("listen")) options.listen = context.given.texts("listen");
   options.admin = context.given.text("admin");
+  options.certificates = context.given.text("certificates");
   options.table_file = context.given.text("table");
   options.threads = static_cast<size_t>(context.given.number("threads").value_or(0));
   options.drain_ms = context.given.number("drain").value_or(0);
@@ -181,17 +189,22 @@ void add_router_commands(Commands& commands) {
                   "it obeys comes signed over its control socket and is kept on disk, so it goes on without the "
                   "control plane; "
                   "or from a table file alone. It prints a line of JSON with the addresses that it listens at.\n\n"
-                  "SIGTERM and Ctrl-C stop it: requests under way finish. SIGHUP reads the table file again.",
+                  "SIGTERM and Ctrl-C stop it: requests under way finish. SIGHUP reads the table file and the "
+                  "certificates again.",
        .options =
            {name,
             {.name = "listen",
              .value = "ADDRESS",
-             .help = "where clients connect: 127.0.0.1:8080, [::1]:0, unix:/path",
+             .help = "where clients connect: 127.0.0.1:8080, [::1]:0, unix:/path; with TLS 0.0.0.0:8443,tls",
              .repeated = true},
             {.name = "admin",
              .value = "ADDRESS",
              .help = "where /healthz, /readyz and /metrics are",
              .fallback = "127.0.0.1:0"},
+            {.name = "certificates",
+             .value = "DIR",
+             .help = "what to show with TLS: a folder per certificate, with fullchain.pem and privkey.pem",
+             .kind = Kind::path},
             {.name = "table", .value = "FILE", .help = "obey this table", .kind = Kind::path},
             {.name = "trust",
              .value = "FILE",

@@ -104,6 +104,8 @@ Field field_named(std::string_view name) {
       return if_named(name, "x-sluice-deployment", Field::sluice_deployment);
     case 20:
       return if_named(name, "x-sluice-debug-token", Field::sluice_token);
+    case 25:
+      return if_named(name, "strict-transport-security", Field::strict_transport_security);
     default:
       return Field::other;
   }

@@ -31,6 +31,7 @@ enum class Field : uint8_t {
   sluice_token,
   sluice_tenant,
   sluice_team,
+  strict_transport_security,
 };
 
 Field field_named(std::string_view name);

@@ -68,6 +68,7 @@ bool stays_in_request(const RequestHead& head, const Forwarding& forwarding, con
       [[fallthrough]];
     case Field::accept:
     case Field::content_type:
+    case Field::strict_transport_security:
       return !head.framing.names_others || !is_named_by_connection(head.headers, line.name);
     case Field::other:
       // CGI and what descends from it cannot tell X_Forwarded_For from X-Forwarded-For.
@@ -114,7 +115,7 @@ void write_forwarded(const RequestHead& head, const Forwarding& forwarding, Writ
     out << "for=" << forwarding.peer;
   }
   if (!head.authority.empty()) out << ";host=\"" << head.authority << "\"";
-  out << ";proto=http\r\n";
+  out << (forwarding.secure ? ";proto=https\r\n" : ";proto=http\r\n");
 }
 
 }  // namespace
@@ -141,7 +142,9 @@ void write_request_head(const RequestHead& head, const Forwarding& forwarding, B
   if (!forwarding.peer.empty() && (!keeps || !head.headers.has(Field::x_real_ip))) {
     out << "X-Real-IP: " << forwarding.peer << "\r\n";
   }
-  if (!keeps || !head.headers.has(Field::x_forwarded_proto)) out << "X-Forwarded-Proto: http\r\n";
+  if (!keeps || !head.headers.has(Field::x_forwarded_proto)) {
+    out << (forwarding.secure ? "X-Forwarded-Proto: https\r\n" : "X-Forwarded-Proto: http\r\n");
+  }
   if (!keeps || !head.headers.has(Field::x_forwarded_host)) out << "X-Forwarded-Host: " << head.authority << "\r\n";
   if (!keeps || !head.headers.has(Field::x_forwarded_port)) {
     out << "X-Forwarded-Port: " << static_cast<unsigned>(forwarding.port) << "\r\n";
@@ -156,7 +159,8 @@ void write_request_head(const RequestHead& head, const Forwarding& forwarding, B
 }
 
 size_t response_head_room(const ResponseHead& head, const Answering& answering) {
-  return head.size + answering.set_cookie.size() + answering.deployment.size() + answering.revision.size() + 192;
+  return head.size + answering.set_cookie.size() + answering.hsts.size() + answering.deployment.size() +
+         answering.revision.size() + 192;
 }
 
 size_t write_response_head(const ResponseHead& head, const Answering& answering, char* at) {
@@ -187,6 +191,7 @@ size_t write_response_head(const ResponseHead& head, const Answering& answering,
     }
   });
   out << answering.set_cookie;
+  if (!answering.hsts.empty() && !head.headers.has(Field::strict_transport_security)) out << answering.hsts;
   if (!answering.revision.empty()) {
     out << "X-Sluice-Deployment: " << answering.deployment << "\r\nX-Sluice-Revision: " << answering.revision << "\r\n";
   }

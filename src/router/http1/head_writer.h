@@ -14,6 +14,7 @@ struct Forwarding {
   std::string_view peer;   // the client's address; empty at a Unix socket
   uint16_t port = 0;       // on which it came
   bool trusted = false;    // what it says of those before it is believed
+  bool secure = false;     // it came over TLS
   bool upgrade = false;    // the upgrade is passed on
   uint32_t strip = 0;      // so many bytes of the path are not
   std::string_view trace;  // 32 hex digits of a trace that begins here; empty: the request's own goes on
@@ -30,6 +31,7 @@ struct Answering {
   bool keep_alive = true;
   bool upgrade = false;         // this is the 101
   std::string_view set_cookie;  // a line with CRLF
+  std::string_view hsts;        // another one, unless the application has its own
   std::string_view deployment;  // and revision: whose answer it is, for a trusted caller
   std::string_view revision;
 };

@@ -5,6 +5,8 @@ namespace sluice::router {
 
 std::string_view status_text(uint16_t status) {
   switch (status) {
+    case 308:
+      return "Permanent Redirect";
     case 400:
       return "Bad Request";
     case 403:
@@ -15,6 +17,8 @@ std::string_view status_text(uint16_t status) {
       return "Request Timeout";
     case 417:
       return "Expectation Failed";
+    case 421:
+      return "Misdirected Request";
     case 502:
       return "Bad Gateway";
     case 503:
@@ -48,6 +52,8 @@ void write_own_answer(const OwnAnswer& answer, std::string& out) {
     out += "X-Sluice-Deployment: " + std::string(answer.deployment) +
            "\r\nX-Sluice-Revision: " + std::string(answer.revision) + "\r\n";
   }
+  if (!answer.location.empty()) out += "Location: " + std::string(answer.location) + "\r\n";
+  out += answer.hsts;
   if (!answer.keep_alive) {
     out += "Connection: close\r\n";
   } else if (answer.old_client) {

@@ -23,6 +23,8 @@ struct OwnAnswer {
   bool keep_alive = false;
   std::string_view deployment;  // and revision: that answered a trusted caller
   std::string_view revision;
+  std::string_view hsts;               // a line, or nothing
+  std::string_view location;           // where to ask instead
   const Deployment* paused = nullptr;  // with its own page, and when to come again
 };
 

@@ -19,6 +19,7 @@ namespace sluice::router {
 struct Exchange;
 struct Replica;
 class RevisionPool;
+class Secured;
 
 struct Endpoint {
   enum class Kind : uint8_t { client, upstream, listener, wakeup, redis };
@@ -35,6 +36,21 @@ struct Endpoint {
   Timer timer;
 };
 
+// Who is at the other end of a client's connection. All that is asked over one connection has the same.
+struct Peer {
+  bool trusted = false;
+  bool counted = false;  // among those of its address
+  bool at_unix = false;
+  uint8_t size = 0;
+  uint16_t port = 0;         // of the listener
+  uint32_t trust_stamp = 0;  // of the settings by which `trusted` was found
+  std::array<char, 46> text{};
+  IpBytes ip{};
+  const Secured* tls = nullptr;  // of the connection, as long as it is open; nothing: it is in the clear
+
+  std::string_view address() const { return {text.data(), size}; }
+};
+
 struct Client : Endpoint {
   enum class Phase : uint8_t {
     idle,       // between requests
@@ -47,26 +63,18 @@ struct Client : Endpoint {
   };
 
   Phase phase = Phase::idle;
-  bool ended = false;      // nothing more comes
-  bool hold_over = false;  // it has waited as long as it may
-  bool cut = false;        // what was written is not all: it must not look as if it were
-  bool trusted = false;
-  bool counted = false;  // among those of its address
-  bool at_unix = false;
+  bool ended = false;                                // nothing more comes
+  bool hold_over = false;                            // it has waited as long as it may
+  bool cut = false;                                  // what was written is not all: it must not look as if it were
+  bool handshakes = false;                           // its TLS is not settled yet
   PinElsewhere elsewhere = PinElsewhere::not_asked;  // what it was told of its session
-  uint8_t peer_size = 0;
-  uint16_t port = 0;         // of the listener
-  uint32_t trust_stamp = 0;  // of the settings by which `trusted` was found
-  std::array<char, 46> peer_text{};
-  IpBytes ip{};
+  Peer peer;
   int64_t asked_us = 0;  // when its request came, if it has asked; else 0
   Exchange* exchange = nullptr;
   Buffer* in = nullptr;    // read, and not yet used
   Buffer* out = nullptr;   // to be written
   Client* prev = nullptr;  // all clients of the thread
   Client* next = nullptr;
-
-  std::string_view peer() const { return {peer_text.data(), peer_size}; }
 };
 
 struct Upstream : Endpoint {

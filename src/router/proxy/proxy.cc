@@ -76,16 +76,15 @@ void Proxy::rest() {
   exchanges_.rest();
 }
 
-bool Proxy::is_trusted(Client& client) {
-  if (client.at_unix) return true;
+bool Proxy::is_trusted(Peer& peer) {
+  if (peer.at_unix) return true;
   const TableSettings& settings = *table()->settings;
-  if (client.trust_stamp != static_cast<uint32_t>(settings.stamp)) {
-    client.trust_stamp = static_cast<uint32_t>(settings.stamp);
-    client.trusted = false;
-    for (const Network& network : settings.trusted_proxies)
-      client.trusted = client.trusted || network.contains(client.ip);
+  if (peer.trust_stamp != static_cast<uint32_t>(settings.stamp)) {
+    peer.trust_stamp = static_cast<uint32_t>(settings.stamp);
+    peer.trusted = false;
+    for (const Network& network : settings.trusted_proxies) peer.trusted = peer.trusted || network.contains(peer.ip);
   }
-  return client.trusted;
+  return peer.trusted;
 }
 
 // --------------------------------------------------------------------------------------------------------------- room

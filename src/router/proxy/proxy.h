@@ -42,6 +42,13 @@ struct Now {
   int64_t monotonic_ms() const { return monotonic_us / 1'000; }
 };
 
+// How a connection came.
+struct Arrival {
+  uint16_t port = 0;
+  bool at_unix = false;  // the peer has no address and is trusted
+  bool secure = false;   // it speaks TLS: the wire knows what that has settled
+};
+
 // Why an upstream did not do.
 enum class UpstreamFault : uint8_t { connect, connect_timeout, closed, garbage, timeout };
 
@@ -71,14 +78,16 @@ class Proxy {
     most_ = mine;
     most_of_all_ = of_all_threads;
   }
+  // Where requests in the clear are sent that are to come with TLS.
+  void redirect_to(uint16_t port) { secure_port_ = port; }
   // Whether a connection of this peer can be taken, which makes room for it. Who is admitted must be accepted.
   bool admits(const Address& peer);
   bool admits_unix() { return make_room(); }
   // Closes the connection that waits for the longest time; false: none does.
   bool evict();
 
-  // A new connection. `unix_peer`: it has no address and is trusted.
-  Client* accept(int fd, const Address& peer, uint16_t port, bool unix_peer);
+  // A new connection at a listener.
+  Client* accept(int fd, const Address& peer, const Arrival& at);
 
   void happened(Client& client, const Happened& what);
   void happened(Upstream& upstream, const Happened& what);
@@ -114,6 +123,7 @@ class Proxy {
   // proxy_client.cc
   void progress(Client& client);
   void read(Client& client);
+  void settle_tls(Client& client);
   bool take_input(Client& client, std::string_view& bytes);
   size_t consume(Client& client, std::string_view bytes);
   bool flush(Client& client);
@@ -125,7 +135,7 @@ class Proxy {
   void linger(Client& client);
   void fire(Client& client);
   void wake(Endpoint& endpoint);
-  bool is_trusted(Client& client);
+  bool is_trusted(Peer& peer);
   bool make_room();
   void add_spare(Endpoint& endpoint);
   void remove_spare(Endpoint& endpoint);
@@ -182,6 +192,7 @@ class Proxy {
   void refuse(Client& client, uint16_t status, const char* why);
   // Of which deployment, if no revision of it was chosen, is for the log and, if it is paused, for its page.
   void answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* of = nullptr);
+  std::string secure_url() const;
   void finish(Exchange& exchange, const Deployment* of = nullptr);
   void count(Exchange& exchange);
   void log(Exchange& exchange, const Deployment* of);
@@ -218,6 +229,7 @@ class Proxy {
   Client* all_clients_ = nullptr;
   Endpoint* oldest_spare_ = nullptr;  // of those that have nothing to do
   Endpoint* newest_spare_ = nullptr;
+  uint16_t secure_port_ = 443;
   size_t most_ = SIZE_MAX;
   size_t most_of_all_ = SIZE_MAX;
   AddressCounts& addresses_;

@@ -34,6 +34,9 @@ SentHead read_sent_head(std::string_view sent) {
   return head;
 }
 
+std::string_view tls_version(const Peer& peer) { return peer.tls != nullptr ? peer.tls->version() : ""; }
+std::string_view sni(const Peer& peer) { return peer.tls != nullptr ? peer.tls->name() : ""; }
+
 }  // namespace
 
 // What is not a request: it is answered, and the connection ends.
@@ -47,14 +50,24 @@ void Proxy::refuse(Client& client, uint16_t status, const char* why) {
   if (is_sampled() || is_refusal_logged()) {
     write_line({.wall_ms = now_.wall_ms,
                 .environment = environment(),
-                .peer = client.peer(),
+                .peer = client.peer.address(),
                 .trace = trace,
                 .error = why,
+                .tls_version = tls_version(client.peer),
+                .sni = sni(client.peer),
                 .status = status,
                 .bytes_out = text_.size()});
   }
   client.phase = Client::Phase::closing;
   if (write(client, text_, {})) close_after_writing(client);
+}
+
+// Where the request that was just read is to be asked with TLS.
+std::string Proxy::secure_url() const {
+  std::string url = "https://" + std::string(request_head_.host);
+  if (secure_port_ != 443) url += ":" + std::to_string(secure_port_);
+  if (request_head_.needs_slash) url += "/";
+  return url + (request_head_.target == "*" ? "/" : std::string(request_head_.target));
 }
 
 void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* of) {
@@ -63,20 +76,26 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
   exchange.status = status;
   exchange.error = why;
   exchange.begun = true;
-  if (status < 500) exchange.logged = exchange.logged || is_refusal_logged();
+  if (status >= 400 && status < 500) exchange.logged = exchange.logged || is_refusal_logged();
   bool trusted = exchange.reason == Reason::token && exchange.pool != nullptr;
+  std::string location;
+  if (status == 308) location = secure_url();
+  const Deployment* deployment = exchange.pool != nullptr ? &exchange.pool->deployment() : of;
   text_.clear();
-  write_own_answer({.status = status,
-                    .trace = {exchange.trace.data(), exchange.trace.size()},
-                    .reason = status == 403 ? why : "",
-                    .html = exchange.wants_html,
-                    .is_head = exchange.is_head,
-                    .old_client = exchange.old_client,
-                    .keep_alive = exchange.keep_alive,
-                    .deployment = trusted ? std::string_view(exchange.pool->deployment().id) : "",
-                    .revision = trusted ? std::string_view(exchange.pool->revision().id) : "",
-                    .paused = of != nullptr && of->paused ? of : nullptr},
-                   text_);
+  write_own_answer(
+      {.status = status,
+       .trace = {exchange.trace.data(), exchange.trace.size()},
+       .reason = status == 403 ? why : "",
+       .html = exchange.wants_html,
+       .is_head = exchange.is_head,
+       .old_client = exchange.old_client,
+       .keep_alive = exchange.keep_alive,
+       .deployment = trusted ? std::string_view(exchange.pool->deployment().id) : "",
+       .revision = trusted ? std::string_view(exchange.pool->revision().id) : "",
+       .hsts = client.peer.tls != nullptr && deployment != nullptr ? std::string_view(deployment->hsts) : "",
+       .location = location,
+       .paused = of != nullptr && of->paused && status == 503 ? of : nullptr},
+      text_);
   if (!write(client, text_, {})) return;
   bool keep_alive = exchange.keep_alive;
   finish(exchange, of);
@@ -99,7 +118,7 @@ void Proxy::finish(Exchange& exchange, const Deployment* of) {
   }
   buffers_.give_up(exchange.sent);
   buffers_.give_up(exchange.cookie);
-  if (exchange.client != nullptr) exchange.client->exchange = nullptr;
+  exchange.client->exchange = nullptr;
   exchanges_.give(&exchange);
 }
 
@@ -153,9 +172,12 @@ void Proxy::log(Exchange& exchange, const Deployment* of) {
               .method = head.method,
               .host = head.host,
               .path = head.path,
-              .peer = exchange.client != nullptr ? exchange.client->peer() : "",
+              .peer = exchange.client->peer.address(),
               .trace = {exchange.trace.data(), exchange.trace.size()},
               .error = exchange.error,
+              .protocol = exchange.old_client ? "HTTP/1.0" : "HTTP/1.1",
+              .tls_version = tls_version(exchange.client->peer),
+              .sni = sni(exchange.client->peer),
               .status = exchange.status,
               .bytes_in = exchange.bytes_in,
               .bytes_out = exchange.bytes_out,

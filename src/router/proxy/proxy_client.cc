@@ -7,6 +7,7 @@ namespace sluice::router {
 namespace {
 
 constexpr int64_t kHead_ms = 10'000;
+constexpr int64_t kHandshake_ms = 10'000;
 constexpr int64_t kKeepAlive_ms = 75'000;
 constexpr int64_t kUnread_ms = 60'000;
 constexpr int64_t kLinger_ms = 2'000;
@@ -15,24 +16,24 @@ constexpr size_t kCopied = 4'096;
 
 }  // namespace
 
-Client* Proxy::accept(int fd, const Address& peer, uint16_t port, bool unix_peer) {
+Client* Proxy::accept(int fd, const Address& peer, const Arrival& at) {
   Client* client = clients_.take();
   client->fd = fd;
   client->kind = Endpoint::Kind::client;
   client->readable = true;  // often the request is there already
-  client->port = port;
-  client->at_unix = unix_peer;
-  if (!unix_peer) {
+  client->peer = {.at_unix = at.at_unix, .port = at.port, .tls = wire_.secured(fd)};
+  client->handshakes = client->peer.tls != nullptr;
+  if (!at.at_unix) {
     std::string text = host_text(peer);
-    client->peer_size = static_cast<uint8_t>(std::min(text.size(), client->peer_text.size()));
-    std::memcpy(client->peer_text.data(), text.data(), client->peer_size);
-    client->ip = ip_bytes(peer);
-    client->counted = true;
+    client->peer.size = static_cast<uint8_t>(std::min(text.size(), client->peer.text.size()));
+    std::memcpy(client->peer.text.data(), text.data(), client->peer.size);
+    client->peer.ip = ip_bytes(peer);
+    client->peer.counted = true;
   }
   client->next = all_clients_;
   if (all_clients_ != nullptr) all_clients_->prev = client;
   all_clients_ = client;
-  timers_.set(client->timer, now_.monotonic_ms() + kKeepAlive_ms);
+  timers_.set(client->timer, now_.monotonic_ms() + (client->handshakes ? kHandshake_ms : kKeepAlive_ms));
   add_spare(*client);
   wake(*client);
   return client;
@@ -87,6 +88,7 @@ bool Proxy::take_input(Client& client, std::string_view& bytes) {
   }
   if (!client.readable || client.ended) return false;
   ssize_t size = wire_.read(client.fd, input_.get(), kReadBytes);
+  if (client.handshakes) settle_tls(client);
   if (size == kWouldBlock) {
     client.readable = false;
     return false;
@@ -108,6 +110,13 @@ bool Proxy::take_input(Client& client, std::string_view& bytes) {
     bytes = client.in->view();
   }
   return true;
+}
+
+// Once its TLS is settled, it has as long as any other for its first request.
+void Proxy::settle_tls(Client& client) {
+  if (!client.peer.tls->is_established()) return;
+  client.handshakes = false;
+  timers_.set(client.timer, now_.monotonic_ms() + kKeepAlive_ms);
 }
 
 void Proxy::read(Client& client) {
@@ -314,7 +323,7 @@ void Proxy::close(Client& client) {
   client.exchange = nullptr;
   timers_.remove(client.timer);
   remove_spare(client);
-  if (client.counted) addresses_.leave(client.ip);
+  if (client.peer.counted) addresses_.leave(client.peer.ip);
   buffers_.give_up(client.in);
   buffers_.give_up(client.out);
   if (client.phase == Client::Phase::held) std::erase(held_, &client);

@@ -129,9 +129,14 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
     answer(exchange, 503, "there is no table yet");
     return used;
   }
-  bool trusted = is_trusted(client);
+  if (client.peer.tls != nullptr && !client.peer.tls->covers(head.host)) {
+    answer(exchange, 421, "the certificate of the connection is not of this host");
+    return used;
+  }
+  bool trusted = is_trusted(client.peer);
   bool may_ask = client.elsewhere == PinElsewhere::not_asked && pins_.takes_questions();
-  Dispatched done = dispatcher_.dispatch(*table, head, trusted, {now_.monotonic_ms(), now_.wall_ms / 1'000}, may_ask);
+  Dispatched done = dispatcher_.dispatch(*table, head, {.trusted = trusted, .secure = client.peer.tls != nullptr},
+                                         {now_.monotonic_ms(), now_.wall_ms / 1'000}, may_ask);
   if (done.outcome == Outcome::held && !client.hold_over) {
     client.exchange = nullptr;
     exchanges_.give(&exchange);
@@ -152,9 +157,10 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
     exchange.asks_upgrade =
         head.framing.upgrade && exchange.request.kind == BodyKind::none && head.minor == 1 && may_upgrade(head.headers);
     exchange.is_websocket = exchange.asks_upgrade && equal_ignoring_case(upgrade, "websocket");
-    Forwarding forwarding{.peer = client.peer(),
-                          .port = client.port,
+    Forwarding forwarding{.peer = client.peer.address(),
+                          .port = client.peer.port,
                           .trusted = trusted,
+                          .secure = client.peer.tls != nullptr,
                           .upgrade = exchange.asks_upgrade,
                           .strip = done.strip};
     if (trace.empty()) {
@@ -185,6 +191,9 @@ void Proxy::prepare(Exchange& exchange, Client& client, const Dispatched& done) 
       return;
     case Outcome::held:
       answer(exchange, 503, "the deployment was held for too long", done.deployment);
+      return;
+    case Outcome::redirected:
+      answer(exchange, 308, "", done.deployment);
       return;
     case Outcome::denied:
       answer(exchange, 403, done.why);

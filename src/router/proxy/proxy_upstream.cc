@@ -141,6 +141,7 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
   exchange.reusable = (head.minor == 1 ? !head.framing.close : head.framing.keep_alive) && sent_whole;
   Answering answering{.old_client = exchange.old_client, .keep_alive = exchange.keep_alive};
   if (exchange.cookie != nullptr) answering.set_cookie = exchange.cookie->view();
+  if (exchange.client->peer.tls != nullptr) answering.hsts = pool.deployment().hsts;
   if (exchange.reason == Reason::token) {
     answering.deployment = pool.deployment().id;
     answering.revision = pool.revision().id;

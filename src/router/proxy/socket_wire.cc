@@ -24,6 +24,7 @@ Result<std::unique_ptr<SocketWire>> SocketWire::open() {
 }
 
 ssize_t SocketWire::read(int fd, char* into, size_t size) {
+  if (TlsSession* tls = session(fd)) return tls->read(into, size);
   while (true) {
     ssize_t done = ::recv(fd, into, size, 0);
     if (done >= 0) return done;
@@ -33,6 +34,7 @@ ssize_t SocketWire::read(int fd, char* into, size_t size) {
 }
 
 ssize_t SocketWire::write(int fd, const iovec* parts, int count) {
+  if (TlsSession* tls = session(fd)) return tls->write(parts, count);
   size_t size = 0;
   for (int i = 0; i < count; ++i) size += parts[i].iov_len;
   while (true) {
@@ -107,11 +109,27 @@ void SocketWire::acknowledge(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
-void SocketWire::shut_write(int fd) { ::shutdown(fd, SHUT_WR); }
+void SocketWire::shut_write(int fd) {
+  if (TlsSession* tls = session(fd)) tls->end();
+  ::shutdown(fd, SHUT_WR);
+}
 
-void SocketWire::close(int fd) { ::close(fd); }
+void SocketWire::close(int fd) {
+  if (TlsSession* tls = session(fd)) {
+    tls->end();
+    sessions_[static_cast<size_t>(fd)] = nullptr;
+  }
+  ::close(fd);
+}
+
+void SocketWire::secure(int fd, std::unique_ptr<TlsSession> session) {
+  auto at = static_cast<size_t>(fd);
+  if (at >= sessions_.size()) sessions_.resize(at + 64);
+  sessions_[at] = std::move(session);
+}
 
 void SocketWire::reset(int fd) {
+  if (session(fd) != nullptr) sessions_[static_cast<size_t>(fd)] = nullptr;
   linger now{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
   ::close(fd);
@@ -144,8 +162,13 @@ size_t SocketWire::wait(int timeout_ms) {
 
 SocketWire::Event SocketWire::event(size_t i) const {
   const epoll_event& event = events_[i];
-  return {static_cast<Endpoint*>(event.data.ptr),
-          {.readable = (event.events & (EPOLLIN | EPOLLRDHUP)) != 0,
+  auto* endpoint = static_cast<Endpoint*>(event.data.ptr);
+  uint32_t reads = EPOLLIN | EPOLLRDHUP;
+  if (const TlsSession* tls = endpoint->fd >= 0 ? session(endpoint->fd) : nullptr) {
+    if (tls->reads_when_writable()) reads |= EPOLLOUT;
+  }
+  return {endpoint,
+          {.readable = (event.events & reads) != 0,
            .ended = (event.events & (EPOLLRDHUP | EPOLLHUP)) != 0,
            .writable = (event.events & EPOLLOUT) != 0,
            .broken = (event.events & (EPOLLHUP | EPOLLERR)) != 0}};

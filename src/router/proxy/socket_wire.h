@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "router/proxy/connection.h"
 #include "router/proxy/wire.h"
+#include "router/tls/tls_server.h"
 
 struct epoll_event;
 
@@ -23,6 +24,7 @@ class SocketWire final : public Wire {
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
   Look look(int fd) override;
+  const Secured* secured(int fd) const override { return session(fd); }
   void acknowledge(int fd) override;
   void shut_write(int fd) override;
   void close(int fd) override;
@@ -31,6 +33,8 @@ class SocketWire final : public Wire {
   // What happens at the fd is told with the endpoint from now on. Of a Unix socket, that it is writable is only told
   // after a write that it did not take: it would be told with everything that the other end reads.
   bool watch(int fd, Endpoint& endpoint, bool is_unix);
+  // From now on what goes over this fd is TLS. Before it is watched.
+  void secure(int fd, std::unique_ptr<TlsSession> session);
   // For listeners and wake-ups, which are told as long as there is something.
   bool watch_level(int fd, Endpoint& endpoint);
   void forget(int fd);
@@ -48,9 +52,14 @@ class SocketWire final : public Wire {
   explicit SocketWire(int epoll);
 
   void await_room(int fd);
+  TlsSession* session(int fd) const {
+    auto at = static_cast<size_t>(fd);
+    return at < sessions_.size() ? sessions_[at].get() : nullptr;
+  }
 
   int epoll_;
-  std::vector<Endpoint*> quiet_;  // by fd: those of whom it is not told that they are writable
+  std::vector<Endpoint*> quiet_;                       // by fd: those of whom it is not told that they are writable
+  std::vector<std::unique_ptr<TlsSession>> sessions_;  // by fd; in the clear: nothing
   std::unique_ptr<epoll_event[]> events_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "router/address.h"
 
@@ -35,6 +36,19 @@ enum class Look : uint8_t {
   ended,   // its other end has closed
 };
 
+// What the TLS of a connection has settled.
+class Secured {
+ public:
+  virtual ~Secured() = default;
+
+  virtual bool is_established() const = 0;
+  virtual bool is_http2() const = 0;             // by ALPN
+  virtual std::string_view version() const = 0;  // "TLSv1.3"
+  virtual std::string_view name() const = 0;     // the host that the client named (SNI), in small letters; or nothing
+  // Whether the certificate that it was shown is of that host.
+  virtual bool covers(std::string_view host) const = 0;
+};
+
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -47,6 +61,8 @@ class Wire {
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
   virtual bool has_connected(int fd) = 0;
   virtual Look look(int fd) = 0;
+  // Nothing: it is in the clear.
+  virtual const Secured* secured(int) const { return nullptr; }
   // Tells the other end at once that what it has sent so far has come.
   virtual void acknowledge(int fd) = 0;
   virtual void shut_write(int fd) = 0;

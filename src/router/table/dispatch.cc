@@ -43,7 +43,7 @@ std::string_view reason_name(Reason reason) {
   return "";
 }
 
-Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, bool trusted_peer, const Moment& now,
+Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, const Caller& caller, const Moment& now,
                                 bool may_ask) {
   if (head.headers.has(Field::sluice_token)) return by_token(table, head, now);
   Dispatched done;
@@ -54,7 +54,7 @@ Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, boo
     host[i] = is_upper(c) ? static_cast<char>(c | 0x20) : c;
   }
   RouteQuery query{.host = {host, size}, .path = head.path};
-  if (trusted_peer) {
+  if (caller.trusted) {
     if (head.headers.has(Field::sluice_tenant)) query.tenant = head.headers.value_of(Field::sluice_tenant);
     if (head.headers.has(Field::sluice_team)) query.team = head.headers.value_of(Field::sluice_team);
   }
@@ -63,7 +63,14 @@ Dispatched Dispatcher::dispatch(const Table& table, const RequestHead& head, boo
   done.deployment = found.deployment;
   done.prefix = found.prefix;
   done.strip = stripped_from(found.deployment->routes, found.prefix);
-  if (found.deployment->paused) {
+  bool secure = caller.secure;
+  // Who stands before the router may have taken the TLS away.
+  if (caller.trusted && head.headers.has(Field::x_forwarded_proto)) {
+    secure = head.headers.value_of(Field::x_forwarded_proto) == "https";
+  }
+  if (found.deployment->redirect && !secure) {
+    done.outcome = Outcome::redirected;
+  } else if (found.deployment->paused) {
     done.outcome = Outcome::paused;
   } else if (found.deployment->memory->held_until_ms.load(std::memory_order_relaxed) > now.monotonic_ms) {
     done.outcome = Outcome::held;

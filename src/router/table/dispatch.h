@@ -18,7 +18,8 @@ enum class Reason : uint8_t { none, token, cookie, pin, bucket, weight };
 std::string_view reason_name(Reason reason);
 
 // asks: what is known of the session elsewhere is to be asked first. denied: it has a debug token that does not hold.
-enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held, asks, denied };
+// redirected: it came in the clear, and its deployment wants TLS.
+enum class Outcome : uint8_t { routed, no_route, paused, no_revision, held, asks, denied, redirected };
 
 struct Dispatched {
   Outcome outcome = Outcome::no_route;
@@ -40,12 +41,18 @@ struct Moment {
   int64_t wall_s = 0;
 };
 
+// Who asks.
+struct Caller {
+  bool trusted = false;  // what it says of others is believed
+  bool secure = false;   // it came over TLS
+};
+
 class Dispatcher {
  public:
   explicit Dispatcher(Random& random) : cookies_(random), token_key_(random_hash_key(random)) {}
 
   // `may_ask`: whether there is somebody to ask about sessions that the memory does not know.
-  Dispatched dispatch(const Table& table, const RequestHead& head, bool trusted_peer, const Moment& now,
+  Dispatched dispatch(const Table& table, const RequestHead& head, const Caller& caller, const Moment& now,
                       bool may_ask = false);
 
   // Another revision with weight for a request whose own cannot be reached; may_serve says which can. Nothing if none.

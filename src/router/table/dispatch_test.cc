@@ -33,7 +33,7 @@ class Dispatch : public testing::Test {
   Dispatched ask(const std::string& lines = "", bool trusted = false, bool may_ask = false) {
     text = "GET /a HTTP/1.1\r\nHost: Shop.example:80\r\n" + lines + "\r\n";
     EXPECT_EQ(parse_request_head(text, head), Parsed::complete);
-    return dispatcher.dispatch(*table, head, trusted, {1'000, kNow}, may_ask);
+    return dispatcher.dispatch(*table, head, {.trusted = trusted}, {1'000, kNow}, may_ask);
   }
   std::string revision(const std::string& lines = "") {
     Dispatched done = ask(lines);

@@ -78,6 +78,8 @@ struct Deployment : std::enable_shared_from_this<Deployment> {
   uint64_t id_hash = 0;  // of its id, by a key of this process
   RoutesDocument routes;
   Timeouts timeouts;
+  bool redirect = false;  // requests in the clear are sent to https
+  std::string hsts;       // the line for answers over TLS, with CRLF; empty: none
   std::vector<Revision> revisions;
   std::shared_ptr<DeploymentMemory> memory;
 

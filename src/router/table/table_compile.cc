@@ -21,6 +21,7 @@ constexpr size_t kMaxPage = 1 << 20;
 constexpr size_t kMaxKeys = 8;
 constexpr size_t kMaxReserved = 1'000'000;
 constexpr int64_t kMaxTime_ms = 86'400'000;
+constexpr int64_t kMaxHsts_s = 100'000'000;
 constexpr int64_t kMaxTtl_s = 400LL * 86'400;
 
 Error fault(std::string path, std::string message) {
@@ -106,6 +107,11 @@ Result<Timeouts> compile_timeouts(const TimeoutsDocument& given) {
   }
   return Timeouts{static_cast<uint32_t>(given.connect_ms), static_cast<uint32_t>(given.first_byte_ms),
                   static_cast<uint32_t>(given.idle_ms), static_cast<uint32_t>(given.stream_idle_ms)};
+}
+
+Result<void> check_tls(const std::optional<TlsDocument>& given) {
+  if (!given || (given->hsts_s >= 0 && given->hsts_s <= kMaxHsts_s)) return {};
+  return fault("/tls/hsts_s", "expected 0 to 100000000 seconds");
 }
 
 // Lays the ranges of points, in order; whether they fill all of it, or nothing.
@@ -217,6 +223,7 @@ Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocum
   if (auto sound = check_texts(document); !sound) return sound.error();
   if (auto sound = check_routes(document.routes); !sound) return sound.error();
   if (auto sound = check_stickiness(document.stickiness); !sound) return sound.error();
+  if (auto sound = check_tls(document.tls); !sound) return sound.error();
   auto timeouts = compile_timeouts(document.timeouts);
   if (!timeouts) return timeouts.error();
   if (document.revisions.size() > kMaxRevisions) return fault("/revisions", "at most 64 revisions");
@@ -269,6 +276,12 @@ Result<std::shared_ptr<const Deployment>> TableCompiler::compile(DeploymentDocum
   deployment->secure = document.stickiness.secure;
   deployment->routes = std::move(document.routes);
   deployment->timeouts = *timeouts;
+  if (document.tls) {
+    deployment->redirect = document.tls->redirect;
+    if (document.tls->hsts_s > 0) {
+      deployment->hsts = "Strict-Transport-Security: max-age=" + std::to_string(document.tls->hsts_s) + "\r\n";
+    }
+  }
   enlist(*deployment);
   return std::shared_ptr<const Deployment>(std::move(deployment));
 }

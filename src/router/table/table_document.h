@@ -67,6 +67,13 @@ struct TimeoutsDocument {
 };
 BOOST_DESCRIBE_STRUCT(TimeoutsDocument, (), (connect_ms, first_byte_ms, idle_ms, stream_idle_ms))
 
+struct TlsDocument {
+  bool redirect = false;  // requests in the clear are sent to https
+  int64_t hsts_s = 0;     // 0: no Strict-Transport-Security
+  static constexpr std::string_view kDefaulted[] = {"redirect", "hsts_s"};
+};
+BOOST_DESCRIBE_STRUCT(TlsDocument, (), (redirect, hsts_s))
+
 struct ReplicaDocument {
   std::string address;
 };
@@ -100,6 +107,7 @@ struct DeploymentDocument {
   RoutesDocument routes;
   StickinessDocument stickiness;
   TimeoutsDocument timeouts;
+  std::optional<TlsDocument> tls;  // left out where it says nothing, as older routers do not know it
   std::vector<RevisionDocument> revisions;
   static constexpr std::string_view kDefaulted[] = {
       "bundle",      "customer",    "tenant",        "team",   "pack_kind",  "generation", "status",
@@ -107,7 +115,7 @@ struct DeploymentDocument {
 };
 BOOST_DESCRIBE_STRUCT(DeploymentDocument, (),
                       (id, bundle, customer, tenant, team, pack_kind, generation, status, paused_page, paused_type,
-                       retry_after_s, routes, stickiness, timeouts, revisions))
+                       retry_after_s, routes, stickiness, timeouts, tls, revisions))
 
 struct PinsDocument {
   std::string redis;  // its URL

@@ -1,0 +1,316 @@
+// OpenSSL over the socket, by a BIO of our own that never raises SIGPIPE and knows when the socket is empty.
+#include "router/tls/tls_server.h"
+
+#include <openssl/bio.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "base/ascii.h"
+#include "base/random.h"
+#include "crypto/sha256.h"
+#include "router/address.h"
+
+namespace sluice::router {
+namespace {
+
+constexpr const char* kCiphers12 =
+    "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:"
+    "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
+constexpr long kTicketLife_s = 3'600;
+constexpr size_t kMaxRecord = 16'384;
+constexpr size_t kMaxName = 255;
+
+void require(bool ok, const char* call) {
+  if (!ok) throw std::runtime_error(std::string("OpenSSL failed in ") + call);
+}
+
+// The name in a client's server_name extension (RFC 6066), if there is one.
+std::string_view asked_name(SSL* ssl) {
+  const unsigned char* bytes = nullptr;
+  size_t size = 0;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &size) != 1) return {};
+  // A list with its length, of a kind (0: a host) and a name with its length.
+  if (size < 5 || bytes[2] != TLSEXT_NAMETYPE_host_name) return {};
+  const size_t list = static_cast<size_t>(bytes[0]) << 8 | bytes[1],
+               name = static_cast<size_t>(bytes[3]) << 8 | bytes[4];
+  if (list + 2 != size || name + 5 != size || name == 0 || name > kMaxName) return {};
+  return {reinterpret_cast<const char*>(bytes) + 5, name};
+}
+
+// Who asks for no name has connected to an address.
+std::string local_address(int fd) {
+  Address address;
+  address.size = sizeof address.storage;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size) != 0) return {};
+  return host_text(address);
+}
+
+}  // namespace
+
+// What OpenSSL calls.
+struct TlsCallbacks {
+  static TlsSession& session_of(SSL* ssl) { return *static_cast<TlsSession*>(SSL_get_app_data(ssl)); }
+
+  static int read(BIO* bio, char* into, int size) {
+    auto& session = *static_cast<TlsSession*>(BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    if (session.drained_) {
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    while (true) {
+      ssize_t done = ::recv(session.fd_, into, static_cast<size_t>(size), 0);
+      if (done > 0 && done < size) session.drained_ = true;  // what comes next is told
+      if (done >= 0) return static_cast<int>(done);
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN) {
+        session.drained_ = true;
+        BIO_set_retry_read(bio);
+      }
+      return -1;
+    }
+  }
+
+  static int write(BIO* bio, const char* bytes, int size) {
+    auto& session = *static_cast<TlsSession*>(BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    while (true) {
+      ssize_t done = ::send(session.fd_, bytes, static_cast<size_t>(size), MSG_NOSIGNAL);
+      if (done >= 0) return static_cast<int>(done);
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN) BIO_set_retry_write(bio);
+      return -1;
+    }
+  }
+
+  static long control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+
+  static BIO_METHOD* method() {
+    static BIO_METHOD* made = [] {
+      BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "router");
+      require(method != nullptr, "BIO_meth_new");
+      BIO_meth_set_read(method, read);
+      BIO_meth_set_write(method, write);
+      BIO_meth_set_ctrl(method, control);
+      return method;
+    }();
+    return made;
+  }
+
+  // Before anything is settled: which certificates are for the name that is asked for.
+  static int hello(SSL* ssl, int* alert, void*) {
+    TlsSession& session = session_of(ssl);
+    session.name_ = asked_name(ssl);
+    for (char& c : session.name_) {
+      if (is_upper(c)) c = static_cast<char>(c | 0x20);
+    }
+    session.certificates_ = session.server_.shown();
+    const std::string name = session.name_.empty() ? local_address(session.fd_) : session.name_;
+    session.shown_ = session.certificates_ ? session.certificates_->find(name) : nullptr;
+    if (session.shown_ == nullptr) {
+      *alert = SSL_AD_UNRECOGNIZED_NAME;
+      return SSL_CLIENT_HELLO_ERROR;
+    }
+    // A session is resumed only where the same names are shown.
+    const auto& identity = session.shown_->other ? session.shown_->other : session.shown_->rsa;
+    std::string names;
+    for (const std::string& each : identity->facts().names) names += each + "\n";
+    const crypto::Sha256 digest = crypto::sha256(names);
+    SSL_set_session_id_context(ssl, digest.data(), static_cast<unsigned>(digest.size()));
+    return SSL_CLIENT_HELLO_SUCCESS;
+  }
+
+  static int certificate(SSL* ssl, void*) {
+    const TlsSession& session = session_of(ssl);
+    for (const auto& identity : {session.shown_->other, session.shown_->rsa}) {
+      if (!identity) continue;
+      if (SSL_use_cert_and_key(ssl, identity->leaf(), identity->key(), identity->rest(), 1) != 1) return 0;
+    }
+    return 1;
+  }
+
+  static int protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
+                      unsigned offered_size, void*) {
+    static constexpr unsigned char kKnown[] = "\x08http/1.1";
+    unsigned char* found = nullptr;
+    if (SSL_select_next_proto(&found, size, kKnown, sizeof kKnown - 1, offered, offered_size) !=
+        OPENSSL_NPN_NEGOTIATED) {
+      return SSL_TLSEXT_ERR_ALERT_FATAL;
+    }
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+  }
+
+  static int ticket(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
+                    int seals) {
+    TlsServer& server = session_of(ssl).server_;
+    bool renew = false;
+    TicketKey key;
+    if (seals != 0) {
+      key = server.tickets().current(server.now_s());
+      std::memcpy(name, key.name.data(), key.name.size());
+      RealRandom().fill({iv, static_cast<size_t>(EVP_CIPHER_get_iv_length(EVP_aes_256_cbc()))});
+    } else {
+      auto found = server.tickets().named(name, server.now_s(), renew);
+      if (!found) return 0;
+      key = *found;
+    }
+    char sha256[] = "SHA256";
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.mac.data(), key.mac.size()),
+                           OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, sha256, 0),
+                           OSSL_PARAM_construct_end()};
+    if (EVP_MAC_CTX_set_params(mac, params) != 1) return -1;
+    if (EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, key.cipher.data(), iv, seals) != 1) return -1;
+    return renew ? 2 : 1;
+  }
+};
+
+// ------------------------------------------------------------------------------------------------------------- server
+
+TlsServer::TlsServer(const TicketSecret& secret, const Clock& clock)
+    : tickets_(secret), clock_(clock), context_(SSL_CTX_new(TLS_server_method())) {
+  require(context_ != nullptr, "SSL_CTX_new");
+  require(SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION) == 1, "SSL_CTX_set_min_proto_version");
+  require(SSL_CTX_set_cipher_list(context_, kCiphers12) == 1, "SSL_CTX_set_cipher_list");
+  SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                    SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  SSL_CTX_set_mode(context_,
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_read_ahead(context_, 1);
+  SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_timeout(context_, kTicketLife_s);
+  require(SSL_CTX_set_tlsext_ticket_key_evp_cb(context_, TlsCallbacks::ticket) == 1,
+          "SSL_CTX_set_tlsext_ticket_key_evp_cb");
+  SSL_CTX_set_client_hello_cb(context_, TlsCallbacks::hello, nullptr);
+  SSL_CTX_set_cert_cb(context_, TlsCallbacks::certificate, nullptr);
+  SSL_CTX_set_alpn_select_cb(context_, TlsCallbacks::protocol, nullptr);
+}
+
+TlsServer::~TlsServer() { SSL_CTX_free(context_); }
+
+void TlsServer::show(std::shared_ptr<const Certificates> certificates) {
+  std::lock_guard lock(mutex_);
+  certificates_.swap(certificates);
+}
+
+std::shared_ptr<const Certificates> TlsServer::shown() const {
+  std::lock_guard lock(mutex_);
+  return certificates_;
+}
+
+std::unique_ptr<TlsSession> TlsServer::accept(int fd) { return std::make_unique<TlsSession>(*this, context_, fd); }
+
+// ------------------------------------------------------------------------------------------------------------ session
+
+TlsSession::TlsSession(TlsServer& server, ssl_ctx_st* context, int fd)
+    : server_(server), ssl_(SSL_new(context)), fd_(fd) {
+  BIO* bio = BIO_new(TlsCallbacks::method());
+  require(ssl_ != nullptr && bio != nullptr, "SSL_new");
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_, bio, bio);
+  SSL_set_app_data(ssl_, this);
+  SSL_set_accept_state(ssl_);
+}
+
+TlsSession::~TlsSession() {
+  if (!established_) server_.counts().failed.fetch_add(1, std::memory_order_relaxed);
+  SSL_free(ssl_);
+}
+
+// After each call of OpenSSL: notes what a handshake that has just ended has settled. False: nothing can be done any
+// more.
+bool TlsSession::progressed() {
+  if (established_ || SSL_is_init_finished(ssl_) != 1) return !broken_;
+  established_ = true;
+  TlsCounts& counts = server_.counts();
+  (SSL_version(ssl_) == TLS1_3_VERSION ? counts.tls13 : counts.tls12).fetch_add(1, std::memory_order_relaxed);
+  if (SSL_session_reused(ssl_) == 1) counts.resumed.fetch_add(1, std::memory_order_relaxed);
+  const unsigned char* protocol = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl_, &protocol, &size);
+  http2_ = size == 2 && std::memcmp(protocol, "h2", 2) == 0;
+  return !broken_;
+}
+
+ssize_t TlsSession::read(char* into, size_t size) {
+  drained_ = false;
+  reads_when_writable_ = false;
+  size_t done = 0;
+  while (done < size && !broken_ && !ended_) {
+    ERR_clear_error();
+    size_t piece = 0;
+    const int result = SSL_read_ex(ssl_, into + done, size - done, &piece);
+    if (result == 1) {
+      done += piece;
+      continue;
+    }
+    const int why = SSL_get_error(ssl_, result);
+    if (why == SSL_ERROR_WANT_READ) break;
+    if (why == SSL_ERROR_WANT_WRITE) {
+      reads_when_writable_ = true;
+      break;
+    }
+    if (why == SSL_ERROR_ZERO_RETURN) {
+      ended_ = true;
+    } else {
+      broken_ = true;
+    }
+  }
+  const bool going = progressed();
+  if (done > 0) return static_cast<ssize_t>(done);
+  if (ended_) return 0;
+  return going ? kWouldBlock : kBroken;
+}
+
+ssize_t TlsSession::write(const iovec* parts, int count) {
+  size_t done = 0;
+  for (int i = 0; i < count && !broken_; ++i) {
+    const char* bytes = static_cast<const char*>(parts[i].iov_base);
+    for (size_t at = 0; at < parts[i].iov_len;) {
+      ERR_clear_error();
+      size_t piece = 0;
+      const int result = SSL_write_ex(ssl_, bytes + at, std::min(parts[i].iov_len - at, kMaxRecord), &piece);
+      if (result == 1) {
+        at += piece;
+        done += piece;
+        continue;
+      }
+      const int why = SSL_get_error(ssl_, result);
+      broken_ = why != SSL_ERROR_WANT_WRITE && why != SSL_ERROR_WANT_READ;
+      if (done > 0) return static_cast<ssize_t>(done);
+      return broken_ ? kBroken : kWouldBlock;
+    }
+  }
+  return broken_ && done == 0 ? kBroken : static_cast<ssize_t>(done);
+}
+
+void TlsSession::end() {
+  if (!established_ || broken_ || (SSL_get_shutdown(ssl_) & SSL_SENT_SHUTDOWN) != 0) return;
+  ERR_clear_error();
+  SSL_shutdown(ssl_);
+  ERR_clear_error();
+}
+
+std::string_view TlsSession::version() const { return SSL_get_version(ssl_); }
+
+bool TlsSession::covers(std::string_view host) const {
+  if (shown_ == nullptr) return false;
+  std::string lower(host);
+  for (char& c : lower) {
+    if (is_upper(c)) c = static_cast<char>(c | 0x20);
+  }
+  // An address in brackets stands in certificates without them.
+  if (lower.size() > 2 && lower.front() == '[' && lower.back() == ']') lower = lower.substr(1, lower.size() - 2);
+  return shown_->covers(lower);
+}
+
+}  // namespace sluice::router
