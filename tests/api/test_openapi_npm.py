@@ -43,8 +43,13 @@ class Place:
             self.wire = http.client.HTTPConnection(self.url.split("//")[1], timeout=60)
         sent = {"Authorization": "Bearer " + self.token, "Content-Type": "application/json"}
         sent.update({name.replace("_", "-"): value for name, value in headers.items()})
-        self.wire.request(method, target, body, sent)
-        answer = self.wire.getresponse()
+        try:
+            self.wire.request(method, target, body, sent)
+            answer = self.wire.getresponse()
+        except (ConnectionError, http.client.RemoteDisconnected):  # it was silent for a minute, while the tools ran
+            self.wire = http.client.HTTPConnection(self.url.split("//")[1], timeout=60)
+            self.wire.request(method, target, body, sent)
+            answer = self.wire.getresponse()
         text = answer.read()
         if answer.will_close:
             self.wire = None

@@ -1,9 +1,12 @@
 """Typed events: filters, where to begin again, the end of a flow, and that a restart of the server loses none."""
 
+import contextlib
 import http.client
+import itertools
 import json
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -111,3 +114,49 @@ def test_a_restart_loses_no_event(place, eventually, how):
     place.act("Env/create", environment="a3")
     heard = events(place.get("/v1/events?types=environment.created", Last_Event_ID=last))
     assert [next(heard)[2]["fields"]["environment"] for _ in range(2)] == ["a2", "a3"]
+
+
+def test_who_follows_while_the_server_is_killed_again_and_again_misses_nothing(place, eventually):
+    """Somebody changes things without a pause, somebody follows, and the server goes in the middle of both."""
+    done, ending = [], threading.Event()
+
+    def change():
+        for number in itertools.count():
+            if ending.is_set():
+                return
+            while True:
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    wire = http.client.HTTPConnection(place.url.split("//")[1], timeout=60)
+                    wire.request("POST", "/v1/actions/Env/create", json.dumps({"input": {"environment": f"e{number}"}}),
+                                 {"Authorization": "Bearer " + place.token, "Content-Type": "application/json",
+                                  "Idempotency-Key": f"k{number}"})
+                    answer = wire.getresponse()
+                    answer.read()
+                    if answer.status == 200:
+                        break
+                if ending.wait(0.02):
+                    return
+            done.append(f"e{number}")
+
+    writer = threading.Thread(target=change)
+    heard, ids, last = [], [], None
+    where = "/v1/events?types=environment.created&from=1"
+    writer.start()
+    try:
+        for enough, how in [(15, signal.SIGKILL), (30, signal.SIGTERM), (45, signal.SIGKILL), (60, None)]:
+            answer = place.get(where, **({"Last_Event_ID": last} if last else {}))
+            where = "/v1/events?types=environment.created"
+            for last, _, data in events(answer):
+                heard.append(data["fields"]["environment"])
+                ids.append(int(last))
+                if len(heard) >= enough:
+                    break
+            if how is not None:
+                place.stop(how)
+                place.start(eventually)
+    finally:
+        ending.set()
+        writer.join()
+    assert ids == sorted(set(ids)), "each once, in the order in which they happened"
+    assert heard == [f"e{number}" for number in range(len(heard))], "and none is missing"
+    assert len(done) >= 59

@@ -218,3 +218,34 @@ def test_a_clients_certificate_says_who_calls(place, eventually):
         assert with_token[1]["owner"] is True, "a token comes first"
         with pytest.raises((ssl.SSLError, OSError, http.client.HTTPException)):
             place.get(pair[0], "/v1/session", cert=stranger)
+
+
+def test_a_command_runs_in_a_replica_through_tls(place, eventually, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    with place.serving(eventually, "--tls-own"):
+        try:
+            place.ok("up", place.root / "examples/hello", "--detach")
+            token = tmp_path / "token"
+            token.write_text((place.home / "run/owner.token").read_text())
+            place.ok("login", place.status["url"], "--name", "far", "--token-file", token, "--fingerprint",
+                     place.status["fingerprint"], home=elsewhere)
+            environment = {"PATH": "/usr/bin:/bin", "SLUICE_HOME": str(elsewhere), "LANG": "C.UTF-8"}
+
+            def run(script, typed):
+                return subprocess.run([str(place.sluice), "exec", "hello", "--", "sh", "-c", script], input=typed,
+                                      capture_output=True, text=True, env=environment, timeout=120)
+
+            done = run("cat; echo wrong >&2; exit 9", "typed\n")
+            assert (done.returncode, done.stdout, done.stderr) == (9, "typed\n", "wrong\n")
+            many = "".join(f"{number}\n" for number in range(200_000))
+            assert run("cat", many).stdout == many, "both ways at once, more than any buffer holds"
+            lasting = subprocess.Popen([str(place.sluice), "exec", "hello", "--", "sh", "-c", "echo $$; exec sleep 1000"],
+                                       stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True, env=environment)
+            pid = int(lasting.stdout.readline())
+            assert os.path.exists(f"/proc/{pid}")
+            lasting.kill()
+            lasting.wait()
+            eventually(lambda: not os.path.exists(f"/proc/{pid}"))
+        finally:
+            place.run("stop", home=elsewhere)
+            place.run("down", "hello", "--yes")

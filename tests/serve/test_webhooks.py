@@ -18,6 +18,8 @@ class Receiver:
 
     def __init__(self):
         self.got, self.answers, self.lock = [], [], threading.Lock()
+        self.open = threading.Event()  # while it is clear, whoever posts waits for an answer
+        self.open.set()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -26,6 +28,7 @@ class Receiver:
                 with outer.lock:
                     status = outer.answers.pop(0) if outer.answers else 200
                     outer.got.append((status, dict(self.headers), body))
+                outer.open.wait(60)
                 self.send_response(status)
                 if status == 302:
                     self.send_header("Location", "/elsewhere")
@@ -133,6 +136,29 @@ def test_a_receiver_that_is_away_gets_the_same_again_also_after_a_kill(place, re
     assert len(ids) == 1, "a repeat can be told by its id"
     place.ok("env", "create", "two")
     eventually(lambda: len({headers["webhook-id"] for headers, _ in receiver.taken()}) == 2)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_what_was_being_delivered_when_the_server_went_comes_again(place, receiver, eventually, how):
+    place.ok("webhooks", "add", "team", receiver.url, "--allow-local", "--event", "environment.created")
+    receiver.open.clear()
+    place.ok("env", "create", "one")
+    eventually(lambda: len(receiver.got) == 1)
+    ending = threading.Thread(target=place.end, args=[how])
+    ending.start()
+    if how == signal.SIGTERM:
+        receiver.open.set()  # it ends in order, after what it was doing
+    ending.join()
+    taken = len(receiver.got)
+    receiver.open.set()
+    place.start()
+    place.ok("env", "create", "two")
+    eventually(lambda: {body["data"]["fields"]["environment"] for _, body in receiver.taken()} == {"one", "two"}
+               and place.ok("webhooks", "list")["webhooks"][0]["delivered"] == 2, lambda: str(receiver.got))
+    of_one = [headers["webhook-id"] for headers, body in receiver.taken()
+              if body["data"]["fields"]["environment"] == "one"]
+    assert len(set(of_one)) == 1 and (len(of_one) > 1 or how == signal.SIGTERM), "a repeat can be told by its id"
+    assert taken == 1
 
 
 def test_what_happens_while_nobody_serves_is_told_later(place, receiver, eventually):
