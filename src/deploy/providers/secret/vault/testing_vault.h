@@ -28,7 +28,9 @@ class VaultStandIn {
   std::string address() const { return "http://127.0.0.1:" + std::to_string(port); }
 
   std::atomic<bool> sealed = false, nonsense = false, forbids = false;
-  std::atomic<int> logins = 0, renewals = 0;
+  std::atomic<int> logins = 0, renewals = 0, lease_renewals = 0, reads = 0;
+  std::atomic<int64_t> lease_s = 0;          // of what is read; 0: there is none
+  std::atomic<bool> forgets_leases = false;  // those that it gave before
   std::atomic<int64_t> ttl_s = 3600;
   std::string token = "s.token";  // that it knows
   std::map<std::string, std::vector<std::string>> values;
@@ -51,6 +53,11 @@ class VaultStandIn {
     if (path == "/v1/auth/token/renew-self") {
       renewals++;
       return said(200, {{"auth", json::object{{"client_token", token}, {"lease_duration", ttl_s.load()}}}});
+    }
+    if (path == "/v1/sys/leases/renew") {
+      lease_renewals++;
+      if (forgets_leases.exchange(false)) return said(400, {{"errors", json::array{"lease not found"}}});
+      return said(200, {{"lease_id", "secret/1"}, {"lease_duration", lease_s.load()}});
     }
     if (forbids) return said(403, {{"errors", json::array{"permission denied"}}});
     return data(request, path);
@@ -89,7 +96,10 @@ class VaultStandIn {
       about["deletion_time"] = "2030-01-31T12:00:00.123456789Z";
       return said(404, {{"data", json::object{{"data", nullptr}, {"metadata", about}}}});
     }
-    return said(200, {{"data", json::object{{"data", parse_json(versions[version - 1])->root}, {"metadata", about}}}});
+    reads++;
+    return said(200, {{"lease_id", lease_s > 0 ? "secret/1" : ""},
+                      {"lease_duration", lease_s.load()},
+                      {"data", json::object{{"data", parse_json(versions[version - 1])->root}, {"metadata", about}}}});
   }
 
   std::mutex mutex_;

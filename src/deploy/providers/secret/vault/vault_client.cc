@@ -223,6 +223,40 @@ Result<void> VaultClient::keep_token(Session& session) {
   return log_in(session);
 }
 
+// A lease that the server does not name is none; key-value secrets usually have none.
+void VaultClient::take_lease(Session& session, const std::string& path, const Reply& answer) {
+  auto body = answer.status == 200 ? body_of(answer, session.settings.address) : Error{};
+  const std::string id = body ? text_in(*body, "lease_id") : "";
+  const int64_t life_s = body ? number_in(*body, "lease_duration") : 0;
+  if (id.empty() || life_s <= 0) {
+    session.leases.erase(path);
+  } else {
+    session.leases[path] = {id, life_s, clock_.monotonic_ns() + life_s * kSecond_ns * 2 / 3};
+  }
+}
+
+void VaultClient::keep_leases(Session& session) {
+  std::vector<std::string> due;
+  for (const auto& [path, lease] : session.leases) {
+    if (clock_.monotonic_ns() >= lease.renew_ns) due.push_back(path);
+  }
+  for (const std::string& path : due) {
+    Lease& lease = session.leases[path];
+    auto answer = ask(session, "PUT", "sys/leases/renew",
+                      sluice::write(json::object{{"lease_id", lease.id}, {"increment", lease.life_s}}));
+    if (!answer) return;  // it is away; the lease is asked about again with the next call
+    auto body = answer->status == 200 ? body_of(*answer, session.settings.address) : Error{};
+    if (const int64_t life_s = body ? number_in(*body, "lease_duration") : 0; life_s > 0) {
+      lease.life_s = life_s;
+      lease.renew_ns = clock_.monotonic_ns() + life_s * kSecond_ns * 2 / 3;
+      continue;
+    }
+    auto fetched = ask(session, "GET", path, "");
+    if (!fetched) return;
+    take_lease(session, path, *fetched);
+  }
+}
+
 Result<VaultClient::Reply> VaultClient::call(const VaultSettings& settings, const std::string& method,
                                              const std::string& path, const std::string& body) {
   std::lock_guard lock(mutex_);
@@ -230,7 +264,9 @@ Result<VaultClient::Reply> VaultClient::call(const VaultSettings& settings, cons
   if (!session) return session.error();
   for (bool again = true;; again = false) {
     if (auto kept = keep_token(**session); !kept) return kept.error();
+    keep_leases(**session);
     auto answer = ask(**session, method, path, body);
+    if (answer && method == "GET") take_lease(**session, path, *answer);
     if (!answer || answer->status != 403) return answer;
     auto known = ask(**session, "GET", "auth/token/lookup-self", "");
     if (!known) return known;

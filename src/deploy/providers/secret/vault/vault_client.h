@@ -1,5 +1,7 @@
 // VaultClient speaks Vault's HTTP API: the tool behind VaultProvider's effects. It logs in when it must, renews its
-// token when two thirds of its life are over, and logs in again when the server does not know the token any more.
+// token when two thirds of its life are over, and logs in again when the server does not know the token any more. What
+// is read with a lease is kept alive likewise, whenever the server is asked for anything; once a lease has expired its
+// secret is fetched again.
 //
 // An Error's code says what is wrong: `gate_rejected` Vault is sealed; `unauthenticated` the token is not known any
 // more and there is no way to log in again; `denied` it may not; `not_found` there is no such secret; `conflict` the
@@ -66,12 +68,18 @@ class VaultClient {
   std::string make_up();
 
  private:
+  struct Lease {
+    std::string id;
+    int64_t life_s = 0;
+    int64_t renew_ns = 0;  // when two thirds of its life are over
+  };
   struct Session {
     VaultSettings settings;
     std::unique_ptr<http::Outgoing> outgoing;
     std::string token;
-    int64_t renew_ns = 0;    // when two thirds of its life are over; 0: never
-    int64_t expires_ns = 0;  // 0: never
+    int64_t renew_ns = 0;                 // when two thirds of its life are over; 0: never
+    int64_t expires_ns = 0;               // 0: never
+    std::map<std::string, Lease> leases;  // by the path that was read
   };
   using Reply = http::OutgoingAnswer;
 
@@ -79,6 +87,8 @@ class VaultClient {
   Result<void> log_in(Session& session);
   Result<void> keep_token(Session& session);
   void take_token(Session& session, const json::object& auth);
+  void take_lease(Session& session, const std::string& path, const Reply& answer);
+  void keep_leases(Session& session);
   Result<Reply> ask(Session& session, const std::string& method, const std::string& path, const std::string& body);
   // With a token; one that is not known any more is replaced once.
   Result<Reply> call(const VaultSettings& settings, const std::string& method, const std::string& path,

@@ -43,6 +43,46 @@ TEST(VaultToken, IsRenewedAtTwoThirdsOfItsLife) {
   EXPECT_EQ(vault.renewals, 2);
 }
 
+TEST(VaultLease, IsRenewedAtTwoThirdsAndFetchedAgainOnceItHasExpired) {
+  TestingFolder folder;
+  RealDisk disk;
+  RealClock real;
+  ManualClock clock;
+  SeededRandom random(1);
+  VaultStandIn vault(real);
+  vault.lease_s = 90;
+  ASSERT_TRUE(write_atomically(disk, folder.path() + "/token", "s.token", 0600));
+  VaultClient client(disk, clock, random, [](const std::string&) { return std::optional<std::string>(); });
+  const VaultSettings settings =
+      vault_settings("local", [&](std::string_view name) {
+        return name == "address" ? vault.address() : name == "token_file" ? folder.path() + "/token" : std::string();
+      }).value();
+  ASSERT_TRUE(client.write(settings, "hello/KEY", "one", "effect"));
+  ASSERT_TRUE(client.read(settings, "hello/KEY", std::nullopt));
+  clock.advance_ms(59'000);
+  ASSERT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.lease_renewals, 0);
+  clock.set_wall_ms(clock.wall_ms() - 86'400'000);  // a lease is a span of time
+  clock.advance_ms(2'000);
+  ASSERT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.lease_renewals, 1);
+  ASSERT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.lease_renewals, 1);
+  EXPECT_EQ(vault.reads, 1);
+  vault.forgets_leases = true;
+  clock.advance_ms(61'000);
+  ASSERT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.reads, 2) << "what has expired is fetched again";
+  clock.advance_ms(61'000);
+  ASSERT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.lease_renewals, 3);
+  vault.lease_s = 0;
+  ASSERT_TRUE(client.read(settings, "hello/KEY", std::nullopt));
+  clock.advance_ms(200'000);
+  ASSERT_TRUE(client.newest(settings, "hello/KEY"));
+  EXPECT_EQ(vault.lease_renewals, 3) << "without a lease there is nothing to renew";
+}
+
 TEST(VaultSettings, HaveDefaultsAndAreChecked) {
   auto settings_of = [](std::string address, std::string auth) {
     return vault_settings("prod", [&](std::string_view name) {
