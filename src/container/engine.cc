@@ -1,6 +1,8 @@
 // What the API calls things is known here alone.
 #include "container/engine.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
@@ -26,6 +28,16 @@ std::vector<std::string> image_path(const std::string& name, const std::string& 
   }
   if (!behind.empty()) path.push_back(behind);
   return path;
+}
+
+// As images name it.
+std::string machine_architecture() {
+  utsname machine{};
+  ::uname(&machine);
+  const std::string name = static_cast<const char*>(machine.machine);
+  if (name == "x86_64") return "amd64";
+  if (name == "aarch64") return "arm64";
+  return name.starts_with("arm") ? "arm" : name;
 }
 
 std::string text_at(const json::value& value, std::string_view name) {
@@ -271,19 +283,21 @@ Result<http::Answer> Engine::ask(const std::string& method, const std::vector<st
 }
 
 Result<EngineVersion> Engine::version() const {
-  auto answer = ask("GET", {"version"}, {}, "", kAsk_ms);
+  auto answer = ask("GET", {"_ping"}, {}, "", kAsk_ms);
   if (!answer) return answer.error();
   if (answer->status != 200) return refusal_of(*answer, "say its version");
-  auto document = document_of(*answer, "for its version");
-  if (!document) return document.error();
-  EngineVersion version{.version = text_at(*document, "Version"),
-                        .api = text_at(*document, "ApiVersion"),
-                        .os = text_at(*document, "Os"),
-                        .architecture = text_at(*document, "Arch")};
-  if (const json::value& parts = at(*document, "Components"); parts.is_array() && !parts.get_array().empty()) {
-    version.name = text_at(parts.get_array().front(), "Name");
+  // "Libpod/4.3.1 (linux)", "Docker/20.10.24 (linux)"
+  const std::string* server = answer->header("Server");
+  const size_t slash = server == nullptr ? std::string::npos : server->find('/');
+  const size_t open = server == nullptr ? std::string::npos : server->find(" (", std::min(slash, server->size()));
+  if (open == std::string::npos || !server->ends_with(')')) {
+    return Error{.code = Code::failed,
+                 .message = "what answers at " + socket_ + " does not say that it is podman or Docker"};
   }
-  return version;
+  return EngineVersion{.name = server->substr(0, slash),
+                       .version = server->substr(slash + 1, open - slash - 1),
+                       .os = server->substr(open + 2, server->size() - open - 3),
+                       .architecture = machine_architecture()};
 }
 
 Result<void> Engine::pull(const std::string& reference, const std::string& auth,
@@ -474,7 +488,7 @@ Result<void> Engine::create_network(const std::string& name, const Labels& label
   auto version_of = version();
   if (!version_of) return version_of.error();
   json::object options;
-  if (version_of->name.starts_with("Podman")) options["isolate"] = "true";
+  if (version_of->name == "Libpod") options["isolate"] = "true";
   const std::string body = json::serialize(json::object{{"Name", name},
                                                         {"CheckDuplicate", true},
                                                         {"Driver", "bridge"},

@@ -29,11 +29,10 @@ namespace sluice::container {
 using Labels = std::map<std::string, std::string>;
 
 struct EngineVersion {
-  std::string name;  // "Podman Engine", "Engine"
-  std::string version;
-  std::string api;
+  std::string name;     // "Libpod", "Docker"
+  std::string version;  // "4.3.1"
   std::string os;
-  std::string architecture;  // "amd64"
+  std::string architecture;  // "amd64"; this machine's, where the engine is
 };
 
 struct Image {
@@ -123,6 +122,7 @@ class Engine {
   Engine(std::string socket, const Clock& clock) : socket_(std::move(socket)), clock_(clock) {}
 
   const std::string& socket() const { return socket_; }
+  // What its greeting says. podman's own answer to `version` takes a second: it looks for the packages of its parts.
   Result<EngineVersion> version() const;
 
   // From a registry, by its whole name with a digest. `auth` is of registry_auth, or empty. Errors of the registry are

@@ -23,13 +23,18 @@ class EngineTest : public testing::Test {
 };
 
 TEST_F(EngineTest, SaysItsVersion) {
-  real_.answer("GET /v1.41/version", "200 OK",
-               R"({"Components":[{"Name":"Podman Engine","Version":"4.3.1"}],"Version":"4.3.1","ApiVersion":"1.41",)"
-               R"("Os":"linux","Arch":"amd64"})");
+  real_.greet();
   auto version = engine_.version();
   ASSERT_TRUE(version) << version.error().message;
-  EXPECT_EQ(version->name + " " + version->version + " " + version->api, "Podman Engine 4.3.1 1.41");
-  EXPECT_EQ(version->os + "/" + version->architecture, "linux/amd64");
+  EXPECT_EQ(version->name + " " + version->version + " " + version->os, "Libpod 4.3.1 linux");
+  EXPECT_FALSE(version->architecture.empty());
+  real_.greet("Docker/20.10.24+dfsg1 (linux)");
+  EXPECT_EQ(engine_.version()->name + " " + engine_.version()->version, "Docker 20.10.24+dfsg1");
+  for (const char* other : {"", "nginx", "nginx/1.22", "Docker (linux)", "Docker/20 (linux"}) {
+    real_.greet(other);
+    EXPECT_EQ(engine_.version().error().message,
+              "what answers at " + real_.socket() + " does not say that it is podman or Docker");
+  }
 }
 
 TEST_F(EngineTest, TellsThatNobodyIsThere) {
@@ -183,7 +188,7 @@ TEST_F(EngineTest, FollowsWhatAContainerSays) {
 }
 
 TEST_F(EngineTest, NetworksOfPodmanAreApart) {
-  real_.answer("GET /v1.41/version", "200 OK", R"({"Components":[{"Name":"Podman Engine"}],"Version":"4.3.1"})");
+  real_.greet();
   real_.answer("POST /v1.41/networks/create", "201 Created", R"({"Id":"2d"})");
   ASSERT_TRUE(engine_.create_network("net", {{"a", "b"}}));
   EXPECT_NE(real_.asked().back().find(R"("Options":{"isolate":"true"})"), std::string::npos);

@@ -50,6 +50,10 @@ void TestingEngine::answer(const std::string& request, const std::string& status
                             std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
+void TestingEngine::greet(const std::string& server) {
+  answer_bytes("GET /v1.41/_ping", "HTTP/1.1 200 OK\r\nServer: " + server + "\r\nContent-Length: 2\r\n\r\nOK");
+}
+
 void TestingEngine::answer_bytes(const std::string& request, const std::string& bytes) {
   std::lock_guard lock(mutex_);
   answers_[request] = bytes;

@@ -21,6 +21,8 @@ class TestingEngine {
   const std::string& socket() const { return path_; }
   // What it answers to a request whose first line begins so: a status with its reason, and a body.
   void answer(const std::string& request, const std::string& status, const std::string& body);
+  // How it greets: as podman 4.3, or with this `Server`.
+  void greet(const std::string& server = "Libpod/4.3.1 (linux)");
   // The same with all bytes of the answer, which may be cut short.
   void answer_bytes(const std::string& request, const std::string& bytes);
   // What it was asked: first line, headers and body.

@@ -18,8 +18,7 @@ const std::string kImage = "GET /v1.41/images/registry.example/shop%40sha256";
 class LocalImagesTest : public testing::Test {
  protected:
   LocalImagesTest() {
-    engine_.answer("GET /v1.41/version", "200 OK",
-                   R"({"Components":[{"Name":"Podman Engine"}],"Os":"linux","Arch":"amd64"})");
+    engine_.greet();
     lock("linux/amd64");
   }
   void lock(const std::string& platform) {
@@ -76,7 +75,7 @@ TEST_F(LocalImagesTest, TellsTroublesApart) {
             "registry.example/shop:1 is not made for linux/amd64, which this machine is, but for linux/s390x");
   EXPECT_TRUE(disk_.remove(folder_.path("image.lock.json")));
   EXPECT_EQ(trouble(), Kind::bundle);
-  engine_.answer("GET /v1.41/version", "500 Internal Server Error", R"({"message":"ill"})");
+  engine_.answer("GET /v1.41/_ping", "500 Internal Server Error", R"({"message":"ill"})");
   lock("linux/amd64");
   EXPECT_EQ(trouble(), Kind::engine);
 }

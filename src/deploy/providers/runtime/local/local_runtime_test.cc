@@ -714,8 +714,7 @@ class LocalRuntimeImageTest : public LocalRuntimeTest {
  protected:
   LocalRuntimeImageTest() {
     harness.tools().add(with_images);
-    engine.answer("GET /v1.41/version", "200 OK",
-                  R"({"Components":[{"Name":"Podman Engine"}],"Os":"linux","Arch":"amd64"})");
+    engine.greet();
     provision();
   }
   auto deploy_image(const std::string& platform, const std::string& error) {
