@@ -21,6 +21,7 @@
 #include "api/logins.h"
 #include "api/pages.h"
 #include "api/sso_logins.h"
+#include "api/view_memo.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "engine/engine.h"
@@ -114,6 +115,7 @@ class Service final : public host::SocketService {
   Logins logins_{parts_};
   SsoLogins sso_{parts_, logins_};
   Pages pages_;
+  ViewMemo memo_{*parts_.clock};
   std::atomic<bool> stopping_ = false;
   EventHub events_{parts_, stopping_};
   mcp::Endpoint mcp_;

@@ -91,6 +91,8 @@ function App() {
 
 // A one-time link carries its code in the fragment, which browsers send to nobody.
 async function begin(): Promise<void> {
+  // The page's own part comes while the server says who is logged in.
+  pages.find((each) => match(each.path, path.value))?.load().catch(() => undefined);
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (code) {
     history.replaceState(null, "", location.pathname + location.search);

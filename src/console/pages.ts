@@ -25,8 +25,12 @@ export const pages: Page[] = [
   { path: "/plans/:id", load: () => import("./pages/plan") },
   { path: "/flows", load: () => import("./pages/flows"), nav: { label: "Flows", icon: "flow", key: "f" } },
   { path: "/flows/:id", load: () => import("./pages/flow") },
+  { path: "/mesh", load: () => import("./pages/mesh"), nav: { label: "Mesh", icon: "mesh", key: "m", group: "Deliver" } },
   { path: "/environments", load: () => import("./pages/environments"), nav: { label: "Environments", icon: "env", key: "e", group: "Govern" } },
   { path: "/environments/:env", load: () => import("./pages/environment") },
   { path: "/audit", load: () => import("./pages/audit"), nav: { label: "Audit", icon: "audit", key: "a", group: "Govern" } },
   { path: "/access/:tab?", load: () => import("./pages/access"), nav: { label: "Access", icon: "key", key: "c", group: "Govern", count: "approvals" } },
 ];
+
+// Where a page is without what may be left out: "/access" of "/access/:tab?".
+export const plainPath = (page: Page): string => page.path.replace(/\/:.*/, "") || "/";

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "mesh/join.h"
+#include "mesh/survey.h"
 #include "mesh/testing_facade.h"
 
 namespace sluice::mesh {
@@ -185,6 +186,8 @@ TEST(Compile, ParallelLinksHaveNamesOfTheirOwn) {
   size_t ways = 0;
   for (const Traced& each : trace_all(result.compiled)) ways += each.initiator == "spiffe://acme/node/alpha" ? 1 : 0;
   EXPECT_EQ(ways, 1U) << "beta to mgmt01 is one link, so there are no two ways without a common link";
+  const Compiled surveyed{.nodes = result.compiled.nodes, .joints = joints_of(result.compiled.nodes)};
+  EXPECT_EQ(to_json(trace_all(surveyed)), to_json(trace_all(result.compiled)));
 }
 
 TEST(Compile, TheWalkFindsWhatIsWrong) {
@@ -217,7 +220,11 @@ TEST(Compile, RandomFacadesForwardWhatTheyAllow) {
     ASSERT_TRUE(result.faults.empty()) << result.faults.front().message << text;
     ASSERT_THAT(walk(result.compiled, resolved.model), ElementsAre()) << text;
     ASSERT_EQ(reach_of(trace_all(result.compiled)), reach_of(resolved.model));
-    if (round % 20 == 0) expect_valid(result.compiled);
+    if (round % 20 == 0) {
+      expect_valid(result.compiled);
+      const Compiled surveyed{.nodes = result.compiled.nodes, .joints = joints_of(result.compiled.nodes)};
+      ASSERT_EQ(to_json(trace_all(surveyed)), to_json(trace_all(result.compiled))) << text;
+    }
     // A user more, who comes by one node: only that node, those on its ways and the targets' change.
     const std::string edited = text + "";
     const size_t at = edited.find("users:\n") + 7;

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
-const { url, tokens, pictures, stories, env, link, folder, archive, router, deployments, seconds } = JSON.parse(process.env.CONSOLE_TEST);
+const { url, tokens, pictures, stories, env, link, folder, archive, router, deployments, seconds, mesh, name } = JSON.parse(process.env.CONSOLE_TEST);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 mkdirSync(pictures, { recursive: true });
 
@@ -25,7 +25,8 @@ async function open(options = {}) {
   page.setDefaultTimeout(30_000);
   page.on("console", (message) => /CSP:|Content.Security.Policy/.test(message.text()) && violations.push(message.text()));
   page.on("pageerror", (error) => violations.push(`page error: ${error}`));
-  page.on("request", (request) => new URL(request.url()).origin === new URL(url).origin || /^(data|blob):/.test(request.url()) || foreign.push(request.url()));
+  // A provider's page, on the way to log in, may ask whom it wants.
+  page.on("request", (request) => !page.url().startsWith(url) || request.isNavigationRequest() || new URL(request.url()).origin === new URL(url).origin || /^(data|blob):/.test(request.url()) || foreign.push(request.url()));
   current = page;
   return page;
 }
@@ -82,7 +83,7 @@ async function places() {
   return {
     overview: "/", deployments: "/deployments", deployment: at, revisions: `${at}/revisions`, logs: `${at}/logs`, settings: `${at}/settings`, secrets: `${at}/secrets`, routes: `${at}/routes`, usage: `${at}/usage`, history: `${at}/history`, deploy: "/deploy",
     rollouts: "/rollouts", rollout: `/rollouts/${rollouts[0].rollout}`, plans: "/plans", plan: `/plans/${(plans.find((each) => each.summary.nodes > 5) ?? plans[0]).plan_id}`, flows: "/flows", flow: `/flows/${flows.find((each) => each.action === "Rollout/begin").flow}`,
-    environments: "/environments", environment: `/environments/${env}`, audit: "/audit", approvals: "/access", tokens: "/access/tokens", sessions: "/access/sessions", policy: "/access/policy", you: "/access/me",
+    environments: "/environments", environment: `/environments/${env}`, mesh: "/mesh?from=spiffe%3A%2F%2Facme%2Fuser%2Falice&to=spiffe%3A%2F%2Facme%2Fservice%2Fapi&node=web", audit: "/audit", approvals: "/access", tokens: "/access/tokens", sessions: "/access/sessions", policy: "/access/policy", you: "/access/me",
   };
 }
 const isLoaded = (page) => page.evaluate(() => !document.querySelector(".skeleton, .skeleton-space") && document.querySelector(".live:not(.off)") !== null);
@@ -127,6 +128,22 @@ const all = {
     await other.waitForSelector("text=The link was used or is older than a minute.");
     await other.context().close();
     current = page;
+  },
+
+  // By the button, through the provider's own pages, and back.
+  async sso() {
+    const page = await open();
+    await page.goto(`${url}/ui/`);
+    await page.click("text=Log in with your team’s account");
+    await page.fill("input[name=login]", name);
+    await page.fill("input[name=password]", "x");
+    await page.keyboard.press("Enter");
+    await page.click("button[type=submit]"); // what the provider may tell
+    await page.waitForURL(`${url}/ui/**`);
+    await page.waitForSelector(`.me >> text=${name}`);
+    assert.equal(await page.evaluate(() => document.cookie), "", "scripts must not see the session");
+    await page.click("[aria-label='Log out']");
+    await page.waitForSelector("text=Log in to Sluice");
   },
 
   async slider() {
@@ -346,18 +363,65 @@ const all = {
     await page.keyboard.press("g");
     await page.keyboard.press("e");
     await page.waitForURL(/environments$/);
+    // Whoever types on at once is not cut short.
     await page.keyboard.press("/");
     await page.keyboard.type("hello");
-    await page.waitForSelector("role=option[name=/hello/] >> nth=1");
-    await page.keyboard.press("ArrowDown");
+    assert.equal(await page.inputValue("role=combobox"), "hello");
+    const wanted = page.getByRole("option", { name: /^hello ?local, / });
+    await wanted.waitFor();
+    for (let i = 0; (await wanted.getAttribute("aria-selected")) !== "true"; i++) {
+      assert.ok(i < 40, "the arrow keys reach the deployment");
+      await page.keyboard.press("ArrowDown");
+    }
     await page.keyboard.press("Enter");
     await page.waitForURL(/deployments\//);
     await page.waitForSelector("text=Weight asked");
     await page.keyboard.press("w");
-    await page.waitForSelector("text=Why is it as it is?");
+    await page.waitForSelector("aside >> text=Why is it as it is?");
+    await page.waitForSelector("aside >> text=What ends it");
+    await page.waitForSelector("aside >> role=button[name=/^(Roll back|Pause)/]");
     await page.keyboard.press("Escape");
+    await page.waitForSelector("aside", { state: "detached" });
+    // Every page has its keys, also those whose address may end earlier.
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.waitForURL(/access$/);
+    await page.waitForSelector("h1 >> text=Access");
+    await page.keyboard.press("g");
+    await page.keyboard.press("d");
+    await page.waitForSelector("[data-row]");
+    await page.keyboard.press("j");
+    await page.waitForSelector("[data-row] a:focus");
     await page.keyboard.press("?");
     await page.waitForSelector("role=dialog >> text=search or run a command");
+  },
+
+  // A mesh: who obeys what, the way of a pair on the drawing, a node that is revoked, and what signing would change.
+  async mesh() {
+    const page = await open();
+    await logIn(page, "ann");
+    await page.click(".sidebar >> text=Mesh");
+    await page.waitForSelector("text=/3 nodes of acme: 1 current, 2 never seen/");
+    await page.waitForSelector("tr:has-text('web') >> .chip >> text=Current");
+    assert.equal(await page.locator(".mesh-graph .node").count(), 3);
+    assert.equal(await page.locator(".mesh-graph line").count(), 2);
+    await page.selectOption("text=Who dials >> select", "spiffe://acme/user/alice");
+    await page.selectOption("text=What is dialled >> select", "spiffe://acme/service/api");
+    await page.waitForSelector("text=2 hops from laptop to web.");
+    assert.deepEqual((await page.locator(".mesh-graph .hop-number").allTextContents()).sort(), ["1", "2"], "the way is on the drawing");
+    await page.click(".mesh-graph .node[aria-label^='web']");
+    await page.waitForSelector(".mesh-node >> text=service/api");
+    await page.waitForSelector(".mesh-node >> text=management-plane/primary");
+    await page.setInputFiles("input[name=mesh]", mesh);
+    await page.waitForSelector("text=/user\\/alice at laptop/");
+    await page.waitForSelector("text=may reach service/config-server");
+    await page.waitForSelector("text=2 nodes get a new version: hub, laptop");
+    await page.setInputFiles("input[name=mesh]", `${mesh}/certs`);
+    await page.waitForSelector("role=alert >> text=/has no rete.yaml/");
+    await page.click("role=button[name='Revoke…']");
+    await page.keyboard.type("the host was lost");
+    await page.click("role=dialog >> role=button[name='Revoke web']");
+    await page.waitForSelector("tr:has-text('web') >> .chip >> text=Revoked");
   },
 
   // A token that is in use is revoked by somebody else; so is a session ended. Their pages log out.

@@ -200,5 +200,16 @@ def test_what_others_wrote_is_text(place, root):
     run(place, root, "hostile")
 
 
+def test_a_mesh_is_seen_traced_and_planned(place, root):
+    folder = place["at"] / "acme"
+    for words in ["init", "ca", "sign", "publish"]:
+        place["ok"]("mesh", words, folder)
+    place["ok"]("do", "Mesh/report", "mesh=acme", "node=web", "version=1", "ctrlVersion=1", "active=v1", "pending=false",
+                "rejected=false", "trouble=")
+    access = folder / "access.yaml"
+    access.write_text(access.read_text().replace("allow: [api] }", "allow: [api, config-read] }"))
+    run(place, root, "mesh", mesh=str(folder))
+
+
 def test_every_page_is_readable_by_everybody(place, root):
     run(place, root, "pages")

@@ -5,62 +5,17 @@ takes minutes: SLUICE_SOAK=1."""
 import json
 import os
 import signal
-import sqlite3
+import socket
 import subprocess
 import threading
 import urllib.request
 
 import pytest
+from many_deployments import multiply, other
 
 pytestmark = pytest.mark.skipif("SLUICE_SOAK" not in os.environ, reason="takes minutes: SLUICE_SOAK=1")
 DEPLOYMENTS = 5_000
 REVISIONS = 10  # of each
-DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
-def other(ulid, number):
-    """An id that is not taken: its last five digits count."""
-    text = ""
-    for _ in range(5):
-        number, digit = divmod(number, 32)
-        text = DIGITS[digit] + text
-    return ulid[:20] + "Z" + text
-
-
-def multiply(store, deployment, revision):
-    """Copies the rows of one deployment and its revision, and the look-ups of both, under other ids."""
-    with sqlite3.connect(store) as db:
-        rows = db.execute("SELECT rel, key, generation, seq, value FROM state WHERE instr(key, ?) OR instr(key, ?)",
-                          (deployment.encode(), revision.encode())).fetchall()
-        rows = [row for row in rows if row[0].decode().split(".")[0] in ("Deployment", "Revision", "Traffic")]
-        looked = {(rel, key): [] for rel, key, *_ in rows}
-        for rel, field, value, key in db.execute("SELECT rel, field, value, key FROM lookup").fetchall():
-            if (rel, key) in looked:
-                looked[rel, key].append((field, value))
-
-        def add(row, names, change=lambda text: text):
-            def renamed(value):
-                for before, after in names:
-                    value = value.replace(before, after)
-                return value
-
-            rel, key, generation, seq, value = row
-            db.execute("INSERT INTO state (rel, key, generation, seq, value) VALUES (?, ?, ?, ?, ?)",
-                       (rel, renamed(key), generation, seq, change(renamed(value))))
-            for field, found in looked[rel, key]:
-                db.execute("INSERT INTO lookup (rel, field, value, key) VALUES (?, ?, ?, ?)",
-                           (rel, field, change(renamed(found)), renamed(key)))
-
-        def archived(value):
-            return value.replace(b'"ready"', b'"archived"')
-
-        for i in range(DEPLOYMENTS - 1):
-            names = [(deployment.encode(), other(deployment, i).encode()), (b'"hello"', b'"app-%04d"' % i)]
-            for row in rows:
-                add(row, [*names, (revision.encode(), other(revision, i * REVISIONS).encode())])
-                if row[0] == b"Revision":
-                    for k in range(1, REVISIONS):
-                        add(row, [*names, (revision.encode(), other(revision, i * REVISIONS + k).encode())], archived)
 
 
 def test_scrolling_and_filtering_have_no_long_task(sluice, root, tmp_path, eventually):
@@ -72,9 +27,12 @@ def test_scrolling_and_filtering_have_no_long_task(sluice, root, tmp_path, event
         assert done.returncode == 0 or words == ("status",), done.stderr
         return json.loads(done.stdout)
 
-    raised = ok("up", "examples/hello", "--detach", "--port", "0")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    raised = ok("up", "examples/hello", "--detach", "--port", port)
     ok("stop", "--control-plane")
-    multiply(tmp_path / "home/store/store.db", raised["deployment"], raised["revision"])
+    multiply(tmp_path / "home/store/store.db", raised["deployment"], raised["revision"], DEPLOYMENTS, REVISIONS)
     with open(tmp_path / "serve.log", "w") as log:
         serve = subprocess.Popen([str(sluice), "serve", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, env=variables)
     ended = threading.Event()

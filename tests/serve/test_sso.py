@@ -5,6 +5,7 @@ import base64
 import http.client
 import http.cookiejar
 import json
+import os
 import re
 import signal
 import stat
@@ -143,6 +144,14 @@ def test_a_browser_comes_back_with_a_session_and_the_groups_of_the_provider(plac
     status, who = ask(place, "/v1/session", Cookie=session_of(place, headers))
     assert status == 200
     assert who["caller"] == "user:" + ANN and who["roles"] == ["deployer"] and who["session"]
+
+
+def test_people_log_in_on_the_page(place, root):
+    given = {"url": place.url, "tokens": {}, "env": "local", "stories": ["sso"], "name": ANN,
+             "pictures": str(root / "build/console/pictures")}
+    done = subprocess.run(["node", "console.mjs"], cwd=root / "tests/console", capture_output=True, text=True,
+                          timeout=300, env=os.environ | {"CONSOLE_TEST": json.dumps(given)}, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_code_and_a_state_are_good_once_and_in_one_browser(place):

@@ -31,7 +31,20 @@ export function viewPath(name: string, query: object): string {
 }
 
 export async function view<V extends ViewName>(name: V, query: Query<V>, ends?: AbortSignal): Promise<Document<V>> {
-  const response = await asked(`read ${name}`, viewPath(name, query), { signal: ends });
+  return (await viewAt(name, query, 0, ends)).data;
+}
+
+// With the position of the journal that it was read at. It may be so old: then all pages that look at the same share one
+// read.
+export async function viewAt<V extends ViewName>(name: V, query: Query<V>, age_s: number, ends?: AbortSignal): Promise<{ data: Document<V>; position: number }> {
+  const response = await asked(`read ${name}`, viewPath(name, query), { signal: ends, cache: "no-store", ...(age_s ? { headers: { "cache-control": `max-age=${age_s}` } } : {}) });
+  if (!response.ok) throw await Problem.of(response);
+  return { data: (await response.json()) as Document<V>, position: Number((response.headers.get("etag") ?? "").replace(/"/g, "")) || 0 };
+}
+
+// A question that is too long for an address.
+export async function viewOf<V extends ViewName>(name: V, query: Query<V>): Promise<Document<V>> {
+  const response = await asked(`read ${name}`, `/v1/views/${name}`, { method: "POST", headers: changing(), body: JSON.stringify(query) });
   if (!response.ok) throw await Problem.of(response);
   return (await response.json()) as Document<V>;
 }

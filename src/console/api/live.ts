@@ -64,8 +64,13 @@ async function eventTypes(): Promise<string[]> {
   return types;
 }
 
+// When the newest event came.
+let eventAt = 0;
+export const happenedAt = (): number => eventAt;
+
 function take(message: MessageEvent<string>): void {
   heard();
+  eventAt = Date.now();
   lastId = message.lastEventId || lastId;
   const event = JSON.parse(message.data) as LiveEvent;
   recent.value = [event, ...recent.value].slice(0, kRecent);

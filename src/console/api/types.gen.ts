@@ -8,6 +8,14 @@ export interface Views {
     query: { heads?: string; key?: string; copied?: boolean };
     document: { holds: boolean; records: number; packed: number; heads: number; unsignedHeads: number; provenTo: number; chain: string; rows: number; stateBound: boolean; rowsThatDiffer: Array<{ relation: string; key: string; what: string }>; missingHeads: Array<number>; notProven: Array<string>; torn: boolean; fault?: { seq: number; what: string } };
   };
+  "mesh-map": {
+    query: { mesh: string; initiator?: string; target?: string };
+    document: { mesh: string; nodes: Array<{ node: string; vertices: Array<{ name: string; kind: "link" | "mesh" }>; serves: Array<string>; signers: Array<string> }>; links: Array<{ a: { node: string; vertex: string; link: string }; b: { node: string; vertex: string; link: string } }>; pairs_in_all: number; pairs: Array<{ initiator: string; from: string; target: string; to: string; fault: string }>; ways: Array<{ initiator: string; from: string; target: string; there: Array<{ node: string; vertex: string; link: string; label: number }>; back: Array<{ node: string; vertex: string; link: string; label: number }>; to: string; fault: string }> };
+  };
+  "mesh-plan": {
+    query: { files: Array<{ path: string; text: string }> };
+    document: { mesh: string; faults: Array<string>; warnings: Array<string>; plan: { gains: Array<{ initiator: string; node: string; target: string }>; loses: Array<{ initiator: string; node: string; target: string }>; links_added: Array<{ node: string; vertex: string; link: string; peer: string }>; links_removed: Array<{ node: string; vertex: string; link: string; peer: string }>; changes: Array<{ node: string; vertex: string; parts: Array<string>; restarts: boolean }>; nodes: Array<string> } };
+  };
   "traffic-history": {
     query: { environment: string; deployment?: string; bundle?: string; customer?: string };
     document: Array<{ generation: number; place: "ahead" | "current" | "past"; entries: Array<{ revision_id: string; weight_bps: number }>; updated_at: string; updated_by: string | null; why: string; authorization_ref: string | null }>;
@@ -17,8 +25,8 @@ export interface Views {
     document: Array<{ approval: string; status: string; requester: string; action: string; input: unknown; reason: string; environment: string | null; needed: number; yes: Array<string>; outcome: string; flow: string; asked_at: string; expires_at: string }>;
   };
   audit: {
-    query: { flow?: string; since?: string; from?: number; limit?: number };
-    document: Array<{ seq: number; at: string; caller: string; reason?: string; step: string; action?: string; flow?: string; id?: string; input?: unknown; outcome?: string; endedAt?: string; count?: number }>;
+    query: { flow?: string; since?: string; from?: number; limit?: number; newest?: boolean };
+    document: Array<{ seq: number; at: string; caller: string; token?: string; reason?: string; step: string; environment?: string; action?: string; flow?: string; id?: string; input?: unknown; outcome?: string; endedAt?: string; count?: number }>;
   };
   clock: {
     query: Record<string, never>;
@@ -51,6 +59,10 @@ export interface Views {
   flows: {
     query: { failed?: boolean; since?: string; limit?: number; before?: string };
     document: Array<{ flow: string; state: string; action: string; caller: string; beganAt: string; settledAt?: string; failure?: string }>;
+  };
+  mesh: {
+    query: { mesh?: string };
+    document: Array<{ mesh: string; node: string; version: number; ctrl_version: number; held_version: number | null; waits_for: Array<string>; reported_version: number | null; reported_ctrl_version: number | null; state: string; trouble: string; reported_at: string | null }>;
   };
   metrics: {
     query: Record<string, never>;
@@ -163,6 +175,10 @@ export interface Actions {
     input: { environment: string };
     ok: { environment: string; status: "green" | "yellow" | "red"; findings: Array<{ level: string; what: string; next: string }> };
   };
+  "Mesh/revoke": {
+    input: { mesh: string; node: string; reason: string };
+    ok: { node: string };
+  };
   "Revision/drain": {
     input: { revision: string };
     ok: { revision: string; cut?: number };
@@ -204,7 +220,7 @@ export interface Actions {
     ok: { deployment: string; generation: number; entries: Array<{ revision: string; weightBps: number }> };
   };
   "Traffic/set": {
-    input: { deployment: string; entries: Array<{ revision: string; weightBps: number }>; why?: string; rollout?: string };
+    input: { deployment: string; entries: Array<{ revision: string; weightBps: number }> };
     ok: { deployment: string; generation: number; entries: Array<{ revision: string; weightBps: number }> };
   };
 }

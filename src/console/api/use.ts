@@ -1,9 +1,9 @@
 // Views as hooks: read once, again when something happened that may concern them, and every so often for what leaves no
 // record, such as counts. The last document stays while a new one is on its way, so nothing jumps.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { view } from "./client";
+import { viewAt } from "./client";
 import type { Document, Query, ViewName } from "./client";
-import { heard, onEvent, onReturn } from "./live";
+import { happenedAt, heard, onEvent, onReturn } from "./live";
 import type { LiveEvent } from "./live";
 import { Problem } from "./problem";
 
@@ -20,6 +20,8 @@ export interface Read<T> {
 // open pages and large homes cost the server little.
 const kApart_ms = 1000;
 const kShare = 20;
+// What is read again by itself may be so old, and then all pages share one read of the server.
+const kShared_s = 1;
 
 interface Options {
   everyMs?: number;
@@ -41,19 +43,24 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
     let due = false;
     let began = 0;
     let took = 0;
+    let needed = 0; // the newest event that may have changed it
+    let fresh = false; // somebody has just changed something, or asked to look again
     const read = async () => {
       clearTimeout(timer);
       if (busy) {
-        due = true;
+        due = true; // its answer may be older than what is asked for now
         return;
       }
       busy = true;
       due = false;
       began = Date.now();
+      const age_s = fresh ? 0 : kShared_s;
+      fresh = false;
       try {
-        const data = await view(name, query, ends.signal);
+        const { data, position } = await viewAt(name, query, age_s, ends.signal);
         heard();
         setState({ key, data, at: Date.now() });
+        if (position && position < needed) due = true;
       } catch (error) {
         if (ends.signal.aborted) return;
         const problem = error instanceof Problem ? error : new Problem("fault", 0, String(error), undefined, {});
@@ -88,10 +95,16 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
       hidden = document.hidden && hidden;
     };
     document.addEventListener("visibilitychange", seen);
-    trigger.current = () => void read();
+    trigger.current = () => {
+      fresh = true;
+      void read();
+    };
+    fresh = Date.now() - happenedAt() < 2000 * kShared_s;
     void read();
     const offEvent = onEvent((event) => {
-      if (!wants.current || wants.current(event)) wake();
+      if (wants.current && !wants.current(event)) return;
+      needed = event.id;
+      wake();
     });
     const offReturn = onReturn(wake);
     return () => {

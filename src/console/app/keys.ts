@@ -1,20 +1,24 @@
 // The keyboard. No single key changes anything; what a page adds is gone with the page.
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { go } from "./router";
-import { pages } from "../pages";
+import { pages, plainPath } from "../pages";
 
 type Handler = () => void;
-const handlers = new Map<string, Handler>();
+// By key; whoever came last has it.
+const handlers = new Map<string, Handler[]>();
+const handlerOf = (key: string): Handler | undefined => handlers.get(key)?.at(-1);
 
+// It works as soon as what it belongs to can be seen: people type ahead.
 export function useKey(key: string, handler: Handler): void {
-  useEffect(() => {
-    const before = handlers.get(key);
-    handlers.set(key, handler);
+  const latest = useRef(handler);
+  latest.current = handler;
+  useLayoutEffect(() => {
+    const mine = () => latest.current();
+    handlers.set(key, [...(handlers.get(key) ?? []), mine]);
     return () => {
-      if (before) handlers.set(key, before);
-      else handlers.delete(key);
+      handlers.set(key, (handlers.get(key) ?? []).filter((each) => each !== mine));
     };
-  });
+  }, [key]);
 }
 
 let gAt = 0;
@@ -32,22 +36,24 @@ addEventListener("keydown", (event) => {
   const target = event.target as HTMLElement;
   if (event.key === "Escape") {
     if (target.matches("input, textarea, select")) target.blur();
-    handlers.get("Escape")?.();
+    handlerOf("Escape")?.();
     return;
   }
   if (target.matches("input, textarea, select, [contenteditable]") || document.querySelector(".veil")) return;
   if (gAt && Date.now() - gAt < 1500) {
     gAt = 0;
     const page = pages.find((each) => each.nav?.key === event.key);
-    if (page) go(page.path);
+    if (page) go(plainPath(page));
     return;
   }
   gAt = 0;
   if (event.key === "g") gAt = Date.now();
   else if (event.key === "j") move(1);
   else if (event.key === "k") move(-1);
-  else if (handlers.has(event.key)) {
+  else {
+    const handler = handlerOf(event.key);
+    if (!handler) return;
     event.preventDefault();
-    handlers.get(event.key)?.();
+    handler();
   }
 });

@@ -5,7 +5,7 @@ import { Veil } from "../parts/dialog";
 import { Icon } from "../parts/icons";
 import type { IconName } from "../parts/icons";
 import { T, percent } from "../parts/text";
-import { pages } from "../pages";
+import { pages, plainPath } from "../pages";
 import { underWay, useHome, waitsForMe } from "./home";
 import { go, href, kBase, link } from "./router";
 
@@ -38,7 +38,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       all.push({ group: "Do", text: `Decide on ${approval.action}…`, aside: approval.environment ?? "", icon: "key", to: href("/access") });
     }
     for (const page of pages) {
-      if (page.nav) all.push({ group: "Go to", text: page.nav.label, aside: `g ${page.nav.key}`, icon: page.nav.icon, to: href(page.path.replace(/\/:.*/, "") || "/") });
+      if (page.nav) all.push({ group: "Go to", text: page.nav.label, aside: `g ${page.nav.key}`, icon: page.nav.icon, to: href(plainPath(page)) });
     }
     for (const env of home.fleet.data?.environments ?? []) {
       all.push({ group: "Go to", text: env.environment, aside: "environment", icon: "env", to: link.environment(env.environment) });

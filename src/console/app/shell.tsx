@@ -8,7 +8,7 @@ import { Veil } from "../parts/dialog";
 import { Icon, Logo } from "../parts/icons";
 import { State } from "../parts/state";
 import { T, clock, rough, who } from "../parts/text";
-import { pages } from "../pages";
+import { pages, plainPath } from "../pages";
 import type { Page } from "../pages";
 import { underWay, useHome, waitsForMe, planRuns } from "./home";
 import { DropHere } from "./drop";
@@ -69,7 +69,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
     const nav = page.nav!;
     const number = nav.count ? counts[nav.count] : undefined;
     return (
-      <a key={page.path} class="nav" href={href(page.path.replace(/\/:.*/, "") || "/")} aria-current={isAt(page) ? "page" : undefined} title={nav.label} onClick={() => showMenu(false)}>
+      <a key={page.path} class="nav" href={href(plainPath(page))} aria-current={isAt(page) ? "page" : undefined} title={nav.label} onClick={() => showMenu(false)}>
         <Icon name={nav.icon} />
         <span class="label grow">{nav.label}</span>
         {number && number.count > 0 && <span class={`badge${number.mine ? " you" : ""}`}>{number.count}</span>}
@@ -81,7 +81,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
     const page = items.find((each) => each.path.startsWith(at === "/" ? "/" : at) && (at !== "/" || each.path === "/"))!;
     const number = page.nav!.count ? counts[page.nav!.count] : undefined;
     return (
-      <a href={href(page.path.replace(/\/:.*/, ""))} aria-current={isAt(page) ? "page" : undefined}>
+      <a href={href(plainPath(page))} aria-current={isAt(page) ? "page" : undefined}>
         <Icon name={page.nav!.icon} size={20} />
         {label}
         {number && number.count > 0 && <span class={`badge${number.mine ? " you" : ""}`}>{number.count}</span>}

@@ -67,7 +67,6 @@ function Known({ shown, tab }: { shown: Shown; tab: string }) {
   const history = useView("traffic-history", { environment: env.environment, deployment: deployment.deployment }, { on: (event) => /^(traffic|deployment|rollout)\./.test(event.event) });
   const canBack = useCan("Deployment/rollBack", env.environment);
   const canPause = useCan("Deployment/pause", env.environment);
-  const why = useWhy(deployment.deployment);
   const { health, said } = healthOf(deployment, !!rollout);
   const routes = about.data?.deployment.route_binding;
   const listen = env.routers.find((each) => each.running)?.listen[0];
@@ -119,6 +118,20 @@ function Known({ shown, tab }: { shown: Shown; tab: string }) {
     });
   };
 
+  const buttons = (
+    <>
+      <Button icon="undo" can={canBack} off={past ? (rollout ? "A rollout is under way: abort it instead." : undefined) : "There is nothing before this split."} onClick={() => rollBack()}>
+        {past ? `Roll back to ${middleName(splitText(past.entries))}…` : "Roll back…"}
+      </Button>
+      <Button icon={deployment.status === "paused" ? "play" : "pause"} can={canPause} onClick={pause}>{deployment.status === "paused" ? "Resume…" : "Pause…"}</Button>
+    </>
+  );
+  const why = useWhy(deployment.deployment, {
+    since: current?.updated_at,
+    itself: rollout && `The rollout of ${rollout.canary.name} ends.`,
+    ways: <>{rollout && <a class="button" href={link.rollout(rollout.rollout)}>Open rollout</a>}{buttons}</>,
+  });
+
   return (
     <>
       <div class="head">
@@ -132,10 +145,8 @@ function Known({ shown, tab }: { shown: Shown; tab: string }) {
           </div>
         </div>
         <div class="actionbar">
-          <Button icon="undo" can={canBack} off={past ? (rollout ? "A rollout is under way: abort it instead." : undefined) : "There is nothing before this split."} onClick={() => rollBack()}>
-            {past ? `Roll back to ${middleName(splitText(past.entries))}…` : "Roll back…"}
-          </Button>
-          <Button icon={deployment.status === "paused" ? "play" : "pause"} can={canPause} onClick={pause}>{deployment.status === "paused" ? "Resume…" : "Pause…"}</Button>
+          {buttons}
+          <a class="button" href={href("/deploy")}><Icon name="upload" /><span>Deploy…</span></a>
           <button class="button" onClick={why.show}>Why <kbd class="hide-small">w</kbd></button>
         </div>
       </div>
@@ -258,7 +269,7 @@ function WhyStrip({ shown, history }: { shown: Shown; history: History }) {
     return (
       <div class="strip run">
         <State kind="judge" />
-        <span class="grow"><strong>A rollout moves traffic to {rollout.canary.name}:</strong> <T text={rollout.waits_for} max={200} />.</span>
+        <span class="grow"><strong>A rollout moves traffic to {rollout.canary.name}:</strong> <T text={rollout.waits_for.replace(/\.$/, "")} max={200} />.</span>
         <a class="button small" href={link.rollout(rollout.rollout)}>Open rollout</a>
       </div>
     );
@@ -399,9 +410,10 @@ function TrafficCard({ shown, history, series }: { shown: Shown; history: Histor
         )}
       </div>
       <table class="cards revisions-table">
-        <thead><tr><th>Revision</th><th>State</th><th>Weight asked</th><th class="n">Requests/s</th><th class="n">Errors</th><th class="n">p50</th><th class="n">p99</th><th class="n">Replicas</th></tr></thead>
+        <thead><tr><th>Revision</th><th>State</th><th>Weight asked</th><th class="n">Requests/s</th><th class="n">Errors</th><th class="n">p50</th><th class="n">p99</th><th class="n">Replicas</th><th>Deployed</th></tr></thead>
         <tbody>
           {revisions.map((each) => {
+            const first = [...history].reverse().find((split) => split.entries.some((entry) => entry.revision_id === each.revision && entry.weight_bps > 0));
             const line = series?.revisions.find((one) => one.revision === each.revision);
             const last = (values: (number | null)[] | undefined) => values?.slice(-6).reverse().find((value) => value !== null) ?? null;
             const well = each.replicas.filter((one) => one.healthy).length;
@@ -421,6 +433,7 @@ function TrafficCard({ shown, history, series }: { shown: Shown; history: Histor
                 <td class="n value hide-small" data-label="p50">{millis(last(line?.p50_ms))}</td>
                 <td class="n value" data-label="p99">{millis(last(line?.p99_ms))}</td>
                 <td class="n value" data-label="Replicas">{each.replicas.length ? `${well} / ${each.replicas.length}` : "–"}</td>
+                <td class="hide-small">{first ? <span class="two"><span class="nowrap"><When at={first.updated_at} bare /></span><span class="note">by {who(first.updated_by) || first.why}</span></span> : <span class="dim">not yet</span>}</td>
               </tr>
             );
           })}

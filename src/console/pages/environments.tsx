@@ -22,7 +22,7 @@ export default function Environments() {
               <tbody>{data.map((each) => (
                 <tr key={each.environment_id} class="open" data-row>
                   <td class="most"><span class="two"><a href={link.environment(each.environment_id)}><strong><T text={each.environment_id} /></strong></a><span class="note"><T text={each.name} max={60} /></span></span></td>
-                  <td><Chip kind={doctorKind(each.health)}>{({ green: "Healthy", yellow: "Degraded", red: "Failed" } as Record<string, string>)[each.health] ?? each.health}</Chip></td>
+                  <td>{each.packs === 0 ? <Chip kind="idle" title="Nothing can run here until packs are bound.">No packs yet</Chip> : <Chip kind={doctorKind(each.health)}>{({ green: "Healthy", yellow: "Degraded", red: "Failed" } as Record<string, string>)[each.health] ?? each.health}</Chip>}</td>
                   <td data-label="Doctor">{each.last_doctor_status === "pending" ? "not asked yet" : each.last_doctor_status}</td>
                   <td class="n" data-label="Deployments">{each.deployments}</td><td class="n" data-label="Packs">{each.packs}</td><td class="n" data-label="Generation">{each.generation}</td>
                 </tr>

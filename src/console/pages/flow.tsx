@@ -129,7 +129,7 @@ function Known({ flow, misses, showMisses }: { flow: Flow; misses: boolean; show
                       </div>
                     </td>
                     {mode !== "tree" && <td class="trace-time hide-small"><div class="timebar"><i class={it.end ? `fill-${kind === "bad" ? "bad" : "ok"}` : "open"} style={{ left: left(it.beganAt ?? it.askedAt), width: width(it.beganAt ?? it.askedAt, it.endedAt) }} /></div></td>}
-                    <td class="n">{it.endedAt && (it.beganAt ?? it.askedAt) ? span(Date.parse(it.endedAt) - Date.parse((it.beganAt ?? it.askedAt)!)) : it.beganAt ? span(now.value - Date.parse(it.beganAt)) : "–"}</td>
+                    <td class="n">{it.endedAt && (it.beganAt ?? it.askedAt) ? span(Date.parse(it.endedAt) - Date.parse((it.beganAt ?? it.askedAt)!) || 0.5) : it.beganAt ? span(now.value - Date.parse(it.beganAt)) : "–"}</td>
                   </tr>
                 );
               })}

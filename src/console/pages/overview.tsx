@@ -1,9 +1,8 @@
 // Overview: in ten seconds you know whether to act. One sentence, what needs attention, the environments side by side,
 // what changes now, what waits for whom, and what happened.
-import { useEffect, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Document } from "../api/client";
-import { view } from "../api/client";
-import { now, onEvent } from "../api/live";
+import { now } from "../api/live";
 import { useView } from "../api/use";
 import { underWay, useHome, waitsForMe, planRuns } from "../app/home";
 import type { FleetEnvironment, Health } from "../app/home";
@@ -19,6 +18,10 @@ import { T, When, clock, count, num, percent, plural, share, span, who } from ".
 import { FirstRun } from "./first_run";
 
 const kTroubles = 8;
+// Changes that people make without a rollout.
+const kByHand = /^(Traffic|Deployment|Config|Secret|Env)\//;
+// What the list and the timeline of recent changes are made of.
+const kMostTold = 200;
 
 interface Trouble {
   kind: Kind;
@@ -86,7 +89,7 @@ export default function Overview() {
 
       <Card title={<>Needs attention {needed > 0 && <span class="badge">{needed}</span>}</>} flush>
         {troubles.length === 0 ? (
-          <div class="list"><div class="item"><State kind="ok" /><span class="second">Nothing. Every replica that gets traffic is healthy, and no rollout was aborted in the last hour.</span></div></div>
+          <div class="list"><div class="item one"><State kind="ok" /><span class="second">Nothing. Every replica that gets traffic is healthy, and no rollout was aborted in the last hour.</span></div></div>
         ) : (
           <ul class="list">
             {troubles.slice(0, kTroubles).map((each, i) => (
@@ -121,7 +124,7 @@ export default function Overview() {
                     <Split parts={[{ revision: "c", label: each.canary.name, mark: "new", bps: each.weight_asked_bps }, { revision: "b", label: each.baseline?.name ?? "", mark: "old", bps: 10_000 - each.weight_asked_bps }]} />
                     <span class="note">{percent(each.weight_asked_bps)}</span>
                   </span>
-                  <span class="grow row"><State kind={each.status === "running" ? "judge" : rolloutKind(each.status)} /><span class="grow"><T text={each.waits_for} max={110} /></span></span>
+                  <span class="grow row"><State kind={each.status === "running" ? "judge" : rolloutKind(each.status)} /><span class="grow"><T text={each.waits_for.split("; ")[0]} max={140} /></span></span>
                   {each.seconds_left !== null && each.seconds_left > 0 && <span class="dim nowrap">about {span(each.seconds_left * 1000)} left</span>}
                 </li>
               ))}
@@ -192,24 +195,13 @@ type Range = (typeof kRanges)[number][0];
 function Recent({ environments, ended }: { environments: string[]; ended: Document<"rollouts"> }) {
   const range = (query.value.get("range") as Range | null) ?? "1h";
   const hours = { "1h": 1, "6h": 6, "24h": 24 }[range] ?? 1;
-  const [rows, setRows] = useState<AuditRow[]>([]);
-  useEffect(() => {
-    const ends = new AbortController();
-    const since = new Date(Date.now() - hours * 3_600_000).toISOString();
-    const read = () => view("audit", { since, limit: 1000 }, ends.signal).then(setRows, () => undefined);
-    void read();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const off = onEvent(() => {
-      clearTimeout(timer);
-      timer = setTimeout(read, 400);
-    });
-    return () => {
-      ends.abort();
-      off();
-      clearTimeout(timer);
-    };
-  }, [hours]);
-  const told = rows.filter((row) => row.action && row.outcome && !/^(Env|Trust)\/open$|^Router\/|^Usage\/|^Telemetry\/report/.test(row.action)).reverse();
+  // Whole hours: all who look at the overview ask the same.
+  const since = useMemo(() => new Date((Math.floor(Date.now() / 3_600_000) - hours) * 3_600_000).toISOString(), [hours]);
+  const read = useView("audit", { since, limit: kMostTold, newest: true });
+  const begin = now.value - hours * 3_600_000;
+  const rows = (read.data ?? []).filter((row) => Date.parse(row.at) >= begin);
+  // What Sluice notes of itself is in the audit.
+  const told = rows.filter((row) => row.action && !row.caller.startsWith("sluice:") && !/^(Env|Trust)\/open$|^Router\/register$/.test(row.action)).reverse();
   return (
     <Card title="Recent changes" right={<><span class="legend note"><State kind="hand" /> by hand</span><Segments label="Range" value={range} options={kRanges} onChange={(value) => setQuery("range", value === "1h" ? undefined : value)} /></>} flush>
       <Timeline environments={environments} hours={hours} rollouts={ended} rows={told} />
@@ -217,9 +209,10 @@ function Recent({ environments, ended }: { environments: string[]; ended: Docume
         {told.slice(0, 8).map((row) => (
           <li key={row.seq} data-row>
             <span class="mono dim">{clock(row.at, true)}</span>
-            <State kind={row.step === "denied" ? "wait" : isBad(row) ? "bad" : "ok"} label={row.outcome} />
+            <State kind={row.step === "denied" ? "wait" : isBad(row) ? "bad" : row.outcome ? "ok" : "run"} label={row.outcome ?? "open"} />
             <span class="grow"><a href={row.flow ? link.flow(row.flow) : href("/audit")}><strong><T text={row.action} /></strong></a> <span class="second"><T text={subject(row)} max={80} /></span>{row.reason && <span class="dim">: “<T text={row.reason} max={80} />”</span>}</span>
-            <span class="dim nowrap">{who(row.caller)}</span>
+            <span class="dim nowrap">{row.environment && <T text={row.environment} max={20} />}</span>
+            <span class="dim nowrap recent-who">{who(row.caller)}</span>
           </li>
         ))}
         {told.length === 0 && <li class="dim">Nobody changed anything in this time.</li>}
@@ -268,7 +261,7 @@ function Timeline({ environments, hours, rollouts, rows }: { environments: strin
                   </a>
                 );
               })}
-              {rows.filter((row) => row.action === "Traffic/set" && i === 0).slice(0, 50).map((row) => (
+              {rows.filter((row) => row.environment === env && kByHand.test(row.action ?? "")).slice(0, 50).map((row) => (
                 <path key={row.seq} d="M0 -5 5 0 0 5 -5 0z" transform={`translate(${x(Date.parse(row.at))} ${y + 11})`} fill="var(--surface)" stroke="var(--text-2)"><title>{`${clock(row.at, true)} ${row.action} by ${who(row.caller)}`}</title></path>
               ))}
             </g>

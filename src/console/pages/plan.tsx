@@ -13,7 +13,7 @@ import type { PageProps } from "../pages";
 import { Waiting } from "../parts/approval";
 import { Button, Card, Empty, Fact, Loaded, Segments, WhyOff } from "../parts/basics";
 import { ask } from "../parts/dialog";
-import { Chip, State } from "../parts/state";
+import { Chip, State, sentenceCase } from "../parts/state";
 import type { Kind } from "../parts/state";
 import { T, When, middle, plural, shortId, span, visible, who } from "../parts/text";
 import { useWhy } from "../parts/why";
@@ -25,7 +25,7 @@ type PlanNode = Plan["nodes"][number];
 const nodeKind = (status: string): Kind =>
   ({ waiting: "idle", running: "run", done: "ok", failed: "bad", unknown: "warn", undoing: "run", undone: "undone", stuck: "wait", skipped: "skipped" } as Record<string, Kind>)[status] ?? "idle";
 const nodeClass = (status: string): string => ({ done: "ok", running: "run", undoing: "run", failed: "bad", stuck: "wait", unknown: "wait", undone: "undone", skipped: "skipped" } as Record<string, string>)[status] ?? "";
-const kindWord = (kind: string): string => ({ "deploy-concept": "deploy", "configure-transport": "transport", "traffic-split": "traffic" } as Record<string, string>)[kind] ?? kind.replace(/-/g, " ");
+const kindWord = (kind: string): string => sentenceCase(({ "deploy-concept": "deploy", "configure-transport": "transport", "traffic-split": "traffic" } as Record<string, string>)[kind] ?? kind.replace(/-/g, " "));
 
 export default function PlanPage({ params }: PageProps) {
   const read = useView("plan", { plan: params.id! }, { everyMs: 1500, on: (event) => /^(plan|deployment|revision|rollout)\./.test(event.event) });
@@ -37,7 +37,6 @@ function Known({ plan }: { plan: Plan }) {
   const env = plan.environment_id;
   const home = useHome();
   const can = { execute: useCan("DeployPlan/execute", env), cancel: useCan("DeployPlan/cancel", env), rollback: useCan("DeployPlan/rollback", env) };
-  const why = useWhy(plan.plan_id);
   const chosen = plan.nodes.find((each) => each.node === query.value.get("node")) ?? plan.nodes.find((each) => each.status === "running") ?? plan.nodes[0];
   const [tab, setTab] = useState<"changes" | "json">("changes");
   const counts = (status: string[]) => plan.nodes.filter((each) => status.includes(each.status)).length;
@@ -56,6 +55,13 @@ function Known({ plan }: { plan: Plan }) {
   const rollback = () => ask({ title: `Undo the plan for ${plan.app}?`, will: [{ icon: "undo", text: `${plural(counts(["done"]), "node")} ${counts(["done"]) === 1 ? "is" : "are"} undone, newest first.` }], reason: "asked", yes: "Undo plan", no: "Keep it", danger: true, run: call("Undo", "The plan is undone.", (reason) => act("DeployPlan/rollback", { plan: plan.plan_id }, { reason, key, wait: "start" })) });
   const open = (home.approvals.data ?? []).filter((each) => (each.input as { plan?: string } | null)?.plan === plan.plan_id);
   const runs = ["running", "queued", "undoing"].includes(plan.phase);
+  const buttons = (
+    <>
+      <Button kind="primary" can={can.execute} off={plan.phase === "planned" ? (plan.stale ? "It is stale: plan again." : undefined) : `It is ${phaseWord(plan.phase).toLowerCase()}.`} onClick={execute}>Execute…</Button>
+      {runs ? <Button icon="abort" kind="danger" can={can.cancel} onClick={cancel}>Cancel…</Button> : <Button icon="undo" can={can.rollback} off={["complete", "partial", "broken", "stopped"].includes(plan.phase) ? undefined : "Nothing of it was done."} onClick={rollback}>Undo…</Button>}
+    </>
+  );
+  const why = useWhy(plan.plan_id, { since: plan.ended_at ?? plan.started_at ?? plan.created_at, ways: buttons, itself: runs ? "Its nodes end." : undefined });
   return (
     <>
       <div class="head">
@@ -69,8 +75,7 @@ function Known({ plan }: { plan: Plan }) {
           </div>
         </div>
         <div class="actionbar fixed">
-          <Button kind="primary" can={can.execute} off={plan.phase === "planned" ? (plan.stale ? "It is stale: plan again." : undefined) : `It is ${phaseWord(plan.phase).toLowerCase()}.`} onClick={execute}>Execute…</Button>
-          {runs ? <Button icon="abort" kind="danger" can={can.cancel} onClick={cancel}>Cancel…</Button> : <Button icon="undo" can={can.rollback} off={["complete", "partial", "broken", "stopped"].includes(plan.phase) ? undefined : "Nothing of it was done."} onClick={rollback}>Undo…</Button>}
+          {buttons}
           <button class="button" onClick={why.show}>Why <kbd class="hide-small">w</kbd></button>
         </div>
       </div>
@@ -97,7 +102,7 @@ function Known({ plan }: { plan: Plan }) {
                   <td class="most">{i === 0 && <strong><T text={each.component} max={60} /></strong>}</td>
                   <td data-label="Value"><T text={field.name} /></td>
                   <td class="dim" data-label="Now"><T text={field.before || "not set"} max={36} /></td>
-                  <td data-label="After"><b><T text={field.after || "none"} max={36} /></b></td>
+                  <td class="half" data-label="After"><b><T text={field.after || "none"} max={36} /></b></td>
                 </tr>
               )))}
             </tbody>
@@ -168,6 +173,7 @@ function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
       return [{ from: node.place, next, d }];
     }));
   }, [at]);
+  const changed = new Map(plan.changes.map((each) => [each.component, each.sign]));
   const signs = new Map(plan.changes.map((each) => [each.component, { create: "+", change: "~", remove: "−", keep: "" }[each.sign]]));
   const done = (status: string) => plan.nodes.filter((each) => each.status === status).length;
   const wanted = text.toLowerCase();
@@ -187,6 +193,13 @@ function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
     const element = box.current;
     if (element) setZoom(Math.max(15, Math.min(100, Math.floor((100 * element.clientWidth) / width))));
   };
+  // A graph that is a little too wide begins small enough to be seen whole.
+  useEffect(() => {
+    const element = box.current;
+    if (!element?.clientWidth || many) return;
+    const whole = Math.floor((100 * element.clientWidth) / width);
+    if (whole < 100) setZoom(Math.max(70, whole));
+  }, [width]);
   useEffect(look, [zoom, width, height]);
   // The view follows what runs, unless somebody has moved it; what is looked for comes into sight.
   const running = plan.nodes.find((each) => each.status === "running" || each.status === "failed")?.place;
@@ -238,7 +251,7 @@ function Graph({ plan, chosen }: { plan: Plan; chosen: PlanNode | undefined }) {
                     <g transform="translate(10 9)"><State kind={nodeKind(node.status)} /></g>
                     <text x="30" y="20">{middle(visible(node.target), 13)}</text>
                     <text class="kind" x="30" y="36">{kindWord(node.kind).slice(0, 13)}</text>
-                    <text x={kWide - 12} y="36" text-anchor="middle">{signs.get(node.target) ?? ""}</text>
+                    <text class={`sign-${changed.get(node.target) ?? "keep"}`} x={kWide - 12} y="36" text-anchor="middle">{signs.get(node.target) ?? ""}</text>
                   </g>
                 );
               });

@@ -39,8 +39,12 @@ export default function RolloutPage({ params }: PageProps) {
 function Known({ rollout }: { rollout: Rollout }) {
   const { canary, baseline, environment } = rollout;
   const can = { pause: useCan("Rollout/pause", environment), advance: useCan("Rollout/advance", environment), abort: useCan("Rollout/abort", environment), retry: useCan("Rollout/retry", environment) };
-  const why = useWhy(rollout.rollout);
   const open = underWay(rollout.status);
+  const why = useWhy(rollout.rollout, {
+    since: open ? rollout.stepped_at : rollout.ended_at,
+    itself: rollout.status === "running" ? "The judge decides: healthy goes on with the next step, unhealthy aborts." : rollout.status === "watching" ? "The watch ends, or the judge takes traffic back." : undefined,
+    ways: <Actions rollout={rollout} can={can} inPanel />,
+  });
   const ended = rollout.ended_at ? Date.parse(rollout.ended_at) / 1000 : undefined;
   const from = Date.parse(rollout.started_at) / 1000;
   // Seconds while they are kept, then minutes.
@@ -50,7 +54,6 @@ function Known({ rollout }: { rollout: Rollout }) {
   const history = useView("traffic-history", { environment, deployment: rollout.deployment }, { on: (event) => event.event.startsWith("traffic.") });
   const group = useView("rollouts", rollout.group ? { environment, ended: true } : null, { everyMs: 2000, on: (event) => event.event.startsWith("rollout.") });
   const siblings = rollout.group ? (group.data ?? []).filter((each) => each.group === rollout.group) : [];
-  const actions = <Actions rollout={rollout} can={can} onWhy={why.show} />;
   const chip = open ? (rollout.status === "running" ? `Judging, step ${Math.max(1, rollout.step)} of ${rollout.steps.length}` : `${sentenceCase(rollout.status)}, step ${Math.max(1, rollout.step)} of ${rollout.steps.length}`) : sentenceCase(rollout.status);
   const took = rollout.ended_at ? Date.parse(rollout.ended_at) - Date.parse(rollout.started_at) : now.value - Date.parse(rollout.started_at);
   return (
@@ -70,7 +73,7 @@ function Known({ rollout }: { rollout: Rollout }) {
             {rollout.attempt > 1 && <Fact name="Attempt">{rollout.attempt}</Fact>}
           </div>
         </div>
-        {actions}
+        <Actions rollout={rollout} can={can} />
       </div>
 
       <div class={`strip ${rollout.status === "aborted" ? "bad" : rollout.status === "stuck" || rollout.status === "paused" || rollout.status === "returning" ? "warn" : open ? "run" : ""}`} role={rollout.status === "aborted" ? "alert" : undefined}>
@@ -123,7 +126,7 @@ function Known({ rollout }: { rollout: Rollout }) {
   );
 }
 
-function Actions({ rollout, can, onWhy }: { rollout: Rollout; can: Record<"pause" | "advance" | "abort" | "retry", Can>; onWhy: () => void }) {
+function Actions({ rollout, can, inPanel }: { rollout: Rollout; can: Record<"pause" | "advance" | "abort" | "retry", Can>; inPanel?: boolean }) {
   const { canary, baseline } = rollout;
   const next = rollout.steps.find((each) => each.state === "coming");
   const here = rollout.steps.find((each) => each.state === "current");
@@ -153,19 +156,18 @@ function Actions({ rollout, can, onWhy }: { rollout: Rollout; can: Record<"pause
   const retry = () => ask({ title: `Retry the rollout of ${canary.name}?`, against: rollout.verdict?.verdict === "unhealthy" ? "Against the judge's advice: it was unhealthy." : undefined, will: [{ icon: "retry", text: `It begins again at ${percent(rollout.steps[0]?.weight_bps ?? 0)}, with fresh evidence.` }], reason: "asked", yes: "Retry rollout", no: "Leave it ended", run: call("Retry", `The rollout of ${canary.name} begins again.`, (reason, key) => act("Rollout/retry", { rollout: id }, { reason, key })) });
   if (!underWay(rollout.status)) {
     return (
-      <div class="actionbar fixed">
+      <div class={inPanel ? "actionbar" : "actionbar fixed"}>
         {["aborted", "stuck"].includes(rollout.status) && <Button icon="retry" can={can.retry} onClick={retry}>Retry…</Button>}
         <a class="button" href={link.deployment(rollout.environment, rollout.deployment)}>Open deployment</a>
       </div>
     );
   }
   return (
-    <div class="actionbar fixed">
+    <div class={inPanel ? "actionbar" : "actionbar fixed"}>
       {rollout.status === "paused" ? <Button icon="play" can={can.pause} onClick={resume}>Resume…</Button> : <Button icon="pause" can={can.pause} off={rollout.status === "running" ? undefined : `It is ${rollout.status}.`} onClick={pause}>Pause…</Button>}
       <Button icon="advance" can={can.advance} off={next ? undefined : "This is the last step."} onClick={advance}>{next ? `Advance to ${percent(next.weight_bps)}…` : "Advance…"}</Button>
       {rollout.status === "stuck" && <Button icon="retry" can={can.retry} onClick={retry}>Retry…</Button>}
       <Button icon="abort" kind="danger" can={can.abort} off={rollout.status === "returning" ? "Traffic is on its way back already." : undefined} onClick={abort}>Abort…</Button>
-      <button class="button hide-small" aria-label="Why" onClick={onWhy}><Icon name="help" /></button>
     </div>
   );
 }

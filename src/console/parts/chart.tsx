@@ -40,6 +40,9 @@ export interface ChartProps {
   labelMarks?: boolean;
 }
 
+// Narrower charts have their values in the title instead of at the lines' ends.
+const kNarrow = 420;
+
 // Where the cursor is, in seconds; all charts follow it.
 const cursorAt = signal<number | null>(null);
 // The stretch that was dragged over.
@@ -96,7 +99,7 @@ export function Chart(props: ChartProps) {
     const grid = color("line");
     const mine = (mark: RevisionMark) => color(mark);
     const font = `11px ${getComputedStyle(document.body).fontFamily}`;
-    const small = width < 420;
+    const small = width < kNarrow;
     const made = new uPlot(
       {
         width,
@@ -155,7 +158,7 @@ export function Chart(props: ChartProps) {
         <strong>{props.title}</strong><span class="note">{props.unit}</span>
         <span class="readout">
           {index >= 0 && <span class="dim">{clock(cursorAt.value! * 1000, true)}</span>}
-          {lines.map((line) => (
+          {(index >= 0 || width < kNarrow) && lines.map((line) => (
             <span key={line.label} class={`legend text-${line.mark}`}>
               <Mark as={line.mark} />
               {(() => { const value = index >= 0 ? line.values[index] ?? null : last(line); return value === null ? "–" : num(value) + props.suffix; })()}

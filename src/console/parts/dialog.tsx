@@ -1,7 +1,7 @@
 // Dialogs ask before anything happens: a question that names the object, what will change in numbers, who is affected,
 // how to undo it, and why. The buttons repeat the verb; focus starts on the reason, else on the safe button.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { Icon } from "./icons";
 import type { IconName } from "./icons";
@@ -30,7 +30,8 @@ export const dialogOpen = (): boolean => asked.value !== null;
 // Traps focus, closes on Escape, and gives focus back.
 export function Veil({ children, onClose, label, class: more = "" }: { children: ComponentChildren; onClose: () => void; label: string; class?: string }) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // At once: what is typed next belongs here.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     const first = box.current?.querySelector<HTMLElement>("[data-focus], input, textarea, button, a[href]");
     first?.focus();

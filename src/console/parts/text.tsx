@@ -63,6 +63,7 @@ export function bytes(value: number): string {
 
 export function span(ms: number): string {
   const s = Math.max(0, Math.round(ms / 1000));
+  if (ms > 0 && ms < 1) return "< 1 ms";
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (s < 60) return `${s} s`;
   const min = Math.floor(s / 60);
@@ -88,7 +89,7 @@ export function clock(at: string | number | Date, seconds = false): string {
 }
 export const full = (at: string | number): string =>
   new Date(at).toLocaleString("en-GB", { dateStyle: "full", timeStyle: "long" });
-const day = (at: string | number): string => {
+export const day = (at: string | number): string => {
   const date = new Date(at);
   return `${date.getDate()} ${date.toLocaleString("en-GB", { month: "short" })}`;
 };

@@ -8,6 +8,8 @@
 
 #include "base/json_fields.h"
 #include "lang/run/view.h"
+#include "mesh/survey.h"
+#include "mesh/tree.h"
 
 namespace sluice::deploy::views {
 
@@ -61,6 +63,53 @@ struct ServedNodeView {
   OrNull<SaidByNode> said;
 };
 BOOST_DESCRIBE_STRUCT(ServedNodeView, (), (authority, version, ctrl_version, document, revoked, said))
+
+struct MeshMapQuery {
+  std::string mesh;
+  std::string initiator;  // with `target`: the ways of this pair alone
+  std::string target;
+  static constexpr std::string_view kDefaulted[] = {"initiator", "target"};
+};
+BOOST_DESCRIBE_STRUCT(MeshMapQuery, (), (mesh, initiator, target))
+
+struct MeshPair {
+  std::string initiator;
+  std::string from;
+  std::string target;
+  std::string to;
+  std::string fault;  // empty: it arrives and returns
+};
+BOOST_DESCRIBE_STRUCT(MeshPair, (), (initiator, from, target, to, fault))
+
+// What is published of a mesh, read as one. Nodes whose artifacts are held back are shown with those that they have.
+struct MeshMap {
+  std::string mesh;
+  std::vector<::sluice::mesh::SurveyedNode> nodes;
+  std::vector<::sluice::mesh::SurveyedLink> links;
+  int64_t pairs_in_all = 0;
+  std::vector<MeshPair> pairs;               // the first 2,000, each once
+  std::vector<::sluice::mesh::Traced> ways;  // of the pair that was asked for
+};
+BOOST_DESCRIBE_STRUCT(MeshMap, (), (mesh, nodes, links, pairs_in_all, pairs, ways))
+
+struct MeshFile {
+  std::string path;  // below the mesh's folder: "rete.yaml", "compiled/web/mgmt/agent.json"
+  std::string text;
+};
+BOOST_DESCRIBE_STRUCT(MeshFile, (), (path, text))
+
+struct MeshPlanQuery {
+  std::vector<MeshFile> files;  // of the operator's folder, without its keys
+};
+BOOST_DESCRIBE_STRUCT(MeshPlanQuery, (), (files))
+
+struct MeshPlanView {
+  std::string mesh;
+  std::vector<std::string> faults;  // of the sources, all of them; then there is no plan
+  std::vector<std::string> warnings;
+  ::sluice::mesh::TreePlan plan;  // from what is signed to what the sources say
+};
+BOOST_DESCRIBE_STRUCT(MeshPlanView, (), (mesh, faults, warnings, plan))
 
 std::vector<lang::View> mesh_views();
 

@@ -15,18 +15,21 @@ namespace sluice::host {
 struct AuditQuery {
   std::string flow;  // its id, a part of it, or latest; empty: all
   std::optional<lang::DateTime> since;
-  uint64_t from = 1;   // the first record
-  uint64_t limit = 0;  // at most so many; 0: all
-  static constexpr std::string_view kDefaulted[] = {"flow", "from", "limit"};
+  uint64_t from = 1;    // the first record
+  uint64_t limit = 0;   // at most so many; 0: all
+  bool newest = false;  // the last of them, still in their order
+  static constexpr std::string_view kDefaulted[] = {"flow", "from", "limit", "newest"};
 };
-BOOST_DESCRIBE_STRUCT(AuditQuery, (), (flow, since, from, limit))
+BOOST_DESCRIBE_STRUCT(AuditQuery, (), (flow, since, from, limit, newest))
 
 struct AuditedStep {
   uint64_t seq = 0;
   lang::DateTime at;
   std::string caller;
+  std::optional<std::string> token;  // by which the caller was known; none for calls on this machine
   std::optional<std::string> reason;
   std::string step;
+  std::optional<std::string> environment;  // that it was about
   std::optional<std::string> action, flow, id;
   std::optional<json::value> input;
   std::optional<std::string> outcome;     // how it ended; none while it is open
@@ -34,7 +37,8 @@ struct AuditedStep {
   std::optional<int64_t> count;           // of denials, or of the bytes that were put
 };
 BOOST_DESCRIBE_STRUCT(AuditedStep, (),
-                      (seq, at, caller, reason, step, action, flow, id, input, outcome, endedAt, count))
+                      (seq, at, caller, token, reason, step, environment, action, flow, id, input, outcome, endedAt,
+                       count))
 
 struct AuditReportQuery {
   std::string heads;    // the text of a copy of audit.heads that was kept elsewhere; empty: the home's own

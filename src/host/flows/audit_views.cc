@@ -5,6 +5,8 @@
 #include "base/atomic_file.h"
 #include "base/terminal.h"
 #include "crypto/key_file.h"
+#include "deploy/views/states.h"
+#include "deployment.gen.h"
 #include "engine/engine_time.h"
 #include "engine/journal/audit.h"
 #include "engine/journal/record_reader.h"
@@ -12,6 +14,8 @@
 #include "host/flows/audit_documents.h"
 #include "host/flows/flow_views.h"
 #include "host/home_store.h"
+#include "revision.gen.h"
+#include "rollout.gen.h"
 
 namespace sluice::host {
 namespace {
@@ -20,9 +24,28 @@ using engine::Step;
 
 // ----------------------------------------------------------------------------------------------------------- list
 
-AuditedStep audited(const Step& step) {
+// The environment that a call names, or that has what it names.
+std::optional<std::string> environment_of(const deploy::views::States& states, const json::object& input) {
+  auto text = [&](std::string_view name) {
+    const json::value* value = input.if_contains(name);
+    return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+  };
+  std::string deployment = text("deployment");
+  if (std::string named = text("environment"); !named.empty()) return named;
+  if (auto rollout = states.rollout().get(deploy::rollout::RolloutId(text("rollout")))) {
+    deployment = rollout->deployment;
+  } else if (auto revision = states.revision().get(deploy::revision::RevisionId(text("revision")))) {
+    return revision->environment;
+  }
+  auto found = states.deployment().get(deploy::deployment::DeploymentId(deployment));
+  return found ? std::optional(found->environment) : std::nullopt;
+}
+
+AuditedStep audited(const Step& step, const deploy::views::States& states) {
   AuditedStep one{
       .seq = step.seq, .at = {.ms = step.at_ms}, .caller = step.caller.name, .step = std::string(name_of(step.kind))};
+  if (!step.caller.token.empty()) one.token = step.caller.token;
+  if (step.root) one.environment = environment_of(states, step.root->input);
   if (!step.caller.reason.empty()) one.reason = step.caller.reason;
   if (!step.action.empty()) one.action = step.action;
   if (step.flow != Ulid()) one.flow = to_string(step.flow);
@@ -33,6 +56,52 @@ AuditedStep audited(const Step& step) {
   return one;
 }
 
+// A follow-up flow has its parent's caller, who decided nothing anew.
+bool is_decision(const Step& step) { return !step.caller.name.empty() && step.kind != Step::Kind::child; }
+
+// Most records have no caller, and those need not be read whole.
+bool may_be_decision(std::string_view record) { return record.find(R"("caller":")") != std::string_view::npos; }
+
+// The record at which the newest decisions begin, as many as are asked for. The journal is read backwards, a piece at a
+// time, so that a long one costs nothing.
+Result<uint64_t> first_of_newest(const HostReading& reading, const AuditQuery& query, std::optional<Ulid> flow) {
+  constexpr uint64_t kPiece = 512;
+  const uint64_t lowest = std::max<uint64_t>(query.from, 1);
+  engine::RecordReader records(reading.store);
+  std::optional<Error> failed;
+  uint64_t first = reading.position + 1;
+  uint64_t missing = query.limit == 0 ? UINT64_MAX : query.limit;
+  bool older = false;
+  for (uint64_t end = first; end > lowest && missing > 0 && !older;) {
+    const uint64_t begin = end > lowest + kPiece ? end - kPiece : lowest;
+    std::vector<uint64_t> decided;
+    auto read = reading.store.journal_from(begin, [&](const store::JournalRow& row) {
+      if (row.seq >= end) return false;
+      if (flow && row.flow != *flow) return true;
+      auto record = records.read(row);
+      if (record && !may_be_decision(*record)) return true;
+      auto step = record ? engine::read_step(*record) : Result<Step>(record.error());
+      if (!step) {
+        failed = step.error();
+        return false;
+      }
+      if (query.since && step->at_ms < query.since->ms) {
+        older = true;
+      } else if (is_decision(*step)) {
+        decided.push_back(row.seq);
+      }
+      return true;
+    });
+    if (!read) return read.error();
+    if (failed) return *failed;
+    if (decided.size() >= missing) return decided[decided.size() - missing];
+    if (!decided.empty()) first = decided.front();
+    missing -= decided.size();
+    end = begin;
+  }
+  return first;
+}
+
 Result<std::vector<AuditedStep>> read_audit(const HostReading& reading, const AuditQuery& query) {
   std::optional<Ulid> flow;
   if (!query.flow.empty()) {
@@ -41,17 +110,23 @@ Result<std::vector<AuditedStep>> read_audit(const HostReading& reading, const Au
     if (!row) return row.error();
     flow = row->id;
   }
+  uint64_t from = std::max<uint64_t>(query.from, 1);
+  if (query.newest) {
+    auto first = first_of_newest(reading, query, flow);
+    if (!first) return first.error();
+    from = *first;
+  }
+  const deploy::views::States states(reading.rows);
   std::vector<AuditedStep> steps;
   std::map<Ulid, size_t> open;  // flows whose call has not ended, with its place
   std::optional<Error> failed;
   engine::RecordReader records(reading.store);
   auto full = [&] { return query.limit != 0 && steps.size() >= query.limit; };
-  auto read = reading.store.journal_from(std::max<uint64_t>(query.from, 1), [&](const store::JournalRow& row) {
+  auto read = reading.store.journal_from(from, [&](const store::JournalRow& row) {
     if (flow && row.flow != *flow) return true;
     auto record = records.read(row);
     auto begun = open.find(row.flow);
-    // Most records have no caller, and those need not be read whole.
-    const bool called = !full() && record && record->find(R"("caller":")") != std::string_view::npos;
+    const bool called = !full() && record && may_be_decision(*record);
     if (record && !called && begun == open.end()) return !full() || !open.empty();
     auto step = record ? engine::read_step(*record) : Result<Step>(record.error());
     if (!step) {
@@ -63,11 +138,10 @@ Result<std::vector<AuditedStep>> read_audit(const HostReading& reading, const Au
       steps[begun->second].endedAt = lang::DateTime{.ms = step->at_ms};
       open.erase(begun);
     }
-    // A follow-up flow has its parent's caller, who decided nothing anew.
-    const bool decided = called && !step->caller.name.empty() && step->kind != Step::Kind::child;
+    const bool decided = called && is_decision(*step);
     if (!decided || (query.since && step->at_ms < query.since->ms)) return true;
     if (!step->end && step->root && step->invocation == row.flow) open[row.flow] = steps.size();
-    steps.push_back(audited(*step));
+    steps.push_back(audited(*step, states));
     return true;
   });
   if (!read) return read.error();

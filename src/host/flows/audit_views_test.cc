@@ -14,7 +14,6 @@ using engine::Step;
 
 struct FirstWeek11 : testing::Test {
   FirstWeek11() {
-    engine::TestingJournal journal(store);
     journal.add({.at_ms = kNoon_ms,
                  .flow = id(1),
                  .invocation = id(1),
@@ -42,6 +41,7 @@ struct FirstWeek11 : testing::Test {
   }
 
   store::MemoryStore store;
+  engine::TestingJournal journal{store};
   lang::Tools tools;
 };
 
@@ -60,6 +60,30 @@ TEST_F(FirstWeek11, APageIsStillToldHowItEnds) {
   EXPECT_EQ(first.at(0).at("outcome"), "failed");
   EXPECT_EQ(audit({{"from", 2}}).at(0).at("action"), "Shop/open");
   EXPECT_EQ(audit({{"flow", to_string(id(2))}}).as_array().size(), 1U);
+}
+
+TEST_F(FirstWeek11, TheNewestAreFoundFromTheEnd) {
+  for (int i = 0; i < 1'500; ++i) {
+    const bool decided = i % 100 == 0;
+    journal.add({.at_ms = kNoon_ms + 10'000 + i,
+                 .flow = id(100 + i),
+                 .invocation = id(100 + i),
+                 .action = "Shop/open",
+                 .caller = {.name = decided ? "user:ann" : "", .token = decided ? "T" + std::to_string(i) : ""},
+                 .root = engine::Root{.input = {{"environment", "prod"}}},
+                 .end = engine::End{.variant = "ok"}});
+  }
+  json::value last = audit({{"newest", true}, {"limit", 10}});
+  ASSERT_EQ(last.as_array().size(), 10U);
+  EXPECT_EQ(last.at(0).at("token"), "T500");
+  EXPECT_EQ(last.at(9).at("token"), "T1400");
+  EXPECT_EQ(last.at(9).at("environment"), "prod");
+  EXPECT_EQ(audit({{"newest", true}}), audit()) << "all of them";
+  EXPECT_EQ(audit({{"newest", true}, {"limit", 16}}).at(0).at("outcome"), "ok");
+  json::value since = audit({{"newest", true}, {"limit", 100}, {"since", "2030-03-17T17:46:51.350Z"}});
+  ASSERT_EQ(since.as_array().size(), 1U);
+  EXPECT_EQ(since.at(0).at("token"), "T1400");
+  EXPECT_TRUE(audit({{"newest", true}, {"since", "2031-01-01T00:00:00.000Z"}}).as_array().empty());
 }
 
 }  // namespace audit_views_test
