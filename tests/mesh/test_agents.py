@@ -112,10 +112,12 @@ class World:
         self.start(f"agent-{node}", node, self.sluice, "mesh", "agent", "run", "--root", self.folder / node, "--vertex",
                    HERE / "vertex.sh", "--poll", "500ms", "--commit-timeout", commit_timeout)
 
-    def agents_again(self, **how):
-        """Every agent anew; the vertices go on."""
+    def stop_agents(self):
+        """The vertices go on."""
         for node in NODES:
             self.stop(f"agent-{node}", signal.SIGKILL)
+
+    def start_agents(self, **how):
         for node in NODES:
             self.agent(node, **how)
 
@@ -229,10 +231,11 @@ def test_a_published_set_reaches_all_hosts_and_a_bad_one_is_taken_back(world):
     world.eventually(lambda: world.dial("dog", alice, "api.acme.rete") == "api at 8001", world.logs)
     # Every host is said to be where it is not, and so is the config server: none reaches it over its set, and each goes
     # back.
-    world.agents_again(commit_timeout="5s")
-    world.sign(port=8001, network="10.78.0", server=9009)
     versions = {node: world.on(node)["version"] for node in NODES}
+    world.stop_agents()
+    world.sign(port=8001, network="10.78.0", server=9009)
     assert world.publish()["changed"] == sorted(NODES)
+    world.start_agents(commit_timeout="5s")
     for some in (["hub"], ["ant", "bee"], ["cat"], ["dog"]):
         world.eventually(lambda some=some: all(world.status()[n]["state"] == "rejected" for n in some),
                          lambda: json.dumps(world.status(), indent=1) + world.logs())
@@ -241,7 +244,8 @@ def test_a_published_set_reaches_all_hosts_and_a_bad_one_is_taken_back(world):
         assert seen["version"] == versions[node] and "was taken back" in seen["trouble"], seen
     world.eventually(lambda: world.dial("dog", alice, "api.acme.rete") == "api at 8001", world.logs)
     # Going forward mends it.
-    world.agents_again()
+    world.stop_agents()
+    world.start_agents()
     world.sign(port=8001)
     world.publish()
     world.all_current()
