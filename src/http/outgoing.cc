@@ -482,7 +482,8 @@ class Outgoing::Exchange {
     }
     const bool downloads = request_.download && (!request_.downloads || request_.downloads(answer.status));
     std::string piece(kPiece, '\0');
-    if (!parser.is_done()) connection_->buffer.reserve(kPiece);  // it is read as far as there is room, else by 512 bytes
+    // It is read as far as there is room, else by 512 bytes.
+    if (!parser.is_done()) connection_->buffer.reserve(kPiece);
     while (!parser.is_done()) {
       parser.get().body().data = piece.data();
       parser.get().body().size = piece.size();
