@@ -16,6 +16,7 @@
 #include "cli/opening.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
+#include "deploy/app_kit.h"
 #include "deploy/build_bundle.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/image_pin.h"
@@ -42,6 +43,45 @@ Result<int64_t> spec_version(Disk& disk, const std::string& path) {
   constexpr std::string_view kVersion = "@version(";
   const size_t at = text->find(kVersion);
   return at == std::string::npos ? 1 : std::max<int64_t>(1, std::atoll(text->c_str() + at + kVersion.size()));
+}
+
+// The texts of a kit, and of the files that its overrides name, as a plan takes them: a JSON object by path. An
+// override begins at the manifest's folder; it is taken along where the kit's own files are.
+Result<std::string> kit_files(Disk& disk, const std::filesystem::path& folder, const plan::Kit& kit) {
+  const std::filesystem::path root = (folder / *kit.path).lexically_normal();
+  json::object files;
+  size_t bytes = 0;
+  auto take = [&](const std::filesystem::path& path, const std::string& as) -> Result<void> {
+    auto text = read_file(disk, path.string(), deploy::kMaxAppKitBytes);
+    if (!text) return text.error();
+    bytes += text->size();
+    if (bytes > deploy::kMaxAppKitBytes / 2) {
+      return Error{.code = Code::invalid, .message = "its texts have more than 512 kB", .next = "make two kits of it"};
+    }
+    files[as] = *text;
+    return {};
+  };
+  std::vector<std::string> below = {""};
+  while (!below.empty()) {
+    const std::string at = std::move(below.back());
+    below.pop_back();
+    auto entries = disk.list((root / at).string());
+    if (!entries) return entries.error();
+    for (const FolderEntry& each : *entries) {
+      const std::string path = at.empty() ? each.name : at + "/" + each.name;
+      if (each.name.starts_with(".")) continue;
+      if (each.kind == FileKind::folder) below.push_back(path);
+      const std::string ending = std::filesystem::path(each.name).extension().string();
+      const bool text = ending == ".concept" || ending == ".sync" || each.name == "suite.yaml";
+      if (each.kind != FileKind::file || !text) continue;
+      if (auto taken = take(root / path, path); !taken) return taken.error();
+    }
+  }
+  for (const auto& [sync, path] : kit.overrides) {
+    const std::string as = deploy::kept_override(path);
+    if (auto taken = take(folder / path, as); !taken) return taken.error();
+  }
+  return write(files);
 }
 
 }  // namespace
@@ -100,10 +140,23 @@ Result<std::unique_ptr<BuiltApp>> BuiltApp::build(Context& context, const std::s
       }
     }
   }
+  json::array kits;
+  for (const plan::Kit& kit : manifest.kits) {
+    if (!kit.path) continue;
+    auto files = kit_files(context.disk, std::filesystem::path(path).parent_path(), kit);
+    if (!files && files.error().code == Code::not_found) continue;  // the plan says that it is missing
+    if (!files) {
+      Error error = files.error();
+      error.message = "the kit " + kit.name + ": " + error.message;
+      return error;
+    }
+    kits.push_back(json::object{{"name", kit.name}, {"files", *files}});
+  }
   json::array variables;
   for (const auto& [name, value] : parsed.used) variables.push_back(json::object{{"name", name}, {"value", value}});
   app->input_ = {
       {"manifest", *text}, {"environment", environment}, {"file", path}, {"variables", std::move(variables)}};
+  if (!kits.empty()) app->input_["kits"] = std::move(kits);
   if (!targets.empty()) app->input_["only"] = to_json(targets);
   return app;
 }

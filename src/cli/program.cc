@@ -10,6 +10,7 @@
 #include "cli/all_commands.h"
 #include "cli/app.h"
 #include "crypto/key_file.h"
+#include "deploy/app_kit_shelf.h"
 #include "deploy/build_bundle.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
@@ -37,6 +38,7 @@
 #include "host/home.h"
 #include "host/loaded_concepts.h"
 #include "host/pack_concepts.h"
+#include "host/served_concepts.h"
 #include "process/build_place.h"
 #include "process/core_dumps.h"
 #include "process/replica_exec.h"
@@ -151,6 +153,11 @@ int run_program(int count, char** words, const AddConcepts& add) {
       .port_range = deploy::views::port_range};
   loaded.tools.add(means);
   loaded.packs = &packs;
+  deploy::AppKitShelf app_kits(disk, home ? home->root().string() : "");
+  loaded.tools.add(app_kits);
+  host::ServedConcepts served(app_kits, clock);
+  loaded.observers.push_back(&served);
+  packs.with(served);
   loaded.tools.add<deploy::PackHealth>(packs);
   Process process{.in = std::cin,
                   .out = std::cout,

@@ -17,8 +17,10 @@ struct PlanSource {
   std::string manifest;
   std::string file;
   std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> kits = {};  // files of those with a path, as JSON
+  static constexpr std::string_view kDefaulted[] = {"kits"};
 };
-BOOST_DESCRIBE_STRUCT(PlanSource, (), (manifest, file, variables))
+BOOST_DESCRIBE_STRUCT(PlanSource, (), (manifest, file, variables, kits))
 inline constexpr std::string_view kSourcePaper = "source";  // its name in DeployPlan.papers
 
 // A component as its nodes need it.
@@ -49,9 +51,19 @@ BOOST_DESCRIBE_STRUCT(DraftComponent, (),
                        needs, deployment, revision, version, specVersion, specBefore, leaving, running, bundle,
                        storages))
 
+// A sync of a kit as its node needs it.
+struct DraftRule {
+  std::string target;  // of the node: shop.Reserve
+  std::string kit;
+  std::string rule;
+  std::string digest;
+  std::string spec;  // app_kit.h's AppRule, as JSON; empty: it is taken out
+};
+BOOST_DESCRIBE_STRUCT(DraftRule, (), (target, kit, rule, digest, spec))
+
 // A row that the plan was made from, at this generation.
 struct DraftSeen {
-  std::string what;  // environment, deployment or traffic
+  std::string what;  // environment, deployment, traffic or rule
   std::string key;
   int64_t generation = 0;
 };
@@ -75,11 +87,12 @@ struct PlanDraft {
   std::vector<plan::Change> changes;
   std::vector<std::string> warnings;
   std::vector<DraftComponent> components;
+  std::vector<DraftRule> rules;
   std::vector<DraftSeen> seen;
   json::value graph;  // plan/graph.h
 };
 BOOST_DESCRIBE_STRUCT(PlanDraft, (),
                       (app, version, strategy, steps, criteria, autoRollback, after, batch, batchPause, pauses_s,
-                       source, onFailure, concurrency, changes, warnings, components, seen, graph))
+                       source, onFailure, concurrency, changes, warnings, components, rules, seen, graph))
 
 }  // namespace sluice::deploy

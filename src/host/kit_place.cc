@@ -5,9 +5,11 @@
 #include <filesystem>
 
 #include "base/jail.h"
+#include "deploy/app_kit_shelf.h"
 #include "deploy/deploy_kit.h"
 #include "host/home.h"
 #include "host/pack_concepts.h"
+#include "host/served_concepts.h"
 #include "lang/syntax/text.h"
 
 namespace sluice::host {
@@ -120,12 +122,31 @@ std::vector<lang::OutsideConcept> with_packs(const KitPlace& place, Disk& disk, 
 
 }  // namespace
 
+namespace {
+
+bool is_faulty(const lang::Checked& checked, const std::string& file) {
+  return std::ranges::any_of(checked.diagnostics, [&](const lang::Diagnostic& one) {
+    return one.severity == lang::Diagnostic::Severity::error && one.file == file;
+  });
+}
+
+}  // namespace
+
 lang::Checked check_place(const KitPlace& place, bool strict, Disk& disk, Narrator& narrator,
                           const std::vector<lang::OutsideConcept>& kept) {
   lang::KitOptions options = place.options;
   options.outside = with_packs(place, disk, narrator, kept);
+  std::vector<deploy::KeptRule> rules;
+  if (!place.home.empty()) {
+    rules = deploy::AppKitShelf(disk, place.home).all([&](const std::string& text) { narrator.warn(text); });
+  }
+  for (lang::OutsideConcept& each : served_concepts(rules, place.home)) {
+    auto same = std::ranges::find(options.outside, each.name, &lang::OutsideConcept::name);
+    if (same == options.outside.end()) options.outside.push_back(std::move(each));
+  }
   while (true) {
     lang::Kit kit = lang::load_kit(place.folder, kit_reader(disk, place), options);
+    add_app_rules(rules, place.home, kit);
     for (const lang::OverlayChange& each : kit.overlaid) {
       if (kit.found.failed()) break;  // nothing is loaded, and what is told may be about this very change
       narrator.note("sync " + each.sync + " is " +
@@ -135,13 +156,25 @@ lang::Checked check_place(const KitPlace& place, bool strict, Disk& disk, Narrat
     narrator.detail("kit: " + place.folder + ", files read: " + std::to_string(kit.sources.size()));
     lang::Checked checked = lang::check(std::move(kit), {.strict = strict});
     if (checked.kit) return checked;
-    // One pack that does not fit takes nothing else with it.
-    auto faulty = std::ranges::find_if(options.outside, [&](const lang::OutsideConcept& each) {
-      return std::ranges::any_of(checked.diagnostics, [&](const lang::Diagnostic& one) {
-        return one.severity == lang::Diagnostic::Severity::error && one.file == each.file;
-      });
+    // One pack, or one sync of an app, that does not fit takes nothing else with it.
+    auto rule = std::ranges::find_if(rules, [&](const deploy::KeptRule& each) {
+      return is_faulty(checked, place.home + "/app-kits/" + each.name + ".sync");
     });
+    if (rule != rules.end()) {
+      narrator.warn("the sync " + rule->name + " of the app " + rule->app +
+                    " is left out, as it does not fit any more; next: deploy the app again");
+      rules.erase(rule);
+      continue;
+    }
+    auto faulty = std::ranges::find_if(options.outside,
+                                       [&](const lang::OutsideConcept& each) { return is_faulty(checked, each.file); });
     if (faulty == options.outside.end()) return checked;
+    if (faulty->file.starts_with(place.home + "/app-kits/")) {
+      narrator.warn("the concept " + faulty->name +
+                    " of an app is left out, as it does not fit any more; next: deploy " + "the app again");
+      options.outside.erase(faulty);
+      continue;
+    }
     narrator.warn("the pack " + faulty->kind + " is left out, as its concept does not fit; next: sluice pack test " +
                   fs::path(faulty->file).parent_path().string());
     options.outside.erase(faulty);

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/pack_concepts.h"
+#include "host/served_concepts.h"
 #include "lang/syntax/diagnostic.h"
 
 namespace sluice::host {
@@ -15,6 +17,17 @@ std::vector<std::string> folders_of(const KitPlace& place) {
   if (!place.options.overlay_folder.empty()) folders.push_back(place.options.overlay_folder);
   if (!place.home.empty()) folders.push_back(place.home + "/packs");
   return folders;
+}
+
+// The concepts from outside that run: they stay, also if their packs are removed.
+std::vector<lang::OutsideConcept> outside_of(const lang::CheckedKit& kit) {
+  std::vector<lang::OutsideConcept> all;
+  for (const lang::KitConcept& each : kit.kit().concepts) {
+    if (!each.outside) continue;
+    const std::string& file = each.tree.file;
+    all.push_back({.name = each.tree.name, .kind = each.tree.kind, .file = file, .text = kit.kit().sources.at(file)});
+  }
+  return all;
 }
 
 }  // namespace
@@ -29,11 +42,21 @@ Result<std::shared_ptr<const lang::CheckedKit>> KitReload::first() {
   if (!checked.kit) return kit_has_errors(place_, checked);
   auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
   if (auto fits = check_handlers(loaded_, *kit); !fits) return fits.error();
-  keep(*kit);
   return kit;
 }
 
+KitReload::~KitReload() {
+  if (serves_ != nullptr) serves_->shelf().load_with(nullptr);
+}
+
 bool KitReload::look(engine::Engine& engine) {
+  if (serves_ == nullptr && !place_.home.empty() && loaded_.packs != nullptr && loaded_.packs->served() != nullptr) {
+    serves_ = loaded_.packs->served();
+    serves_->shelf().load_with([this, &engine]() -> Result<void> {
+      auto done = load(engine);
+      return done ? Result<void>() : Result<void>(done.error());
+    });
+  }
   if (!watch_->changed()) return false;
   watch_.emplace(folders_of(place_));
   auto done = load(engine);
@@ -55,7 +78,9 @@ bool KitReload::look(engine::Engine& engine) {
 }
 
 Result<bool> KitReload::load(engine::Engine& engine) {
-  lang::Checked checked = check_place(place_, false, disk_, narrator_, outside_);
+  std::lock_guard lock(loading_);
+  const auto running = engine.kit();
+  lang::Checked checked = check_place(place_, false, disk_, narrator_, outside_of(*running));
   if (!checked.kit) {
     Error error = kit_has_errors(place_, checked);
     auto first = std::ranges::find(checked.diagnostics, lang::Diagnostic::Severity::error, &lang::Diagnostic::severity);
@@ -66,20 +91,9 @@ Result<bool> KitReload::load(engine::Engine& engine) {
   }
   auto kit = std::make_shared<const lang::CheckedKit>(*std::move(checked.kit));
   if (auto fits = check_handlers(loaded_, *kit); !fits) return fits.error();
-  if (kit->kit().sources == running_) return false;
+  if (kit->kit().sources == running->kit().sources) return false;
   if (auto loaded = engine.load(kit, handlers_of_packs(loaded_, kit)); !loaded) return loaded.error();
-  keep(*kit);
   return true;
-}
-
-void KitReload::keep(const lang::CheckedKit& kit) {
-  running_ = kit.kit().sources;
-  outside_.clear();
-  for (const lang::KitConcept& each : kit.kit().concepts) {
-    if (!each.outside) continue;
-    const std::string& file = each.tree.file;
-    outside_.push_back({.name = each.tree.name, .kind = each.tree.kind, .file = file, .text = running_.at(file)});
-  }
 }
 
 }  // namespace sluice::host

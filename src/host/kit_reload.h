@@ -6,8 +6,8 @@
 //   while (…) reload.look(engine);              // never waits
 #pragma once
 
-#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,30 +19,35 @@
 
 namespace sluice::host {
 
+class ServedConcepts;
+
 class KitReload {
  public:
   // All must outlive it.
   KitReload(Disk& disk, Narrator& narrator, const KitPlace& place, const LoadedConcepts& loaded);
 
+  ~KitReload();
+
   // The kit as it is now.
   Result<std::shared_ptr<const lang::CheckedKit>> first();
 
   // Loads the kit into the engine if its files have changed, and says what came of it. False: they have not.
+  // From the first look on, what plans register of apps' kits is loaded into the engine, which must be the same each
+  // time, on their threads.
   bool look(engine::Engine& engine);
 
  private:
   // False: what runs is the same already.
   Result<bool> load(engine::Engine& engine);
-  void keep(const lang::CheckedKit& kit);
 
   Disk& disk_;
   Narrator& narrator_;
   const KitPlace& place_;
   const LoadedConcepts& loaded_;
   std::optional<KitWatch> watch_;
-  std::map<std::string, std::string> running_;  // the text of what runs, by file
-  std::vector<lang::OutsideConcept> outside_;   // that run: they stay, also if their packs are removed
-  std::string said_;                            // the last thing that was wrong
+  std::mutex loading_;
+  ServedConcepts* serves_ = nullptr;  // that have their syncs loaded here
+  std::string said_;                  // the last thing that was wrong
 };
 
 }  // namespace sluice::host

@@ -39,7 +39,7 @@ std::string word_in(const json::object& object, std::string_view name) {
 class ServedConcept {
  public:
   ServedConcept(std::shared_ptr<const lang::CheckedKit> kit, std::string name, std::string own_name, std::string kind,
-                PackServer& server)
+                ConceptServer& server)
       : kit_(std::move(kit)),
         name_(std::move(name)),
         own_name_(std::move(own_name)),
@@ -56,22 +56,12 @@ class ServedConcept {
   // Asks, and gives what was answered. Nothing was done: an Again. It may have been: that, if a repeat does no harm.
   std::variant<json::object, lang::Again> ask(std::string_view what, const json::object& message, int64_t deadline_ms,
                                               bool may_repeat, const std::function<bool()>& cancelled) {
-    auto process = server_.process();
-    if (!process) return lang::Again{.reason = to_string(process.error()), .after_ms = 1'000};
-    {
-      std::lock_guard lock(greeting_);
-      if (auto greeted = greet(**process, *symbol().source, kind_, greeted_); !greeted) {
-        if (greeted.error().code != Code::unavailable) fault(greeted.error().message);
-        return lang::Again{.reason = greeted.error().message, .after_ms = 200};
-      }
-    }
-    pack::PackAnswer answer = (*process)->ask(what, message, deadline_ms, cancelled);
+    pack::PackAnswer answer = server_.ask(*symbol().source, kind_, what, message, deadline_ms, cancelled);
     if (answer.message) return *std::move(answer.message);
-    const std::string reason = kind_ + ": " + answer.none.message;
     if (!answer.none.sent || (may_repeat && !answer.none.cancelled)) {
-      return lang::Again{.reason = reason, .after_ms = answer.none.after_ms};
+      return lang::Again{.reason = answer.none.message, .after_ms = answer.none.after_ms};
     }
-    fault(reason);
+    fault(answer.none.message);
   }
 
   json::object settings(const lang::Snapshot& state, const json::object& input) {
@@ -158,11 +148,9 @@ class ServedConcept {
 
   std::shared_ptr<const lang::CheckedKit> kit_;
   std::string name_, own_name_, kind_;
-  PackServer& server_;
+  ConceptServer& server_;
   size_t index_;
   std::vector<lang::Relation> relations_;
-  std::mutex greeting_;
-  int greeted_ = 0;
 };
 
 // One action, as all its handlers need it.
@@ -350,8 +338,25 @@ Result<void> greet(pack::PackProcess& process, const lang::Concept& spec, const 
   return {};
 }
 
+pack::PackAnswer PackServer::ask(const lang::Concept& spec, const std::string& kind, std::string_view what,
+                                 const json::object& message, int64_t deadline_ms,
+                                 const std::function<bool()>& cancelled) {
+  auto running = process();
+  if (!running) return {.none = {.message = to_string(running.error()), .after_ms = 1'000}};
+  {
+    std::lock_guard lock(greeting_);
+    if (auto greeted = greet(**running, spec, kind, greeted_); !greeted) {
+      if (greeted.error().code != Code::unavailable) fault(greeted.error().message);
+      return {.none = {.message = greeted.error().message, .after_ms = 200}};
+    }
+  }
+  pack::PackAnswer answer = (*running)->ask(what, message, deadline_ms, cancelled);
+  if (!answer.message) answer.none.message = kind + ": " + answer.none.message;
+  return answer;
+}
+
 lang::ConceptBinding pack_binding(std::shared_ptr<const lang::CheckedKit> kit, const std::string& name,
-                                  const std::string& own_name, const std::string& kind, PackServer& server) {
+                                  const std::string& own_name, const std::string& kind, ConceptServer& server) {
   auto owner = std::make_shared<ServedConcept>(std::move(kit), name, own_name, kind, server);
   const lang::Concept& source = *owner->symbol().source;
   lang::ConceptBinding binding{.name = name,

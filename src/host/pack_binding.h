@@ -8,7 +8,9 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -19,14 +21,30 @@
 
 namespace sluice::host {
 
-// The process that serves a pack, found when it is needed.
-class PackServer {
+// Who serves a concept from outside.
+class ConceptServer {
  public:
-  virtual ~PackServer() = default;
+  virtual ~ConceptServer() = default;
 
-  virtual Result<pack::PackProcess*> process() = 0;
+  // Asks it, once it has said that it serves this concept. What it cannot serve is a fault: it throws.
+  virtual pack::PackAnswer ask(const lang::Concept& spec, const std::string& kind, std::string_view what,
+                               const json::object& message, int64_t deadline_ms,
+                               const std::function<bool()>& cancelled) = 0;
   // The settings with which an environment has bound the pack; empty if it has not.
   virtual json::object settings(const lang::Snapshot& state, const std::string& environment) = 0;
+};
+
+// The process that serves a pack, found when it is needed.
+class PackServer : public ConceptServer {
+ public:
+  virtual Result<pack::PackProcess*> process() = 0;
+  pack::PackAnswer ask(const lang::Concept& spec, const std::string& kind, std::string_view what,
+                       const json::object& message, int64_t deadline_ms,
+                       const std::function<bool()>& cancelled) override;
+
+ private:
+  std::mutex greeting_;
+  int greeted_ = 0;
 };
 
 // A pack whose process is given.
@@ -49,7 +67,7 @@ std::string fault_of_pack_concept(const lang::Concept& spec);
 // The concept of this name in the kit, served by `server`. `own_name` is what its own file calls it, which is how the
 // process calls its relations. Both must outlive it.
 lang::ConceptBinding pack_binding(std::shared_ptr<const lang::CheckedKit> kit, const std::string& name,
-                                  const std::string& own_name, const std::string& kind, PackServer& server);
+                                  const std::string& own_name, const std::string& kind, ConceptServer& server);
 
 // Asks the process who it is, once after each start; an error if it is another or does not speak this protocol.
 Result<void> greet(pack::PackProcess& process, const lang::Concept& spec, const std::string& kind, int& greeted);

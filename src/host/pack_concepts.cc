@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "deploy/deploy_kit.h"
+#include "host/served_concepts.h"
 #include "lang/run/rows.h"
 #include "lang/syntax/concept_parser.h"
 
@@ -116,7 +117,7 @@ std::vector<const lang::ConceptBinding*> PackConcepts::bind(const std::shared_pt
   std::vector<const lang::ConceptBinding*> found;
   std::vector<pack::Pack> packs;
   for (const lang::KitConcept& each : kit->kit().concepts) {
-    if (!each.outside) continue;
+    if (!each.outside || is_served(each)) continue;
     const std::string& name = each.tree.name;
     if (!bindings_.contains(name)) {
       if (packs.empty()) packs = shelf_.all([](const std::string&) {});
@@ -128,6 +129,8 @@ std::vector<const lang::ConceptBinding*> PackConcepts::bind(const std::shared_pt
     }
     if (auto bound = bindings_.find(name); bound != bindings_.end()) found.push_back(&bound->second);
   }
+  if (served_ == nullptr) return found;
+  for (const lang::ConceptBinding* each : served_->bind(kit)) found.push_back(each);
   return found;
 }
 

@@ -25,11 +25,17 @@ std::vector<lang::OutsideConcept> outside_concepts(const std::vector<pack::Pack>
 // Whether the built-in kit can be loaded with this pack: what is wrong with its concept otherwise.
 Result<void> fits_the_kit(const pack::Pack& pack);
 
+class ServedConcepts;
+
 class PackConcepts final : public deploy::PackHealth {
  public:
   // All must outlive it.
   PackConcepts(pack::PackShelf& shelf, Disk& disk, Clock& clock, Variables variables);
   ~PackConcepts() override;
+
+  // What apps' components serve is among the concepts from outside, too. It must outlive this.
+  void with(ServedConcepts& served) { served_ = &served; }
+  ServedConcepts* served() const { return served_; }
 
   // Handlers of the kit's concepts from outside; they live as long as this.
   std::vector<const lang::ConceptBinding*> bind(const std::shared_ptr<const lang::CheckedKit>& kit);
@@ -48,6 +54,7 @@ class PackConcepts final : public deploy::PackHealth {
   Disk& disk_;
   Clock& clock_;
   Variables variables_;
+  ServedConcepts* served_ = nullptr;
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::unique_ptr<Server>> servers_;  // by the concept's name
   std::map<std::string, lang::ConceptBinding> bindings_;

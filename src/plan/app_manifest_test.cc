@@ -172,7 +172,6 @@ TEST(AppManifest, ItsPlanNamesEachMissingProviderWithItsLine) {
                   HasSubstr(":84:5: the gitops controller argocd is served by no pack"),
                   HasSubstr(":90:3: the telemetry provider otlp is served by no pack"),
                   HasSubstr(":58:7: the secrets provider aws-sm is served by no pack"),
-                  HasSubstr(":7:5: the kit content-management (./kits/content-management): its syncs would run in"),
                   HasSubstr(":21:5: the storage postgres is served by no pack"),
                   HasSubstr(":19:3: nothing says what Theme is made of (folder, bundle, image)")));
 }

@@ -20,6 +20,11 @@ std::string joined(const std::vector<std::string>& texts) {
   return all.empty() ? "-" : all;
 }
 
+// As much of a digest as tells two apart.
+std::string short_digest(const std::string& digest) {
+  return digest.substr(0, std::string_view("sha256:").size() + 12);
+}
+
 // What a pack's descriptor calls it: "local-process" of sluice.deployer.local-process@1.0.0.
 std::string pack_word(const std::string& descriptor) {
   const std::string path = descriptor.substr(0, descriptor.find('@'));
@@ -99,12 +104,7 @@ class Planner {
     for (size_t i = 0; i < manifest_.kits.size(); ++i) {
       const Kit& kit = manifest_.kits[i];
       const std::string path = "/kits/" + std::to_string(i);
-      if (kit.path) {
-        miss(path, "the kit " + kit.name + " (" + *kit.path +
-                       "): its syncs would run in the engine beside Sluice's own, and this version loads no second "
-                       "kit; without a path it is a kit that must be deployed already");
-        continue;
-      }
+      if (kit.path) continue;  // its syncs are registered
       auto here = situation_.deployed.find(kit.name);
       if (here == situation_.deployed.end()) {
         miss(path, "no plan has brought the kit " + kit.name + " to " + situation_.environment);
@@ -347,10 +347,26 @@ class Planner {
     }
   }
 
+  // A plan of some of the components leaves rules as they are.
   void add_kit(const KitOffer& kit) {
+    if (!situation_.only.empty()) return;
+    for (const auto& [name, digest] : kit.active) {
+      if (std::ranges::find(kit.rules, name, &KitRule::name) != kit.rules.end()) continue;
+      maker_.add(NodeKind::register_sync, kit.name + "." + name);
+      planned_.changes.push_back({.sign = ChangeSign::remove,
+                                  .component = "sync " + name,
+                                  .kit = kit.name,
+                                  .fields = {{"sync", short_digest(digest), ""}}});
+    }
     for (const KitRule& rule : kit.rules) {
       auto active = kit.active.find(rule.name);
-      if (active != kit.active.end() && active->second == rule.digest) continue;
+      const bool there = active != kit.active.end();
+      if (there && active->second == rule.digest) continue;
+      planned_.changes.push_back(
+          {.sign = there ? ChangeSign::change : ChangeSign::create,
+           .component = "sync " + rule.name,
+           .kit = kit.name,
+           .fields = {{"sync", there ? short_digest(active->second) : "", short_digest(rule.digest)}}});
       const uint32_t node = maker_.add(rule.integration ? NodeKind::register_integration : NodeKind::register_sync,
                                        kit.name + "." + rule.name);
       for (const std::string& each : rule.concepts) {

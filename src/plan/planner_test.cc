@@ -141,12 +141,6 @@ TEST_F(Planning, AnImageIsPlannedLikeAnyBundle) {
               ElementsAre("0 deploy-concept/web", "1 configure-transport/web", "2 traffic-split/web"));
 }
 
-TEST_F(Planning, WhatIsNotBuiltYetIsSaid) {
-  offer("web");
-  auto planned = plan("kits: [{name: cms, path: ./cms}]\ncomponents: {web: {folder: w}}\n");
-  EXPECT_THAT(planned.missing, ElementsAre(HasSubstr(":2:8: the kit cms (./cms): its syncs would run in the engine")));
-}
-
 TEST_F(Planning, AKitOfOthersIsCheckedFirst) {
   offer("web");
   situation.deployed = {{"mail", "2.0.0"}};
@@ -180,10 +174,14 @@ TEST_F(Planning, SyncsWaitForTheirConcepts) {
        .rules = {{.name = "Title", .concepts = {"Theme"}, .digest = "1"},
                  {.name = "Mail", .integration = true, .concepts = {"Theme"}, .external = "mail", .digest = "2"},
                  {.name = "Old", .digest = "3"}},
-       .active = {{"Old", "3"}}}};
+       .active = {{"Gone", "9"}, {"Old", "3"}}}};
   EXPECT_THAT(nodes(plan("concepts: {Theme: {folder: t}}")),
-              ElementsAre("0 deploy-concept/Theme", "0 external-dependency-check/mail", "1 configure-transport/Theme",
-                          "2 traffic-split/Theme", "3 register-sync/cms.Title", "3 register-integration/cms.Mail"));
+              ElementsAre("0 deploy-concept/Theme", "0 register-sync/cms.Gone", "0 external-dependency-check/mail",
+                          "1 configure-transport/Theme", "2 traffic-split/Theme", "3 register-sync/cms.Title",
+                          "3 register-integration/cms.Mail"));
+  situation.only = {"Theme"};
+  EXPECT_THAT(nodes(plan("concepts: {Theme: {folder: t}}")),
+              ElementsAre("0 deploy-concept/Theme", "1 configure-transport/Theme", "2 traffic-split/Theme"));
 }
 
 }  // namespace planner_test

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "deploy/views/snapshot.h"
+#include "deploy_plan.gen.h"
 #include "revision.gen.h"
 #include "runtime.gen.h"
 #include "traffic.gen.h"
@@ -25,6 +27,25 @@ std::string leading_revision(const States& states, const std::string& deployment
     most = rank;
   }
   return leading;
+}
+
+// A plan that is being executed counts: its syncs are registered when its components serve.
+std::vector<std::string> component_addresses(const lang::Snapshot& snapshot, const std::string& environment,
+                                             const std::string& app, const std::string& component) {
+  const States states(snapshot);
+  int64_t newest = -1;
+  std::string revision;
+  for (const auto& plan : states.deploy_plan().find_by_environment(environment)) {
+    if (plan.record.suiteName != app || plan.record.origin || plan.record.number < newest) continue;
+    for (const auto& each : states.deploy_plan().components(plan.id).values()) {
+      if (each.component != component || each.leaving || each.deployment.empty()) continue;
+      const std::string leading = leading_revision(states, each.deployment);
+      if (leading.empty()) continue;
+      newest = plan.record.number;
+      revision = leading;
+    }
+  }
+  return revision.empty() ? std::vector<std::string>() : replica_addresses(states, revision);
 }
 
 int64_t replicas_of_revision(const lang::Snapshot& snapshot, const std::string& revision) {

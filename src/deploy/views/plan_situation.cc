@@ -12,6 +12,7 @@
 #include "base/json_place.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "deploy/app_kit.h"
 #include "deploy/routes.h"
 #include "deploy/run_settings.h"
 #include "deploy/views/leading.h"
@@ -63,6 +64,8 @@ class Drafter {
     if (!drafted.faults.empty()) return drafted;
     remember(manifest.app.name);
     if (!manifest.kits.empty()) see_kits(manifest.app.name);
+    read_kits(manifest, parsed.document, drafted.faults);
+    if (!drafted.faults.empty()) return drafted;
     look_at(manifest.components, drafted.missing);
     look_at(manifest.concepts, drafted.missing);
     if (!drafted.missing.empty()) return drafted;
@@ -78,7 +81,7 @@ class Drafter {
     route_the_unrouted();
     check_routes(manifest, parsed.document, drafted.faults);
     if (!drafted.faults.empty()) return drafted;
-    draft_.source = {order_.manifest, order_.file, order_.variables};
+    draft_.source = {order_.manifest, order_.file, order_.variables, order_.kits};
     deliver(manifest.rollout);
     return planned(manifest, parsed.document, std::move(drafted));
   }
@@ -89,6 +92,7 @@ class Drafter {
     DraftedPlan drafted;
     remember(order_.destroy);
     for (const auto& [name, before] : before_) keep_or_leave(before, false);
+    take_out_kits(order_.destroy);
     if (situation_.leaving.empty()) {
       drafted.missing = {"no plan has brought anything of " + order_.destroy + " to " + order_.environment};
       return drafted;
@@ -101,6 +105,7 @@ class Drafter {
   DraftedPlan planned(const plan::AppManifest& manifest, const Document& document, DraftedPlan drafted) {
     plan::Planned planned = plan::make_plan(manifest, document, situation_);
     drafted.missing = std::move(planned.missing);
+    drafted.missing.insert(drafted.missing.end(), missing_of_kits_.begin(), missing_of_kits_.end());
     drafted.cycle = std::move(planned.cycle);
     drafted.mismatches = std::move(planned.mismatches);
     if (!drafted.missing.empty() || !drafted.cycle.empty() || !drafted.mismatches.empty()) return drafted;
@@ -111,6 +116,7 @@ class Drafter {
     draft_.changes = std::move(planned.changes);
     draft_.warnings = std::move(planned.warnings);
     draft_.graph = plan::to_json(planned.graph);
+    keep_rules(planned.graph);
     see();
     drafted.draft = std::move(draft_);
     return drafted;
@@ -292,6 +298,98 @@ class Drafter {
     }
   }
 
+  // ---- the kits that the app brings
+
+  // What is wrong with a manifest's kit, at the place where the manifest names it.
+  static std::string told_of_kit(const Document& document, size_t index, const std::string& message) {
+    auto place = document.position_of("/kits/" + std::to_string(index));
+    return (place ? to_string(*place) + ": " : "") + message;
+  }
+
+  static std::map<std::string, std::string> files_of(const std::string& text) {
+    std::map<std::string, std::string> files;
+    auto parsed = text.size() > kMaxAppKitBytes ? Result<Document>(Error{}) : parse_json(text, "kit");
+    if (!parsed || !parsed->root.is_object()) return files;
+    for (const auto& each : parsed->root.get_object()) {
+      if (each.value().is_string()) files[std::string(each.key())] = std::string(each.value().get_string());
+    }
+    return files;
+  }
+
+  void read_kits(const plan::AppManifest& manifest, const Document& document, std::vector<std::string>& faults) {
+    take_out_kits(manifest.app.name);
+    for (size_t i = 0; i < manifest.kits.size(); ++i) {
+      const plan::Kit& kit = manifest.kits[i];
+      if (!kit.path) continue;
+      auto given = order_.kits.find(kit.name);
+      if (given == order_.kits.end()) {
+        missing_of_kits_.push_back(
+            told_of_kit(document, i, "there are no files of the kit " + kit.name + " (" + *kit.path + ")"));
+        continue;
+      }
+      ReadAppKit found = read_app_kit(*kit.path, files_of(given->second), kit.overrides);
+      if (found.kit && found.kit->name != kit.name) {
+        found.faults.push_back("it calls itself " + found.kit->name);
+      }
+      if (kit.version && found.kit && found.kit->version != *kit.version) {
+        found.faults.push_back("it is version " + found.kit->version + ", not " + *kit.version);
+      }
+      for (const std::string& each : found.faults) {
+        faults.push_back(told_of_kit(document, i, "the kit " + kit.name + ": " + each));
+      }
+      if (!found.faults.empty()) continue;
+      plan::KitOffer& offer = offer_of(kit.name);
+      offer.version = found.kit->version;
+      for (const AppRule& each : found.kit->rules) {
+        plan::KitRule rule{.name = each.name, .integration = each.integration, .digest = digest_of(each)};
+        for (const AppConcept& named : each.concepts) {
+          rule.concepts.push_back(named.name);
+          if (manifest.concepts.contains(named.name)) continue;
+          missing_of_kits_.push_back(told_of_kit(document, i,
+                                                 "the kit " + kit.name + ": its sync " + each.name + " names " +
+                                                     named.name + ", and nothing under concepts: serves that"));
+        }
+        draft_.rules.push_back({.target = kit.name + "." + each.name,
+                                .kit = kit.name,
+                                .rule = each.name,
+                                .digest = rule.digest,
+                                .spec = write(to_json(each))});
+        offer.rules.push_back(std::move(rule));
+      }
+    }
+  }
+
+  plan::KitOffer& offer_of(const std::string& kit) {
+    auto found = std::ranges::find(situation_.kits, kit, &plan::KitOffer::name);
+    if (found != situation_.kits.end()) return *found;
+    situation_.kits.push_back({.name = kit});
+    return situation_.kits.back();
+  }
+
+  // What runs of the app's kits; nothing is offered of them yet.
+  void take_out_kits(const std::string& app) {
+    for (const auto& [id, record] : states_.deploy_plan().all_r()) {
+      if (record.space != order_.environment || record.ofApp != app || !record.active) continue;
+      offer_of(record.ofKit).active[record.rule] = record.digest;
+    }
+  }
+
+  // Of the rules those that have a node: the others run already. A node without one takes it out.
+  void keep_rules(const plan::Graph& graph) {
+    std::vector<DraftRule> kept;
+    for (uint32_t node = 0; node < graph.size(); ++node) {
+      const plan::NodeKind kind = graph.nodes[node].kind;
+      if (kind != plan::NodeKind::register_sync && kind != plan::NodeKind::register_integration) continue;
+      const std::string target = graph.target_of(node);
+      auto found = std::ranges::find(draft_.rules, target, &DraftRule::target);
+      const size_t dot = target.find('.');
+      kept.push_back(found != draft_.rules.end()
+                         ? *found
+                         : DraftRule{.target = target, .kit = target.substr(0, dot), .rule = target.substr(dot + 1)});
+    }
+    draft_.rules = std::move(kept);
+  }
+
   std::string deployment_of(const std::string& component, const std::string& bundle, const std::string& customer) {
     if (auto before = before_.find(component); before != before_.end()) {
       if (states_.deployment().has(deployment::DeploymentId(before->second.deployment)))
@@ -450,8 +548,13 @@ class Drafter {
     draft_.components.push_back(std::move(draft));
   }
 
-  // What the plan stands on: the deployments that it changes, and their splits.
+  // What the plan stands on: the deployments that it changes and their splits, and the rules.
   void see() {
+    for (const DraftRule& each : draft_.rules) {
+      const deploy_plan::DeployPlanRId id(namespace_of(order_.environment, each.kit) + "_" + each.rule);
+      auto record = states_.deploy_plan().get(id);
+      draft_.seen.push_back({"rule", id.text(), record ? record->generation : 0});
+    }
     std::set<std::string> changed;
     for (const plan::Change& each : draft_.changes) {
       if (each.sign != plan::ChangeSign::keep) changed.insert(each.component);
@@ -474,6 +577,7 @@ class Drafter {
   std::string version_before_;
   plan::Situation situation_;
   PlanDraft draft_;
+  std::vector<std::string> missing_of_kits_;
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ struct PlanOrder {
   std::string environment;
   std::string file;
   std::vector<GivenBundle> bundles;
+  std::map<std::string, std::string> kits = {};  // files of those with a path, as JSON
   std::map<std::string, std::string> variables = {};
   std::vector<std::string> only = {};  // components; all if it is empty
   std::string kit = {};                // only its components; an app's name stands for all of them

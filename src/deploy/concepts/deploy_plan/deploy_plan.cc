@@ -128,6 +128,7 @@ void forget(State& state, const DeployPlanId& id) {
   state.blocks(id).clear();
   state.backlog(id).clear();
   state.seen(id).clear();
+  state.registers(id).clear();
   state.components(id).clear();
   state.erase(id);
 }
@@ -156,6 +157,7 @@ Plan::Begun DeployPlan::begin_plan(const Plan& ask, State& state) {
                 .environment = ask.environment,
                 .file = ask.file.value_or(std::string(plan::kAppManifestName)),
                 .bundles = ask.bundles.value_or(std::vector<DeployPlanBundle>()),
+                .kits = ask.kits.value_or(std::vector<DeployPlanKit>()),
                 .variables = ask.variables.value_or(std::vector<DeployPlanVariable>()),
                 .only = ask.only.value_or(std::vector<std::string>()),
                 .kit = ask.kit.value_or(""),
@@ -168,6 +170,8 @@ Plan::Begun DeployPlan::begin_plan(const Plan& ask, State& state) {
   work.manifest = source->manifest;
   work.file = source->file;
   for (const auto& [name, value] : source->variables) work.variables.push_back({name, value});
+  work.kits.clear();
+  for (const auto& [name, files] : source->kits) work.kits.push_back({name, files});
   for (const DeployPlanComponent& each : state.components(*ask.from).values()) {
     if (each.leaving) continue;
     DeployPlanBundle bundle{.component = each.component, .archive = each.archive, .signature = each.signature};
@@ -187,6 +191,7 @@ Plan::Performed DeployPlan::perform_plan(const PlanWork& work, Effect& effect) {
   for (const DeployPlanBundle& each : work.bundles) {
     order.bundles.push_back({each.component, each.archive, each.signature, each.specVersion});
   }
+  for (const DeployPlanKit& each : work.kits) order.kits[each.name] = each.files;
   for (const DeployPlanVariable& each : work.variables) order.variables[each.name] = each.value;
   views::DraftedPlan drafted = views::draft_plan(effect.read(), effect.tool<BundleShelf>(), order);
   if (!drafted.no_environment.empty()) {
@@ -241,7 +246,11 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
     DeployPlanSeenItem seen{.what = DeployPlanWhat::environment, .key = each.key, .generation = each.generation};
     if (each.what == "deployment") seen.what = DeployPlanWhat::deployment;
     if (each.what == "traffic") seen.what = DeployPlanWhat::traffic;
+    if (each.what == "rule") seen.what = DeployPlanWhat::rule;
     state.seen(id).push(seen);
+  }
+  for (const DraftRule& each : draft.rules) {
+    state.registers(id).push({each.target, each.kit, each.rule, each.digest, each.spec});
   }
   for (const DraftComponent& each : draft.components) {
     state.components(id).push(read<DeployPlanComponent>(to_json(each)).value());
