@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { connect, disconnect, onEvent } from "./api/live";
 import { ended, logIn, lookForSession, session } from "./api/session";
 import { useView } from "./api/use";
-import { HomeContext } from "./app/home";
+import { HomeContext, underWay } from "./app/home";
 import { Login } from "./app/login";
 import { href, match, path } from "./app/router";
 import type { Params } from "./app/router";
@@ -21,9 +21,12 @@ import type { PageProps } from "./pages";
 function LoggedIn() {
   const me = useView("whoami", {}, { on: (event) => event.event.startsWith("access.") });
   const fleet = useView("fleet", { limit: 0 }, { everyMs: 2000, on: (event) => /^(deployment|revision|rollout|environment|router)\./.test(event.event) });
-  const rollouts = useView("rollouts", {}, { everyMs: 2000, on: (event) => /^(rollout|traffic|router)\./.test(event.event) });
+  // What a rollout waits for changes without an event.
+  const [steps, setSteps] = useState(false);
+  const rollouts = useView("rollouts", {}, { everyMs: steps ? 2000 : 10_000, on: (event) => /^(rollout|traffic|router)\./.test(event.event) });
+  useEffect(() => setSteps((rollouts.data ?? []).some((each) => underWay(each.status))), [rollouts.data]);
   const plans = useView("plans", {}, { on: (event) => event.event.startsWith("plan."), everyMs: 10_000 });
-  const approvals = useView("approvals", {}, { everyMs: 5000, on: (event) => event.event.startsWith("approval.") });
+  const approvals = useView("approvals", {}, { everyMs: 10_000, on: (event) => event.event.startsWith("approval.") });
   useEffect(() => {
     void connect();
     const off = onEvent((event) => {

@@ -25,6 +25,8 @@ const kShared_s = 1;
 
 interface Options {
   everyMs?: number;
+  // However much happens, not more often than this.
+  apartMs?: number;
   on?: (event: LiveEvent) => boolean;
 }
 
@@ -88,7 +90,7 @@ export function useView<V extends ViewName>(name: V, query: Query<V> | null, opt
       soon ??= setTimeout(() => {
         soon = undefined;
         void read();
-      }, Math.max(80, began + Math.max(kApart_ms, kShare * took) - Date.now()));
+      }, Math.max(80, began + Math.max(options.apartMs ?? kApart_ms, kShare * took) - Date.now()));
     };
     const seen = () => {
       if (!document.hidden && hidden) wake();

@@ -1,6 +1,6 @@
 // Overview: in ten seconds you know whether to act. One sentence, what needs attention, the environments side by side,
 // what changes now, what waits for whom, and what happened.
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Document } from "../api/client";
 import { now } from "../api/live";
 import { useView } from "../api/use";
@@ -21,7 +21,7 @@ const kTroubles = 8;
 // Changes that people make without a rollout.
 const kByHand = /^(Traffic|Deployment|Config|Secret|Env)\//;
 // What the list and the timeline of recent changes are made of.
-const kMostTold = 200;
+const kMostTold = 80;
 
 interface Trouble {
   kind: Kind;
@@ -36,12 +36,11 @@ interface Trouble {
 export default function Overview() {
   useCrumbs([{ text: "Overview" }]);
   const home = useHome();
-  const environments = useView("environments", {}, { on: (event) => /^(environment|pack)\./.test(event.event) });
   const ended = useView("rollouts", { ended: true }, { on: (event) => event.event.startsWith("rollout.") });
   const fleet = home.fleet.data;
   const sick = fleet ? fleet.environments.reduce((sum, each) => sum + each.failed + each.degraded, 0) : 0;
   const unwell = useView("fleet", sick ? { health: ["failed", "degraded"], limit: kTroubles } : null, { everyMs: 5000, on: (event) => /^(deployment|revision|rollout)\./.test(event.event) });
-  if (!fleet) return home.fleet.problem ? <Card><Failed read={home.fleet} what="The overview" /></Card> : <Skeleton lines={8} />;
+  if (!fleet) return home.fleet.problem ? <Card><Failed read={home.fleet} what="The overview" /></Card> : <><div class="head"><h1>Overview</h1></div><Skeleton lines={8} /></>;
   const envs = fleet.environments;
   if (fleet.deployments === 0) return <FirstRun />;
   const rollouts = (home.rollouts.data ?? []).filter((each) => underWay(each.status));
@@ -71,7 +70,6 @@ export default function Overview() {
   troubles.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
   const needed = troubles.length + Math.max(0, sick - (unwell.data?.shown.length ?? sick));
   const changes = rollouts.length + plans.length;
-  const known = environments.data?.length ?? envs.length;
   const verb = (n: number, one: string, many: string) => (n === 1 ? one : many);
 
   return (
@@ -80,7 +78,7 @@ export default function Overview() {
         <div class="grow">
           <h1>Overview</h1>
           <p class="second">
-            {plural(fleet.deployments, "deployment")} in {plural(known, "environment")}. <strong>{plural(changes, "change")}</strong> {verb(changes, "is", "are")} under way,{" "}
+            {plural(fleet.deployments, "deployment")} in {plural(envs.length, "environment")}. <strong>{plural(changes, "change")}</strong> {verb(changes, "is", "are")} under way,{" "}
             <strong>{plural(needed, "thing")}</strong> {verb(needed, "needs", "need")} attention, <strong>{plural(mine.length, "decision")}</strong> {verb(mine.length, "waits", "wait")} for you.
           </p>
         </div>
@@ -107,9 +105,7 @@ export default function Overview() {
       </Card>
 
       <div class="grid cols-envs">
-        {(environments.data ?? []).map((each) => (
-          <EnvironmentCard key={each.environment_id} id={each.environment_id} env={envs.find((env) => env.environment === each.environment_id)} doctor={each.last_doctor_status} />
-        ))}
+        {envs.map((each) => <EnvironmentCard key={each.environment} env={each} />)}
       </div>
 
       <div class="grid cols-main">
@@ -153,33 +149,47 @@ export default function Overview() {
           )}
         </Card>
       </div>
-      <Recent environments={(environments.data ?? []).map((each) => each.environment_id)} ended={ended.data ?? []} />
+      <Recent environments={envs.map((each) => each.environment)} ended={ended.data ?? []} />
     </>
   );
 }
 
-function EnvironmentCard({ id, env, doctor }: { id: string; env: FleetEnvironment | undefined; doctor: string }) {
-  const series = useView("series", { environment: id, range_s: 900 }, { everyMs: 5000, on: () => false });
+// Cards out of sight ask for nothing.
+function useSight() {
+  const box = useRef<HTMLElement>(null);
+  const [seen, see] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver((all) => see(all[all.length - 1]!.isIntersecting), { rootMargin: "100px" });
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  return { box, seen };
+}
+
+function EnvironmentCard({ env }: { env: FleetEnvironment }) {
+  const id = env.environment;
+  const { box, seen } = useSight();
+  const series = useView("series", seen ? { environment: id, range_s: 900 } : null, { everyMs: 15_000, on: () => false });
   const kinds: [Health, Kind, string][] = [["healthy", "ok", "healthy"], ["changing", "run", "changing"], ["degraded", "warn", "degraded"], ["failed", "bad", "failed"], ["paused", "paused", "paused"], ["idle", "idle", "no traffic"]];
-  const shown = kinds.filter(([health]) => env?.[health]);
+  const shown = kinds.filter(([health]) => env[health]);
   const total = series.data?.total;
   const rate = (total?.last_minute ?? 0) / 60;
   const errors = total?.error_share.filter((each): each is number => each !== null).slice(-12) ?? [];
-  const routers = env?.routers ?? [];
+  const routers = env.routers;
   const newest = Math.max(0, ...routers.map((each) => each.generation));
   const current = routers.filter((each) => each.running && each.generation === newest).length;
   return (
-    <section class="card" data-row>
+    <section class="card" data-row ref={box}>
       <div class="card-body env-card">
-        <div class="row"><h2 class="grow env-name"><a href={link.environment(id)}><T text={id} max={30} /></a></h2><span class="dim">{plural(env?.deployments ?? 0, "deployment")}</span></div>
-        <Bar label={shown.map(([health, , word]) => `${env![health]} ${word}`).join(", ") || "nothing deployed"} parts={shown.map(([health, kind, word]) => ({ share: env![health], tone: { ok: "ok", run: "run", warn: "warn", bad: "bad", paused: "idle", idle: "idle" }[kind as "ok"], title: `${env![health]} ${word}` }))} />
-        <div class="row wrap env-states">{shown.length ? shown.map(([health, kind, word]) => <span key={health} class="legend"><State kind={kind} /> {env![health]} {word}</span>) : <span class="dim">nothing deployed yet</span>}</div>
+        <div class="row"><h2 class="grow env-name"><a href={link.environment(id)}><T text={id} max={30} /></a></h2><span class="dim">{plural(env.deployments, "deployment")}</span></div>
+        <Bar label={shown.map(([health, , word]) => `${env[health]} ${word}`).join(", ") || "nothing deployed"} parts={shown.map(([health, kind, word]) => ({ share: env[health], tone: { ok: "ok", run: "run", warn: "warn", bad: "bad", paused: "idle", idle: "idle" }[kind as "ok"], title: `${env[health]} ${word}` }))} />
+        <div class="row wrap env-states">{shown.length ? shown.map(([health, kind, word]) => <span key={health} class="legend"><State kind={kind} /> {env[health]} {word}</span>) : <span class="dim">nothing deployed yet</span>}</div>
         <div class="row env-rate">
           <span class="grow two"><strong class="big value">{num(rate)} /s</strong><span class="dim">errors {errors.length ? share(errors.reduce((a, b) => a + b, 0) / errors.length) : "–"}</span></span>
           {total && <Spark values={total.requests_per_s} label={`Requests of the last 15 minutes, now ${num(rate)} a second`} />}
         </div>
         <div class="env-foot">
-          <span class="two"><span class="note">Doctor</span><span>{doctor === "pending" ? "not asked yet" : doctor}</span></span>
+          <span class="two"><span class="note">Health</span><a href={link.environment(id)}>Ask the doctor</a></span>
           <span class="two"><span class="note">Routers</span><span class="legend">{routers.length > current && <State kind="wait" />} {routers.length ? `${current} of ${routers.length} current` : "none"}</span></span>
         </div>
       </div>
@@ -197,14 +207,14 @@ function Recent({ environments, ended }: { environments: string[]; ended: Docume
   const hours = { "1h": 1, "6h": 6, "24h": 24 }[range] ?? 1;
   // Whole hours: all who look at the overview ask the same.
   const since = useMemo(() => new Date((Math.floor(Date.now() / 3_600_000) - hours) * 3_600_000).toISOString(), [hours]);
-  const read = useView("audit", { since, limit: kMostTold, newest: true });
+  const read = useView("audit", { since, limit: kMostTold, newest: true }, { apartMs: 3000 });
   const begin = now.value - hours * 3_600_000;
   const rows = (read.data ?? []).filter((row) => Date.parse(row.at) >= begin);
   // What Sluice notes of itself is in the audit.
   const told = rows.filter((row) => row.action && !row.caller.startsWith("sluice:") && !/^(Env|Trust)\/open$|^Router\/register$/.test(row.action)).reverse();
   return (
     <Card title="Recent changes" right={<><span class="legend note"><State kind="hand" /> by hand</span><Segments label="Range" value={range} options={kRanges} onChange={(value) => setQuery("range", value === "1h" ? undefined : value)} /></>} flush>
-      <Timeline environments={environments} hours={hours} rollouts={ended} rows={told} />
+      <Timeline environments={lanesOf(environments, hours, ended, told)} hours={hours} rollouts={ended} rows={told} />
       <ul class="list recent">
         {told.slice(0, 8).map((row) => (
           <li key={row.seq} data-row>
@@ -228,6 +238,15 @@ export const isBad = (row: AuditRow): boolean => row.step === "denied" || /fail|
 export function subject(row: AuditRow): string {
   const input = (row.input ?? {}) as Record<string, unknown>;
   return ["environment", "bundle", "name", "deployment", "revision", "rollout", "plan", "approval", "token"].map((key) => input[key]).filter((each): each is string => typeof each === "string").slice(0, 2).map((each) => (/^[0-9A-Z]{26}$/.test(each) ? each.slice(-6) : each)).join(" ");
+}
+
+// Few environments have a lane each; of many, those in which something happened.
+const kMostLanes = 8;
+function lanesOf(environments: string[], hours: number, rollouts: Document<"rollouts">, rows: AuditRow[]): string[] {
+  if (environments.length <= kMostLanes) return environments;
+  const from = now.value - hours * 3_600_000;
+  const busy = new Set([...rollouts.filter((each) => !each.ended_at || Date.parse(each.ended_at) > from).map((each) => each.environment), ...rows.map((row) => row.environment)]);
+  return environments.filter((each) => busy.has(each)).slice(0, kMostLanes);
 }
 
 function Timeline({ environments, hours, rollouts, rows }: { environments: string[]; hours: number; rollouts: Document<"rollouts">; rows: AuditRow[] }) {
