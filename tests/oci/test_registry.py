@@ -233,3 +233,19 @@ def test_what_a_registry_spoils_is_refused_and_leaves_nothing(home, hello, unrul
     assert refused.returncode == code, refused.stderr
     assert said in refused.stderr
     assert not list(home.folder.glob("pulled.bundle*"))
+
+
+def test_a_full_disk_leaves_nothing_of_a_pull(home, hello, registries, tmp_path):
+    registry = registries()
+    home.run("bundles", "push", "hello.bundle", f"oci://{registry}/hello:1")
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", small], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"a small disk needs root: {mounted.stderr.strip()}")
+    try:
+        refused = home.run("bundles", "pull", f"oci://{registry}/hello:1", "--out", small / "pulled.bundle", code=None)
+        assert refused.returncode != 0 and "space" in refused.stderr.lower(), refused.stderr
+        assert list(small.iterdir()) == []
+    finally:
+        subprocess.run(["umount", small], check=True)
