@@ -1,5 +1,6 @@
 // Overview: in ten seconds you know whether to act. One sentence, what needs attention, the environments side by side,
 // what changes now, what waits for whom, and what happened.
+import { Component } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Document } from "../api/client";
 import { now } from "../api/live";
@@ -105,7 +106,7 @@ export default function Overview() {
       </Card>
 
       <div class="grid cols-envs">
-        {envs.map((each) => <EnvironmentCard key={each.environment} env={each} />)}
+        <EnvironmentCards all={envs} />
       </div>
 
       <div class="grid cols-main">
@@ -152,6 +153,16 @@ export default function Overview() {
       <Recent environments={envs.map((each) => each.environment)} ended={ended.data ?? []} />
     </>
   );
+}
+
+// Hundreds of them are drawn again only when one has changed, not with every second of the page's clock.
+class EnvironmentCards extends Component<{ all: FleetEnvironment[] }> {
+  override shouldComponentUpdate(next: { all: FleetEnvironment[] }) {
+    return JSON.stringify(next.all) !== JSON.stringify(this.props.all);
+  }
+  override render({ all }: { all: FleetEnvironment[] }) {
+    return all.map((each) => <EnvironmentCard key={each.environment} env={each} />);
+  }
 }
 
 // Cards out of sight ask for nothing.
