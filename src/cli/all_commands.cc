@@ -38,6 +38,7 @@ Commands all_commands() {
   add_telemetry_commands(commands);
   add_webhook_commands(commands);
   add_judge_commands(commands);
+  add_render_commands(commands);
   add_mesh_commands(commands);
   add_usage_commands(commands);
   add_do_commands(commands);

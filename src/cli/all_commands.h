@@ -23,6 +23,7 @@ void add_telemetry_commands(Commands& commands);
 void add_deploy_commands(Commands& commands);
 void add_env_manifest_commands(Commands& commands);
 void add_judge_commands(Commands& commands);
+void add_render_commands(Commands& commands);
 void add_bounds_commands(Commands& commands);
 void add_mesh_commands(Commands& commands);  // all of them
 void add_mesh_folder_commands(Commands& commands);
