@@ -1,0 +1,65 @@
+// Everything is bytea, which compares byte by byte and keeps NULs. An index entry holds at most some 2,700 bytes, so
+// long values of look-ups are found by their digest.
+#include "store/postgres_schema.h"
+
+namespace sluice::store::postgres {
+namespace {
+
+constexpr int64_t kFormat = 1;
+
+constexpr const char* kCreate = R"sql(
+CREATE SCHEMA sluice;
+CREATE TABLE sluice.fence (format int8 NOT NULL, token int8 NOT NULL, batch int8 NOT NULL);
+INSERT INTO sluice.fence VALUES (1, 0, 0);
+CREATE TABLE sluice.journal (
+  seq int8 PRIMARY KEY, flow bytea NOT NULL, prev int8 NOT NULL, record bytea, packed_hash bytea);
+CREATE TABLE sluice.state (
+  rel bytea NOT NULL, key bytea NOT NULL, generation int8 NOT NULL, seq int8 NOT NULL, value bytea NOT NULL,
+  PRIMARY KEY (rel, key));
+CREATE TABLE sluice.lookup (rel bytea NOT NULL, field bytea NOT NULL, value bytea NOT NULL, key bytea NOT NULL);
+CREATE UNIQUE INDEX lookup_row ON sluice.lookup (rel, field, sha256(value), sha256(key));
+CREATE TABLE sluice.flow (
+  id bytea PRIMARY KEY, head int8 NOT NULL, status int8 NOT NULL, sync_set bytea NOT NULL, settled_at_ms int8 NOT NULL,
+  summary bytea NOT NULL, packed int8 NOT NULL DEFAULT 0);
+CREATE INDEX flow_open ON sluice.flow (id) WHERE status < 3;
+CREATE TABLE sluice.packed (flow bytea PRIMARY KEY, blob bytea NOT NULL);
+CREATE TABLE sluice.timer (invocation bytea PRIMARY KEY, flow bytea NOT NULL, due_ms int8 NOT NULL);
+CREATE INDEX timer_due ON sluice.timer (due_ms, invocation);
+CREATE TABLE sluice.idempotency_key (
+  caller bytea NOT NULL, key bytea NOT NULL, request_hash bytea NOT NULL, flow bytea NOT NULL, invocation bytea NOT NULL,
+  expires_ms int8 NOT NULL, PRIMARY KEY (caller, key));
+CREATE INDEX idempotency_key_expires ON sluice.idempotency_key (expires_ms);
+CREATE TABLE sluice.sync_set (hash bytea PRIMARY KEY, content bytea NOT NULL);
+CREATE TABLE sluice.meta (name bytea PRIMARY KEY, value bytea NOT NULL);
+CREATE FUNCTION sluice.begin_batch(own int8, number int8) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE sluice.fence SET batch = number WHERE token = own AND batch < number;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'another process has opened this store' USING ERRCODE = 'SL001';
+  END IF;
+END $$;
+)sql";
+
+}  // namespace
+
+Result<void> prepare_postgres(PostgresConnection& connection) {
+  // Two that begin at once make one store.
+  if (auto begun = connection.execute("BEGIN; SELECT pg_advisory_xact_lock(7380137)"); !begun) return begun;
+  auto there = connection.query("SELECT 1 FROM pg_tables WHERE schemaname = 'sluice' AND tablename = 'fence'");
+  if (!there) return there.error();
+  if (there->size() == 0) {
+    if (auto made = connection.execute(kCreate); !made) {
+      (void)connection.execute("ROLLBACK");
+      return made;
+    }
+  }
+  if (auto ended = connection.execute("COMMIT"); !ended) return ended;
+  auto format = connection.query("SELECT format FROM sluice.fence");
+  if (!format) return format.error();
+  if (format->size() == 1 && format->integer(0, 0) == kFormat) return {};
+  return Error{.code = Code::invalid,
+               .message = "the store in PostgreSQL has a format that this Sluice does not know",
+               .next = "use the newer Sluice that wrote it"};
+}
+
+}  // namespace sluice::store::postgres
