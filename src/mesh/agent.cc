@@ -86,30 +86,29 @@ Result<ServerAnswer> ServerSource::ask_with_proof(const NodeState& state, const 
               {std::string(kProofHeader), prove(asked, *key, clock_.wall_ms())}});
 }
 
+// News of one plane are joined with what the server has of the other one: something may have been published in between,
+// and what is in force may be older than the marks, after it was taken back.
 Result<Fetched> ServerSource::fetch(const NodeState& state) {
-  Fetched all;
-  for (const bool ctrl : {false, true}) {
-    uint64_t have = state.marks.mgmt.version;
-    if (ctrl) {
-      have = 0;
-      for (const auto& [vertex, mark] : state.marks.ctrl) have = std::max(have, mark.version);
-    }
-    auto answer = ask_with_proof(
-        state, "GET",
-        std::string("/artifact/") + (ctrl ? "ctrl" : "mgmt") + "/" + state.node + "?have=" + std::to_string(have), "");
+  const auto fetch_plane = [&](const std::string& plane, uint64_t have) -> Result<Fetched> {
+    const std::string target = "/artifact/" + plane + "/" + state.node + "?have=" + std::to_string(have);
+    auto answer = ask_with_proof(state, "GET", target, "");
     if (!answer) return answer.error();
-    if (answer->status == 304) continue;
-    if (answer->status == 404 && ctrl) continue;
-    if (answer->status != 200)
-      return Error{.code = Code::unavailable,
-                   .message = "the config server answered " + std::to_string(answer->status)};
-    auto fetched = parse_served(answer->body);
-    if (!fetched) return fetched.error();
-    all.news = true;
-    for (Artifact& each : fetched->artifacts) all.artifacts.push_back(std::move(each));
-    for (Artifact& each : fetched->chain) all.chain.push_back(std::move(each));
-  }
-  return all;
+    if (answer->status == 304 || (answer->status == 404 && plane == "ctrl")) return Fetched();
+    if (answer->status == 200) return parse_served(answer->body);
+    return Error{.code = Code::unavailable, .message = "the config server answered " + std::to_string(answer->status)};
+  };
+  uint64_t ctrl_mark = 0;
+  for (const auto& [vertex, mark] : state.marks.ctrl) ctrl_mark = std::max(ctrl_mark, mark.version);
+  auto mgmt = fetch_plane("mgmt", state.marks.mgmt.version);
+  if (!mgmt) return mgmt;
+  auto ctrl = fetch_plane("ctrl", mgmt->news ? 0 : ctrl_mark);
+  if (!ctrl) return ctrl;
+  if (ctrl->news && !mgmt->news) mgmt = fetch_plane("mgmt", 0);
+  if (!mgmt) return mgmt;
+  for (Artifact& each : ctrl->artifacts) mgmt->artifacts.push_back(std::move(each));
+  for (Artifact& each : ctrl->chain) mgmt->chain.push_back(std::move(each));
+  mgmt->news = mgmt->news || ctrl->news;
+  return mgmt;
 }
 
 Result<void> ServerSource::report(const NodeState& state) {

@@ -110,6 +110,56 @@ TEST_F(MeshAgent, OnePlaneAloneIsJoinedWithTheOther) {
   EXPECT_EQ(store.active_set()->version(), 42U);
 }
 
+// A config server that has these versions of the two planes; one may be published while it is asked.
+struct Publishing final : ServerSource {
+  Publishing(Disk& disk, const Clock& clock) : ServerSource(disk, clock, "/mesh/identity/acme", 1'000) {}
+  Result<ServerAnswer> ask(const NodeState&, const std::string& method, const std::string& target, const std::string&,
+                           const std::vector<http::Header>&) override {
+    asked.push_back(method + " " + target);
+    const bool of_ctrl = target.starts_with("/artifact/ctrl/");
+    const uint64_t version = of_ctrl ? ctrl : mgmt;
+    const bool news = version > std::stoull(target.substr(target.find('=') + 1));
+    json::array artifacts;
+    std::vector<json::object> all = examples_at(version);
+    if (of_ctrl) all[3]["plane"] = {{"ctrl", {{"obeys_mgmt_version", std::max(published, mgmt)}}}};
+    for (size_t i = 0; i < all.size(); ++i) {
+      if ((i == 3) == of_ctrl) artifacts.push_back(signed_artifact(all[i]).tree);
+    }
+    mgmt = std::max(published, mgmt);
+    if (!news) return ServerAnswer{304, ""};
+    return ServerAnswer{200, write(json::object{{"artifacts", artifacts}, {"chain", json::array()}})};
+  }
+
+  uint64_t mgmt = 42, ctrl = 42;
+  uint64_t published = 0;  // what mgmt is after the next answer
+  std::vector<std::string> asked;
+};
+
+TEST_F(MeshAgent, NewsOfOnePlaneBringTheOther) {
+  ASSERT_TRUE(write_atomically(disk, "/mesh/identity/acme/certs/node.alpha.crt", "certificate", 0644));
+  ASSERT_TRUE(
+      write_atomically(disk, "/mesh/identity/acme/certs/node.alpha.key", example_key("node").to_pem().reveal(), 0600));
+  Publishing server(disk, clock);
+  // Both planes are published after the node has asked for the first one.
+  server.ctrl = server.published = 43;
+  auto done = sync(store, server, clock, 60'000);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(server.asked,
+            (std::vector<std::string>{"GET /artifact/mgmt/alpha?have=42", "GET /artifact/ctrl/alpha?have=42",
+                                      "GET /artifact/mgmt/alpha?have=0"}));
+  EXPECT_EQ(store.active_set()->version(), 43U);
+  // It is taken back, so the node obeys less than it has accepted. New routes for the same bounds are tried all the
+  // same.
+  clock.advance_ms(60'000);
+  EXPECT_EQ(sync(store, server, clock, 60'000)->what, Synced::taken_back);
+  EXPECT_EQ(store.active_set()->version(), 42U);
+  server.ctrl = 50;
+  done = sync(store, server, clock, 60'000);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(store.active_set()->version(), 43U);
+  EXPECT_EQ(store.state().marks.ctrl.at("rete").version, 50U);
+}
+
 TEST_F(MeshAgent, WhatAServerSendsIsReadStrictly) {
   const std::string agent = signed_text(example_agent());
   auto served = parse_served("{\"artifacts\":[" + agent + "],\"chain\":[" + agent + "]}");
