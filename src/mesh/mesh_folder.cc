@@ -66,6 +66,23 @@ users:
   alice: { roles: [developer], nodes: [ { at: laptop, via: rete } ] }
 )";
 
+// A ledger that is lost or of another day would give out versions again that nodes have seen.
+Result<void> check_ledger(const Ledger& ledger, const TreeFiles& tree) {
+  for (const auto& [path, text] : tree) {
+    if (!path.ends_with("/mgmt/agent.json")) continue;
+    auto agent = parse_artifact(text, path);
+    if (!agent) return agent.error();
+    const auto known = ledger.mgmt.find(agent->envelope.node);
+    if (known != ledger.mgmt.end() && known->second.version >= agent->envelope.version) continue;
+    return Error{.code = Code::conflict,
+                 .message = "ledger.json is missing or older than compiled/: it does not know version " +
+                            std::to_string(agent->envelope.version) + " of " + agent->envelope.node +
+                            ", which is signed; nothing was changed",
+                 .next = "bring back from version control the ledger.json that belongs to compiled/"};
+  }
+  return {};
+}
+
 Result<Ledger> ledger_in(Disk& disk, const std::string& folder) {
   const std::string file = folder + "/ledger.json";
   auto there = disk.exists(file);
@@ -148,6 +165,10 @@ Result<FolderWork> compile_folder(Disk& disk, const std::string& folder, int64_t
   auto ledger = mesh_folder::ledger_in(disk, folder);
   if (!ledger) return ledger.error();
   work.ledger = *std::move(ledger);
+  auto tree = read_tree(disk, folder + "/compiled");
+  if (!tree) return tree.error();
+  work.tree = *std::move(tree);
+  if (auto belongs = mesh_folder::check_ledger(work.ledger, work.tree); !belongs) return belongs.error();
   CompileResult made = compile(work.model, work.ledger);
   work.compiled = std::move(made.compiled);
   work.faults = std::move(made.faults);
@@ -155,9 +176,6 @@ Result<FolderWork> compile_folder(Disk& disk, const std::string& folder, int64_t
   for (const std::string& each : walk(work.compiled, work.model))
     work.faults.push_back(
         {.code = Code::failed, .message = "the compiled set does not do what the sources say: " + each});
-  auto tree = read_tree(disk, folder + "/compiled");
-  if (!tree) return tree.error();
-  work.tree = *std::move(tree);
   auto drafts = read_tree(disk, folder + "/drafts");
   if (!drafts) return drafts.error();
   work.drafts_before = *std::move(drafts);

@@ -86,6 +86,22 @@ TEST_F(MeshFolder, WithoutCertificatesTheFaultNamesTheCommand) {
   EXPECT_THAT(to_string(made->faults[0]), HasSubstr("there is no certificate certs/control-planes/primary.crt"));
 }
 
+TEST_F(MeshFolder, ALostLedgerIsNotBegunAnew) {
+  signed_now();
+  const std::string first = text("ledger.json");
+  replace("access.yaml", "addr: 127.0.0.1:8000", "addr: 127.0.0.1:8001");
+  signed_now();
+  ASSERT_TRUE(write_atomically(disk, folder + "/ledger.json", first, 0644));
+  EXPECT_EQ(compile_folder(disk, folder, kNow).error().message,
+            "ledger.json is missing or older than compiled/: it does not know version 2 of web, which is signed; "
+            "nothing was changed");
+  ASSERT_TRUE(disk.remove(folder + "/ledger.json"));
+  auto refused = compile_folder(disk, folder, kNow);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("it does not know version 1 of hub"));
+  EXPECT_THAT(refused.error().next, HasSubstr("from version control"));
+}
+
 TEST_F(MeshFolder, DraftsWaitForTheSecondSigner) {
   replace("rete.yaml", "mgmt: { keys: [",
           "mgmt: { threshold: 2, keys: [ { name: second, cert: certs/management-planes/second.crt },");
