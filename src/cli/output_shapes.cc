@@ -195,6 +195,8 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"pack test", "#PackTested"},
     {"pack questions", "object"},
     {"pack sign", "#PackSigned"},
+    {"pack push", "#BundlePushed"},
+    {"pack pull", "#BundlePulled"},
     {"credentials requirements", "object"},
     {"credentials bootstrap", "object"},
     {"credentials rotate", "object"},

@@ -18,15 +18,16 @@ const oci::Descriptor* layer_of(const oci::Manifest& manifest, std::string_view 
   return found == manifest.layers.end() ? nullptr : &*found;
 }
 
-Result<std::pair<oci::Manifest, std::string>> bundle_manifest(oci::Registry& registry) {
+Result<std::pair<oci::Manifest, std::string>> manifest_of_type(oci::Registry& registry, std::string_view type) {
   auto fetched = registry.manifest(registry.reference().wanted());
   if (!fetched) return fetched.error();
   auto manifest = oci::parse_manifest(fetched->bytes);
   const std::string name = to_string(registry.reference());
   if (!manifest) return Error{.code = manifest.error().code, .message = name + ": " + manifest.error().message};
-  if (manifest->artifact_type != kBundleType || layer_of(*manifest, kArchiveLayer) == nullptr) {
+  if (manifest->artifact_type != type || layer_of(*manifest, kArchiveLayer) == nullptr) {
     return Error{.code = Code::invalid,
-                 .message = name + " is no bundle; its type is '" + printable(manifest->artifact_type) + "'"};
+                 .message = name + " is no " + (type == kPackType ? "pack" : "bundle") + "; its type is '" +
+                            printable(manifest->artifact_type) + "'"};
   }
   return std::pair(*std::move(manifest), std::move(fetched->digest));
 }
@@ -66,39 +67,42 @@ Result<std::string> sidecar_of(oci::Registry& registry, const oci::Manifest& man
   return bundle::write_sidecar_text(*all);
 }
 
-}  // namespace
+struct ToPush {
+  std::string_view type;
+  std::string path;
+  std::string sidecar;  // the file
+  std::string name;
+  std::string version;
+};
 
-Result<PushedBundle> push_bundle(Disk& disk, oci::Registry& registry, const std::string& path) {
-  auto inspected = bundle::inspect_archive(disk, path);
-  if (!inspected) return inspected.error();
-  auto about = bundle::manifest_of(*inspected, path);
-  if (!about) return about.error();
-  auto sidecar = bundle::read_sidecar(disk, bundle::sidecar_path(path));
+Result<PushedBundle> push_archive(Disk& disk, oci::Registry& registry, const bundle::Inspected& inspected,
+                                  const ToPush& what) {
+  auto sidecar = bundle::read_sidecar(disk, what.sidecar);
   if (!sidecar) return sidecar.error();
   if (!*sidecar) {
     return Error{.code = Code::invalid,
-                 .message = path + " has no signatures beside it; nothing was pushed",
+                 .message = what.path + " has no signatures beside it; nothing was pushed",
                  .next = "sign it first"};
   }
   const oci::Descriptor papers = oci::describe(**sidecar, kSidecarLayer);
   const oci::Descriptor archive{.media_type = std::string(kArchiveLayer),
-                                .digest = "sha256:" + inspected->archive_sha256,
-                                .size = inspected->archive_bytes};
+                                .digest = "sha256:" + inspected.archive_sha256,
+                                .size = inspected.archive_bytes};
   oci::Manifest manifest{.media_type = std::string(oci::kManifestType),
-                         .artifact_type = std::string(kBundleType),
+                         .artifact_type = std::string(what.type),
                          .config = oci::describe(kEmptyJson, oci::kEmptyType),
                          .layers = {archive, papers},
-                         .annotations = {{"org.opencontainers.image.title", about->name.text},
-                                         {"org.opencontainers.image.version", about->version.text},
-                                         {"dev.sluice.tree", "sha256:" + inspected->tree.digest()}}};
-  PushedBundle pushed{.bundle = about->name.text, .version = about->version.text};
+                         .annotations = {{"org.opencontainers.image.title", what.name},
+                                         {"org.opencontainers.image.version", what.version},
+                                         {"dev.sluice.tree", "sha256:" + inspected.tree.digest()}}};
+  PushedBundle pushed{.bundle = what.name, .version = what.version};
   if (!registry.reference().digest.empty()) {
-    auto there = bundle_manifest(registry);
+    auto there = manifest_of_type(registry, what.type);
     if (!there) return there.error();
     if (layer_of(there->first, kArchiveLayer)->digest != archive.digest) {
-      return Error{
-          .code = Code::conflict,
-          .message = to_string(registry.reference()) + " is of another archive than " + path + "; nothing was pushed"};
+      return Error{.code = Code::conflict,
+                   .message = to_string(registry.reference()) + " is of another archive than " + what.path +
+                              "; nothing was pushed"};
     }
     auto fetched = registry.manifest(there->second);
     if (!fetched) return fetched.error();
@@ -111,7 +115,7 @@ Result<PushedBundle> push_bundle(Disk& disk, oci::Registry& registry, const std:
   }
   for (const oci::Descriptor& each : manifest.layers) {
     if (each.media_type == kSidecarLayer) continue;
-    auto file = disk.open(path, {});
+    auto file = disk.open(what.path, {});
     if (!file) return file.error();
     if (auto sent = registry.push_blob(**file, each); !sent) return sent.error();
   }
@@ -127,8 +131,31 @@ Result<PushedBundle> push_bundle(Disk& disk, oci::Registry& registry, const std:
   return pushed;
 }
 
-Result<PulledBundle> pull_bundle(oci::Registry& registry, File& file) {
-  auto found = bundle_manifest(registry);
+}  // namespace
+
+Result<PushedBundle> push_bundle(Disk& disk, oci::Registry& registry, const std::string& path) {
+  auto inspected = bundle::inspect_archive(disk, path);
+  if (!inspected) return inspected.error();
+  auto about = bundle::manifest_of(*inspected, path);
+  if (!about) return about.error();
+  return push_archive(disk, registry, *inspected,
+                      {.type = kBundleType,
+                       .path = path,
+                       .sidecar = bundle::sidecar_path(path),
+                       .name = about->name.text,
+                       .version = about->version.text});
+}
+
+Result<PushedBundle> push_pack(Disk& disk, oci::Registry& registry, const PackToPush& pack) {
+  auto inspected = bundle::inspect_archive(disk, pack.archive);
+  if (!inspected) return inspected.error();
+  return push_archive(
+      disk, registry, *inspected,
+      {.type = kPackType, .path = pack.archive, .sidecar = pack.sidecar, .name = pack.name, .version = pack.version});
+}
+
+Result<PulledBundle> pull_bundle(oci::Registry& registry, File& file, std::string_view type) {
+  auto found = manifest_of_type(registry, type);
   if (!found) return found.error();
   const auto& [manifest, digest] = *found;
   const oci::Descriptor* archive = layer_of(manifest, kArchiveLayer);

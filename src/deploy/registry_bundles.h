@@ -1,6 +1,7 @@
 // How bundles lie in OCI registries: one manifest of the artifact type application/vnd.sluice.bundle.v1 with two
 // layers, the archive and its sidecar, so that whoever copies it copies the signatures along. Signatures that are added
-// later are manifests of their own, whose subject is the bundle's; pulling unites them with those of the sidecar.
+// later are manifests of their own, whose subject is the bundle's; pulling unites them with those of the sidecar. Packs
+// lie there in the same way, under an artifact type of their own.
 //
 // Nothing here decides whether a signature counts: that is Trust's, where the bundle is used.
 #pragma once
@@ -21,6 +22,7 @@
 namespace sluice::deploy {
 
 inline constexpr std::string_view kBundleType = "application/vnd.sluice.bundle.v1";
+inline constexpr std::string_view kPackType = "application/vnd.sluice.pack.v1";
 inline constexpr std::string_view kArchiveLayer = "application/vnd.sluice.bundle.archive.v1";
 inline constexpr std::string_view kSidecarLayer = "application/vnd.sluice.bundle.sidecar.v1+json";
 inline constexpr std::string_view kSignaturesType = "application/vnd.sluice.signatures.v1";
@@ -35,13 +37,22 @@ struct PushedBundle {
 // the same archive, the sidecar's signatures are added.
 Result<PushedBundle> push_bundle(Disk& disk, oci::Registry& registry, const std::string& archive);
 
+// The same of a pack: its archive, and the sidecar that may lie elsewhere.
+struct PackToPush {
+  std::string archive;
+  std::string sidecar;  // the file
+  std::string name;
+  std::string version;
+};
+Result<PushedBundle> push_pack(Disk& disk, oci::Registry& registry, const PackToPush& pack);
+
 struct PulledBundle {
   std::string digest;   // of its manifest
   std::string archive;  // of its archive
   std::string sidecar;  // its text, with all signatures; empty if it has none
 };
-// Its archive is written into the file.
-Result<PulledBundle> pull_bundle(oci::Registry& registry, File& archive);
+// Its archive is written into the file. `type` says which artifact it is to be.
+Result<PulledBundle> pull_bundle(oci::Registry& registry, File& archive, std::string_view type = kBundleType);
 
 // What the kit's Registry asks: registries over the network, and the home that keeps what comes.
 class BundleRegistry {

@@ -124,6 +124,13 @@ Result<Pack> PackShelf::open(const std::string& path, const std::string& into) c
   return read(into);
 }
 
+Result<void> PackShelf::write_archive(const std::string& folder, const std::string& out) const {
+  std::vector<std::string> paths;
+  if (auto listed = list_into(disk_, folder, "", 0, paths); !listed) return listed.error();
+  auto packed = bundle::pack(disk_, folder, std::move(paths), out, {.limits = kPackLimits});
+  return packed ? Result<void>() : packed.error();
+}
+
 Result<Pack> PackShelf::keep(const std::string& path) {
   if (home_.empty()) return Error{.code = Code::unavailable, .message = "there is no home to keep a pack in"};
   if (auto made = make_both(disk_, folder()); !made) return made.error();

@@ -39,6 +39,8 @@ class PackShelf {
   Result<Pack> read(const std::string& folder) const;
   // A folder or an archive, unpacked into a new folder `into` if it is one.
   Result<Pack> open(const std::string& path, const std::string& into) const;
+  // The archive of a pack that lies in a folder: always the same bytes for the same files.
+  Result<void> write_archive(const std::string& folder, const std::string& out) const;
 
   // Unpacks a copy, and looks at the copy alone. Keeping the same again is harmless; what cannot be kept leaves
   // nothing.

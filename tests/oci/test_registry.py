@@ -5,6 +5,7 @@ import http.client
 import http.server
 import json
 import os
+import shutil
 import subprocess
 import threading
 
@@ -43,6 +44,38 @@ def test_a_copied_bundle_is_pulled_by_digest_verified_and_run(home, hello, regis
     assert connection.getresponse().status == 200
     # The same again is another revision of the same deployment.
     assert home.data("revisions", "stage", "local", f"oci://{first}/team/hello:1.0")["sequence"] == 2
+
+
+def test_a_pack_is_copied_with_its_signatures_and_installed(home, hello, root, registries):
+    pack = home.folder / "file"
+    shutil.copytree(root / "examples/packs/telemetry-file", pack)
+    first, second = registries(), registries()
+    unsigned = home.run("pack", "push", pack, f"oci://{first}/packs/file:1", code=1)
+    assert "has no signatures beside it; nothing was pushed" in unsigned.stderr
+    signed = home.data("pack", "sign", pack)
+    pushed = home.data("pack", "push", pack, f"oci://{first}/packs/file:1")
+    assert pushed["bundle"] == "acme.telemetry.file" and pushed["version"] == "1.0.0"
+    copy(f"{first}/packs/file:1", f"{second}/other/file:1")
+    pulled = home.data("pack", "pull", f"oci://{second}/other/file@{pushed['digest']}", "--out", "file.pack")
+    assert pulled["signatures"] == 1
+    assert home.data("env-packs", "install", "file.pack")["digest"] == signed["digest"]
+    # The signatures came along: with the key trusted for packs, it may be used outside local.
+    kind = "acme.telemetry.file@1.0.0"
+    home.run("env", "create", "prod")
+    assert "may not be used in prod" in home.run("env-packs", "add", "prod", kind, code=11).stderr
+    public = subprocess.run(["openssl", "pkey", "-in", home.home / "keys/operator.pem", "-pubout"], check=True,
+                            capture_output=True, text=True).stdout
+    (home.folder / "operator.pub").write_text(public)
+    home.run("trust", "remove", signed["key"], code=None)
+    home.run("trust", "add", "operator.pub", "--label", "packs", "--env", "prod", "--bundle", "packs")
+    home.run("do", "EnvPack/admit", f"pack={kind}", "environment=prod")
+    # A bundle is no pack, and a pack is no bundle.
+    home.run("bundles", "push", "hello.bundle", f"oci://{first}/team/hello:1")
+    refused = home.run("pack", "pull", f"oci://{first}/team/hello:1", "--out", "hello.pack", code=1)
+    assert "is no pack; its type is 'application/vnd.sluice.bundle.v1'" in refused.stderr
+    refused = home.run("bundles", "add", "local", f"oci://{first}/packs/file:1", code=1)
+    assert "is no bundle; its type is 'application/vnd.sluice.pack.v1'" in refused.stderr
+    assert not (home.folder / "hello.pack").exists()
 
 
 def test_a_changed_signature_is_refused_as_for_files(home, hello, registries):

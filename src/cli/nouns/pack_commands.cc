@@ -8,6 +8,7 @@
 #include "cli/all_commands.h"
 #include "cli/asking.h"
 #include "cli/context.h"
+#include "cli/nouns/bundles/bundles_registry.h"
 #include "cli/outputs.h"
 #include "cli/signing_key.h"
 #include "cli/version.h"
@@ -99,11 +100,39 @@ Result<Code> sign(Context& context) {
   return Code::ok;
 }
 
+// A folder is packed first; its signatures are over its tree, whichever form it has.
+Result<Code> push(Context& context) {
+  return push_to_registry(context,
+                          [&](oci::Registry& registry, const std::string& path) -> Result<deploy::PushedBundle> {
+                            auto scratch = Scratch::make(context.disk);
+                            if (!scratch) return scratch.error();
+                            const pack::PackShelf shelf(context.disk, "");
+                            auto pack = shelf.open(path, (*scratch)->path() + "/pack");
+                            if (!pack) return pack.error();
+                            auto stat = context.disk.stat(path, FollowLinks::yes);
+                            if (!stat) return stat.error();
+                            std::string archive = path;
+                            if (stat->kind == FileKind::folder) {
+                              archive = (*scratch)->path() + "/archive";
+                              if (auto packed = shelf.write_archive(path, archive); !packed) return packed.error();
+                            }
+                            return deploy::push_pack(context.disk, registry,
+                                                     {.archive = archive,
+                                                      .sidecar = bundle::sidecar_path(path),
+                                                      .name = pack->manifest.kind.path,
+                                                      .version = pack->manifest.kind.version});
+                          });
+}
+
+Result<Code> pull(Context& context) {
+  return pull_from_registry(context, deploy::kPackType, "sluice env-packs install");
+}
+
 }  // namespace pack_commands
 
 void add_pack_commands(Commands& commands) {
   using namespace pack_commands;
-  commands.add_noun({.name = "pack", .group = Group::build, .summary = "Test and sign packs that you write"});
+  commands.add_noun({.name = "pack", .group = Group::build, .summary = "Test, sign and ship packs that you write"});
   commands.add({.name = "pack test",
                 .summary = "Test whether a pack does what its concept says",
                 .details =
@@ -126,6 +155,24 @@ void add_pack_commands(Commands& commands) {
                 .options = signing_options(),
                 .example = "sluice pack sign examples/packs/telemetry-file",
                 .run = sign});
+  Arg file = path_arg();
+  file.name = "file";
+  commands.add({.name = "pack push",
+                .summary = "Send a signed pack to an OCI registry",
+                .details = "A folder is packed first. The archive and its signatures become one artifact, which any "
+                           "registry keeps and any tool copies. The login is that of REGISTRY_AUTH_FILE or of Docker's "
+                           "config.json.",
+                .args = {file, registry_reference()},
+                .example = "sluice pack push examples/packs/telemetry-file oci://127.0.0.1:5000/packs/file:1.0",
+                .run = push});
+  commands.add({.name = "pack pull",
+                .summary = "Fetch a pack and its signatures from an OCI registry",
+                .details = "Every byte is verified by its digest. Whether the signatures count is decided where an "
+                           "environment outside local is to use the pack.",
+                .args = {registry_reference()},
+                .options = pulled_options(),
+                .example = "sluice pack pull oci://127.0.0.1:5000/packs/file:1.0 --out file.pack",
+                .run = pull});
 }
 
 }  // namespace sluice::cli

@@ -189,6 +189,7 @@ void add_router_commands(Commands& commands) {
                   "it obeys comes signed over its control socket and is kept on disk, so it goes on without the "
                   "control plane; "
                   "or from a table file alone. It prints a line of JSON with the addresses that it listens at.\n\n"
+                  "The router main serves the environment local, another one the environment that has its name.\n\n"
                   "SIGTERM and Ctrl-C stop it: requests under way finish. SIGHUP reads the table file and the "
                   "certificates again.",
        .options =

@@ -14,8 +14,6 @@
 namespace sluice::cli {
 namespace bundles_registry {
 
-const Arg kReference{.name = "reference", .help = "oci://HOST/REPOSITORY:TAG, or @DIGEST"};
-
 // A registry that the command line names, and how far its bytes have come.
 class Visit {
  public:
@@ -63,11 +61,31 @@ Error told(Error error, const std::string& host) {
 }
 
 Result<Code> push(Context& context) {
+  return push_to_registry(context, [&](oci::Registry& registry, const std::string& file) {
+    return deploy::push_bundle(context.disk, registry, file);
+  });
+}
+
+Result<Code> pull(Context& context) {
+  return pull_from_registry(context, deploy::kBundleType, "sluice bundles verify");
+}
+
+}  // namespace bundles_registry
+
+Arg registry_reference() { return {.name = "reference", .help = "oci://HOST/REPOSITORY:TAG, or @DIGEST"}; }
+
+std::vector<Option> pulled_options() {
+  return {{.name = "out", .value = "FILE", .help = "the archive; else NAME.bundle here", .kind = Kind::path},
+          {.name = "force", .help = "replace a file that is there already"}};
+}
+
+Result<Code> push_to_registry(Context& context, const PushTo& push) {
+  using namespace bundles_registry;
   auto registry = visit(context, "pushing");
   if (!registry) return registry.error();
   const std::string file = context.given.text("file");
   const oci::Reference& reference = (*registry)->registry().reference();
-  auto pushed = deploy::push_bundle(context.disk, (*registry)->registry(), file);
+  auto pushed = push((*registry)->registry(), file);
   (*registry)->done();
   if (!pushed) return told(pushed.error(), reference.host);
   oci::Reference pinned = reference;
@@ -86,7 +104,8 @@ Result<Code> push(Context& context) {
   return Code::ok;
 }
 
-Result<Code> pull(Context& context) {
+Result<Code> pull_from_registry(Context& context, std::string_view type, const std::string& next) {
+  using namespace bundles_registry;
   auto registry = visit(context, "pulling");
   if (!registry) return registry.error();
   const oci::Reference& reference = (*registry)->registry().reference();
@@ -104,7 +123,7 @@ Result<Code> pull(Context& context) {
   auto pulled = [&]() -> Result<deploy::PulledBundle> {
     auto file = context.disk.open(unfinished, {.write = true, .create = true, .truncate = true, .mode = 0644});
     if (!file) return file.error();
-    auto got = deploy::pull_bundle((*registry)->registry(), **file);
+    auto got = deploy::pull_bundle((*registry)->registry(), **file, type);
     if (!got) return got;
     if (auto synced = (*file)->sync(SyncWhat::all); !synced) return synced.error();
     return got;
@@ -135,11 +154,9 @@ Result<Code> pull(Context& context) {
                          return terminal.paint(Style::good, "pulled") + "  oci://" + to_string(pinned) + "  " + out +
                                 "\n";
                        });
-  context.output.note("next: sluice bundles verify " + out);
+  context.output.note("next: " + next + " " + out);
   return Code::ok;
 }
-
-}  // namespace bundles_registry
 
 Command bundles_push_command() {
   using namespace bundles_registry;
@@ -151,24 +168,22 @@ Command bundles_push_command() {
               "added.\n\nThe login is that of REGISTRY_AUTH_FILE or of Docker's config.json. Plain HTTP is "
               "spoken on this machine's loopback alone.\n\nFor instance: sluice bundles push shop.bundle "
               "oci://registry.example/team/shop:1.4",
-          .args = {{.name = "file", .help = "the archive", .kind = Kind::path}, kReference},
+          .args = {{.name = "file", .help = "the archive", .kind = Kind::path}, registry_reference()},
           .example = "sluice bundles push hello.bundle oci://127.0.0.1:5000/team/hello:1.0",
           .run = push};
 }
 
 Command bundles_pull_command() {
   using namespace bundles_registry;
-  return {
-      .name = "bundles pull",
-      .summary = "Fetch an archive and its signatures from an OCI registry",
-      .details =
-          "Every byte is verified by its digest; whether the signatures count is for `bundles verify` to "
-          "say.\n\nFor instance: sluice bundles pull oci://registry.example/team/shop:1.4 --out shop.bundle",
-      .args = {kReference},
-      .options = {{.name = "out", .value = "FILE", .help = "the archive; else NAME.bundle here", .kind = Kind::path},
-                  {.name = "force", .help = "replace a file that is there already"}},
-      .example = "sluice bundles pull oci://127.0.0.1:5000/team/hello:1.0 --out pulled.bundle",
-      .run = pull};
+  return {.name = "bundles pull",
+          .summary = "Fetch an archive and its signatures from an OCI registry",
+          .details =
+              "Every byte is verified by its digest; whether the signatures count is for `bundles verify` to "
+              "say.\n\nFor instance: sluice bundles pull oci://registry.example/team/shop:1.4 --out shop.bundle",
+          .args = {registry_reference()},
+          .options = pulled_options(),
+          .example = "sluice bundles pull oci://127.0.0.1:5000/team/hello:1.0 --out pulled.bundle",
+          .run = pull};
 }
 
 }  // namespace sluice::cli
