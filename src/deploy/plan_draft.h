@@ -86,6 +86,7 @@ struct PlanDraft {
   plan::Concurrency concurrency = plan::Concurrency::queue;
   std::vector<plan::Change> changes;
   std::vector<std::string> warnings;
+  std::vector<plan::Observed> observed;
   std::vector<DraftComponent> components;
   std::vector<DraftRule> rules;
   std::vector<DraftSeen> seen;
@@ -93,6 +94,6 @@ struct PlanDraft {
 };
 BOOST_DESCRIBE_STRUCT(PlanDraft, (),
                       (app, version, strategy, steps, criteria, autoRollback, after, batch, batchPause, pauses_s,
-                       source, onFailure, concurrency, changes, warnings, components, rules, seen, graph))
+                       source, onFailure, concurrency, changes, warnings, observed, components, rules, seen, graph))
 
 }  // namespace sluice::deploy

@@ -41,6 +41,7 @@ class Planner {
     for (const auto& [name, component] : manifest_.concepts) components_[name] = {&component, "/concepts/"};
     providers();
     not_yet();
+    observability();
     for (const auto& [name, part] : components_) add_component(name, part);
     transports();
     for (const auto& [name, part] : components_) add_needs(name, *part.component);
@@ -128,13 +129,96 @@ class Planner {
       provider("/infrastructure/gitops/controller", "gitops", manifest_.infrastructure->gitops->controller,
                "the gitops controller");
     }
-    if (manifest_.observability && manifest_.observability->provider) {
+    // Sluice itself speaks OTLP.
+    if (manifest_.observability && manifest_.observability->provider.value_or("otlp") != "otlp") {
       provider("/observability/provider", "telemetry", *manifest_.observability->provider, "the telemetry provider");
     }
     if (manifest_.secrets) {
       provider("/environments/" + situation_.environment + "/secrets/provider", "secrets", manifest_.secrets->provider,
                "the secrets provider");
     }
+  }
+
+  // ---- where telemetry goes
+
+  void observability() {
+    const Observability said = manifest_.observability.value_or(Observability());
+    const Tracing tracing = said.tracing.value_or(Tracing());
+    const DeployMarkers markers = said.deployMarkers.value_or(DeployMarkers());
+    const bool traced = said.samplingRate || said.tracing || said.provider == "otlp";
+    if (!said.endpoint && traced) miss("/observability", "it says how to trace, and no endpoint to send to");
+    if (tracing.storageSpans.value_or(false)) {
+      miss("/observability/tracing/storageSpans", "there are no spans of what a storage does; leave storageSpans out");
+    }
+    const std::string propagation = tracing.propagation.value_or("w3c");
+    if (propagation != "w3c" && propagation != "none") {
+      miss("/observability/tracing/propagation", "there is no propagation " + propagation + "; it is w3c or none");
+    }
+    if (said.endpoint) {
+      observe("/observability/endpoint", {.provider = "otlp",
+                                          .endpoint = *said.endpoint,
+                                          .samplingRate = said.samplingRate.value_or(1),
+                                          .key = "",
+                                          .propagation = propagation,
+                                          .conceptSpans = tracing.conceptSpans.value_or(true),
+                                          .syncSpans = tracing.syncSpans.value_or(true),
+                                          .markers = markers.enabled});
+    }
+    for (size_t i = 0; markers.enabled && i < markers.backends.size(); ++i) {
+      backend("/observability/deployMarkers/backends/" + std::to_string(i), markers.backends[i]);
+    }
+    std::ranges::sort(planned_.observed, {}, &Observed::provider);
+    compare_observed();
+  }
+
+  void backend(const std::string& path, const MarkerBackend& said) {
+    if (said.type != "otlp" && said.type != "grafana" && said.type != "datadog") {
+      return miss(path + "/type", "there is no backend " + said.type + "; it is otlp, grafana or datadog");
+    }
+    const std::string key = said.apiKey.value_or("");
+    const bool named = key.starts_with("${") && key.ends_with('}');
+    if (!key.empty() && !named) {
+      return miss(path + "/apiKey", "a key is never written down: name its variable, ${NAME}");
+    }
+    if (!said.endpoint && said.type != "datadog") return miss(path, "the backend " + said.type + " has no endpoint");
+    observe(path, {.provider = said.type,
+                   .endpoint = said.endpoint.value_or("https://api.datadoghq.com"),
+                   .key = key.empty() ? "" : "env:" + key.substr(2, key.size() - 3)});
+  }
+
+  void observe(const std::string& path, Observed observed) {
+    if (!observed.endpoint.starts_with("http://") && !observed.endpoint.starts_with("https://")) {
+      return miss(path, "an endpoint is an http:// or https:// URL, not " + observed.endpoint);
+    }
+    if (std::ranges::find(planned_.observed, observed.provider, &Observed::provider) != planned_.observed.end()) {
+      return miss(path, "there is another endpoint for " + observed.provider);
+    }
+    planned_.observed.push_back(std::move(observed));
+  }
+
+  void compare_observed() {
+    if (planned_.observed == situation_.observed) return;
+    Change change{.sign = situation_.observed.empty() ? ChangeSign::create
+                          : planned_.observed.empty() ? ChangeSign::remove
+                                                      : ChangeSign::change,
+                  .component = "observability"};
+    std::map<std::string, std::pair<std::string, std::string>> texts;
+    for (const Observed& each : situation_.observed) texts[each.provider].first = text_of(each);
+    for (const Observed& each : planned_.observed) texts[each.provider].second = text_of(each);
+    for (const auto& [provider, text] : texts) {
+      if (text.first != text.second) change.fields.push_back({provider, text.first, text.second});
+    }
+    planned_.changes.push_back(std::move(change));
+  }
+
+  static std::string text_of(const Observed& each) {
+    std::string text = each.endpoint;
+    if (each.provider == "otlp") text += ", sampling " + write(json::value(each.samplingRate));
+    if (!each.key.empty()) text += ", key " + each.key;
+    if (each.propagation != "w3c") text += ", propagation " + each.propagation;
+    if (!each.conceptSpans) text += ", no spans of actions";
+    if (!each.syncSpans) text += ", no spans of syncs";
+    return text + (each.markers ? "" : ", no markers");
   }
 
   // ---- components

@@ -68,6 +68,22 @@ struct KitOffer {
   std::map<std::string, std::string> active;  // digests of the rules that are active, by name
 };
 
+// Where telemetry of an environment goes, as `observability:` says. There is one for each provider, in the order of
+// their names.
+struct Observed {
+  std::string provider;  // otlp, grafana or datadog
+  std::string endpoint;
+  double samplingRate = 1;
+  std::string key;  // "env:NAME": where it is read from
+  std::string propagation = "w3c";
+  bool conceptSpans = true;
+  bool syncSpans = true;
+  bool markers = true;  // whether it is told of deployments
+  bool operator==(const Observed&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Observed, (),
+                      (provider, endpoint, samplingRate, key, propagation, conceptSpans, syncSpans, markers))
+
 struct Situation {
   std::string environment;
   std::map<std::string, std::string> packs;  // bound in the environment, by slot: "sluice.deployer.local-process@1.0.0"
@@ -77,6 +93,7 @@ struct Situation {
   std::vector<KitOffer> kits;
   std::map<std::string, std::string> deployed;  // kits and apps that plans have brought here, with their versions
   std::vector<std::string> only;                // of these components; all if it is empty
+  std::vector<Observed> observed;               // as the last manifest of this app has said
 };
 
 enum class ChangeSign { create, change, remove, keep };
@@ -101,6 +118,7 @@ BOOST_DESCRIBE_STRUCT(Change, (), (sign, component, kit, fields))
 struct Planned {
   Graph graph;
   std::vector<Change> changes;
+  std::vector<Observed> observed;
   // Why there is no plan; at most one of them has something.
   std::vector<std::string> missing;
   std::vector<std::string> cycle;

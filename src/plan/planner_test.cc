@@ -154,6 +154,50 @@ TEST_F(Planning, AKitOfOthersIsCheckedFirst) {
   EXPECT_THAT(nodes(plan("kits: [{name: mail}]\ncomponents: {web: {folder: w}}\n")), IsEmpty());
 }
 
+TEST_F(Planning, WhatIsSaidOfTelemetryIsAChangeWithoutNodes) {
+  const std::string text =
+      "observability:\n  provider: otlp\n  endpoint: http://otel.example\n  samplingRate: 0.5\n"
+      "  deployMarkers: {backends: [{type: datadog, apiKey: '${DD_API_KEY}'}]}\n"
+      "  tracing: {propagation: none, conceptSpans: false, syncSpans: false}\n";
+  auto planned = plan(text);
+  EXPECT_THAT(planned.missing, IsEmpty());
+  EXPECT_THAT(nodes(planned), IsEmpty());
+  ASSERT_EQ(planned.changes.size(), 1U);
+  EXPECT_EQ(planned.changes[0].sign, ChangeSign::create);
+  EXPECT_EQ(planned.changes[0].component, "observability");
+  EXPECT_THAT(planned.changes[0].fields,
+              ElementsAre(FieldChange{"datadog", "", "https://api.datadoghq.com, key env:DD_API_KEY"},
+                          FieldChange{"otlp", "",
+                                      "http://otel.example, sampling 5E-1, propagation none, no spans of actions, no "
+                                      "spans of syncs"}));
+  situation.observed = planned.observed;
+  EXPECT_THAT(plan(text).changes, IsEmpty());
+  planned = plan("observability: {endpoint: 'http://otel.example', deployMarkers: {enabled: false}}\n");
+  EXPECT_EQ(planned.changes[0].sign, ChangeSign::change);
+  EXPECT_FALSE(planned.observed[0].markers);
+  planned = plan("");
+  EXPECT_EQ(planned.changes[0].sign, ChangeSign::remove);
+  EXPECT_THAT(planned.observed, IsEmpty());
+}
+
+TEST_F(Planning, TelemetryThatNobodyCanSendIsRefused) {
+  auto refused = [&](const std::string& said) { return plan("observability: {" + said + "}\n").missing; };
+  EXPECT_THAT(refused("provider: stdout"), ElementsAre(HasSubstr("is served by no pack")));
+  EXPECT_THAT(refused("samplingRate: 1"),
+              ElementsAre("app.deploy.yaml:2:1: it says how to trace, and no endpoint to send to"));
+  const std::string endpoint = "endpoint: 'http://otel.example', ";
+  EXPECT_THAT(refused("endpoint: otel.example"),
+              ElementsAre(HasSubstr("an endpoint is an http:// or https:// URL, not otel.example")));
+  EXPECT_THAT(refused(endpoint + "tracing: {storageSpans: true}"),
+              ElementsAre(HasSubstr("no spans of what a storage")));
+  EXPECT_THAT(refused(endpoint + "tracing: {propagation: b3}"), ElementsAre(HasSubstr("there is no propagation b3")));
+  auto backend = [&](const std::string& said) { return refused("deployMarkers: {backends: [{" + said + "}]}"); };
+  EXPECT_THAT(backend("type: fax"), ElementsAre(HasSubstr("there is no backend fax")));
+  EXPECT_THAT(backend("type: grafana"), ElementsAre(HasSubstr("the backend grafana has no endpoint")));
+  EXPECT_THAT(backend("type: datadog, apiKey: secret"), ElementsAre(HasSubstr("a key is never written down")));
+  EXPECT_THAT(backend("type: datadog}, {type: datadog"), ElementsAre(HasSubstr("another endpoint for datadog")));
+}
+
 TEST_F(Planning, TransportsMustReachEachOther) {
   offer("a");
   offer("b");

@@ -80,7 +80,7 @@ def place(sluice, root, tmp_path_factory, eventually):
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
         ok("up", "examples/hello", "--detach", "--port", port)
-        ok("up", "examples/hello-v2", "--detach", "--canary", "10%")
+        ok("up", "examples/hello-v2", "--detach", "--share", "10%")
         at = next(each for each in ok("status")["environments"] if each["environment"] == "local")["routers"][0]
         load = subprocess.Popen([sys.executable, "-c", LOAD, f"http://{at['listen'][0]}/"])
         url = ok("status")["url"]
@@ -162,7 +162,7 @@ def test_the_page_outlives_the_control_plane_and_follows_a_canary_to_its_end(pla
 
 
 def test_a_worse_version_aborts_itself_before_their_eyes(place, root):
-    place["ok"]("up", "examples/hello-worse", "--detach", "--canary", "0.01%")
+    place["ok"]("up", "examples/hello-worse", "--detach", "--share", "0.01%")
     run(place, root, "worse")
 
 

@@ -21,7 +21,7 @@ def test_an_invariant_is_tried_in_a_tenant_that_is_forgotten(home):
     assert get(endpoint) == (200, '{"tenants": 0}'), "nothing is left behind"
     none = home.run("health", "invariant", "stock@1", "--invariant", "other", code=5)
     assert "Stock has no invariant other; there is takenOnce" in none.stderr
-    home.up(stock(home, "bad", FORGETFUL="1"), "--canary", "1%")
+    home.up(stock(home, "bad", FORGETFUL="1"), "--share", "1%")
     bad = home.run("health", "invariant", "stock@2", code=7)
     assert 'stock@2 violates takenOnce: expected take {"item":"pen","count":1} -> tooFew, got ok' in bad.stderr
     home.up(home.copy("hello", "hello"))
@@ -30,7 +30,7 @@ def test_an_invariant_is_tried_in_a_tenant_that_is_forgotten(home):
 
 def test_a_message_goes_through_every_router_to_each_revision(home):
     home.up(home.copy("hello", "one"))
-    home.up(home.copy("hello", "two", "1.0.1"), "--canary", "10%")
+    home.up(home.copy("hello", "two", "1.0.1"), "--share", "10%")
     assert home.data("health", "path", "hello")["roundTripMs"] >= 0
     assert home.data("health", "path", "hello@2")["check"]
     (pid,) = [each["replicas"][0]["pid"] for each in home.data("runtime", "list") if each["name"] == "hello@2"]

@@ -18,7 +18,7 @@ def serve(home, *versions):
     first, *others = [version_of_shop(home, number + 1, **each) for number, each in enumerate(versions)]
     url = home.up(first)["urls"][0]
     for each in others:
-        home.up(each, "--canary", "1%")
+        home.up(each, "--share", "1%")
     home.run("traffic", "set", "local", "shop@1=100%")
     return url
 
@@ -68,6 +68,21 @@ def test_a_version_that_is_as_good_gets_everything_and_is_taken_back_when_it_tur
                        capture_output=True, check=False)
     assert rollout(home)["status"] == "aborted"
     assert get(url) == (200, "1")
+
+
+def test_an_up_with_a_canary_is_a_rollout_but_not_of_the_first_version(home, eventually):
+    url = home.up(version_of_shop(home, 1), "--canary", "20%")["urls"][0]
+    assert list(shares(home).values()) == [10_000] and home.data("rollout", "list", "--ended") == []
+    begun = home.run("up", version_of_shop(home, 2), "--detach", "--canary", "20%")
+    assert "sluice rollout watch shop@2" in begun.stderr
+    eventually(lambda: [each["status"] for each in home.data("rollout", "list")] == ["running"])
+    view = rollout(home)
+    assert (view["canary"]["name"], view["strategy"], view["weight_asked_bps"]) == ("shop@2", "canary", 2_000)
+    assert [each["weight_bps"] for each in view["steps"]] == [2_000, 10_000]
+    refused = home.run("up", version_of_shop(home, 3), "--detach", "--canary", "20%", code=6)
+    assert "shop@2" in refused.stderr, refused.stderr
+    home.run("rollout", "abort")
+    assert list(shares(home).values()) == [10_000] and get(url) == (200, "1")
 
 
 def test_with_few_requests_it_waits_and_says_how_many_more_it_needs(home):
@@ -134,7 +149,7 @@ def test_a_group_of_three_is_taken_back_in_order_when_one_turns_bad(home, eventu
     names = ["cart", "list", "shop"]
     for name in names:
         url = home.up(version_of_shop(home, 1, name=name, path=f"/{name}"))["urls"][0]
-        home.up(version_of_shop(home, 2, name=name, path=f"/{name}"), "--canary", "1%")
+        home.up(version_of_shop(home, 2, name=name, path=f"/{name}"), "--share", "1%")
         home.run("traffic", "set", "local", "--bundle", name, f"{name}@1=100%")
     with Customers(url, 2, "/cart"), Customers(url, 2, "/list"), Customers(url, 2, "/shop"):
         for place, name in enumerate(names):
@@ -171,7 +186,7 @@ def rolling_shop(home, replicas, **second):
         folder = version_of_shop(home, number, **each)
         with (folder / "bundle.yaml").open("a") as manifest:
             manifest.write(f"replicas: {replicas}\n")
-        up = home.up(folder, *(["--canary", "1%"] if number == 2 else []))
+        up = home.up(folder, *(["--share", "1%"] if number == 2 else []))
     home.run("traffic", "set", "local", "shop@1=100%")
     return up["urls"][0]
 

@@ -38,7 +38,7 @@ def otlp(root, tmp_path_factory):
 def two_versions(home):
     """shop@1 has all traffic, shop@2 is warm: the URL."""
     url = home.up(version_of_shop(home, 1))["urls"][0]
-    home.up(version_of_shop(home, 2), "--canary", "1%")
+    home.up(version_of_shop(home, 2), "--share", "1%")
     home.run("traffic", "set", "local", "shop@1=100%")
     return url
 
@@ -139,6 +139,64 @@ def test_each_switch_of_tracing_switches_spans(home, otlp, eventually):
     assert client in traces
     names, traces = traced("--concept-spans", "off", "--sync-spans", "off", "--propagation", "none")
     assert names == ["Rollout/begin"] and client not in traces and traces
+
+
+def test_a_manifest_says_where_telemetry_goes_and_which_spans_there_are(home, eventually):
+    folder = home.copy("diamond", "app")
+    manifest = folder / "app.deploy.yaml"
+    components = manifest.read_text()
+    (folder / "web" / "app.py").write_text((folder / "web" / "app.py").read_text()
+                                           + "\nimport os\nprint(os.environ)\n")
+    with Backend() as collector, Backend() as grafana:
+        def names():
+            return {span["name"] for path, _, body in list(collector.requests) if path == "/v1/traces"
+                    for resource in body["resourceSpans"] for span in resource["scopeSpans"][0]["spans"]}
+
+        def observed(sampling, concept_spans):
+            manifest.write_text(components + f"""
+observability:
+  provider: otlp
+  endpoint: {collector.url}
+  samplingRate: {sampling}
+  deployMarkers: {{backends: [{{type: grafana, endpoint: {grafana.url}}}]}}
+  tracing: {{propagation: none, conceptSpans: {concept_spans}, syncSpans: false}}
+""")
+
+        observed(0.25, "true")
+        assert "+ observability" in home.run("deploy", "plan", folder).stdout
+        home.run("deploy", folder, "--yes")
+        (web,) = [each for each in home.data("runtime", "list") if each["name"].startswith("web@")]
+        pid = web["replicas"][0]["pid"]
+        with open(f"/proc/{pid}/environ", encoding="utf-8") as file:
+            variables = dict(each.split("=", 1) for each in file.read().split("\0") if each)
+        assert variables["OTEL_EXPORTER_OTLP_ENDPOINT"] == collector.url
+        assert variables["OTEL_TRACES_SAMPLER_ARG"] == "0.25" and variables["OTEL_PROPAGATORS"] == "none"
+        eventually(lambda: "DeployPlan/execute" in names() and "Runtime/deploy" in names(), names)
+        assert not [each for each in names() if each.startswith("sync ")]
+        eventually(lambda: len(grafana.requests) == 2)
+
+        # Telemetry alone may change; it is a plan without nodes.
+        collector.requests.clear()
+        observed(0.5, "false")
+        assert "sampling" in home.run("deploy", "plan", folder, "--exit-code", code=3).stdout
+        home.run("deploy", folder, "--yes")
+        assert {each["sampling_rate"] for each in home.data("telemetry", "list") if each["provider"] == "otlp"} == {0.5}
+        assert "nothing changes" in home.run("deploy", folder, "--yes").stderr
+        collector.requests.clear()
+        home.run("env", "create", "staging")
+        eventually(lambda: "Env/create" in names(), names)
+        home.run("rollback", "--yes")
+        eventually(lambda: "DeployPlan/rollback" in names(), names)
+        assert "Runtime/destroy" not in names(), "no action within a flow is a span of its own"
+
+        home.change(folder / "web", "1.1.0")
+        manifest.write_text(components + "observability: {endpoint: nowhere.example}\n")
+        refused = home.run("deploy", folder, "--yes", code=2)
+        assert "an endpoint is an http:// or https:// URL" in refused.stderr
+        assert len(home.data("telemetry", "list")) == 2, "nothing was changed"
+        manifest.write_text(components)
+        home.run("deploy", folder, "--yes")
+        assert home.data("telemetry", "list") == []
 
 
 def test_requests_and_what_was_counted_of_them_are_exported(home, otlp, eventually):

@@ -47,7 +47,7 @@ def test_first_week_12_exec_enters_the_revision_with_most_traffic(home):
     folder = home.copy("hello", "app")
     url = home.up(folder)["urls"][0]
     home.change(folder, "2.0.0")
-    home.up(folder, "--canary", "10%")
+    home.up(folder, "--share", "10%")
     assert get(url)[0] == 200 and ask(url)[0] == 200
     version = ["--", "sh", "-c", "echo $SLUICE_VERSION"]
     assert home.run("exec", "hello", *version).stdout == "1.0.0\n"

@@ -97,7 +97,7 @@ def test_first_week_20e_status_fits_80_columns(home):
     manifest.write_text(manifest.read_text().replace("name: hello", f"name: {long}"))
     home.up(folder, "--customer-id", "a-customer-with-a-long-name-too")
     home.change(folder, "2.0.0")
-    home.up(folder, "--customer-id", "a-customer-with-a-long-name-too", "--canary", "0.01%")
+    home.up(folder, "--customer-id", "a-customer-with-a-long-name-too", "--share", "0.01%")
     shown = home.run("status").stdout
     own = [line for line in shown.splitlines() if str(home.home) not in line]
     assert [line for line in own if len(line) > 80] == []

@@ -17,7 +17,7 @@ from up_home import Home, Load, ask, get, running
 
 def test_what_runs_is_called_as_status_calls_it(home):
     first = home.up(home.root / "examples/hello")
-    second = home.up(home.root / "examples/hello-v2", "--canary", "10%")
+    second = home.up(home.root / "examples/hello-v2", "--share", "10%")
     assert [each["name"] for each in home.data("runtime", "list")] == ["hello@1", "hello@2"]
 
     def speakers(*names):
@@ -39,7 +39,7 @@ def test_what_runs_is_called_as_status_calls_it(home):
 
 def test_what_serves_is_not_stopped_and_what_was_comes_back(home):
     first = home.up(home.root / "examples/hello")
-    second = home.up(home.root / "examples/hello-v2", "--canary", "10%")
+    second = home.up(home.root / "examples/hello-v2", "--share", "10%")
     name = f"{second['revision']} gets 1000 bps of the traffic of {second['deployment']}"
     refused = home.run("runtime", "stop", "hello@2", code=6)
     clear = f"sluice traffic clear local --deployment {second['deployment']}"
@@ -88,7 +88,7 @@ def test_a_folder_becomes_a_url_and_a_change_a_new_revision(home, eventually):
 
 def test_the_way_back_leads_past_a_canary_that_was_given_up(home):
     url = home.up(home.copy("hello", "one"))["urls"][0]
-    home.up(home.copy("hello-v2", "two"), "--canary", "5%")
+    home.up(home.copy("hello-v2", "two"), "--share", "5%")
     home.run("traffic", "rollback", "local")
     home.up(home.copy("hello", "three", version="3.0.0"))
     assert get(url) == (200, "hello 3.0.0\n")
@@ -101,7 +101,7 @@ def test_routes_of_a_changed_folder_count_once_it_gets_everything(home):
     url = home.up(folder)["urls"][0]
     with open(folder / "bundle.yaml", "a") as manifest:
         manifest.write("routes:\n  - host: shop.localhost\n    path: /\n")
-    canary = home.run("up", folder, "--detach", "--canary", "5%")
+    canary = home.run("up", folder, "--detach", "--share", "5%")
     assert "the routes stay as they are until it gets everything\n" in canary.stderr
     assert get(url)[0] == 200
     shop = home.up(folder)["urls"][0]
@@ -128,14 +128,14 @@ def test_routes_that_another_has_are_refused_before_anything_is_changed(home):
 
 def test_a_share_that_it_has_already_is_no_change(home):
     home.up(home.copy("hello", "one"))
-    home.up(home.copy("hello-v2", "two"), "--canary", "5%")
+    home.up(home.copy("hello-v2", "two"), "--share", "5%")
     home.run("traffic", "set", "local", "hello@1=95%", "hello@2=5%")
-    assert home.up(home.folder / "two", "--canary", "5%")["changed"] is False
+    assert home.up(home.folder / "two", "--share", "5%")["changed"] is False
 
 
 def test_a_canary_gets_its_share(home, eventually):
     url = home.up(home.copy("hello", "one"))["urls"][0]
-    canary = home.up(home.copy("hello-v2", "two"), "--canary", "5%")
+    canary = home.up(home.copy("hello-v2", "two"), "--share", "5%")
     assert [each["weightBps"] for each in canary["weights"]] == [500, 9500]
     answers = [get(url)[1] for _ in range(1000)]
     assert answers.count("hello 2.0.0\n") == 50 and answers.count("hello 1.0.0\n") == 950
@@ -167,7 +167,7 @@ def test_a_bundle_says_who_stays_where_and_what_is_said_while_it_is_paused(home)
     assert f"{two}/bundle.yaml:" in refused.stderr and "/paused/page: the page pages/back.html is not in the bundle" in refused.stderr
     (two / "pages").mkdir()
     (two / "pages/back.html").write_text("<h1>Back soon, très bientôt</h1>\n", encoding="utf-8")
-    home.up(two, "--canary", "50%")
+    home.up(two, "--share", "50%")
     assert cookie().startswith("_sl_rev_") and "; Max-Age=600;" in cookie()
     seen = [{get(url, {"X-Session": f"visitor {i}"})[1] for _ in range(10)} for i in range(20)]
     assert sorted(map(len, seen)) == [1] * 20, "each stays where it was first"
@@ -378,7 +378,7 @@ def test_usage_is_what_the_client_counted(home, eventually):
 
 def test_router_stats_are_drawn_again_on_a_terminal(home, eventually):
     url = home.up(home.copy("hello", "one"))["urls"][0]
-    home.up(home.copy("hello-v2", "two"), "--canary", "50%")
+    home.up(home.copy("hello-v2", "two"), "--share", "50%")
     for _ in range(40):
         get(url)
 

@@ -105,8 +105,13 @@ void print_plan(Context& context, const PlanDocument& plan) {
   context.output.print(to_json(plan), [&](const Terminal& terminal) { return plan_tree(plan, terminal); });
 }
 
+// Where telemetry goes changes without a node.
+bool does_nothing(const PlanDocument& plan) {
+  return plan.summary.nodes == 0 && plan.summary.create + plan.summary.change + plan.summary.remove == 0;
+}
+
 Code code_of_plan(const Context& context, const PlanDocument& plan) {
-  return context.given.flag("exit-code") && plan.summary.nodes > 0 ? Code::changes_pending : Code::ok;
+  return context.given.flag("exit-code") && !does_nothing(plan) ? Code::changes_pending : Code::ok;
 }
 
 Result<Code> plan_command(Context& context) {
@@ -166,7 +171,7 @@ Result<Code> show(Context& context) {
   if (!plan) return plan.error();
   print_plan(context, *plan);
   if (plan->phase != "planned") context.output.note("this plan is " + plan->phase);
-  if (plan->summary.nodes == 0) context.output.note("this plan does nothing");
+  if (does_nothing(*plan)) context.output.note("this plan does nothing");
   return code_of_plan(context, *plan);
 }
 
@@ -420,7 +425,7 @@ Result<Code> carry_out(Context& context, const std::string& id) {
   }
   const bool table = context.output.settings().format == Format::table;
   if (table) print_plan(context, *plan);
-  if (plan->summary.nodes == 0) {
+  if (does_nothing(*plan)) {
     if (!table) print_plan(context, *plan);
     context.output.note("nothing changes");
     return Code::ok;

@@ -42,6 +42,9 @@ namespace views = deploy::views;
 
 constexpr std::string_view kLocal = "local";
 constexpr int64_t kAll_bps = 10'000;
+constexpr const char* kCanary = "canary";
+constexpr const char* kShare = "share";
+constexpr const char* kShares[] = {kCanary, kShare};
 constexpr int64_t kStopAll_ms = 60'000;
 
 // ------------------------------------------------------------------------------------------------------- the archive
@@ -127,8 +130,11 @@ json::object input_of(const Context& context, const ArchiveToStage& archive) {
   if (!archive.references.empty()) input["runtimeRefs"] = write(archive.references);
   if (context.given.has("unset")) input["unset"] = to_json(context.given.texts("unset"));
   if (context.given.has("customer-id")) input["customer"] = context.given.text("customer-id");
-  if (auto share = context.given.has("canary") ? context.given.number("canary") : std::nullopt) {
+  for (const char* name : kShares) {
+    const auto share = context.given.number(name);
+    if (!share) continue;
     input["canaryBps"] = *share;
+    if (name == kCanary) input["rollout"] = json::array{json::value(print_basis_points(static_cast<int>(*share)))};
   }
   if (auto seconds = context.given.number("drain-seconds")) input["drainSeconds"] = *seconds;
   return input;
@@ -180,6 +186,10 @@ Result<Raised> raise(Context& context, CommandDoor& door, const ArchiveToStage& 
   if (const std::string signature = answer->text("signature"); signature != "verified") {
     context.output.warn(raised.name + " is not verified: " + signature +
                         "; local runs it, every other environment would refuse it");
+  }
+  const auto with_others = answer->fields.at("entries").as_array().size() > 1;
+  if (context.given.has(kCanary) && with_others) {
+    context.output.note("a rollout gives it more once it is no worse: sluice rollout watch " + raised.name);
   }
   if (answer->fields.at("routesWait").as_bool()) {
     context.output.note("the routes stay as they are until it gets everything");
@@ -339,9 +349,13 @@ Result<Code> up_there(Context& context, const host::Home& home, const std::strin
 
 Result<Code> up(Context& context) {
   const std::string given = context.given.text("bundle").empty() ? "." : context.given.text("bundle");
-  if (auto share = context.given.has("canary") ? context.given.number("canary") : std::nullopt;
-      share && (*share < 1 || *share >= kAll_bps)) {
-    return Error{.code = Code::usage, .message = "--canary: expected a share between 0% and 100%"};
+  for (const char* name : kShares) {
+    const auto share = context.given.number(name);
+    if (!share || (*share >= 1 && *share < kAll_bps)) continue;
+    return Error{.code = Code::usage, .message = "--" + std::string(name) + ": expected a share between 0% and 100%"};
+  }
+  if (std::ranges::all_of(kShares, [&](const char* name) { return context.given.has(name); })) {
+    return Error{.code = Code::usage, .message = "--canary begins a rollout with its share, --share begins none"};
   }
   const auto given_port = context.given.number("port");
   if (given_port && (*given_port < 1 || *given_port > 65'535)) {
@@ -470,9 +484,13 @@ void add_up_commands(Commands& commands) {
                      .value = "N",
                      .help = "the port of the router; else 8080, or any free one",
                      .kind = Kind::count});
-  options.push_back({.name = "canary",
+  options.push_back({.name = kCanary,
                      .value = "SHARE",
-                     .help = "give the new revision only this share of the traffic",
+                     .help = "begin a rollout: this share first, and all once the judge finds it no worse",
+                     .kind = Kind::share});
+  options.push_back({.name = kShare,
+                     .value = "SHARE",
+                     .help = "give the new revision only this share of the traffic, and leave it there",
                      .kind = Kind::share});
   options.push_back({.name = "customer-id", .value = "NAME", .help = "the customer that it is deployed for"});
   options.push_back(update_image_option());

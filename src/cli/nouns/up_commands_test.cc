@@ -35,9 +35,13 @@ TEST(UpCommands, RefusesWhatCannotBe) {
   EXPECT_THAT(home.run({"up", home.archive(), "--set", "x"}).err,
               EndsWith("--set is name=value, not 'x'\nnext:  sluice help up\n"));
   for (const char* share : {"0%", "100%"}) {
+    EXPECT_EQ(home.run({"up", "--share", share}).err,
+              "error: --share: expected a share between 0% and 100%\nnext:  sluice help up\n");
     EXPECT_EQ(home.run({"up", "--canary", share}).err,
               "error: --canary: expected a share between 0% and 100%\nnext:  sluice help up\n");
   }
+  EXPECT_EQ(home.run({"up", "--canary", "5%", "--share", "5%"}).err,
+            "error: --canary begins a rollout with its share, --share begins none\nnext:  sluice help up\n");
   for (const char* port : {"0", "70000"}) {
     Ran refused = home.run({"up", "--port", port});
     EXPECT_EQ(refused.exit, 2);

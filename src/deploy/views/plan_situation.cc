@@ -3,6 +3,7 @@
 #include "deploy/views/plan_situation.h"
 
 #include <algorithm>
+#include <boost/describe/enum_to_string.hpp>
 #include <boost/json.hpp>
 #include <cmath>
 #include <set>
@@ -21,6 +22,7 @@
 #include "env.gen.h"
 #include "plan/planner.h"
 #include "revision.gen.h"
+#include "telemetry.gen.h"
 #include "traffic.gen.h"
 
 namespace sluice::deploy::views {
@@ -103,6 +105,7 @@ class Drafter {
   }
 
   DraftedPlan planned(const plan::AppManifest& manifest, const Document& document, DraftedPlan drafted) {
+    see_telemetry(manifest.app.name);
     plan::Planned planned = plan::make_plan(manifest, document, situation_);
     drafted.missing = std::move(planned.missing);
     drafted.missing.insert(drafted.missing.end(), missing_of_kits_.begin(), missing_of_kits_.end());
@@ -115,11 +118,29 @@ class Drafter {
     draft_.concurrency = manifest.concurrency;
     draft_.changes = std::move(planned.changes);
     draft_.warnings = std::move(planned.warnings);
+    draft_.observed = std::move(planned.observed);
     draft_.graph = plan::to_json(planned.graph);
     keep_rules(planned.graph);
     see();
     drafted.draft = std::move(draft_);
     return drafted;
+  }
+
+  // What the app's last manifest has said of telemetry here, unless somebody has said otherwise since.
+  void see_telemetry(const std::string& app) {
+    for (const auto& each : states_.telemetry().all()) {
+      const telemetry::TelemetryRecord& config = each.record;
+      if (config.origin != app || config.scope != order_.environment) continue;
+      situation_.observed.push_back({.provider = boost::describe::enum_to_string(config.provider, ""),
+                                     .endpoint = config.endpoint,
+                                     .samplingRate = config.samplingRate,
+                                     .key = config.key,
+                                     .propagation = config.propagation.value_or("w3c"),
+                                     .conceptSpans = config.conceptSpans.value_or(true),
+                                     .syncSpans = config.syncSpans.value_or(true),
+                                     .markers = config.marked.value_or(true)});
+    }
+    std::ranges::sort(situation_.observed, {}, &plan::Observed::provider);
   }
 
   // How traffic-split nodes shift traffic, in the words of Rollout/begin.

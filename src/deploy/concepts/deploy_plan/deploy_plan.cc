@@ -223,6 +223,7 @@ Plan::Outcome DeployPlan::finish_plan(const Plan& ask, const Plan::Outcome& outc
                                       .waves = static_cast<int64_t>(graph.waves())},
                           .onFailure = static_cast<DeployPlanOnFailure>(draft.onFailure),        // the same list
                           .concurrency = static_cast<DeployPlanConcurrency>(draft.concurrency),  // likewise
+                          .observed = write(to_json(draft.observed)),
                           .delivery = {.steps = draft.steps,
                                        .criteria = draft.criteria,
                                        .autoRollback = draft.autoRollback,

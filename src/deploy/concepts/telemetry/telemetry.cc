@@ -2,8 +2,12 @@
 // when, is the host's business (deploy/judge_watch.h).
 #include <algorithm>
 #include <boost/describe/enum_to_string.hpp>
+#include <set>
 
+#include "base/json.h"
+#include "base/json_reader.h"
 #include "deploy/concepts/telemetry/telemetry_work.h"
+#include "plan/planner.h"
 
 namespace sluice::deploy::telemetry {
 namespace {
@@ -20,6 +24,7 @@ std::vector<MarkerBackend> backends_of(const State& state, const TelemetryMId& i
     const TelemetryRecord& config = each.record;
     if (config.target != "*" && config.target != marker.kit) continue;
     if (!config.scope.empty() && config.scope != marker.environment) continue;
+    if (!config.marked.value_or(true)) continue;
     if (std::ranges::find(sent, each.id.text()) != sent.end()) continue;
     backends.push_back({each.id.text(), name_of(config.provider), config.endpoint, config.key});
   }
@@ -88,6 +93,36 @@ Configure::Result Telemetry::configure(const Configure& ask, State& state) {
     return Configure::Ok{.config = each.id};
   }
   return Configure::Ok{.config = state.add(record)};
+}
+
+Adopt::Result Telemetry::adopt(const Adopt& ask, State& state) {
+  const auto wanted = read<std::vector<plan::Observed>>(parse_json(ask.configs, "configs").value().root).value();
+  std::set<TelemetryProvider> kept;
+  for (const plan::Observed& each : wanted) {
+    TelemetryRecord record{.target = "*",
+                           .endpoint = each.endpoint,
+                           .samplingRate = each.samplingRate,
+                           .scope = ask.environment,
+                           .key = each.key,
+                           .propagation = each.propagation,
+                           .conceptSpans = each.conceptSpans,
+                           .syncSpans = each.syncSpans,
+                           .marked = each.markers,
+                           .origin = ask.app};
+    boost::describe::enum_from_string(each.provider.c_str(), record.provider);
+    kept.insert(record.provider);
+    std::optional<TelemetryId> id;
+    for (const auto& there : state.find_by_target("*")) {
+      if (there.record.provider == record.provider && there.record.scope == record.scope) id = there.id;
+    }
+    if (id) state.put(*id, record);
+    if (!id) state.add(record);
+  }
+  for (const auto& each : state.find_by_target("*")) {
+    const bool own = each.record.origin == ask.app && each.record.scope == ask.environment;
+    if (own && !kept.contains(each.record.provider)) state.erase(each.id);
+  }
+  return Adopt::Ok{.app = ask.app};
 }
 
 Remove::Result Telemetry::remove(const Remove& ask, State& state) {

@@ -67,6 +67,36 @@ TEST_F(TelemetryTest, RemoveForgetsWhereTelemetryGoes) {
             "telemetry goes to no " + config.text());
 }
 
+TEST_F(TelemetryTest, AManifestSaysWhereTelemetryOfItsEnvironmentGoes) {
+  auto adopt = [&](const std::string& configs) {
+    EXPECT_TRUE(harness.invoke(Adopt{.app = "shop", .environment = "local", .configs = configs}).is<Adopt::Ok>());
+    std::vector<TelemetryFound> all;
+    for (const auto& each : State(harness.rows()).all()) all.push_back(each);
+    return all;
+  };
+  harness.invoke(Configure{.concept_ = "*", .endpoint = "http://by-hand.example", .environment = "prod"});
+  const std::string otlp = R"({"provider": "otlp", "endpoint": "http://otel.example", "samplingRate": 0.5, "key": "",
+      "propagation": "none", "conceptSpans": false, "syncSpans": true, "markers": false})";
+  const std::string grafana = R"({"provider": "grafana", "endpoint": "http://grafana.example", "samplingRate": 1,
+      "key": "env:KEY", "propagation": "w3c", "conceptSpans": true, "syncSpans": true, "markers": true})";
+  adopt("[" + otlp + "," + grafana + "]");
+  ASSERT_EQ(adopt("[" + otlp + "," + grafana + "]").size(), 3U) << "once each";
+  auto kept = adopt("[" + otlp + "]");
+  ASSERT_EQ(kept.size(), 2U) << "what the manifest says no more is gone";
+  for (const auto& each : kept) {
+    if (each.record.scope != "local") continue;
+    EXPECT_EQ(each.record.target, "*");
+    EXPECT_EQ(each.record.endpoint, "http://otel.example");
+    EXPECT_EQ(each.record.samplingRate, 0.5);
+    EXPECT_EQ(each.record.propagation, "none");
+    EXPECT_EQ(each.record.conceptSpans, false);
+    EXPECT_EQ(each.record.marked, false);
+  }
+  kept = adopt("[]");
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].record.endpoint, "http://by-hand.example") << "what somebody has said stays";
+}
+
 TEST_F(TelemetryTest, AMarkerIsKeptAlsoIfNobodyIsToldOfIt) {
   auto first = mark("started").as<DeployMarker::Ok>().marker;
   EXPECT_EQ(kept(first).kit, "shop");
