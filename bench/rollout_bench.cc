@@ -162,7 +162,7 @@ struct Aborts {
 
 Aborts aborts(const std::string& sluice, const std::string& home, int rounds) {
   said(sluice + " up examples/hello --detach --quiet", home);
-  const std::string up = said(sluice + " up examples/hello-v2 --detach --quiet --canary 0.01%", home);
+  const std::string up = said(sluice + " up examples/hello-v2 --detach --quiet --share 0.01%", home);
   const size_t colon = up.rfind(':');
   const auto port = static_cast<uint16_t>(std::atoi(up.c_str() + colon + 1));
   std::atomic<bool> ending = false;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "api/log_feed.h"
 #include "api/mesh_routes.h"
 #include "api/metrics_text.h"
 #include "api/openapi.h"
@@ -622,6 +623,9 @@ http::Response Service::run_action(const Call& call, const std::string& name, js
   if (!generation) return refused(generation.error());
   if (auto demanded = precondition_missing(call, name, input, *generation, dry_run)) return *std::move(demanded);
   const std::string* key = call.request.header("Idempotency-Key");
+  // As it was before the call, which may remove what it was about.
+  const std::string authorized =
+      parts_.authority != nullptr ? parts_.authority->judge(call.caller, name, input).why : "";
   const int64_t began_ns = parts_.clock->monotonic_ns();
   auto answer = door_for(call).call({.action = name,
                                      .input = std::move(input),
@@ -635,6 +639,7 @@ http::Response Service::run_action(const Call& call, const std::string& name, js
     log(call.caller.name + " " + name + " was refused: " + answer.error().message);
     return refused(answer.error());
   }
+  if (answer->flow) answer->authorized = authorized;
   if (answer->flow && answer->ended()) {
     const int64_t took_us = (parts_.clock->monotonic_ns() - began_ns) / 1000;
     log(call.caller.name + " " + name + " => " + answer->variant + " in " + std::to_string(took_us / 1000) + "." +
@@ -904,7 +909,28 @@ http::Response Service::view(const Call& call) {
   http::Response response =
       known != nullptr && *known == tag ? http::Response{.status = 304} : http::Response{.body = (*answer)->body};
   response.headers.push_back({"ETag", tag});
+  // What is said of access was read a moment before its position.
+  if (host::find_access_view(call.parts[0]) == nullptr) keep_for_a_moment(call, response, answer->position);
   return response;
+}
+
+std::optional<http::Response> Service::answer_at_once(const http::Request& request, const http::Peer& peer) {
+  const std::string key = RecentReads::key_of(request, peer);
+  if (key.empty() || stopping_) return std::nullopt;
+  return recent_.find(key, parts_.engine->position(), parts_.clock->monotonic_ns());
+}
+
+// For callers who are known by a token of Access or a session, whose end is known.
+void Service::keep_for_a_moment(const Call& call, const http::Response& response, uint64_t position) {
+  const std::string& token = call.caller.token;
+  if (parts_.authority == nullptr || token.find(':') != std::string::npos) return;
+  std::optional<int64_t> ends_ms;
+  if (!token.empty()) ends_ms = parts_.authority->end_of_token(token);
+  if (call.in) ends_ms = std::min(ends_ms.value_or(call.in->in.expires_ms), call.in->in.expires_ms);
+  const int64_t now_ns = parts_.clock->monotonic_ns();
+  constexpr int64_t kHour_ms = 3'600'000;
+  const int64_t left_ms = ends_ms ? std::clamp<int64_t>(*ends_ms - parts_.clock->wall_ms(), 0, kHour_ms) : kHour_ms;
+  recent_.keep(RecentReads::key_of(call.request, call.peer), response, position, now_ns, now_ns + left_ms * 1'000'000);
 }
 
 http::Response Service::view_schema(const Call& call) {
@@ -1111,25 +1137,13 @@ http::Response Service::logs(const Call& call) {
   }
   const std::string* search = call.request.parameter("search");
   auto door = std::make_shared<host::EngineDoor>(door_for(call));
-  // Once without following: what is denied or not there has a status of its own.
-  host::LogAsk first = ask;
-  first.follow = false;
-  auto begun = door->read_logs(
-      first, [](const host::SaidLine&) { return false; }, [] { return true; });
-  if (!begun) return refused(begun.error());
+  auto reading = door->open_logs(ask);
+  if (!reading) return refused(reading.error());
+  auto left = [this, gone = gone(call.caller, call.session())]() mutable { return stopping_ || gone(); };
   return {.content_type = "application/x-ndjson",
           .headers = {{"Cache-Control", "no-store"}},
-          .stream = [this, door, left = gone(call.caller, call.session()), ask = std::move(ask),
-                     text = search != nullptr ? *search : ""](http::Stream& to) mutable {
-            auto read = door->read_logs(
-                ask,
-                [&](const host::SaidLine& line) {
-                  if (!text.empty() && line.text.find(text) == std::string::npos) return true;
-                  return to.write(write(to_json(line)) + "\n");
-                },
-                [&] { return stopping_ || !to.wanted() || left(); });
-            if (!read) log("logs: " + read.error().message);
-          }};
+          .feed = std::make_shared<LogFeed>(std::move(door), *std::move(reading), search != nullptr ? *search : "",
+                                            std::move(left))};
 }
 
 // What is denied or not there has a status of its own; after that the connection belongs to the command.

@@ -20,6 +20,7 @@
 #include "api/event_feed.h"
 #include "api/logins.h"
 #include "api/pages.h"
+#include "api/recent_reads.h"
 #include "api/sso_logins.h"
 #include "api/view_memo.h"
 #include "base/clock.h"
@@ -41,6 +42,7 @@ class Service final : public host::SocketService {
   explicit Service(host::ServiceParts parts, std::span<const Page> pages = {});
 
   http::Response answer(const http::Request& request, const http::Peer& peer) override;
+  std::optional<http::Response> answer_at_once(const http::Request& request, const http::Peer& peer) override;
   void stop_waiting() override { stopping_ = true; }
 
  private:
@@ -70,6 +72,7 @@ class Service final : public host::SocketService {
   http::Response metrics(const Call& call);
   http::Response views(const Call& call);
   http::Response view(const Call& call);
+  void keep_for_a_moment(const Call& call, const http::Response& response, uint64_t position);
   http::Response view_schema(const Call& call);
   http::Response decide(const Call& call);
   http::Response publish_mesh(const Call& call);
@@ -116,6 +119,7 @@ class Service final : public host::SocketService {
   SsoLogins sso_{parts_, logins_};
   Pages pages_;
   ViewMemo memo_{*parts_.clock};
+  RecentReads recent_;
   std::atomic<bool> stopping_ = false;
   EventHub events_{parts_, stopping_};
   mcp::Endpoint mcp_;

@@ -68,6 +68,7 @@ json::object to_json(const Answer& answer) {
       object["followUpsMoving"] = answer.follow_ups_moving;
     }
     if (answer.generation) object["generation"] = *answer.generation;
+    if (!answer.authorized.empty()) object["authorized"] = answer.authorized;
     if (!answer.next.empty()) object["next"] = answer.next;
     if (!answer.seen.empty()) object["seen"] = answer.seen;
     if (answer.expect) object["expect"] = *answer.expect;
@@ -94,6 +95,7 @@ Result<Answer> read_answer(const json::value& value) {
     answer.flow = *flow;
   }
   answer.position = number_in(object, "position");
+  answer.authorized = text_in(object, "authorized");
   if (object.contains("generation")) answer.generation = number_in(object, "generation");
   if (const json::value* next = object.if_contains("next"); next != nullptr && next->is_array()) {
     answer.next = next->get_array();

@@ -294,28 +294,27 @@ Result<void> EngineDoor::follow(uint64_t from, const std::function<bool(const en
 }
 
 Result<void> EngineDoor::read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) {
-  if (!visible_) return read_logs_here(*this, *parts_.disk, ask, visit, stop);
+  auto reading = open_logs(ask);
+  return reading ? read_on(**reading, visit, stop) : Result<void>(reading.error());
+}
+
+Result<std::unique_ptr<LogReading>> EngineDoor::open_logs(const LogAsk& ask) {
+  if (!visible_) return LogReading::open(*this, *parts_.disk, ask);
   // Who may deploy to an environment may read what runs there. To which one an instance belongs, its revision says.
   DoorParts all = parts_;
   all.authority = nullptr;
-  EngineDoor whole(all, caller_);
-  std::map<std::string, Result<void>> known;
-  auto may = [&](const std::string& instance) {
-    auto found = known.find(instance);
-    if (found != known.end()) return found->second;
+  whole_ = std::make_unique<EngineDoor>(all, caller_);
+  auto may = [this](const std::string& instance) -> Result<void> {
     deploy::Wanted wanted{.action = "logs", .right = "deploy"};
-    auto shown = whole.view("instance", {{"name", instance}});
+    auto shown = whole_->view("instance", {{"name", instance}});
     const json::value* environment = shown ? shown->document.as_object().if_contains("environment") : nullptr;
     if (environment != nullptr && environment->is_string()) wanted.environments.emplace_back(environment->get_string());
     auto verdict = parts_.authority->judge(caller_, wanted);
-    Result<void> allowed;
-    if (!verdict.allowed) {
-      allowed = Error{.code = Code::denied, .message = caller_.name + " may not read these logs: " + verdict.why};
-      (void)parts_.engine->deny(caller_, "logs");
-    }
-    return known.emplace(instance, allowed).first->second;
+    if (verdict.allowed) return {};
+    (void)parts_.engine->deny(caller_, "logs");
+    return Error{.code = Code::denied, .message = caller_.name + " may not read these logs: " + verdict.why};
   };
-  return read_logs_here(whole, *parts_.disk, ask, visit, stop, may);
+  return LogReading::open(*whole_, *parts_.disk, ask, may);
 }
 
 Result<std::string> EngineDoor::enter(const ExecAsk& ask) {

@@ -13,6 +13,7 @@
 #include "host/door.h"
 #include "host/loaded_concepts.h"
 #include "host/moment.h"
+#include "host/replica_logs.h"
 #include "host/visible_store.h"
 #include "lang/check/check.h"
 #include "store/blob_store.h"
@@ -51,6 +52,8 @@ class EngineDoor final : public Door {
   Result<void> put(const crypto::Sha256& digest, const std::function<Result<bool>(std::string& piece)>& next,
                    const std::string& reason);
   Result<void> read_logs(const LogAsk& ask, const VisitLine& visit, const std::function<bool()>& stop) override;
+  // The same without a thread that waits; the door must outlive it, and has one at a time.
+  Result<std::unique_ptr<LogReading>> open_logs(const LogAsk& ask);
   Result<int> exec(const ExecAsk& ask, const ExecEnds& ends) override;
   // Which replica the caller may run the command in. The journal says who did.
   Result<std::string> enter(const ExecAsk& ask);
@@ -68,6 +71,7 @@ class EngineDoor final : public Door {
 
   engine::Caller caller_;
   std::unique_ptr<VisibleStore> visible_;  // null: all of it
+  std::unique_ptr<EngineDoor> whole_;      // that sees all, to look up where replicas belong
 };
 
 // "Concept/action" among those of a kit that can be called; `not_found` names the one that was probably meant.

@@ -196,7 +196,8 @@ Result<void> Serving::listen(const std::string& text, CertificateOrders certific
       *std::move(listening),
       [this](const http::Request& request, const http::Peer& peer) { return service_->answer(request, peer); }, clock_,
       {}, [](uint64_t) {},
-      certificates_ ? http::Server::Shown([this] { return certificates_->now(); }) : http::Server::Shown());
+      certificates_ ? http::Server::Shown([this] { return certificates_->now(); }) : http::Server::Shown(),
+      [this](const http::Request& request, const http::Peer& peer) { return service_->answer_at_once(request, peer); });
   if (!server) return server.error();
   tcp_ = *std::move(server);
   log("listening at " + url_ + ", the owner's token is in " + token_path_);

@@ -54,6 +54,8 @@ class SocketService {
   virtual ~SocketService() = default;
 
   virtual http::Response answer(const http::Request& request, const http::Peer& peer) = 0;
+  // The same at once, without waiting for anything, or nothing; asked first, of callers over TCP.
+  virtual std::optional<http::Response> answer_at_once(const http::Request&, const http::Peer&) { return std::nullopt; }
   // Whoever waits for something is answered now: the server is about to stop.
   virtual void stop_waiting() = 0;
 };

@@ -326,7 +326,7 @@ def relay(place):
 
 # Those of the official scenarios that are not about tools, resources and prompts of the scenarios' own server.
 @pytest.mark.parametrize("scenario", ["server-initialize", "ping", "tools-list", "resources-list", "prompts-list",
-                                      "server-sse-multiple-streams"])
+                                      "server-sse-multiple-streams", "dns-rebinding-protection"])
 def test_an_official_scenario_passes(relay, root, scenario):
     program = root / "tests/mcp/node_modules/@modelcontextprotocol/conformance/dist/index.js"
     if subprocess.run(["node", str(program), "list"], capture_output=True, check=False, timeout=60).returncode != 0:

@@ -1,5 +1,5 @@
 """sluice exec through a sluice serve: over its socket, and over TCP with a token; with pipes and with a terminal, as an
-action that is authorized and written down."""
+action that is authorized and written down. And the logs of what runs there, for those who may read them."""
 
 import fcntl
 import http.client
@@ -147,3 +147,44 @@ def test_without_a_connection_of_its_own_it_is_refused(place):
         answer = wire.getresponse()
         assert 400 <= answer.status < 500, body
         assert json.loads(answer.read())["detail"]
+
+
+def logs(place, who, target):
+    host, port = place.url.split("//")[1].split(":")
+    wire = http.client.HTTPConnection(host, int(port), timeout=60)
+    wire.request("GET", target, headers={"Authorization": "Bearer " + place.tokens[who]})
+    return wire, wire.getresponse()
+
+
+def test_logs_are_read_searched_and_followed_by_many_without_a_thread_each(place):
+    _, whole = logs(place, "olga", "/v1/logs?name=hello&all=true")
+    lines = [json.loads(line) for line in whole.read().splitlines()]
+    assert [each for each in lines if "listens" in each["text"]] and lines == sorted(lines, key=lambda each: each["time"])
+    _, found = logs(place, "olga", "/v1/logs?name=hello&search=listens")
+    assert all("listens" in json.loads(line)["text"] for line in found.read().splitlines())
+    for who, name, status in [("vic", "hello", 403), ("olga", "nobody", 404)]:
+        _, refused = logs(place, who, f"/v1/logs?name={name}")
+        assert refused.status == status and json.loads(refused.read())["detail"]
+    pid = place.ok("status")["pid"]
+    before = len(os.listdir(f"/proc/{pid}/task"))
+    followers = [logs(place, "olga", "/v1/logs?name=hello&follow=true&all=true") for _ in range(150)]
+    for _, answer in followers:
+        assert b"listens" in answer.readline()
+    (endpoint,) = [each["endpoint"] for each in place.ok("runtime", "list")]
+    program = http.client.HTTPConnection(endpoint.split("//")[1].rstrip("/"), timeout=60)
+    program.request("GET", "/something-new")
+    program.getresponse().read()
+    for _, answer in followers:
+        while b"something-new" not in answer.readline():
+            pass
+    assert len(os.listdir(f"/proc/{pid}/task")) < before + 100
+    for wire, _ in followers[1:]:
+        wire.close()
+    # Who may no longer read hears no more, although the connection is the same.
+    policy = place.folder / "less.yaml"
+    policy.write_text(POLICY.replace("role: operator", "role: viewer"))
+    place.ok("access", "policy", "apply", policy)
+    try:
+        followers[0][1].read()
+    finally:
+        place.ok("access", "policy", "apply", place.folder / "policy.yaml")

@@ -82,4 +82,8 @@ def test_a_repeated_call_under_a_key_is_answered_the_same(server):
                                         **{"Idempotency-Key": "make-it"})
     first, second = call("keyed"), call("keyed")
     assert first == second and first[0] == 200
+    assert first[1]["authorized"].endswith(" is the home's owner"), "the decision"
+    (record,) = [each for each in server.request("owner", "GET", f"/v1/journal?from={first[1]['position']}")[1]["rows"]
+                 if each["seq"] == first[1]["position"]]
+    assert json.loads(record["record"])["action"] == "Env/create", "and what the audit has of it"
     assert call("other")[0] == 409
