@@ -95,7 +95,6 @@ Result<Answer> read_answer(const json::value& value) {
     answer.flow = *flow;
   }
   answer.position = number_in(object, "position");
-  answer.authorized = text_in(object, "authorized");
   if (object.contains("generation")) answer.generation = number_in(object, "generation");
   if (const json::value* next = object.if_contains("next"); next != nullptr && next->is_array()) {
     answer.next = next->get_array();

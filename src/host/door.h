@@ -69,7 +69,7 @@ struct Answer {
   std::optional<store::FlowStatus> state = {};  // of the flow when this was answered
   uint64_t follow_ups_pending = 0;              // likewise: flows that follow from it and are not done
   uint64_t follow_ups_moving = 0;               // of these, those that go on by themselves: the others are dead letters
-  std::string authorized = {};                  // of a call over the API: why the caller may do it
+  std::string authorized = {};                  // for those who call over the API: why they may
   json::array next = {};                        // what can be done about it (engine/rules/next_steps.h)
   std::string waits_for = {};                   // what is open in the flow; empty if nothing is
   std::optional<Error> trouble = {};            // why nothing can be committed now
