@@ -910,7 +910,7 @@ http::Response Service::view(const Call& call) {
       known != nullptr && *known == tag ? http::Response{.status = 304} : http::Response{.body = (*answer)->body};
   response.headers.push_back({"ETag", tag});
   // What is said of access was read a moment before its position.
-  if (host::find_access_view(call.parts[0]) == nullptr) keep_for_a_moment(call, response, answer->position);
+  if (host::find_access_view(call.parts[0]) == nullptr) keep_for_a_moment(call, response, (*answer)->position);
   return response;
 }
 
