@@ -19,6 +19,7 @@
 #include "deploy/judge_watch.h"
 #include "deploy/live_probe.h"
 #include "deploy/local_means.h"
+#include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_watch.h"
@@ -81,6 +82,8 @@ int run_program(int count, char** words, const AddConcepts& add) {
                                          .images = &images});
   deploy::StoredData stored(runtime + "/storage");
   loaded.tools.add(stored);
+  deploy::MigrateMeans migrate_means(disk, random, home ? (home->root() / "sluice-id").string() : "");
+  loaded.tools.add(migrate_means);
   deploy::secret_store::SealedStore secrets(disk, random, runner,
                                             {.folder = home ? (home->root() / "secrets").string() : "",
                                              .keys = home ? (home->root() / "keys").string() : ""});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ class UpTools {
   explicit UpTools(const std::string& folder);
 
   // Puts a bundle's archive into the home's blobs: its digest. Each line of `more` is one of the manifest's.
-  std::string put(const std::string& name, const std::string& version, const std::string& more = "");
+  // `files` are further files, by their paths.
+  std::string put(const std::string& name, const std::string& version, const std::string& more = "",
+                  const std::map<std::string, std::string>& files = {});
   // Whether the bytes are there still.
   bool has(const std::string& digest) const;
   // As if they had been put so many days ago.
