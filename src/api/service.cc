@@ -543,7 +543,15 @@ std::function<bool()> Service::until(const Call& call, int64_t otherwise_ms) con
 
 // --------------------------------------------------------------------------------------------------------- actions
 
-host::EngineDoor Service::door_for(const Call& call) {
+host::EngineDoor Service::door_for(const Call& call) { return door_of(call.caller); }
+
+Result<engine::Caller> Service::who(const http::Request& request, const http::Peer& peer) const {
+  auto known = caller_of(request, peer);
+  if (!known) return known.error();
+  return known->caller;
+}
+
+host::EngineDoor Service::door_of(const engine::Caller& caller) {
   return host::EngineDoor({.engine = parts_.engine,
                            .store = parts_.store,
                            .blobs = parts_.blobs,
@@ -554,7 +562,7 @@ host::EngineDoor Service::door_for(const Call& call) {
                            .home = parts_.home,
                            .kit = parts_.kit(),
                            .authority = parts_.authority},
-                          call.caller);
+                          caller);
 }
 
 http::Response Service::act(const Call& call) {

@@ -45,6 +45,10 @@ class Service final : public host::SocketService {
   std::optional<http::Response> answer_at_once(const http::Request& request, const http::Peer& peer) override;
   void stop_waiting() override { stopping_ = true; }
 
+  // Who a request comes from, for a service that answers other paths to the same callers; and what they may do here.
+  Result<engine::Caller> who(const http::Request& request, const http::Peer& peer) const;
+  host::EngineDoor door_of(const engine::Caller& caller);
+
  private:
   struct Call;
   struct Route;

@@ -29,6 +29,7 @@ Commands all_commands() {
   add_secrets_commands(commands);
   add_migrate_commands(commands);
   add_registry_commands(commands);
+  add_cluster_commands(commands);
   add_revisions_commands(commands);
   add_traffic_commands(commands);
   add_router_commands(commands);

@@ -16,6 +16,7 @@
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/cookie_keys.h"
 #include "deploy/deploy_kit.h"
+#include "deploy/executor/cluster_means.h"
 #include "deploy/judge_watch.h"
 #include "deploy/live_probe.h"
 #include "deploy/local_means.h"
@@ -24,6 +25,7 @@
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_watch.h"
 #include "deploy/providers/secret/store/sealed_store.h"
+#include "deploy/providers/secret/store/store_safe.h"
 #include "deploy/providers/secret/vault/vault_client.h"
 #include "deploy/registry_bundles.h"
 #include "deploy/revenue_policy.h"
@@ -95,6 +97,14 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(value_versions);
   deploy::vault_provider::VaultClient vault(disk, clock, random, variables);
   loaded.tools.add(vault);
+  deploy::executor::ClusterMeans cluster({.disk = disk,
+                                          .clock = clock,
+                                          .random = random,
+                                          .runner = runner,
+                                          .variables = variables,
+                                          .home = home ? home->root().string() : "",
+                                          .safe = deploy::secret_store::safe_of(secrets, disk)});
+  loaded.tools.add(cluster);
   deploy::SecretWatch secret_watch(disk, clock,
                                    {{"env", deploy::newest_variable(variables, value_versions)},
                                     {"dotenv", deploy::newest_in_file(disk, value_versions)},

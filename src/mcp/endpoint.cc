@@ -115,9 +115,13 @@ class FollowFeed final : public http::Feed {
 }  // namespace
 
 Endpoint::Endpoint(std::string version, std::function<std::shared_ptr<const lang::CheckedKit>()> kit,
-                   const Clock& clock, const std::atomic<bool>& stopping)
+                   const Clock& clock, const std::atomic<bool>& stopping, Offer offer)
     : stopping_(stopping),
-      server_({.version = std::move(version), .kit = std::move(kit), .clock = clock, .random = random_}) {}
+      server_({.version = std::move(version),
+               .kit = std::move(kit),
+               .clock = clock,
+               .random = random_,
+               .offer = std::move(offer)}) {}
 
 std::string Endpoint::metadata_url(const http::Request& request, bool tls) {
   return (tls ? "https://" : "http://") + header(request, "Host") + "/.well-known/oauth-protected-resource/mcp";

@@ -17,7 +17,7 @@ class Endpoint {
  public:
   // The clock must outlive it; `stopping` ends streams.
   Endpoint(std::string version, std::function<std::shared_ptr<const lang::CheckedKit>()> kit, const Clock& clock,
-           const std::atomic<bool>& stopping);
+           const std::atomic<bool>& stopping, Offer offer = {});
 
   // Of a caller who is known, with a door that is theirs alone. Streams end when they have `left`.
   struct Who {

@@ -96,7 +96,25 @@ bool Server::streams(const json::object& message) {
   return object_in(object_in(message, "params"), "_meta").contains("progressToken");
 }
 
-json::object Server::about() const { return {{"name", "sluice"}, {"title", "Sluice"}, {"version", parts_.version}}; }
+json::object Server::about() const {
+  return {{"name", parts_.offer.name}, {"title", parts_.offer.title}, {"version", parts_.version}};
+}
+
+json::object Server::capabilities() const {
+  json::object all{{"tools", json::object()}};
+  if (parts_.offer.tools != nullptr) return all;
+  all["resources"] = json::object{{"subscribe", true}};
+  all["prompts"] = json::object();
+  return all;
+}
+
+std::string Server::instructions() const {
+  return parts_.offer.tools != nullptr ? parts_.offer.instructions : std::string(kInstructions);
+}
+
+const std::vector<Tool>& Server::tools() const {
+  return parts_.offer.tools != nullptr ? *parts_.offer.tools : all_tools();
+}
 
 std::optional<json::object> Server::answer(const json::object& message, const Asked& asked) {
   const json::value* given = message.if_contains("id");
@@ -139,28 +157,28 @@ std::optional<json::object> Server::answer(const json::object& message, const As
 
 Server::Outcome Server::outcome_of(const std::string& method, const json::object& params, const json::value& id,
                                    const Asked& asked) {
-  const json::object capabilities{
-      {"tools", json::object()}, {"resources", {{"subscribe", true}}}, {"prompts", json::object()}};
   if (method == "server/discover") {
     json::array versions{json::value(kModernVersion)};
     return json::object{
-        {"supportedVersions", std::move(versions)}, {"capabilities", capabilities}, {"instructions", kInstructions}};
+        {"supportedVersions", std::move(versions)}, {"capabilities", capabilities()}, {"instructions", instructions()}};
   }
   if (method == "initialize") {
     const std::string wanted = text_in(params, "protocolVersion");
     const bool known = wanted != kModernVersion && speaks(wanted);
     return json::object{{"protocolVersion", known ? wanted : std::string(kHandshakeVersions[0])},
-                        {"capabilities", capabilities},
+                        {"capabilities", capabilities()},
                         {"serverInfo", about()},
-                        {"instructions", kInstructions}};
+                        {"instructions", instructions()}};
   }
   if (method == "ping") return json::object();
   if (method == "tools/list") {
     json::array tools;
-    for (const Tool& each : all_tools()) tools.push_back(shown(each));
+    for (const Tool& each : this->tools()) tools.push_back(shown(each));
     return json::object{{"tools", std::move(tools)}};
   }
   if (method == "tools/call") return call_tool(params, id, asked);
+  // A server with tools of its own has nothing else.
+  if (parts_.offer.tools != nullptr) return Refused{kNoMethod, "there is no method " + method};
   if (method == "resources/list") {
     auto all = list_resources(asked.door);
     if (!all) return Refused{kInternal, all.error().message, host::problem(all.error())};
@@ -200,12 +218,16 @@ Server::Outcome Server::outcome_of(const std::string& method, const json::object
 // A refusal of the tool itself is an answer that a model can read; only a call that is no call is an error.
 Server::Outcome Server::call_tool(const json::object& params, const json::value& id, const Asked& asked) {
   const std::string name = text_in(params, "name");
-  const Tool* tool = find_tool(name);
-  if (tool == nullptr) return Refused{kInvalidParams, "there is no tool " + name};
+  const auto found = std::ranges::find(tools(), name, &Tool::name);
+  if (found == tools().end()) return Refused{kInvalidParams, "there is no tool " + name};
+  const Tool* tool = &*found;
   const json::value* given = params.if_contains("arguments");
   if (given != nullptr && !given->is_object()) return Refused{kInvalidParams, "arguments is an object"};
   const json::object arguments = given != nullptr ? given->get_object() : json::object();
-  if (auto sound = check_arguments(*tool, arguments); !sound) return in_words(sound.error());
+  if (auto sound = check_arguments(*tool, arguments); !sound) {
+    if (parts_.offer.tools != nullptr) return Refused{kInvalidParams, sound.error().message};
+    return in_words(sound.error());
+  }
 
   auto cancelled = std::make_shared<std::atomic<bool>>(false);
   const std::pair<Key, std::string> key{{asked.caller, asked.session}, write(id)};
@@ -238,8 +260,10 @@ Server::Outcome Server::call_tool(const json::object& params, const json::value&
     running_.erase(key);
   }
   if (!done) return in_words(done.error());
-  return json::object{{"content", {{{"type", "text"}, {"text", write(*done)}}}},
-                      {"structuredContent", *std::move(done)}};
+  json::object result{{"content", {{{"type", "text"}, {"text", write(*done)}}}}};
+  if (tool->is_failure && tool->is_failure(*done)) result["isError"] = true;
+  result["structuredContent"] = *std::move(done);
+  return result;
 }
 
 // The waiting ends; what the call has begun goes on, as it does when a person ends a command.

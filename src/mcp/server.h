@@ -33,11 +33,20 @@ inline constexpr std::array<std::string_view, 4> kHandshakeVersions = {"2025-11-
                                                                        "2024-11-05"};
 inline constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
 
+// What a server offers to its clients.
+struct Offer {
+  const std::vector<Tool>* tools = nullptr;  // null: all that Sluice has, with resources and prompts
+  std::string name = "sluice";
+  std::string title = "Sluice";
+  std::string instructions = {};  // with tools of its own
+};
+
 struct ServerParts {
   std::string version;  // of the program
   std::function<std::shared_ptr<const lang::CheckedKit>()> kit;
   const Clock& clock;
   Random& random;
+  Offer offer = {};
 };
 
 // One message's way: who sent it, and how to answer before its end.
@@ -107,6 +116,9 @@ class Server {
   Outcome call_tool(const json::object& params, const json::value& id, const Asked& asked);
   Outcome read(const json::object& params, const Asked& asked) const;
   json::object about() const;
+  json::object capabilities() const;
+  std::string instructions() const;
+  const std::vector<Tool>& tools() const;
   void cancel(const json::object& params, const Asked& asked);
 
   ServerParts parts_;

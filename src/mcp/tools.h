@@ -38,6 +38,7 @@ struct Tool {
   json::object output;  // likewise; an object always
   lang::Impact effect = lang::Impact::none;
   std::function<Result<json::object>(Turn&, const json::object& given)> run;
+  std::function<bool(const json::object& given)> is_failure = {};  // whether what it gives tells of one
 };
 
 const std::vector<Tool>& all_tools();

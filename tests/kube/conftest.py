@@ -1,13 +1,107 @@
-"""Starts the tests' Kubernetes API server."""
+"""A cluster (server.py), a home with a deployer's policy for it, and templates."""
 
 import contextlib
+import json
+import os
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
+import yaml
 
 HERE = Path(__file__).parent
+
+PETSTORE = {
+    "configmap.yaml": """apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${name}-config
+data:
+  level: ${log.level:info}
+""",
+    "deployment.yaml": """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: ${name}
+spec:
+  replicas: ${replicas:1}
+  selector:
+    matchLabels: {app: "${name}"}
+  template:
+    metadata:
+      labels: {app: "${name}"}
+    spec:
+      containers:
+        - name: main
+          image: ${image.repository}:${image.tag:latest}
+""",
+    "service.yaml": """apiVersion: v1
+kind: Service
+metadata:
+  name: ${name}
+spec:
+  selector: {app: "${name}"}
+  ports:
+    - {name: http, port: 80, targetPort: 8080, protocol: TCP}
+""",
+}
+VALUES = {"name": "petstore", "image": {"repository": "registry.example/acme/petstore", "tag": "1.27"}}
+POLICY = {"hostId": "local", "clusterId": "local", "allowedNamespaces": ["shop"],
+          "allowedImageRegistries": ["registry.example/acme"]}
+
+
+class TestCluster:
+    """The API server, asked as the administrator."""
+    __test__ = False
+
+    def __init__(self, folder, *words):
+        folder.mkdir(exist_ok=True)
+        self.folder, self.kubeconfig = folder, folder / "kubeconfig"
+        self.process = subprocess.Popen([sys.executable, str(HERE / "server.py"), "--folder", str(folder), *words],
+                                        stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    def ask(self, method, path, body=None, kind="application/json"):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data=data, method=method, headers={
+            "Authorization": "Bearer admin-token", "Content-Type": kind})
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status, json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, json.loads(refusal.read() or b"null")
+
+    def space(self, name):
+        self.ask("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+    def get(self, resource, name, space="shop"):
+        """The object, or None."""
+        group = "apis/apps/v1" if resource in ("deployments", "statefulsets") else "api/v1"
+        status, body = self.ask("GET", f"/{group}/namespaces/{space}/{resource}/{name}")
+        return body if status == 200 else None
+
+    def names(self, resource, space="shop"):
+        group = "apis/apps/v1" if resource in ("deployments", "statefulsets") else "api/v1"
+        found = self.ask("GET", f"/{group}/namespaces/{space}/{resource}")[1]["items"]
+        return sorted(each["metadata"]["name"] for each in found if each["metadata"]["name"] != "kube-root-ca.crt"
+                      and "inventory" not in each["metadata"]["name"])
+
+    def apply(self, path, body, manager, force=False):
+        return self.ask("PATCH", f"{path}?fieldManager={manager}" + ("&force=true" if force else ""), body,
+                        "application/apply-patch+yaml")
+
+    def log(self):
+        return self.ask("GET", "/test/log")[1]["requests"]
+
+    def fail(self, **how):
+        self.ask("POST", "/test/fail", how)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
 
 
 @pytest.fixture
@@ -23,3 +117,79 @@ def api_server(tmp_path_factory):
             return folder, process.stdout.readline().strip()
 
         yield start
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    made = TestCluster(tmp_path / "cluster", "--settle")
+    made.space("shop")
+    yield made
+    made.stop()
+
+
+class Deployer:
+    """A home whose deployer reaches the cluster."""
+
+    def __init__(self, sluice, folder, cluster, **policy):
+        self.sluice, self.folder, self.home, self.cluster = sluice, folder, folder / "home", cluster
+        self.templates, self.base = folder / "k8s", folder
+        self.env = {**{name: value for name, value in os.environ.items() if not name.startswith(("LIGHT_", "KUBE"))},
+                    "SLUICE_HOME": str(self.home), "LIGHT_DEPLOYER_CONFIG": str(folder / "deployer.yml"),
+                    "LIGHT_DEPLOYER_TEMPLATE_BASE_DIR": str(folder), "NO_COLOR": "1"}
+        if cluster:
+            self.env["KUBECONFIG"] = str(cluster.kubeconfig)
+        self.policy(**policy)
+        self.write(**PETSTORE)
+        self.values(**VALUES)
+
+    def policy(self, **changes):
+        (self.folder / "deployer.yml").write_text(yaml.safe_dump({**POLICY, **changes}))
+
+    def write(self, **files):
+        self.templates.mkdir(exist_ok=True)
+        for name, text in files.items():
+            (self.templates / name).write_text(text)
+
+    def only(self, **files):
+        for each in self.templates.glob("*"):
+            each.unlink()
+        self.write(**files)
+
+    def values(self, **values):
+        (self.folder / "values.yaml").write_text(yaml.safe_dump(values))
+
+    def run(self, *words, code=0):
+        done = subprocess.run([self.sluice, *words, "-o", "json"], env=self.env, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return json.loads(done.stdout if code == 0 else done.stderr.strip().splitlines()[-1])
+
+    def cluster_run(self, verb, *words, code=0, instance="petstore", templates=True, space="shop"):
+        more = [str(self.templates), "--values", str(self.folder / "values.yaml")] if templates else []
+        return self.run("cluster", verb, "local", instance, *more, "-n", space, *words, code=code)
+
+    def deploy(self, *words, code=0, **more):
+        return self.cluster_run("deploy", *words, code=code, **more)
+
+    def look(self, verb, *words, code=0, **more):
+        return self.cluster_run(verb, *words, code=code, templates=False, **more)
+
+
+@pytest.fixture
+def deployer(sluice, tmp_path, cluster):
+    return Deployer(sluice, tmp_path, cluster)
+
+
+@pytest.fixture
+def make_deployer(sluice, tmp_path, cluster):
+    def make(name, **policy):
+        folder = tmp_path / name
+        folder.mkdir()
+        return Deployer(sluice, folder, cluster, **policy)
+
+    return make
+
+
+@pytest.fixture
+def noop_deployer(sluice, tmp_path):
+    return Deployer(sluice, tmp_path, None)

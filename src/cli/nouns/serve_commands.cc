@@ -13,6 +13,8 @@
 #include "cli/version.h"
 #include "console/console_files.h"
 #include "deploy/deploy_kit.h"
+#include "deploy/executor/cluster_means.h"
+#include "deployer/service.h"
 #include "host/background.h"
 #include "host/home.h"
 #include "host/home_store.h"
@@ -36,7 +38,15 @@ host::CertificateOrders certificates_of(const Context& context) {
 
 Result<Code> serve(Context& context) {
   const host::LoadedConcepts& loaded = concepts_of(context);
-  std::string name = context.given.text("kit");
+  // A deployer runs Sluice's own kit.
+  const bool deploys = context.given.command->name == "deployer";
+  auto* means = concepts_of(context).tools.find<deploy::executor::ClusterMeans>();
+  if (deploys && means == nullptr)
+    return Error{.code = Code::unavailable, .message = "this program reaches no cluster"};
+  if (deploys) {
+    if (auto policy = means->policy(); !policy) return policy.error();
+  }
+  std::string name = deploys ? "" : context.given.text("kit");
   const std::string where = context.given.text("listen");
   const host::CertificateOrders certificates = certificates_of(context);
   if (where.empty() && (certificates.any() || !certificates.client_ca_file.empty())) {
@@ -59,9 +69,11 @@ Result<Code> serve(Context& context) {
   }
   auto opening = opening_of(context);
   if (!opening) return opening.error();
-  auto serving = host::Serving::start(*opening, *place, *kit, version().number, [](host::ServiceParts parts) {
-    return std::make_unique<api::Service>(std::move(parts), console::console_files());
-  });
+  auto serving = host::Serving::start(
+      *opening, *place, *kit, version().number, [&](host::ServiceParts parts) -> std::unique_ptr<host::SocketService> {
+        if (deploys) return std::make_unique<deployer::Service>(std::move(parts), version().number, *means);
+        return std::make_unique<api::Service>(std::move(parts), console::console_files());
+      });
   if (!serving) return serving.error();
   if (!where.empty()) {
     if (auto listening = (*serving)->listen(where, certificates); !listening) return listening.error();
@@ -280,6 +292,33 @@ void add_serve_commands(Commands& commands) {
                     .help = "who signs the certificates that clients may show",
                     .kind = Kind::path}},
        .example = "sluice serve",
+       .run = serve});
+  commands.add(
+      {.name = "deployer",
+       .group = Group::operate,
+       .summary = "Serve Light-Deployer's API for a Kubernetes cluster",
+       .details =
+           "It runs the engine like sluice serve, and listens for what drives a Light-Deployer: /deployments, /events "
+           "and "
+           "/mcp with its seven tools. Callers show a token (`sluice access tokens create`), and the roles of the "
+           "environment that a request names apply to them. What may be deployed is in the policy, deployer.yml: "
+           "LIGHT_DEPLOYER_CONFIG names it, else it is in the home. KUBECONFIG, or the pod that it runs in, says which "
+           "cluster is meant; without either it is in noop mode.\n\nAn address that others can reach needs a "
+           "certificate, as for sluice serve.",
+       .options = {lock_timeout_option(),
+                   {.name = "listen", .value = "ADDRESS:PORT", .help = "where to listen", .fallback = "127.0.0.1:7088"},
+                   {.name = "tls-cert", .value = "FILE", .help = "show this certificate there", .kind = Kind::path},
+                   {.name = "tls-key", .value = "FILE", .help = "its private key", .kind = Kind::path},
+                   {.name = "tls-own", .help = "show a certificate of an authority of this home"},
+                   {.name = "tls-name",
+                    .value = "NAME",
+                    .help = "of --tls-own: what else this server is called",
+                    .repeated = true},
+                   {.name = "client-ca",
+                    .value = "FILE",
+                    .help = "who signs the certificates that clients may show",
+                    .kind = Kind::path}},
+       .example = "sluice deployer",
        .run = serve});
   commands.add({.name = "status",
                 .group = Group::operate,

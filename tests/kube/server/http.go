@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 const mostBytes = 3145728
@@ -151,6 +152,12 @@ func (r *request) fails() bool {
 	if chosen == nil {
 		return false
 	}
+	if pid := number(chosen, "kill"); pid > 0 {
+		syscall.Kill(int(pid), syscall.SIGKILL)
+		if truth(chosen, "done") {
+			return false // what was asked for happens all the same
+		}
+	}
 	code := int(number(chosen, "status"))
 	switch body := chosen["body"].(type) {
 	case string:
@@ -163,7 +170,7 @@ func (r *request) fails() bool {
 		r.answer(code, body)
 		return true
 	}
-	if truth(chosen, "cut") {
+	if truth(chosen, "cut") || number(chosen, "kill") > 0 {
 		if taken, _, err := r.ResponseWriter.(http.Hijacker).Hijack(); err == nil {
 			taken.Close()
 		}

@@ -9,9 +9,10 @@
 // ("never", "quota"). --controllers runs those of Deployments, ReplicaSets, EndpointSlices and owners. --node FILE runs them
 // and a node, which starts each pod as a process on a loopback address of its own (node.go).
 //
-// Switches over HTTP, for tests: POST /test/fail {"after": n, "status": s | "cut": true, "count": c, "method": "PATCH"},
-// POST /test/compact {"watches": false}, GET /test/log (the requests so far), POST /test/limit {"inflight": n}, GET /test/idle
-// (answered when the controllers have nothing to do), POST /test/hold {"definitions": true} (they are not established).
+// Switches over HTTP, for tests: POST /test/fail {"after": n, "status": s | "cut": true, "count": c, "method": "PATCH"}, or with
+// {"kill": pid}, which drops the request, too, unless {"done": true}; POST /test/compact {"watches": false}, GET /test/log (the
+// requests so far), POST /test/limit {"inflight": n}, GET /test/idle (answered when the controllers have nothing to do), POST
+// /test/hold {"definitions": true} (they are not established).
 package main
 
 import (

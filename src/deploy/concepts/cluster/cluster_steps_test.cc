@@ -1,0 +1,112 @@
+// Each step of a request by itself.
+#include "deploy/concepts/cluster/testing_cluster_requests.h"
+
+namespace sluice::deploy::cluster {
+
+namespace cluster_test {
+
+TEST_F(ClusterTest, WhatCameAlongIsKeptOnce) {
+  const ClusterId operation = begun("r1", asked<Deploy>());
+  EXPECT_EQ(harness.invoke(Keep{.operation = operation, .values = harness.seal("[]")}).as<Keep::Stopped>().why,
+            "invalid");
+  harness.invoke(Keep{.operation = operation, .values = harness.seal(R"({"a":"x"})")}).as<Keep::Ok>();
+  EXPECT_EQ(kept.size(), 1U);
+}
+
+TEST_F(ClusterTest, PrepareTakesTheLockOnlyIfNothingObjects) {
+  EXPECT_EQ(why(prepared("r1", files_of({map_named("a"), map_named("b")}), [](Deploy& ask) { ask.dryRun = true; })),
+            "validated");
+  EXPECT_TRUE(server.paths().empty());
+  EXPECT_TRUE(why(prepared("r2", files_of({map_named("a")}), [](Deploy& ask) {
+                ask.force = true;
+              })).starts_with("policyDenied: taking over"));
+  EXPECT_TRUE(server.paths().empty());
+  EXPECT_EQ(why(prepared("r3", files_of({map_named("a"), map_named("b")}))), "wave");
+  ASSERT_EQ(server.paths().size(), 1U);
+  EXPECT_TRUE(
+      why(prepared("r4", files_of({map_named("a")}))).starts_with("busy: the request r3 of local-light-deployer"));
+}
+
+TEST_F(ClusterTest, MoreThanTheCeilingIsNotPruned) {
+  deployed("r1", files_of({map_named("a"), map_named("b"), map_named("c")}));
+  EXPECT_TRUE(
+      why(prepared("r2", files_of({map_named("a")}))).starts_with("requiresOverride: prune would delete 2 of 3"));
+  EXPECT_EQ(why(prepared("r3", files_of({map_named("a")}), [](Deploy& ask) { ask.pruneOverride = true; })), "wave");
+  const ClusterId operation("r3");
+  EXPECT_TRUE(harness.invoke(Ready{.operation = operation, .wave = 1}).is<Ready::Last>());
+  harness.invoke(Prune{.operation = operation}).as<Prune::Ok>();
+  EXPECT_EQ(server.object(std::string(kMaps) + "/b"), json::value());
+  harness.invoke(Settle{.operation = operation}).as<Settle::Ok>();
+}
+
+TEST_F(ClusterTest, AnInstanceGoesByItsInventory) {
+  EXPECT_EQ(why(harness.invoke(Prepare{.operation = begun("r0", asked<Undeploy>())}).ending()),
+            "notFound: there is no instance i of the host h in shop");
+  deployed("r1", files_of({map_named("a"), map_named("b")}));
+  const ClusterId operation = begun("r2", asked<Undeploy>());
+  harness.invoke(Prepare{.operation = operation}).as<Prepare::Prune>();
+  server.instead = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.method != "DELETE") return std::nullopt;
+    return TestingApiServer::refusal(403, "Forbidden", "you may not");
+  };
+  EXPECT_EQ(harness.invoke(Prune{.operation = operation}).as<Prune::Stopped>().why, "kubernetesFailed");
+  EXPECT_EQ(harness.invoke(Settle{.operation = operation}).as<Settle::Refused>().why, "kubernetesFailed");
+  EXPECT_EQ(server.paths().size(), 3U);
+  server.instead = {};
+  const ClusterId again = begun("r3", asked<Undeploy>());
+  harness.invoke(Prepare{.operation = again}).as<Prepare::Prune>();
+  harness.invoke(Prune{.operation = again}).as<Prune::Ok>();
+  harness.invoke(Settle{.operation = again}).as<Settle::Ok>();
+  EXPECT_TRUE(server.paths().empty());
+}
+
+TEST_F(ClusterTest, WavesComeOneAfterTheOther) {
+  const std::string first = ", annotations: {sluice.dev/wave: \"0\"}", last = ", annotations: {sluice.dev/wave: \"7\"}";
+  const auto ending = prepared("r1", files_of({map_named("b", last), map_named("a", first)}));
+  EXPECT_EQ(std::get<lang::Completion>(ending).fields.at("wave"), 0);
+  const ClusterId operation("r1");
+  harness.invoke(Apply{.operation = operation, .wave = 0}).as<Apply::Ok>();
+  EXPECT_EQ(harness.invoke(Ready{.operation = operation, .wave = 0}).as<Ready::Next>().wave, 7);
+  EXPECT_EQ(server.object(std::string(kMaps) + "/b"), json::value());
+  server.instead = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.method != "PATCH") return std::nullopt;
+    return TestingApiServer::conflict();
+  };
+  EXPECT_EQ(harness.invoke(Apply{.operation = operation, .wave = 7}).as<Apply::Stopped>().why, "fieldConflict");
+}
+
+TEST_F(ClusterTest, WhatDoesNotBecomeReadyEndsTheWait) {
+  const std::string deployment =
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{name: c, "
+      "image: "
+      "r.example/x}]}}}\n";
+  ASSERT_EQ(why(prepared("r1", files_of({deployment}), [](Deploy& ask) { ask.timeoutSeconds = 1; })), "wave");
+  const ClusterId operation("r1");
+  server.instead = [](const http::Request& request) -> std::optional<http::Response> {
+    if (request.method != "PATCH") return std::nullopt;
+    return http::Response{.body =
+                              R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"generation":1,"uid":"u"}})"};
+  };
+  harness.invoke(Apply{.operation = operation, .wave = 2}).as<Apply::Ok>();
+  server.instead = {};
+  server.put("/apis/apps/v1/namespaces/shop/deployments/d",
+             {{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"metadata", {{"generation", 1}, {"uid", "u"}}}});
+  EXPECT_TRUE(harness.invoke(Ready{.operation = operation, .wave = 2})
+                  .as<Ready::Stopped>()
+                  .message.find("its controller has not seen it yet") != std::string::npos);
+}
+
+TEST_F(ClusterTest, ASnapshotIsGoneBackTo) {
+  EXPECT_EQ(harness.invoke(Prepare{.operation = begun("r0", asked<Rollback>())}).as<Prepare::Stopped>().why,
+            "noSnapshot");
+  deployed("r1", files_of({map_named("a")}));
+  deployed("r2", files_of({map_named("a").replace(map_named("a").find("${a:1}"), 6, "2")}));
+  EXPECT_EQ(kube::text_at(server.object(std::string(kMaps) + "/a"), {"data", "a"}), "2");
+  const ClusterId operation = begun("r3", asked<Rollback>());
+  harness.invoke(Prepare{.operation = operation}).as<Prepare::Wave>();
+  harness.invoke(Apply{.operation = operation, .wave = 1}).as<Apply::Ok>();
+  EXPECT_EQ(kube::text_at(server.object(std::string(kMaps) + "/a"), {"data", "a"}), "1");
+}
+
+}  // namespace cluster_test
+}  // namespace sluice::deploy::cluster

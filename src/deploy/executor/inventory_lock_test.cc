@@ -1,0 +1,40 @@
+// One holds the lock, everybody else hears who.
+#include "deploy/executor/inventory_lock.h"
+
+#include <gtest/gtest.h>
+
+#include "deploy/executor/testing_cluster.h"
+
+namespace sluice::deploy::executor {
+namespace inventory_lock_test {
+
+TEST(InventoryLock, IsHeldByOneUntilItIsGivenBack) {
+  TestingCluster cluster;
+  const kube::Policy policy = *cluster.means.policy();
+  const Request mine{.id = "r1", .host = "h", .instance = "i", .name_space = "shop"};
+  Request theirs = mine;
+  theirs.id = "r2";
+  auto empty = inventory_of(cluster.client(), policy, mine);
+  ASSERT_TRUE(empty);
+  kube::Inventory listed = *empty;
+  listed.objects.push_back({{.api_version = "v1", .kind = "ConfigMap", .name_space = "shop", .name = "a"}, "u"});
+  ASSERT_TRUE(lock_taken(cluster.client(), cluster.clock, policy, mine, listed));
+  // Who has read it before is too late.
+  EXPECT_EQ(lock_taken(cluster.client(), cluster.clock, policy, theirs, *empty).refusal().why, "busy");
+  auto now = inventory_of(cluster.client(), policy, theirs);
+  EXPECT_TRUE(holder_of(*now, cluster.clock, theirs).starts_with("the request r1 of local-light-deployer is at work"));
+  EXPECT_EQ(holder_of(*now, cluster.clock, mine), "");
+  EXPECT_FALSE(Held(cluster.client(), cluster.clock, mine).renew());
+  EXPECT_EQ(Held(cluster.client(), cluster.clock, theirs).renew()->message, "the lock of i was lost to the request r1");
+  EXPECT_FALSE(settled(cluster.client(), theirs, [](kube::Inventory& inventory) { inventory.objects.clear(); }));
+  EXPECT_EQ(inventory_of(cluster.client(), policy, mine)->objects.size(), 1U);
+  EXPECT_FALSE(settled(cluster.client(), mine, [](kube::Inventory& inventory) { inventory.snapshot = "r1"; }));
+  now = inventory_of(cluster.client(), policy, theirs);
+  EXPECT_EQ(now->snapshot, "r1");
+  EXPECT_EQ(holder_of(*now, cluster.clock, theirs), "");
+  now->lock = {.request = "r0", .deployer = "gone", .until_ms = cluster.clock.wall_ms() - 1};
+  EXPECT_EQ(holder_of(*now, cluster.clock, theirs), "") << "its lease has ended";
+}
+
+}  // namespace inventory_lock_test
+}  // namespace sluice::deploy::executor

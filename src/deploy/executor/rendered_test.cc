@@ -1,0 +1,48 @@
+// What a request wants, as far as no cluster is needed.
+#include "deploy/executor/rendered.h"
+
+#include <gtest/gtest.h>
+
+#include "deploy/executor/testing_cluster.h"
+
+namespace sluice::deploy::executor {
+namespace rendered_test {
+
+struct RenderedTest : testing::Test {
+  Tried<Rendered> made(const std::string& text, const std::string& runtime_values = "") {
+    auto sent = read_sent(R"({"a":{"b":"1","c":"2"}})", runtime_values, "");
+    sent->files = {{"a.yaml", text}};
+    return rendered(cluster.means, *cluster.means.policy(), request, *sent);
+  }
+  TestingCluster cluster;
+  Request request{.id = "r1", .action = "render", .host = "h", .instance = "i", .name_space = "shop"};
+};
+
+TEST_F(RenderedTest, RuntimeValuesLieOverTheOthers) {
+  auto all = made("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {b: \"${a.b}\", c: \"${a.c}\"}\n",
+                  R"({"a":{"c":"3"}})");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(kube::text_at(all->objects.at(0), {"data", "b"}), "1");
+  EXPECT_EQ(kube::text_at(all->objects.at(0), {"data", "c"}), "3");
+  EXPECT_EQ(kube::text_at(all->objects.at(0), {"metadata", "namespace"}), "shop");
+  EXPECT_FALSE(all->runtime_values_hash.empty());
+}
+
+TEST_F(RenderedTest, NothingAndTheSameTwiceAreRefused) {
+  EXPECT_EQ(made("---\n").refusal().why, "renderFailed");
+  const std::string one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n";
+  EXPECT_EQ(made(one + "---\n" + one).refusal().message, "ConfigMap/m in shop stands in the templates twice");
+  EXPECT_EQ(made("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: other}\n").refusal().why,
+            "policyDenied");
+}
+
+TEST_F(RenderedTest, IdsAreLabels) {
+  request.instance = std::string(64, 'a');
+  EXPECT_EQ(admitted(cluster.means, request).refusal().why, "invalid");
+  request.instance = "i";
+  EXPECT_TRUE(admitted(cluster.means, request));
+  EXPECT_TRUE(is_cluster_scoped({.api_version = "v1", .kind = "Namespace", .name_space = "", .name = "x"}, {}));
+}
+
+}  // namespace rendered_test
+}  // namespace sluice::deploy::executor
