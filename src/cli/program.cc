@@ -13,6 +13,7 @@
 #include "deploy/app_kit_shelf.h"
 #include "deploy/build_bundle.h"
 #include "deploy/bundle_shelf.h"
+#include "deploy/cluster_rights.h"
 #include "deploy/concepts/artifact/artifact_builder.h"
 #include "deploy/cookie_keys.h"
 #include "deploy/deploy_kit.h"
@@ -22,6 +23,8 @@
 #include "deploy/local_means.h"
 #include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
+#include "deploy/providers/runtime/k8s/cluster_pods.h"
+#include "deploy/providers/runtime/k8s/k8s_watch.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_watch.h"
 #include "deploy/providers/secret/store/sealed_store.h"
@@ -121,6 +124,12 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(replicas);
   deploy::local_runtime::LocalWatch watch(replicas, clock);
   loaded.observers.push_back(&watch);
+  deploy::k8s_runtime::ClusterPods pods(disk, clock, runner, variables);
+  loaded.tools.add<deploy::k8s_runtime::PodHost>(pods);
+  deploy::ClusterRights rights = deploy::k8s_runtime::rights_of(pods);
+  loaded.tools.add(rights);
+  deploy::k8s_runtime::K8sWatch pod_watch(pods, clock);
+  loaded.observers.push_back(&pod_watch);
   deploy::BundleShelf shelf(disk, home ? (home->root() / "blobs" / "bundles").string() : "");
   loaded.tools.add(shelf);
   deploy::BundleRegistry registry(clock, variables, shelf);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array kBuiltIn = {
     BuiltInPack{"deployer", "sluice.deployer.local-process", "1"},
+    BuiltInPack{"deployer", kK8sDeployer, "1"},
     BuiltInPack{"secrets", "sluice.secrets.store", "1"},
     BuiltInPack{"secrets", "sluice.secrets.env", "1"},
     BuiltInPack{"secrets", "sluice.secrets.dotenv", "1"},
@@ -38,6 +39,15 @@ const BuiltInPack* find_built_in(std::string_view path) {
 }
 
 std::vector<bundle::Question> questions_of(const BuiltInPack& pack) {
+  if (pack.path == kK8sDeployer) {
+    bundle::Question context{
+        .name = {"kubeconfig_context"}, .question = "Which context of the kubeconfig?", .required = false};
+    context.description = "Without it the current one, or the cluster that Sluice runs in.";
+    bundle::Question name_space{.name = {"namespace"}, .question = "Which namespace?", .required = false};
+    name_space.description = "Without it the one of the context.";
+    name_space.constraint = bundle::Constraint{.pattern = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"};
+    return {context, name_space};
+  }
   if (pack.path != "sluice.deployer.local-process") return {};
   bundle::Question range{.name = {"port_range"}, .question = "Which ports may programs listen on?", .required = false};
   range.description = "Two numbers, as 20000-20999; without it any free port.";
@@ -47,6 +57,7 @@ std::vector<bundle::Question> questions_of(const BuiltInPack& pack) {
 
 std::string runtime_type_of(const PackDescriptor& deployer) {
   if (deployer.path == "sluice.deployer.local-process") return "local";
+  if (deployer.path == kK8sDeployer) return "k8s";
   return to_string(deployer);
 }
 

@@ -21,6 +21,9 @@ using pack::slots;
 // Has the routers keep session pins in the Redis of the host's redis_url, too.
 inline constexpr std::string_view kRedisSessions = "sluice.sessions.redis";
 
+// Runs bundles with an image as pods of a Kubernetes cluster.
+inline constexpr std::string_view kK8sDeployer = "sluice.deployer.k8s";
+
 struct BuiltInPack {
   std::string_view slot;
   std::string_view path;

@@ -40,12 +40,13 @@ TEST(Packs, DefaultsAreBuiltInAndServeTheirSlots) {
     EXPECT_EQ(pack->slot, each.slot);
     EXPECT_TRUE(is_slot(each.slot));
   }
-  EXPECT_EQ(find_built_in("sluice.deployer.k8s"), nullptr);
+  EXPECT_EQ(find_built_in("sluice.deployer.ecs"), nullptr);
   EXPECT_EQ(find_built_in("sluice.sessions.redis")->slot, "sessions");
 }
 
 TEST(Packs, ADeployerNamesItsRuntime) {
   EXPECT_EQ(runtime_type_of({"sluice.deployer.local-process", "1.0.0"}), "local");
+  EXPECT_EQ(runtime_type_of({"sluice.deployer.k8s", "1.0.0"}), "k8s");
   EXPECT_EQ(runtime_type_of({"acme.deployer.k8s", "2.0.0"}), "acme.deployer.k8s@2.0.0");
 }
 

@@ -311,6 +311,10 @@ func (c *cluster) slice(service object) {
 				"endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io", "kubernetes.io/service-name": name},
 			"ownerReferences": ownedBy("Service", service)}}
 	}
+	// The labels of the Service are those of its slices, too.
+	for label, value := range mapped(service, "metadata", "labels") {
+		inside(made, "metadata", "labels")[label] = value
+	}
 	made["endpoints"], made["ports"] = nil, nil
 	if len(endpoints) > 0 {
 		made["endpoints"], made["ports"] = endpoints, ports
