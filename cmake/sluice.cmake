@@ -83,6 +83,7 @@ pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 # What these need themselves; of libarchive only the formats that are read are linked, and with them what those need.
 find_library(UTF8PROC utf8proc REQUIRED)
 find_library(HIREDIS hiredis REQUIRED)
+find_library(NGHTTP2 nghttp2 REQUIRED)
 find_library(RE2 libre2.a REQUIRED)
 foreach(library z lzma lz4 bz2 nettle)
   find_library(inner_${library} ${library} REQUIRED)

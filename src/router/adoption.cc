@@ -37,7 +37,10 @@ bool is_same_host(const Address& one, const Address& other) {
 bool is_served_at(const std::string& served, const std::string& asked) {
   if (served == asked) return true;
   auto one = parse_listen(served), other = parse_listen(asked);
-  if (!one || !other || other->address.family() == AF_UNIX || one->secure != other->secure) return false;
+  if (!one || !other || other->address.family() == AF_UNIX || one->secure != other->secure ||
+      one->proxied != other->proxied) {
+    return false;
+  }
   return is_same_host(one->address, other->address) &&
          (other->address.port() == 0 || other->address.port() == one->address.port());
 }

@@ -50,12 +50,15 @@ Result<ListenAt> parse_listen(std::string_view text) {
   ListenAt at;
   std::string_view rest = text;
   for (size_t comma; (comma = rest.rfind(',')) != std::string_view::npos; rest = rest.substr(0, comma)) {
-    if (rest.substr(comma + 1) != "tls" || at.secure) {
-      return Error{.code = Code::invalid,
-                   .message = "'" + printable(std::string(text.substr(0, 200))) +
-                              "' does not say how to listen; expected an address, and ,tls behind it or nothing"};
+    const std::string_view how = rest.substr(comma + 1);
+    bool* said = how == "tls" ? &at.secure : how == "proxy" ? &at.proxied : nullptr;
+    if (said == nullptr || *said) {
+      return Error{
+          .code = Code::invalid,
+          .message = "'" + printable(std::string(text.substr(0, 200))) +
+                     "' does not say how to listen; expected an address, and behind it nothing, ,tls or ,proxy"};
     }
-    at.secure = true;
+    *said = true;
   }
   auto address = parse_address(rest);
   if (!address) return address.error();
@@ -63,10 +66,12 @@ Result<ListenAt> parse_listen(std::string_view text) {
   return at;
 }
 
-std::string to_string(const ListenAt& at) { return to_string(at.address) + (at.secure ? ",tls" : ""); }
+std::string to_string(const ListenAt& at) {
+  return to_string(at.address) + (at.secure ? ",tls" : "") + (at.proxied ? ",proxy" : "");
+}
 
 std::string to_string(const ListeningPlace& place) {
-  return to_string(ListenAt{.address = place.address, .secure = place.secure});
+  return to_string(ListenAt{.address = place.address, .secure = place.secure, .proxied = place.proxied});
 }
 
 Result<ListeningPlace> listen_at(const Address& address, size_t sockets) {

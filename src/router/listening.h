@@ -11,10 +11,11 @@
 
 namespace sluice::router {
 
-// Where clients connect, and how: "127.0.0.1:8443,tls".
+// Where clients connect, and how: "127.0.0.1:8443,tls,proxy".
 struct ListenAt {
   Address address;
-  bool secure = false;  // they speak TLS
+  bool secure = false;   // they speak TLS
+  bool proxied = false;  // a PROXY header comes first
 };
 
 Result<ListenAt> parse_listen(std::string_view text);
@@ -24,6 +25,7 @@ std::string to_string(const ListenAt& at);
 struct ListeningPlace {
   Address address;  // with the port that it got
   bool secure = false;
+  bool proxied = false;
   std::vector<int> fds;
 };
 

@@ -39,7 +39,12 @@ TEST(Listening, ReadsHowItIsListened) {
   ASSERT_TRUE(at);
   EXPECT_TRUE(at->secure);
   EXPECT_EQ(to_string(*at), "[::1]:8443,tls");
-  for (const char* bad : {"127.0.0.1:1,", "127.0.0.1:1,ssl", "127.0.0.1:1,tls,tls", ",tls", "tls"}) {
+  at = parse_listen("127.0.0.1:80,proxy,tls");
+  ASSERT_TRUE(at);
+  EXPECT_TRUE(at->secure && at->proxied);
+  EXPECT_EQ(to_string(*at), "127.0.0.1:80,tls,proxy");
+  for (const char* bad :
+       {"127.0.0.1:1,", "127.0.0.1:1,proxy,proxy", "127.0.0.1:1,ssl", "127.0.0.1:1,tls,tls", ",tls", "tls"}) {
     EXPECT_EQ(parse_listen(bad).error().code, Code::invalid) << bad;
   }
 }

@@ -158,8 +158,10 @@ Result<void> Master::adopt(LeftWorker left) {
   auto take = [&](const std::string& text, size_t count) -> Result<ListeningPlace> {
     auto at = parse_listen(text);
     if (!at) return at.error();
-    ListeningPlace place{
-        .address = at->address, .secure = at->secure, .fds = {fd, fd + static_cast<std::ptrdiff_t>(count)}};
+    ListeningPlace place{.address = at->address,
+                         .secure = at->secure,
+                         .proxied = at->proxied,
+                         .fds = {fd, fd + static_cast<std::ptrdiff_t>(count)}};
     fd += static_cast<std::ptrdiff_t>(count);
     return place;
   };
@@ -201,6 +203,7 @@ Result<void> Master::open_places() {
     auto place = listen_at(at->address, plan_.threads);
     if (!place) return place.error();
     place->secure = at->secure;
+    place->proxied = at->proxied;
     places_.listen.push_back(*std::move(place));
   }
   const std::pair<std::string, ListeningPlace*> own[] = {

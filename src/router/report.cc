@@ -404,6 +404,15 @@ std::string metrics_of(const Reported& router) {
   text.line(environment, std::to_string(table != nullptr ? table->quarantined.size() : 0));
   text.metric("sluice_router_refused_total", "counter", "What was not taken for a request");
   text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) { return each.refused(); })));
+  text.metric("sluice_router_http2_streams_total", "counter", "Requests that came over HTTP/2");
+  text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) {
+              return each.http2_counts().streams.load(std::memory_order_relaxed);
+            })));
+  text.metric("sluice_router_http2_resets_total", "counter",
+              "Streams of HTTP/2 that clients have reset, or have made end so");
+  text.line(environment, std::to_string(sum_of(router, [](const WorkerThread& each) {
+              return each.http2_counts().resets.load(std::memory_order_relaxed);
+            })));
   text.metric("sluice_router_counters_in_memory", "gauge",
               "Whether the disk does not take counts, so that they are in memory");
   text.line(environment, router.counters.trouble().empty() ? "0" : "1");

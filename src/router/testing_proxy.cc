@@ -28,6 +28,14 @@ ssize_t TestingWire::read(int fd, char* into, size_t size) {
   return static_cast<ssize_t>(taken);
 }
 
+ssize_t TestingWire::peek(int fd, char* into, size_t size) {
+  const TestingSocket& socket = at(fd);
+  if (socket.incoming.empty()) return socket.ends ? 0 : kWouldBlock;
+  const size_t seen = std::min(size, socket.incoming.size());
+  std::memcpy(into, socket.incoming.data(), seen);
+  return static_cast<ssize_t>(seen);
+}
+
 ssize_t TestingWire::write(int fd, const iovec* parts, int count) {
   ++writes;
   TestingSocket& socket = at(fd);
@@ -105,12 +113,12 @@ void TestingProxy::load(const TableDocument& document) {
   settle();
 }
 
-int TestingProxy::connect(const std::string& peer, const Secured* secured) {
+int TestingProxy::connect(const std::string& peer, const Secured* secured, bool proxied) {
   Address address = *parse_address(peer);
   if (!proxy->admits(address)) return -1;
   int fd = wire.add();
-  if (secured != nullptr) wire.secures[fd] = secured;
-  Client* client = proxy->accept(fd, address, {.port = 8080});
+  wire.next_secured = secured;
+  Client* client = proxy->accept(fd, address, {.port = 8080, .secure = secured != nullptr, .proxied = proxied});
   wire.at(fd).endpoint = client;
   settle();
   return fd;
@@ -128,6 +136,8 @@ void TestingProxy::tell(int fd, const Happened& what) {
   proxy->set_time(now);
   if (endpoint->kind == Endpoint::Kind::client) {
     proxy->happened(static_cast<Client&>(*endpoint), what);
+  } else if (endpoint->kind == Endpoint::Kind::http2) {
+    proxy->happened(static_cast<Http2Connection&>(*endpoint), what);
   } else if (endpoint->kind == Endpoint::Kind::redis) {
     proxy->happened_at_redis(what);
   } else {

@@ -44,7 +44,10 @@ class TestingWire final : public Wire {
   ssize_t write(int fd, const iovec* parts, int count) override;
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
+  void hand_over(int fd, Endpoint& to) override { at(fd).endpoint = &to; }
   Look look(int fd) override;
+  ssize_t peek(int fd, char* into, size_t size) override;
+  void start_tls(int fd) override { secures[fd] = next_secured; }
   const Secured* secured(int fd) const override;
   void acknowledge(int fd) override;
   void shut_write(int fd) override;
@@ -57,12 +60,13 @@ class TestingWire final : public Wire {
   bool has(int fd) const { return sockets_.contains(fd); }
 
   std::map<int, const Secured*> secures;
-  std::vector<int> connected;         // fds that the proxy made, in order
-  std::vector<std::string> refusing;  // addresses where nobody listens
-  size_t files = SIZE_MAX;            // as many may be open at once
-  bool slow_connects = false;         // connects are decided by proxy.decide()
-  size_t piece = SIZE_MAX;            // at most so much is read or written at once
-  size_t reads = 0, writes = 0;       // how many calls there were
+  const Secured* next_secured = nullptr;  // of the next connection that speaks TLS
+  std::vector<int> connected;             // fds that the proxy made, in order
+  std::vector<std::string> refusing;      // addresses where nobody listens
+  size_t files = SIZE_MAX;                // as many may be open at once
+  bool slow_connects = false;             // connects are decided by proxy.decide()
+  size_t piece = SIZE_MAX;                // at most so much is read or written at once
+  size_t reads = 0, writes = 0;           // how many calls there were
 
  private:
   std::map<int, TestingSocket> sockets_;
@@ -76,8 +80,8 @@ class TestingProxy {
 
   void load(const TableDocument& table);
 
-  // -1: it is not admitted. With `secured` it comes over TLS.
-  int connect(const std::string& peer = "192.0.2.7:40000", const Secured* secured = nullptr);
+  // -1: it is not admitted. With `secured` it comes over TLS; `proxied`: a PROXY header comes first.
+  int connect(const std::string& peer = "192.0.2.7:40000", const Secured* secured = nullptr, bool proxied = false);
   void send(int fd, std::string_view bytes);
   void end(int fd);
   void break_off(int fd);

@@ -171,9 +171,11 @@ Result<void> Worker::begin() {
   for (size_t i = 0; i < plan_.threads; ++i) {
     std::vector<Listener> listeners;
     for (const ListeningPlace& place : places_.listen) {
-      listeners.push_back(
-          {place.fds[i],
-           {.port = place.address.port(), .at_unix = place.address.family() == AF_UNIX, .secure = place.secure}});
+      listeners.push_back({place.fds[i],
+                           {.port = place.address.port(),
+                            .at_unix = place.address.family() == AF_UNIX,
+                            .secure = place.secure,
+                            .proxied = place.proxied}});
     }
     auto thread = WorkerThread::make(i, std::move(listeners), clock_, random_, *counters_, log_, addresses_,
                                      tls_ ? &*tls_ : nullptr);

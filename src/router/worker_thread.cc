@@ -42,8 +42,8 @@ WorkerThread::WorkerThread(size_t lane, std::vector<Listener> listeners, std::un
     : lane_(lane),
       clock_(clock),
       wire_(std::move(wire)),
-      tls_(tls),
       proxy_(*wire_, random, counters, lane, log, now(), addresses) {
+  wire_->use(tls);
   wakeup_.fd = wakeup;
   wakeup_.kind = Endpoint::Kind::wakeup;
   wire_->watch_level(wakeup, wakeup_);
@@ -146,6 +146,9 @@ void WorkerThread::turn() {
       case Endpoint::Kind::upstream:
         proxy_.happened(static_cast<Upstream&>(*event.endpoint), event.what);
         break;
+      case Endpoint::Kind::http2:
+        proxy_.happened(static_cast<Http2Connection&>(*event.endpoint), event.what);
+        break;
       case Endpoint::Kind::redis:
         proxy_.happened_at_redis(event.what);
         break;
@@ -208,7 +211,6 @@ void WorkerThread::accept_from(ListeningEndpoint& listener) {
       int on = 1;
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
-    if (arrival.secure) wire_->secure(fd, tls_->accept(fd));
     Client* client = proxy_.accept(fd, peer, arrival);
     if (!wire_->watch(fd, *client, arrival.at_unix)) proxy_.happened(*client, {.broken = true});
   }

@@ -53,6 +53,7 @@ class WorkerThread {
   size_t exchanges() const { return exchanges_.load(std::memory_order_relaxed); }
   size_t held() const { return held_.load(std::memory_order_relaxed); }
   uint64_t refused() const { return proxy_.refused(); }
+  const Http2Counts& http2_counts() const { return proxy_.http2_counts(); }
   const PinCounts& pin_counts() const { return proxy_.pin_counts(); }
 
  private:
@@ -74,7 +75,6 @@ class WorkerThread {
   size_t lane_;
   const Clock& clock_;
   std::unique_ptr<SocketWire> wire_;
-  TlsServer* tls_;  // nothing: no listener speaks TLS
   Proxy proxy_;
   std::vector<std::unique_ptr<ListeningEndpoint>> listeners_;
   Endpoint wakeup_;

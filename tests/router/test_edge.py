@@ -238,7 +238,7 @@ def test_curl_trusts_it_by_its_authority(edge):
                           f"https://app.example:{running.secure.rsplit(':')[-1]}/"],
                          capture_output=True, text=True, timeout=60)
     assert out.returncode == 0, out.stderr
-    assert "X-Revision: r1" in out.stdout
+    assert out.stdout.startswith("HTTP/2 200") and "x-revision: r1" in out.stdout
 
 
 def test_what_does_not_say_how_to_listen_is_refused(sluice, tmp_path):
@@ -251,3 +251,60 @@ def test_what_does_not_say_how_to_listen_is_refused(sluice, tmp_path):
     assert out.returncode == 2 and "--listen with ,tls needs certificates" in out.stderr
     out = run("--listen", "127.0.0.1:0,ssl")
     assert out.returncode == 2 and "does not say how to listen" in out.stderr
+
+
+# --- PROXY headers --------------------------------------------------------------------------------------------------
+
+V2 = b"\r\n\r\n\0\r\nQUIT\n"
+
+
+@pytest.fixture
+def behind_a_proxy(router, named, tmp_path):
+    """A router that trusts whoever is on this machine, with a listener for PROXY headers and one for these and TLS."""
+    behind = named("r1")
+    certificates.write(tmp_path / "certificates" / "app", "app.example")
+
+    def start(trusted=("127.0.0.1/32",)):
+        served = deployment(revision("r1", 10000, behind.address))
+        running = router(table(served, trusted_proxies=list(trusted)), "--listen", "127.0.0.1:0,proxy", "--listen",
+                         "127.0.0.1:0,tls,proxy", "--certificates", str(tmp_path / "certificates"))
+        running.behind = behind
+        _, clear, both = running.facts["listen"]
+        running.proxied, running.secure = clear.removesuffix(",proxy"), both.removesuffix(",tls,proxy")
+        return running
+
+    return start
+
+
+@pytest.mark.parametrize("header", [b"PROXY TCP4 192.0.2.7 192.0.2.1 40000 443\r\n",
+                                    V2 + b"\x21\x11\0\x0c\xc0\0\2\7\xc0\0\2\1\x9c\x40\x01\xbb",
+                                    V2 + b"\x21\x11\0\x10\xc0\0\2\7\xc0\0\2\1\x9c\x40\x01\xbb\x04\0\1x"])
+@pytest.mark.parametrize("secured", [False, True])
+def test_a_header_names_the_client(behind_a_proxy, header, secured):
+    running = behind_a_proxy()
+    with wire.connect(running.secure if secured else running.proxied) as sock:
+        sock.sendall(header)
+        if secured:
+            sock = context().wrap_socket(sock, server_hostname="app.example")
+        assert ask(sock).status == 200
+        sock.close()
+    seen = running.behind.requests[0]
+    assert (seen.get("X-Forwarded-For"), seen.get("X-Forwarded-Port")) == ("192.0.2.7", "443")
+    assert seen.get("X-Forwarded-Proto") == ("https" if secured else "http")
+
+
+def test_strangers_and_garbage_are_turned_away(behind_a_proxy):
+    running = behind_a_proxy()
+    for bad in [wire.request(), b"PROXY TCP4 nobody 192.0.2.1 1 2\r\n" + wire.request(), V2 + b"\x21\x11\xff\xff" + b"x" * 3000]:
+        assert wire.exchange(running.proxied, bad) == b""
+    stranger = behind_a_proxy(trusted=["192.0.2.0/24"])
+    assert wire.exchange(stranger.proxied, b"PROXY TCP4 192.0.2.7 192.0.2.1 40000 443\r\n" + wire.request()) == b""
+    assert running.behind.requests == []
+
+
+def test_curl_speaks_for_somebody(behind_a_proxy):
+    running = behind_a_proxy()
+    out = subprocess.run(["curl", "-sS", "--haproxy-protocol", "-H", "Host: app.example", "-o", "/dev/null", "-w", "%{http_code}",
+                          f"http://{running.proxied}/"], capture_output=True, text=True, timeout=60)
+    assert out.stdout == "200", out.stderr
+    assert running.behind.requests[0].get("X-Forwarded-For") == "127.0.0.1"

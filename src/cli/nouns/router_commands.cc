@@ -195,7 +195,7 @@ void add_router_commands(Commands& commands) {
            {name,
             {.name = "listen",
              .value = "ADDRESS",
-             .help = "where clients connect: 127.0.0.1:8080, [::1]:0, unix:/path; with TLS 0.0.0.0:8443,tls",
+             .help = "where clients connect: 127.0.0.1:8080, [::1]:0, unix:/path; with ,tls or ,proxy behind it",
              .repeated = true},
             {.name = "admin",
              .value = "ADDRESS",

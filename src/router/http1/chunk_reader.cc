@@ -38,8 +38,12 @@ size_t ChunkReader::take(std::string_view bytes, std::string_view& content) {
       if (left_ == 0) state_ = State::content_cr;
       return at;
     }
+    const State before = state_;
     state_ = framing(bytes[at]);
     if (state_ == State::bad) return at;
+    if (kept_ != nullptr && before >= State::trailer && before <= State::trailer_lf && state_ != State::last_lf) {
+      *kept_ += bytes[at];
+    }
     ++at;
   }
   return at;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace sluice::router {
@@ -20,6 +21,9 @@ class ChunkReader {
  public:
   // Takes bytes up to the end of one piece of content, of the body or of the input, and says how many.
   size_t take(std::string_view bytes, std::string_view& content);
+
+  // Lines of trailers are put there, too, each with its CRLF; before the first byte is taken.
+  void keep_trailers(std::string& into) { kept_ = &into; }
 
   bool done() const { return state_ == State::done; }
   bool bad() const { return state_ == State::bad; }
@@ -54,6 +58,7 @@ class ChunkReader {
   bool quoted_ = false;   // within a quoted string of an extension
   bool escaped_ = false;  // behind a backslash in one
   State state_ = State::size;
+  std::string* kept_ = nullptr;
   std::array<char, 20> name_{};  // of a trailer, as far as it fits
 };
 

@@ -163,33 +163,35 @@ size_t response_head_room(const ResponseHead& head, const Answering& answering) 
          answering.revision.size() + 192;
 }
 
+bool stays_in_answer(const ResponseHead& head, const Answering& answering, const HeaderLine& line) {
+  // A length of what cannot have a body would be believed by whoever does not know that (RFC 9110, 8.6).
+  const bool has_length = head.status >= 200 && head.status != 204;
+  switch (line.field) {
+    case Field::connection:
+    case Field::hop_by_hop:
+      return false;
+    case Field::upgrade:
+      return answering.upgrade;
+    case Field::sluice_deployment:
+    case Field::sluice_revision:
+      return answering.revision.empty();
+    case Field::content_length:
+      return has_length;
+    case Field::transfer_encoding:
+      return has_length && !answering.old_client;
+    case Field::other:
+    case Field::accept:
+    case Field::tracestate:
+      return !head.framing.names_others || !is_named_by_connection(head.headers, line.name);
+    default:
+      return true;
+  }
+}
+
 size_t write_response_head(const ResponseHead& head, const Answering& answering, char* at) {
   Writer out(at);
-  // A length of what cannot have a body would be believed by whoever does not know that (RFC 9110, 8.6).
-  bool has_length = head.status >= 200 && head.status != 204;
   out << "HTTP/1.1 " << static_cast<unsigned>(head.status) << " " << head.reason << "\r\n";
-  copy_runs(head.headers, out, [&](const HeaderLine& line) {
-    switch (line.field) {
-      case Field::connection:
-      case Field::hop_by_hop:
-        return false;
-      case Field::upgrade:
-        return answering.upgrade;
-      case Field::sluice_deployment:
-      case Field::sluice_revision:
-        return answering.revision.empty();
-      case Field::content_length:
-        return has_length;
-      case Field::transfer_encoding:
-        return has_length && !answering.old_client;
-      case Field::other:
-      case Field::accept:
-      case Field::tracestate:
-        return !head.framing.names_others || !is_named_by_connection(head.headers, line.name);
-      default:
-        return true;
-    }
-  });
+  copy_runs(head.headers, out, [&](const HeaderLine& line) { return stays_in_answer(head, answering, line); });
   out << answering.set_cookie;
   if (!answering.hsts.empty() && !head.headers.has(Field::strict_transport_security)) out << answering.hsts;
   if (!answering.revision.empty()) {

@@ -36,6 +36,9 @@ struct Answering {
   std::string_view revision;
 };
 
+// Whether a line of an answer is passed on.
+bool stays_in_answer(const ResponseHead& head, const Answering& answering, const HeaderLine& line);
+
 size_t response_head_room(const ResponseHead& head, const Answering& answering);
 // Writes at `out` and says how much.
 size_t write_response_head(const ResponseHead& head, const Answering& answering, char* out);

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "router/address.h"
 #include "router/http1/chunk_reader.h"
 #include "router/http1/websocket_frames.h"
+#include "router/http2/http2_session.h"
 #include "router/proxy/buffers.h"
 #include "router/proxy/timers.h"
 #include "router/table/dispatch.h"
@@ -17,12 +19,13 @@
 namespace sluice::router {
 
 struct Exchange;
+struct Http2Connection;
 struct Replica;
 class RevisionPool;
 class Secured;
 
 struct Endpoint {
-  enum class Kind : uint8_t { client, upstream, listener, wakeup, redis };
+  enum class Kind : uint8_t { client, upstream, listener, wakeup, redis, http2 };
 
   int fd = -1;  // -1: gone
   Kind kind = Kind::client;
@@ -51,30 +54,56 @@ struct Peer {
   std::string_view address() const { return {text.data(), size}; }
 };
 
+// Who asks: a connection of HTTP/1.1, or a stream of one of HTTP/2, which has no file of its own: its fd is kStream.
 struct Client : Endpoint {
   enum class Phase : uint8_t {
-    idle,       // between requests
-    head,       // a part of a head has come
-    busy,       // an exchange is under way
-    held,       // a whole head waits for a hold to end
-    asking,     // a whole head waits for what Redis knows of its session
-    closing,    // what is in `out` is written, then it closes
-    lingering,  // it has closed for writing, and reads until the other end has, too
+    introduced,  // whom it speaks for is to come, in a PROXY header
+    idle,        // between requests
+    head,        // a part of a head has come
+    busy,        // an exchange is under way
+    held,        // a whole head waits for a hold to end
+    asking,      // a whole head waits for what Redis knows of its session
+    closing,     // what is in `out` is written, then it closes
+    lingering,   // it has closed for writing, and reads until the other end has, too
   };
 
   Phase phase = Phase::idle;
   bool ended = false;                                // nothing more comes
   bool hold_over = false;                            // it has waited as long as it may
   bool cut = false;                                  // what was written is not all: it must not look as if it were
+  bool will_be_secure = false;                       // TLS begins behind the PROXY header
   bool handshakes = false;                           // its TLS is not settled yet
+  bool asked = false;                                // something has come; what begins now is no preface any more
+  bool whole = false;                                // of a stream: all of the answer is in `out`
+  bool over = false;                                 // of a stream: the other end knows that it has ended
   PinElsewhere elsewhere = PinElsewhere::not_asked;  // what it was told of its session
   Peer peer;
   int64_t asked_us = 0;  // when its request came, if it has asked; else 0
   Exchange* exchange = nullptr;
-  Buffer* in = nullptr;    // read, and not yet used
-  Buffer* out = nullptr;   // to be written
-  Client* prev = nullptr;  // all clients of the thread
+  Buffer* in = nullptr;              // read, and not yet used
+  Buffer* out = nullptr;             // to be written
+  Http2Connection* http2 = nullptr;  // of a stream
+  int32_t stream = 0;
+  uint32_t uncredited = 0;     // bytes of its body that the other end may make up for once they are written
+  Buffer* trailers = nullptr;  // of a stream's request: lines
+  Client* prev = nullptr;      // all clients of the thread, or all streams of a connection
   Client* next = nullptr;
+};
+
+inline constexpr int kStream = INT32_MAX;
+
+// A connection that speaks HTTP/2.
+struct Http2Connection : Endpoint {
+  Peer peer;
+  Buffer* out = nullptr;  // to be written
+  Client* streams = nullptr;
+  uint32_t count = 0;    // of them
+  bool closing = false;  // it closes once all is written
+  bool lingers = false;  // all is written; it reads until the other end has closed, too
+  std::unique_ptr<Http2Events> events;
+  std::unique_ptr<Http2Session> session;
+  Http2Connection* prev = nullptr;  // all of the thread
+  Http2Connection* next = nullptr;
 };
 
 struct Upstream : Endpoint {
@@ -147,6 +176,7 @@ struct Exchange {
   const char* error = "";
   Timeouts timeouts;
   std::array<char, 32> trace{};
+  std::string trailers;  // lines, of an answer to a stream
   WebsocketFrames to_client;
   WebsocketFrames to_upstream;
 };

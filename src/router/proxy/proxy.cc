@@ -46,6 +46,8 @@ bool Proxy::run_queue() {
     if (endpoint->fd < 0) continue;
     if (endpoint->kind == Endpoint::Kind::client) {
       progress(static_cast<Client&>(*endpoint));
+    } else if (endpoint->kind == Endpoint::Kind::http2) {
+      progress(static_cast<Http2Connection&>(*endpoint));
     } else {
       progress(static_cast<Upstream&>(*endpoint));
     }
@@ -61,6 +63,8 @@ void Proxy::run_timers() {
     if (endpoint->fd < 0) continue;
     if (endpoint->kind == Endpoint::Kind::client) {
       fire(static_cast<Client&>(*endpoint));
+    } else if (endpoint->kind == Endpoint::Kind::http2) {
+      fire(static_cast<Http2Connection&>(*endpoint));
     } else {
       fire(static_cast<Upstream&>(*endpoint));
     }
@@ -74,6 +78,7 @@ void Proxy::rest() {
   clients_.rest();
   upstreams_.rest();
   exchanges_.rest();
+  connections_.rest();
 }
 
 bool Proxy::is_trusted(Peer& peer) {
@@ -90,7 +95,15 @@ bool Proxy::is_trusted(Peer& peer) {
 // --------------------------------------------------------------------------------------------------------------- room
 
 bool Proxy::admits(const Address& peer) {
-  IpBytes ip = ip_bytes(peer);
+  const IpBytes ip = ip_bytes(peer);
+  if (!enter(ip)) return false;
+  if (make_room()) return true;
+  addresses_.leave(ip);
+  return false;
+}
+
+// One connection more of that address, if it may have one.
+bool Proxy::enter(const IpBytes& ip) {
   const Table* table = this->table();
   uint64_t limit = std::max<size_t>(most_of_all_ / 2, 1);  // so that nobody takes all
   if (table != nullptr && table->settings->connections_per_address != 0) {
@@ -99,14 +112,11 @@ bool Proxy::admits(const Address& peer) {
   // Whoever stands between the clients and the router has all of theirs.
   bool trusted = table != nullptr && std::ranges::any_of(table->settings->trusted_proxies,
                                                          [&](const Network& each) { return each.contains(ip); });
-  if (!addresses_.enter(ip, trusted ? UINT64_MAX : limit)) return false;
-  if (make_room()) return true;
-  addresses_.leave(ip);
-  return false;
+  return addresses_.enter(ip, trusted ? UINT64_MAX : limit);
 }
 
 bool Proxy::make_room() {
-  while (clients_.taken() + upstreams_.taken() >= most_) {
+  while (clients() + upstreams_.taken() >= most_) {
     if (!evict()) return false;
   }
   return true;
@@ -116,6 +126,8 @@ bool Proxy::evict() {
   if (oldest_spare_ == nullptr) return false;
   if (oldest_spare_->kind == Endpoint::Kind::client) {
     close(static_cast<Client&>(*oldest_spare_));
+  } else if (oldest_spare_->kind == Endpoint::Kind::http2) {
+    close(static_cast<Http2Connection&>(*oldest_spare_));
   } else {
     close(static_cast<Upstream&>(*oldest_spare_));
   }
@@ -156,6 +168,7 @@ void Proxy::begin_stop() {
     if (client->phase == Client::Phase::idle && client->in == nullptr) close(*client);
     client = next;
   }
+  for (Http2Connection* each = all_connections_; each != nullptr; each = each->next) begin_stop(*each);
   for (auto& pool : pools_) {
     if (!pool) continue;
     for (Exchange* exchange = pool->exchanges(); exchange != nullptr;) {
@@ -169,6 +182,7 @@ void Proxy::begin_stop() {
 
 void Proxy::cut_all() {
   while (all_clients_ != nullptr) close(*all_clients_);
+  while (all_connections_ != nullptr) close(*all_connections_);
   for (auto& pool : pools_) {
     if (!pool) continue;
     for (const auto& replica : pool->replicas()) close_idle(*replica);

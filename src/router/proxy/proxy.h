@@ -47,6 +47,7 @@ struct Arrival {
   uint16_t port = 0;
   bool at_unix = false;  // the peer has no address and is trusted
   bool secure = false;   // it speaks TLS: the wire knows what that has settled
+  bool proxied = false;  // a PROXY header comes first
 };
 
 // Why an upstream did not do.
@@ -91,6 +92,7 @@ class Proxy {
 
   void happened(Client& client, const Happened& what);
   void happened(Upstream& upstream, const Happened& what);
+  void happened(Http2Connection& connection, const Happened& what);
   void happened_at_redis(const Happened& what) { pins_.happened(what); }
 
   // Works off what is to go on by itself; whether there is more.
@@ -111,31 +113,42 @@ class Proxy {
   void begin_stop();
   void cut_all();
 
-  size_t clients() const { return clients_.taken(); }
+  // Connections of clients.
+  size_t clients() const { return clients_.taken() - streams_ + connections_.taken(); }
   size_t exchanges() const { return exchanges_.taken(); }
   size_t buffers_taken() const { return buffers_.taken(); }
   size_t held() const { return held_.size(); }
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   const std::vector<std::unique_ptr<RevisionPool>>& pools() const { return pools_; }
+  const Http2Counts& http2_counts() const { return http2_counts_; }
   const PinCounts& pin_counts() const { return pins_.counts(); }
 
  private:
+  friend class Http2Streams;
+
   // proxy_client.cc
   void progress(Client& client);
   void read(Client& client);
   void settle_tls(Client& client);
+  void begin_client(Client& client);
+  void introduce(Client& client, const Address& peer);
+  bool read_introduction(Client& client);
+  void turn_away(Client& client, const char* why);
   bool take_input(Client& client, std::string_view& bytes);
   size_t consume(Client& client, std::string_view bytes);
   bool flush(Client& client);
   bool write(Client& client, std::string_view first, std::string_view second);
+  void wait_for_head(Client& client);
   void client_ended(Client& client);
   void close(Client& client);
+  void forget(Client& client);
   void close_after_writing(Client& client);
   void become_idle(Client& client);
   void linger(Client& client);
   void fire(Client& client);
   void wake(Endpoint& endpoint);
   bool is_trusted(Peer& peer);
+  bool enter(const IpBytes& ip);
   bool make_room();
   void add_spare(Endpoint& endpoint);
   void remove_spare(Endpoint& endpoint);
@@ -143,6 +156,27 @@ class Proxy {
   std::string_view environment() const {
     return table() != nullptr ? std::string_view(table()->settings->environment) : "";
   }
+
+  // proxy_http2.cc
+  Parsed speaks_http2(const Client& client, std::string_view bytes) const;
+  void become_http2(Client& client, std::string_view bytes);
+  void progress(Http2Connection& connection);
+  void receive(Http2Connection& connection, std::string_view bytes);
+  void pump(Http2Connection& connection);
+  void end_streams(Http2Connection& connection);
+  void close(Http2Connection& connection);
+  void fire(Http2Connection& connection);
+  void begin_stop(Http2Connection& connection);
+  void progress_stream(Client& client);
+  std::string_view next_body(Exchange& exchange, std::string_view content, bool last);
+  static void add_trailers(std::string_view lines, std::string& into);
+  void forward_stream_body(Exchange& exchange);
+  void credit(Client& client);
+  void put_answer(Client& client, const ResponseHead& head, const Answering& answering, bool has_body);
+  void put_own_answer(Client& client, std::string_view text);
+  void put_content(Client& client, std::string_view content);
+  void end_stream(Client& client);
+  void leave_connection(Client& client);
 
   // proxy_request.cc
   size_t begin(Client& client, std::string_view bytes);
@@ -192,6 +226,7 @@ class Proxy {
   void refuse(Client& client, uint16_t status, const char* why);
   // Of which deployment, if no revision of it was chosen, is for the log and, if it is paused, for its page.
   void answer(Exchange& exchange, uint16_t status, const char* why, const Deployment* of = nullptr);
+  bool write_own(Client& client);
   std::string secure_url() const;
   void finish(Exchange& exchange, const Deployment* of = nullptr);
   void count(Exchange& exchange);
@@ -226,6 +261,10 @@ class Proxy {
   Slab<Client> clients_;
   Slab<Upstream> upstreams_;
   Slab<Exchange> exchanges_;
+  Slab<Http2Connection> connections_;
+  size_t streams_ = 0;  // of the clients
+  Http2Connection* all_connections_ = nullptr;
+  Http2Counts http2_counts_;
   Client* all_clients_ = nullptr;
   Endpoint* oldest_spare_ = nullptr;  // of those that have nothing to do
   Endpoint* newest_spare_ = nullptr;
@@ -243,6 +282,7 @@ class Proxy {
   std::unique_ptr<char[]> input_;   // what was just read
   std::unique_ptr<char[]> output_;  // a head that is about to be written
   std::string text_;                // the router's own answers
+  std::string body_;                // a chunk of a stream's body
   std::string log_lines_;
   uint64_t trace_state_;
   uint32_t sample_ = 0;

@@ -35,6 +35,11 @@ SentHead read_sent_head(std::string_view sent) {
 }
 
 std::string_view tls_version(const Peer& peer) { return peer.tls != nullptr ? peer.tls->version() : ""; }
+std::string_view protocol_of(const Exchange& exchange) {
+  if (exchange.client->http2 != nullptr) return "HTTP/2";
+  return exchange.old_client ? "HTTP/1.0" : "HTTP/1.1";
+}
+
 std::string_view sni(const Peer& peer) { return peer.tls != nullptr ? peer.tls->name() : ""; }
 
 }  // namespace
@@ -59,7 +64,15 @@ void Proxy::refuse(Client& client, uint16_t status, const char* why) {
                 .bytes_out = text_.size()});
   }
   client.phase = Client::Phase::closing;
-  if (write(client, text_, {})) close_after_writing(client);
+  if (write_own(client)) close_after_writing(client);
+}
+
+// What is in `text_`.
+bool Proxy::write_own(Client& client) {
+  if (client.http2 == nullptr) return write(client, text_, {});
+  if (client.exchange != nullptr) client.exchange->bytes_out += text_.size();
+  put_own_answer(client, text_);
+  return true;
 }
 
 // Where the request that was just read is to be asked with TLS.
@@ -96,7 +109,7 @@ void Proxy::answer(Exchange& exchange, uint16_t status, const char* why, const D
        .location = location,
        .paused = of != nullptr && of->paused && status == 503 ? of : nullptr},
       text_);
-  if (!write(client, text_, {})) return;
+  if (!write_own(client)) return;
   bool keep_alive = exchange.keep_alive;
   finish(exchange, of);
   if (keep_alive) {
@@ -175,7 +188,7 @@ void Proxy::log(Exchange& exchange, const Deployment* of) {
               .peer = exchange.client->peer.address(),
               .trace = {exchange.trace.data(), exchange.trace.size()},
               .error = exchange.error,
-              .protocol = exchange.old_client ? "HTTP/1.0" : "HTTP/1.1",
+              .protocol = protocol_of(exchange),
               .tls_version = tls_version(exchange.client->peer),
               .sni = sni(exchange.client->peer),
               .status = exchange.status,

@@ -21,22 +21,33 @@ Client* Proxy::accept(int fd, const Address& peer, const Arrival& at) {
   client->fd = fd;
   client->kind = Endpoint::Kind::client;
   client->readable = true;  // often the request is there already
-  client->peer = {.at_unix = at.at_unix, .port = at.port, .tls = wire_.secured(fd)};
-  client->handshakes = client->peer.tls != nullptr;
+  client->peer = {.at_unix = at.at_unix, .port = at.port};
+  client->will_be_secure = at.secure;
   if (!at.at_unix) {
-    std::string text = host_text(peer);
-    client->peer.size = static_cast<uint8_t>(std::min(text.size(), client->peer.text.size()));
-    std::memcpy(client->peer.text.data(), text.data(), client->peer.size);
-    client->peer.ip = ip_bytes(peer);
+    introduce(*client, peer);
     client->peer.counted = true;
   }
   client->next = all_clients_;
   if (all_clients_ != nullptr) all_clients_->prev = client;
   all_clients_ = client;
-  timers_.set(client->timer, now_.monotonic_ms() + (client->handshakes ? kHandshake_ms : kKeepAlive_ms));
+  if (at.proxied) {
+    client->phase = Client::Phase::introduced;
+    timers_.set(client->timer, now_.monotonic_ms() + kHandshake_ms);
+  } else {
+    begin_client(*client);
+  }
   add_spare(*client);
   wake(*client);
   return client;
+}
+
+// With its peer known: TLS begins, or requests.
+void Proxy::begin_client(Client& client) {
+  client.phase = Client::Phase::idle;
+  if (client.will_be_secure) wire_.start_tls(client.fd);
+  client.peer.tls = wire_.secured(client.fd);
+  client.handshakes = client.peer.tls != nullptr;
+  timers_.set(client.timer, now_.monotonic_ms() + (client.handshakes ? kHandshake_ms : kKeepAlive_ms));
 }
 
 void Proxy::happened(Client& client, const Happened& what) {
@@ -52,6 +63,10 @@ void Proxy::happened(Client& client, const Happened& what) {
 }
 
 void Proxy::progress(Client& client) {
+  if (client.http2 != nullptr) {
+    progress_stream(client);
+    return;
+  }
   if (client.out != nullptr && client.writable) {
     if (!flush(client)) return;
     if (client.out == nullptr) {
@@ -131,6 +146,9 @@ void Proxy::read(Client& client) {
         if (size == 0 || size == kBroken) close(client);
         continue;
       }
+      case Client::Phase::introduced:
+        if (!read_introduction(client)) return;
+        continue;
       case Client::Phase::closing:
       case Client::Phase::held:
       case Client::Phase::asking:
@@ -168,20 +186,35 @@ size_t Proxy::consume(Client& client, std::string_view bytes) {
     if (client.exchange->tunnel) return tunnel_from_client(*client.exchange, bytes);
     return forward_body(*client.exchange, bytes);
   }
+  if (client.http2 == nullptr && !client.asked) {
+    switch (speaks_http2(client, bytes)) {
+      case Parsed::complete:
+        become_http2(client, bytes);
+        return bytes.size();
+      case Parsed::incomplete:
+        wait_for_head(client);
+        return 0;
+      case Parsed::bad:
+        break;
+    }
+  }
   switch (parse_request_head(bytes, request_head_)) {
     case Parsed::bad:
       refuse(client, 400, request_head_.fault);
       return bytes.size();
     case Parsed::incomplete:
-      if (client.phase == Client::Phase::idle) {
-        client.phase = Client::Phase::head;
-        timers_.set(client.timer, now_.monotonic_ms() + kHead_ms);
-      }
+      wait_for_head(client);
       return 0;
     case Parsed::complete:
       break;
   }
   return begin(client, bytes);
+}
+
+void Proxy::wait_for_head(Client& client) {
+  if (client.phase != Client::Phase::idle) return;
+  client.phase = Client::Phase::head;
+  timers_.set(client.timer, now_.monotonic_ms() + kHead_ms);
 }
 
 void Proxy::client_ended(Client& client) {
@@ -239,6 +272,11 @@ bool Proxy::flush(Client& client) {
 bool Proxy::write(Client& client, std::string_view first, std::string_view second) {
   size_t size = first.size() + second.size();
   if (client.exchange != nullptr) client.exchange->bytes_out += size;
+  if (client.http2 != nullptr) {
+    put_content(client, first);
+    put_content(client, second);
+    return true;
+  }
   size_t written = 0;
   if (client.out == nullptr && client.writable && size > 0) {
     // One piece costs the kernel less than two; copying a little costs nearly nothing.
@@ -273,6 +311,10 @@ bool Proxy::write(Client& client, std::string_view first, std::string_view secon
 }
 
 void Proxy::become_idle(Client& client) {
+  if (client.http2 != nullptr) {
+    end_stream(client);
+    return;
+  }
   client.exchange = nullptr;
   client.hold_over = false;
   client.elsewhere = PinElsewhere::not_asked;
@@ -288,6 +330,10 @@ void Proxy::become_idle(Client& client) {
 }
 
 void Proxy::close_after_writing(Client& client) {
+  if (client.http2 != nullptr) {
+    end_stream(client);
+    return;
+  }
   client.phase = Client::Phase::closing;
   buffers_.give_up(client.in);
   timers_.set(client.timer, now_.monotonic_ms() + kUnread_ms);
@@ -314,11 +360,18 @@ void Proxy::close(Client& client) {
     detach(*exchange, false);
     finish(*exchange);
   }
-  if (client.out == nullptr && !client.cut) {
+  if (client.http2 != nullptr) {
+    leave_connection(client);
+  } else if (client.out == nullptr && !client.cut) {
     wire_.close(client.fd);
   } else {
     wire_.reset(client.fd);
   }
+  forget(client);
+}
+
+// Its connection is closed, or somebody else's.
+void Proxy::forget(Client& client) {
   client.fd = -1;
   client.exchange = nullptr;
   timers_.remove(client.timer);
@@ -326,11 +379,13 @@ void Proxy::close(Client& client) {
   if (client.peer.counted) addresses_.leave(client.peer.ip);
   buffers_.give_up(client.in);
   buffers_.give_up(client.out);
+  buffers_.give_up(client.trailers);
   if (client.phase == Client::Phase::held) std::erase(held_, &client);
   if (client.phase == Client::Phase::asking) pins_.forget(client);
   if (client.prev != nullptr) client.prev->next = client.next;
   if (client.next != nullptr) client.next->prev = client.prev;
-  if (all_clients_ == &client) all_clients_ = client.next;
+  Client*& first = client.http2 != nullptr ? client.http2->streams : all_clients_;
+  if (first == &client) first = client.next;
   clients_.give(&client);
 }
 
@@ -338,6 +393,7 @@ void Proxy::fire(Client& client) {
   switch (client.phase) {
     case Client::Phase::asking:  // it will be answered
       return;
+    case Client::Phase::introduced:
     case Client::Phase::idle:
     case Client::Phase::closing:
     case Client::Phase::lingering:

@@ -90,6 +90,7 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   remove_spare(client);
   client.exchange = &exchange;
   client.phase = Client::Phase::busy;
+  client.asked = true;
   exchange.client = &client;
   exchange.begun_us = client.asked_us != 0 ? client.asked_us : now_.monotonic_us;
   exchange.logged = is_sampled();
@@ -109,7 +110,10 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
   std::string_view trace = trace_of(head);
   begin_trace(exchange, trace, span);
   size_t taken = 0;
-  if (!take_body(exchange, bytes.substr(head.size), taken)) {
+  std::string_view body = bytes.substr(head.size);  // as far as it is there, as it goes upstream
+  if (client.http2 != nullptr) {
+    taken = std::min(body.size(), kReadBytes);
+  } else if (!take_body(exchange, body, taken)) {
     refused_.store(refused_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     answer(exchange, 400, "a bad chunk");
     return bytes.size();
@@ -167,9 +171,12 @@ size_t Proxy::begin(Client& client, std::string_view bytes) {
       forwarding.trace = {exchange.trace.data(), exchange.trace.size()};
       forwarding.span = {span, sizeof span};
     }
-    exchange.sent = buffers_.take(request_head_room(head, forwarding) + taken);
+    const bool all = taken == body.size();
+    body = body.substr(0, taken);
+    if (client.http2 != nullptr && !exchange.request.done) body = next_body(exchange, body, client.ended && all);
+    exchange.sent = buffers_.take(request_head_room(head, forwarding) + body.size());
     write_request_head(head, forwarding, *exchange.sent);
-    exchange.sent->append(bytes.substr(head.size, taken));
+    exchange.sent->append(body);
   }
   prepare(exchange, client, done);
   return used;
@@ -310,7 +317,9 @@ void Proxy::write_request(Exchange& exchange) {
   Client& client = *exchange.client;
   bool all = flush_request(exchange);
   await(exchange);
-  if (all && !exchange.request.done && (client.in != nullptr || client.readable)) wake(client);
+  if (all && !exchange.request.done && (client.in != nullptr || client.readable || client.http2 != nullptr)) {
+    wake(client);
+  }
 }
 
 // One of both is waited for, and it alone can be late: the client while it does not read, or more of its body is to

@@ -127,6 +127,11 @@ void Proxy::relay_interim(Exchange& exchange) {
     await(exchange);
   }
   if (exchange.old_client) return;
+  if (exchange.client->http2 != nullptr) {
+    exchange.client->http2->session->interim(exchange.client->stream, response_head_);
+    wake(*exchange.client->http2);
+    return;
+  }
   size_t size = write_response_head(response_head_, {}, output_.get());
   write(*exchange.client, {output_.get(), size}, {});
 }
@@ -182,7 +187,14 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
     exchange.streams = head.headers.value_of(Field::content_type).starts_with("text/event-stream");
   }
   exchange.begun = true;
-  size_t size = write_response_head(head, answering, output_.get());
+  size_t size = 0;
+  if (exchange.client->http2 != nullptr) {
+    if (body.kind == BodyKind::chunked) body.chunks.keep_trailers(exchange.trailers);
+    put_answer(*exchange.client, head, answering, !body.done);
+    exchange.bytes_out += head.size;
+  } else {
+    size = write_response_head(head, answering, output_.get());
+  }
   buffers_.give_up(exchange.cookie);
   if (!exchange.logged && exchange.status < 500 && sent_whole) buffers_.give_up(exchange.sent);
   return head.size + forward_response(exchange, {output_.get(), size}, bytes.substr(head.size));
@@ -191,7 +203,8 @@ size_t Proxy::begin_response(Exchange& exchange, std::string_view bytes) {
 // Passes on the head, if there is one, with what belongs to the body, and finishes if that is all of it.
 size_t Proxy::forward_response(Exchange& exchange, std::string_view head, std::string_view bytes) {
   Body& body = exchange.response;
-  if (body.kind == BodyKind::chunked && exchange.old_client) return forward_unchunked(exchange, head, bytes);
+  if (body.kind == BodyKind::chunked && (exchange.old_client || exchange.client->http2 != nullptr))
+    return forward_unchunked(exchange, head, bytes);
   size_t taken = 0;
   switch (body.kind) {
     case BodyKind::none:
@@ -253,6 +266,10 @@ void Proxy::finish_response(Exchange& exchange, bool leftover) {
   Client& client = *exchange.client;
   if (leftover && !exchange.is_head) exchange.replica->unruly_until_ms = now_.monotonic_ms() + kUnruly_ms;
   bool keep_alive = exchange.keep_alive && exchange.request.done;
+  if (!exchange.trailers.empty()) {
+    buffers_.give_up(client.trailers);
+    buffers_.append(client.trailers, exchange.trailers);
+  }
   detach(exchange, exchange.reusable && exchange.request.done && !leftover);
   finish(exchange);
   if (keep_alive) {

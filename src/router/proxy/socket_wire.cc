@@ -34,9 +34,13 @@ ssize_t SocketWire::read(int fd, char* into, size_t size) {
 }
 
 ssize_t SocketWire::write(int fd, const iovec* parts, int count) {
-  if (TlsSession* tls = session(fd)) return tls->write(parts, count);
   size_t size = 0;
   for (int i = 0; i < count; ++i) size += parts[i].iov_len;
+  if (TlsSession* tls = session(fd)) {
+    const ssize_t done = tls->write(parts, count);
+    if (done != kBroken && (done < 0 || static_cast<size_t>(done) < size)) await_room(fd);
+    return done;
+  }
   while (true) {
     ssize_t done;
     if (count == 1) {
@@ -97,6 +101,17 @@ bool SocketWire::has_connected(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
+void SocketWire::hand_over(int fd, Endpoint& to) {
+  auto at = static_cast<size_t>(fd);
+  const bool is_quiet = at < quiet_.size() && quiet_[at] != nullptr;
+  if (is_quiet) quiet_[at] = &to;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  if (!is_quiet) event.events |= EPOLLOUT;
+  event.data.ptr = &to;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
+}
+
 Look SocketWire::look(int fd) {
   char byte;
   ssize_t size = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -122,10 +137,19 @@ void SocketWire::close(int fd) {
   ::close(fd);
 }
 
-void SocketWire::secure(int fd, std::unique_ptr<TlsSession> session) {
+void SocketWire::start_tls(int fd) {
   auto at = static_cast<size_t>(fd);
   if (at >= sessions_.size()) sessions_.resize(at + 64);
-  sessions_[at] = std::move(session);
+  sessions_[at] = tls_->accept(fd);
+}
+
+ssize_t SocketWire::peek(int fd, char* into, size_t size) {
+  while (true) {
+    ssize_t done = ::recv(fd, into, size, MSG_PEEK);
+    if (done >= 0) return done;
+    if (errno == EAGAIN) return kWouldBlock;
+    if (errno != EINTR) return kBroken;
+  }
 }
 
 void SocketWire::reset(int fd) {

@@ -23,7 +23,10 @@ class SocketWire final : public Wire {
   ssize_t write(int fd, const iovec* parts, int count) override;
   int connect(const Address& to, Endpoint& endpoint, bool& at_once) override;
   bool has_connected(int fd) override;
+  void hand_over(int fd, Endpoint& to) override;
   Look look(int fd) override;
+  ssize_t peek(int fd, char* into, size_t size) override;
+  void start_tls(int fd) override;
   const Secured* secured(int fd) const override { return session(fd); }
   void acknowledge(int fd) override;
   void shut_write(int fd) override;
@@ -33,8 +36,8 @@ class SocketWire final : public Wire {
   // What happens at the fd is told with the endpoint from now on. Of a Unix socket, that it is writable is only told
   // after a write that it did not take: it would be told with everything that the other end reads.
   bool watch(int fd, Endpoint& endpoint, bool is_unix);
-  // From now on what goes over this fd is TLS. Before it is watched.
-  void secure(int fd, std::unique_ptr<TlsSession> session);
+  // Who speaks TLS here; it must stay.
+  void use(TlsServer* tls) { tls_ = tls; }
   // For listeners and wake-ups, which are told as long as there is something.
   bool watch_level(int fd, Endpoint& endpoint);
   void forget(int fd);
@@ -58,6 +61,7 @@ class SocketWire final : public Wire {
   }
 
   int epoll_;
+  TlsServer* tls_ = nullptr;
   std::vector<Endpoint*> quiet_;                       // by fd: those of whom it is not told that they are writable
   std::vector<std::unique_ptr<TlsSession>> sessions_;  // by fd; in the clear: nothing
   std::unique_ptr<epoll_event[]> events_;

@@ -60,7 +60,13 @@ class Wire {
   // connected already.
   virtual int connect(const Address& to, Endpoint& endpoint, bool& at_once) = 0;
   virtual bool has_connected(int fd) = 0;
+  // What happens at the fd is told to another endpoint from now on, also what was told before.
+  virtual void hand_over(int fd, Endpoint& to) = 0;
   virtual Look look(int fd) = 0;
+  // What has come, and is still to be read.
+  virtual ssize_t peek(int fd, char* into, size_t size) = 0;
+  // What comes from now on is TLS.
+  virtual void start_tls(int fd) = 0;
   // Nothing: it is in the clear.
   virtual const Secured* secured(int) const { return nullptr; }
   // Tells the other end at once that what it has sent so far has come.

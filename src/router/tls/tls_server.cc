@@ -139,7 +139,7 @@ struct TlsCallbacks {
 
   static int protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
                       unsigned offered_size, void*) {
-    static constexpr unsigned char kKnown[] = "\x08http/1.1";
+    static constexpr unsigned char kKnown[] = "\x02h2\x08http/1.1";
     unsigned char* found = nullptr;
     if (SSL_select_next_proto(&found, size, kKnown, sizeof kKnown - 1, offered, offered_size) !=
         OPENSSL_NPN_NEGOTIATED) {
