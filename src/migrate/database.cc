@@ -1,0 +1,35 @@
+// What both databases share.
+#include "migrate/database.h"
+
+namespace sluice::migrate {
+
+Result<void> Database::run(const std::string& sql, const Row& given) {
+  auto rows = query(sql, given);
+  if (!rows) return std::move(rows).error();
+  return {};
+}
+
+Result<Value> Database::value(const std::string& sql, const Row& given) {
+  auto rows = query(sql, given);
+  if (!rows) return std::move(rows).error();
+  if (rows->empty() || rows->front().empty()) return Value();
+  return rows->front().front();
+}
+
+Result<Transaction> Transaction::begin(Database& database) {
+  auto begun = database.run(database.engine() == Engine::sqlite ? "BEGIN IMMEDIATE" : "BEGIN");
+  if (!begun) return begun.error();
+  return Transaction(database);
+}
+
+Result<void> Transaction::commit() {
+  auto done = database_->run("COMMIT");
+  if (done) database_ = nullptr;
+  return done;
+}
+
+Transaction::~Transaction() {
+  if (database_ != nullptr) (void)database_->run("ROLLBACK");
+}
+
+}  // namespace sluice::migrate
