@@ -118,7 +118,9 @@ Result<Progress> Runner::expand(int64_t number) {
     auto begun = begin_expand(migration);
     if (!begun) return begun.error();
   } else if (now->phase != kExpanding) {
-    return progress_of(migration, "");
+    auto progress = progress_of(migration, "");
+    if (progress) progress->done = true;  // whatever phase followed
+    return progress;
   }
   auto done = ledger_.done(number, "expand");
   if (!done) return done.error();

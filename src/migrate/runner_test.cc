@@ -36,6 +36,18 @@ TEST(Runner, GoesThroughItsPhases) {
   EXPECT_EQ(database.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'"), "");
 }
 
+TEST(Runner, AnExpansionIsOverWhileItsRowsAreCopied) {
+  TestingDatabase database;
+  Migrations migrations = split_names();
+  expanded(database, migrations);
+  Runner runner = database.runner(migrations);
+  ASSERT_TRUE(runner.ledger().put(migrations[1], kMigrating));
+  auto again = runner.expand(2);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->done);
+  EXPECT_EQ(again->phase, kMigrating);
+}
+
 TEST(Runner, TakesAFailedContractionBackWhole) {
   Migrations migrations = split_names("ALTER TABLE users DROP COLUMN first;\nALTER TABLE users DROP COLUMN lost;");
   TestingDatabase database;
