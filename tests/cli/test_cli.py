@@ -110,6 +110,7 @@ def test_every_command_has_help(run):
 # What must have happened before an example can work, besides the examples before it.
 DIAMOND = ["deploy", "run", "examples/diamond", "--yes"]
 BEFORE = {
+    "cluster rollback": [["cluster", "deploy", "local", "petstore", "k8s", "--values", "values.yaml"]] * 2,
     "bundles remove": [["revisions", "archive", "local", "hello@1", "--yes"]],
     "deploy cancel": [["deploy", "plan", "examples/diamond"]],
     "deploy diff": [DIAMOND, ["env", "create", "staging", "--extends", "local"],
@@ -134,6 +135,7 @@ A_REGISTRY = "127.0.0.1:5000"
 # What must be done after it: `up` has started what later examples would meet, and a small change is to be what ran last.
 SMALL = ["do", "Env/update", "environment=local", "name=Local"]
 AFTER = {
+    "cluster policy": [SMALL],
     "down": [["stop"], SMALL],
     "deploy diff": [["deploy", "destroy", "--env", "staging", "--yes"], ["env", "destroy", "staging", "--yes"],
                     ["deploy", "destroy", "--env", "local", "--yes"], ["stop"], SMALL],
@@ -145,8 +147,8 @@ AFTER = {
 # The one flow that ran last has settled: there is nothing to decide about it. Nothing is served. What warms is staged.
 # Nobody has a token. No administrator says anything. Nothing was counted of a rollout. Telemetry goes to no such place.
 # Nothing is deployed yet. There is no staging. This host is in no mesh. The example declares no
-# concept. Nobody listens at chat.example.
-EXITS = {"login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
+# concept. Nobody listens at chat.example. No request to a cluster has that id.
+EXITS = {"cluster show": 5, "cluster cancel": 5, "login": 5, "console": 5, "approvals approve": 5, "approvals reject": 5, "credentials bootstrap": 2, "flow cancel": 6, "deploy rollback": 6,
          "flow move": 6, "flow resolve": 5, "status": 5, "router stats": 1, "rollout judge": 1, "telemetry remove": 5,
          "scale": 5, "env promote": 5, "mesh agent": 5, "health invariant": 5,
          "webhooks test": 1}
@@ -168,6 +170,9 @@ def world(run, root, tmp_path, registries):
     (tmp_path / "api_key.txt").write_text("hunter2")
     (tmp_path / "password.txt").write_text("hunter2")
     (tmp_path / "registry").write_text(registries())
+    (tmp_path / "k8s").mkdir()
+    (tmp_path / "k8s" / "config.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"${name}\"}\n")
+    (tmp_path / "values.yaml").write_text("name: petstore\n")
     assert run("bundles", "build", root / "examples/hello", "--out", tmp_path / "hello.bundle").returncode == 0
     assert run("bundles", "build", root / "examples/hello-v2", "--out", tmp_path / "hello-v2.bundle").returncode == 0
     made = run("kit", "run", "deploy", "Runtime/provision", "concept=hello", "runtimeType=local", "config={}", "-o", "json")
@@ -175,6 +180,7 @@ def world(run, root, tmp_path, registries):
     hello = ["Runtime/deploy", f"instance={instance}", f"artifact={root / 'examples/hello'}", "version=1.0.0"]
     assert run("kit", "run", "deploy", *hello).returncode == 0
     assert run(*SMALL).returncode == 0
+    (tmp_path / ".sluice" / "deployer.yml").write_text("hostId: local\nallowedNamespaces: [petstore]\n")
     (tmp_path / "examples").mkdir()
     for each in (root / "examples").iterdir():
         if each.name != "packs":
@@ -237,7 +243,7 @@ def routes(sluice, run, words, folder):
 
 def test_the_example_of_every_command_works(run, sluice, world):
     for name, words in examples(run, world):
-        if name == "serve":
+        if name in ("serve", "deployer"):
             serves(sluice, run, words, world)
             continue
         if name == "router run":
@@ -281,7 +287,7 @@ def misfits(run, name, printed):
 def test_the_json_of_every_command_fits_its_schema(run, sluice, world):
     found = []
     for name, words in examples(run, world):
-        if name == "serve":
+        if name in ("serve", "deployer"):
             found += misfits(run, "status", serves(sluice, run, words, world))
             continue
         if name == "router run":
