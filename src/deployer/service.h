@@ -28,6 +28,7 @@ class Service final : public host::SocketService {
   http::Response answer(const http::Request& request, const http::Peer& peer) override;
   void stop_waiting() override {
     stopping_ = true;
+    means_.leave();
     api_.stop_waiting();
   }
 

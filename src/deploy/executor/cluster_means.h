@@ -9,6 +9,7 @@
 // policy_trouble says what is wrong with that. May be used from many threads.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -77,6 +78,9 @@ class ClusterMeans {
   void cancel(const std::string& request);
   bool is_cancelled(const std::string& request);
   void forget_cancelled(const std::string& request);
+  // The program is about to end: nobody waits for a wave any more. What waits goes on when it is started again.
+  void leave() { leaving_ = true; }
+  bool is_leaving() const { return leaving_; }
 
   const Safe& safe() const { return parts_.safe; }
   Clock& clock() const { return parts_.clock; }
@@ -89,6 +93,7 @@ class ClusterMeans {
   std::optional<kube::Policy> last_good_;
   std::unique_ptr<kube::Client> client_;
   std::set<std::string> cancelled_;
+  std::atomic<bool> leaving_ = false;
 };
 
 }  // namespace sluice::deploy::executor

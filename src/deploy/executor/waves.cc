@@ -28,6 +28,7 @@ std::optional<Refusal> until(const Stage& stage, int64_t timeout_ms, const std::
       return std::nullopt;
     }
     if (std::string why = stage.stop(); !why.empty()) return Refusal{"cancelled", why};
+    if (stage.leaving()) return Refusal{"leaving", "Sluice ends, and goes on when it is started again"};
     if (stage.clock.monotonic_ns() >= end_ns) return std::nullopt;
     stage.clock.sleep_ms(pause_ms);
   }

@@ -23,6 +23,7 @@ struct Stage {
   const Request& request;
   const rendering::Taint& taint;
   std::function<std::string()> stop;
+  std::function<bool()> leaving = [] { return false; };  // whether this program ends: what waits stops as `leaving`
 };
 
 // Applies the objects, several at once, and notes in each piece what became of it: ready, applied or failed. An object

@@ -18,6 +18,8 @@ using executor::Piece;
 using executor::Refusal;
 
 const std::string kWorks = "applying";
+// Longer than this program takes to end.
+constexpr int64_t kLeft_ms = 15'000;
 
 bool is_wanted(const Piece& piece) {
   return piece.action == "added" || piece.action == "modified" || piece.action == "unchanged";
@@ -100,7 +102,7 @@ typename Action::Outcome finish_step(const ClusterId& id, const typename Action:
 
 executor::Stage stage_of(ClusterMeans& means, kube::Client& client, const executor::Request& request,
                          const rendering::Taint& taint, Effect& effect) {
-  return {client, means.clock(), request, taint, stop_of(effect, request.id)};
+  return {client, means.clock(), request, taint, stop_of(effect, request.id), [&means] { return means.is_leaving(); }};
 }
 
 // What apply, ready and prune have in common: the cluster and what was kept, then the work itself.
@@ -498,6 +500,7 @@ Ready::Performed Cluster::perform_ready(const ReadyWork& work, Effect& effect) {
   auto refusal = run(work, effect, pieces, [&](const auto& stage, const auto&, std::vector<Piece>& all) {
     return executor::awaited(stage, all, work.timeout_ms);
   });
+  if (refusal && refusal->why == "leaving") return lang::Again{.reason = refusal->message, .after_ms = kLeft_ms};
   if (refusal) return stopped_at<Ready>(work, *refusal, pieces);
   const ClusterId id(work.request.id);
   if (work.next) return Ready::Next{.operation = id, .wave = *work.next, .done = done_of(pieces)};
@@ -529,6 +532,7 @@ Prune::Performed Cluster::perform_prune(const PruneWork& work, Effect& effect) {
   auto refusal = run(work, effect, pieces, [&](const auto& stage, const auto&, std::vector<Piece>& all) {
     return executor::removed(stage, all, work.timeout_ms);
   });
+  if (refusal && refusal->why == "leaving") return lang::Again{.reason = refusal->message, .after_ms = kLeft_ms};
   if (refusal) return stopped_at<Prune>(work, *refusal, pieces);
   return Prune::Ok{.operation = ClusterId(work.request.id), .done = done_of(pieces)};
 }
