@@ -21,7 +21,6 @@
 #include "deploy/judge_watch.h"
 #include "deploy/live_probe.h"
 #include "deploy/local_means.h"
-#include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
 #include "deploy/providers/runtime/k8s/cluster_pods.h"
 #include "deploy/providers/runtime/k8s/k8s_watch.h"
@@ -87,8 +86,6 @@ int run_program(int count, char** words, const AddConcepts& add) {
                                          .images = &images});
   deploy::StoredData stored(runtime + "/storage");
   loaded.tools.add(stored);
-  deploy::MigrateMeans migrate_means(disk, random, home ? (home->root() / "sluice-id").string() : "");
-  loaded.tools.add(migrate_means);
   deploy::secret_store::SealedStore secrets(disk, random, runner,
                                             {.folder = home ? (home->root() / "secrets").string() : "",
                                              .keys = home ? (home->root() / "keys").string() : ""});

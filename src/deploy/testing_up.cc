@@ -191,22 +191,15 @@ void UpTools::answer(const std::string& instance, bool answers) const {
   }
 }
 
-std::string UpTools::put(const std::string& name, const std::string& version, const std::string& more,
-                         const std::map<std::string, std::string>& files) {
+std::string UpTools::put(const std::string& name, const std::string& version, const std::string& more) {
   const std::string root = folder_ + "/in";
   std::filesystem::remove_all(root);
   std::filesystem::create_directories(root);
   const std::string manifest = "name: " + name + "\nversion: \"" + version + "\"\nrun: [./app]\n" + more;
   EXPECT_TRUE(write_atomically(disk_, root + "/bundle.yaml", manifest, 0644));
   EXPECT_TRUE(write_atomically(disk_, root + "/app", "#!/bin/sh\n", 0755));
-  std::vector<std::string> paths = {"app", "bundle.yaml"};
-  for (const auto& [path, text] : files) {
-    std::filesystem::create_directories(std::filesystem::path(root + "/" + path).parent_path());
-    EXPECT_TRUE(write_atomically(disk_, root + "/" + path, text, 0644));
-    paths.push_back(path);
-  }
   const std::string file = folder_ + "/packed.bundle";
-  auto packed = bundle::pack(disk_, root, paths, file);
+  auto packed = bundle::pack(disk_, root, {"app", "bundle.yaml"}, file);
   EXPECT_TRUE(packed) << to_string(packed.error());
   const std::string digits = packed->archive_sha256;
   std::filesystem::create_directories(folder_ + "/blobs/uploads/" + digits.substr(0, 2));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -32,9 +31,7 @@ class UpTools {
   explicit UpTools(const std::string& folder);
 
   // Puts a bundle's archive into the home's blobs: its digest. Each line of `more` is one of the manifest's.
-  // `files` are further files, by their paths.
-  std::string put(const std::string& name, const std::string& version, const std::string& more = "",
-                  const std::map<std::string, std::string>& files = {});
+  std::string put(const std::string& name, const std::string& version, const std::string& more = "");
   // Whether the bytes are there still.
   bool has(const std::string& digest) const;
   // As if they had been put so many days ago.
