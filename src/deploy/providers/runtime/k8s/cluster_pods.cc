@@ -158,7 +158,11 @@ std::variant<std::vector<Pod>, Misfortune> ClusterPods::bring_up(const views::Po
                                                                  const std::function<bool()>& cancelled) {
   auto found = client(place.context);
   if (!found) return Misfortune{.kind = Misfortune::Kind::unavailable, .reason = to_string(found.error())};
-  for (const json::value& object : objects_of(plan)) {
+  auto where = name_space(place);
+  if (!where) return Misfortune{.kind = Misfortune::Kind::unavailable, .reason = to_string(where.error())};
+  PodPlan placed = plan;
+  placed.name_space = *where;
+  for (const json::value& object : objects_of(placed)) {
     auto reply = (*found)->apply(object, {.manager = std::string(kManager), .force = true});
     if (!reply) return Misfortune{.kind = Misfortune::Kind::unavailable, .reason = to_string(reply.error())};
     if (reply->failure) return of_failure(*reply->failure, kube::to_string(kube::ref_of(object)));
