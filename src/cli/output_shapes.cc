@@ -88,6 +88,7 @@ constexpr auto kStructs = std::to_array<Struct>({
     {"NodeEnrolled", schema_for<outputs::NodeEnrolled>},
     {"NodeStatus", schema_for<mesh::AgentStatus>},
     {"NodeSync", schema_for<mesh::AgentSync>},
+    {"Objects", schema_for<std::vector<json::value>>},
     {"PackSigned", schema_for<outputs::PackSigned>},
     {"PackTested", schema_for<outputs::PackTested>},
     {"Packs", schema_for<std::vector<deploy::views::PackDocument>>},
@@ -174,6 +175,7 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"router run", "text"},
     {"router stats", "#RouterStats"},
     {"judge", "#Verdict"},
+    {"render", "#Objects | object"},
     {"usage show", "&usage"},
     {"scale", "=Deployment/scale"},
 

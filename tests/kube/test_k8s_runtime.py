@@ -54,7 +54,7 @@ def home(sluice, root, tmp_path, api_server):
 def test_a_judged_canary_goes_from_5_to_100_percent_and_no_request_fails(home, eventually):
     url = home.up(home.version(1, GOOD))["urls"][0]
     assert get(url) == (200, "1")
-    home.up(home.version(2, BETTER), "--canary", "1%")
+    home.up(home.version(2, BETTER), "--share", "1%")
     home.run("traffic", "set", "local", "shop@1=100%")
     with Customers(url, threads=2) as customers:
         home.run("rollout", "start", "local", "shop@2", "--steps", "5%:1s,50%:1s", *QUICK, "--wait", "--timeout", "110s")
