@@ -97,8 +97,10 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
             "Rollout/drop Rollout/forget Telemetry/adopt Telemetry/analyze Health/sendThrough Health/tryInvariant "
             "Health/suspect "
             "Health/expect Health/found Health/forget DeployPlan/withhold DeployPlan/awaitTurn DeployPlan/start "
-            "DeployPlan/run DeployPlan/undoNext DeployPlan/undo DeployPlan/raise DeployPlan/evidence "
-            "DeployPlan/promotable Usage/warmed Usage/cooled Secret/resolve Secret/expect Secret/renew "
+            "DeployPlan/run DeployPlan/undoNext DeployPlan/undo DeployPlan/register DeployPlan/restore "
+            "DeployPlan/raise DeployPlan/evidence "
+            "DeployPlan/promotable Usage/warmed Usage/cooled Cluster/keep Cluster/prepare Cluster/apply Cluster/ready "
+            "Cluster/prune Cluster/settle Secret/resolve Secret/expect Secret/renew "
             "Secret/stalled Secret/gather Secret/collect Secret/combine Registry/prove Registry/keep "
             "Registry/forget Registry/locate Registry/fetch SecretStore/fetch SecretStore/head SecretStore/put "
             "SecretStore/rotate SecretStore/remove SecretStore/rekey EnvProvider/fetch EnvProvider/head "
@@ -106,7 +108,9 @@ TEST(DeployKit, SaysWhatOnlySyncsCall) {
             "VaultProvider/remove LocalRuntime/provision LocalRuntime/deploy LocalRuntime/rollback "
             "LocalRuntime/scale LocalRuntime/renew LocalRuntime/reload LocalRuntime/release LocalRuntime/destroy "
             "LocalRuntime/makeStorage LocalRuntime/unmakeStorage LocalRuntime/forgetStorage "
-            "LocalRuntime/forgetImages LocalRuntime/check LocalCredentials/inspect LocalCredentials/advise ");
+            "LocalRuntime/forgetImages LocalRuntime/check LocalCredentials/inspect LocalCredentials/advise "
+            "K8sRuntime/provision K8sRuntime/deploy K8sRuntime/rollback K8sRuntime/scale K8sRuntime/renew "
+            "K8sRuntime/destroy K8sRuntime/check K8sCredentials/inspect K8sCredentials/issue ");
 }
 
 }  // namespace deploy_kit_test

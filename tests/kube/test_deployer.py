@@ -186,23 +186,6 @@ def test_the_seven_tools_and_the_wire_of_mcp(served):
     assert refused["isError"] and refused["structuredContent"]["error"]["code"] == "policyDenied"
 
 
-def test_a_request_is_cancelled_between_two_objects(served, cluster):
-    text = (served.deployer.templates / "deployment.yaml").read_text()
-    served.deployer.write(**{"deployment.yaml": text.replace(
-        "  name: ${name}\nspec", "  name: ${name}\n  annotations: {test.sluice.dev/status: never}\nspec")})
-    status, body = served.ask("POST", "/deployments", served.request(action="deploy", requestId="r1"))
-    assert status == 202 and body["status"] == "accepted"
-    status, body = served.ask("POST", "/deployments", served.request(action="deploy", requestId="r2"))
-    assert status == 409 and "r1 is at work" in body["error"]["message"]
-    assert served.ask("POST", "/deployments/r1/cancel")[0] == 202
-    done = served.ended("r1")
-    assert done["status"] == "cancelled" and done["error"]["code"] == "cancelled"
-    assert served.ask("POST", "/deployments/r1/cancel")[0] == 409
-    served.deployer.write(**{"deployment.yaml": text})
-    served.ask("POST", "/deployments", served.request(action="deploy", requestId="r3"))
-    assert served.ended("r3")["status"] == "deployed"
-
-
 def test_roles_of_the_environment_apply(served):
     served.deployer.policy(hostId="", callers=[{"caller": "user:ann", "hostIds": ["local"]}])
     policy = served.deployer.folder / "access.yaml"

@@ -185,11 +185,13 @@ observability:
         collector.requests.clear()
         home.run("env", "create", "staging")
         eventually(lambda: "Env/create" in names(), names)
+        home.change(folder / "web", "1.1.0")
+        home.run("deploy", folder, "--yes")
         home.run("rollback", "--yes")
         eventually(lambda: "DeployPlan/rollback" in names(), names)
         assert "Runtime/destroy" not in names(), "no action within a flow is a span of its own"
 
-        home.change(folder / "web", "1.1.0")
+        home.change(folder / "web", "1.2.0")
         manifest.write_text(components + "observability: {endpoint: nowhere.example}\n")
         refused = home.run("deploy", folder, "--yes", code=2)
         assert "an endpoint is an http:// or https:// URL" in refused.stderr

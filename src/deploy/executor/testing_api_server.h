@@ -97,7 +97,13 @@ class TestingApiServer {
       objects_.erase(found);
       return {.body = R"({"kind":"Status","status":"Success"})"};
     }
-    auto body = parse_json_value(request.body).value();
+    std::string text = request.body, piece;
+    // The server holds no body of a PUT or a PATCH.
+    for (Result<bool> more = request.more != nullptr; more && *more;) {
+      more = request.more(piece);
+      if (more && *more) text += piece;
+    }
+    auto body = parse_json_value(text).value();
     const std::string place = request.method == "POST" ? path + "/" + kube::text_at(body, {"metadata", "name"}) : path;
     auto there = objects_.find(place);
     if (request.method == "POST" && there != objects_.end()) return refusal(409, "AlreadyExists", "it is there");
