@@ -170,8 +170,9 @@ TEST(AppManifest, ItsPlanNamesEachMissingProviderWithItsLine) {
                   HasSubstr(":16:5: the storage postgres is served by no pack"),
                   HasSubstr(":81:5: the iac provider pulumi is served by no pack: nothing is bound to the slot"),
                   HasSubstr(":84:5: the gitops controller argocd is served by no pack"),
-                  HasSubstr(":90:3: the telemetry provider otlp is served by no pack"),
                   HasSubstr(":58:7: the secrets provider aws-sm is served by no pack"),
+                  HasSubstr(":91:3: an endpoint is an http:// or https:// URL"),
+                  HasSubstr(":98:9: an endpoint is an http:// or https:// URL"),
                   HasSubstr(":21:5: the storage postgres is served by no pack"),
                   HasSubstr(":19:3: nothing says what Theme is made of (folder, bundle, image)")));
 }

@@ -168,7 +168,7 @@ TEST_F(Planning, WhatIsSaidOfTelemetryIsAChangeWithoutNodes) {
   EXPECT_THAT(planned.changes[0].fields,
               ElementsAre(FieldChange{"datadog", "", "https://api.datadoghq.com, key env:DD_API_KEY"},
                           FieldChange{"otlp", "",
-                                      "http://otel.example, sampling 5E-1, propagation none, no spans of actions, no "
+                                      "http://otel.example, sampling 0.5, propagation none, no spans of actions, no "
                                       "spans of syncs"}));
   situation.observed = planned.observed;
   EXPECT_THAT(plan(text).changes, IsEmpty());

@@ -9,6 +9,7 @@ from pathlib import Path
 NOT_TOLD = {
     "ForgottenConfigIsOfNoEnvironment", "AbsorbedConfigIsOfNoEnvironment",  # only syncs forget and absorb
     "Revision/fail/wrongState", "Deployment/checkRoutes/ambiguous",  # only syncs ask
+    "ClusterHasItsEnvironment",  # commands make sure of the environment first
     "Revision/archive/wrongState",  # whatever can be named is archived, or has been
 }
 

@@ -42,5 +42,5 @@ def test_help_and_readme_promise_nothing_that_is_not_there(home):
     for word in ["k8s", "http2", "migrations", "promoted"]:
         assert word not in told
     opening = (home.root / "README.md").read_text().split("## Two commands")[0]
-    for word in ["plans a deployment", "console", "MCP"]:
+    for word in ["plans a deployment", "MCP"]:
         assert word not in opening
