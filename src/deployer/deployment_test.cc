@@ -11,7 +11,8 @@ namespace deployment_test {
 json::object body(const char* more = "{}") {
   json::object made{
       {"hostId", "h"}, {"instanceId", "i"}, {"environment", "local"}, {"clusterId", "c"}, {"namespace", "n"}};
-  for (const auto& each : parse_json_value(more)->as_object()) made[each.key()] = each.value();
+  const auto given = parse_json_value(more);
+  for (const auto& each : given->as_object()) made[each.key()] = each.value();
   return made;
 }
 
