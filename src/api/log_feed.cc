@@ -16,7 +16,8 @@ constexpr size_t kLinesAtOnce = 4'096;  // those that a search leaves out take t
 
 bool LogFeed::next(std::string& out) {
   if (left_()) return false;
-  for (size_t lines = 0; lines < kLinesAtOnce && out.size() < kBytesAtOnce; ++lines) {
+  const size_t enough = out.size() + kBytesAtOnce;
+  for (size_t lines = 0; lines < kLinesAtOnce && out.size() < enough; ++lines) {
     auto line = reading_->next();
     if (!line) return false;
     if (!*line) return !reading_->is_over();

@@ -320,9 +320,8 @@ http::Response Service::answer(const http::Request& request, const http::Peer& p
   if (allowed.empty()) {
     return refused({.code = Code::not_found, .message = "there is nothing at " + request.target});
   }
-  http::Response response =
-      refused({.code = Code::invalid, .message = request.target + " takes " + allowed + ", not " + request.method});
-  response.status = 405;
+  http::Response response = refused(
+      {.code = Code::invalid, .message = request.target + " takes " + allowed + ", not " + request.method}, {}, 405);
   response.headers.push_back({"Allow", allowed});
   return response;
 }

@@ -30,7 +30,8 @@ TEST(AllCommands, ReadAlike) {
 // The completion scripts skip what follows an option that takes a value, whatever the command.
 TEST(AllCommands, GiveAnOptionOneShape) {
   // An option of another command takes a value: the word behind these flags is only not completed.
-  const std::set<std::string> flags = {"deploy status --wait", "deploy cancel --keep", "init --manifest"};
+  const std::set<std::string> flags = {"deploy status --wait", "deploy cancel --keep", "init --manifest",
+                                       "access can --explain", "config show --explain"};
   std::map<std::string, bool> takes_value;
   const Commands commands = all_commands();
   for (const Command& command : commands.all()) {

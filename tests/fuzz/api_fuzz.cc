@@ -110,8 +110,10 @@ void check(const http::Request& request, const http::Response& response, uint8_t
     }
   }
   const bool is_problem = response.content_type == "application/problem+json";
-  const bool agent = !request.path.empty() && request.path[0] == "mcp";  // whose errors are JSON-RPC's
-  require(response.status < 400 || is_problem || agent);
+  // The errors of agents are JSON-RPC's, those of mesh nodes their protocol's, and a browser that logs in gets a page.
+  const std::string first = request.path.empty() ? "" : request.path[0];
+  const bool page = response.content_type == "text/html; charset=utf-8" && first == "v1";
+  require(response.status < 400 || is_problem || page || first == "mcp" || first == "artifact");
   if (response.content_type == "application/json" || is_problem) {
     const bool bodiless = response.status == 204 || response.status == 304;
     auto read = parse_json(body, "answer");

@@ -326,7 +326,7 @@ void add_cluster_commands(Commands& commands) {
       {.name = "cluster deploy",
        .action = "Cluster/deploy",
        .about = About::environment,
-       .summary = "Apply templates, wave by wave, and remove what they no longer have",
+       .summary = "Apply templates in waves, and prune what they dropped",
        .details = "Everything that may be refused is refused before the first object is changed. What the policy of "
                   "the deployer allows is in its deployer.yml.\n\nThe request is kept: if Sluice is killed meanwhile, "
                   "the next command or sluice serve goes on with it.",
