@@ -2,7 +2,6 @@
 plane and judges a rollout."""
 
 import http.client
-import http.server
 import json
 import shutil
 import socket
@@ -13,6 +12,7 @@ import urllib.request
 
 import pytest
 from backend import Backend
+from counted import Exported, Prometheus
 from shop import version_of_shop
 from up_home import get
 
@@ -193,7 +193,7 @@ observability:
 
         home.change(folder / "web", "1.2.0")
         manifest.write_text(components + "observability: {endpoint: nowhere.example}\n")
-        refused = home.run("deploy", folder, "--yes", code=2)
+        refused = home.run("deploy", folder, "--yes", code=1)
         assert "an endpoint is an http:// or https:// URL" in refused.stderr
         assert len(home.data("telemetry", "list")) == 2, "nothing was changed"
         manifest.write_text(components)
@@ -245,80 +245,6 @@ def test_programs_are_told_where_their_telemetry_goes(home):
     assert "service.version=1.0.0" in told["OTEL_RESOURCE_ATTRIBUTES"].split(",")
 
 
-class Exported(threading.Thread):
-    """Counters of two revisions, as a program exports them for Prometheus."""
-
-    def __init__(self, ids):
-        super().__init__()
-        self.ids, self.requests, self.failing, exported = ids, 0, 0.0, self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                exported.requests += 500
-                text = ""
-                for name, share in zip(exported.ids, (0.0, exported.failing)):
-                    for code, number in ("200", 1 - share), ("500", share):
-                        text += f'shop_requests_total{{revision="{name}",code="{code}"}} {exported.requests * number}\n'
-                body = text.encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "text/plain; version=0.0.4")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *words):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-
-    def run(self):
-        self.server.serve_forever()
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.join()
-        self.server.server_close()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-class Prometheus:
-    """A real one, which scrapes these ports every second."""
-
-    def __init__(self, folder, ports):
-        self.port = free_port()
-        (folder / "prometheus.yml").write_text(
-            "global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n  - job_name: test\n"
-            f"    static_configs: [{{targets: {[f'127.0.0.1:{each}' for each in ports]}}}]\n")
-        self.words = ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb",
-                      f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=error"]
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def __enter__(self):
-        self.process = subprocess.Popen(self.words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
-    def ask(self, query):
-        try:
-            with urllib.request.urlopen(f"{self.url}/api/v1/query?query={query}", timeout=10) as answer:
-                return json.load(answer)["data"]["result"]
-        except OSError:
-            return []
-
-
 def test_a_rollout_is_judged_on_what_prometheus_counts(home, eventually, tmp_path):
     url = two_versions(home)
     revisions = sorted(home.data("revisions", "list", "local"), key=lambda each: each["sequence"])
@@ -326,15 +252,7 @@ def test_a_rollout_is_judged_on_what_prometheus_counts(home, eventually, tmp_pat
     with Exported(ids) as exported, Prometheus(tmp_path, [exported.port]) as prometheus:
         exported.failing = 0.1
         eventually(lambda: len(prometheus.ask("shop_requests_total")) == 4)
-        (home.folder / "criteria.yaml").write_text(f"""interval: 1
-warmUp: 0
-settle: 0
-source:
-  type: prometheus
-  url: {prometheus.url}
-  requests: sum(shop_requests_total{{revision="$revision"}})
-  failed: sum(shop_requests_total{{revision="$revision",code=~"5.."}})
-""")
+        (home.folder / "criteria.yaml").write_text(prometheus.criteria())
         done = home.run("rollout", "start", "local", "shop@2", "--steps", "20%:100s", "--criteria", "criteria.yaml",
                         "--wait", "--timeout", "110s", code=9)
         assert "shop@2 fails 10 % of requests, shop@1 0 %" in done.stderr
