@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from served import Served
 
 HERE = Path(__file__).parent
 
@@ -193,3 +194,10 @@ def make_deployer(sluice, tmp_path, cluster):
 @pytest.fixture
 def noop_deployer(sluice, tmp_path):
     return Deployer(sluice, tmp_path, None)
+
+
+@pytest.fixture
+def served(deployer):
+    made = Served(deployer)
+    yield made
+    made.stop()

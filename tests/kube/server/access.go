@@ -116,10 +116,16 @@ func (c *cluster) may(who user, verb, group, resource, subresource, namespace, n
 	return false
 }
 
+// allowed notes the call, and says whether the user may make it.
 func (r *request) allowed(verb string) error {
-	k := r.kind
-	r.cluster.Lock()
-	defer r.cluster.Unlock()
+	k, called := r.kind, r.kind.group+"/"+r.kind.resource
+	if r.subresource != "" {
+		called += "/" + r.subresource
+	}
+	if r.cluster.calls[r.user.name] == nil {
+		r.cluster.calls[r.user.name] = map[string]bool{}
+	}
+	r.cluster.calls[r.user.name][called+":"+verb] = true
 	if r.cluster.may(r.user, verb, k.group, k.resource, r.subresource, r.namespace, r.name_) {
 		return nil
 	}
@@ -208,6 +214,9 @@ func (r *request) token() (int, interface{}, error) {
 	seconds := number(read, "spec", "expirationSeconds")
 	if seconds == 0 {
 		seconds = 3600
+	}
+	if longest := c.longestToken; longest > 0 && seconds > longest {
+		seconds = longest // an administrator may allow less than what is asked for
 	}
 	until := time.Now().Add(time.Duration(seconds) * time.Second)
 	name := "system:serviceaccount:" + r.namespace + ":" + r.name_

@@ -72,6 +72,11 @@ func (r *request) change() (int, interface{}, error) {
 					"reason": "FieldValueRequired", "field": "fieldManager", "message": said}}})
 		}
 		preset(inside(body, "metadata"), "name", r.name_)
+		if live == nil {
+			if err := r.allowed("create"); err != nil {
+				return 0, nil, err
+			}
+		}
 		made, err = k.apply(live, body, r.query.Get("fieldManager"), r.query.Get("force") == "true")
 		if err != nil {
 			return 0, nil, err

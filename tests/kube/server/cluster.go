@@ -32,6 +32,8 @@ type cluster struct {
 	mostInFlight       int64 // negative: any number
 	inFlight           int64
 	tokens             map[string]issued
+	longestToken       int64                      // in seconds; 0: any
+	calls              map[string]map[string]bool // by user, "apps/deployments:get"
 	node               *node
 	idle               int64         // the version at which the controllers had nothing more to do
 	holds              bool          // definitions are not established
@@ -65,7 +67,8 @@ func newCluster(discovery string, settles, controls bool) (*cluster, error) {
 	}
 	made := &cluster{version: 200, objects: map[string]map[string]object{}, woken: make(chan struct{}), rested: make(chan struct{}), schemas: known,
 		discovery: read.(object), kinds: map[string]*kind{}, custom: map[string]map[string]*customKind{}, settles: settles,
-		controls: controls, mostInFlight: -1, tokens: map[string]issued{}}
+		controls: controls, mostInFlight: -1, tokens: map[string]issued{},
+		calls: map[string]map[string]bool{}}
 	made.Lock()
 	defer made.Unlock()
 	for _, name := range []string{"default", "kube-system"} {

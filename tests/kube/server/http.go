@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sort"
 	"strconv"
 	"strings"
 	"syscall"
@@ -110,6 +111,23 @@ func (r *request) switched() {
 		answer["requests"] = append([]string{}, c.log...)
 	case "/test/forget":
 		c.log = nil
+		if truth(body, "failures") {
+			c.failures = nil
+		}
+	case "/test/calls":
+		for user, calls := range c.calls {
+			all := []string{}
+			for each := range calls {
+				all = append(all, each)
+			}
+			sort.Strings(all)
+			answer[user] = all
+		}
+	case "/test/tokens":
+		c.longestToken = number(body, "seconds")
+		if truth(body, "end") {
+			c.tokens = map[string]issued{}
+		}
 	case "/test/version":
 		answer["version"] = c.version
 	case "/test/idle":
@@ -157,6 +175,22 @@ func (r *request) fails() bool {
 		if truth(chosen, "done") {
 			return false // what was asked for happens all the same
 		}
+	}
+	if truth(chosen, "endless") {
+		r.Header_().Set("Content-Type", "application/json")
+		r.WriteHeader(200)
+		for piece := []byte(strings.Repeat(" ", 1<<16)); ; {
+			if _, err := r.ResponseWriter.Write(piece); err != nil {
+				return true
+			}
+		}
+	}
+	if half := text(chosen, "half"); half != "" {
+		if taken, _, err := r.ResponseWriter.(http.Hijacker).Hijack(); err == nil {
+			fmt.Fprintf(taken, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n%s", half)
+			taken.Close()
+		}
+		return true
 	}
 	code := int(number(chosen, "status"))
 	switch body := chosen["body"].(type) {
@@ -261,7 +295,10 @@ func (r *request) serve() (int, interface{}, error) {
 		return 0, nil, refuse(406, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: application/json, "+
 			"application/yaml, application/vnd.kubernetes.protobuf", object{})
 	}
-	if err := r.allowed(r.verb()); err != nil {
+	c.Lock()
+	err = r.allowed(r.verb())
+	c.Unlock()
+	if err != nil {
 		return 0, nil, err
 	}
 	if r.verb() == "watch" {

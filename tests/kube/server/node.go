@@ -16,7 +16,7 @@ import (
 //
 //	{"images": {"sha256:…": {"command": ["python3", "/app.py", "{ip}"]}}, "capacity": {"cpu": 4}, "backoff_ms": 200}
 //
-// An image is known by its digest; {ip} becomes the pod's address. Probes, environment, exit codes, back-off (doubling from
+// An image is known by its digest; {ip} becomes the pod's address; with "advertise" another is reported. Probes, environment, exit codes, back-off (doubling from
 // backoff_ms, a kubelet's is 10 s), grace periods and logs are as in a cluster; volumes are not mounted.
 type node struct {
 	cluster *cluster
@@ -262,6 +262,7 @@ type runner struct {
 	uid, name string
 	namespace string
 	address   string
+	shown     string // the address that is reported, which may be another
 	ending    chan struct{}
 	once      sync.Once
 	lock      sync.Mutex

@@ -90,6 +90,10 @@ func (n *node) tellPod(pod object, reason, message string) {
 
 // start begins a process; what comes back says when it has ended, nil if it cannot be started.
 func (r *runner) start(container, known object, environment []string) chan error {
+	r.shown = r.address
+	if elsewhere := text(known, "advertise"); elsewhere != "" {
+		r.shown = elsewhere
+	}
 	argv := []string{}
 	for _, each := range append(append([]interface{}{}, list(known, "command")...), list(container, "args")...) {
 		argv = append(argv, strings.ReplaceAll(fmt.Sprint(each), "{ip}", r.address))
@@ -126,7 +130,7 @@ func (r *runner) attend(pod, container object, done chan error, grace time.Durat
 	report := func() {
 		r.node.change(r, func(status object) {
 			status["phase"], status["hostIP"] = "Running", "127.0.0.1"
-			status["podIP"], status["podIPs"] = r.address, []interface{}{object{"ip": r.address}}
+			status["podIP"], status["podIPs"] = r.shown, []interface{}{object{"ip": r.shown}}
 			preset(status, "startTime", began)
 			r.conditions(status, fine && started)
 			r.container(status, container, object{"running": object{"startedAt": began}}, fine && started, started)
