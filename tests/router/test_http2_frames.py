@@ -62,7 +62,7 @@ def of_connection(code):
     return "connection", code
 
 
-
+TAKEN = ("status", 200)
 malformed = of_stream(PROTOCOL_ERROR)
 broken = of_connection(PROTOCOL_ERROR)
 too_long = of_connection(FRAME_SIZE_ERROR)
@@ -153,7 +153,8 @@ CASES = {
                                       sends(frame(DATA, END_STREAM, 1, b"hello"))), malformed),
     "a body that is too short": (after(head(("content-length", "7"), base=POST, flags=END_HEADERS),
                                        sends(frame(DATA, END_STREAM, 1, b"hello"))), malformed),
-    "a body that goes on": (after(head(("content-length", "5"), base=POST, flags=END_HEADERS),
+    # The application does not answer, or it might before the second frame is read.
+    "a body that goes on": (after(head(("content-length", "5"), ("x", "slow"), base=POST, flags=END_HEADERS),
                                   sends(frame(DATA, 0, 1, b"hello"), frame(DATA, END_STREAM, 1, b"!"))), malformed),
     # trailers
     "trailers that do not end": (after(open_post, head(("x", "1"), base=[], flags=END_HEADERS)), malformed),
@@ -247,6 +248,35 @@ CASES = {
         ("status", 200)),
     "a head in empty frames": (lambda raw: raw.send(frame(HEADERS, END_STREAM, 1, b"") + frame(CONTINUATION, 0, 1) +
                                                     frame(CONTINUATION, END_HEADERS, 1, raw.block(GET))), ("status", 200)),
+    # what is allowed, at the edges
+    "trailers": (after(open_post, sends(frame(DATA, 0, 1, b"x")), head(("x-own", "1"), base=[])), TAKEN),
+    "an empty DATA that ends": (after(open_post, sends(frame(DATA, END_STREAM, 1, b""))), TAKEN),
+    "flags that are not known": (head(flags=END_HEADERS | END_STREAM | 0x40), TAKEN),
+    "padded HEADERS": (lambda raw: (lambda block: raw.send(
+        frame(HEADERS, END_HEADERS | END_STREAM | PADDED, 1, b"\x03" + block + b"\0" * 3)))(raw.block(GET)), TAKEN),
+    "HEADERS with a priority": (lambda raw: raw.send(
+        frame(HEADERS, END_HEADERS | END_STREAM | HAS_PRIORITY, 1, b"\0\0\0\0\x10" + raw.block(GET))), TAKEN),
+    "a table of no bytes": (after(sends(frame(SETTINGS, 0, 0, setting(1, 0))), head()), TAKEN),
+    "the largest window": (after(sends(frame(SETTINGS, 0, 0, setting(4, (1 << 31) - 1))), head()), TAKEN),
+    "the largest frames": (after(sends(frame(SETTINGS, 0, 0, setting(5, (1 << 24) - 1))), head()), TAKEN),
+    "one setting twice": (after(sends(frame(SETTINGS, 0, 0, setting(3, 1) + setting(3, 100))), head()), TAKEN),
+    "a SETTINGS of nothing": (after(sends(frame(SETTINGS, 0, 0)), head()), TAKEN),
+    "an answer to no PING": (after(sends(frame(PING, ACK, 0, b"\0" * 8)), head()), TAKEN),
+    "a frame of the largest size": (after(open_post, sends(frame(DATA, END_STREAM, 1, b"x" * 16_384))), TAKEN),
+    "crumbs of a cookie": (head(("cookie", "a=1"), ("cookie", "b=2"), ("cookie", "c=3")), TAKEN),
+    "OPTIONS of everything": (only((":method", "OPTIONS"), *without(":path")[1:], (":path", "*")), TAKEN),
+    "another scheme": (only(*without(":scheme"), (":scheme", "https")), TAKEN),
+    # within a head nothing else comes
+    "SETTINGS within a head": (after(head(flags=0), sends(frame(SETTINGS, 0, 0))), broken),
+    "RST_STREAM within a head": (after(head(flags=0), sends(frame(RST_STREAM, 0, 1, number(CANCEL)))), broken),
+    "WINDOW_UPDATE within a head": (after(head(flags=0), sends(frame(WINDOW_UPDATE, 0, 0, number(1)))), broken),
+    "GOAWAY within a head": (after(head(flags=0), sends(frame(GOAWAY, 0, 0, b"\0" * 8))), broken),
+    "PRIORITY within a head": (after(head(flags=0), sends(frame(PRIORITY, 0, 1, b"\0" * 5))), broken),
+    "trailers with a name in capitals": (after(open_post, only(("X-Own", "1"))), malformed),
+    "trailers with a length, which is dropped": (after(open_post, only(("content-length", "0"))), TAKEN),
+    "trailers with transfer-encoding": (after(open_post, only(("transfer-encoding", "chunked"))), malformed),
+    "ENABLE_PUSH of 2^32 - 1": (sends(frame(SETTINGS, 0, 0, setting(2, (1 << 32) - 1))), broken),
+    "an ACK of SETTINGS with a byte": (sends(frame(SETTINGS, ACK, 0, b"\0")), too_long),
     # limits
     "a target that is too long": (only(*without(":path"), (":path", "/" + "a" * 9_000)), ("status", 400)),
     "too many fields": (head(*[(f"x{n}", "1") for n in range(150)]), ("status", 400)),
@@ -446,8 +476,6 @@ backend out
   server one {upstream}
 """
 
-TAKEN = ("status", 200)
-
 # Where HAProxy 2.6 does otherwise, and why the router does not.
 OTHERWISE = {
     # RFC 9113, 8.2.1 forbids control characters in a value, and blanks at its ends; HAProxy refuses CR, LF and NUL alone.
@@ -470,7 +498,9 @@ OTHERWISE = {
     "a path with a fragment": malformed,
     "a method with a blank": ("status", 400),
     "trailers that do not end": broken,
-    **dict.fromkeys(["a pseudo-field among trailers", "a connection field among trailers", "CRLF among trailers"], of_stream(2)),
+    **dict.fromkeys(["a pseudo-field among trailers", "a connection field among trailers", "CRLF among trailers",
+                     "trailers with a name in capitals", "trailers with transfer-encoding",
+                     "trailers with a length, which is dropped"], of_stream(2)),
     "HEADERS on a stream that is half closed": broken,
     "DATA on a stream that is half closed": of_stream(STREAM_CLOSED),
     "padded DATA without a length": too_long,
