@@ -1,11 +1,100 @@
-"""A deployer that listens, and its events."""
+"""A home whose deployer reaches a cluster, one that listens, and its events."""
 
 import http.client
 import json
+import os
 import signal
 import socket
 import subprocess
 import time
+
+import yaml
+
+PETSTORE = {
+    "configmap.yaml": """apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: ${name}-config
+data:
+  level: ${log.level:info}
+""",
+    "deployment.yaml": """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: ${name}
+spec:
+  replicas: ${replicas:1}
+  selector:
+    matchLabels: {app: "${name}"}
+  template:
+    metadata:
+      labels: {app: "${name}"}
+    spec:
+      containers:
+        - name: main
+          image: ${image.repository}:${image.tag:latest}
+""",
+    "service.yaml": """apiVersion: v1
+kind: Service
+metadata:
+  name: ${name}
+spec:
+  selector: {app: "${name}"}
+  ports:
+    - {name: http, port: 80, targetPort: 8080, protocol: TCP}
+""",
+}
+VALUES = {"name": "petstore", "image": {"repository": "registry.example/acme/petstore", "tag": "1.27"}}
+POLICY = {"hostId": "local", "clusterId": "local", "allowedNamespaces": ["shop"],
+          "allowedImageRegistries": ["registry.example/acme"]}
+
+
+class Deployer:
+    """A home whose deployer reaches the cluster."""
+
+    def __init__(self, sluice, folder, cluster, **policy):
+        self.sluice, self.folder, self.home, self.cluster = sluice, folder, folder / "home", cluster
+        self.templates, self.base = folder / "k8s", folder
+        self.env = {**{name: value for name, value in os.environ.items() if not name.startswith(("LIGHT_", "KUBE"))},
+                    "SLUICE_HOME": str(self.home), "LIGHT_DEPLOYER_CONFIG": str(folder / "deployer.yml"),
+                    "LIGHT_DEPLOYER_TEMPLATE_BASE_DIR": str(folder), "NO_COLOR": "1"}
+        if cluster:
+            self.env["KUBECONFIG"] = str(cluster.kubeconfig)
+        self.policy(**policy)
+        self.write(**PETSTORE)
+        self.values(**VALUES)
+
+    def policy(self, **changes):
+        (self.folder / "deployer.yml").write_text(yaml.safe_dump({**POLICY, **changes}))
+
+    def write(self, **files):
+        self.templates.mkdir(exist_ok=True)
+        for name, text in files.items():
+            (self.templates / name).write_text(text)
+
+    def only(self, **files):
+        for each in self.templates.glob("*"):
+            each.unlink()
+        self.write(**files)
+
+    def values(self, **values):
+        (self.folder / "values.yaml").write_text(yaml.safe_dump(values))
+
+    def run(self, *words, code=0):
+        done = subprocess.run([self.sluice, *words, "-o", "json"], env=self.env, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return json.loads(done.stdout if code == 0 else done.stderr.strip().splitlines()[-1])
+
+    def cluster_run(self, verb, *words, code=0, instance="petstore", templates=True, space="shop"):
+        more = [str(self.templates), "--values", str(self.folder / "values.yaml")] if templates else []
+        return self.run("cluster", verb, "local", instance, *more, "-n", space, *words, code=code)
+
+    def deploy(self, *words, code=0, **more):
+        return self.cluster_run("deploy", *words, code=code, **more)
+
+    def look(self, verb, *words, code=0, **more):
+        return self.cluster_run(verb, *words, code=code, templates=False, **more)
 
 
 class Served:

@@ -98,3 +98,57 @@ def subprocess_json(deployer, *words):
     done = subprocess.run([deployer.sluice, *words, "-o", "json"], env=deployer.env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1, done.stderr
     return json.loads(done.stdout)
+
+
+def test_a_kind_and_its_objects_come_together_and_go_again(deployer, cluster):
+    deployer.policy(allowedKinds=["*"], blockedKinds=["Namespace"])
+    deployer.only(**{
+        "a-widget.yaml": "apiVersion: acme.example/v1\nkind: Widget\nmetadata: {name: w}\nspec:\n  size: ${size|int:3}\n",
+        "z-kind.yaml": """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.acme.example}
+spec:
+  group: acme.example
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties: {spec: {type: object, properties: {size: {type: integer}}}}
+"""})
+    assert {each["action"] for each in deployer.cluster_run("dry-run")["resources"]} == {"added"}
+    deployer.deploy()
+    path = "/apis/acme.example/v1/namespaces/shop/widgets/w"
+    assert cluster.ask("GET", path)[1]["spec"] == {"size": 3}
+    deployer.values(size=4)
+    deployer.deploy()
+    assert cluster.ask("GET", path)[1]["spec"] == {"size": 4}
+    deployer.look("undeploy")
+    assert cluster.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.acme.example")[0] == 404
+    gone = [each.split(" ")[1].split("/")[-1].split("?")[0] for each in cluster.log() if each.startswith("DELETE")]
+    assert gone.index("w") < gone.index("widgets.acme.example")
+
+
+def test_a_namespace_comes_with_what_is_in_it(deployer, cluster):
+    deployer.policy(allowedNamespaces=["fresh"], allowedKinds=["Namespace", "ConfigMap"], blockedKinds=[])
+    deployer.only(**{"a.yaml": CONFIG.format("a"), "z.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n"})
+    deployer.deploy(space="fresh")
+    assert cluster.names("configmaps", "fresh") == ["a"]
+    assert deployer.look("status", space="fresh")["ready"]
+
+
+def test_the_last_ten_snapshots_stay(noop_deployer):
+    for i in range(12):
+        noop_deployer.values(name="petstore", log={"level": f"l{i}"},
+                             image={"repository": "registry.example/acme/petstore", "tag": str(i)})
+        noop_deployer.deploy("--request", f"r{i}")
+    (instance,) = noop_deployer.run("cluster", "list")
+    assert instance["snapshots"] == [f"r{i}" for i in range(2, 12)] and instance["snapshotId"] == "r11"
+    assert "there is no snapshot r1 " in noop_deployer.look("rollback", "--to", "r1", code=5)["detail"]
+    assert noop_deployer.look("rollback", "--to", "r2")["snapshotId"] == "r2"
+    assert noop_deployer.look("rollback", "--to", "r11")["snapshotId"] == "r11"
+    assert noop_deployer.look("rollback")["snapshotId"] == "r10"

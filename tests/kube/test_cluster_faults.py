@@ -3,9 +3,10 @@ progress, and a way on."""
 
 import json
 import urllib.request
+from types import SimpleNamespace
 
 import pytest
-from served import Served
+from served import Deployer, Served
 
 APPLIED = {"ConfigMap/petstore-config": "ready", "Service/petstore": "ready", "Deployment/petstore": "failed"}
 
@@ -162,3 +163,22 @@ def test_a_bookmark_says_its_version_and_nothing_else(cluster):
         events = [json.loads(line) for line in answer.read().splitlines()]
     marks = [each["object"] for each in events if each["type"] == "BOOKMARK"]
     assert marks == [{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"resourceVersion": str(version)}}]
+
+
+@pytest.mark.parametrize("image, says", [("c", "container main crashes again and again"),
+                                         ("d", "container main: its image cannot be pulled")], ids=["crash", "image"])
+def test_pods_say_why_a_deployment_is_not_ready(sluice, tmp_path, api_server, image, says):
+    (tmp_path / "node.json").write_text(json.dumps({"backoff_ms": 50, "images": {
+        "sha256:" + "c" * 64: {"command": ["sh", "-c", "exit 3"]}}}))
+    folder = api_server("--node", str(tmp_path / "node.json"))[0]
+    one = Deployer(sluice, tmp_path, SimpleNamespace(kubeconfig=folder / "kubeconfig"), allowedNamespaces=["default"])
+    one.write(**{"deployment.yaml": (one.templates / "deployment.yaml").read_text().replace(
+        "${image.repository}:${image.tag:latest}", "registry.example/acme/petstore@sha256:" + image * 64)})
+    refused = one.deploy("--timeout", "5s", space="default", code=1)["detail"]
+    assert "Deployment/petstore in default: " in refused and says in refused
+
+
+def test_a_quota_says_why_a_deployment_is_not_ready(deployer):
+    deployer.write(**{"deployment.yaml": (deployer.templates / "deployment.yaml").read_text().replace(
+        "  name: ${name}\nspec", "  name: ${name}\n  annotations: {test.sluice.dev/status: quota}\nspec")})
+    assert "exceeded quota" in deployer.deploy("--timeout", "1s", code=1)["detail"]
