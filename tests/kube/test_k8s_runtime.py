@@ -15,7 +15,7 @@ from test_clients import kubectl  # noqa: E402
 from up_home import Home, get  # noqa: E402
 
 GOOD, BETTER, CRASHES, MISSING = ("sha256:" + letter * 64 for letter in "abcd")
-QUICK = ["--interval", "1s", "--warm-up", "0s", "--settle", "0s", "--latency-floor", "20ms"]
+QUICK = ["--interval", "1s", "--warm-up", "0s", "--settle", "0s"]
 
 
 class ClusterHome(Home):
@@ -57,7 +57,9 @@ def test_a_judged_canary_goes_from_5_to_100_percent_and_no_request_fails(home, e
     home.up(home.version(2, BETTER), "--share", "1%")
     home.run("traffic", "set", "local", "shop@1=100%")
     with Customers(url, threads=2) as customers:
-        home.run("rollout", "start", "local", "shop@2", "--steps", "5%:1s,50%:1s", *QUICK, "--wait", "--timeout", "110s")
+        # Failures alone are judged: a pod that gets few requests wakes up slower on a busy machine.
+        home.run("rollout", "start", "local", "shop@2", "--steps", "5%:1s,50%:1s", *QUICK, "--latency-floor", "1s", "--wait",
+                 "--timeout", "110s")
     assert customers.failures == []
     assert {status for status, _ in customers.answers} == {200}
     assert {version for _, version in customers.answers} == {"1", "2"}
