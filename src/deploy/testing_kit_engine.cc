@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/real_disk.h"
 #include "deploy/deploy_kit.h"
+#include "engine/journal/record_reader.h"
 #include "lang/check/check.h"
 #include "lang/run/state.h"
 
@@ -26,12 +27,16 @@ void note_variant(const std::string& action, const std::string& variant) {
   if (!file) throw std::runtime_error(to_string(file.error()));
 }
 
-// The kit as its syncs see it: what only they call, a test of what it leads to calls, too.
+// The kit as its syncs see it: what only they call, a test of what it leads to calls, too. No rights are listed, since
+// that has none.
 Result<std::string> read_unmarked(const std::string& path) {
   auto text = read_kit_file(path);
   if (!text) return text;
   constexpr std::string_view kMark = "callers: syncs";
   for (size_t at = text->find(kMark); at != std::string::npos; at = text->find(kMark)) text->erase(at, kMark.size());
+  if (const size_t at = text->find("\nrights:"); path.ends_with("/suite.yaml") && at != std::string::npos) {
+    text->erase(at, text->find('\n', at + 1) - at);
+  }
   return text;
 }
 
@@ -116,6 +121,19 @@ std::map<std::string, json::value> KitEngine::rows(const std::string& relation) 
   std::map<std::string, json::value> all;
   auto read = (*snapshot)->scan(relation, "", [&](const store::StateRow& row) {
     all[row.key] = parse_json(row.value).value().root;
+    return true;
+  });
+  if (!read) throw std::runtime_error(to_string(read.error()));
+  return all;
+}
+
+std::vector<engine::End> KitEngine::ends(const std::string& action) {
+  auto snapshot = store_.read();
+  if (!snapshot) throw std::runtime_error(to_string(snapshot.error()));
+  std::vector<engine::End> all;
+  auto read = (*snapshot)->journal_from(1, [&](const store::JournalRow& row) {
+    auto step = engine::read_step(row.record);
+    if (step && step->action == action && step->end) all.push_back(*step->end);
     return true;
   });
   if (!read) throw std::runtime_error(to_string(read.error()));

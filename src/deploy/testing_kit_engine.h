@@ -44,6 +44,8 @@ class KitEngine {
   json::value row(const std::string& relation, const std::string& key);
   // All rows, by their keys.
   std::map<std::string, json::value> rows(const std::string& relation);
+  // How each call of an action ended that has, in the order of the journal.
+  std::vector<engine::End> ends(const std::string& action);
   // How many rows there are.
   size_t count(const std::string& relation);
   // The elements of a list of the row, in order.

@@ -106,13 +106,17 @@ void check_rights(const Kit& kit, Report& report) {
                      did_you_mean(action.right, known));
       }
       if (action.callers == Callers::syncs) continue;
+      // A pack may be older than the list.
+      auto missing = [&](const char* rule, const std::string& text, const std::string& hint) {
+        each.outside ? report.warning(place, rule, text, hint) : report.error(place, rule, text, hint);
+      };
       if (!action.right_at) {
-        report.warning(place, "no-right", quoted(action.name) + " does not say which right its callers need",
-                       "write `right: " + known.front() + "`, or another of the suite's `rights:`");
+        missing("no-right", quoted(action.name) + " does not say which right its callers need",
+                "write `right: " + known.front() + "`, or another of the suite's `rights:`");
       }
       if (!action.impact_at) {
-        report.warning(place, "no-effect", quoted(action.name) + " does not say what is at stake when it is called",
-                       "write `effect: none`, `changes`, `shifts` or `destroys`");
+        missing("no-effect", quoted(action.name) + " does not say what is at stake when it is called",
+                "write `effect: none`, `changes`, `shifts` or `destroys`");
       }
     }
   }

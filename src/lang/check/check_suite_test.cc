@@ -60,18 +60,22 @@ TEST(CheckSuite, AScopeLeadsThroughKeys) {
 }
 
 TEST(CheckSuite, WhereASuiteListsRightsEachActionNamesOne) {
-  auto with = [](const std::string& clauses) {
+  auto with = [](const std::string& clauses, bool outside = false) {
     Kit kit =
         kit_of({"concept R [P] { state { n: P -> Int } actions { action a(p: P) { " + clauses + " -> ok } } }"}, "");
+    kit.concepts[0].outside = outside;
     kit.rights[kit.concepts[0].suite_file] = {{.text = "view"}, {.text = "deploy"}};
     return told(kit);
   };
   EXPECT_THAT(with("right: deploy effect: shifts"), IsEmpty());
   EXPECT_THAT(with("callers: syncs"), IsEmpty());
-  EXPECT_THAT(with(""), ElementsAre("0.concept:1:56+1 warning no-right: `a` does not say which right its callers need "
+  EXPECT_THAT(with(""), ElementsAre("0.concept:1:56+1 error no-right: `a` does not say which right its callers need "
                                     "[write `right: view`, or another of the suite's `rights:`]",
-                                    "0.concept:1:56+1 warning no-effect: `a` does not say what is at stake when it is "
+                                    "0.concept:1:56+1 error no-effect: `a` does not say what is at stake when it is "
                                     "called [write `effect: none`, `changes`, `shifts` or `destroys`]"));
+  EXPECT_THAT(with("", true),
+              ElementsAre(testing::HasSubstr("warning no-right"), testing::HasSubstr("warning no-effect")))
+      << "of a pack";
   EXPECT_THAT(with("right: deplyo effect: none"),
               ElementsAre("0.concept:1:66+5 error unknown-right: the suite lists no right `deplyo`, which `a` needs "
                           "[did you mean `deploy`?]"));
