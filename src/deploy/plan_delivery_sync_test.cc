@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>
+#include <set>
 
 #include "deploy/testing_workflow.h"
 #include "deploy_plan.gen.h"
@@ -46,6 +48,22 @@ class PlanDelivery : public WorkflowTest {
   std::string judged(const std::string& plan) {
     EXPECT_TRUE(eventually([&] { return kit.count("Telemetry[A]") > 0; }));
     return analysis(revision_of(plan));
+  }
+  // How each call of an action ended.
+  std::vector<std::string> variants(const std::string& action) {
+    std::vector<std::string> all;
+    for (const engine::End& each : kit.ends(action)) all.push_back(each.variant);
+    return all;
+  }
+  // What backends are told of a plan, in the order of the alphabet.
+  std::string marked(const std::string& plan) {
+    std::set<std::string> all;
+    for (const auto& [key, row] : kit.rows("Telemetry[M]")) {
+      if (row.at("deploy") == json::value(plan)) all.insert(std::string(row.at("status").as_string()));
+    }
+    std::string text;
+    for (const std::string& each : all) text += (text.empty() ? "" : " ") + each;
+    return text;
   }
   // "/1 1=10000": routes and split.
   std::string served() {
@@ -104,6 +122,78 @@ TEST_F(PlanDelivery, AWorseVersionTakesItsPlanBack) {
   EXPECT_EQ(kit.row("DeployPlan", plan).at("reason"), json::value("traffic-split/web: it fails"));
   EXPECT_EQ(kit.count("Telemetry[A]"), 0U) << "nothing follows";
   EXPECT_EQ(revision(revision_of(plan)).at("lifecycle"), json::value("archived"));
+}
+
+// Facts of Clef, §16, scenario 25: nothing happens twice, however many completions a flow has that could be joined.
+TEST_F(PlanDelivery, Clef25ThreeHealthyStepsAreThreeOfEachAndOneMarker) {
+  ASSERT_EQ(execute(planned("1")).variant, "ok");
+  const size_t markers = kit.count("Telemetry[M]");
+  const std::string kThree =
+      "{strategy: canary, steps: [{weight: 10, pause: 1}, {weight: 50, pause: 1}, {weight: 80, pause: 1}]}";
+  const std::string plan = planned("2", kThree);
+  begin(plan);
+  for (int i = 0; i < 3; ++i) say(judged(plan), "healthy");
+  ASSERT_TRUE(becomes(plan, "complete"));
+  EXPECT_THAT(variants("Health/checkKit"), ElementsAre("ok", "ok", "ok"));
+  EXPECT_THAT(variants("Telemetry/analyze"), ElementsAre("ok", "ok", "ok"));
+  EXPECT_THAT(variants("Rollout/judge"), ElementsAre("ok", "ok", "ok"));
+  EXPECT_THAT(variants("Rollout/advance"), ElementsAre("ok", "ok", "ok", "ok", "complete"))
+      << "to each step, and 100 %";
+  EXPECT_THAT(variants("Rollout/run"), ElementsAre("ok"));
+  EXPECT_TRUE(eventually([&] { return kit.count("Telemetry[M]") == markers + 2; }));
+  EXPECT_EQ(marked(plan), "completed started");
+}
+
+TEST_F(PlanDelivery, Clef25ABadSecondStepIsOneAbortAndOneRollbackInReverse) {
+  auto market = [&](const std::string& version) {
+    json::array bundles;
+    for (const char* name : {"base", "web"}) {
+      bundles.push_back(json::object{{"component", name}, {"archive", world.put(name, version)}, {"signature", ""}});
+    }
+    engine::End end = kit.run("DeployPlan/plan",
+                              {{"manifest", "app: {name: shop, version: '" + version + "'}\nrollout: " + kCanary +
+                                                "\ncomponents:\n  base: {folder: ./base, routes: [{path: /base}]}\n"
+                                                "  web: {folder: ./web, needs: [base], routes: [{path: /web}]}\n"},
+                               {"environment", "local"},
+                               {"bundles", bundles}});
+    EXPECT_EQ(end.variant, "ok") << write(end.fields);
+    return text(end, "plan");
+  };
+  ASSERT_EQ(execute(market("1")).variant, "ok");
+  const std::string plan = market("2");
+  begin(plan);
+  auto judged_of = [&](const std::string& component) {
+    std::string id;
+    EXPECT_TRUE(eventually([&] {
+      for (const json::value& each : kit.elements("DeployPlan.components", plan)) {
+        if (each.at("component") == json::value(component)) id = std::string(each.at("revision").as_string());
+      }
+      return !id.empty();
+    }));
+    return analysis(id);
+  };
+  for (int i = 0; i < 2; ++i) say(judged_of("base"), "healthy");
+  say(judged_of("web"), "healthy");
+  say(judged_of("web"), "unhealthy", "it fails");
+  ASSERT_TRUE(becomes(plan, "rolledBack"));
+  EXPECT_EQ(kit.ends("Rollout/abort").size(), 1U);
+  EXPECT_THAT(variants("DeployPlan/rollback"), ElementsAre("ok"));
+  EXPECT_TRUE(eventually([&] { return marked(plan) == "rolledback started"; })) << marked(plan);
+  EXPECT_THAT(variants("Rollout/advance"), ElementsAre("ok", "ok", "ok", "complete", "ok", "ok")) << "and no further";
+  std::vector<std::string> undone;  // in the order in which nothing needs them any more
+  for (const char* action : {"DeployPlan/undoNext", "DeployPlan/undo"}) {
+    for (const engine::End& each : kit.ends(action)) {
+      const json::value* nodes = each.fields.if_contains("undoable");
+      for (const json::value& node : nodes != nullptr ? nodes->as_array() : json::array()) {
+        undone.push_back(std::string(node.at("kind").as_string()) + "/" + std::string(node.at("target").as_string()));
+      }
+    }
+  }
+  const auto at = [&](const std::string& node) { return std::ranges::find(undone, node); };
+  EXPECT_LT(at("deploy-concept/web"), at("traffic-split/base"));
+  EXPECT_LT(at("traffic-split/base"), at("deploy-concept/base"));
+  EXPECT_NE(at("deploy-concept/base"), undone.end());
+  EXPECT_EQ(std::set<std::string>(undone.begin(), undone.end()).size(), undone.size()) << "each once";
 }
 
 TEST_F(PlanDelivery, CancellingEndsTheRollout) {
