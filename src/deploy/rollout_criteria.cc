@@ -34,6 +34,10 @@ Result<RolloutCriteria> parse_criteria(std::string_view text) {
   }
   if (criteria->source) {
     std::string fault = fault_of_source(*criteria->source);
+    if (fault.empty() && criteria->maxLatencyP99 && criteria->source->type == "prometheus" &&
+        criteria->source->latency.empty()) {
+      fault = "maxLatencyP99 needs the source's query latency";
+    }
     if (!fault.empty()) return Error{.code = Code::invalid, .message = "criteria: " + fault};
   }
   if (auto sound = judge::check(settings_of(*criteria)); !sound) {

@@ -29,6 +29,10 @@ TEST(RolloutCriteria, WhatNoJudgeCanBeMadeOfIsRefused) {
   EXPECT_THAT(refused(R"({"alpha": 2})"), HasSubstr("criteria: "));
   EXPECT_THAT(refused(R"({"patience": 1})"), HasSubstr("patience"));
   EXPECT_THAT(refused("no"), HasSubstr("criteria: "));
+  const std::string source =
+      R"({"type": "prometheus", "url": "http://prometheus.example", "requests": "a", "failed": "b"})";
+  EXPECT_EQ(refused(R"({"maxLatencyP99": 500, "source": )" + source + "}"),
+            "criteria: maxLatencyP99 needs the source's query latency");
 }
 
 }  // namespace rollout_criteria_test

@@ -123,12 +123,23 @@ Grouping Judge::grouping(size_t stream) const {
 
 // ------------------------------------------------------------------------------------------------------- windows
 
+void Judge::note_times(const Counts& counts) {
+  const double times = std::accumulate(counts.latencies.begin(), counts.latencies.end(), 0.0);
+  state_.timed = state_.timed || times > 0;
+  state_.untimed = state_.untimed || (times <= 0 && counts.requests > counts.failed);
+}
+
+bool Judge::is_left_out(const Spec& spec) const {
+  return spec.kind == Kind::latency && state_.untimed && !state_.timed;
+}
+
 void Judge::learn(const Counts& baseline) {
   if (state_.unhealthy) return;
   if (!is_sound(baseline)) {
     state_.dropped++;
     return;
   }
+  note_times(baseline);
   Counts& known = state_.known;
   Tails before(known.latencies, buckets_.size()), window(baseline.latencies, buckets_.size());
   for (size_t i = 0; i < specs_.size(); ++i) {
@@ -176,6 +187,8 @@ void Judge::add(const Window& window) {
     state_.dropped++;
     return;
   }
+  note_times(window.baseline);
+  note_times(window.canary);
   auto complete = [&](const Window& each) {
     return each.canary.requests > 0 && (each.baseline.requests > 0 || settings_.alone);
   };
@@ -230,6 +243,7 @@ void Judge::fold(const Window& window, bool cold) {
 // ------------------------------------------------------------------------------------------------------- verdict
 
 double Judge::against() const {
+  if (state_.streams.empty()) return 0;
   double sum = 0;
   for (const Stream& stream : state_.streams) sum += judge::against(stream);
   return sum / static_cast<double>(state_.streams.size());
@@ -237,8 +251,10 @@ double Judge::against() const {
 
 Outcome Judge::outcome() const {
   if (state_.unhealthy) return Outcome::unhealthy;
-  bool passed =
-      std::ranges::all_of(state_.streams, [&](const Stream& each) { return for_(each) >= 1 / settings_.beta; });
+  bool passed = !specs_.empty();
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    passed = passed && (is_left_out(specs_[i]) || for_(state_.streams[i]) >= 1 / settings_.beta);
+  }
   return passed && against() < kDoubt ? Outcome::healthy : Outcome::insufficientData;
 }
 
@@ -298,6 +314,7 @@ Verdict Judge::verdict(std::string_view baseline, std::string_view canary) const
   bool enough_can_be = per_canary.has_value();
   double most = -1;
   for (size_t i = 0; i < specs_.size(); ++i) {
+    if (is_left_out(specs_[i])) continue;
     Metric& metric = verdict.metrics.emplace_back(this->metric(i, known, per_canary));
     if (metric.against > most) {
       most = metric.against;
@@ -328,6 +345,7 @@ std::vector<Limit> limits_of_last_hour(std::span<const Counts> windows, const Bu
   Counts hour;
   for (const Counts& each : windows) judge::add(hour, each);
   Tails all(hour.latencies, buckets.size());
+  const bool timed = all.all() > 0;
   size_t end = all.end_of_tail(0.014) + 1;
   double errors = 0, slow = 0;
   for (size_t block = 0; block < kBlocks; ++block) {
@@ -335,12 +353,12 @@ std::vector<Limit> limits_of_last_hour(std::span<const Counts> windows, const Bu
     size_t from = windows.size() * block / kBlocks, to = windows.size() * (block + 1) / kBlocks;
     for (const Counts& each : windows.subspan(from, to - from)) judge::add(sum, each);
     Tails tails(sum.latencies, buckets.size());
-    if (sum.requests < kFewest || tails.all() < kFewest) return {};
+    if (sum.requests < kFewest || (timed && tails.all() < kFewest)) return {};
     errors = std::max(errors, sum.failed / sum.requests);
-    slow = std::max(slow, tails.above(end) / tails.all());
+    if (timed) slow = std::max(slow, tails.above(end) / tails.all());
   }
   std::vector<Limit> limits = {{.name = "last_hour_errors", .share = std::min(2 * errors + 0.005, 0.99)}};
-  if (end < buckets.ends_us().size()) {
+  if (timed && end < buckets.ends_us().size()) {
     limits.push_back({.name = "last_hour_p99",
                       .over_ms = buckets.ends_us()[end] / 1'000,
                       .share = std::min(2 * slow + 0.005, 0.99)});

@@ -53,10 +53,13 @@ struct State {
   int64_t windows = 0;
   int64_t dropped = 0;
   bool unhealthy = false;  // for good
+  bool timed = false;      // somebody has counted how long requests take
+  bool untimed = false;    // or only that they were answered
+  static constexpr std::string_view kDefaulted[] = {"timed", "untimed"};
 };
 BOOST_DESCRIBE_STRUCT(State, (),
                       (known, streams, steps, spells, step, pending, pending_cold, canary_age_s, since_rise_s,
-                       weight_bps, windows, dropped, unhealthy))
+                       weight_bps, windows, dropped, unhealthy, timed, untimed))
 
 class Judge {
  public:
@@ -102,6 +105,9 @@ class Judge {
   Grouping grouping(size_t stream) const;
   Metric metric(size_t stream, const Tails& known, std::optional<double> per_canary) const;
   std::optional<double> baseline_per_canary() const;
+  void note_times(const Counts& counts);
+  // Where nobody counts latencies, errors alone are compared.
+  bool is_left_out(const Spec& spec) const;
 
   Settings settings_;
   Buckets buckets_;

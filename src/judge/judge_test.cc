@@ -196,6 +196,37 @@ TEST(Judge, AbsoluteLimitsHoldWhereTheBaselineIsAsBad) {
   EXPECT_EQ(slow.metric, "max_latency_p99");
 }
 
+// As a source that counts answers and not how long they took.
+TEST(Judge, WhereNobodyCountsLatenciesErrorsAloneAreCompared) {
+  const Counts many{.requests = 1'000, .failed = 1}, few{.requests = 100};
+  auto judged = [&](const Settings& settings, const Counts& canary, int windows) {
+    Judge judge(settings, Buckets());
+    for (int i = 0; i < windows; ++i) judge.add({.baseline = many, .canary = canary});
+    return judge;
+  };
+  Judge good = judged(without_warm_up(), few, 60);
+  const Verdict passed = good.verdict("v1", "v2");
+  EXPECT_EQ(passed.verdict, Outcome::healthy);
+  EXPECT_EQ(passed.metrics.size(), 1U);
+  EXPECT_EQ(passed.sentence.find("latency"), std::string::npos) << passed.sentence;
+  EXPECT_EQ(judged(without_warm_up(), few, 2).verdict("v1", "v2").verdict, Outcome::insufficientData);
+  EXPECT_TRUE(judged(without_warm_up(), few, 2).verdict("v1", "v2").requests_needed.has_value());
+  EXPECT_EQ(judged(without_warm_up(), {.requests = 100, .failed = 10}, 60).verdict("v1", "v2").verdict,
+            Outcome::unhealthy);
+  good.add({.baseline = old_version(), .canary = new_version()});
+  EXPECT_EQ(good.outcome(), Outcome::insufficientData) << "from now on they count";
+  EXPECT_EQ(good.verdict("v1", "v2").metrics.size(), 4U);
+
+  Settings limited = without_warm_up();
+  limited.max_latency_p99_ms = 500;
+  EXPECT_EQ(judged(limited, few, 60).verdict("v1", "v2").sentence,
+            "Undecided, and more requests will not help: nothing says how long requests take, which max_latency_p99 "
+            "needs.");
+  const std::vector<Limit> limits = limits_of_last_hour(std::vector<Counts>(60, many), Buckets());
+  ASSERT_EQ(limits.size(), 1U);
+  EXPECT_EQ(limits[0].name, "last_hour_errors");
+}
+
 TEST(Judge, AloneItGoesByTheLimitsOfTheLastHour) {
   std::vector<Counts> hour(360, old_version());
   std::vector<Limit> limits = limits_of_last_hour(hour, Buckets());

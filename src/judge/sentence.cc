@@ -103,6 +103,11 @@ std::string too_early(const Verdict& verdict, const Settings& settings, std::str
     return text + noticed(verdict);
   }
   for (const Metric& metric : verdict.metrics) {
+    // No margin of latency is given where nobody counts latencies.
+    if (metric.limit && metric.over_ms && !settings.alone && verdict.margin_latency_ratio == 0) {
+      return "Undecided, and more requests will not help: nothing says how long requests take, which " + metric.name +
+             " needs";
+    }
     if (metric.limit && !metric.requests_needed) {
       return "Undecided, and more requests will not help: " + from + " itself is too near to " + metric.name + " (" +
              share_text(*metric.limit) + ")";

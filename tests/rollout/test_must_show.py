@@ -1,10 +1,12 @@
 """What a rollout promises, on real traffic: each step once, waiting in words, a queue, and kills in every state."""
 
+import contextlib
 import os
 import re
 import subprocess
 
 import pytest
+from counted import Exported, Prometheus
 from shop import Customers, version_of_shop
 from up_home import get
 
@@ -12,7 +14,8 @@ from test_rollout import QUICK, rollout, serve, shares, start
 
 SOAK = bool(os.environ.get("SLUICE_SOAK"))
 STATES = ["queued", "running", "paused", "returning", "watching"]
-VICTIMS = ["control plane", "router worker", "router master", "old version"]
+VICTIMS = ["control plane", "router worker", "router master", "old version", "Prometheus"]
+FEW = [("running", "router worker"), ("returning", "control plane"), ("running", "old version"), ("watching", "Prometheus")]
 
 
 def invocations(home):
@@ -100,16 +103,31 @@ def kill(home, victim):
         home.run("status", "--wait", "60s")
 
 
-@pytest.mark.parametrize("run", range(200 if SOAK else 3))
-def test_a_kill_in_any_state_changes_nothing_of_the_end(home, eventually, run):
-    state = STATES[run % len(STATES)] if SOAK else ["running", "returning", "running"][run]
-    victim = VICTIMS[run // len(STATES) % len(VICTIMS)] if SOAK else ["router worker", "control plane", "old version"][run]
+@pytest.fixture
+def measured(home, tmp_path):
+    """Starts a Prometheus that counts a good rollout of shop@2: the options by which it is judged on that."""
+    with contextlib.ExitStack() as ending:
+        def start():
+            revisions = sorted(home.data("revisions", "list", "local"), key=lambda each: each["sequence"])
+            exported = ending.enter_context(Exported([each["revision_id"] for each in revisions[:2]]))
+            start.prometheus = ending.enter_context(Prometheus(tmp_path, [exported.port]))
+            (home.folder / "criteria.yaml").write_text(start.prometheus.criteria())
+            return ["--criteria", "criteria.yaml"]
+
+        yield start
+
+
+@pytest.mark.parametrize("run", range(200 if SOAK else len(FEW)))
+def test_a_kill_in_any_state_changes_nothing_of_the_end(home, eventually, measured, run):
+    state = STATES[run % len(STATES)] if SOAK else FEW[run][0]
+    victim = VICTIMS[run // len(STATES) % len(VICTIMS)] if SOAK else FEW[run][1]
     url = serve(home, {}, {}, *([{}] if state == "queued" else []))
+    source = measured() if victim == "Prometheus" else []
     with Customers(url):
         if state == "queued":
             home.run("rollout", "start", "local", "shop@3", "--steps", "20%:1h", *QUICK)
         home.run("rollout", "start", "local", "shop@2", "--steps", "30%:2s,60%:2s", "--after", "5s", "--holdback", "20%",
-                 *QUICK, *(["--rollback-pause", "2s"] if state == "returning" else []))
+                 *QUICK, *source, *(["--rollback-pause", "2s"] if state == "returning" else []))
         if state == "paused":
             eventually(lambda: rollout(home)["step"] >= 1)
             home.run("rollout", "pause")
@@ -117,7 +135,11 @@ def test_a_kill_in_any_state_changes_nothing_of_the_end(home, eventually, run):
             eventually(lambda: rollout(home)["step"] == 2)
             aborting = home.begin("rollout", "abort")  # it ends when traffic is back, or with the control plane
         eventually(lambda: rollout(home)["status"] == state and (state == "queued" or rollout(home)["step"] >= 1))
-        kill(home, victim)
+        if source:
+            measured.prometheus.kill()
+            measured.prometheus.start()
+        else:
+            kill(home, victim)
         if state == "queued":
             assert rollout(home)["status"] == "queued"
             home.run("rollout", "abort", "shop@3")
