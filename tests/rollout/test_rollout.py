@@ -1,7 +1,9 @@
 """Rollouts on real traffic: a router, real programs, customers who never stop asking, and the judge."""
 
 import os
+import pty
 import subprocess
+import termios
 import threading
 import time
 
@@ -51,7 +53,7 @@ def test_a_worse_version_is_aborted_at_the_first_step_and_gets_not_one_request_m
     assert view["reason"].startswith("shop@2 ") and "the odds that this is chance" in view["reason"]
     assert view["reason"] in done.stderr
     assert list(shares(home).values()) == [10_000]
-    assert view["weight_obeyed_bps"] == 0, "what was seen last is older than the end"
+    assert view["weight_obeyed_bps"] == 0 and view["weight_actual_bps"] is None, "what was seen last is older than the end"
     newest = home.data("traffic", "history", "local")[0]
     assert (newest["updated_by"], newest["why"]) == ("rollout", "rollout aborted: " + view["reason"])
 
@@ -166,6 +168,33 @@ def test_a_group_of_three_is_taken_back_in_order_when_one_turns_bad(home, eventu
     for name in names:
         entries = home.data("traffic", "show", "local", "--bundle", name)["entries"]
         assert [each["weight_bps"] for each in entries] == [10_000]
+
+
+def test_who_watches_leads_with_keys(home):
+    """On a terminal of 80 columns: each key is a call of its own, and no line is cut."""
+    url = serve(home, {}, {})
+    with Customers(url):
+        home.run("rollout", "start", "local", "shop@2", "--steps", "20%:100s,60%:100s", *QUICK)
+        near, far = pty.openpty()
+        termios.tcsetwinsize(far, (30, 80))
+        watching = subprocess.Popen([str(home.sluice), "rollout", "watch", "shop@2"], stdin=far, stdout=far, stderr=far,
+                                    env=home.environment() | {"TERM": "xterm"}, start_new_session=True)
+        os.close(far)
+        seen = ""
+
+        def until(text):
+            nonlocal seen
+            while text not in seen:
+                seen += os.read(near, 65536).decode(errors="replace")
+
+        until("step 1 of 3")
+        for key, wanted in (b"p", "pause: ok"), (b"r", "resume: ok"), (b"a", "step 2 of 3"), (b"x", "✖ aborted"):
+            os.write(near, key)
+            until(wanted)
+        assert watching.wait(timeout=60) == 9
+        os.close(near)
+    assert "was used for another" not in seen and "…" not in seen
+    assert list(shares(home).values()) == [10_000]
 
 
 def test_two_people_who_act_at_once_leave_one_defined_state(home):

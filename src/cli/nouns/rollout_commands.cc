@@ -271,7 +271,8 @@ Result<Code> judge_now(Context& context) {
 
 constexpr int kRedraw_ms = 500;
 
-std::string lead(CommandDoor& door, const std::string& rollout, char key) {
+// `number` is the how many-th key it is: each is a call of its own.
+std::string lead(CommandDoor& door, const std::string& rollout, char key, int number) {
   std::string action;
   json::object input{{"rollout", rollout}};
   if (key == 'p') action = "Rollout/pause", input["reason"] = "paused by hand";
@@ -279,7 +280,7 @@ std::string lead(CommandDoor& door, const std::string& rollout, char key) {
   if (key == 'a') action = "Rollout/advance";
   if (key == 'x') action = "Rollout/abort";
   if (action.empty()) return "";
-  auto answer = door.call(action, input, host::WaitFor::answer);
+  auto answer = door.call(action, input, host::WaitFor::answer, "key " + std::to_string(number));
   if (!answer) return answer.error().message;
   const std::string said = answer->text("message");
   return said.empty() ? action.substr(8) + ": " + answer->variant : said;
@@ -295,6 +296,7 @@ Result<Code> watch(Context& context) {
   const host::StopSignal stop;
   json::object query{{"rollout", context.given.text("rollout")}, {"environment", context.given.text("env")}};
   std::string told, said;
+  int keys_pressed = 0;
   while (true) {
     auto view = (*door)->read<RolloutView>("rollout", query);
     if (!view) return view.error();
@@ -318,7 +320,7 @@ Result<Code> watch(Context& context) {
     if (view->ended_at) return view->status == deploy::rollout::RolloutStatus::aborted ? Code::rolled_back : Code::ok;
     const char key = key_within(stop, keys.on(), kRedraw_ms);
     if (key == 'q') return Code::ok;
-    if (key != 0) said = lead(**door, view->rollout, key);
+    if (key != 0) said = lead(**door, view->rollout, key, ++keys_pressed);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <sstream>
 
 #include "base/basis_points.h"
 #include "base/duration.h"
@@ -16,7 +17,7 @@ namespace {
 namespace views = deploy::views;
 using deploy::rollout::RolloutStatus;
 
-constexpr size_t kSpark = 16;
+constexpr size_t kMostSpark = 16, kFewestSpark = 3;
 
 std::string percent(int64_t bps) { return print_basis_points(static_cast<int>(bps)); }
 
@@ -78,19 +79,46 @@ std::string per_second_text(double per_s) {
   return text;
 }
 
-std::vector<Cell> side_row(const views::SideView& side, bool is_new) {
+std::vector<Cell> side_row(const views::SideView& side, bool is_new, size_t spark) {
   auto ms = [](const OrNull<double>& time) { return time ? judge::latency_text(*time) : std::string("-"); };
   const bool failing = side.error_share && *side.error_share > 0;
   return {{side.name, is_new ? Style::strong : Style::plain},
           {is_new ? "new" : "old"},
           {std::to_string(side.replicas)},
           {per_second_text(side.requests_per_s)},
-          {sparkline(side.past_requests_per_s, kSpark)},
+          {sparkline(side.past_requests_per_s, spark)},
           {side.error_share ? judge::share_text(*side.error_share) : "-", failing ? Style::bad : Style::plain},
-          {sparkline(side.past_error_shares, kSpark), failing ? Style::bad : Style::plain},
+          {sparkline(side.past_error_shares, spark), failing ? Style::bad : Style::plain},
           {ms(side.p50_ms)},
           {ms(side.p99_ms)},
-          {sparkline(side.past_p99_ms, kSpark)}};
+          {sparkline(side.past_p99_ms, spark)}};
+}
+
+// Both revisions, with as many of the newest looks as the terminal has room for.
+Table sides_of(const views::RolloutView& view, const Terminal& terminal) {
+  Table table{.columns = {{"REVISION"},
+                          {""},
+                          {"REPLICAS", Align::right},
+                          {"RATE", Align::right},
+                          {""},
+                          {"ERRORS", Align::right},
+                          {""},
+                          {"P50", Align::right},
+                          {"P99", Align::right},
+                          {""}}};
+  auto fits = [&] {
+    std::istringstream lines(render(table, {}));
+    for (std::string line; std::getline(lines, line);) {
+      if (display_width(line) > terminal.width) return false;
+    }
+    return true;
+  };
+  for (size_t spark = kMostSpark; spark >= kFewestSpark; --spark) {
+    table.rows = {side_row(view.canary, true, spark)};
+    if (view.baseline) table.rows.push_back(side_row(*view.baseline, false, spark));
+    if (!terminal.tty || fits()) break;
+  }
+  return table;
 }
 
 std::string labelled(const std::string& label, const std::string& text, const Terminal& terminal) {
@@ -162,19 +190,7 @@ std::string picture_of(const views::RolloutView& view, const Terminal& terminal)
     text += terminal.paint(Style::faint, "   " + print_duration(std::chrono::seconds(*view.seconds_left)) + " left");
   }
   text += "\n\n";
-  Table table{.columns = {{"REVISION"},
-                          {""},
-                          {"REPLICAS", Align::right},
-                          {"RATE", Align::right},
-                          {""},
-                          {"ERRORS", Align::right},
-                          {""},
-                          {"P50", Align::right},
-                          {"P99", Align::right},
-                          {""}}};
-  table.rows.push_back(side_row(view.canary, true));
-  if (view.baseline) table.rows.push_back(side_row(*view.baseline, false));
-  text += render(table, terminal) + "\n";
+  text += render(sides_of(view, terminal), terminal) + "\n";
   if (view.verdict) {
     const std::string word(to_json(view.verdict->verdict).as_string());
     text += labelled("judge", view.verdict->sentence, terminal);

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "base/terminal.h"
+
 namespace sluice::cli {
 namespace rollout_picture_test {
 
@@ -63,6 +67,18 @@ TEST(RolloutPicture, SparklinesShowTheNewest) {
   EXPECT_EQ(sparkline({}, 4), "");
   EXPECT_EQ(sparkline({0, 0}, 4), "▁▁");
   EXPECT_EQ(sparkline({9, 9, 1, 2, 4, 8}, 4), "▁▂▄█");
+}
+
+TEST(RolloutPicture, OnANarrowTerminalTheNewestLooksStay) {
+  auto view = some_view();
+  view.canary.past_requests_per_s = view.canary.past_error_shares = std::vector<double>(20, 1.0);
+  view.canary.past_p99_ms = std::vector<double>(20, 1.0);
+  view.canary.past_requests_per_s.back() = 8;
+  const std::string text = picture_of(view, {.tty = true, .width = 80});
+  EXPECT_THAT(text, Not(HasSubstr("…")));
+  EXPECT_THAT(text, HasSubstr("▁▁▁█ "));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
 }
 
 }  // namespace rollout_picture_test

@@ -153,7 +153,7 @@ RolloutView view_of(const lang::Reading& reading, const States& states, const Ro
       put_looks(view.canary, *seen, &RolloutSeen::Look::canary);
       if (view.baseline) put_looks(*view.baseline, *seen, &RolloutSeen::Look::baseline);
       const double all = view.canary.requests_per_s + (view.baseline ? view.baseline->requests_per_s : 0);
-      if (auto share = share_of(view.canary.requests_per_s, all)) {
+      if (auto share = share_of(view.canary.requests_per_s, all); share && !record.endedAt) {
         view.weight_actual_bps = static_cast<int64_t>(*share * kAllBasisPoints + 0.5);
       }
     }
