@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/openapi_examples.h"
 #include "engine/caller_words.h"
 #include "engine/outcome_code.h"
 #include "lang/codegen/generate_schema.h"
@@ -131,8 +132,8 @@ class Writer {
     return schema;
   }
 
-  static json::object answers(const std::string& said, json::value schema) {
-    return {{"200", {{"description", said}, {"content", {{"application/json", {{"schema", std::move(schema)}}}}}}},
+  static json::object answers(const std::string& said, json::value schema, const char* status = "200") {
+    return {{status, {{"description", said}, {"content", {{"application/json", {{"schema", std::move(schema)}}}}}}},
             {"4XX", leads_to("responses/Problem")},
             {"5XX", leads_to("responses/Problem")}};
   }
@@ -208,7 +209,10 @@ class Writer {
                   {"properties",
                    {{"input", leads_to("schemas/" + component_name(stem))},
                     {"reason", {{"type", "string"}, {"description", "why, for the audit"}}},
-                    {"dryRun", {{"type", "boolean"}, {"description", "say how it would end, and change nothing"}}}}},
+                    {"dryRun",
+                     {{"type", "boolean"},
+                      {"description",
+                       "say how it would end, and change nothing; what is not known before it is done is missing"}}}}},
                   {"additionalProperties", false}}}}}}}}},
           {"responses", std::move(responses)}}}};
   }
@@ -268,7 +272,7 @@ class Writer {
                              {"summary", route.summary},
                              {"description", route.summary + "."},
                              {"parameters", std::move(parameters)},
-                             {"responses", answers(route.summary + ".", kAnyObject)}};
+                             {"responses", answers(route.summary + ".", kAnyObject, "2XX")}};
       std::string method = route.method;
       for (char& c : method) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       json::object& there = paths_[path].is_object() ? paths_[path].as_object() : paths_[path].emplace_object();
@@ -283,6 +287,10 @@ class Writer {
 
 }  // namespace
 
-json::object openapi_document(const Described& described) { return Writer(described).write(); }
+json::object openapi_document(const Described& described) {
+  json::object document = Writer(described).write();
+  add_examples(document);
+  return document;
+}
 
 }  // namespace sluice::api

@@ -28,5 +28,25 @@ TEST(OpenApi, DescribesActionsThatCanBeCalledAndRoutes) {
   EXPECT_EQ(paths.at("/v1/flows/{flow}").at_pointer("/get/parameters/0/name").as_string(), "flow");
 }
 
+TEST(OpenApi, HasExamples) {
+  lang::Checked checked = lang::check(lang::kit_of(
+      {"concept Door [D] { state { doors: set D } actions { action open(environment: String, weightBps: Int, at: "
+       "DateTime, how: \"fast\" | \"slow\", entries: list { revision: String, weight: option Int }) { -> ok(door: D) } "
+       "} }"},
+      ""));
+  ASSERT_TRUE(checked.kit);
+  const json::object document = openapi_document({.version = "1", .kit = *checked.kit, .views = {}, .routes = {}});
+  const json::value& open = document.at("paths").at("/v1/actions/Door/open").at("post");
+  EXPECT_EQ(open.at_pointer("/requestBody/content/application~1json/example/input"),
+            (json::value{{"environment", "staging"},
+                         {"weightBps", 1'000},
+                         {"at", "2026-03-01T09:30:00.125Z"},
+                         {"how", "fast"},
+                         {"entries", {{{"revision", "01M7Q4JYN7F74DZWWTPVQVKNX3"}}}}}));
+  EXPECT_EQ(open.at_pointer("/responses/200/content/application~1json/example"),
+            (json::value{{"action", "Door/open"}, {"variant", "ok"}, {"fields", {{"door", "text"}}}}));
+  EXPECT_EQ(document.at("components").at_pointer("/parameters/Wait/example"), json::value("start"));
+}
+
 }  // namespace openapi_test
 }  // namespace sluice::api

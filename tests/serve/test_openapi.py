@@ -3,6 +3,7 @@ fits what it describes."""
 
 import json
 
+import jsonschema
 import pytest
 
 from test_access import Server
@@ -55,6 +56,22 @@ def test_every_action_that_can_be_called_and_every_view_is_described(server, doc
         assert f"/v1/views/{view['name']}" in document["paths"]
     ids = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
     assert len(ids) == len(set(ids))
+
+
+def test_every_example_fits_its_schema_and_every_action_has_one(document):
+    components = {"components": document["components"]}
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            media = list(operation.get("requestBody", {}).get("content", {}).values())
+            assert path.startswith("/v1/actions/") == bool(media) and all("example" in each for each in media), path
+            for answer in operation["responses"].values():
+                media += answer.get("content", {}).values()
+            media += [each for each in operation["parameters"] if "$ref" not in each]
+            for each in media:
+                if "example" in each:
+                    jsonschema.Draft202012Validator({**components, **each["schema"]}).validate(each["example"])
+            if path.startswith("/v1/views/"):
+                assert "example" in operation["responses"]["200"]["content"]["application/json"], path
 
 
 def test_what_the_engine_fills_in_is_not_asked_for(document):
