@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/terminal.h"
 #include "base/utf8.h"
+#include "engine/caller_words.h"
 
 namespace sluice::cli {
 namespace {
@@ -71,7 +72,7 @@ std::string placeholder(const lang::Shape& shape) {
 
 std::string next_for(const CalledAction& called) {
   std::string usage = called.usage();
-  return "sluice kit run KIT " + called.name() + (usage.empty() ? "" : " " + usage);
+  return called.command + " " + called.name() + (usage.empty() ? "" : " " + usage);
 }
 
 std::optional<Error> unknown_name(const CalledAction& called, std::string_view name) {
@@ -100,6 +101,7 @@ std::optional<Error> missing_names(const CalledAction& called, const json::objec
 std::string CalledAction::usage() const {
   std::string text;
   for (const lang::FieldSymbol& param : action().params) {
+    if (engine::is_filled_in(symbols, param)) continue;
     std::string one = param.name + "=" + placeholder(symbols.types[symbols.types.present(param.type)]);
     if (is_optional(symbols.types, param.type)) one = "[" + one + "]";
     text += (text.empty() ? "" : " ") + one;

@@ -15,10 +15,11 @@ namespace sluice::cli {
 struct CalledAction {
   const lang::Symbols& symbols;
   lang::ActionRef ref;
+  std::string command = "sluice kit run KIT";  // by which it is called
 
   const lang::ActionSymbol& action() const { return symbols.action(ref); }
   std::string name() const { return symbols.name(ref); }
-  // "item=TEXT count=NUMBER [note=TEXT]"
+  // "item=TEXT count=NUMBER [note=TEXT]", without what the engine fills in.
   std::string usage() const;
 };
 

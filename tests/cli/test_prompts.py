@@ -50,6 +50,12 @@ def test_ctrl_c_at_the_prompt_for_a_secret_stores_nothing(sluice, tmp_path):
     assert run(sluice, tmp_path / "home", "secrets", "get", "local", "shop/KEY").returncode != 0
 
 
+def test_a_token_that_is_typed_is_not_shown(sluice, tmp_path):
+    said, code = at_a_prompt(sluice, tmp_path / "home", ["login", "http://127.0.0.1:9"], "Value of the token (it is not shown): ")
+    assert code == 1, said
+    assert "stopped" in said and not (tmp_path / "home/keys/contexts.json").exists()
+
+
 def test_ctrl_c_at_a_question_changes_nothing(sluice, tmp_path):
     home = tmp_path / "home"
     assert run(sluice, home, "env", "create", "prod").returncode == 0

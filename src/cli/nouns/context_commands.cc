@@ -10,6 +10,7 @@
 #include "cli/context.h"
 #include "cli/opening.h"
 #include "cli/outputs.h"
+#include "cli/secret_input.h"
 #include "cli/sso_login.h"
 #include "crypto/x509.h"
 #include "host/access_views.h"
@@ -32,9 +33,13 @@ Result<std::string> given_token(Context& context) {
   if (context.given.has("token-file")) {
     auto text = read_file(context.disk, context.given.text("token-file"), kMaxTokenBytes);
     if (!text) return text.error();
-    return trimmed(*std::move(text));
+    std::string token = trimmed(*std::move(text));
+    if (!token.empty() && token.find('\n') == std::string::npos) return token;
+    return Error{.code = Code::usage,
+                 .message = context.given.text("token-file") + " holds no token: it is one line; nothing was sent",
+                 .next = "sluice access tokens create prints one"};
   }
-  if (::isatty(STDIN_FILENO) == 1) context.output.note("Type the token, then Enter:");
+  if (::isatty(STDIN_FILENO) == 1) return read_unfiled_value(context, "the token");
   std::string text(kMaxTokenBytes, '\0');
   size_t size = 0;
   while (size < text.size() && text.find('\n') >= size) {

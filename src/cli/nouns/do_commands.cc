@@ -21,6 +21,7 @@ Result<Code> run(Context& context) {
   if (!checked.kit) return host::kit_has_errors(*place, checked);
   auto called = find_action(checked.kit->symbols(), action);
   if (!called) return called.error();
+  called->command = "sluice do";
   if (wants_schema(context)) return print_schema(context, action);
   auto input = input_from_words(*called, context.given.texts("values"));
   if (!input) return input.error();
