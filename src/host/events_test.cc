@@ -29,6 +29,32 @@ TEST(Events, EachTypeIsAVariantOfTheKitAndNoVariantIsTwo) {
   }
 }
 
+// Those that people and programs call to change something. What machines report, and what is a part of a change that
+// has an event of its own, has none.
+TEST(Events, EachChangeHasOne) {
+  const std::set<std::string> kWithout = {
+      "DeployPlan/validate",    "Env/open",         "K8sRuntime/observe",
+      "LocalRuntime/repair",    "Mesh/report",      "Router/acknowledge",
+      "Runtime/deploy",         "Runtime/destroy",  "Runtime/provision",
+      "Runtime/rollback",       "Runtime/scale",    "Runtime/setTrafficWeight",
+      "Secret/invalidateCache", "Secret/noticed",   "Session/leave",
+      "Telemetry/deployMarker", "Telemetry/report", "Trust/open",
+      "Usage/collect",          "Webhook/sendTest",
+  };
+  std::set<std::string> told;
+  for (const EventType& each : event_types()) told.insert(std::string(each.action));
+  std::set<std::string> untold;
+  for (const lang::ConceptSymbol& owner : deploy_kit()->symbols().concepts) {
+    for (const lang::ActionSymbol& action : owner.actions) {
+      const std::string name = owner.name + "/" + action.name;
+      const bool changes = action.callers != lang::Callers::syncs && action.source->impact_at &&
+                           action.source->impact != lang::Impact::none;
+      if (changes && !told.contains(name)) untold.insert(name);
+    }
+  }
+  EXPECT_EQ(untold, kWithout);
+}
+
 engine::Step step_of(const std::string& action, const std::string& variant) {
   engine::Step step{.seq = 7, .at_ms = 1000, .action = action};
   step.caller = {.name = "user:ann", .reason = "tea"};

@@ -60,6 +60,19 @@ class Place:
     def approval(self, approval):
         return self.request("user:ann", "GET", f"/v1/views/approvals?approval={approval}")[1][0]
 
+    def events_of(self, approval, count):
+        """So many events that name the approval, as somebody hears who may deploy there alone."""
+        wire = http.client.HTTPConnection(self.url.split("//")[1], timeout=60)
+        wire.request("GET", f"/v1/events?from=1&object={approval}", None,
+                     {"Authorization": "Bearer " + self.tokens["user:dot"]})
+        answer, events = wire.getresponse(), []
+        while len(events) < count:
+            line = answer.readline().decode()
+            if line.startswith("data: "):
+                events.append(json.loads(line.removeprefix("data: ")))
+        wire.close()
+        return events
+
     def environments(self):
         return {each["environment_id"] for each in self.ok("env", "list")}
 
@@ -105,6 +118,10 @@ def test_the_last_of_two_yeses_runs_it_once_as_who_asked(place, eventually):
     _, flow = place.request("user:ann", "GET", f"/v1/flows/{place.approval(approval)['outcome']}")
     assert (flow["action"], flow["caller"], flow["state"]) == ("Env/destroy", "user:ann", "settled")
     assert place.vote("user:cay", approval)[0] == 409, "it is over"
+    told = place.events_of(approval, 4)
+    assert [each["event"] for each in told] == ["approval.asked", "approval.counted", "approval.counted", "approval.given"]
+    assert told[0]["environment"] == "prod-a"
+    assert told[0]["fields"]["message"] == "user:ann asks for Env/destroy; people who must agree: 2; reason: spring"
 
 
 def test_what_has_changed_since_is_not_run(place, eventually):
@@ -174,6 +191,8 @@ def test_commands_that_go_to_another_server_need_no_right_to_open_environments_t
     token = tmp_path / "token"
     token.write_text(place.tokens["user:vic"])
     place.ok("login", place.url, "--name", "team", "--token-file", token, home=home)
+    wrong = place.run("login", place.url, "--token-file", place.folder / "policy.yaml", home=home)
+    assert wrong.returncode == 2 and "holds no token: it is one line" in wrong.stderr
     status = place.run("status", home=home)
     assert status.returncode == 0 and status.stdout.startswith(f"server   {place.url}, where commands go\n"), status
     assert "sluice serve" not in status.stdout + status.stderr

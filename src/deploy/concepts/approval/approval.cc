@@ -51,6 +51,15 @@ Ask::Outcome Approval::finish_ask(const Ask&, const Ask::Outcome& outcome, State
   return outcome;
 }
 
+// Its completion is the event.
+Announce::Result Approval::announce(const Announce& ask, State&) {
+  return Announce::Ok{.approval = ask.approval,
+                      .requester = ask.requester,
+                      .action = ask.action,
+                      .environment = ask.environment,
+                      .message = ask.message};
+}
+
 Vote::Result Approval::vote(const Vote& ask, State& state) {
   const std::string who = ask.caller.value_or("");
   auto record = state.get(ask.approval);

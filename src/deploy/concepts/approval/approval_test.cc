@@ -48,6 +48,15 @@ TEST_F(ApprovalTest, HowAnAskEndsIsWrittenDown) {
   }
 }
 
+TEST_F(ApprovalTest, AnnounceTellsWhatItIsGiven) {
+  const ApprovalId id = waiting();
+  const auto told = harness.invoke(Announce{
+      .approval = id, .requester = "user:ann", .action = "Traffic/set", .environment = "prod", .message = "please"});
+  EXPECT_EQ(told.as<Announce::Ok>().approval, id);
+  EXPECT_EQ(told.as<Announce::Ok>().environment, "prod");
+  EXPECT_EQ(told.as<Announce::Ok>().message, "please");
+}
+
 TEST_F(ApprovalTest, TheLastYesApprovesAndAPersonCountsOnce) {
   const ApprovalId id = waiting();
   EXPECT_EQ(vote(id, "user:bob").as<Vote::Counted>().yes, 1);
