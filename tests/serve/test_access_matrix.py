@@ -4,6 +4,7 @@ and the same through REST, the Model Context Protocol and the command line.
 The actions, their rights and the ways to an environment are read from the kit's own texts, so that a new action is
 covered by itself. What each role may do is written here by hand, and so is what the most dangerous actions need."""
 
+import concurrent.futures
 import fnmatch
 import http.client
 import json
@@ -172,20 +173,52 @@ def test_agents_are_denied_the_same(place, root):
         assert said["result"]["content"][0]["text"].startswith(f"{who} may not call {action}: "), (action, said)
 
 
-def test_the_command_line_is_denied_the_same(place):
-    things = place.things
-    for who, action, words, allowed in [
-            ("user:own-deployer", "Traffic/clear", [f"deployment={things['staging']['deployment']}"], True),
-            ("user:own-deployer", "Traffic/clear", [f"deployment={things['prod']['deployment']}"], False),
-            ("user:own-deployer", "Env/destroy", ["environment=staging"], False),
-            ("user:own-operator", "Env/destroy", ["environment=staging"], True),
-            ("user:own-admin", "Access/show", [], False),
-            ("user:all-viewer", "Access/show", [], False),
-            ("user:all-admin", "Access/show", [], True)]:
-        home = place.folder / who.split(":")[1]
-        if not home.exists():
-            token = place.folder / "token"
-            token.write_text(place.tokens[who])
-            place.ok("login", place.url, "--name", "team", "--token-file", token, home=home)
-        done = place.run("do", action, *words, "--dry-run", home=home)
-        assert (done.returncode != 4) == allowed, (who, action, done.stdout, done.stderr)
+def test_metrics_count_what_their_caller_may_see(place):
+    def counted(who):
+        place.wire.request("GET", "/metrics", None, {"Authorization": "Bearer " + place.tokens[who]})
+        text = place.wire.getresponse().read().decode()
+        return set(re.findall(r'^sluice_deployments\{environment="(\w+)"', text, re.M))
+
+    assert counted("user:all-viewer") == {"staging", "prod"}
+    assert counted("user:own-viewer") == {"staging"}
+
+
+def test_the_command_line_is_denied_the_same(place, root):
+    """Each action with the least role that may and the highest that may not, in their own environment and in another."""
+    place.wire.request("GET", "/v1/openapi.json", None, {"Authorization": "Bearer " + place.tokens["user:all-admin"]})
+    document = json.loads(place.wire.getresponse().read())
+    homes = {}
+    for role in ROLES:
+        token = place.folder / "token"
+        token.write_text(place.tokens[f"user:own-{role}"])
+        homes[f"user:own-{role}"] = place.folder / f"own-{role}"
+        place.ok("login", place.url, "--name", "team", "--token-file", token, home=homes[f"user:own-{role}"])
+    edges, number = {}, 0
+    for who, action, given, allowed in cases(place, root):
+        place_of = number // (2 * len(ROLES)) % len(place.things)  # cases() gives both callers of each role in turn
+        number += 1
+        if who not in homes:
+            continue
+        edge = edges.setdefault((action, place_of), {})
+        if allowed:
+            edge.setdefault(True, (who, given))  # roles come from the least to the highest
+        else:
+            edge[False] = (who, given)
+
+    def called(case):
+        (action, allowed), (who, given) = case
+        schema = document["paths"][f"/v1/actions/{action}"]["post"]["requestBody"]["content"]["application/json"]
+        name = schema["schema"]["properties"]["input"]["$ref"].rsplit("/", 1)[1]
+        required = document["components"]["schemas"][name].get("required", [])
+        values = {field: schema["example"]["input"][field] for field in required} | given
+        words = [f"{field}={value if isinstance(value, str) else json.dumps(value)}" for field, value in values.items()]
+        done = place.run("do", action, *words, "--dry-run", home=homes[who])
+        if (done.returncode != 4) == allowed and done.returncode != 2:
+            return None
+        return who, action, words, done.returncode, done.stderr
+
+    calls = [((action, allowed), case) for (action, _), edge in edges.items() for allowed, case in edge.items()]
+    assert len(calls) > 300
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        wrong = [each for each in pool.map(called, calls) if each]
+    assert not wrong, wrong[:10]
