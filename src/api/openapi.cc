@@ -3,6 +3,7 @@
 #include "api/openapi.h"
 
 #include <algorithm>
+#include <map>
 
 #include "api/openapi_examples.h"
 #include "engine/caller_words.h"
@@ -22,6 +23,62 @@ std::string component_name(std::string text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-') c = '_';
   }
   return text;
+}
+
+// What a request takes beside its path: parameters, headers (those with a capital) and members of its body. `#` marks a
+// number, `?` true or false, `{}` an object, `[]` a list of texts; a body `bytes` is any bytes.
+struct RouteWords {
+  std::string_view parameters;
+  std::string_view body;
+};
+
+const std::map<std::string_view, RouteWords>& route_words() {
+  static const std::map<std::string_view, RouteWords> kWords = {
+      {"GET /v1/events", {"types environment object flow from# raw? Last-Event-ID", ""}},
+      {"GET /v1/flows", {"limit# before failed?", ""}},
+      {"GET /v1/flows/{flow}", {"until for_ms#", ""}},
+      {"GET /v1/flows/{flow}/answer", {"wait for_ms#", ""}},
+      {"GET /v1/journal", {"from# for_ms#", ""}},
+      {"GET /v1/logs", {"name customer since search follow? all?", ""}},
+      {"GET /v1/position", {"at_least# for_ms#", ""}},
+      {"GET /v1/state/{relation}", {"prefix skip#", ""}},
+      {"PATCH /v1/blobs/{digest}", {"reason Upload-Offset Upload-Complete", "bytes"}},
+      {"POST /deployments/{step}", {"wait for_ms#", "environment deployment_id revision_id reason"}},
+      {"POST /v1/exec", {"", "name command[] customer reason terminal{}"}},
+      {"POST /v1/flows/{flow}/decisions", {"", "decision invocation variant fields{} reason"}},
+      {"POST /v1/login", {"", "token code"}},
+      {"POST /v1/stop", {"", "reason"}},
+      {"PUT /v1/blobs/{digest}", {"reason", "bytes"}},
+  };
+  return kWords;
+}
+
+std::vector<std::pair<std::string, json::object>> worded(std::string_view words) {
+  std::vector<std::pair<std::string, json::object>> all;
+  for (size_t at = 0; at < words.size();) {
+    const size_t blank = std::min(words.find(' ', at), words.size());
+    std::string name(words.substr(at, blank - at));
+    at = blank + 1;
+    json::object schema{{"type", "string"}};
+    for (const auto& [mark, marked] : {std::pair<std::string_view, json::object>{"#", {{"type", "integer"}}},
+                                       {"?", {{"type", "boolean"}}},
+                                       {"{}", {{"type", "object"}}},
+                                       {"[]", {{"type", "array"}, {"items", {{"type", "string"}}}}}}) {
+      if (!name.ends_with(mark)) continue;
+      name.resize(name.size() - mark.size());
+      schema = marked;
+    }
+    all.emplace_back(std::move(name), std::move(schema));
+  }
+  return all;
+}
+
+// What stands at an open place of a path.
+std::string place_name(const std::string& before) {
+  static const std::map<std::string_view, std::string_view> kPlaces = {
+      {"blobs", "digest"}, {"deployments", "step"}, {"flows", "flow"}, {"publish", "plane"}, {"state", "relation"}};
+  const auto known = kPlaces.find(before);
+  return known != kPlaces.end() ? std::string(known->second) : before + "_name";
 }
 
 class Writer {
@@ -258,9 +315,7 @@ class Writer {
       json::array parameters;
       for (size_t i = 0; i < route.path.size(); ++i) {
         const bool open = route.path[i] == "*";
-        const std::string word = !open                          ? route.path[i]
-                                 : route.path[i - 1] == "flows" ? "flow"
-                                                                : "name" + std::to_string(i);
+        const std::string word = open ? place_name(route.path[i - 1]) : route.path[i];
         path += open ? "/{" + word + "}" : "/" + word;
         id += "." + word;
         if (!open) continue;
@@ -273,11 +328,33 @@ class Writer {
                              {"description", route.summary + "."},
                              {"parameters", std::move(parameters)},
                              {"responses", answers(route.summary + ".", kAnyObject, "2XX")}};
+      if (auto words = route_words().find(route.method + " " + path); words != route_words().end()) {
+        add_words(words->second, operation);
+      }
       std::string method = route.method;
       for (char& c : method) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       json::object& there = paths_[path].is_object() ? paths_[path].as_object() : paths_[path].emplace_object();
       there[method] = std::move(operation);
     }
+  }
+
+  static void add_words(const RouteWords& words, json::object& operation) {
+    for (auto& [name, schema] : worded(words.parameters)) {
+      const bool header = std::isupper(static_cast<unsigned char>(name.front())) != 0;
+      operation["parameters"].as_array().push_back(
+          json::object{{"name", name}, {"in", header ? "header" : "query"}, {"schema", std::move(schema)}});
+    }
+    if (words.body.empty()) return;
+    json::object content;
+    if (words.body == "bytes") {
+      content["application/octet-stream"] = json::object{{"schema", json::object()}};
+    } else {
+      json::object members;
+      for (auto& [name, schema] : worded(words.body)) members[name] = std::move(schema);
+      content["application/json"] =
+          json::object{{"schema", json::object{{"type", "object"}, {"properties", std::move(members)}}}};
+    }
+    operation["requestBody"] = json::object{{"content", std::move(content)}};
   }
 
   const Described& described_;
