@@ -688,12 +688,12 @@ http::Response Service::answer_of(const Call& call) {
   return answered(call, *answer);
 }
 
-// The body: mesh, artifacts, chain, and first. Of ctrl alone, or of everything.
+// The body: mesh, artifacts, chain, first, and all. Of ctrl alone, or of everything.
 http::Response Service::publish_mesh(const Call& call) {
   const std::string& plane = call.parts[0];
   if (plane != "mgmt" && plane != "ctrl")
     return refused({.code = Code::not_found, .message = "there is nothing at " + call.request.target});
-  auto body = body_of(call.request, {"mesh", "artifacts", "chain", "first"});
+  auto body = body_of(call.request, {"mesh", "artifacts", "chain", "first", "all"});
   if (!body) return refused(body.error());
   auto name = text_member(*body, "mesh");
   if (!name) return refused(name.error());
@@ -702,7 +702,9 @@ http::Response Service::publish_mesh(const Call& call) {
     if (json::value* value = body->if_contains(each)) document[each] = std::move(*value);
   }
   json::object input{{"mesh", *name}, {"document", write(document)}, {"plane", plane}};
-  if (json::value* first = body->if_contains("first")) input["first"] = std::move(*first);
+  for (const char* each : {"first", "all"}) {
+    if (json::value* value = body->if_contains(each)) input[each] = std::move(*value);
+  }
   return run_action(call, "Mesh/publish", std::move(input), "", false);
 }
 

@@ -305,4 +305,33 @@ Result<Publication> publication_of(const TreeFiles& tree) {
   return made;
 }
 
+std::vector<PublicationPart> parts_of(Publication publication, const std::vector<std::string>& first,
+                                      size_t most_bytes) {
+  std::map<std::pair<bool, std::string>, Publication> nodes;  // those that are not first sort behind
+  const auto own = [&](const json::value& envelope) -> Publication& {
+    const std::string node(envelope.at("node").as_string());
+    return nodes[{std::ranges::find(first, node) == first.end(), node}];
+  };
+  for (json::value& each : publication.artifacts) own(each).artifacts.push_back(std::move(each));
+  for (json::value& each : publication.chain) own(each).chain.push_back(std::move(each));
+  std::vector<PublicationPart> parts;
+  Publication part;
+  std::vector<std::string> names;
+  size_t bytes = 0;
+  const auto end_part = [&] {
+    parts.push_back({.nodes = std::exchange(names, {}), .document = write(to_json(std::exchange(part, {})))});
+    bytes = 0;
+  };
+  for (auto& [key, node] : nodes) {
+    const size_t size = write(to_json(node)).size();
+    if (bytes > 0 && bytes + size > most_bytes) end_part();
+    bytes += size;
+    names.push_back(key.second);
+    std::ranges::move(node.artifacts, std::back_inserter(part.artifacts));
+    std::ranges::move(node.chain, std::back_inserter(part.chain));
+  }
+  if (!names.empty()) end_part();
+  return parts;
+}
+
 }  // namespace sluice::mesh

@@ -82,4 +82,13 @@ struct Publication {
 BOOST_DESCRIBE_STRUCT(Publication, (), (artifacts, chain))
 Result<Publication> publication_of(const TreeFiles& tree);
 
+// A publication in parts of at most so many bytes each, those of `first` before the others. All of a node is in one
+// part, however large it is.
+struct PublicationPart {
+  std::vector<std::string> nodes;
+  std::string document;  // as JSON
+};
+std::vector<PublicationPart> parts_of(Publication publication, const std::vector<std::string>& first,
+                                      size_t most_bytes);
+
 }  // namespace sluice::mesh

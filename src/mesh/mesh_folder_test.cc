@@ -168,6 +168,31 @@ TEST_F(MeshFolder, SignersRotateInThreeSteps) {
   EXPECT_EQ(node->state().marks.trust.mgmt_signers[0].spiffe_id, "spiffe://acme/management-plane/second");
 }
 
+TEST_F(MeshFolder, APublicationComesApartByNodes) {
+  signed_now();
+  const auto tree = read_tree(disk, folder + "/compiled");
+  const Publication whole = publication_of(*tree).value();
+  const auto one = parts_of(whole, {}, size_t{1} << 20);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_THAT(one[0].nodes, ElementsAre("hub", "laptop", "web"));
+  const auto parts = parts_of(whole, {"web"}, 1);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_THAT(parts[0].nodes, ElementsAre("web")) << "who is first comes first";
+  EXPECT_THAT(parts[1].nodes, ElementsAre("hub"));
+  size_t artifacts = 0, chain = 0;
+  for (const PublicationPart& part : parts) {
+    auto read = parse_json(part.document);
+    for (const json::value& each : read->root.at("artifacts").as_array()) {
+      EXPECT_EQ(each.at("node").as_string(), part.nodes[0]);
+      ++artifacts;
+    }
+    chain += read->root.at("chain").as_array().size();
+  }
+  EXPECT_EQ(artifacts, whole.artifacts.size());
+  EXPECT_EQ(chain, whole.chain.size());
+  EXPECT_TRUE(parts_of({}, {}, 1).empty());
+}
+
 TEST_F(MeshFolder, PrincipalsHaveShortNames) {
   const FolderWork made = work();
   EXPECT_EQ(principal_named(made.model, "user/alice").value(), "spiffe://acme/user/alice");

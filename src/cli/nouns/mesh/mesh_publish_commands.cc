@@ -20,6 +20,7 @@ namespace sluice::cli {
 namespace mesh_publish_commands {
 
 constexpr size_t kMaxCert = 1 << 20;
+constexpr size_t kMaxPart = 4 << 20;  // of a publication; a call may have 8 MB
 
 std::string words_of(const std::vector<std::string>& texts) {
   std::string text;
@@ -55,6 +56,38 @@ Result<void> check_tree(const mesh::FolderWork& work, int64_t now_ms) {
   return {};
 }
 
+void add_to(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// In one call, or where that would be too large, in parts of which each is a publication of some nodes.
+Result<outputs::MeshPublished> publish_all(CommandDoor& door, const std::string& mesh, mesh::Publication publication,
+                                           const std::vector<std::string>& first) {
+  const auto parts = mesh::parts_of(std::move(publication), first, kMaxPart);
+  json::array all, named;
+  for (const mesh::PublicationPart& part : parts) all.insert(all.end(), part.nodes.begin(), part.nodes.end());
+  named.insert(named.end(), first.begin(), first.end());
+  outputs::MeshPublished done{.mesh = mesh};
+  for (const mesh::PublicationPart& part : parts) {
+    json::object input{{"mesh", mesh}, {"document", part.document}};
+    if (!first.empty()) input["first"] = named;
+    if (parts.size() > 1) input["all"] = all;
+    auto answer = door.call("Mesh/publish", input);
+    if (!answer) return answer.error();
+    if (answer->code != Code::ok) {
+      Error refusal = door.refusal(*answer);
+      if (const size_t before = done.changed.size() + done.held.size(); before > 0)
+        refusal.message += "; " + std::to_string(before) + " other nodes were published already";
+      return refusal;
+    }
+    add_to(done.changed, answer->texts("changed"));
+    add_to(done.held, answer->texts("held"));
+    add_to(done.gone, answer->texts("gone"));
+  }
+  for (auto* each : {&done.changed, &done.held, &done.gone}) std::ranges::sort(*each);
+  return done;
+}
+
 Result<Code> publish(Context& context) {
   std::string folder = context.given.text("folder");
   if (folder.empty()) folder = ".";
@@ -77,18 +110,10 @@ Result<Code> publish(Context& context) {
                                 host::WaitFor::answer, "enrol");
   if (!enrolled) return enrolled.error();
   if (enrolled->code != Code::ok) return (*door)->refusal(*enrolled);
-  json::object input{{"mesh", work->model.trust_domain}, {"document", write(to_json(*published))}};
-  if (context.given.has("first")) {
-    json::array first;
-    for (const std::string& each : split(context.given.text("first"))) first.emplace_back(each);
-    input["first"] = std::move(first);
-  }
-  auto answer = (*door)->call("Mesh/publish", input);
-  if (!answer) return answer.error();
-  if (answer->code != Code::ok) return (*door)->refusal(*answer);
-  const auto changed = answer->texts("changed"), held = answer->texts("held"), gone = answer->texts("gone");
-  const outputs::MeshPublished shown{.mesh = answer->text("mesh"), .changed = changed, .held = held, .gone = gone};
-  context.output.print(to_json(shown), [&](const Terminal& terminal) {
+  auto done = publish_all(**door, work->model.trust_domain, *std::move(published), split(context.given.text("first")));
+  if (!done) return done.error();
+  context.output.print(to_json(*done), [&](const Terminal& terminal) {
+    const auto& [mesh, changed, held, gone] = *done;
     std::string text;
     if (!changed.empty()) text += terminal.paint(Style::good, "published") + "  " + words_of(changed) + "\n";
     if (!held.empty())

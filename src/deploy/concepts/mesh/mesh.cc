@@ -1,5 +1,6 @@
 // Signatures are judged by the nodes. What is refused here is what no node could obey.
 #include <algorithm>
+#include <set>
 
 #include "crypto/x509.h"
 #include "mesh.gen.h"
@@ -59,9 +60,20 @@ Publish::Result Mesh::publish(const Publish& ask, State& state) {
   if (!read) return Publish::Malformed{.mesh = ask.mesh, .message = to_string(read.error())};
   if (ask.plane == "ctrl" && read->whole)
     return Publish::Malformed{.mesh = ask.mesh, .message = "there are mgmt artifacts among those of ctrl"};
+  std::set<std::string> all;  // what stays
+  for (const auto& [node, served] : read->nodes) all.insert(node);
+  if (ask.all) {
+    const std::set<std::string> named(ask.all->begin(), ask.all->end());
+    for (const std::string& node : all) {
+      if (!named.contains(node))
+        return Publish::Malformed{.mesh = ask.mesh, .message = "`all` does not name the node " + node};
+    }
+    all = named;
+  }
   const std::vector<std::string> first = ask.first.value_or(std::vector<std::string>());
   for (const std::string& each : first) {
-    if (!read->nodes.contains(each))
+    const bool is_here = read->nodes.contains(each);
+    if (!is_here && !(all.contains(each) && state.has(id_of(ask.mesh, each))))
       return Publish::Malformed{.mesh = ask.mesh, .message = "there is no node " + each + " to be first"};
   }
   for (const auto& [node, served] : read->nodes) {
@@ -73,12 +85,12 @@ Publish::Result Mesh::publish(const Publish& ask, State& state) {
     }
   }
   Publish::Ok ok{.mesh = ask.mesh};
-  for (const auto& [node, served] : read->nodes) {
+  const auto take = [&](const std::string& node, const tools::ServedNode& served, bool waits) {
     const MeshId id = id_of(ask.mesh, node);
     MeshRecord record = state.get(id).value_or(MeshRecord{.mesh = ask.mesh.text(), .node = node});
     if (record.served == served.document) {
       record.held.reset();
-    } else if (!first.empty() && !record.served.empty() && std::ranges::find(first, node) == first.end()) {
+    } else if (waits && !record.served.empty()) {
       record.held = MeshHeld{.version = static_cast<int64_t>(served.version),
                              .ctrlVersion = static_cast<int64_t>(served.ctrl_version),
                              .document = served.document,
@@ -92,9 +104,19 @@ Publish::Result Mesh::publish(const Publish& ask, State& state) {
       ok.changed.push_back(node);
     }
     state.put(id, record);
+  };
+  for (const std::string& each : first) {
+    if (auto there = read->nodes.find(each); there != read->nodes.end()) take(each, there->second, false);
   }
+  // They may have confirmed theirs already: an earlier part had it, or it is what they had.
+  const bool wait =
+      !std::ranges::all_of(first, [&](const std::string& node) { return has_confirmed(state, ask.mesh, node); });
+  for (const auto& [node, served] : read->nodes) {
+    if (std::ranges::find(first, node) == first.end()) take(node, served, wait);
+  }
+  std::ranges::sort(ok.changed);
   for (const auto& each : known) {
-    if (!read->whole || read->nodes.contains(each.record.node) || each.record.served.empty()) continue;
+    if (!read->whole || all.contains(each.record.node) || each.record.served.empty()) continue;
     MeshRecord record = each.record;
     record.served.clear();
     record.held.reset();

@@ -113,6 +113,38 @@ TEST_F(MeshTest, OthersWaitForTheFirst) {
   EXPECT_TRUE(report("nobody", 2).is<Report::NotFound>());
 }
 
+TEST_F(MeshTest, FirstOnesThatHaveConfirmedHoldNobodyBack) {
+  enrol();
+  publish(tree());
+  report("laptop", 1);
+  auto done = publish(all_anew(), {{"laptop"}}).as<Publish::Ok>();
+  EXPECT_THAT(done.held, ElementsAre("hub", "web")) << "laptop has something new";
+  report("laptop", 2);
+  done = publish(tree(8001), {{"laptop"}}).as<Publish::Ok>();
+  EXPECT_THAT(done.changed, ElementsAre("web")) << "laptop has nothing new, and has confirmed what it has";
+}
+
+TEST_F(MeshTest, ALargeMeshIsPublishedInParts) {
+  enrol();
+  publish(tree());
+  all_anew();
+  auto signed_tree = tools::read_tree(disk, folder + "/compiled").value();
+  const std::vector<std::string> all = {"hub", "laptop", "web"}, first = {"web"};
+  const auto part = [&](size_t number, const std::vector<std::string>& named) {
+    const auto parts = tools::parts_of(tools::publication_of(signed_tree).value(), first, 1);
+    return harness.invoke(Publish{.mesh = mesh, .document = parts[number].document, .first = first, .all = named});
+  };
+  EXPECT_THAT(part(0, {"hub", "laptop"}).as<Publish::Malformed>().message, HasSubstr("does not name the node web"));
+  auto done = part(0, all).as<Publish::Ok>();
+  EXPECT_THAT(done.changed, ElementsAre("web"));
+  EXPECT_THAT(done.gone, IsEmpty()) << "the others come in other parts";
+  done = part(1, all).as<Publish::Ok>();
+  EXPECT_THAT(done.held, ElementsAre("hub")) << "it waits for one that came in another part";
+  report("web", 2);
+  EXPECT_THAT(part(2, all).as<Publish::Ok>().changed, ElementsAre("laptop")) << "web has confirmed its own meanwhile";
+  EXPECT_THAT(part(0, {"hub", "web"}).as<Publish::Ok>().gone, ElementsAre("laptop")) << "nobody names it";
+}
+
 TEST_F(MeshTest, RevokeIsKept) {
   enrol();
   publish(tree());
