@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array kBuiltIn = {
     BuiltInPack{"deployer", "sluice.deployer.local-process", "1"},
+    BuiltInPack{"deployer", kContainerDeployer, "1"},
     BuiltInPack{"deployer", kK8sDeployer, "1"},
     BuiltInPack{"secrets", "sluice.secrets.store", "1"},
     BuiltInPack{"secrets", "sluice.secrets.env", "1"},
@@ -48,7 +49,7 @@ std::vector<bundle::Question> questions_of(const BuiltInPack& pack) {
     name_space.constraint = bundle::Constraint{.pattern = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"};
     return {context, name_space};
   }
-  if (pack.path != "sluice.deployer.local-process") return {};
+  if (pack.path != "sluice.deployer.local-process" && pack.path != kContainerDeployer) return {};
   bundle::Question range{.name = {"port_range"}, .question = "Which ports may programs listen on?", .required = false};
   range.description = "Two numbers, as 20000-20999; without it any free port.";
   range.constraint = bundle::Constraint{.pattern = "[0-9]{1,5}-[0-9]{1,5}"};
@@ -56,7 +57,7 @@ std::vector<bundle::Question> questions_of(const BuiltInPack& pack) {
 }
 
 std::string runtime_type_of(const PackDescriptor& deployer) {
-  if (deployer.path == "sluice.deployer.local-process") return "local";
+  if (deployer.path == "sluice.deployer.local-process" || deployer.path == kContainerDeployer) return "local";
   if (deployer.path == kK8sDeployer) return "k8s";
   return to_string(deployer);
 }

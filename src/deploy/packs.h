@@ -21,6 +21,9 @@ using pack::slots;
 // Has the routers keep session pins in the Redis of the host's redis_url, too.
 inline constexpr std::string_view kRedisSessions = "sluice.sessions.redis";
 
+// Runs bundles as containers of this machine, those with an image and no others.
+inline constexpr std::string_view kContainerDeployer = "sluice.deployer.container";
+
 // Runs bundles with an image as pods of a Kubernetes cluster.
 inline constexpr std::string_view kK8sDeployer = "sluice.deployer.k8s";
 
@@ -44,8 +47,8 @@ struct DefaultPack {
 };
 std::span<const DefaultPack> default_packs();
 
-// The type of runtime that a deployer pack starts things with: "local" of sluice.deployer.local-process@1.0.0. A pack
-// from outside is a type of its own, called by its whole descriptor.
+// The type of runtime that a deployer pack starts things with: "local" of sluice.deployer.local-process@1.0.0 and of
+// sluice.deployer.container@1.0.0. A pack from outside is a type of its own, called by its whole descriptor.
 std::string runtime_type_of(const PackDescriptor& deployer);
 
 // The provider of Secret that a secrets pack stands for: "store" of sluice.secrets.store@1.0.0; of one from elsewhere

@@ -46,6 +46,7 @@ TEST(Packs, DefaultsAreBuiltInAndServeTheirSlots) {
 
 TEST(Packs, ADeployerNamesItsRuntime) {
   EXPECT_EQ(runtime_type_of({"sluice.deployer.local-process", "1.0.0"}), "local");
+  EXPECT_EQ(runtime_type_of({"sluice.deployer.container", "1.0.0"}), "local");
   EXPECT_EQ(runtime_type_of({"sluice.deployer.k8s", "1.0.0"}), "k8s");
   EXPECT_EQ(runtime_type_of({"acme.deployer.k8s", "2.0.0"}), "acme.deployer.k8s@2.0.0");
 }

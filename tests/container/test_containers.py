@@ -127,6 +127,17 @@ def test_exec_and_health_by_command_run_inside(home, programs, engine):
     assert home.run("exec", "shop", "--", "/none", code=None).returncode == 127
 
 
+def test_an_environment_may_run_containers_alone(home, programs, engine, root):
+    home.run("status")
+    home.run("env-packs", "update", "local", "sluice.deployer.container@1.0.0")
+    url = home.up(home.bundle(programs("one")))["urls"][0]
+    assert get(url) == (200, "one\n")
+    refused = home.run("up", root / "examples/hello", "--detach", code=None)
+    assert refused.returncode != 0
+    assert "it has no image, and sluice.deployer.container of local runs containers alone" in refused.stderr
+    assert get(url) == (200, "one\n")
+
+
 def is_up(home, url, text="one\n"):
     try:
         return get(url) == (200, text)

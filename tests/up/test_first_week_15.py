@@ -32,7 +32,8 @@ def test_packs_that_this_version_lacks_are_refused(home):
     refused = home.run("env-packs", "update", "local", "sluice.deployer.ecs@1.0.0", code=None)
     assert refused.returncode != 0
     assert (f"Sluice {version(home)} has no pack sluice.deployer.ecs@1.0.0; for the slot deployer it has "
-            "sluice.deployer.local-process@1.0.0 or sluice.deployer.k8s@1.0.0") in refused.stderr
+            "sluice.deployer.local-process@1.0.0 or sluice.deployer.container@1.0.0 or "
+            "sluice.deployer.k8s@1.0.0") in refused.stderr
     packs = home.data("env-packs", "list", "local")
     assert "sluice.deployer.local-process@1.0.0" in [each["kind"] for each in packs]
 

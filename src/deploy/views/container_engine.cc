@@ -3,7 +3,9 @@
 
 #include "config.gen.h"
 #include "deploy/host_config.h"
+#include "deploy/packs.h"
 #include "deploy/views/states.h"
+#include "env.gen.h"
 
 namespace sluice::deploy::views {
 
@@ -12,6 +14,15 @@ std::string container_engine(const lang::Snapshot& snapshot, const std::string& 
     if (each.key == kContainerEngine) return each.value;
   }
   return "";
+}
+
+bool runs_containers_alone(const lang::Snapshot& snapshot, const std::string& environment) {
+  for (const env::EnvPack& each : States(snapshot).env().packs(env::EnvId(environment)).values()) {
+    if (each.slot != "deployer") continue;
+    auto pack = parse_descriptor(each.kind);
+    return pack && pack->path == kContainerDeployer;
+  }
+  return false;
 }
 
 }  // namespace sluice::deploy::views

@@ -208,7 +208,7 @@ TEST_F(FirstWeek15Env, BindInvalidForAPackThatThisVersionLacks) {
   EXPECT_EQ(bind("deployer", "sluice.deployer.ecs@1.0.0").as<Bind::Invalid>().message,
             sluice +
                 " has no pack sluice.deployer.ecs@1.0.0; for the slot deployer it has "
-                "sluice.deployer.local-process@1.0.0 or sluice.deployer.k8s@1.0.0");
+                "sluice.deployer.local-process@1.0.0 or sluice.deployer.container@1.0.0 or sluice.deployer.k8s@1.0.0");
   EXPECT_EQ(bind("gitops", "sluice.gitops.flux@1.0.0").as<Bind::Invalid>().message,
             sluice + " has no pack sluice.gitops.flux@1.0.0, and none for the slot gitops");
   EXPECT_TRUE(packs(kProd).empty());

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "deploy/packs.h"
 #include "deploy/providers/runtime/local/local_given.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_runtime_work.h"
@@ -170,6 +171,14 @@ std::string text_of(const Misfortune& misfortune) {
   return text;
 }
 
+// Empty if it is started for none.
+std::string environment_of(const DeployWork& work) {
+  if (!work.variables) return "";
+  const json::value variables = json::parse(*work.variables);
+  const json::value* name = variables.as_object().if_contains("SLUICE_ENVIRONMENT");
+  return name == nullptr ? "" : std::string(name->as_string());
+}
+
 // All that is needed to start it, or what is missing.
 std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& bundle, const DeployWork& work,
                                                  Effect& effect) {
@@ -190,11 +199,7 @@ std::variant<Deployment, Lacking> deployment_for(LocalHost& host, const Bundle& 
       deployment.given.variables.emplace(each.key(), each.value().as_string());
     }
   }
-  if (bundle.manifest.image) {
-    auto environment = deployment.given.variables.find("SLUICE_ENVIRONMENT");
-    deployment.given.engine = views::container_engine(
-        effect.read(), environment == deployment.given.variables.end() ? "" : environment->second);
-  }
+  if (bundle.manifest.image) deployment.given.engine = views::container_engine(effect.read(), environment_of(work));
   if (auto revision = deployment.given.variables.find("SLUICE_REVISION");
       revision != deployment.given.variables.end()) {
     deployment.given.statement = views::statement_of(effect.read(), revision->second);
@@ -296,6 +301,12 @@ Deploy::Performed told(const Misfortune& misfortune) {
 Deploy::Performed run_instead(LocalHost& host, const DeployWork& work, Effect& effect) {
   auto bundle = host.open(work.artifact);
   if (!bundle) return Deploy::BadBundle{.artifact = work.artifact, .reason = to_string(bundle.error())};
+  if (const std::string environment = environment_of(work);
+      !bundle->manifest.image && views::runs_containers_alone(effect.read(), environment)) {
+    return Deploy::BadBundle{.artifact = work.artifact,
+                             .reason = "it has no image, and " + std::string(kContainerDeployer) + " of " +
+                                       environment + " runs containers alone"};
+  }
   auto tried = bring_up(host, *bundle, work, effect);
   if (auto* lacking = std::get_if<Lacking>(&tried)) {
     if (!lacking->config.empty()) return Deploy::InvalidConfig{.message = lacking->config};
