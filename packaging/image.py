@@ -2,9 +2,10 @@
 """Writes an OCI layout with Sluice in it: `image.py BINARY FOLDER [--full]`. No engine is needed, and the same binary,
 libraries and certificates give the same bytes.
 
-In the image are the stripped program, the C library that it was built with, the certificates of Debian's
-ca-certificates, and names for the users root and sluice (65532, which it runs as). With --full also the libraries that
-are loaded at run time, libpq and libgit2, and all that they need. There is no shell."""
+In the image are the stripped program with the libraries that it needs (sluice-static needs none), the certificates of
+Debian's ca-certificates, and names for the users root and sluice (65532, which it runs as). With --full, which takes
+the program that is not static, also the libraries that are loaded at run time, libpq and libgit2, and all that they
+need. There is no shell."""
 
 import gzip
 import hashlib
@@ -56,11 +57,7 @@ def libraries(binary, full):
     paths = needed_by(binary)
     for each in loaded_at_run_time() if full else []:
         paths += [each, *needed_by(each)]
-    found = {path: Path(path).read_bytes() for path in paths}
-    resolver = next((p for p in map(Path, found) if p.name == "libc.so.6"), None)
-    if resolver and (resolver.parent / "libresolv.so.2").exists():
-        found[str(resolver.parent / "libresolv.so.2")] = (resolver.parent / "libresolv.so.2").read_bytes()
-    return found
+    return {path: Path(path).read_bytes() for path in paths}
 
 
 def contents(binary, full):
