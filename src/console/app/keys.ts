@@ -21,6 +21,7 @@ export function useKey(key: string, handler: Handler): void {
   }, [key]);
 }
 
+// When `g` was pressed, by the clock of events: how busy the page is does not count.
 let gAt = 0;
 
 // Moves the focus through the rows of the page's first list: [data-row].
@@ -40,14 +41,14 @@ addEventListener("keydown", (event) => {
     return;
   }
   if (target.matches("input, textarea, select, [contenteditable]") || document.querySelector(".veil")) return;
-  if (gAt && Date.now() - gAt < 1500) {
+  if (gAt && event.timeStamp - gAt < 1500) {
     gAt = 0;
     const page = pages.find((each) => each.nav?.key === event.key);
     if (page) go(plainPath(page));
     return;
   }
   gAt = 0;
-  if (event.key === "g") gAt = Date.now();
+  if (event.key === "g") gAt = event.timeStamp;
   else if (event.key === "j") move(1);
   else if (event.key === "k") move(-1);
   else {

@@ -19,10 +19,12 @@ interface Item {
 
 const kMost = 40;
 
+const keyOf = (item: Item): string => `${item.to} ${item.text}`;
+
 export function Palette({ onClose }: { onClose: () => void }) {
   const home = useHome();
   const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
+  const [chosen, choose] = useState("");
   const list = useRef<HTMLDivElement>(null);
   const near = useView("fleet", { text: text.trim(), limit: kMost }, { on: () => false });
   const items = useMemo<Item[]>(() => {
@@ -54,6 +56,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const found = (wanted ? items.filter((each) => `${each.text} ${each.aside}`.toLowerCase().includes(wanted)) : items)
     .sort((a, b) => (a.group === b.group ? 0 : a.group === "Do" ? -1 : 1))
     .slice(0, kMost);
+  // By what it is, not by its place: what comes and goes while somebody looks moves no choice.
+  const at = Math.max(0, found.findIndex((each) => keyOf(each) === chosen));
+  const setAt = (place: number) => choose(found[place] ? keyOf(found[place]!) : "");
   const open = (item: Item | undefined) => {
     if (!item) return;
     onClose();
@@ -85,7 +90,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           aria-label="Search or run a command"
           placeholder="Search or run a command"
           value={text}
-          onInput={(event) => { setText(event.currentTarget.value); setAt(0); }}
+          onInput={(event) => { setText(event.currentTarget.value); choose(""); }}
           onKeyDown={keys}
         />
         <kbd>esc</kbd>
