@@ -13,6 +13,7 @@ import threading
 import urllib.request
 
 import pytest
+import yaml
 
 POLICY = """schema: sluice.access-policy.v1
 grants:
@@ -33,6 +34,16 @@ def say():
 say()
 http.server.test(http.server.SimpleHTTPRequestHandler, port=int(os.environ["PORT"]))
 """
+TEMPLATES = {
+    "config.yaml": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "petstore"}, "data": {"level": "${level}"}},
+    "deployment.yaml": {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "petstore"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "petstore"}}, "template": {
+            "metadata": {"labels": {"app": "petstore"}},
+            "spec": {"containers": [{"name": "main", "image": "registry.example/acme/petstore:1"}]}}}},
+    "service.yaml": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "petstore"},
+                     "spec": {"selector": {"app": "petstore"}, "ports": [{"port": 80, "protocol": "TCP"}]}},
+}
 # About 100 requests a second, one after the other.
 LOAD = """
 import sys, time, urllib.request
@@ -45,10 +56,57 @@ while True:
 """
 
 
+class Cluster:
+    """A Kubernetes API server with the namespace shop, a deployer's policy for it, and templates."""
+
+    def __init__(self, root, folder):
+        self.folder = folder
+        self.server = subprocess.Popen([sys.executable, root / "tests/kube/server.py", "--folder", folder, "--settle"],
+                                       stdout=subprocess.PIPE, text=True)
+        self.url = self.server.stdout.readline().strip()
+        self.ask("POST", "/api/v1/namespaces", "application/json",
+                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+        (folder / "deployer.yml").write_text(yaml.safe_dump({
+            "hostId": "local", "clusterId": "local", "allowedNamespaces": ["shop"],
+            "allowedImageRegistries": ["registry.example/acme"]}))
+        for name in ("k8s", "k8s-none"):
+            (folder / name).mkdir()
+        (folder / "k8s-none/notes.txt").write_text("no template\n")
+
+    def write(self, level):
+        for name, document in TEMPLATES.items():
+            (self.folder / "k8s" / name).write_text(yaml.safe_dump(document))
+        (self.folder / "values.yaml").write_text(f"# what differs\nlevel: {level}\n")
+
+    def ask(self, method, path, kind, body):
+        asked = urllib.request.Request(self.url + path, json.dumps(body).encode(), method=method,
+                                       headers={"Authorization": "Bearer admin-token", "Content-Type": kind})
+        urllib.request.urlopen(asked, timeout=60).close()
+
+    def drift(self):
+        """Somebody scales the deployment by hand, and a template goes."""
+        self.ask("PATCH", "/apis/apps/v1/namespaces/shop/deployments/petstore?fieldManager=kubectl&force=true",
+                 "application/apply-patch+yaml", {"apiVersion": "apps/v1", "kind": "Deployment",
+                                                  "metadata": {"name": "petstore"}, "spec": {"replicas": 3}})
+        (self.folder / "k8s/service.yaml").unlink()
+
+    def settle(self):
+        """They let go of it again."""
+        self.ask("PATCH", "/apis/apps/v1/namespaces/shop/deployments/petstore?fieldManager=kubectl",
+                 "application/apply-patch+yaml",
+                 {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "petstore"}})
+
+    def stop(self):
+        self.server.kill()
+        self.server.wait()
+
+
 @pytest.fixture(scope="module")
 def place(sluice, root, tmp_path_factory, eventually):
     folder = tmp_path_factory.mktemp("console")
-    variables = {"PATH": f"{sluice.parent}:/usr/bin:/bin", "SLUICE_HOME": str(folder / "home"), "LANG": "C.UTF-8"}
+    cluster = Cluster(root, folder)
+    variables = {"PATH": f"{sluice.parent}:/usr/bin:/bin", "SLUICE_HOME": str(folder / "home"), "LANG": "C.UTF-8",
+                 "KUBECONFIG": str(folder / "kubeconfig"), "LIGHT_DEPLOYER_CONFIG": str(folder / "deployer.yml")}
 
     def ok(*words):
         done = subprocess.run([str(sluice), *map(str, words), "-o", "json"], capture_output=True, text=True, cwd=root,
@@ -75,6 +133,10 @@ def place(sluice, root, tmp_path_factory, eventually):
         ok("access", "policy", "apply", folder / "policy.yaml")
         people = {"ann": "user:ann", "dan": "user:dan", "vic": "user:vic", "temp": "user:dan"}
         tokens = {name: ok("access", "tokens", "create", name, "--for", who)["secret"] for name, who in people.items()}
+        for level in ("info", "debug"):
+            cluster.write(level)
+            ok("cluster", "deploy", "local", "petstore", folder / "k8s", "--values", folder / "values.yaml", "-n", "shop",
+               "--request", level)
         ok("deploy", "plan", "examples/diamond/app.deploy.yaml")  # before hello has its route
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -86,7 +148,9 @@ def place(sluice, root, tmp_path_factory, eventually):
         url = ok("status")["url"]
         yield {"url": url, "tokens": tokens, "env": "local", "router": at["listen"][0], "at": folder,
                "pictures": str(root / "build/console/pictures"), "ok": ok, "stop": stop,
-               "start": lambda: start(url.removeprefix("http://"))}
+               "start": lambda: start(url.removeprefix("http://")), "templates": str(folder / "k8s"),
+               "values": str(folder / "values.yaml"), "drift": cluster.drift,
+               "settle": cluster.settle}
     finally:
         if load:
             load.kill()
@@ -94,6 +158,7 @@ def place(sluice, root, tmp_path_factory, eventually):
         subprocess.run([str(sluice), "stop"], env=variables, capture_output=True, timeout=60)
         if running and running[-1].poll() is None:
             stop()
+        cluster.stop()
 
 
 def run(place, root, *stories, **more):
@@ -209,6 +274,10 @@ def test_a_mesh_is_seen_traced_and_planned(place, root):
     access = folder / "access.yaml"
     access.write_text(access.read_text().replace("allow: [api] }", "allow: [api, config-read] }"))
     run(place, root, "mesh", mesh=str(folder))
+
+
+def test_a_cluster_is_seen_compared_and_brought_back(place, root):
+    run(place, root, "cluster")
 
 
 def test_every_page_is_readable_by_everybody(place, root):

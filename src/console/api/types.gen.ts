@@ -8,6 +8,10 @@ export interface Views {
     query: { heads?: string; key?: string; copied?: boolean };
     document: { holds: boolean; records: number; packed: number; heads: number; unsignedHeads: number; provenTo: number; chain: string; rows: number; stateBound: boolean; rowsThatDiffer: Array<{ relation: string; key: string; what: string }>; missingHeads: Array<number>; notProven: Array<string>; torn: boolean; fault?: { seq: number; what: string } };
   };
+  "cluster-request": {
+    query: { requestId: string; after?: number };
+    document: { requestId: string; action: string; environment: string; hostId: string; instanceId: string; clusterId: string; namespace: string; repoUrl: string; ref: string; path: string; status: string; accepted: boolean; ended: boolean; deployerId: string; noop: boolean; manifestHash: string; valuesHash: string; runtimeValuesHash: string; valuesSnapshotId: string; runtimeValuesSnapshotId: string; templateCommitSha: string; snapshotId: string; why: string; message: string; begunAt: string; endedAt: string | null; resources: Array<{ apiVersion: string; kind: string; namespace: string; name: string; action: string; state: string; message: string }>; events: Array<{ id: number; timestamp: string; status: string; message: string; resource: { apiVersion: string; kind: string; namespace: string; name: string; action: string; state: string; message: string } | null }> };
+  };
   "mesh-map": {
     query: { mesh: string; initiator?: string; target?: string };
     document: { mesh: string; nodes: Array<{ node: string; vertices: Array<{ name: string; kind: "link" | "mesh" }>; serves: Array<string>; signers: Array<string> }>; links: Array<{ a: { node: string; vertex: string; link: string }; b: { node: string; vertex: string; link: string } }>; pairs_in_all: number; pairs: Array<{ initiator: string; from: string; target: string; to: string; fault: string }>; ways: Array<{ initiator: string; from: string; target: string; there: Array<{ node: string; vertex: string; link: string; label: number }>; back: Array<{ node: string; vertex: string; link: string; label: number }>; to: string; fault: string }> };
@@ -31,6 +35,10 @@ export interface Views {
   clock: {
     query: Record<string, never>;
     document: { recorded: string; system: string; apart: boolean; corrections: Array<{ seq: number; byMs: number }>; jump?: { at: string; byMs: number; over: boolean; what: string } };
+  };
+  cluster: {
+    query: { environment?: string };
+    document: Array<{ environment: string; hostId: string; instanceId: string; namespace: string; requestId: string; action: string; status: string; message: string; snapshotId: string | null; snapshots: Array<string>; objects: number; done: number; since: string }>;
   };
   deployment: {
     query: { environment: string; deployment?: string; bundle?: string; customer?: string };
@@ -59,6 +67,10 @@ export interface Views {
   flows: {
     query: { failed?: boolean; since?: string; limit?: number; before?: string };
     document: Array<{ flow: string; state: string; action: string; caller: string; beganAt: string; settledAt?: string; failure?: string }>;
+  };
+  instance: {
+    query: { name: string; customer?: string };
+    document: { instance: string; component: string; name: string; type: string; version: string; status: string; replicas: Array<{ replica: string; label: string; phase: "starting" | "running" | "backing_off" | "stopping" | "stopped" | "failed" | "lost"; healthy: boolean; restarts: number; since: string; message: string; endpoint: string; log: string; limitedBy: string; reason: "none" | "cannot_start" | "port_in_use" | "crash_loop" | "health_timeout" | "out_of_memory" | "no_engine" | null; pid: number | null; instance: string }>; endpoint: string; deployment: string | null; environment: string | null; customer: string | null; ready: boolean; history: Array<{ version: string; artifactHash: string; deployedAt: string }> };
   };
   mesh: {
     query: { mesh?: string };
@@ -143,6 +155,26 @@ export interface Actions {
     input: { approval: string; agree: boolean; reason?: string };
     ok: { approval: string; by: Array<string> };
   };
+  "Cluster/cancel": {
+    input: { operation: string };
+    ok: { operation: string };
+  };
+  "Cluster/diff": {
+    input: { environment: string; hostId: string; instanceId: string; clusterId: string; namespace: string; template: { repoUrl: string; ref?: string; path?: string }; requestId?: string; values?: string; runtimeValues?: string; files?: string; valuesHash?: string; runtimeValuesHash?: string };
+    ok: { requestId: string; deployerId: string; clusterId: string; namespace: string; manifestHash: string; valuesHash: string; runtimeValuesHash?: string; commit?: string; noop: boolean; resources: Array<{ apiVersion: string; kind: string; namespace: string; name: string; action: string; state: string; message: string }>; added: number; modified: number; unchanged: number; pruned: number; unifiedDiff: string; drift: Array<{ apiVersion: string; kind: string; namespace: string; name: string; field: string; manager: string }>; overrideNeeded?: string };
+  };
+  "Cluster/rollback": {
+    input: { environment: string; hostId: string; instanceId: string; clusterId: string; namespace: string; requestId?: string; rollbackSnapshotId?: string; waitForRollout?: boolean; timeoutSeconds?: number; pruneOverride?: boolean; force?: boolean };
+    ok: { requestId: string; status: string; snapshotId: string };
+  };
+  "Cluster/status": {
+    input: { environment: string; hostId: string; instanceId: string; clusterId: string; namespace: string; requestId?: string };
+    ok: { requestId: string; deployerId: string; clusterId: string; namespace: string; ready: boolean; manifestHash: string; snapshotId: string; deploying?: string; noop: boolean; resources: Array<{ apiVersion: string; kind: string; namespace: string; name: string; action: string; state: string; message: string }> };
+  };
+  "Cluster/undeploy": {
+    input: { environment: string; hostId: string; instanceId: string; clusterId: string; namespace: string; requestId?: string; waitForRollout?: boolean; timeoutSeconds?: number; pruneOverride?: boolean };
+    ok: { requestId: string; status: string };
+  };
   "DeployPlan/cancel": {
     input: { plan: string; keep?: boolean };
     ok: { plan: string; phase: string };
@@ -152,7 +184,7 @@ export interface Actions {
     ok: { plan: string; duration: number; nodesDeployed: number };
   };
   "DeployPlan/plan": {
-    input: { manifest: string; environment: string; file?: string; bundles?: Array<{ component: string; archive: string; signature: string; specVersion?: number }>; variables?: Array<{ name: string; value: string }>; only?: Array<string>; from?: string; kit?: string; destroy?: string };
+    input: { manifest: string; environment: string; file?: string; bundles?: Array<{ component: string; archive: string; signature: string; specVersion?: number }>; kits?: Array<{ name: string; files: string }>; variables?: Array<{ name: string; value: string }>; only?: Array<string>; from?: string; kit?: string; destroy?: string };
     ok: { plan: string; graph: string; estimatedDuration: number };
   };
   "DeployPlan/rollback": {
