@@ -37,6 +37,7 @@ type cluster struct {
 	node               *node
 	idle               int64         // the version at which the controllers had nothing more to do
 	holds              bool          // definitions are not established
+	pauses             bool          // controllers do nothing by themselves
 	rested             chan struct{} // closed and replaced when they have nothing to do
 }
 

@@ -12,7 +12,9 @@ func (c *cluster) control() {
 	for {
 		c.Lock()
 		woken, before := c.woken, c.version
-		c.pass()
+		if !c.pauses {
+			c.pass()
+		}
 		idle := before == c.version
 		if idle {
 			c.idle = before

@@ -106,7 +106,11 @@ func (r *request) switched() {
 	case "/test/limit":
 		c.mostInFlight = number(body, "inflight")
 	case "/test/hold":
-		c.holds = truth(body, "definitions")
+		c.holds, c.pauses = truth(body, "definitions"), truth(body, "controllers")
+		close(c.woken)
+		c.woken = make(chan struct{})
+	case "/test/step":
+		c.pass()
 	case "/test/log":
 		answer["requests"] = append([]string{}, c.log...)
 	case "/test/forget":

@@ -12,9 +12,10 @@
 // Switches over HTTP, for tests: POST /test/fail {"after": n, "status": s | "cut": true, "count": c, "method": "PATCH"}, or with
 // {"kill": pid}, which drops the request, too, unless {"done": true}; POST /test/compact {"watches": false}, GET /test/log (the
 // requests so far), GET /test/calls (by user, "apps/deployments:get"), POST /test/limit {"inflight": n}, GET /test/idle (answered
-// when the controllers have nothing to do), POST /test/hold {"definitions": true} (they are not established), POST /test/tokens
-// {"seconds": n, "end": true} (how long they live; all that there are end). A failure may also be {"endless": true}, {"half":
-// "text"} (the beginning of a longer answer), or have a "body".
+// when the controllers have nothing to do), POST /test/hold {"definitions": true} (they are not established) or {"controllers":
+// true} (they do what POST /test/step has them do, once), POST /test/tokens {"seconds": n, "end": true} (how long they live; all
+// that there are end). A failure may also be {"endless": true}, {"half": "text"} (the beginning of a longer answer), or have a
+// "body".
 package main
 
 import (
