@@ -1,6 +1,7 @@
 """Bundles with an image run as pods: a judged canary under load, pods that move, and each way in which a pod does not come up.
 The cluster is the tests' own (server/), whose node runs each image as a process on an address of its own."""
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -14,13 +15,14 @@ from shop import APP, Customers  # noqa: E402
 from test_clients import kubectl  # noqa: E402
 from up_home import Home, get  # noqa: E402
 
-GOOD, BETTER, CRASHES, MISSING = ("sha256:" + letter * 64 for letter in "abcd")
-QUICK = ["--interval", "1s", "--warm-up", "0s", "--settle", "0s"]
+GOOD, BETTER, CRASHES, MISSING, AWAY = ("sha256:" + letter * 64 for letter in "abcde")
+# Failures alone are judged, and what is no worse passes after few requests: a busy machine is slow, and gets few done.
+QUICK = "{interval: 1, alpha: 0.05, beta: 0.3, warmUp: 0, settle: 0, latencyFloor: 1000}"
 
 
 class ClusterHome(Home):
     def environment(self):
-        return {**super().environment(), "KUBECONFIG": str(self.cluster / "kubeconfig")}
+        return {**super().environment(), "KUBECONFIG": str(self.kubeconfig)}
 
     def version(self, number, image, cpu=0.4):
         folder = self.folder / f"shop-{number}"
@@ -43,9 +45,10 @@ def home(sluice, root, tmp_path, api_server):
                                                  '(sys.argv[1], int(os.environ["PORT"]))'))
     serves = {"command": [sys.executable, str(tmp_path / "app.py"), "{ip}"]}
     (tmp_path / "node.json").write_text(json.dumps({"backoff_ms": 100, "capacity": {"cpu": 4}, "images": {
-        GOOD: serves, BETTER: serves, CRASHES: {"command": ["sh", "-c", "echo no database; exit 3"]}}}))
+        GOOD: serves, BETTER: serves, AWAY: {**serves, "advertise": "127.250.0.9"}, CRASHES: {"command": ["sh", "-c", "echo no database; exit 3"]}}}))
     one = ClusterHome(sluice, root, tmp_path)
     one.cluster = api_server("--tls", "--node", str(tmp_path / "node.json"))[0]
+    one.kubeconfig = one.cluster / "kubeconfig"
     one.run("env-packs", "update", "local", "sluice.deployer.k8s@1.0.0")
     yield one
     one.stop()
@@ -56,10 +59,10 @@ def test_a_judged_canary_goes_from_5_to_100_percent_and_no_request_fails(home, e
     assert get(url) == (200, "1")
     home.up(home.version(2, BETTER), "--share", "1%")
     home.run("traffic", "set", "local", "shop@1=100%")
+    (home.folder / "criteria.yaml").write_text(QUICK)
     with Customers(url, threads=2) as customers:
-        # Failures alone are judged: a pod that gets few requests wakes up slower on a busy machine.
-        home.run("rollout", "start", "local", "shop@2", "--steps", "5%:1s,50%:1s", *QUICK, "--latency-floor", "1s", "--wait",
-                 "--timeout", "110s")
+        home.run("rollout", "start", "local", "shop@2", "--steps", "5%:1s,50%:1s", "--criteria", home.folder / "criteria.yaml",
+                 "--wait", "--timeout", "110s")
     assert customers.failures == []
     assert {status for status, _ in customers.answers} == {200}
     assert {version for _, version in customers.answers} == {"1", "2"}
@@ -99,19 +102,91 @@ def test_a_quota_and_a_full_node_are_named(home):
     assert get(url) == (200, "1")
 
 
-def test_what_is_missing_among_the_rights_is_found_and_made(home):
-    def checks():
-        return {each["capability"]: each["status"] for each in
-                home.data("credentials", "requirements", "local", code=None)["checks"]}
+def checks(home):
+    return {each["capability"]: each["status"] for each in
+            home.data("credentials", "requirements", "local", code=None)["checks"]}
 
-    assert set(checks().values()) == {"pass"}
-    done = home.run("credentials", "bootstrap", "local", "--admin-profile", "ops", input="admin-token\n")
-    assert "admin-token" not in done.stdout + done.stderr
+
+def failing(home):
+    return {name for name, status in checks(home).items() if status == "fail"}
+
+
+def raw(home, path, body=None):
+    words = ["get", "--raw", path] if body is None else ["create", "--raw", path, "-f", "-"]
+    done = kubectl(home.cluster, *words, stdin=body and json.dumps(body))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_Greentic29_what_the_role_lacks_is_found_and_made_and_the_token_renewed(home):
+    assert failing(home) == set()
+    home.run("credentials", "bootstrap", "local", "--admin-profile", "ops", input="admin-token\n")
+    # From here on the checks ask as the service account, which may do what its role says and nothing else.
+    assert failing(home) == set()
     role = json.loads(kubectl(home.cluster, "get", "role", "sluice-deployer", "-o", "json").stdout)
     assert {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]} in role["rules"]
-    # From here on the checks ask as the service account, which may do this and nothing else.
-    assert set(checks().values()) == {"pass"}
-    role["rules"] = [each for each in role["rules"] if each["resources"] != ["secrets"]]
-    kubectl(home.cluster, "replace", "-f", "-", "--validate=false", stdin=json.dumps(role))
-    assert {name for name, status in checks().items() if status == "fail"} == {
-        f"k8s.rbac.allow:core/secrets:{verb}" for verb in ("create", "patch", "list", "delete")}
+    for each in role["rules"]:
+        if each["resources"] == ["secrets"]:
+            each["verbs"].remove("patch")
+    assert kubectl(home.cluster, "replace", "-f", "-", "--validate=false", stdin=json.dumps(role)).returncode == 0
+    assert failing(home) == {"k8s.rbac.allow:core/secrets:patch"}
+    assert "the deployer lacked" in home.run("env", "doctor", "local", code=None).stderr
+    refused = home.run("up", home.version(1, GOOD), "--detach", code=None)
+    assert refused.returncode != 0 and "local was found red; traffic stays as it was" in refused.stderr
+    rules = home.home / "rules" / "local"
+    assert "kubernetes_role_v1" in (rules / "sluice-deployer.tf").read_text()
+    done = kubectl(home.cluster, "apply", "--server-side", "--force-conflicts", "--validate=false", "-f",
+                   str(rules / "sluice-deployer.yaml"))
+    assert done.returncode == 0, done.stderr
+    assert failing(home) == set()
+
+    def version():
+        return int(home.data("secrets", "get", "local", "credentials/deployer")["version"])
+
+    before = version()
+    home.run("credentials", "rotate", "local", "--if-needed")
+    assert version() == before
+    home.run("credentials", "rotate", "local")
+    assert version() == before + 1
+    assert failing(home) == set()
+    admin = b"admin-token"
+    for path in home.home.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            held = path.read_bytes()
+            assert not any(form in held for form in (admin, admin.hex().encode(), base64.b64encode(admin).rstrip(b"="))), path
+
+
+def test_pods_that_the_router_cannot_reach_leave_traffic_alone(home):
+    url = home.up(home.version(1, GOOD))["urls"][0]
+    done = home.run("up", home.version(2, AWAY), "--detach", code=None)
+    assert done.returncode != 0 and "the router cannot connect to http://127.250.0.9:" in done.stderr, done.stderr
+    assert get(url) == (200, "1")
+
+
+def test_the_calls_that_are_made_are_those_that_are_checked_and_installed(home, eventually):
+    home.run("credentials", "bootstrap", "local", "--admin-profile", "ops", input="admin-token\n")
+    token = raw(home, "/api/v1/namespaces/default/serviceaccounts/sluice-deployer/token", {
+        "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}})
+    config = json.loads((home.cluster / "kubeconfig").read_text())
+    config["users"] = [{"name": "admin", "user": {"token": token["status"]["token"]}}]
+    (home.cluster / "bound").write_text(json.dumps(config))
+    home.kubeconfig = home.cluster / "bound"
+    url = home.up(home.version(1, GOOD))["urls"][0]
+    home.up(home.version(2, BETTER), "--share", "50%")
+    assert get(url)[0] == 200
+    assert home.run("up", home.version(3, CRASHES), "--detach", code=None).returncode != 0
+    (pod,) = [each for each in home.pods() if each["spec"]["containers"][0]["image"].endswith(BETTER)]
+    kubectl(home.cluster, "delete", "pod", pod["metadata"]["name"], "--wait=false")
+    eventually(lambda: pod["status"]["podIP"] not in str([each for each in home.data("runtime", "list")]))
+    home.run("credentials", "rotate", "local")
+    home.run("down", "shop", "--yes")
+    eventually(lambda: home.pods() == [])
+    made = set(raw(home, "/test/calls")["system:serviceaccount:default:sluice-deployer"])
+    checked = {name.removeprefix("k8s.rbac.allow:").replace("core/", "/") for name in checks(home)
+               if name.startswith("k8s.rbac.allow:")}
+    role = json.loads(kubectl(home.cluster, "get", "role", "sluice-deployer", "-o", "json").stdout)
+    installed = {f"{group}/{resource}:{verb}" for each in role["rules"] for group in each["apiGroups"]
+                 for resource in each["resources"] for verb in each["verbs"]}
+    assert made <= checked == installed
+    # What is never called is not asked for; deployments are scaled by hand alone.
+    assert checked - made <= {"apps/deployments:update", "/secrets:create", "/secrets:patch", "/secrets:delete"}
