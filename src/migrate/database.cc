@@ -16,6 +16,13 @@ Result<Value> Database::value(const std::string& sql, const Row& given) {
   return rows->front().front();
 }
 
+Result<void> Database::each_row(const std::string& sql, const std::function<void(const Row&)>& seen) {
+  auto rows = query(sql);
+  if (!rows) return rows.error();
+  for (const Row& row : *rows) seen(row);
+  return {};
+}
+
 Result<Transaction> Transaction::begin(Database& database) {
   auto begun = database.run(database.engine() == Engine::sqlite ? "BEGIN IMMEDIATE" : "BEGIN");
   if (!begun) return begun.error();

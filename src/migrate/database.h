@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +33,8 @@ class Database {
 
   virtual Engine engine() const = 0;
   virtual Result<Rows> query(const std::string& sql, const Row& given = {}) = 0;
+  // Row by row, of a table that need not fit into memory.
+  virtual Result<void> each_row(const std::string& sql, const std::function<void(const Row&)>& seen);
   // How many rows the last statement changed.
   virtual int64_t changed() const = 0;
 
@@ -44,6 +48,15 @@ class Database {
 Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, bool create = false);
 // An address as libpq reads it: a URI, or "host=… dbname=…".
 Result<std::unique_ptr<Database>> open_postgres(const std::string& address);
+
+// Every page of a SQLite database, as it is at one moment, into a file that is not there. The application reads
+// meanwhile, and writes as soon as the pages are read.
+Result<void> copy_sqlite(Database& from, const std::string& into);
+
+// The same server and user, another database.
+Result<std::string> address_of_database(const std::string& address, const std::string& name);
+// What PostgreSQL's own programs read instead of an address: no password is among their arguments.
+Result<std::map<std::string, std::string>> environment_of(const std::string& address);
 
 // A transaction that is rolled back unless it was committed.
 class Transaction {

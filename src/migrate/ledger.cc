@@ -119,6 +119,16 @@ Result<Ledger> Ledger::claim(Database& database, const Caller& caller, const Clo
   return ledger;
 }
 
+Result<void> Ledger::make_another(Database& database) {
+  auto there = has_ledger(database);
+  if (!there) return there.error();
+  if (!*there) return {};
+  RealClock clock;
+  RealRandom random;
+  return database.run("UPDATE " + name_of_table(database.engine(), "owner") + " SET database_id = $1",
+                      {to_string(UlidSource(clock, random).next())});
+}
+
 Result<std::vector<Entry>> Ledger::entries() {
   auto rows = database_->query("SELECT number, name, phase, files, who, flow, began, changed, moves FROM " +
                                table("migration") + " ORDER BY number");
@@ -269,7 +279,7 @@ Result<void> Ledger::keep(int64_t number, const std::string& name, const std::st
 }
 
 Result<MigratorLock> MigratorLock::take(Database& database, const Caller& caller, const Clock& clock) {
-  const Error held{.code = Code::conflict,
+  const Error held{.code = Code::timeout,
                    .message = "another migrator works on the database",
                    .next = "try again when it has ended"};
   if (database.engine() == Engine::postgres) {
@@ -284,16 +294,17 @@ Result<MigratorLock> MigratorLock::take(Database& database, const Caller& caller
       database.run("CREATE TABLE IF NOT EXISTS _sluice_lease(one integer PRIMARY KEY, holder text, until_ms integer)");
   if (!made) return made.error();
   // The same Sluice goes on after a crash without waiting: its home lets only one of its processes run.
+  const std::string holder = caller.sluice + " " + caller.process;
   auto taken = database.run(
       "INSERT INTO _sluice_lease AS l VALUES (1, $1, CAST($2 AS INTEGER)) ON CONFLICT (one) DO UPDATE SET holder = "
-      "excluded.holder, "
-      "until_ms = excluded.until_ms WHERE l.holder = excluded.holder OR l.until_ms < CAST($3 AS INTEGER)",
-      {caller.sluice, std::to_string(clock.wall_ms() + kLeaseMs), std::to_string(clock.wall_ms())});
+      "excluded.holder, until_ms = excluded.until_ms WHERE l.until_ms < CAST($3 AS INTEGER) OR (l.holder <> "
+      "excluded.holder AND substr(l.holder, 1, instr(l.holder, ' ') - 1) = $4)",
+      {holder, std::to_string(clock.wall_ms() + kLeaseMs), std::to_string(clock.wall_ms()), caller.sluice});
   if (!taken) return taken.error();
   if (database.changed() == 0) return held;
   auto committed = transaction->commit();
   if (!committed) return committed.error();
-  return MigratorLock(database, caller.sluice);
+  return MigratorLock(database, holder);
 }
 
 MigratorLock::~MigratorLock() {

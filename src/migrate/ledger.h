@@ -18,9 +18,10 @@
 
 namespace sluice::migrate {
 
-// Who asks: the id of this Sluice, the person or program, and the flow that it is part of.
+// Who asks: the id of this Sluice and of its process, the person or program, and the flow that it is part of.
 struct Caller {
   std::string sluice;
+  std::string process;
   std::string who;
   std::string flow;
 };
@@ -76,6 +77,8 @@ class Ledger {
   // Makes the tables where they are missing, and claims the database for this Sluice. `conflict` if it belongs to
   // another one; `take_over` changes that.
   static Result<Ledger> claim(Database& database, const Caller& caller, const Clock& clock, bool take_over = false);
+  // Has a copy of a database be another one: what is known of the first does not hold for it.
+  static Result<void> make_another(Database& database);
   // Of a database that has one; nothing is claimed.
   static Ledger of(Database& database) { return {database, {}, nullptr}; }
 
@@ -113,7 +116,8 @@ class Ledger {
   const Clock* clock_;
 };
 
-// Keeps every other migrator out of the database, until it ends or the connection does.
+// Keeps every other migrator out of the database, until it ends or the connection does. `timeout` if there is another
+// one: waiting for it is no fault. On SQLite the lease of a process of the same Sluice that is gone holds nobody up.
 class MigratorLock {
  public:
   static Result<MigratorLock> take(Database& database, const Caller& caller, const Clock& clock);

@@ -49,6 +49,12 @@ Error at_line(Error error, const Migration& migration, const std::string& file, 
   return error;
 }
 
+Error overtaken() {
+  return {.code = Code::timeout,
+          .message = "another migrator works on the database",
+          .next = "try again when it has ended"};
+}
+
 bool is_complete(const std::string& phase) { return phase == kMigrated || phase == kContracted; }
 
 }  // namespace sluice::migrate

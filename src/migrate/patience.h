@@ -23,6 +23,9 @@ Result<void> in_transaction(Database& database, Clock& clock, const std::functio
 // The error with the place of the statement in the migration's file.
 Error at_line(Error error, const Migration& migration, const std::string& file, const Statement& statement);
 
+// Another migrator, whose lease ran out under it, did meanwhile what this one was about to do.
+Error overtaken();
+
 // Whether everything is copied.
 bool is_complete(const std::string& phase);
 

@@ -75,6 +75,31 @@ Result<Libpq> load() {
   return pq;
 }
 
+struct Option {
+  std::string keyword;
+  std::string variable;  // by which programs take it from their environment; empty if they do not
+  std::string value;
+};
+
+// What libpq says of an address that it cannot read repeats parts of it, so nobody hears that.
+Result<std::vector<Option>> parse(const Libpq& pq, const std::string& address) {
+  char* said = nullptr;
+  ConninfoOption* options = pq.parse(address.c_str(), &said);
+  pq.free_memory(said);
+  if (options == nullptr) {
+    return Error{.code = Code::invalid,
+                 .message = "the address of the database cannot be read",
+                 .next = "give it as postgresql://USER:PASSWORD@HOST/DATABASE"};
+  }
+  std::vector<Option> all;
+  for (const ConninfoOption* each = options; each->keyword != nullptr; ++each) {
+    if (each->val == nullptr) continue;
+    all.push_back({each->keyword, each->envvar == nullptr ? "" : each->envvar, each->val});
+  }
+  pq.free_options(options);
+  return all;
+}
+
 // The password as the server's and libpq's messages could repeat it.
 std::string without(std::string text, const std::string& password) {
   if (password.empty()) return text;
@@ -106,19 +131,11 @@ class PostgresDatabase final : public Database {
   ~PostgresDatabase() override { pq_.finish(connection_); }
 
   Result<void> open(const std::string& address) {
-    // What libpq says of an address that it cannot read repeats parts of it, so nobody hears that.
-    char* said = nullptr;
-    ConninfoOption* options = pq_.parse(address.c_str(), &said);
-    pq_.free_memory(said);
-    if (options == nullptr) {
-      return Error{.code = Code::invalid,
-                   .message = "the address of the database cannot be read",
-                   .next = "give it as postgresql://USER:PASSWORD@HOST/DATABASE"};
+    auto options = parse(pq_, address);
+    if (!options) return options.error();
+    for (const Option& each : *options) {
+      if (each.keyword == "password") password_ = each.value;
     }
-    for (const ConninfoOption* each = options; each->keyword != nullptr; ++each) {
-      if (each->val != nullptr && std::string_view(each->keyword) == "password") password_ = each->val;
-    }
-    pq_.free_options(options);
     const char* keywords[] = {"connect_timeout", "fallback_application_name", "client_encoding", "dbname", nullptr};
     const char* values[] = {"10", "sluice migrate", "UTF8", address.c_str(), nullptr};
     connection_ = pq_.connect(keywords, values, 1);
@@ -190,6 +207,36 @@ Result<std::unique_ptr<Database>> open_postgres(const std::string& address) {
   auto opened = database->open(address);
   if (!opened) return opened.error();
   return std::unique_ptr<Database>(std::move(database));
+}
+
+Result<std::string> address_of_database(const std::string& address, const std::string& name) {
+  auto pq = load();
+  if (!pq) return pq.error();
+  auto options = parse(*pq, address);
+  if (!options) return options.error();
+  std::string all;
+  auto add = [&](const std::string& keyword, const std::string& value) {
+    all += (all.empty() ? "" : " ") + keyword + "='";
+    for (char c : value) all.append(c == '\'' || c == '\\' ? "\\" : "").push_back(c);
+    all += "'";
+  };
+  for (const Option& each : *options) {
+    if (each.keyword != "dbname") add(each.keyword, each.value);
+  }
+  add("dbname", name);
+  return all;
+}
+
+Result<std::map<std::string, std::string>> environment_of(const std::string& address) {
+  auto pq = load();
+  if (!pq) return pq.error();
+  auto options = parse(*pq, address);
+  if (!options) return options.error();
+  std::map<std::string, std::string> all;
+  for (const Option& each : *options) {
+    if (!each.variable.empty()) all[each.variable] = each.value;
+  }
+  return all;
 }
 
 }  // namespace sluice::migrate

@@ -11,6 +11,7 @@ namespace sluice::migrate {
 namespace {
 
 constexpr int kTriesToEnter = 6;
+constexpr int64_t kFirstPauseMs = 20;
 
 bool begins_with(const Statement& statement, std::string_view words) { return statement.first.starts_with(words); }
 
@@ -44,20 +45,23 @@ std::string index_name(const Statement& statement) {
   return quoted_name(*name);
 }
 
+Result<MigratorLock> take_lock(Database& database, const Caller& caller, Clock& clock) {
+  int64_t pause_ms = kFirstPauseMs;
+  for (int i = 1;; ++i) {
+    auto taken = MigratorLock::take(database, caller, clock);
+    // What the application holds and what another migrator holds are waited for alike.
+    const bool held = !taken && (taken.error().code == Code::timeout || taken.error().code == Code::conflict);
+    if (!held || i >= kTriesToEnter) return taken;
+    clock.sleep_ms(pause_ms);
+    pause_ms *= 2;
+  }
+}
+
 }  // namespace
 
 Result<Runner> Runner::open(Database& database, const Migrations& migrations, const Caller& caller, Clock& clock) {
-  std::optional<MigratorLock> lock;
-  auto locked = patiently(
-      clock,
-      [&]() -> Result<void> {
-        auto taken = MigratorLock::take(database, caller, clock);
-        if (!taken) return taken.error();
-        lock.emplace(*std::move(taken));
-        return {};
-      },
-      kTriesToEnter);
-  if (!locked) return locked.error();
+  auto lock = take_lock(database, caller, clock);
+  if (!lock) return lock.error();
   auto ledger = Ledger::claim(database, caller, clock);
   if (!ledger) return ledger.error();
   return Runner(database, migrations, clock, *std::move(lock), *std::move(ledger));
@@ -146,6 +150,9 @@ Result<Progress> Runner::expand(int64_t number) {
 Result<void> Runner::run_statement(const Migration& migration, const Statement& statement, int64_t place) {
   if (runs_alone(database_->engine(), statement)) return run_concurrently(migration, statement, place);
   return in_transaction(*database_, *clock_, [&]() -> Result<void> {
+    auto done = ledger_.done(migration.number, "expand");
+    if (!done) return done.error();
+    if (*done != place) return overtaken();
     auto ran = database_->run(statement.text);
     if (!ran) return ran;
     return ledger_.mark(migration.number, "expand", place);
@@ -324,7 +331,10 @@ Result<void> Runner::adopt(int64_t number) {
     auto ended = end_phase(*now->migration, now->migration->contract.empty() ? kMigrated : kContracted);
     if (!ended) return ended;
   }
-  return {};
+  // What others have changed since is taken as it is, too.
+  auto schema = describe_schema(*database_);
+  if (!schema) return schema.error();
+  return ledger_.keep(0, "schema", schema_to_json(*schema));
 }
 
 // ---- what differs

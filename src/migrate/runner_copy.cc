@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kMaxFailed = 10'000;
 constexpr int64_t kBatchMs = 50;
+constexpr int64_t kPauseMs = 10;
 constexpr int64_t kMaxBatch = 100'000;
 constexpr int64_t kErrorsShown = 5;
 
@@ -77,6 +78,8 @@ Result<void> Runner::copy_batches(const Migration& migration, const Copy& copy, 
     } else if (took_ms > kBatchMs * 3 / 2) {
       size_ = std::max<int64_t>(1, size_ * kBatchMs / took_ms);
     }
+    // SQLite has no queue for its lock: without a pause the application would hardly ever find it free.
+    if (database_->engine() == Engine::sqlite && !state.done) clock_->sleep_ms(kPauseMs);
   } while (!state.done && clock_->monotonic_ns() < until_ns);
   return {};
 }
@@ -90,6 +93,9 @@ Result<bool> Runner::copy_batch(const Migration& migration, const Copy& copy, in
   auto done = in_transaction(*database_, *clock_, [&]() -> Result<void> {
     next = state;
     at_fault.reset();
+    auto now = ledger_.copy(migration.number, place);
+    if (!now) return now.error();
+    if (now->position != state.position || now->done) return overtaken();
     auto bound = database_->query(batch_sql(copy, state.position, "").bound, {std::to_string(size)});
     if (!bound) return bound.error();
     if (bound->empty()) {

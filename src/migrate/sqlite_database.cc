@@ -27,6 +27,7 @@ class SqliteDatabase final : public Database {
   }
 
   Engine engine() const override { return Engine::sqlite; }
+  sqlite3* connection() const { return connection_; }
   int64_t changed() const override { return changed_; }
 
   Result<Rows> query(const std::string& sql, const Row& given) override {
@@ -50,18 +51,14 @@ class SqliteDatabase final : public Database {
     return rows;
   }
 
- private:
-  static Row row_of(sqlite3_stmt* statement) {
-    Row row;
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
-      if (sqlite3_column_type(statement, i) == SQLITE_NULL) {
-        row.emplace_back();
-        continue;
-      }
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, i));
-      row.emplace_back(std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement, i))));
-    }
-    return row;
+  Result<void> each_row(const std::string& sql, const std::function<void(const Row&)>& seen) override {
+    sqlite3_stmt* prepared = nullptr;
+    int code = sqlite3_prepare_v2(connection_, sql.c_str(), static_cast<int>(sql.size()), &prepared, nullptr);
+    if (code != SQLITE_OK) return error(code);
+    std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, sqlite3_finalize);
+    while ((code = sqlite3_step(prepared)) == SQLITE_ROW) seen(row_of(prepared));
+    if (code != SQLITE_DONE) return error(code);
+    return {};
   }
 
   Error error(int code) const {
@@ -90,6 +87,20 @@ class SqliteDatabase final : public Database {
     }
   }
 
+ private:
+  static Row row_of(sqlite3_stmt* statement) {
+    Row row;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      if (sqlite3_column_type(statement, i) == SQLITE_NULL) {
+        row.emplace_back();
+        continue;
+      }
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, i));
+      row.emplace_back(std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement, i))));
+    }
+    return row;
+  }
+
   std::string path_;
   sqlite3* connection_ = nullptr;
   int64_t changed_ = 0;
@@ -102,6 +113,19 @@ Result<std::unique_ptr<Database>> open_sqlite(const std::string& path, bool crea
   auto opened = database->open(create);
   if (!opened) return opened.error();
   return std::unique_ptr<Database>(std::move(database));
+}
+
+Result<void> copy_sqlite(Database& from, const std::string& into) {
+  auto& source = dynamic_cast<SqliteDatabase&>(from);
+  SqliteDatabase target(into);
+  auto opened = target.open(true);
+  if (!opened) return opened;
+  sqlite3_backup* backup = sqlite3_backup_init(target.connection(), "main", source.connection(), "main");
+  if (backup == nullptr) return target.error(sqlite3_errcode(target.connection()));
+  int code = sqlite3_backup_step(backup, -1);
+  int ended = sqlite3_backup_finish(backup);
+  if (code == SQLITE_DONE) return {};
+  return target.error(ended == SQLITE_OK ? code : ended);
 }
 
 }  // namespace sluice::migrate

@@ -4,6 +4,8 @@
 //   migrate_tool sqlite:FILE|ADDRESS FOLDER drift
 //
 // Each step is a line of JSON; an error is one on stderr, with exit code 1.
+#include <unistd.h>
+
 #include <iostream>
 #include <string>
 
@@ -38,7 +40,8 @@ int run(const std::string& address, const std::string& folder, const std::string
   if (!texts) return fail(texts.error());
   auto migrations = migrate::read_migrations((*database)->engine(), *texts);
   if (!migrations) return fail(migrations.error());
-  const migrate::Caller caller{.sluice = "sluice-1", .who = "user:ann", .flow = "f1"};
+  const migrate::Caller caller{
+      .sluice = "sluice-1", .process = std::to_string(getpid()), .who = "user:ann", .flow = "f1"};
   while (true) {
     auto runner = migrate::Runner::open(**database, *migrations, caller, clock);
     if (!runner) return fail(runner.error());
