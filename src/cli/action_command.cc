@@ -55,8 +55,9 @@ std::string kebab(const std::string& name) {
   return text;
 }
 
-std::string own_param(About about) {
-  switch (about) {
+std::string own_param(const ActionCommand& command) {
+  if (!command.param.empty()) return command.param;
+  switch (command.about) {
     case About::nothing:
       return "";
     case About::environment:
@@ -94,7 +95,7 @@ std::vector<Option> options_of(const ActionCommand& command) {
   std::vector<Option> options;
   for (const ActionParam& each : params_of(command.action)) {
     const Form form = form_of(each.type);
-    if (each.name == own_param(command.about) || form == Form::none) continue;
+    if (each.name == own_param(command) || form == Form::none) continue;
     const ParamWords* words = words_for(command, each.name);
     Option option{.name = option_name(command, each.name),
                   .help = words != nullptr ? words->help : "",
@@ -145,9 +146,10 @@ Result<views::MeantNames> meant_by(Context& context, CommandDoor& door, const Ac
 
 Result<json::object> input_of(Context& context, const ActionCommand& command, const views::MeantNames& meant) {
   json::object input;
-  if (command.about == About::environment) input["environment"] = meant.environment;
-  if (command.about == About::deployment) input["deployment"] = meant.deployment;
-  if (command.about == About::revision) input["revision"] = meant.revisions.front().revision;
+  const std::string own = own_param(command);
+  if (command.about == About::environment) input[own] = meant.environment;
+  if (command.about == About::deployment) input[own] = meant.deployment;
+  if (command.about == About::revision) input[own] = meant.revisions.front().revision;
   for (const ActionParam& each : params_of(command.action)) {
     const std::string option = option_name(command, each.name);
     const auto& options = context.given.command->options;
@@ -317,8 +319,8 @@ Command command_of(ActionCommand command) {
   for (const ParamWords& each : command.words) {
     if (!has(each.param)) bad_table(command.action + " has no parameter " + each.param);
   }
-  if (command.about != About::nothing && !has(own_param(command.about))) {
-    bad_table(command.action + " has no parameter " + own_param(command.about));
+  if (command.about != About::nothing && !has(own_param(command))) {
+    bad_table(command.action + " has no parameter " + own_param(command));
   }
   std::vector<Arg> args;
   if (command.about != About::nothing) args.push_back(environment_arg());
@@ -338,8 +340,10 @@ Command command_of(ActionCommand command) {
                .example = command.example};
   made.action = command.action;
   for (const ActionParam& each : params) {
-    if (each.name == own_param(command.about)) {
-      const std::string place = command.about == About::environment ? "env" : each.name;
+    if (each.name == own_param(command)) {
+      const std::string place = command.about == About::environment ? "env"
+                                : command.about == About::revision  ? "revision"
+                                                                    : each.name;
       made.params.emplace_back(each.name, command.about == About::deployment ? "--" + place : "<" + place + ">");
     } else if (std::ranges::find(command.args, each.name, &Arg::name) != command.args.end()) {
       made.params.emplace_back(each.name, "<" + each.name + ">");

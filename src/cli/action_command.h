@@ -38,6 +38,7 @@ struct ActionCommand {
   std::string name;    // "traffic rollback"
   std::string action;  // "Traffic/rollback"
   About about = About::nothing;
+  std::string param = {};  // what the action calls what it is about, if not environment, deployment or revision
   std::string summary;
   std::string details = {};
   std::string example = {};

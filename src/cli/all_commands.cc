@@ -27,6 +27,7 @@ Commands all_commands() {
   add_credentials_commands(commands);
   add_config_commands(commands);
   add_secrets_commands(commands);
+  add_migrate_commands(commands);
   add_registry_commands(commands);
   add_cluster_commands(commands);
   add_revisions_commands(commands);

@@ -41,6 +41,7 @@ void add_pack_commands(Commands& commands);
 void add_credentials_commands(Commands& commands);
 void add_config_commands(Commands& commands);
 void add_secrets_commands(Commands& commands);
+void add_migrate_commands(Commands& commands);
 void add_registry_commands(Commands& commands);
 void add_cluster_commands(Commands& commands);
 void add_revisions_commands(Commands& commands);

@@ -21,11 +21,13 @@
 #include "deploy/judge_watch.h"
 #include "deploy/live_probe.h"
 #include "deploy/local_means.h"
+#include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
 #include "deploy/providers/runtime/k8s/cluster_pods.h"
 #include "deploy/providers/runtime/k8s/k8s_watch.h"
 #include "deploy/providers/runtime/local/local_host.h"
 #include "deploy/providers/runtime/local/local_watch.h"
+#include "deploy/providers/secret/store/backup_keys.h"
 #include "deploy/providers/secret/store/sealed_store.h"
 #include "deploy/providers/secret/store/store_safe.h"
 #include "deploy/providers/secret/vault/vault_client.h"
@@ -90,6 +92,10 @@ int run_program(int count, char** words, const AddConcepts& add) {
                                             {.folder = home ? (home->root() / "secrets").string() : "",
                                              .keys = home ? (home->root() / "keys").string() : ""});
   loaded.tools.add(secrets);
+  deploy::MigrateMeans migrate_means(disk, random, runner, deploy::secret_store::backup_keys(secrets, random),
+                                     {.id = home ? (home->root() / "sluice-id").string() : "",
+                                      .backups = home ? (home->root() / "backups").string() : ""});
+  loaded.tools.add(migrate_means);
   Variables given = variables;
   loaded.tools.add(given);
   deploy::ValueVersions value_versions(disk, random,

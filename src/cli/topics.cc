@@ -130,6 +130,7 @@ Topic bundle_yaml() {
                {"reload", "restart", "what happens when a runtime:// setting changes: restart or signal (SIGHUP)"},
                {"pin_secrets", "false", "a revision keeps the versions of its secrets that it began with"},
                {"storage", "none", "folders that outlive revisions"},
+               {"migrations", "none", "the folder of a database's migrations, and where the database is"},
                {"drain", "30s", "how long requests may finish before it is stopped"},
                {"replicas", "1", "how many run"},
                {"resources", "1 cpu, 512MB", "cpu, memory, processes and files"},

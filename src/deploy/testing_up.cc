@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "bundle/archive/pack.h"
 #include "deploy/deploy_kit.h"
+#include "deploy/providers/secret/store/backup_keys.h"
 
 namespace sluice::deploy {
 namespace {
@@ -191,15 +192,22 @@ void UpTools::answer(const std::string& instance, bool answers) const {
   }
 }
 
-std::string UpTools::put(const std::string& name, const std::string& version, const std::string& more) {
+std::string UpTools::put(const std::string& name, const std::string& version, const std::string& more,
+                         const std::map<std::string, std::string>& files) {
   const std::string root = folder_ + "/in";
   std::filesystem::remove_all(root);
   std::filesystem::create_directories(root);
   const std::string manifest = "name: " + name + "\nversion: \"" + version + "\"\nrun: [./app]\n" + more;
   EXPECT_TRUE(write_atomically(disk_, root + "/bundle.yaml", manifest, 0644));
   EXPECT_TRUE(write_atomically(disk_, root + "/app", "#!/bin/sh\n", 0755));
+  std::vector<std::string> paths = {"app", "bundle.yaml"};
+  for (const auto& [path, text] : files) {
+    std::filesystem::create_directories(std::filesystem::path(root + "/" + path).parent_path());
+    EXPECT_TRUE(write_atomically(disk_, root + "/" + path, text, 0644));
+    paths.push_back(path);
+  }
   const std::string file = folder_ + "/packed.bundle";
-  auto packed = bundle::pack(disk_, root, {"app", "bundle.yaml"}, file);
+  auto packed = bundle::pack(disk_, root, paths, file);
   EXPECT_TRUE(packed) << to_string(packed.error());
   const std::string digits = packed->archive_sha256;
   std::filesystem::create_directories(folder_ + "/blobs/uploads/" + digits.substr(0, 2));
@@ -215,6 +223,8 @@ void UpTools::age(const std::string& digest, int days) const {
   const std::string path = folder_ + "/blobs/uploads/" + digest.substr(7, 2) + "/" + digest.substr(9);
   std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(24 * days));
 }
+
+MigrateMeans::Keys UpTools::backup_keys() { return secret_store::backup_keys(secrets_, random_); }
 
 std::string UpTools::value_of(const std::string& name, int64_t version) {
   auto value = secrets_.get("local", name, version);

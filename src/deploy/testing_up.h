@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "crypto/ed25519.h"
 #include "deploy/bundle_shelf.h"
 #include "deploy/cookie_keys.h"
+#include "deploy/migrate_means.h"
 #include "deploy/providers/secret/store/sealed_store.h"
 #include "deploy/revenue_policy.h"
 #include "deploy/router_fleet.h"
@@ -31,7 +33,9 @@ class UpTools {
   explicit UpTools(const std::string& folder);
 
   // Puts a bundle's archive into the home's blobs: its digest. Each line of `more` is one of the manifest's.
-  std::string put(const std::string& name, const std::string& version, const std::string& more = "");
+  // `files` are further files, by their paths.
+  std::string put(const std::string& name, const std::string& version, const std::string& more = "",
+                  const std::map<std::string, std::string>& files = {});
   // Whether the bytes are there still.
   bool has(const std::string& digest) const;
   // As if they had been put so many days ago.
@@ -40,6 +44,8 @@ class UpTools {
   std::string value_of(const std::string& name, int64_t version);
   // What the program of this instance was given as its secrets; empty if none were.
   std::string secrets_of(const std::string& service) const;
+  // Of backups of databases.
+  MigrateMeans::Keys backup_keys();
   // Whether an instance answers health checks from now on.
   void answer(const std::string& instance, bool answers) const;
   // The instances that run, as the files say.

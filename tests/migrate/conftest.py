@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "up")]
 
 from databases import Postgres, sqlite_target  # noqa: E402
+from up_home import Home  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +19,13 @@ def postgres():
     server = Postgres()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def home(sluice, root, tmp_path):
+    one = Home(sluice, root, tmp_path)
+    yield one
+    one.stop()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

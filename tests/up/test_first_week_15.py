@@ -14,11 +14,10 @@ def bundle(home, more):
     return folder
 
 
-def test_transports_and_migrations_are_refused_at_parse_time(home):
+def test_transports_are_refused_at_parse_time(home):
     sluice = f"Sluice {version(home)}"
     for more, path, said, instead in [
         ("run: [./app]\ntransport: tcp\n", "4:1: /transport", "passes on HTTP/1.1 and nothing else", "speak HTTP/1.1"),
-        ("run: [./app]\nmigrations: {database: DB}\n", "4:1: /migrations", "runs no migrations", "when it starts"),
     ]:
         folder = bundle(home, more)
         for words in [("bundles", "build", folder, "--out", "app.bundle"), ("up", folder, "--detach")]:
@@ -40,7 +39,7 @@ def test_packs_that_this_version_lacks_are_refused(home):
 
 def test_help_and_readme_promise_nothing_that_is_not_there(home):
     told = " ".join((home.run("help", "glossary").stdout + home.run("help", "bundle-yaml").stdout).split())
-    for word in ["k8s", "http2", "migrations", "promoted"]:
+    for word in ["k8s", "http2", "promoted"]:
         assert word not in told
     opening = (home.root / "README.md").read_text().split("## Two commands")[0]
     for word in ["plans a deployment", "MCP"]:

@@ -31,8 +31,6 @@ struct NotYet {
 constexpr std::array kNotYet = {
     NotYet{"transport", "http", "passes on HTTP/1.1 and nothing else",
            "leave \"transport\" out, and have the program speak HTTP/1.1"},
-    NotYet{"migrations", "", "runs no migrations of databases",
-           "leave \"migrations\" out, and have the program change its database when it starts"},
 };
 
 std::optional<Error> not_yet(const Document& document) {
@@ -62,6 +60,7 @@ class Rules {
     variables();
     questions();
     storages();
+    migrations();
     amounts();
     return std::move(error_);
   }
@@ -200,6 +199,26 @@ class Rules {
         refuse("/storage/" + std::to_string(i) + "/name",
                json_quoted(manifest_.storage[i].name.text) + " occurs twice");
       }
+    }
+  }
+
+  void migrations() {
+    if (!manifest_.migrations) return;
+    const Migrations& asked = *manifest_.migrations;
+    if (asked.database.has_value() == asked.file.has_value()) {
+      refuse("/migrations",
+             "it names either \"database\", the secret with PostgreSQL's address, or \"file\", of SQLite");
+    }
+    if (asked.database && std::ranges::find(manifest_.secrets, *asked.database) == manifest_.secrets.end()) {
+      refuse("/migrations/database", json_quoted(asked.database->text) + " is none of \"secrets\"");
+    }
+    if (asked.file) {
+      const std::string storage = asked.file->text.substr(0, asked.file->text.find('/'));
+      if (storage == asked.file->text ||
+          std::ranges::none_of(manifest_.storage, [&](const Storage& each) { return each.name.text == storage; })) {
+        refuse("/migrations/file", "it begins with the name of a storage: data/app.db");
+      }
+      if (manifest_.image) refuse("/migrations/file", "a container's own files are not migrated; use a database");
     }
   }
 

@@ -116,6 +116,22 @@ struct Storage {
 };
 BOOST_DESCRIBE_STRUCT(Storage, (), (name, size))
 
+// A database whose schema changes with the bundle, and the folder of its migrations. It is PostgreSQL at the address
+// that is in one of the secrets, or a SQLite file in one of the storages: "data/app.db".
+struct Migrations {
+  InnerPath folder{"migrations"};
+  std::optional<VariableName> database;
+  std::optional<InnerPath> file;
+  bool autoExpand = true;     // before a revision is started
+  bool autoMigrate = true;    // and copied, too
+  bool autoContract = false;  // as soon as no revision that needs the old side runs
+  bool backupBefore = true;
+  static constexpr std::string_view kDefaulted[] = {"folder", "autoExpand", "autoMigrate", "autoContract",
+                                                    "backupBefore"};
+  bool operator==(const Migrations&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Migrations, (), (folder, database, file, autoExpand, autoMigrate, autoContract, backupBefore))
+
 struct Resources {
   double cpu = 1;  // processors
   ByteCount memory{uint64_t{512} << 20};
@@ -158,6 +174,7 @@ struct Manifest {
   std::optional<SecretsAs> secrets_as;  // env; of an image, file
   bool pin_secrets = false;             // a revision keeps the versions that it was first started with
   std::vector<Storage> storage;
+  std::optional<Migrations> migrations;
   Duration drain{std::chrono::seconds(30)};
   uint32_t replicas = 1;
   Resources resources;
@@ -174,8 +191,8 @@ struct Manifest {
 };
 BOOST_DESCRIBE_STRUCT(Manifest, (),
                       (name, version, run, image, container, build, include, listen, health, routes, stickiness, paused,
-                       timeouts, env, config, reload, secrets, secrets_as, pin_secrets, storage, drain, replicas,
-                       resources, user, transport, concept_, allowed_secrets))
+                       timeouts, env, config, reload, secrets, secrets_as, pin_secrets, storage, migrations, drain,
+                       replicas, resources, user, transport, concept_, allowed_secrets))
 
 // How it gets its secrets, if it does not say so itself.
 SecretsAs secrets_as_of(const Manifest& manifest);

@@ -75,6 +75,9 @@ std::string manifest_template(const InitAnswers& answers) {
 # Folders that outlive revisions. For example:
 # storage: [{name: uploads, size: 1GB}]
 #
+# A database whose schema changes with the bundle. For example, of a SQLite file in a storage:
+# migrations: {folder: migrations, file: uploads/app.db}
+#
 # drain: 30s
 # replicas: 1
 # resources: {cpu: 1, memory: 512MB, processes: 512, files: 4096}

@@ -100,8 +100,21 @@ TEST(FirstWeek15, WhatThisVersionCannotDoIsRefusedByName) {
                   "HTTP/1.1");
   }
   EXPECT_EQ(refusal(with("transport: http\n")), "accepted");
-  EXPECT_EQ(refusal(with("secrets: [DB]\nmigrations: {database: DB}\n")),
-            "bundle.yaml:5:1: /migrations: " + sluice + " runs no migrations of databases");
+}
+
+TEST(Manifest, MigrationsNameOneDatabase) {
+  const std::string all = "secrets: [DB]\nstorage: [{name: data}]\nmigrations: {backupBefore: false, ";
+  EXPECT_EQ(refusal(with(all + "database: DB}\n")), "accepted");
+  EXPECT_EQ(refusal(with(all + "file: data/app.db, folder: db, autoMigrate: false}\n")), "accepted");
+  EXPECT_EQ(
+      refusal(with(all + "file: data/app.db, database: DB}\n")),
+      "bundle.yaml:6:1: /migrations: it names either \"database\", the secret with PostgreSQL's address, or \"file\", "
+      "of SQLite");
+  EXPECT_EQ(refusal(with(all + "database: OTHER}\n")),
+            "bundle.yaml:6:36: /migrations/database: \"OTHER\" is none of \"secrets\"");
+  EXPECT_EQ(refusal(with(all + "file: app.db}\n")),
+            "bundle.yaml:6:36: /migrations/file: it begins with the name of a storage: data/app.db");
+  EXPECT_EQ(refusal(with("secrets: [DB]\nmigrations: {database: DB, autoContract: true}\n")), "accepted");
 }
 
 TEST(Manifest, AnImageStandsInPlaceOfRun) {

@@ -1,0 +1,474 @@
+// One step toward a goal, on the real database: the files from the revision's archive, the database at its address, and
+// the tool that knows how. What stands in the database afterwards is what the step saw.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "bundle/archive/archive_reader.h"
+#include "bundle/manifest/manifest.h"
+#include "deploy/concepts/migration/migration_backup.h"
+#include "deploy/concepts/migration/migration_work.h"
+#include "deploy/migrate_means.h"
+#include "deploy/stored_data.h"
+#include "deploy/views/storage_name.h"
+#include "migrate/runner.h"
+#include "process/system.h"
+
+namespace sluice::deploy::migration {
+namespace {
+
+namespace tool = sluice::migrate;
+
+constexpr std::chrono::milliseconds kBudget = std::chrono::seconds(5);
+constexpr size_t kMaxTextBytes = 4 << 20;
+
+// What a step needs of the world.
+struct Scene {
+  bundle::Migrations settings;
+  tool::Migrations migrations;
+  tool::Caller caller;
+  std::unique_ptr<tool::Database> database;
+};
+
+// Texts below the folder, from the archive that the revision was staged of.
+Result<tool::Texts> texts_of(Disk& disk, const std::string& archive, const std::string& folder) {
+  auto reader = bundle::open_archive(disk, archive);
+  if (!reader) return reader.error();
+  tool::Texts texts;
+  while (true) {
+    auto entry = (*reader)->next();
+    if (!entry) return entry.error();
+    if (!*entry) return texts;
+    const std::string below = folder + "/";
+    if ((*entry)->kind != bundle::EntryKind::file || !(*entry)->path.starts_with(below)) continue;
+    std::string text;
+    while (true) {
+      auto piece = (*reader)->read();
+      if (!piece) return piece.error();
+      if (piece->empty()) break;
+      text.append(*piece);
+      if (text.size() > kMaxTextBytes) {
+        return Error{.code = Code::limit, .message = (*entry)->path + " is too large for a migration"};
+      }
+    }
+    texts[(*entry)->path.substr(below.size())] = std::move(text);
+  }
+}
+
+// Empty if it is a file.
+Result<std::string> address_of(const StepWork& work, Effect& effect) {
+  if (!work.address) return std::string();
+  try {
+    return effect.open(*work.address);
+  } catch (const std::exception&) {
+    return Error{.code = Code::unavailable, .message = "Sluice ended before the address was used; try again"};
+  }
+}
+
+std::string storage_of(const StepWork& work, Effect& effect) {
+  return effect.tool<StoredData>().folder_of(views::storage_name(effect.read(), work.deployment));
+}
+
+Result<void> give_to_owner_of_folder(const std::string& path) {
+  struct stat storage {};
+  if (stat(std::filesystem::path(path).parent_path().c_str(), &storage) != 0) return {};
+  if (storage.st_uid == geteuid()) return {};
+  return process::give_to(path, storage.st_uid);
+}
+
+// A file that is made here belongs to whom the storage belongs to: its programs.
+Result<std::unique_ptr<tool::Database>> open_file(const std::string& path, bool makes) {
+  const bool there = std::filesystem::exists(path);
+  auto database = tool::open_sqlite(path, makes);
+  if (!database || there) return database;
+  auto given = give_to_owner_of_folder(path);
+  if (!given) return given.error();
+  return database;
+}
+
+Result<std::unique_ptr<tool::Database>> open_database(const StepWork& work, const bundle::Migrations& settings,
+                                                      Effect& effect) {
+  if (settings.file) {
+    const std::string path = storage_of(work, effect) + "/" + settings.file->text;
+    return open_file(path, work.goal == "attend" || work.goal == "expand");
+  }
+  auto address = address_of(work, effect);
+  if (!address) return address.error();
+  return tool::open_postgres(*address);
+}
+
+Result<Scene> set_scene(const StepWork& work, Effect& effect) {
+  auto document = parse_json(work.settings, "settings");
+  if (!document) return document.error();
+  auto settings = read<bundle::Migrations>(*document);
+  if (!settings) return settings.error();
+  Scene scene{.settings = *settings};
+  auto texts = texts_of(effect.tool<Disk>(), work.source, settings->folder.text);
+  if (!texts) return texts.error();
+  if (texts->empty()) {
+    return Error{.code = Code::invalid, .message = "the bundle has nothing in its folder " + settings->folder.text};
+  }
+  auto migrations = tool::read_migrations(settings->file ? tool::Engine::sqlite : tool::Engine::postgres, *texts);
+  if (!migrations) return migrations.error();
+  scene.migrations = *std::move(migrations);
+  auto id = effect.tool<MigrateMeans>().sluice();
+  if (!id) return id.error();
+  scene.caller = {.sluice = *id,
+                  .process = effect.tool<MigrateMeans>().process(),
+                  .who = work.who.empty() ? "sluice" : work.who,
+                  .flow = effect.id()};
+  auto database = open_database(work, scene.settings, effect);
+  if (!database) return database.error();
+  scene.database = *std::move(database);
+  return scene;
+}
+
+std::string in_words(const Error& error) { return to_string(error) + (error.next.empty() ? "" : "; " + error.next); }
+
+bool is_after(const std::string& phase, std::initializer_list<std::string_view> phases) {
+  return std::ranges::find(phases, phase) != phases.end();
+}
+
+// How far a phase is; what removes nothing is as far as it will come once it is copied.
+int rank_of(const std::string& phase, bool contracts) {
+  const std::string_view order[] = {tool::kPlanned,   tool::kUndoing, tool::kExpanding, tool::kExpanded,
+                                    tool::kMigrating, tool::kPartial, tool::kMigrated,  tool::kContracted};
+  const auto found = static_cast<int>(std::ranges::find(order, phase) - std::begin(order));
+  return phase == tool::kMigrated && !contracts ? found + 1 : found;
+}
+
+Result<Seen> look(const Scene& scene) {
+  Seen seen{.phase = std::string(tool::kPlanned), .newest = static_cast<int64_t>(scene.migrations.size())};
+  for (const tool::Migration& each : scene.migrations) {
+    if (!each.contract.empty()) seen.contracts = each.number;
+  }
+  auto owner = tool::Ledger::owner(*scene.database);
+  if (!owner) return owner.error();
+  if (!*owner) return seen;
+  seen.database = (*owner)->database;
+  tool::Ledger ledger = tool::Ledger::of(*scene.database);
+  auto entries = ledger.entries();
+  if (!entries) return entries.error();
+  std::optional<std::string> behind;
+  int least = 0;
+  for (const tool::Entry& entry : *entries) {
+    seen.moves += entry.moves;
+    if (is_after(entry.phase, {tool::kContracted})) seen.removed = std::max(seen.removed, entry.number);
+    if (entry.number > seen.newest) continue;
+    if (!is_after(entry.phase, {tool::kExpanding, tool::kUndoing})) seen.version = std::max(seen.version, entry.number);
+    const auto& migration = scene.migrations[static_cast<size_t>(entry.number - 1)];
+    const int rank = rank_of(entry.phase, !migration.contract.empty());
+    if (!behind || rank < least) {
+      behind = entry.phase;
+      least = rank;
+    }
+    for (size_t place = 0; place < migration.copy.size(); ++place) {
+      auto state = ledger.copy(entry.number, static_cast<int64_t>(place));
+      if (!state) return state.error();
+      seen.copied += state->copied;
+      seen.looked_at += state->seen;
+      seen.took_ms += state->took_ms;
+      seen.total += std::max(state->total, state->seen);
+      seen.failed += state->failed;
+    }
+    auto failed = ledger.failed(entry.number, 5);
+    if (!failed) return failed.error();
+    for (const tool::FailedRow& row : *failed)
+      seen.errors.push_back(migration.name + " (" + row.key + "): " + row.error);
+  }
+  // Numbers that are not there yet are planned.
+  if (behind && seen.version == seen.newest) seen.phase = *behind;
+  return seen;
+}
+
+// Nothing is planned over what others have changed since the last phase.
+Result<void> check_drift(const Scene& scene) {
+  auto found = tool::drift(*scene.database);
+  if (!found) return found.error();
+  if (found->empty()) return {};
+  std::string changes;
+  for (const tool::Difference& each : *found) changes += (changes.empty() ? "" : ", ") + to_line(each);
+  return Error{.code = Code::conflict,
+               .message = "others have changed the schema since the last phase: " + changes,
+               .next = "put it back as it was, or adopt the database as it is"};
+}
+
+// What is still to be done, a line each; it was rehearsed.
+Result<std::vector<std::string>> plan_of(const StepWork& work, const Scene& scene, Effect& effect) {
+  if (auto same = check_drift(scene); !same) return same.error();
+  std::map<int64_t, std::string> phases;
+  auto owner = tool::Ledger::owner(*scene.database);
+  if (!owner) return owner.error();
+  if (*owner) {
+    auto entries = tool::Ledger::of(*scene.database).entries();
+    if (!entries) return entries.error();
+    auto same = tool::compare_files(scene.migrations, *entries);
+    if (!same) return same.error();
+    for (const tool::Entry& each : *entries) phases[each.number] = each.phase;
+  }
+  std::vector<std::string> lines;
+  for (const tool::Migration& each : scene.migrations) {
+    const std::string phase = phases.contains(each.number) ? phases[each.number] : std::string(tool::kPlanned);
+    if (is_after(phase, {tool::kPlanned, tool::kExpanding})) {
+      for (const tool::Statement& statement : each.expand) lines.push_back(each.name + " expand: " + statement.text);
+    }
+    if (!is_after(phase, {tool::kMigrated, tool::kContracted})) {
+      for (const tool::CopyRule& rule : each.copy) lines.push_back(each.name + " copy: " + rule.table);
+      lines.push_back(each.name + " check");
+    }
+    if (phase != tool::kContracted) {
+      for (const tool::Statement& statement : each.contract)
+        lines.push_back(each.name + " contract: " + statement.text);
+    }
+  }
+  if (lines.empty()) return lines;
+  auto address = address_of(work, effect);
+  if (!address) return address.error();
+  auto rehearsed = rehearse(effect, *scene.database, scene.migrations, *address);
+  if (!rehearsed && rehearsed.error().code != Code::denied) return rehearsed.error();
+  if (!rehearsed) lines.push_back("not rehearsed: " + in_words(rehearsed.error()));
+  return lines;
+}
+
+// What was done, a line each.
+Result<std::vector<std::string>> history_of(tool::Database& database) {
+  std::vector<std::string> lines;
+  auto owner = tool::Ledger::owner(database);
+  if (!owner) return owner.error();
+  if (!*owner) return lines;
+  auto entries = tool::Ledger::of(database).entries();
+  if (!entries) return entries.error();
+  for (const tool::Entry& each : *entries) {
+    lines.push_back(each.name + "  " + each.phase + "  " + each.began + " to " + each.changed + "  by " + each.who +
+                    " in " + each.flow);
+    for (const auto& [file, digest] : each.files) lines.push_back("  " + file + "  " + digest);
+  }
+  return lines;
+}
+
+Result<void> adopt(const StepWork& work, Scene& scene, Clock& clock) {
+  if (work.takeOver) {
+    auto taken = tool::Ledger::claim(*scene.database, scene.caller, clock, true);
+    if (!taken) return taken.error();
+  }
+  if (!work.at) return {};
+  auto runner = tool::Runner::open(*scene.database, scene.migrations, scene.caller, clock);
+  if (!runner) return runner.error();
+  return runner->adopt(*work.at);
+}
+
+// ---- backups
+
+Result<void> restore(const StepWork& work, const Scene& scene, Effect& effect) {
+  if (scene.settings.file) {
+    const auto into = JsonScalar<bundle::InnerPath>::parse(work.into);
+    if (!into) return into.error();
+    const std::string path = storage_of(work, effect) + "/" + into->text;
+    auto restored = restore_backup(effect, work.environment, work.backup, "", path);
+    if (!restored) return restored;
+    return give_to_owner_of_folder(path);
+  }
+  auto address = address_of(work, effect);
+  if (!address) return address.error();
+  return restore_backup(effect, work.environment, work.backup, *address, work.into);
+}
+
+// Whether this step would begin to change something, and not go on with it.
+bool begins_change(const StepWork& work, const Scene& scene, const std::vector<tool::Entry>& entries, bool expands) {
+  for (const tool::Migration& each : scene.migrations) {
+    const auto entry = std::ranges::find(entries, each.number, &tool::Entry::number);
+    const std::string phase = entry == entries.end() ? std::string(tool::kPlanned) : entry->phase;
+    if (expands && phase == tool::kPlanned) return true;
+    if (work.goal == "contract" && phase == tool::kMigrated && !each.contract.empty()) return true;
+    if (work.goal == "undo" && phase != tool::kPlanned && &each == &scene.migrations.back()) return true;
+  }
+  return false;
+}
+
+// The backup that comes before a change, made in a step of its own, once for whoever asks for the change: its name;
+// empty if none is to be made.
+Result<std::string> back_up_first(const StepWork& work, const Scene& scene, tool::Ledger& ledger, bool expands,
+                                  Effect& effect) {
+  if (!scene.settings.backupBefore || work.backedUp) return std::string();
+  auto entries = ledger.entries();
+  if (!entries) return entries.error();
+  if (!begins_change(work, scene, *entries, expands)) return std::string();
+  auto schema = tool::describe_schema(*scene.database);
+  if (!schema) return schema.error();
+  // Nothing is lost of a database without tables.
+  if (std::ranges::find(*schema, "table", &tool::SchemaObject::kind) == schema->end()) return std::string();
+  auto address = address_of(work, effect);
+  if (!address) return address.error();
+  return make_backup(effect, work.environment, *scene.database, *address);
+}
+
+// A start goes on with what it can; whoever asks for the copy itself hears what is in its way.
+bool is_to_be_copied(const std::string& phase, const std::string& goal) {
+  if (goal == "attend") return is_after(phase, {tool::kExpanded, tool::kMigrating});
+  return !is_after(phase, {tool::kMigrated, tool::kContracted});
+}
+
+// What a step leaves behind besides what stands in the database.
+struct Made {
+  std::string backup;
+  std::vector<std::string> errors;  // of checks that returned rows
+};
+
+// Whether the goal is reached. Each call of the runner is one small step; as many follow as five seconds take.
+Result<bool> advance(const StepWork& work, Scene& scene, Effect& effect, Made& made) {
+  Clock& clock = effect.tool<Clock>();
+  const int64_t until_ns = clock.monotonic_ns() + std::chrono::nanoseconds(kBudget).count();
+  if (work.goal == "adopt") {
+    auto adopted = adopt(work, scene, clock);
+    if (!adopted) return adopted.error();
+    return true;
+  }
+  auto runner = tool::Runner::open(*scene.database, scene.migrations, scene.caller, clock);
+  if (!runner) return runner.error();
+  const bool expands = work.goal == "expand" || (work.goal == "attend" && scene.settings.autoExpand);
+  const bool copies =
+      work.goal == "migrate" || work.goal == "retry" || (work.goal == "attend" && scene.settings.autoMigrate);
+  auto first = back_up_first(work, scene, runner->ledger(), expands, effect);
+  if (!first) return first.error();
+  if (!first->empty()) {
+    made.backup = *first;
+    return false;
+  }
+  if (work.goal == "undo") {
+    auto undone = runner->undo(static_cast<int64_t>(scene.migrations.size()));
+    if (!undone) return undone.error();
+    return true;
+  }
+  auto entries = runner->ledger().entries();
+  if (!entries) return entries.error();
+  if (auto same = tool::compare_files(scene.migrations, *entries); !same) return same.error();
+  for (const tool::Migration& each : scene.migrations) {
+    while (true) {
+      auto entry = runner->ledger().entry(each.number);
+      if (!entry) return entry.error();
+      const std::string phase = *entry ? (*entry)->phase : std::string(tool::kPlanned);
+      Result<tool::Progress> progress = tool::Progress{.done = true};
+      if (expands && is_after(phase, {tool::kPlanned, tool::kExpanding})) {
+        progress = runner->expand(each.number);
+      } else if (copies && is_to_be_copied(phase, work.goal)) {
+        progress = runner->migrate(each.number, kBudget.count());
+        // What failed again is for people; the rows are named in what was seen.
+        if (progress && progress->phase == tool::kPartial) {
+          if (progress->failed == 0) made.errors = progress->errors;
+          break;
+        }
+      } else if (work.goal == "contract" && phase != tool::kContracted && !each.contract.empty()) {
+        progress = runner->contract(each.number);
+      } else {
+        break;
+      }
+      if (!progress) return progress.error();
+      if (effect.cancelled() || clock.monotonic_ns() >= until_ns) return false;
+    }
+  }
+  return true;
+}
+
+// Whether a revision may be started on what there is.
+Result<void> check_fit(const StepWork& work, const Scene& scene, const Seen& seen) {
+  if (work.goal != "attend") return {};
+  if (seen.removed > seen.newest) {
+    return Error{.code = Code::conflict,
+                 .message = "it needs the schema of migration " + std::to_string(seen.newest) + ", and migration " +
+                            std::to_string(seen.removed) + " has removed what was there before"};
+  }
+  if (seen.version < seen.newest) {
+    return Error{.code = Code::conflict,
+                 .message = "its database has the schema of migration " + std::to_string(seen.version) +
+                            ", and it needs that of " + std::to_string(seen.newest) + "; autoExpand is off"};
+  }
+  const bool copied = is_after(seen.phase, {tool::kMigrated, tool::kContracted});
+  if (!copied) {
+    return Error{.code = Code::conflict,
+                 .message = "its database is not copied to the new schema: it is " + seen.phase +
+                            (scene.settings.autoMigrate ? "" : "; autoMigrate is off") +
+                            (seen.errors.empty() ? "" : ": " + seen.errors.front())};
+  }
+  return {};
+}
+
+std::string text_of(const Seen& seen) { return json::serialize(to_json(seen)); }
+
+}  // namespace
+
+Step::Performed Migration::perform_step(const StepWork& work, Effect& effect) {
+  const MigrationId id(work.migration);
+  auto failed = [&](const Error& error, std::optional<std::string> seen = std::nullopt, bool maybe = false) {
+    return Step::Performed(
+        Step::Failed{.migration = id, .reason = in_words(error), .seen = std::move(seen), .maybe = maybe});
+  };
+  auto scene = set_scene(work, effect);
+  if (!scene) return failed(scene.error());
+  std::vector<std::string> lines;
+  Made made;
+  bool reached = true;
+  std::optional<Error> trouble;
+  if (work.goal == "look" || work.goal == "history") {
+    auto found = work.goal == "look" ? plan_of(work, *scene, effect) : history_of(*scene->database);
+    if (!found) return failed(found.error());
+    lines = *std::move(found);
+  } else if (work.goal == "drift") {
+    auto found = tool::drift(*scene->database);
+    if (!found) return failed(found.error());
+    for (const tool::Difference& each : *found) lines.push_back(to_line(each));
+  } else if (work.goal == "backup") {
+    auto address = address_of(work, effect);
+    if (!address) return failed(address.error());
+    auto backup = make_backup(effect, work.environment, *scene->database, *address);
+    if (!backup) return failed(backup.error());
+    made.backup = *backup;
+  } else if (work.goal == "restore") {
+    auto restored = restore(work, *scene, effect);
+    if (!restored) return failed(restored.error());
+  } else {
+    auto advanced = advance(work, *scene, effect, made);
+    if (advanced) {
+      reached = *advanced;
+    } else if (advanced.error().code == Code::timeout) {
+      reached = false;  // another migrator is at work, and it goes on after it
+    } else {
+      trouble = advanced.error();
+    }
+  }
+  if (trouble && trouble->code == Code::unavailable) {
+    // A connection that broke does not say whether what was under way was committed; another one does.
+    auto again = open_database(work, scene->settings, effect);
+    if (again) scene->database = *std::move(again);
+  }
+  auto seen = look(*scene);
+  if (!seen) return failed(trouble.value_or(seen.error()), std::nullopt, true);
+  seen->backup = made.backup;
+  for (const std::string& each : made.errors) {
+    if (std::ranges::find(seen->errors, each) == seen->errors.end()) seen->errors.push_back(each);
+  }
+  if (trouble) return failed(*trouble, text_of(*seen));
+  if (!reached) return Step::More{.migration = id, .seen = text_of(*seen)};
+  if (auto fits = check_fit(work, *scene, *seen); !fits) return failed(fits.error(), text_of(*seen));
+  return Step::Done{.migration = id, .seen = text_of(*seen), .lines = std::move(lines)};
+}
+
+// The database says whether anything was done since this was begun.
+lang::Probed<Step::Result> Migration::probe_step(const StepWork& work, Effect& effect) {
+  auto scene = set_scene(work, effect);
+  if (!scene) return lang::Unsure{};
+  auto seen = look(*scene);
+  if (!seen) return lang::Unsure{};
+  // Going on from what stands there does nothing twice; what is over already is found to be over.
+  if (work.moves < 0 || seen->moves == work.moves || work.goal == "undo") return lang::NotDone{};
+  return lang::Done<Step::Result>{Step::More{.migration = MigrationId(work.migration), .seen = text_of(*seen)}};
+}
+
+}  // namespace sluice::deploy::migration

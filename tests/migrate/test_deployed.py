@@ -1,0 +1,114 @@
+"""A bundle that brings the schema of its PostgreSQL database: it is migrated before its revision starts, contracted only
+when nobody needs the old side, for two customers on one database, and its password is seen by nobody."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from databases import Postgres
+
+APP = '''import http.server, os
+http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), type("H", (http.server.BaseHTTPRequestHandler,), {
+    "do_GET": lambda self: (self.send_response(200), self.send_header("Content-Length", "0"), self.end_headers()),
+    "log_message": lambda *_: None})).serve_forever()
+'''
+INIT = {"0001_init.sql": "CREATE TABLE users (id int PRIMARY KEY, first text, last text);"}
+NAME = {"0002_name/expand.sql": "ALTER TABLE users ADD COLUMN name text;",
+        "0002_name/migration.yaml": "copy: [{table: users, key: [id], forward: {name: \"first || ' ' || last\"}}]",
+        "0002_name/contract.sql": "ALTER TABLE users DROP COLUMN first, DROP COLUMN last;"}
+
+
+@pytest.fixture
+def run(sluice, tmp_path):
+    environment = {"PATH": os.environ["PATH"], "SLUICE_HOME": str(tmp_path / "h"), "LANG": "C.UTF-8", "NO_COLOR": "1"}
+
+    def words(*given, code=0, **more):
+        done = subprocess.run([sluice, *map(str, given)], env=environment, cwd=tmp_path, capture_output=True, text=True, **more)
+        assert code is None or done.returncode == code, f"{given}\n{done.stdout}{done.stderr}"
+        assert "s3cret" not in done.stdout + done.stderr
+        return done
+
+    yield words
+    subprocess.run([sluice, "stop"], env=environment, capture_output=True, timeout=60)
+
+
+def bundle(tmp_path, version, files):
+    folder = tmp_path / f"shop{version}"
+    for name, text in ({"app.py": APP, "bundle.yaml": f'name: shop\nversion: "{version}"\nrun: [python3, app.py]\n'
+                        "health: {path: /}\nsecrets: [DB]\nmigrations: {database: DB}\n"} |
+                       {f"migrations/{name}": text for name, text in files.items()}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_contract_waits_for_every_customer(run, tmp_path, postgres):
+    target = postgres.fresh("customers")
+    run("secrets", "put", "local", "shop/DB", input=target.address)
+    first, second = bundle(tmp_path, "1", INIT), bundle(tmp_path, "2", INIT | NAME)
+    for customer in ["acme", "zeta"]:
+        run("up", first, "--detach", "--customer-id", customer)
+    target.sql("INSERT INTO users VALUES (1, 'Mary Ann', 'Lee');")
+    run("up", second, "--detach", "--customer-id", "acme")
+    assert target.sql("SELECT name FROM users;").strip() == "Mary Ann Lee"
+    rows = json.loads(run("revisions", "list", "local", "-o", "json").stdout)
+    old = [each["revision"] for each in rows if each["version"] == "1"]
+    new = next(each["revision"] for each in rows if each["version"] == "2")
+    planned = run("migrate", "plan", "local", new).stdout
+    assert "contract: ALTER TABLE users DROP COLUMN first, DROP COLUMN last" in planned and "not rehearsed" not in planned
+    refused = run("migrate", "contract", "local", new, "--yes", code=7)
+    assert "is ready, and needs the schema of migration 1" in refused.stderr
+    run("up", second, "--detach", "--customer-id", "zeta")
+    for revision in old:
+        run("revisions", "drain", "local", revision)
+    run("migrate", "contract", "local", new, "--yes")
+    assert target.sql("SELECT * FROM users;").strip() == "1|Mary Ann Lee"
+    # The backup of before: dumped, restored and compared when it was made, and put beside the database now.
+    run("migrate", "restore", "local", new, "--into", "before_it")
+    assert postgres.sql("SELECT first, last FROM users;", database="before_it").strip() == "Mary Ann|Lee"
+    assert "is there already" in run("migrate", "restore", "local", new, "--into", "before_it", code=1).stderr
+    backups = list((tmp_path / "h/backups").iterdir())
+    assert {each.suffix for each in backups} == {".backup"} and len(backups) >= 2
+    assert not any(b"Mary Ann" in each.read_bytes() for each in backups)
+    assert "sluice_scratch" not in postgres.sql("SELECT datname FROM pg_database;")
+    assert "has removed what was there before" in run("up", first, "--detach", "--customer-id", "acme", code=None).stderr
+    # What was restored is another database, and an older version fits it once it was looked at.
+    run("secrets", "put", "local", "shop/DB", input=postgres.address("before_it"))
+    run("migrate", "plan", "local", old[0])
+    run("revisions", "retry", "local", old[0])
+    run("revisions", "warm", "local", old[0])
+    assert target.sql("SELECT who FROM sluice.migration WHERE number = 2;").strip() != ""
+    journal = run("audit", "list", "-o", "json", code=None)
+    assert "s3cret" not in journal.stdout
+
+
+def test_a_user_that_may_make_no_database_gets_no_migration_without_a_backup(run, tmp_path, postgres):
+    target = postgres.fresh("unproven")
+    run("secrets", "put", "local", "shop/DB", input=target.address)
+    run("up", bundle(tmp_path, "1", INIT), "--detach")
+    postgres.sql("ALTER ROLE app NOCREATEDB", database="postgres", user="postgres")
+    try:
+        refused = run("up", bundle(tmp_path, "2", INIT | NAME), "--detach", code=7).stderr
+    finally:
+        postgres.sql("ALTER ROLE app CREATEDB", database="postgres", user="postgres")
+    assert "its user may not make a database" in refused and "backupBefore: false" in refused
+    assert target.sql("SELECT count(*) FROM information_schema.columns WHERE table_name = 'users';").strip() == "3"
+
+
+def test_a_database_that_dies_while_it_contracts(run, tmp_path):
+    """Whether it was done is not known until it is asked again; until then no older version starts."""
+    server = Postgres()
+    try:
+        target = server.fresh("dying")
+        run("secrets", "put", "local", "shop/DB", input=target.address)
+        run("up", bundle(tmp_path, "1", INIT), "--detach")
+        run("up", bundle(tmp_path, "2", INIT | NAME), "--detach")
+        run("revisions", "drain", "local", "shop@1")
+        server.kill()
+        assert run("migrate", "contract", "local", "shop@2", "--yes", code=None).returncode != 0
+        server.start()
+        run("migrate", "contract", "local", "shop@2", "--yes")
+        assert target.sql("SELECT count(*) FROM information_schema.columns WHERE table_name = 'users';").strip() == "2"
+    finally:
+        server.stop()
