@@ -39,7 +39,7 @@ def of_executor():
 
 def linked(folder):
     """The folders that a folder's target links, directly or through others. What only tests link does not count."""
-    words = named(folder, "(?:testing|executor)")
+    words = named(folder, "(?:testing|executor|promotion)")
     direct = {word for word in words if word in FOLDERS}
     if folder != "deploy" and "deploy_executor" in words:
         direct |= of_executor()

@@ -1,0 +1,387 @@
+// Pin's changes: which pins move where, and that they move together. What a change may do is decided by guards of
+// promotion.sync before Pin/move; what runs follows in pin_reconcile.cc.
+#include <algorithm>
+#include <set>
+
+#include "base/clock.h"
+#include "base/disk.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/time_zone.h"
+#include "deploy/concepts/pin/pin_rows.h"
+#include "deploy/concepts/pin/pin_work.h"
+#include "deploy/promotion/promotion.h"
+
+namespace sluice::deploy::pin {
+namespace {
+
+std::string word_of(PinWanted wanted) { return wanted == PinWanted::Undeploy_ ? "Undeploy" : "Active"; }
+
+PinWanted wanted_of(const std::string& word) { return word == "Undeploy" ? PinWanted::Undeploy_ : PinWanted::Active_; }
+
+// A move of a pin from what it is now.
+PinMove move_from(const State& state, const std::string& component, const std::string& environment) {
+  const PinId id = pin_id(component, environment);
+  PinMove move{.pin = id, .component = component, .environment = environment, .wanted = "Active"};
+  if (const auto record = state.get(id)) {
+    move.expected = record->generation;
+    move.beforeRelease = record->release;
+    move.beforeWanted = word_of(record->wanted);
+    move.beforeHeld = record->held;
+  }
+  return move;
+}
+
+bool changes_nothing(const PinMove& move) {
+  return move.expected > 0 && move.beforeRelease == move.release && move.beforeWanted == move.wanted &&
+         !move.beforeHeld && !move.lock;
+}
+
+void open_change(State& state, PinKind kind, const std::optional<std::string>& by, bool waits,
+                 const std::vector<PinMove>& moves, const std::string& action = "", const json::object& input = {}) {
+  const PinCId id = state.add(PinCRecord{.kind = kind,
+                                         .ask = state.request(),
+                                         .by = by.value_or(""),
+                                         .at = state.now(),
+                                         .waits = waits,
+                                         .action = action,
+                                         .input = write(input),
+                                         .status = PinStatus::asked});
+  state.moves(id).assign(moves);
+}
+
+std::vector<PinPin> pins_of(const State& state, const std::vector<PinMove>& moves) {
+  std::vector<PinPin> pins;
+  for (const auto& each : moves) {
+    const auto record = state.get(each.pin);
+    pins.push_back({.component = each.component,
+                    .environment = each.environment,
+                    .release = each.release,
+                    .revision = record && record->applied == each.release ? record->revision : ""});
+  }
+  return pins;
+}
+
+void forget(State& state, const PinCId& id) {
+  state.moves(id).clear();
+  state.erase(id);
+}
+
+// However a call ended: its ok says which pins moved, and the change goes unless pins are still on their way.
+template <class Action>
+typename Action::Outcome closed(const typename Action::Outcome& outcome, State& state) {
+  typename Action::Outcome told = outcome;
+  for (const auto& each : state.find_by_ask(state.request())) {
+    const auto moves = state.moves(each.id).values();
+    if (auto* ok = get_if<typename Action::Ok>(&told)) ok->pins = pins_of(state, moves);
+    if (each.record.status != PinStatus::moved) forget(state, each.id);
+  }
+  if (const auto* end = get_if<lang::EngineEnd>(&outcome)) return typename Action::Failed{.message = end->message};
+  return told;
+}
+
+// The moves that pins ask for; the error is a sentence.
+template <class Item>
+Result<std::vector<PinMove>> moves_of(const State& state, const std::vector<Item>& pins, bool ruled) {
+  std::vector<PinMove> moves;
+  std::set<PinId> seen;
+  for (const auto& each : pins) {
+    const auto wrong = [&](const std::string& message) { return Error{.code = Code::invalid, .message = message}; };
+    if (each.component.empty() || each.environment.empty() || each.release.empty()) {
+      return wrong("a pin has a component, an environment and a release");
+    }
+    if (each.state != "Active" && each.state != "Undeploy") {
+      return wrong("a pin is Active or Undeploy, not '" + each.state + "'");
+    }
+    PinMove move = move_from(state, each.component, each.environment);
+    if (!seen.insert(move.pin).second) return wrong(move.pin.text() + " stands here twice");
+    move.release = each.release;
+    move.wanted = each.state;
+    move.ruled = ruled && each.state == "Active" && move.beforeRelease != each.release;
+    if (!changes_nothing(move)) moves.push_back(std::move(move));
+  }
+  return moves;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------------------- promote
+
+Promote::Begun Pin::begin_promote(const Promote& ask, State& state) {
+  if (ask.fromEnv == ask.toEnv) {
+    return Promote::Result(Promote::Invalid{.message = ask.toEnv + " cannot be promoted to itself"});
+  }
+  std::vector<std::string> components = ask.components;
+  if (components.empty()) {
+    for (const auto& each : state.all()) {
+      if (each.record.environment == ask.fromEnv && each.record.wanted == PinWanted::Active_) {
+        components.push_back(each.record.component);
+      }
+    }
+    if (components.empty()) {
+      return Promote::Result(Promote::Nothing{.message = "nothing is pinned in " + ask.fromEnv});
+    }
+  }
+  std::sort(components.begin(), components.end());
+  components.erase(std::unique(components.begin(), components.end()), components.end());
+  std::vector<PinMove> moves, all;
+  for (const std::string& component : components) {
+    const PinId source = pin_id(component, ask.fromEnv);
+    const auto record = state.get(source);
+    if (!record || record->wanted == PinWanted::Undeploy_) {
+      return Promote::Result(Promote::Nothing{.message = no_pin(source)});
+    }
+    PinMove move = move_from(state, component, ask.toEnv);
+    move.source = ask.fromEnv;
+    move.release = record->release;
+    move.ruled = true;
+    all.push_back(move);
+    if (!changes_nothing(move)) moves.push_back(std::move(move));
+  }
+  if (moves.empty()) return Promote::Result(Promote::Ok{.pins = pins_of(state, all)});
+  open_change(state, PinKind::promote, ask.caller, true, moves, "Pin/promote",
+              {{"components", to_json(ask.components)}, {"fromEnv", ask.fromEnv}, {"toEnv", ask.toEnv}});
+  return lang::Opened{};
+}
+
+Promote::Outcome Pin::finish_promote(const Promote&, const Promote::Outcome& outcome, State& state) {
+  return closed<Promote>(outcome, state);
+}
+
+// ----------------------------------------------------------------------------------------------- set and override
+
+Set::Begun Pin::begin_set(const Set& ask, State& state) {
+  const auto moves = moves_of(state, ask.pins, true);
+  if (!moves) return Set::Result(Set::Invalid{.message = moves.error().message});
+  if (moves->empty()) return Set::Result(Set::Ok{});
+  open_change(state, PinKind::set, ask.caller, ask.wait.value_or(false), *moves, "Pin/set",
+              {{"pins", to_json(ask.pins)}, {"wait", ask.wait.value_or(false)}});
+  return lang::Opened{};
+}
+
+Set::Outcome Pin::finish_set(const Set&, const Set::Outcome& outcome, State& state) {
+  return closed<Set>(outcome, state);
+}
+
+Override::Begun Pin::begin_override(const Override& ask, State& state) {
+  if (ask.reason.empty()) return Override::Result(Override::Invalid{.message = "an override has a reason"});
+  const auto moves = moves_of(state, ask.pins, false);
+  if (!moves) return Override::Result(Override::Invalid{.message = moves.error().message});
+  if (moves->empty()) return Override::Result(Override::Ok{});
+  open_change(state, PinKind::override, ask.caller, true, *moves);
+  return lang::Opened{};
+}
+
+Override::Outcome Pin::finish_override(const Override&, const Override::Outcome& outcome, State& state) {
+  return closed<Override>(outcome, state);
+}
+
+// --------------------------------------------------------------------------------------------------------- rollback
+
+Rollback::Begun Pin::begin_rollback(const Rollback& ask, State& state) {
+  const auto record = state.get(ask.pin);
+  if (!record) return Rollback::Result(Rollback::NotFound{.pin = ask.pin, .message = no_pin(ask.pin)});
+  const auto locks = state.locks(ask.pin).values();
+  // What runs now is the newest entry, or the one that was gone back to; what failed never became one.
+  int64_t now = locks.empty() ? 0 : record->held.value_or(locks.back().number);
+  if (!record->ready && !locks.empty()) now = locks.back().number + 1;
+  const PinLock* chosen = nullptr;
+  for (const auto& each : locks) {
+    if (ask.to ? each.number == *ask.to : each.number < now) chosen = &each;
+  }
+  if (chosen == nullptr) {
+    return Rollback::Result(Rollback::NoHistory{.message = ask.to ? ask.pin.text() + " has no entry " +
+                                                                        std::to_string(*ask.to) + " in its history"
+                                                                  : ask.pin.text() + " has run nothing before"});
+  }
+  PinMove move = move_from(state, record->component, record->environment);
+  move.release = chosen->release;
+  move.lock = chosen->number;
+  open_change(state, PinKind::rollback, ask.caller, true, {move});
+  return lang::Opened{};
+}
+
+Rollback::Outcome Pin::finish_rollback(const Rollback&, const Rollback::Outcome& outcome, State& state) {
+  return closed<Rollback>(outcome, state);
+}
+
+// ----------------------------------------------------------------------------------------------------------- assess
+
+Assess::Begun Pin::begin_assess(const Assess& ask, State& state) {
+  return AssessWork{.change = ask.change.text(), .moves = state.moves(ask.change).values()};
+}
+
+Assess::Performed Pin::perform_assess(const AssessWork& work, Effect& effect) {
+  const PinCId change(work.change);
+  const TimeZones zones(effect.tool<Disk>());
+  const int64_t now_ms = effect.tool<Clock>().wall_ms();
+  const views::States states(effect.read());
+  Assess::Ok ok{.change = change, .facts = {}};
+  for (const auto& each : work.moves) {
+    PinFact fact{.pin = each.pin, .pipeline = "", .soakLeft = 0, .freeze = "", .approvals = 0, .renderFault = ""};
+    if (!each.lock && each.wanted == "Active") {
+      const auto content = views::content_of_release(states, each.release);
+      // One that is not there yet, or not resolved, is waited for; nobody can promote it.
+      if (content) {
+        auto pipeline = views::pipeline_of(states, *content);
+        if (!pipeline) return Assess::Invalid{.change = change, .message = to_string(pipeline.error())};
+        fact.pipeline = *pipeline;
+        auto fault = views::fault_of_rendering(states, each.component, each.environment, each.release, zones);
+        if (fault) fact.renderFault = *fault;
+        if (each.ruled) {
+          auto timing =
+              views::timing_of(states, fact.pipeline, each.component, each.release, each.environment, now_ms, zones);
+          if (!timing) return Assess::Invalid{.change = change, .message = to_string(timing.error())};
+          fact.soakLeft = timing->soak_left_s;
+          fact.freeze = timing->freeze;
+          fact.approvals = timing->approvals;
+        }
+      } else if (each.ruled && content.error().code == Code::unavailable) {
+        fact.renderFault = content.error().message;
+      }
+    }
+    ok.facts.push_back(std::move(fact));
+  }
+  return ok;
+}
+
+Assess::Outcome Pin::finish_assess(const Assess& ask, const Assess::Outcome& outcome, State& state) {
+  if (const auto* end = get_if<lang::EngineEnd>(&outcome)) {
+    return Assess::Invalid{.change = ask.change, .message = end->message};
+  }
+  const auto* ok = get_if<Assess::Ok>(&outcome);
+  if (ok == nullptr) return outcome;
+  auto moves = state.moves(ask.change).values();
+  for (auto& move : moves) {
+    for (const auto& fact : ok->facts) {
+      if (fact.pin != move.pin) continue;
+      move.pipeline = fact.pipeline;
+      move.soakLeft = fact.soakLeft;
+      move.freeze = fact.freeze;
+      move.approvals = fact.approvals;
+      move.renderFault = fact.renderFault;
+    }
+  }
+  state.moves(ask.change).assign(moves);
+  return outcome;
+}
+
+// ------------------------------------------------------------------------------------------------------------- move
+
+Move::Result Pin::move(const Move& ask, State& state) {
+  auto moves = state.moves(ask.change).values();
+  for (const auto& each : moves) {
+    const auto record = state.get(each.pin);
+    if ((record ? record->generation : 0) != each.expected) {
+      return Move::Changed{.message = each.pin.text() + " was moved by somebody else meanwhile; nothing was changed"};
+    }
+  }
+  Move::Ok ok{.change = ask.change, .moved = {}};
+  for (auto& each : moves) {
+    auto record = state.get(each.pin).value_or(PinRecord{.component = each.component, .environment = each.environment});
+    if (!each.pipeline.empty()) record.pipeline = each.pipeline;
+    record.release = each.release;
+    record.wanted = wanted_of(each.wanted);
+    record.held = each.lock;
+    record.generation += 1;
+    record.ready = false;
+    record.reason = kProgressing;
+    record.message = "the release is being brought up";
+    record.since = state.now();
+    state.put(each.pin, record);
+    each.generation = record.generation;
+    ok.moved.push_back({.pin = each.pin});
+  }
+  state.moves(ask.change).assign(moves);
+  state.edit(ask.change, [](PinCRecord& record) { record.status = PinStatus::moved; });
+  return ok;
+}
+
+// ----------------------------------------------------------------------------------------------------------- arrive
+
+Arrive::Result Pin::arrive(const Arrive& ask, State& state) {
+  const auto change = state.get(ask.change);
+  if (!change || change->status != PinStatus::moved) return Arrive::Over{.change = ask.change};
+  const auto moves = state.moves(ask.change).values();
+  bool waiting = false;
+  std::set<PinId> failed;
+  std::string message;
+  for (const auto& each : moves) {
+    const auto record = state.get(each.pin);
+    // Whoever moved it since answers for it.
+    if (!record || record->generation != each.generation) continue;
+    if (record->observed != record->generation) {
+      waiting = true;
+    } else if (record->reason == kFailed) {
+      failed.insert(each.pin);
+      message += (message.empty() ? "" : "; ") + each.component + " in " + each.environment + ": " + record->message;
+    } else if (record->reason == kWaiting || record->reason == kProgressing) {
+      waiting = true;
+    }
+  }
+  if (failed.empty() && waiting) return Arrive::Waiting{.change = ask.change};
+  if (failed.empty()) {
+    if (change->waits) {
+      state.edit(ask.change, [](PinCRecord& record) { record.status = PinStatus::done; });
+    } else {
+      forget(state, ask.change);
+    }
+    return Arrive::Ready{.change = ask.change};
+  }
+  Arrive::Back back{.change = ask.change, .message = message, .moved = {}};
+  for (const auto& each : moves) {
+    auto record = state.get(each.pin);
+    if (!record || record->generation != each.generation) continue;
+    // Of what ran nothing before, the one that failed stays to be looked at, and the others go.
+    if (each.beforeRelease.empty() && failed.contains(each.pin)) continue;
+    if (failed.contains(each.pin) && change->kind != PinKind::rollback) {
+      state.rejected(each.pin).push({.release = each.release, .reason = record->message, .at = state.now()});
+    }
+    record->release = each.beforeRelease.empty() ? each.release : each.beforeRelease;
+    record->wanted = each.beforeRelease.empty() ? PinWanted::Undeploy_ : wanted_of(each.beforeWanted);
+    record->held = each.beforeHeld;
+    record->generation += 1;
+    record->ready = false;
+    record->reason = kProgressing;
+    record->message = each.release + " went back: " + message;
+    record->since = state.now();
+    state.put(each.pin, *record);
+    back.moved.push_back({.pin = each.pin});
+  }
+  back.message += back.moved.empty() ? "" : "; what ran before stays";
+  if (change->waits) {
+    state.edit(ask.change, [](PinCRecord& record) { record.status = PinStatus::back; });
+  } else {
+    forget(state, ask.change);
+  }
+  return back;
+}
+
+// ------------------------------------------------------------------------------------------------------------- note
+
+Note::Result Pin::note(const Note& ask, State& state) {
+  Note::Ok ok;
+  for (const auto& each : state.find_by_environment(ask.environment)) {
+    if (ask.input.find('"' + each.record.component + '"') == std::string::npos) continue;
+    state.edit(each.id, [&](PinRecord& record) { record.message = ask.message; });
+    ++ok.noted;
+  }
+  return ok;
+}
+
+// ----------------------------------------------------------------------------------------------------------- remove
+
+Remove::Result Pin::remove(const Remove& ask, State& state) {
+  const auto record = state.get(ask.pin);
+  if (!record) return Remove::NotFound{.pin = ask.pin, .message = no_pin(ask.pin)};
+  if (!record->deployment.empty() || record->reconciling) {
+    return Remove::InUse{.pin = ask.pin,
+                         .message = record->component + " runs in " + record->environment + "; undeploy it first"};
+  }
+  state.rejected(ask.pin).clear();
+  state.locks(ask.pin).clear();
+  state.erase(ask.pin);
+  return Remove::Ok{.pin = ask.pin};
+}
+
+}  // namespace sluice::deploy::pin

@@ -1,0 +1,28 @@
+// What Pin's effects work on, as it is journaled between begin and perform.
+#pragma once
+
+#include "pin.gen.h"
+
+namespace sluice::deploy::pin {
+
+struct AssessWork {
+  std::string change;
+  std::vector<PinMove> moves;
+};
+BOOST_DESCRIBE_STRUCT(AssessWork, (), (change, moves))
+
+struct RenderWork {
+  std::string pin;
+  std::string component;
+  std::string environment;
+  std::string release;
+  bool active = true;
+  std::string deployment;
+  std::string target;              // from the history; empty: it is rendered
+  std::string before;              // the target that runs
+  std::string identity, settings;  // of the history
+};
+BOOST_DESCRIBE_STRUCT(RenderWork, (),
+                      (pin, component, environment, release, active, deployment, target, before, identity, settings))
+
+}  // namespace sluice::deploy::pin

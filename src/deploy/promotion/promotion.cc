@@ -1,0 +1,295 @@
+// Reads the five concepts of promotion; nothing here is written.
+#include "deploy/promotion/promotion.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "approval.gen.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "crypto/sha256.h"
+#include "definition.gen.h"
+#include "pin.gen.h"
+#include "pipeline.gen.h"
+#include "release.gen.h"
+#include "render/promote/freeze.h"
+#include "render/promote/gzip.h"
+#include "settings.gen.h"
+
+namespace sluice::deploy::views {
+namespace {
+
+constexpr size_t kSpareReleases = 5;
+
+Document document_of(const std::string& text, const std::string& file) {
+  auto parsed = parse_json(text, file);
+  return parsed ? *std::move(parsed) : Document{};
+}
+
+// The components that a workload connects to.
+std::vector<std::string> providers_in(const component::WorkloadSpec& workload) {
+  std::vector<std::string> names;
+  const auto* all = workload.connections.if_array();
+  for (size_t index = 0; all && index < all->size(); ++index) {
+    boost::system::error_code failed;
+    const auto* name = (*all)[index].find_pointer("/params/componentName", failed);
+    if (name && !failed && name->is_string()) names.emplace_back(name->as_string());
+  }
+  return names;
+}
+
+std::vector<std::string> providers_of(const States& states, const std::string& release) {
+  const auto content = content_of_release(states, release);
+  if (!content) return {};
+  const auto kinds = promote::kinds_of(*content);
+  if (kinds.workloads.empty()) return {};
+  return providers_in(kinds.workloads.begin()->second.value.spec);
+}
+
+std::optional<pin::PinRecord> pin_in(const States& states, const std::string& component,
+                                     const std::string& environment) {
+  return states.pin().get(pin::PinId(component + "/" + environment));
+}
+
+// Whether a component needs another one in an environment, perhaps through others.
+bool leads_to(const States& states, const std::string& from, const std::string& to, const std::string& environment,
+              std::set<std::string>& seen) {
+  if (!seen.insert(from).second) return false;
+  const auto record = pin_in(states, from, environment);
+  if (!record) return false;
+  for (const std::string& each : providers_of(states, record->release)) {
+    if (each == to || leads_to(states, each, to, environment, seen)) return true;
+  }
+  return false;
+}
+
+// Whether a call that names it waits for people to agree.
+bool awaits_approval(const States& states, const std::string& release) {
+  for (const auto& each : states.approval().all()) {
+    const auto& record = each.record;
+    if (record.status == "waiting" && record.action.starts_with("Pin/") &&
+        record.input.find('"' + release + '"') != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string kept_text(const Document& document) {
+  json::value plain = document.root;
+  if (auto* members = plain.if_object()) members->erase("status");
+  return write(plain);
+}
+
+std::vector<AppliedSign> signs_of(const States& states, const promote::Objects& objects) {
+  std::vector<AppliedSign> signs;
+  const auto note = [&](const std::optional<bool>& same, const std::string& kind, const std::string& name) {
+    signs.push_back({!same ? "+" : *same ? "=" : "~", kind, name});
+  };
+  const auto compared = [](const auto& before, const Document& document) {
+    return before ? std::optional(before->document == kept_text(document)) : std::nullopt;
+  };
+  const auto definitions = [&](const std::string& kind, const auto& all) {
+    for (const auto& [name, each] : all) {
+      note(compared(states.definition().get(definition::DefinitionId(kind + "/" + name)), each.document), kind, name);
+    }
+  };
+  definitions("ComponentTypeDefinition", objects.kinds.types);
+  definitions("Addon", objects.kinds.addons);
+  definitions("Component", objects.kinds.components);
+  definitions("Workload", objects.kinds.workloads);
+  for (const auto& [name, each] : objects.pipelines) {
+    note(compared(states.pipeline().get(pipeline::PipelineId(name)), each.document), "DeploymentPipeline", name);
+  }
+  for (const auto& [name, each] : objects.kinds.settings) {
+    note(compared(states.settings().get(settings::SettingsId(name)), each.document), "EnvSettings", name);
+  }
+  for (const auto& [name, each] : objects.releases) {
+    const auto before = states.release().get(release::ReleaseId(name));
+    const auto digest = crypto::to_string(crypto::sha256(kept_text(each.document)));
+    note(before ? std::optional(before->documentDigest == digest) : std::nullopt, "Release", name);
+  }
+  for (const auto& [name, each] : objects.pins) {
+    const auto before = states.pin().get(pin::PinId(name));
+    const bool active = each.value.spec.state == promote::PinState::Active;
+    note(before ? std::optional(before->release == each.value.spec.releaseName &&
+                                (before->wanted == pin::PinWanted::Active_) == active)
+                : std::nullopt,
+         "ReleasePin", name);
+  }
+  return signs;
+}
+
+component::Kinds defined_kinds(const States& states) {
+  std::vector<Document> documents;
+  for (const auto& each : states.definition().all()) {
+    documents.push_back(document_of(each.record.document, each.id.text()));
+  }
+  return component::read_kinds(std::move(documents));
+}
+
+Result<promote::Content> content_of_release(const States& states, const std::string& release) {
+  const auto record = states.release().get(release::ReleaseId(release));
+  if (!record) return Error{.code = Code::not_found, .message = "there is no release " + release};
+  if (!record->ready) {
+    return Error{.code = Code::unavailable, .message = "the release " + release + " is not ready: " + record->message};
+  }
+  promote::Content content;
+  for (const auto& each : states.release().parts(release::ReleaseId(release))) {
+    const auto& part = each.value;
+    promote::Role role{};
+    boost::describe::enum_from_string(part.role.c_str(), role);
+    const auto kept = states.release().get(release::ReleaseTId(part.digest));
+    auto text = promote::unpacked(kept ? kept->text : "");
+    if (!text) return text.error();
+    content.parts.push_back({.role = role, .name = part.name, .text = *std::move(text), .digest = part.digest});
+  }
+  return content;
+}
+
+Result<std::string> pipeline_of(const States& states, const promote::Content& content) {
+  const auto kinds = promote::kinds_of(content);
+  if (!kinds.components.empty()) {
+    const auto& annotations = kinds.components.begin()->second.value.metadata.annotations;
+    const auto named = annotations.find("sluice.dev/pipeline");
+    if (named != annotations.end()) {
+      if (states.pipeline().has(pipeline::PipelineId(named->second))) return named->second;
+      return Error{.code = Code::not_found,
+                   .message = "there is no DeploymentPipeline '" + named->second + "', which " +
+                              kinds.components.begin()->first + " names",
+                   .next = "apply it"};
+    }
+  }
+  std::vector<std::string> all;
+  for (const auto& each : states.pipeline().all()) all.push_back(each.id.text());
+  if (all.size() == 1) return all.front();
+  return Error{.code = Code::invalid,
+               .message = all.empty() ? "there is no DeploymentPipeline"
+                                      : "the Component names no pipeline, and there are " + std::to_string(all.size()),
+               .next = all.empty() ? "apply one" : "annotate the Component with sluice.dev/pipeline"};
+}
+
+Result<RenderedRelease> render_release(const States& states, const std::string& component,
+                                       const std::string& environment, const std::string& release,
+                                       const TimeZones& zones) {
+  auto content = content_of_release(states, release);
+  if (!content) return content.error();
+  RenderedRelease told;
+  told.identity = promote::identity_of(*content);
+  auto kinds = promote::kinds_of(*content);
+  if (!kinds.workloads.empty()) told.needs = providers_in(kinds.workloads.begin()->second.value.spec);
+  std::vector<Document> more;
+  const settings::SettingsId own(component + "/" + environment);
+  if (const auto record = states.settings().get(own)) {
+    told.settings = record->digest;
+    more.push_back(document_of(record->document, "EnvSettings " + own.text()));
+  }
+  auto read_settings = component::read_kinds(std::move(more));
+  kinds.settings = std::move(read_settings.settings);
+  for (const std::string& provider : told.needs) {
+    const auto record = pin_in(states, provider, environment);
+    if (!record || provider == component) continue;
+    const auto theirs = content_of_release(states, record->release);
+    if (!theirs) continue;
+    auto other = promote::kinds_of(*theirs);
+    for (auto& [name, defined] : other.workloads) kinds.workloads.emplace(name, std::move(defined));
+  }
+  told.made = component::render_component(kinds, {.component = component, .environment = environment, .zones = &zones});
+  if (!told.made.faults.empty()) {
+    Error all{.code = Code::invalid, .message = ""};
+    for (const Error& fault : told.made.faults) all.message += (all.message.empty() ? "" : "\n") + to_string(fault);
+    return all;
+  }
+  std::vector<json::value> objects;
+  for (const auto& each : told.made.objects) objects.push_back(each.object);
+  auto target = promote::target_of(objects);
+  if (!target) return target.error();
+  told.target = *std::move(target);
+  return told;
+}
+
+std::optional<std::string> fault_of_rendering(const States& states, const std::string& component,
+                                              const std::string& environment, const std::string& release,
+                                              const TimeZones& zones) {
+  const auto record = states.release().get(release::ReleaseId(release));
+  if (record && environment != "local" && record->image.find("sha256:") == std::string::npos) {
+    return "the image " + record->image + " has no digest, and outside local only what is pinned by one runs";
+  }
+  // What it connects to may come later: then it waits.
+  if (waits_for(states, component, environment, release)) return std::nullopt;
+  const auto made = render_release(states, component, environment, release, zones);
+  if (made) return std::nullopt;
+  return to_string(made.error());
+}
+
+std::optional<std::string> waits_for(const States& states, const std::string& component, const std::string& environment,
+                                     const std::string& release) {
+  for (const std::string& provider : providers_of(states, release)) {
+    if (provider == component) continue;
+    const auto record = pin_in(states, provider, environment);
+    if (!record || record->wanted == pin::PinWanted::Undeploy_) return provider + " is not deployed in " + environment;
+    if (record->ready) continue;
+    std::set<std::string> seen;
+    if (leads_to(states, provider, component, environment, seen)) continue;  // they start together
+    return provider + " is not ready in " + environment;
+  }
+  return std::nullopt;
+}
+
+Result<Timing> timing_of(const States& states, const std::string& pipeline, const std::string& component,
+                         const std::string& release, const std::string& to, int64_t now_ms, const TimeZones& zones) {
+  Timing timing;
+  const pipeline::PipelineId id(pipeline);
+  const auto record = states.pipeline().get(id);
+  if (!record) return timing;
+  std::optional<int64_t> least;  // of the sources that run it, the one that has soaked longest counts
+  for (const auto& each : states.pipeline().paths(id)) {
+    if (each.value.to != to) continue;
+    timing.approvals = std::max(timing.approvals, each.value.approvals);
+    const auto source = pin_in(states, component, each.value.from);
+    if (!source || source->release != release || !source->ready || !source->readyAt) continue;
+    const int64_t left = each.value.soakSeconds - (now_ms - source->readyAt->ms) / 1000;
+    least = std::min(least.value_or(left), left);
+  }
+  timing.soak_left_s = std::max<int64_t>(0, least.value_or(0));
+  const auto parsed = read<promote::PipelineKind>(document_of(record->document, pipeline));
+  if (!parsed) return parsed.error();
+  auto frozen = promote::frozen_at(parsed->spec.freezes, to, now_ms / 1000, zones);
+  if (!frozen) return frozen.error();
+  timing.freeze = frozen->value_or("");
+  return timing;
+}
+
+std::vector<std::string> needless_releases(const States& states) {
+  std::set<std::string> needed;
+  std::map<std::string, size_t> environments;  // of a component
+  for (const auto& each : states.pin().all()) {
+    needed.insert(each.record.release);
+    needed.insert(each.record.applied);
+    for (const auto& lock : states.pin().locks(each.id)) needed.insert(lock.value.release);
+    auto& count = environments[each.record.component];
+    count = std::max(
+        count, states.pipeline()
+                   .stages(pipeline::PipelineId(each.record.pipeline.empty() ? std::string("-") : each.record.pipeline))
+                   .size());
+  }
+  std::map<std::string, std::vector<std::pair<int64_t, std::string>>> all;
+  for (const auto& each : states.release().all()) {
+    all[each.record.component].push_back({each.record.createdAt.ms, each.id.text()});
+  }
+  std::vector<std::string> needless;
+  for (auto& [component, releases] : all) {
+    std::sort(releases.rbegin(), releases.rend());
+    for (size_t index = environments[component] + kSpareReleases; index < releases.size(); ++index) {
+      const std::string& name = releases[index].second;
+      if (!needed.contains(name) && !awaits_approval(states, name)) needless.push_back(name);
+    }
+  }
+  std::sort(needless.begin(), needless.end());
+  return needless;
+}
+
+}  // namespace sluice::deploy::views

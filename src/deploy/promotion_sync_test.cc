@@ -1,0 +1,464 @@
+// What releases.sync and pins.sync say, on the whole kit: from a file to traffic in one environment, and on to the
+// next.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/testing_folder.h"
+#include "base/testing_wait.h"
+#include "deploy/testing_kit_engine.h"
+#include "deploy/testing_up.h"
+#include "env.gen.h"
+#include "pin.gen.h"
+#include "pipeline.gen.h"
+#include "release.gen.h"
+
+namespace sluice::deploy {
+namespace promotion_sync_test {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kHead = "---\napiVersion: openchoreo.dev/v1alpha1\n";
+
+// Everything is trusted everywhere: who signs is not the matter here.
+std::vector<lang::ConceptBinding> trusting(std::vector<lang::ConceptBinding> all) {
+  auto trust = std::ranges::find(all, "Trust", &lang::ConceptBinding::name);
+  for (lang::ActionBinding& action : trust->actions) {
+    if (action.name != "verify") continue;
+    action.act = [](const json::object&, lang::Rows&) -> Result<lang::Completion> {
+      return lang::Completion{"ok", {{"keys", json::array()}}};
+    };
+  }
+  return all;
+}
+
+std::string pipeline(const std::string& more = "", int soak_s = 0) {
+  return std::string(kHead) + "kind: DeploymentPipeline\nmetadata: {name: main}\nspec:\n  promotionPaths:\n" +
+         "    - {sourceEnvironmentRef: {name: local}, targetEnvironmentRefs: [{name: staging, soakSeconds: " +
+         std::to_string(soak_s) + "}]}\n" +
+         "    - {sourceEnvironmentRef: {name: staging}, targetEnvironmentRefs: [{name: prod}]}\n" + more;
+}
+
+std::string component(const std::string& name, const std::string& connections = "[]") {
+  return std::string(kHead) + "kind: Component\nmetadata: {name: " + name +
+         "}\nspec: {componentType: bundle/app, parameters: {path: /" + name + "}}\n" + kHead +
+         "kind: Workload\nmetadata: {name: " + name + "}\nspec: {image: none, endpoints: [{name: api, port: 80}], " +
+         "connections: " + connections + "}\n";
+}
+
+const std::string kType = std::string(kHead) + R"(kind: ComponentTypeDefinition
+metadata: {name: app}
+spec:
+  workloadType: bundle
+  schema:
+    parameters:
+      color: string | default=red
+      path: string
+  resources:
+    - id: app
+      template:
+        apiVersion: sluice.dev/v1
+        kind: BundleDeployment
+        metadata: {name: "${metadata.name}"}
+        spec:
+          bundle: ${build.image}
+          customer: acme
+          config: {color: "${parameters.color}"}
+          routes: {hosts: [], pathPrefixes: ["${parameters.path}"]}
+)";
+
+std::string settings(const std::string& name, const std::string& environment, const std::string& overrides) {
+  return std::string(kHead) + "kind: EnvSettings\nmetadata: {name: " + name + "-" + environment +
+         "}\nspec: {owner: {componentName: " + name + "}, environment: " + environment + ", overrides: " + overrides +
+         "}\n";
+}
+
+class PromotionSync : public testing::Test {
+ protected:
+  PromotionSync() {
+    kit.tools() = world.tools();
+    for (const char* name : {"local", "staging", "prod"}) {
+      kit.put("Env", name,
+              to_json(env::EnvRecord{.name = name,
+                                     .generation = 1,
+                                     .runtimeType = "local",
+                                     .secretsType = "store",
+                                     .retention = {.archivedMaxAgeDays = 14, .stagedMaxCount = 5}}));
+      kit.put_element("Env.packs", name, 0,
+                      to_json(env::EnvPack{.slot = "deployer", .kind = "sluice.deployer.local-process@1.0.0"}));
+    }
+  }
+
+  engine::End apply(const std::string& text) {
+    return kit.run("Definition/apply", {{"documents", json::array{{{"file", "all.yaml"}, {"text", text}}}}});
+  }
+  void define(const std::string& more = "") {
+    auto end = apply(pipeline() + kType + component("shop") + more);
+    ASSERT_EQ(end.variant, "ok") << write(end.fields);
+  }
+  // A release of a component with a bundle of this version.
+  std::string release(const std::string& name, const std::string& version) {
+    const std::string bundle = world.put(name, version, "config: [{name: color, question: Which?, default: none}]\n");
+    auto end = kit.run("Release/create", {{"component", name}, {"image", bundle}});
+    EXPECT_EQ(end.variant, "ok") << write(end.fields);
+    return end.variant == "ok" ? std::string(end.fields.at("release").as_string()) : "";
+  }
+  engine::End set(const std::string& name, const std::string& environment, const std::string& release,
+                  const std::string& state = "Active") {
+    return kit.run(
+        "Pin/set",
+        {{"pins",
+          json::array{{{"component", name}, {"environment", environment}, {"release", release}, {"state", state}}}},
+         {"wait", true}});
+  }
+  engine::End promote(const std::string& from, const std::string& to, json::array components = {}) {
+    return kit.run("Pin/promote", {{"components", std::move(components)}, {"fromEnv", from}, {"toEnv", to}});
+  }
+  static std::string said(const engine::End& end) {
+    const auto* message = end.fields.if_contains("message");
+    return end.variant + (message ? ": " + std::string(message->as_string()) : "");
+  }
+  json::value pin(const std::string& name, const std::string& environment) {
+    return kit.row("Pin", name + "/" + environment);
+  }
+  std::string runs(const std::string& name, const std::string& environment) {
+    const auto row = pin(name, environment);
+    return row.is_null() ? "" : std::string(row.at("applied").as_string());
+  }
+  // The settings of the revision that a pin runs.
+  std::string config(const std::string& name, const std::string& environment) {
+    const auto row = kit.row("Revision", std::string(pin(name, environment).at("revision").as_string()));
+    const auto kept = parse_json(std::string(row.at("config").as_string())).value().root;
+    return write(kept.at("non_secret"));
+  }
+
+  TestingFolder folder;
+  UpTools world{folder.path()};
+  KitEngine kit{trusting(concepts_with_files_for_programs(folder.path()))};
+};
+
+TEST_F(PromotionSync, AReleaseGoesFromFilesToTrafficAndOn) {
+  define();
+  const std::string first = release("shop", "1");
+  auto end = set("shop", "local", first);
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(pin("shop", "local").at("ready"), json::value(true));
+  EXPECT_EQ(pin("shop", "local").at("reason"), json::value("ReconcileSuccess"));
+  EXPECT_EQ(config("shop", "local"), R"({"color":"red"})");
+  EXPECT_EQ(kit.elements("Pin.locks", "shop/local").size(), 1U);
+  end = promote("local", "staging");
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(end.fields.at("pins").at(0).at("release"), json::value(first));
+  EXPECT_EQ(runs("shop", "staging"), first);
+  EXPECT_EQ(world.running().size(), 2U);
+  EXPECT_EQ(promote("local", "staging").variant, "ok") << "it is there already";
+  EXPECT_EQ(kit.count("Pin[C]"), 0U);
+}
+
+TEST_F(PromotionSync, Choreo20TheSameInputsAreTheSameRelease) {
+  define();
+  const std::string first = release("shop", "1");
+  EXPECT_EQ(kit.run("Release/compose", {{"component", "shop"}}).fields.at("image"), json::value("none"));
+  EXPECT_EQ(release("shop", "1"), first);
+  EXPECT_EQ(kit.count("Release"), 1U);
+  EXPECT_NE(release("shop", "2"), first);
+}
+
+TEST_F(PromotionSync, Choreo21PathsAreKept) {
+  define(settings("shop", "staging", "{color: blue}"));
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  EXPECT_EQ(said(promote("local", "prod")),
+            "pathMissing: main has no path from local to prod, which shop would take; nothing was changed");
+  EXPECT_THAT(said(promote("staging", "local")), StartsWith("nothing: ")) << "nothing is there";
+  ASSERT_EQ(promote("local", "staging").variant, "ok");
+  EXPECT_EQ(config("shop", "staging"), R"({"color":"blue"})") << "the settings of staging stay";
+  EXPECT_THAT(said(promote("staging", "local")), StartsWith("ok")) << "local has it already";
+}
+
+TEST_F(PromotionSync, Choreo22NobodySkipsAnEnvironment) {
+  define();
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  EXPECT_EQ(said(set("shop", "prod", first)),
+            "notInSource: no environment before prod in main runs " + first + " of shop; nothing was changed");
+  EXPECT_THAT(said(set("shop", "prod", "shop-none")), StartsWith("notInSource: "));
+  EXPECT_THAT(said(set("shop", "qa", first)), StartsWith("pathMissing: qa is no environment of main"));
+  const std::string file = std::string(kHead) +
+                           "kind: ReleasePin\nmetadata: {name: shop-prod}\nspec: {component: shop, "
+                           "environment: prod, releaseName: " +
+                           first + "}\n";
+  EXPECT_THAT(said(apply(file)), StartsWith("refused: no environment before prod"));
+  EXPECT_TRUE(pin("shop", "prod").is_null());
+}
+
+TEST_F(PromotionSync, SoakFreezeStopAndRejectRefuse) {
+  define();
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  apply(pipeline("", 3600));
+  EXPECT_THAT(said(promote("local", "staging")), testing::ContainsRegex("soaking: .* has 3[0-9]{3} s left"));
+  apply(pipeline(
+      "  freezes: [{name: holidays, timeZone: Europe/Zurich, from: 2000-01-01T00:00, until: 2999-01-01T00:00}]\n"));
+  EXPECT_EQ(said(promote("local", "staging")),
+            "frozen: staging is frozen by holidays, until 2999-01-01T00:00 (Europe/Zurich); nothing was changed");
+  apply(pipeline());
+  EXPECT_EQ(kit.run("Pipeline/stop", {{"pipeline", "main"}, {"reason", "an incident"}}).variant, "ok");
+  EXPECT_EQ(said(promote("local", "staging")), "stopped: main is stopped: an incident; nothing was changed");
+  EXPECT_EQ(kit.run("Pipeline/resume", {{"pipeline", "main"}}).variant, "ok");
+  EXPECT_EQ(kit.run("Release/reject", {{"release", first}, {"reason", "slow"}}).variant, "ok");
+  EXPECT_EQ(said(promote("local", "staging")),
+            "rejected: " + first + " of shop was rejected: slow; nothing was changed");
+  EXPECT_EQ(
+      kit.run("Pin/override",
+              {{"pins",
+                json::array{
+                    {{"component", "shop"}, {"environment", "staging"}, {"release", first}, {"state", "Active"}}}},
+               {"reason", "fire"}})
+          .variant,
+      "ok");
+  EXPECT_EQ(runs("shop", "staging"), first);
+}
+
+TEST_F(PromotionSync, PeopleAgreeToAPromotionOnce) {
+  define();
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  std::string text = pipeline();
+  text.replace(text.find("soakSeconds: 0"), 14, "approvals: 1");
+  ASSERT_EQ(apply(text).variant, "ok");
+  kit.caller = "user:ann";
+  const Ulid asked =
+      kit.start("Pin/promote", {{"components", json::array{}}, {"fromEnv", "local"}, {"toEnv", "staging"}});
+  ASSERT_TRUE(eventually([&] { return kit.count("Approval") == 1; })) << to_string(asked);
+  const auto [id, approval] = *kit.rows("Approval").begin();
+  EXPECT_EQ(approval.at("requester"), json::value("user:ann"));
+  EXPECT_EQ(approval.at("action"), json::value("Pin/promote"));
+  EXPECT_TRUE(pin("shop", "staging").is_null());
+  kit.caller = "user:bob";
+  ASSERT_EQ(kit.run("Approval/vote", {{"approval", id}, {"agree", true}}).variant, "ok");
+  // As the host does with what is approved.
+  ASSERT_EQ(kit.run("Approval/conclude", {{"approval", id}, {"status", "running"}, {"outcome", ""}}).variant, "ok");
+  kit.caller = "user:ann";
+  auto end = kit.run("Pin/promote", parse_json(std::string(approval.at("input").as_string())).value().root.as_object());
+  EXPECT_EQ(end.variant, "ok") << said(end);
+}
+
+TEST_F(PromotionSync, WhatIsNotHealthyOrDoesNotRenderStays) {
+  define(component("cart"));
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  apply(settings("shop", "staging", "{colour: blue}"));
+  EXPECT_THAT(said(promote("local", "staging", {"shop"})),
+              testing::AllOf(StartsWith("renderFailed: "), HasSubstr("colour")));
+  apply(settings("shop", "staging", "{}"));
+  // In local it would take the cart's route, which is seen only when it is brought up.
+  ASSERT_EQ(set("cart", "local", release("cart", "1")).variant, "ok");
+  apply(settings("shop", "local", "{path: /cart}"));
+  EXPECT_EQ(pin("shop", "local").at("ready"), json::value(false)) << write(pin("shop", "local"));
+  EXPECT_THAT(said(promote("local", "staging", {"shop"})),
+              StartsWith("notHealthy: " + first + " of shop is not ready in local"));
+  EXPECT_TRUE(pin("shop", "staging").is_null());
+  EXPECT_EQ(kit.run("Settings/remove", {{"component", "shop"}, {"environment", "local"}}).variant, "ok");
+  EXPECT_EQ(kit.run("Pin/reconcile", {{"pin", "shop/local"}}).variant, "ok");
+  EXPECT_EQ(promote("local", "staging").variant, "ok");
+}
+
+TEST_F(PromotionSync, SeveralMoveTogetherOrAllGoBack) {
+  define(component("cart"));
+  const std::string shop1 = release("shop", "1"), cart1 = release("cart", "1");
+  ASSERT_EQ(set("shop", "local", shop1).variant, "ok");
+  ASSERT_EQ(set("cart", "local", cart1).variant, "ok");
+  ASSERT_EQ(promote("local", "staging").variant, "ok");
+  const std::string shop2 = release("shop", "2"), cart2 = release("cart", "2");
+  ASSERT_EQ(set("shop", "local", shop2).variant, "ok");
+  ASSERT_EQ(set("cart", "local", cart2).variant, "ok");
+  // In staging the cart would take the shop's route, which is seen only when it is brought up.
+  EXPECT_EQ(apply(settings("cart", "staging", "{path: /shop}")).variant, "ok");
+  auto end = promote("local", "staging");
+  EXPECT_EQ(end.variant, "failed") << said(end);
+  EXPECT_THAT(said(end), HasSubstr("cart in staging: "));
+  EXPECT_EQ(pin("shop", "staging").at("release"), json::value(shop1));
+  EXPECT_EQ(pin("cart", "staging").at("release"), json::value(cart1));
+  EXPECT_EQ(runs("shop", "staging"), shop1) << "it is brought back";
+  EXPECT_THAT(said(promote("local", "staging", {"cart"})), StartsWith("rejected: " + cart2 + " of cart"));
+  EXPECT_EQ(promote("local", "staging", {"shop"}).variant, "ok");
+}
+
+TEST_F(PromotionSync, OfTwoChangesOfOnePinOneWins) {
+  pin::PinMove move{.pin = pin::PinId("shop/local"),
+                    .component = "shop",
+                    .environment = "local",
+                    .release = "r1",
+                    .wanted = "Active",
+                    .expected = 4};
+  kit.put("Pin[C]", "c1", to_json(pin::PinCRecord{.kind = pin::PinKind::set}));
+  kit.put_element("Pin.moves", "c1", 0, to_json(move));
+  EXPECT_EQ(kit.run("Pin/move", {{"change", "c1"}}).variant, "changed");
+}
+
+TEST_F(PromotionSync, ARollbackBringsBackImageAndSettingsWithoutAnythingElse) {
+  define();
+  const std::string first = release("shop", "1"), second = release("shop", "2");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  ASSERT_EQ(apply(settings("shop", "local", "{color: green}")).variant, "ok");
+  EXPECT_EQ(config("shop", "local"), R"({"color":"green"})");
+  ASSERT_EQ(set("shop", "local", second).variant, "ok");
+  ASSERT_EQ(apply(settings("shop", "local", "{color: blue}")).variant, "ok");
+  ASSERT_EQ(kit.elements("Pin.locks", "shop/local").size(), 4U);
+  auto end = kit.run("Pin/rollback", {{"pin", "shop/local"}, {"to", 2}});
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(runs("shop", "local"), first);
+  EXPECT_EQ(config("shop", "local"), R"({"color":"green"})");
+  EXPECT_EQ(kit.run("Pin/rollback", {{"pin", "shop/local"}}).variant, "ok") << "one further";
+  EXPECT_EQ(config("shop", "local"), R"({"color":"red"})");
+  EXPECT_EQ(kit.run("Pin/rollback", {{"pin", "shop/local"}, {"to", 77}}).variant, "noHistory");
+}
+
+TEST_F(PromotionSync, Choreo23AConsumerWaitsForItsProvider) {
+  const std::string needs = "[{name: cart, type: api, params: {componentName: cart, endpoint: api}}]";
+  auto end = apply(pipeline() + kType + component("shop", needs) + component("cart"));
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  const std::string shop = release("shop", "1"), cart = release("cart", "1");
+  end = kit.run(
+      "Pin/set",
+      {{"pins",
+        json::array{{{"component", "shop"}, {"environment", "local"}, {"release", shop}, {"state", "Active"}}}}});
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(pin("shop", "local").at("reason"), json::value("ConnectionsPending"));
+  EXPECT_EQ(pin("shop", "local").at("message"), json::value("cart is not deployed in local"));
+  EXPECT_TRUE(world.running().empty()) << "it is not started before";
+  ASSERT_EQ(set("cart", "local", cart).variant, "ok");
+  EXPECT_EQ(pin("shop", "local").at("ready"), json::value(true));
+}
+
+TEST_F(PromotionSync, Choreo24WhatIsUndeployedIsGoneAndComesBack) {
+  define();
+  const std::string first = release("shop", "1");
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  ASSERT_EQ(set("shop", "local", first, "Undeploy").variant, "ok");
+  EXPECT_EQ(pin("shop", "local").at("reason"), json::value("ResourcesUndeployed"));
+  EXPECT_TRUE(world.running().empty());
+  EXPECT_EQ(kit.count("Deployment"), 0U);
+  ASSERT_EQ(set("shop", "local", first).variant, "ok");
+  EXPECT_EQ(world.running().size(), 1U);
+  EXPECT_EQ(kit.run("Env/destroy", {{"environment", "local"}}).variant, "inUse");
+}
+
+TEST_F(PromotionSync, Choreo25WhatIsPinnedIsNeverForgotten) {
+  define();
+  std::vector<std::string> all;
+  for (int i = 1; i <= 10; ++i) {
+    all.push_back(release("shop", std::to_string(i)));
+    if (i > 1) continue;
+    ASSERT_EQ(set("shop", "local", all[0]).variant, "ok");
+  }
+  EXPECT_EQ(kit.run("Release/remove", {{"release", all[0]}}).variant, "inUse");
+  // Three environments and five more, and the one that is pinned.
+  EXPECT_EQ(kit.count("Release"), 9U);
+  EXPECT_FALSE(kit.row("Release", all[0]).is_null());
+  EXPECT_TRUE(kit.row("Release", all[1]).is_null());
+  EXPECT_FALSE(kit.row("Release", all[2]).is_null());
+  EXPECT_EQ(kit.run("Pipeline/remove", {{"pipeline", "main"}}).variant, "inUse");
+}
+
+TEST_F(PromotionSync, APinMayComeBeforeItsRelease) {
+  define();
+  auto end = kit.run(
+      "Pin/set",
+      {{"pins",
+        json::array{{{"component", "shop"}, {"environment", "local"}, {"release", "shop-x"}, {"state", "Active"}}}}});
+  ASSERT_EQ(end.variant, "ok") << said(end);
+  EXPECT_EQ(pin("shop", "local").at("message"), json::value("there is no release shop-x"));
+  const std::string bundle = world.put("shop", "1", "config: [{name: color, question: Which?, default: none}]\n");
+  ASSERT_EQ(kit.run("Release/create", {{"component", "shop"}, {"image", bundle}, {"name", "shop-x"}}).variant, "ok");
+  EXPECT_EQ(runs("shop", "local"), "shop-x");
+}
+
+TEST_F(PromotionSync, ABadFileChangesNothing) {
+  auto end = apply(pipeline() + kType + "---\nkind: Cat\n");
+  EXPECT_EQ(end.variant, "invalid");
+  EXPECT_THAT(said(end), HasSubstr("all.yaml:"));
+  EXPECT_EQ(kit.count("Pipeline"), 0U);
+  EXPECT_EQ(kit.count("Definition"), 0U);
+  EXPECT_THAT(said(apply(component("lone"))), StartsWith("ok"));
+  EXPECT_EQ(kit.run("Release/create", {{"component", "lone"}}).variant, "notFound");
+}
+
+// Each rule of Pin/move, asked by itself.
+class MoveGuards : public testing::Test {
+ protected:
+  MoveGuards() {
+    kit.put_element("Pipeline.paths", "main", 0, to_json(pipeline::PipelinePath{.from = "dev", .to = "prod"}));
+    kit.put_element("Pipeline.stages", "main", 0, to_json(pipeline::PipelineStage{.environment = "dev", .root = true}));
+    kit.put_element("Pipeline.stages", "main", 1, to_json(pipeline::PipelineStage{.environment = "prod"}));
+    kit.put("Release", "r1", to_json(release::ReleaseRecord{.component = "shop", .ready = true}));
+    move = {.pin = pin::PinId("shop/prod"),
+            .component = "shop",
+            .environment = "prod",
+            .pipeline = "main",
+            .source = "dev",
+            .release = "r1",
+            .wanted = "Active",
+            .ruled = true};
+    source = {.component = "shop", .environment = "dev", .release = "r1", .generation = 1, .ready = true};
+  }
+  std::string moved() {
+    kit.put("Pipeline", "main", to_json(main));
+    kit.put("Pin", "shop/dev", to_json(source));
+    kit.put("Pin[C]", "c1", to_json(pin::PinCRecord{.kind = pin::PinKind::set}));
+    kit.put_element("Pin.moves", "c1", 0, to_json(move));
+    return kit.run("Pin/move", {{"change", "c1"}}).variant;
+  }
+  KitEngine kit;
+  pipeline::PipelineRecord main;
+  pin::PinMove move;
+  pin::PinRecord source;
+};
+
+TEST_F(MoveGuards, NothingAgainstIt) { EXPECT_EQ(moved(), "ok"); }
+TEST_F(MoveGuards, PathMissing) {
+  move.source = "qa";
+  EXPECT_EQ(moved(), "pathMissing");
+}
+TEST_F(MoveGuards, NotInSource) {
+  source.release = "r0";
+  EXPECT_EQ(moved(), "notInSource");
+}
+TEST_F(MoveGuards, NotHealthy) {
+  source.ready = false;
+  EXPECT_EQ(moved(), "notHealthy");
+}
+TEST_F(MoveGuards, Soaking) {
+  move.soakLeft = 5;
+  EXPECT_EQ(moved(), "soaking");
+}
+TEST_F(MoveGuards, Frozen) {
+  move.freeze = "holidays";
+  EXPECT_EQ(moved(), "frozen");
+}
+TEST_F(MoveGuards, Stopped) {
+  main.stopped = true;
+  main.reason = "fire";
+  EXPECT_EQ(moved(), "stopped");
+}
+TEST_F(MoveGuards, Rejected) {
+  kit.put_element("Pin.rejected", "shop/prod", 0, to_json(pin::PinRejectedItem{.release = "r1", .reason = "slow"}));
+  EXPECT_EQ(moved(), "rejected");
+}
+TEST_F(MoveGuards, ApprovalNeeded) {
+  move.approvals = 2;
+  EXPECT_EQ(moved(), "approvalNeeded");
+}
+TEST_F(MoveGuards, RenderFailed) {
+  move.renderFault = "no such parameter";
+  EXPECT_EQ(moved(), "renderFailed");
+}
+
+}  // namespace promotion_sync_test
+}  // namespace sluice::deploy
