@@ -11,6 +11,7 @@
 #include "deploy/deploy_kit.h"
 #include "deploy/views/documents.h"
 #include "deploy/views/environment_file.h"
+#include "deploy/views/releases.h"
 #include "host/access_views.h"
 #include "host/door.h"
 #include "host/moment.h"
@@ -34,6 +35,7 @@ json::value schema_for(std::string_view name) {
 }
 
 constexpr auto kStructs = std::to_array<Struct>({
+    {"AppliedChanges", schema_for<std::vector<outputs::AppliedChange>>},
     {"Begun", schema_for<outputs::Begun>},
     {"BoundsSigned", schema_for<outputs::BoundsSigned>},
     {"BoundsVerified", schema_for<outputs::BoundsVerified>},
@@ -94,6 +96,7 @@ constexpr auto kStructs = std::to_array<Struct>({
     {"Packs", schema_for<std::vector<deploy::views::PackDocument>>},
     {"Position", schema_for<outputs::Position>},
     {"RegistryLogins", schema_for<std::vector<outputs::RegistryLogin>>},
+    {"ReleaseSeen", schema_for<deploy::views::ReleaseDocument>},
     {"RouterStats", schema_for<outputs::RouterStats>},
     {"SaidLine", schema_for<host::SaidLine>},
     {"StagedIn", schema_for<outputs::StagedIn>},
@@ -204,6 +207,25 @@ constexpr auto kCommands = std::to_array<Printed>({
     {"credentials bootstrap", "object"},
     {"credentials rotate", "object"},
     {"rollout start", "object"},
+    {"apply", "#AppliedChanges"},
+    {"get", "&definitions"},
+    {"describe", "&definitions"},
+    {"delete", "=Definition/remove | =Release/remove | =Pipeline/remove | =Pin/remove | =Settings/remove"},
+    {"releases list", "&releases"},
+    {"releases show", "#ReleaseSeen"},
+    {"releases diff", "&release-diff"},
+    {"releases create", "=Release/create"},
+    {"releases reject", "=Release/reject"},
+    {"releases gc", "=Release/gc"},
+    {"pins list", "&pins"},
+    {"pins set", "=Pin/set | =Pin/override"},
+    {"pins history", "&pin-history"},
+    {"pins rollback", "=Pin/rollback"},
+    {"pins sync", "=Pin/reconcile"},
+    {"promote", "=Pin/promote | =Pin/override | &promotion-plan"},
+    {"pipelines list", "&pipelines"},
+    {"pipelines stop", "=Pipeline/stop"},
+    {"pipelines resume", "=Pipeline/resume"},
     {"approvals list", "&approvals"},
     {"approvals approve", "=Approval/vote"},
     {"approvals reject", "=Approval/vote"},

@@ -28,6 +28,14 @@ struct Loss {
 };
 BOOST_DESCRIBE_STRUCT(Loss, (), (would, loses))
 
+// What `apply` did to one object: + made, ~ changed, = as it was.
+struct AppliedChange {
+  std::string sign;
+  std::string kind;
+  std::string name;
+};
+BOOST_DESCRIBE_STRUCT(AppliedChange, (), (sign, kind, name))
+
 struct Differences {
   std::string a;
   std::string b;

@@ -23,6 +23,7 @@
 #include "deploy/local_means.h"
 #include "deploy/migrate_means.h"
 #include "deploy/pack_keeper.h"
+#include "deploy/promotion/release_means.h"
 #include "deploy/providers/runtime/k8s/cluster_pods.h"
 #include "deploy/providers/runtime/k8s/k8s_watch.h"
 #include "deploy/providers/runtime/local/local_host.h"
@@ -137,6 +138,8 @@ int run_program(int count, char** words, const AddConcepts& add) {
   loaded.tools.add(shelf);
   deploy::BundleRegistry registry(clock, variables, shelf);
   loaded.tools.add(registry);
+  deploy::ReleaseMeans releases(disk, clock, variables, home ? home->root().string() : "");
+  loaded.tools.add(releases.sources());
   loaded.tools.add<Disk>(disk);
   // The operator's key is made with the store, before any effect can ask for it.
   const auto operator_key = [&] {
