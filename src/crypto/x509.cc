@@ -189,6 +189,9 @@ Result<MadeCertificate> make_certificate(const CertificateOrder& order, const Ma
   for (const std::string& each : order.names) {
     if (!is_plain_name(each)) return bad_chain("a name of the certificate is no host and no address");
   }
+  for (const std::string& each : order.constrained_to) {
+    if (!is_plain_name(each)) return bad_chain("a domain that the CA is constrained to is none");
+  }
   if (!is_plain_uri(order.uri)) return bad_chain("the certificate's URI is not a SPIFFE ID");
   std::vector<X509Ptr> issuers;
   KeyPtr issuer_key;
@@ -228,12 +231,29 @@ Result<MadeCertificate> make_certificate(const CertificateOrder& order, const Ma
   extend(made.get(), signer, NID_subject_key_identifier, "hash");
   if (!issuers.empty()) extend(made.get(), signer, NID_authority_key_identifier, "keyid");
   if (!order.is_ca && !order.signs_only) extend(made.get(), signer, NID_ext_key_usage, "serverAuth,clientAuth");
+  if (!order.constrained_to.empty()) {
+    std::string rules = "critical";
+    for (const std::string& each : order.constrained_to) rules += ",permitted;DNS:" + each;
+    extend(made.get(), signer, NID_name_constraints,
+           rules +
+               ",permitted;IP:127.0.0.0/255.0.0.0"
+               ",permitted;IP:0:0:0:0:0:0:0:1/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+  }
   std::string names;
   for (const std::string& each : order.names) {
     names += (names.empty() ? "" : ",") + std::string(is_address(each) ? "IP:" : "DNS:") + each;
   }
   if (!order.uri.empty()) names += (names.empty() ? "URI:" : ",URI:") + order.uri;
   if (!names.empty()) extend(made.get(), signer, NID_subject_alt_name, names);
+  if (!order.acme_digest.empty()) {
+    const std::unique_ptr<ASN1_OBJECT, FreeWith<ASN1_OBJECT_free>> kind(OBJ_txt2obj("1.3.6.1.5.5.7.1.31", 1));
+    const std::unique_ptr<ASN1_OCTET_STRING, FreeWith<ASN1_OCTET_STRING_free>> value(ASN1_OCTET_STRING_new());
+    const std::string der = std::string("\x04") + static_cast<char>(order.acme_digest.size()) + order.acme_digest;
+    must(kind && value && ASN1_OCTET_STRING_set(value.get(), as_bytes(der), static_cast<int>(der.size())) == 1,
+         "ASN1_OCTET_STRING_set");
+    ExtensionPtr extension(X509_EXTENSION_create_by_OBJ(nullptr, kind.get(), 1, value.get()));
+    must(extension && X509_add_ext(made.get(), extension.get(), -1) == 1, "X509_add_ext");
+  }
   EVP_PKEY* signing = issuers.empty() ? key.get() : issuer_key.get();
   const bool hashes = EVP_PKEY_get_id(signing) != EVP_PKEY_ED25519;
   must(X509_sign(made.get(), signing, hashes ? sha256_algorithm() : nullptr) > 0, "X509_sign");
@@ -244,6 +264,48 @@ Result<MadeCertificate> make_certificate(const CertificateOrder& order, const Ma
   result.key_pem = SecretBuffer::copy_of(key_pem);
   wipe(key_pem);
   return result;
+}
+
+Result<SigningRequest> make_signing_request(const std::vector<std::string>& names, std::string_view key_pem) {
+  std::string list;
+  for (const std::string& each : names) {
+    if (!is_plain_name(each)) return bad_chain("a name of the certificate is no host and no address");
+    list += (list.empty() ? "" : ",") + std::string(is_address(each) ? "IP:" : "DNS:") + each;
+  }
+  KeyPtr key;
+  if (key_pem.empty()) {
+    key.reset(EVP_EC_gen("P-256"));
+    must(key != nullptr, "EVP_EC_gen");
+  } else {
+    auto read = read_key(key_pem);
+    if (!read) return read.error();
+    key = *std::move(read);
+  }
+  const std::unique_ptr<X509_REQ, FreeWith<X509_REQ_free>> request(X509_REQ_new());
+  must(request && X509_REQ_set_version(request.get(), X509_REQ_VERSION_1) == 1 &&
+           X509_REQ_set_pubkey(request.get(), key.get()) == 1,
+       "X509_REQ_new");
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, nullptr, nullptr, request.get(), nullptr, 0);
+  struct FreeExtensions {
+    void operator()(STACK_OF(X509_EXTENSION) * all) const { sk_X509_EXTENSION_pop_free(all, X509_EXTENSION_free); }
+  };
+  std::unique_ptr<STACK_OF(X509_EXTENSION), FreeExtensions> extensions(sk_X509_EXTENSION_new_null());
+  X509_EXTENSION* alternatives = X509V3_EXT_conf_nid(nullptr, &context, NID_subject_alt_name, list.c_str());
+  must(extensions && alternatives != nullptr && sk_X509_EXTENSION_push(extensions.get(), alternatives) > 0 &&
+           X509_REQ_add_extensions(request.get(), extensions.get()) == 1,
+       "X509_REQ_add_extensions");
+  must(X509_REQ_sign(request.get(), key.get(), sha256_algorithm()) > 0, "X509_REQ_sign");
+  unsigned char* der = nullptr;
+  const int size = i2d_X509_REQ(request.get(), &der);
+  must(size > 0, "i2d_X509_REQ");
+  SigningRequest made{.der = {reinterpret_cast<const char*>(der), static_cast<size_t>(size)}};
+  OPENSSL_free(der);
+  std::string pem = written(
+      [&](BIO* bio) { return PEM_write_bio_PKCS8PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
+  made.key_pem = SecretBuffer::copy_of(pem);
+  wipe(pem);
+  return made;
 }
 
 Result<void> verify_chain(std::string_view chain_pem, std::string_view roots_pem, const std::string& host,

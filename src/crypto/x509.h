@@ -49,10 +49,22 @@ struct CertificateOrder {
   std::string uri = {};     // a SPIFFE ID
   bool ed25519 = false;     // the kind of its key
   bool signs_only = false;  // it cannot be used for TLS
+  // Of a CA: the domains, with all below them, that it may sign for, and of addresses those of this machine alone.
+  // Empty: any.
+  std::vector<std::string> constrained_to = {};
+  std::string acme_digest = {};  // SHA-256 of a key authorization: it only answers a tls-alpn-01 challenge (RFC 8737)
 };
 
 // Signed by `issuer`, which is a CA, or by itself.
 Result<MadeCertificate> make_certificate(const CertificateOrder& order, const MadeCertificate* issuer, int64_t now_ms);
+
+// A certificate signing request in DER, with a new key: what a certificate authority is asked with.
+struct SigningRequest {
+  std::string der;
+  SecretBuffer key_pem;  // PKCS#8
+};
+// With the key if one is given, so that a repeat asks for the same.
+Result<SigningRequest> make_signing_request(const std::vector<std::string>& names, std::string_view key_pem);
 
 // Whether the first certificate of the chain is of that host or address now (of any if it is empty), and was signed,
 // through the others, by one of the roots. The error says what does not hold.

@@ -95,5 +95,24 @@ TEST(X509, WhatIsNoCertificateIsRefused) {
   EXPECT_FALSE(make_certificate({.names = {"a,DNS:evil.example"}, .until_ms = kNow_ms}, &root, kNow_ms));
 }
 
+TEST(X509, AConstrainedAuthorityIsBelievedForItsDomainsAlone) {
+  const MadeCertificate root =
+      make_certificate(
+          {.name = "local", .is_ca = true, .until_ms = kNow_ms + kYear_ms, .constrained_to = {"localhost", "example"}},
+          nullptr, kNow_ms)
+          .value();
+  auto believed = [&](const std::string& name) {
+    auto made = make_certificate({.names = {name}, .until_ms = kNow_ms + kYear_ms}, &root, kNow_ms);
+    return refusal(verify_chain(made->chain_pem, root.chain_pem, name, kNow_ms)).empty();
+  };
+  for (const char* name : {"localhost", "shop.localhost", "a.shop.example", "127.0.0.1", "127.9.9.9", "::1"}) {
+    EXPECT_TRUE(believed(name)) << name;
+  }
+  for (const char* name : {"shop.com", "notexample", "example.com", "10.0.0.1", "::2"}) {
+    EXPECT_FALSE(believed(name)) << name;
+  }
+  EXPECT_FALSE(make_certificate({.name = "x", .is_ca = true, .constrained_to = {"a,b"}}, nullptr, kNow_ms));
+}
+
 }  // namespace x509_test
 }  // namespace sluice::crypto
